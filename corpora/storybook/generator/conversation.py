@@ -1,0 +1,96 @@
+"""One session: a child and an adult take turns over a picture book, on one clock, as CHAT and sound."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import soundfile
+
+from lsa_whisper import chat
+from lsa_whisper.timespan import TimeSpan
+
+from . import sound
+from .plan import Fluency, Plan, plan
+from .speech import RATE_HZ, Spoken, SynthesisError, speak
+from .voices import Voice
+
+LONGEST_TURN_S = 5.3
+"""So that every utterance fits the six-second context of the demo model with room around it."""
+
+ADULT = Fluency(
+    filler=0.06, repetition=0.045, phrase_repetition=0.02, revision=0.04, fragment=0.025, part_word=0.015,
+    prolongation=0.02, block=0.01, pause=0.025, false_start=0.005,
+)  # fmt: skip
+CHILD = Fluency()
+
+
+@dataclass(frozen=True)
+class Turn:
+    """An utterance and where its words are, in samples from its own start."""
+
+    voice: Voice
+    plan: Plan
+    samples: np.ndarray
+    words: list[sound.WordTime]
+
+
+def write_session(stem: Path, adult: Voice, child: Voice, length_s: float, rng: np.random.Generator) -> float:
+    """Write ``stem.cha`` and ``stem.flac``, a conversation of about ``length_s`` seconds; return its true length."""
+    mix = [rng.standard_normal(int(rng.uniform(0.3, 0.8) * RATE_HZ)).astype(np.float32) * 1e-5]
+    at = len(mix[0])
+    utterances = []
+    speaker = adult
+    while at < length_s * RATE_HZ:
+        turn = _turn(speaker, rng)
+        utterances.append(_utterance(turn, at))
+        gap = np.zeros(int(rng.uniform(0.25, 0.8) * RATE_HZ), np.float32)
+        mix += [turn.samples * float(rng.uniform(0.7, 1.0)), gap]
+        at += len(turn.samples) + len(gap)
+        speaker = (adult if speaker is child else child) if rng.random() < 0.6 else speaker
+    soundfile.write(stem.with_suffix(".flac"), sound.quantised(sound.room(np.concatenate(mix), rng)), RATE_HZ)
+    chat.write(_transcript(stem.name, adult, child, utterances), stem.with_suffix(".cha"))
+    return at / RATE_HZ
+
+
+def _turn(voice: Voice, rng: np.random.Generator) -> Turn:
+    """Return one utterance; a sentence that is too long, or whose words a synthesiser merged, is drawn again."""
+    while True:
+        drawn = plan("CHILD" if voice.role == "CHI" else "ADULT", CHILD if voice.role == "CHI" else ADULT, rng)
+        try:
+            spoken = _spoken(drawn, voice)
+        except SynthesisError:
+            continue
+        samples, words = sound.perform(drawn, spoken, rng)
+        if len(samples) <= LONGEST_TURN_S * RATE_HZ:
+            level = float(np.sqrt(np.mean(samples**2)))
+            return Turn(voice, drawn, samples * (0.1 / level), words)
+
+
+def _spoken(drawn: Plan, voice: Voice) -> Spoken:
+    words = [piece.say for piece in drawn.pieces]
+    return speak(words, voice.engine, voice.voice, rate=voice.rate, pitch=voice.pitch, pitch_range=50, tract=voice.tract)
+
+
+def _utterance(turn: Turn, at: int) -> chat.Utterance:
+    times = [(word, TimeSpan(_ms(at + start), _ms(at + end))) for word, start, end in turn.words]
+    span = TimeSpan(times[0][1].start_ms, times[-1][1].end_ms)
+    return chat.utterance(turn.voice.role, turn.plan.chat, span, times)
+
+
+def _ms(samples: int) -> int:
+    return round(samples * 1000 / RATE_HZ)
+
+
+def _transcript(name: str, adult: Voice, child: Voice, utterances: list[chat.Utterance]) -> chat.Transcript:
+    return chat.compose(
+        languages=["eng"],
+        participants=[
+            chat.Participant("CHI", "Target_Child", name=child.name, corpus="storybook"),
+            chat.Participant("ADU", "Adult", name=adult.name, corpus="storybook"),
+        ],
+        utterances=utterances,
+        media=name,
+        comments=["Synthetic speech: made by a program, spoken by no person."],
+    )

@@ -1,0 +1,32 @@
+"""CHAT in and out: lossless, standard library only, and what its disfluencies mean."""
+
+from lsa_whisper.chat.check import check
+from lsa_whisper.chat.fluency import Fluency
+from lsa_whisper.chat.headers import Participant
+from lsa_whisper.chat.lines import Line, Problem
+from lsa_whisper.chat.main_tier import Utterance, utterance
+from lsa_whisper.chat.model import Transcript
+from lsa_whisper.chat.parse import parse, read
+from lsa_whisper.chat.reading import Event
+from lsa_whisper.chat.serialize import compose, serialize, write
+from lsa_whisper.chat.syllables import syllables
+from lsa_whisper.chat.word import Disfluency
+
+__all__ = [
+    "Disfluency",
+    "Event",
+    "Fluency",
+    "Line",
+    "Participant",
+    "Problem",
+    "Transcript",
+    "Utterance",
+    "check",
+    "compose",
+    "parse",
+    "read",
+    "serialize",
+    "syllables",
+    "utterance",
+    "write",
+]

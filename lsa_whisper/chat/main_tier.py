@@ -1,0 +1,153 @@
+"""One utterance: its main tier as read, and what it says."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lsa_whisper.chat.lazy import lazy
+from lsa_whisper.chat.lines import FOLD, Line
+from lsa_whisper.chat.reading import Event, Reading
+from lsa_whisper.chat.tree import Mark, Tree, build
+from lsa_whisper.chat.word import Role
+from lsa_whisper.timespan import TimeSpan
+
+_NEWLINE = re.compile(r"\r\n?|\n")
+BULLET = re.compile(r"\x15[^\x15]*\x15")
+_TIMES = re.compile(r"(\d+)_(\d+)")
+_TIMED_WORD = re.compile(r"([^\s\x15]+)\s*\x15(\d+)_(\d+)[^\x15]*\x15")
+_PREFIX = re.compile(r"\ufeff?[*%@][^:\s]*[ \t]*:?[ \t]*")
+ABANDONED = frozenset(("+...", "+..?", "+/.", "+/?", "+//.", "+//?"))
+
+
+@dataclass(frozen=True)
+class Utterance:
+    """One main tier and the dependent tiers below it. ``main`` and ``tiers`` hold the text exactly as read."""
+
+    speaker: str
+    main: str
+    tiers: tuple[Line, ...] = ()
+    line: int | None = None
+
+    @lazy
+    def body(self) -> str:
+        """The main tier without its speaker, otherwise as read."""
+        return self.main[self._body_offset :]
+
+    @lazy
+    def _body_offset(self) -> int:
+        match = _PREFIX.match(self.main)
+        return match.end() if match else 0
+
+    @lazy
+    def text(self) -> str:
+        """The main tier without speaker and bullets, on one line."""
+        return FOLD.sub(" ", BULLET.sub(" ", self.body)).strip()
+
+    @lazy
+    def span(self) -> TimeSpan | None:
+        """From the earliest to the latest time in the tier's bullets; ``None`` without bullets."""
+        if "\x15" not in self.body:
+            return None
+        times = [pair for bullet in BULLET.findall(self.body) for pair in _TIMES.findall(bullet)]
+        if not times:
+            return None
+        return TimeSpan(min(int(start) for start, _ in times), max(int(end) for _, end in times))
+
+    @lazy
+    def tree(self) -> Tree:
+        """Words, groups and marks, offsets counted in :attr:`body`."""
+        return build(self.body)
+
+    @lazy
+    def reading(self) -> Reading:
+        """Words and events together; :meth:`verbatim`, :meth:`fluent` and :meth:`events` hand out copies."""
+        return Reading(self.tree.items)
+
+    @lazy
+    def terminator(self) -> str:
+        """The last terminator of the tier, or an empty string."""
+        for item in reversed(self.tree.items):
+            if isinstance(item, Mark) and item.kind in ("terminator", "ca"):
+                return item.text
+        return ""
+
+    @property
+    def abandoned(self) -> bool:
+        """Whether the utterance was trailed off or interrupted, by the speaker or by another."""
+        return self.terminator in ABANDONED
+
+    @lazy
+    def word_times(self) -> list[tuple[str, TimeSpan]]:
+        """The words and times of ``%wor``; empty where there is none."""
+        for tier in self.tiers:
+            if tier.name == "%wor":
+                found = _TIMED_WORD.findall(tier.raw)
+                return [(word, TimeSpan(int(start), int(end))) for word, start, end in found]
+        return []
+
+    def verbatim(self) -> list[str]:
+        """Return every word as spoken: fillers, fragments, all copies.
+
+        >>> utterance("PAR", "&-um the [/] the ↫b-b↫ball .").verbatim()
+        ['um', 'the', 'the', 'b-', 'b-', 'ball']
+        """
+        return list(self.reading.verbatim)
+
+    def fluent(self) -> list[str]:
+        """Return the words that were meant: disfluencies removed, replacements and omitted sounds filled in.
+
+        >>> utterance("PAR", "<the dog> [//] the cat goed [: went] (be)cause .").fluent()
+        ['the', 'cat', 'went', 'because']
+        """
+        return list(self.reading.fluent)
+
+    def events(self) -> list[Event]:
+        """Return the disfluencies in the order in which they begin.
+
+        >>> [(e.kind.value, e.start, e.end, e.repair_start) for e in utterance("PAR", "<I want> [/] I want .").events()]
+        [('repetition', 0, 2, 2)]
+        """
+        return list(self.reading.events)
+
+    def unusable(self) -> str | None:
+        """Return why the audio under this tier does not match its words, or ``None`` when it does."""
+        roles = self.reading.roles
+        if Role.UNTRANSCRIBED in roles:
+            return "untranscribed"
+        if Role.OTHER_SPEAKER in roles:
+            return "other speaker"
+        return "phonetic" if Role.PHONETIC in roles else None
+
+    def place(self, offset: int) -> tuple[int, int]:
+        """Return the 1-based line and column of the character at ``offset`` of :attr:`body`."""
+        at = self._body_offset + offset
+        row = bisect_right(self._line_starts, at) - 1
+        return (self.line or 1) + row, at - self._line_starts[row] + 1
+
+    @lazy
+    def _line_starts(self) -> list[int]:
+        return [0, *(match.end() for match in _NEWLINE.finditer(self.main))]
+
+
+def utterance(
+    speaker: str,
+    text: str,
+    span: TimeSpan | None = None,
+    words: Sequence[tuple[str, TimeSpan]] | None = None,
+) -> Utterance:
+    r"""Return a new utterance; ``text`` is a main tier without speaker and bullet, ``words`` become ``%wor``.
+
+    >>> utterance("PAR", "&-um hello .", TimeSpan(0, 900)).main
+    '*PAR:\t&-um hello . \x150_900\x15\n'
+    """
+    text = FOLD.sub(" ", text).strip()
+    bullet = f" \x15{span.start_ms}_{span.end_ms}\x15" if span else ""
+    made = Utterance(speaker, f"*{speaker}:\t{text}{bullet}\n")
+    if not words:
+        return made
+    timed = " ".join(f"{word} \x15{at.start_ms}_{at.end_ms}\x15" for word, at in words)
+    tier = f"%wor:\t{timed} {made.terminator}".rstrip() + "\n"
+    return Utterance(speaker, made.main, (Line(tier, 0),))

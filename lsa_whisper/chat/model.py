@@ -1,0 +1,71 @@
+"""A transcript: header lines and utterances in order, each keeping its own text."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from lsa_whisper.chat.fluency import Fluency, fluency
+from lsa_whisper.chat.headers import Participant, participants
+from lsa_whisper.chat.lazy import lazy
+from lsa_whisper.chat.lines import Line, Problem
+from lsa_whisper.chat.main_tier import Utterance
+
+
+@dataclass
+class Transcript:
+    """A CHAT file: ``blocks`` in order, ``encoding`` and ``path`` of the file it was read from."""
+
+    blocks: list[Line | Utterance]
+    path: str | None = None
+    encoding: str = "utf-8"
+    found: list[Problem] = field(default_factory=list)
+
+    @lazy
+    def utterances(self) -> list[Utterance]:
+        """The main tiers in order."""
+        return [block for block in self.blocks if isinstance(block, Utterance)]
+
+    @lazy
+    def headers(self) -> list[Line]:
+        """The header lines in order."""
+        return [block for block in self.blocks if isinstance(block, Line) and block.name.startswith("@")]
+
+    def header(self, name: str) -> str | None:
+        """Return the value of the first header called ``name`` (``"@Media"``), or ``None``."""
+        return next((line.value for line in self.headers if line.name == name), None)
+
+    @lazy
+    def languages(self) -> list[str]:
+        """The language codes of ``@Languages``."""
+        return re.findall(r"[^\s,]+", self.header("@Languages") or "")
+
+    @lazy
+    def media(self) -> str | None:
+        """The name in ``@Media``, without quotes; ``None`` where there is none."""
+        value = self.header("@Media")
+        return (value.split(",")[0].strip().strip('"') or None) if value else None
+
+    @lazy
+    def participants(self) -> dict[str, Participant]:
+        """The participants by code, with what ``@ID`` adds."""
+        return participants(self.headers)
+
+    @lazy
+    def problems(self) -> list[Problem]:
+        """What is wrong with the text, in order of place; reads every main tier."""
+        inside = (
+            Problem(self.path, *utterance.place(fault.offset), fault.code, fault.message)
+            for utterance in self.utterances
+            for fault in utterance.tree.faults
+        )
+        return sorted([*self.found, *inside], key=lambda problem: (problem.line, problem.column))
+
+    def fluency(self, mode: str = "strict") -> dict[str, Fluency]:
+        r"""Return FluCalc's counts and rates per speaker; ``mode`` is ``strict`` or ``flucalc`` (as CLAN counts).
+
+        >>> from lsa_whisper.chat import parse
+        >>> parse("*PAR:\t&-um I [/] I s:ee .").fluency()["PAR"].sld
+        2
+        """
+        return fluency(self, mode)

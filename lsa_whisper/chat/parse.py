@@ -1,0 +1,106 @@
+"""Text -> :class:`Transcript`, keeping every character; and files, keeping every byte."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from lsa_whisper.chat.lines import Line, Problem
+from lsa_whisper.chat.main_tier import Utterance
+from lsa_whisper.chat.model import Transcript
+from lsa_whisper.errors import ChatSyntaxError
+
+_LOGICAL = re.compile(r"[^\r\n]*(?:(?:\r\n?|\n)\t[^\r\n]*)*(?:\r\n?|\n|\Z)")
+_MAIN = re.compile(r"\ufeff?\*([^:\s]+)[ \t]*:")
+_NEWLINE = re.compile(r"\r\n?|\n")
+
+
+def parse(text: str, *, path: str | None = None, strict: bool = False) -> Transcript:
+    r"""Return the transcript written in ``text``; no text is refused unless ``strict``.
+
+    What does not fit CHAT is kept as it is and listed in ``transcript.problems``.
+
+    >>> transcript = parse("@UTF8\n@Begin\n*PAR:\thello .\n@End\n")
+    >>> transcript.utterances[0].verbatim()
+    ['hello']
+
+    Raises:
+        ChatSyntaxError: at the first problem, when ``strict``.
+    """
+    found: list[Problem] = []
+    transcript = Transcript(list(_blocks(text, path, found)), path, found=found)
+    if strict and transcript.problems:
+        first = transcript.problems[0]
+        raise ChatSyntaxError(first.message, path=path, line=first.line, column=first.column)
+    return transcript
+
+
+def _blocks(text: str, path: str | None, found: list[Problem]) -> Iterator[Line | Utterance]:
+    main: tuple[str, str, int] | None = None
+    tiers: list[Line] = []
+    number = 1
+    for match in _LOGICAL.finditer(text):
+        raw = match.group()
+        if not raw:
+            continue
+        first = raw[1:2] if raw[0] == "\ufeff" else raw[0]
+        if first == "%" and main:
+            tiers.append(Line(raw, number))
+        elif first == "*" and (named := _MAIN.match(raw)):
+            if main:
+                yield Utterance(main[0], main[1], tuple(tiers), main[2])
+            main, tiers = (named.group(1), raw, number), []
+        else:
+            if first != "@":
+                found.append(_stray(raw, first, number, path))
+            if first == "@" or not main:
+                if main:
+                    yield Utterance(main[0], main[1], tuple(tiers), main[2])
+                main, tiers = None, []
+                yield Line(raw, number)
+            else:
+                tiers.append(Line(raw, number))
+        number += len(_NEWLINE.findall(raw)) if "\t" in raw or "\r" in raw else 1
+    if main:
+        yield Utterance(main[0], main[1], tuple(tiers), main[2])
+
+
+def _stray(raw: str, first: str, number: int, path: str | None) -> Problem:
+    if not raw.strip():
+        return Problem(path, number, 1, "blank-line", "an empty line")
+    if first == "*":
+        return Problem(path, number, 1, "no-speaker", "a main tier needs a speaker and a colon")
+    if first == "%":
+        return Problem(path, number, 1, "orphan-tier", "a dependent tier needs a main tier above it")
+    return Problem(path, number, 1, "stray-line", "a line must begin with @, *, % or a tab")
+
+
+def read(path: str | Path, *, strict: bool = False) -> Transcript:
+    """Return the transcript in the file at ``path``: UTF-8, UTF-16 with a BOM, or else Latin-1 (reported as a problem).
+
+    Raises:
+        ChatSyntaxError: when the file cannot be opened, or at the first problem when ``strict``.
+    """
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise ChatSyntaxError(f"cannot open it ({error.strerror}); check the path", path=str(path)) from error
+    text, encoding = _decode(data)
+    transcript = parse(text, path=str(path), strict=strict)
+    transcript.encoding = encoding
+    if encoding == "latin-1":
+        message = "not UTF-8, read as Latin-1; save it as UTF-8"
+        if strict:
+            raise ChatSyntaxError(message, path=str(path), line=1, column=1)
+        transcript.found.append(Problem(str(path), 1, 1, "encoding", message))
+    return transcript
+
+
+def _decode(data: bytes) -> tuple[str, str]:
+    encodings = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
+    encoding = encodings.get(data[:2], "utf-8")
+    try:
+        return data.decode(encoding), encoding
+    except UnicodeDecodeError:
+        return data.decode("latin-1"), "latin-1"

@@ -1,0 +1,159 @@
+"""The tree of a main tier -> the words spoken, the words meant, and the disfluencies."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from dataclasses import dataclass
+from operator import attrgetter
+
+from lsa_whisper.chat.tree import Group, Item, Mark, Word
+from lsa_whisper.chat.word import Disfluency, Role, Spelling, read_word
+
+RETRACES = {
+    "[/]": Disfluency.REPETITION,
+    "[//]": Disfluency.REVISION,
+    "[///]": Disfluency.REFORMULATION,
+    "[/-]": Disfluency.FALSE_START,
+    "[/?]": Disfluency.UNSPECIFIED_RETRACE,
+}
+MAX_COPIES = 20
+"""``[x 3]`` is obsolete; a larger number than this one is a slip of the pen, and nested ones would multiply."""
+
+_ASIDE = 1 << 30
+"""The level of a word that can repair nothing: a filler, a fragment, a nonword."""
+_REPLACEMENT = re.compile(r"\[::?\s+([^\]]*)\]")
+_COPIES = re.compile(r"\[x\s*(\d{1,3})\s*\]", re.IGNORECASE)
+_PLACE = attrgetter("start", "end")
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One disfluency. ``start:end`` and ``repair_start:repair_end`` are half-open indices into the verbatim words.
+
+    For a retrace, ``start:end`` is what was taken back and ``repair_*`` what replaces it (for a repetition: the last
+    copy); CHAT does not mark where a repair ends, so as many words as were taken back are given. For a pause
+    ``start == end``: the place between two words. ``iterations`` counts the repeated units of a part-word repetition.
+    """
+
+    kind: Disfluency
+    start: int
+    end: int
+    repair_start: int | None = None
+    repair_end: int | None = None
+    iterations: int = 1
+
+
+class Reading:
+    """The words and events of one main tier, found by walking its tree once.
+
+    A word's *level* is the number of retraces around it: 0 for the words that stand. A retrace at level n is repaired
+    by the next words of level n or less.
+    """
+
+    __slots__ = ("_copying", "_levels", "_retraces", "events", "fluent", "roles", "verbatim")
+
+    def __init__(self, items: list[Item]):
+        self.verbatim: list[str] = []
+        self.fluent: list[str] = []
+        self.events: list[Event] = []
+        self.roles: set[Role] = set()
+        self._levels: list[int] = []
+        self._retraces: list[tuple[Disfluency, int, int, int]] = []
+        self._copying = False
+        self._walk(items, 0, False)
+        if self._retraces:
+            self._repair()
+        if len(self.events) > 1:
+            self.events.sort(key=_PLACE)
+
+    def _walk(self, items: list[Item], level: int, mute: bool) -> None:
+        for item in items:
+            if isinstance(item, Word):
+                if item.codes:
+                    self._coded(item, level, mute)
+                else:
+                    self._word(read_word(item.text), level, mute)
+            elif isinstance(item, Mark):
+                if item.kind == "pause":
+                    self.events.append(Event(Disfluency.PAUSE, len(self.verbatim), len(self.verbatim)))
+            elif item.codes:
+                self._coded(item, level, mute)
+            else:
+                self._walk(item.items, level, mute)
+
+    def _word(self, spelling: Spelling, level: int, mute: bool) -> None:
+        role, _, verbatim, fluent, inner = spelling
+        at = len(self.verbatim)
+        self.verbatim += verbatim
+        if role is Role.WORD:
+            self._levels += [level] * len(verbatim)
+        else:
+            self.roles.add(role)
+            aside = role is Role.FILLER or role is Role.FRAGMENT or role is Role.NONWORD
+            self._levels += [_ASIDE if aside else level] * len(verbatim)
+        if not level and not mute:
+            self.fluent += fluent
+        for kind, start, end, iterations, repair in inner:
+            if repair:
+                self.events.append(Event(kind, at + start, at + end, at + repair[0], at + repair[1], iterations))
+                self._levels[at + start : at + end] = [_ASIDE] * (end - start)
+            else:
+                self.events.append(Event(kind, at + start, at + end, None, None, iterations))
+
+    def _coded(self, item: Word | Group, level: int, mute: bool) -> None:
+        """Read an item with codes behind it: retraces, copies, replacements; other codes say nothing about words."""
+        retrace = next((RETRACES[code] for code in item.codes if code in RETRACES), None)
+        inside = level + (retrace is not None)
+        start = len(self.verbatim)
+        times = 1 if self._copying else copies(item.codes)
+        if times > 1:
+            self._copying = True  # copies of copies would multiply
+            for _ in range(times - 1):
+                begin = len(self.verbatim)
+                self._once(item, inside + 1, True)
+                if len(self.verbatim) > begin:
+                    self._retraces.append((Disfluency.REPETITION, begin, len(self.verbatim), inside))
+        self._once(item, inside, mute)
+        if times > 1:
+            self._copying = False
+        if retrace is not None and len(self.verbatim) > start:
+            self._retraces.append((retrace, start, len(self.verbatim), level))
+
+    def _once(self, item: Word | Group, level: int, mute: bool) -> None:
+        replacement = _replacement(item.codes)
+        if isinstance(item, Word):
+            self._word(read_word(item.text), level, mute or replacement is not None)
+        else:
+            self._walk(item.items, level, mute or replacement is not None)
+        if replacement is not None and not mute and not level:
+            self.fluent += replacement
+
+    def _repair(self) -> None:
+        """Find what replaces each retraced stretch: the next words that are taken back no further than it."""
+        levels = self._levels
+        standing = {
+            level: [at for at, own in enumerate(levels) if own <= level] for level in {r[3] for r in self._retraces}
+        }
+        for kind, start, end, level in self._retraces:
+            wanted = max(levels[start:end].count(level + 1), 1)
+            first = bisect_left(standing[level], end)
+            repair = standing[level][first : first + wanted]
+            span = (repair[0], repair[-1] + 1) if repair else (None, None)
+            self.events.append(Event(kind, start, end, *span))
+
+
+def _replacement(codes: tuple[str, ...]) -> list[str] | None:
+    for code in codes:
+        if match := _REPLACEMENT.fullmatch(code):
+            return [word for part in match.group(1).split() for word in read_word(part).fluent]
+    return None
+
+
+def copies(codes: tuple[str, ...]) -> int:
+    """Return how often an item with these codes was said: 3 for the obsolete ``[x 3]``, otherwise 1."""
+    for code in codes:
+        if match := _COPIES.fullmatch(code):
+            times = int(match.group(1))
+            return times if 1 <= times <= MAX_COPIES else 1
+    return 1

@@ -1,0 +1,65 @@
+"""One line of CHAT -> tokens; the joined tokens ARE the line.
+
+One compiled alternation reads everything. Its last branch takes any single character as ``opaque``, so no text can be
+lost and none can raise; no branch can look at a character more than a constant number of times, so time is linear.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+PAUSE_BODY = r"(?:\.{1,3}|[0-9][0-9:]*(?:\.[0-9]*)?|\.[0-9]+)\)"
+TERMINATORS = ('+"/.', '+".', "+//.", "+//?", "+/.", "+/?", "+..?", "+...", "+!?", "+=.", "+.", ".", "?", "!")
+LINKERS = ("+<", "+^", "+,", "++", '+"', "+≈", "+≋")
+CA_ENDINGS = "→↘⇘↗⇗≈≋∞≡"
+"""Intonation contours that conversation analysts write where CHAT writes a terminator."""
+
+_STOPS = r'\s\[\]<>.?!,;“”„‡"‹›〔〕…\x15'
+_WORD = rf"(?:[^{_STOPS}(+‘’]++|\((?!{PAUSE_BODY})|\+(?![/.!\"<^,+=≈≋]|\s|\Z)|[‘’](?=\w))++"
+
+
+def _any_of(spellings: tuple[str, ...]) -> str:
+    return "|".join(re.escape(spelling) for spelling in spellings)
+
+
+_ALONE = rf"(?:[:{CA_ENDINGS}]|\#{{1,3}})(?=[\s\x15]|\Z)"
+_KINDS = rf"""(?P<word>(?!{_ALONE}){_WORD})
+    |(?P<terminator>{_any_of(TERMINATORS)})
+    |(?P<code>\[[^\[\]]*\])
+    |(?P<open><)
+    |(?P<close>>)
+    |(?P<pause>\({PAUSE_BODY}|\#{{1,3}})
+    |(?P<bullet>\x15[^\x15]*\x15)
+    |(?P<linker>{_any_of(LINKERS)})
+    |(?P<ca>[{CA_ENDINGS}])
+    |(?P<separator>[,;“”„‡"‹›〔〕…‘’:])
+    |(?P<opaque>.)"""
+_TOKEN = re.compile(rf"(?P<space>\s+)|{_KINDS}", re.VERBOSE | re.DOTALL)
+
+SOLID = re.compile(rf"\s*+(?:{_KINDS})", re.VERBOSE | re.DOTALL)
+"""The same tokens, each with the space before it; for readers that have stripped the end and skip space anyway."""
+
+
+class Token(NamedTuple):
+    """A piece of a line: its ``kind``, its ``text``, and the ``offset`` of its first character."""
+
+    kind: str
+    text: str
+    offset: int
+
+
+def scan(line: str) -> Iterator[Token]:
+    """Yield the tokens of ``line``; joined, their texts are ``line`` again.
+
+    Kinds: space, bullet, code (``[...]``), open, close, pause, terminator, linker, ca (intonation), separator, word,
+    opaque (a character that belongs nowhere; it is kept).
+
+    >>> [t.text for t in scan("a (.) cat .") if t.kind != "space"]
+    ['a', '(.)', 'cat', '.']
+    >>> [t.kind for t in scan("[// dog") if t.kind != "space"]
+    ['opaque', 'word', 'word']
+    """
+    for match in _TOKEN.finditer(line):
+        yield Token(match.lastgroup or "opaque", match.group(), match.start())

@@ -1,0 +1,117 @@
+"""The tokens of a main tier -> a small tree: words, groups ``<...>`` and marks, each with what is written behind it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from lsa_whisper.chat.scan import SOLID
+
+MAX_DEPTH = 32
+"""Real transcripts nest groups three deep; a deeper ``<`` is kept as an opaque mark."""
+
+
+@dataclass(slots=True)
+class Word:
+    """A written word with the codes ``[...]`` that follow it."""
+
+    text: str
+    offset: int
+    codes: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class Group:
+    """``<...>`` with the codes that follow it."""
+
+    offset: int
+    items: list[Item] = field(default_factory=list)
+    codes: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class Mark:
+    """Anything else: a pause, terminator, linker, separator, intonation, free code, bullet or opaque character."""
+
+    kind: str
+    text: str
+    offset: int
+
+
+Item = Word | Group | Mark
+
+
+class Fault(NamedTuple):
+    """A place in a main tier where its marks do not fit together."""
+
+    offset: int
+    code: str
+    message: str
+
+
+@dataclass(slots=True)
+class Tree:
+    """The items of a main tier, and the places where its marks do not fit together."""
+
+    items: list[Item]
+    faults: list[Fault]
+
+
+_HAPPENING = ("&=", "&{", "&}")
+_FREE = ("[+", "[-", "[^")
+_RETRACES = ("[/]", "[//]", "[///]", "[/-]", "[/?]")
+_MISFITS = ("opaque", "open", "close")
+
+
+def build(text: str) -> Tree:
+    """Return the tree of a main tier's ``text`` (without speaker). Never raises.
+
+    >>> tree = build("<I want> [/] I want it .")
+    >>> tree.items[0].codes, [item.text for item in tree.items[1:]]
+    (('[/]',), ['I', 'want', 'it', '.'])
+    """
+    items: list[Item] = []
+    target: Word | Group | None = None  # what a code [...] comments on: pauses and happenings in between do not count
+    stack: list[tuple[list[Item], Word | Group | None]] = []
+    faults: list[Fault] = []
+    for match in SOLID.finditer(text.rstrip()):
+        kind = match.lastgroup or "opaque"
+        piece = match.group(kind)
+        offset = match.start(kind)
+        if kind == "word":
+            word = Word(piece, offset)
+            items.append(word)
+            if not piece.startswith(_HAPPENING):
+                target = word
+        elif kind == "code":
+            if target is None or piece.startswith(_FREE):
+                items.append(Mark("free", piece, offset))
+                if piece in _RETRACES:
+                    faults.append(Fault(offset, "retrace-without-words", f"{piece} follows no word"))
+            else:
+                target.codes = (*target.codes, piece)
+        elif kind == "open" and len(stack) < MAX_DEPTH:
+            stack.append((items, target))
+            group = Group(offset)
+            items.append(group)
+            items, target = group.items, None
+        elif kind == "close" and stack:
+            items, _ = stack.pop()
+            target = items[-1]  # type: ignore[assignment]
+        else:
+            items.append(Mark(kind, piece, offset))
+            if kind in _MISFITS:
+                faults.append(Fault(offset, "opaque", f"cannot read {piece!r}"))
+    for outer, _ in reversed(stack):
+        _dissolve(outer, faults)
+        items = outer
+    return Tree(items, faults)
+
+
+def _dissolve(items: list[Item], faults: list[Fault]) -> None:
+    """Undo the group that was opened last in ``items`` and never closed."""
+    group = items.pop()
+    if isinstance(group, Group):
+        faults.append(Fault(group.offset, "unclosed-group", "'<' has no '>'"))
+        items.append(Mark("opaque", "<", group.offset))
+        items.extend(group.items)

@@ -1,0 +1,224 @@
+"""What one written word stands for: the words spoken, the words meant, and the disfluencies inside it."""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+from functools import lru_cache
+from typing import NamedTuple
+
+
+class Disfluency(StrEnum):
+    """The kinds of disfluency that CHAT can write."""
+
+    FILLED_PAUSE = "filled_pause"
+    FRAGMENT = "fragment"
+    NONWORD = "nonword"
+    REPETITION = "repetition"
+    REVISION = "revision"
+    REFORMULATION = "reformulation"
+    FALSE_START = "false_start"
+    UNSPECIFIED_RETRACE = "unspecified_retrace"
+    PART_WORD_REPETITION = "part_word_repetition"
+    PROLONGATION = "prolongation"
+    BROKEN_WORD = "broken_word"
+    BLOCK = "block"
+    PAUSE = "pause"
+
+
+class Role(StrEnum):
+    """What a written word is, before its letters are looked at."""
+
+    WORD = "word"
+    FILLER = "filler"
+    FRAGMENT = "fragment"
+    NONWORD = "nonword"
+    HAPPENING = "happening"
+    OTHER_SPEAKER = "other_speaker"
+    OMITTED = "omitted"
+    UNTRANSCRIBED = "untranscribed"
+    PHONETIC = "phonetic"
+
+
+class Inner(NamedTuple):
+    """A disfluency inside one written word; indices count the spoken words of that written word."""
+
+    kind: Disfluency
+    start: int
+    end: int
+    iterations: int = 1
+    repair: tuple[int, int] | None = None
+
+
+class Spelling(NamedTuple):
+    """The reading of one written word.
+
+    ``heard`` is how CHAT would write what was heard and nothing else: no markers, no omitted sounds, no voice quality.
+    ``verbatim`` are the words spoken, ``fluent`` the words meant, ``inner`` the disfluencies inside.
+    """
+
+    role: Role
+    heard: tuple[str, ...] = ()
+    verbatim: tuple[str, ...] = ()
+    fluent: tuple[str, ...] = ()
+    inner: tuple[Inner, ...] = ()
+
+
+FILLERS = frozenset(["uh", "um", "er", "erm", "em", "eh", "ehm", "uhm", "ah", "hm", "hmm", "mm", "mmm", "mhm", "uhuh"])
+"""Spellings that legacy transcripts write ``&uh``, as they write word fragments ``&fr``."""
+
+CA_MARKS = "↑↓→↗⇗↘⇘∞≈≋≡∙∾⁑⤇⤆∆∇⁎°▁▔☺♋⁇∬∮↻⌈⌉⌊⌋„‡ˈˌ⁺⁻\x01\x02\x03\x04\x07"
+"""Prosody, voice quality, overlap and stress: heard, but no part of a word's spelling."""
+
+_DROP_MARKS = {ord(mark): None for mark in CA_MARKS}
+_GREEK_MARKS = {ord(mark): None for mark in "ΫξἩἡ"}
+_OVERLAP = re.compile(r"[⌈⌉⌊⌋][0-9]?")
+_UNTRANSCRIBED = {"xxx": "xxx", "xx": "xxx", "yyy": "yyy", "yy": "yyy", "www": "www"}
+_SEGMENT = re.compile(r"↫([^↫]*)↫")
+_PIECE = re.compile(r"(?:↫[^↫]*↫|[^+_↫])+")
+_LETTER = re.compile(r"[^\W_]")
+_LATIN = re.compile("[A-Za-z]")
+_PARENTHESES = re.compile(r"\([^()]*\)")
+_NO_BOUNDARIES = str.maketrans("", "", '!"#$%&*,./;<=>?@[\\]`{|}~')
+"""Old stress, clitic and prefix boundaries and stray signs: no part of a spoken word."""
+_NO_SOUNDS = str.maketrans("", "", ":≠^")
+_SIGNS = {Role.FILLER: "&-", Role.FRAGMENT: "&+", Role.NONWORD: "&~"}
+_SIGN_EVENTS = {
+    Role.FILLER: Disfluency.FILLED_PAUSE,
+    Role.FRAGMENT: Disfluency.FRAGMENT,
+    Role.NONWORD: Disfluency.NONWORD,
+}
+
+
+@lru_cache(maxsize=1 << 16)
+def read_word(surface: str) -> Spelling:
+    """Return what the written word ``surface`` stands for.
+
+    >>> read_word("↫b-b-b↫ball").verbatim
+    ('b-', 'b-', 'b-', 'ball')
+    >>> read_word("(be)cause").verbatim, read_word("(be)cause").fluent
+    (('cause',), ('because',))
+    >>> read_word("&-you_kno:w@q").heard
+    ('&-you_kno:w',)
+    """
+    role, body = _role(surface)
+    if role in (Role.HAPPENING, Role.OTHER_SPEAKER, Role.OMITTED):
+        return Spelling(role)
+    plain, marker = _without_marker(_without_marks(body))
+    if role is Role.WORD and plain.lower() in _UNTRANSCRIBED:
+        word = (_UNTRANSCRIBED[plain.lower()],)
+        return Spelling(Role.UNTRANSCRIBED, word, word, word)
+    if marker.startswith("@u"):
+        role = Role.PHONETIC
+    elif marker.startswith("@fp"):
+        role = Role.FILLER
+    return _spell(role, plain)
+
+
+def _role(surface: str) -> tuple[Role, str]:
+    if surface[0] == "0":
+        return (Role.OMITTED if len(surface) == 1 or not surface[1].isdigit() else Role.WORD), surface
+    if surface[0] != "&" or len(surface) == 1:
+        return Role.WORD, surface
+    body = surface[2:]
+    match surface[1]:
+        case "=" | "{" | "}":
+            return Role.HAPPENING, body
+        case "*":
+            return Role.OTHER_SPEAKER, body
+        case "-":
+            return Role.FILLER, body
+        case "+":
+            return Role.FRAGMENT, body
+        case "~":
+            return Role.NONWORD, body
+    legacy = surface[1:]
+    return (Role.FILLER if _without_marks(legacy).replace(":", "").lower() in FILLERS else Role.FRAGMENT), legacy
+
+
+def _without_marks(body: str) -> str:
+    if body.isascii():
+        return body
+    body = _OVERLAP.sub("", body).translate(_DROP_MARKS).replace("’", "'").replace("‘", "'")
+    if _LATIN.search(body):  # in Greek text these are letters
+        body = body.translate(_GREEK_MARKS)
+    return body
+
+
+def _without_marker(body: str) -> tuple[str, str]:
+    """Split ``dog@s:spa$n`` into the word and its markers."""
+    cut = min((at for at in (body.find("@", 1), body.find("$", 1)) if at > 0), default=-1)
+    return (body, "") if cut < 0 else (body[:cut], body[cut:])
+
+
+def _spell(role: Role, body: str) -> Spelling:
+    body = body.translate(_NO_BOUNDARIES)
+    if body.count("↫") % 2:
+        body = body[: body.rindex("↫")] + body[body.rindex("↫") + 1 :]
+    pieces = [piece for part in _PIECE.findall(_heard(body)) if (piece := _tidy(part))]
+    verbatim: list[str] = []
+    inner: list[Inner] = []
+    for piece in pieces:
+        _sounds(piece, verbatim, inner)
+    if not verbatim:
+        return Spelling(role, fluent=() if role in _SIGNS else _meant(body))
+    if role in _SIGNS:
+        if role is Role.FRAGMENT:
+            verbatim = [f"{word.rstrip('-')}-" for word in verbatim]
+        heard: tuple[str, ...] = (_SIGNS[role] + "_".join(pieces),)
+        whole = Inner(_SIGN_EVENTS[role], 0, len(verbatim))
+        return Spelling(role, heard, tuple(verbatim), (), (whole, *inner))
+    return Spelling(role, tuple(pieces), tuple(verbatim), _meant(body), tuple(inner))
+
+
+def _heard(body: str) -> str:
+    """Drop what parentheses say was left out; a word wholly in parentheses is an uncertain one, and was heard."""
+    if "(" not in body:
+        return body.replace(")", "")
+    heard = _PARENTHESES.sub("", body)
+    heard = heard if _LETTER.search(heard) else body
+    return heard.replace("(", "").replace(")", "")
+
+
+def _meant(body: str) -> tuple[str, ...]:
+    body = _SEGMENT.sub("", body).translate(_NO_SOUNDS).replace("(", "").replace(")", "")
+    return tuple(
+        word for part in body.replace("+", "_").split("_") if (word := part.strip("-")) and _LETTER.search(word)
+    )
+
+
+def _tidy(piece: str) -> str:
+    """Return ``piece`` as CHAT writes it today, or nothing when it holds no sound."""
+    piece = piece.strip("-")
+    if piece[:1] == "^":
+        piece = "≠" + piece[1:]
+    return piece if _LETTER.search(_SEGMENT.sub("", piece)) else piece.replace("↫", "") if _LETTER.search(piece) else ""
+
+
+def _sounds(piece: str, verbatim: list[str], inner: list[Inner]) -> None:
+    """Append the words spoken for ``piece``, and the disfluencies in it."""
+    at = len(verbatim)
+    word = piece.translate(_NO_SOUNDS)
+    first = _SEGMENT.match(word)
+    if "↫" in word:
+        if first:
+            verbatim.extend(f"{part}-" for part in first.group(1).split("-") if part)
+            word = word[first.end() :]
+        verbatim.append(word.replace("↫", "-").strip("-"))
+        _part_words(piece, at, len(verbatim), inner, initial=first is not None)
+    else:
+        verbatim.append(word)
+    if word is not piece:
+        end = len(verbatim)
+        for sign, kind in ((":", Disfluency.PROLONGATION), ("^", Disfluency.BROKEN_WORD), ("≠", Disfluency.BLOCK)):
+            if sign in piece:
+                inner.append(Inner(kind, at, end))
+
+
+def _part_words(piece: str, start: int, end: int, inner: list[Inner], *, initial: bool) -> None:
+    for number, match in enumerate(_SEGMENT.finditer(piece)):
+        iterations = 1 + match.group(1).count("-")
+        if number == 0 and initial and end - start > 1:
+            inner.append(Inner(Disfluency.PART_WORD_REPETITION, start, end - 1, iterations, (end - 1, end)))
+        else:
+            inner.append(Inner(Disfluency.PART_WORD_REPETITION, end - 1, end, iterations))

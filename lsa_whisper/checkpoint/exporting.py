@@ -1,0 +1,103 @@
+"""A checkpoint for other programs, loaded again and compared before it takes its place."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from lsa_whisper.checkpoint.folder import written_whole
+from lsa_whisper.checkpoint.loading import Checkpoint, load
+from lsa_whisper.checkpoint.saving import save
+from lsa_whisper.checkpoint.vocabulary import decoder_prompt
+from lsa_whisper.errors import CheckpointError, MissingExtraError
+
+_TOLERANCE = 1e-3
+
+
+def export(checkpoint: Checkpoint, out: str | Path, *, to: str = "hf", merge: bool = True) -> Path:
+    """Write a checkpoint for other programs, load it again and compare; return its folder.
+
+    Args:
+        checkpoint: what ``load`` returned (an adapter is merged by then).
+        out: the folder to write; an older checkpoint there is replaced.
+        to: ``hf`` (a Hugging Face folder, as Batchalign reads it) or ``ct2`` (CTranslate2, as faster-whisper reads it).
+        merge: merge an adapter the model still carries; ``False`` writes such an adapter by itself.
+
+    Raises:
+        CheckpointError: the written model does not compute what the given one does; nothing is left at ``out``.
+        MissingExtraError: ``ct2`` without CTranslate2.
+    """
+    if to not in ("hf", "ct2"):
+        raise CheckpointError(f"cannot export to {to!r}: choose hf or ct2")
+    if to == "ct2":
+        _require_ctranslate2()
+    out = Path(out)
+    with written_whole(out) as partial, tempfile.TemporaryDirectory(dir=partial.parent) as scratch:
+        written = _write_verified(checkpoint, Path(scratch) / "checkpoint", merge=merge)
+        if to == "ct2":
+            written = _convert(written, Path(scratch) / "ct2")
+        for file in sorted(written.iterdir()):
+            file.rename(partial / file.name)
+    return out
+
+
+def _write_verified(checkpoint: Checkpoint, folder: Path, *, merge: bool) -> Path:
+    model = checkpoint.model
+    if merge and hasattr(model, "merge_and_unload"):
+        model = model.merge_and_unload()
+    save(
+        folder,
+        model=model,
+        feature_extractor=checkpoint.feature_extractor,
+        tokenizer=checkpoint.tokenizer,
+        labels=checkpoint.labels,
+        recipe=checkpoint.recipe,
+        provenance={**checkpoint.provenance, "exported_from": Path(checkpoint.path).name},
+    )
+    again = load(folder, dtype=str(next(model.parameters()).dtype).removeprefix("torch."))
+    difference = _difference(checkpoint, model, again.model)
+    if not difference <= _TOLERANCE:  # written so that a NaN is a difference too
+        raise CheckpointError(f"the exported model differs from its source by {difference:.2g}; nothing was written")
+    return folder
+
+
+def _difference(checkpoint: Checkpoint, model: Any, again: Any) -> float:
+    """Return the largest difference between two models' logits for one made-up window and the decoding prompt."""
+    import torch
+
+    frames = round(checkpoint.context_s * checkpoint.feature_extractor.sampling_rate)
+    frames //= checkpoint.feature_extractor.hop_length
+    probe = torch.randn(
+        1, checkpoint.feature_extractor.feature_size, frames, generator=torch.Generator().manual_seed(0)
+    )
+    prompt = decoder_prompt(checkpoint.tokenizer, model.generation_config, language=_any_language(model))
+    logits = []
+    for each in (model, again):
+        weight = next(each.parameters())
+        with torch.inference_mode():
+            inputs = torch.tensor([prompt], device=weight.device)
+            output = each(input_features=probe.to(weight.device, weight.dtype), decoder_input_ids=inputs)
+        logits.append(output.logits.float().cpu())
+    return float((logits[0] - logits[1]).abs().max())
+
+
+def _any_language(model: Any) -> str:
+    known = getattr(model.generation_config, "lang_to_id", None) or {"<|en|>": 0}
+    return str(next(iter(known)).strip("<|>"))
+
+
+def _require_ctranslate2() -> None:
+    try:
+        import ctranslate2  # noqa: F401
+    except ImportError as error:
+        raise MissingExtraError("export to ct2", "CTranslate2", "ct2") from error
+
+
+def _convert(source: Path, out: Path) -> Path:
+    """Return a CTranslate2 folder made from a Hugging Face one, with the files faster-whisper looks for."""
+    from ctranslate2.converters import TransformersConverter
+
+    copied = ["tokenizer.json", "preprocessor_config.json", "lsa_whisper.json"]
+    TransformersConverter(str(source), copy_files=copied).convert(str(out))
+    return out

@@ -1,0 +1,149 @@
+"""The folder of a checkpoint: is it one, what is in it, and how it is replaced in one step (no torch here)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from lsa_whisper.errors import CheckpointError
+
+OUR_FILE = "lsa_whisper.json"
+ADAPTER_FILE = "adapter_config.json"
+_CONTENT = (".json", ".safetensors", ".txt", ".bin")
+
+
+def is_local(path: str | Path) -> bool:
+    """Tell a folder from a hub name; what looks like a path is one, so that a typing error is never looked up.
+
+    >>> is_local("openai/whisper-small"), is_local("./whisper-small"), is_local("models/a/b"), is_local("whisper")
+    (False, True, True, True)
+    """
+    if isinstance(path, Path) or Path(path).exists():
+        return True
+    return re.fullmatch(r"\w[\w.-]*/[\w.-]+", path) is None
+
+
+def verify(folder: Path) -> None:
+    """Return when a folder can be loaded.
+
+    Raises:
+        CheckpointError: it is missing, incomplete, pickled, or not Whisper.
+    """
+    if not folder.is_dir():
+        raise CheckpointError(
+            f"{folder}: no such folder; give a folder with config.json and model.safetensors, or a hub name owner/model"
+        )
+    if (folder / ADAPTER_FILE).exists():
+        if not (folder / "adapter_model.safetensors").exists():
+            raise CheckpointError(f"{folder}: has no adapter_model.safetensors; save the adapter again as safetensors")
+        return
+    if not (folder / "config.json").exists():
+        raise CheckpointError(f"{folder}: has no config.json, so it is no model; give the folder that finetune wrote")
+    kind = read_json(folder / "config.json").get("model_type")
+    if kind != "whisper":
+        raise CheckpointError(f"{folder}: holds a {kind or 'nameless'} model, not Whisper; choose a Whisper model")
+    if not any(folder.glob("model*.safetensors")):
+        raise CheckpointError(
+            f"{folder}: has no model.safetensors (pickled weights are not read); save it again as safetensors"
+        )
+
+
+def base_of(folder: Path) -> str:
+    """Return where the base model of an adapter folder lies: a path (also relative to the adapter) or a hub name.
+
+    Raises:
+        CheckpointError: the adapter does not say, or its base is a folder that is not there.
+    """
+    name = read_json(folder / ADAPTER_FILE).get("base_model_name_or_path")
+    if not name:
+        raise CheckpointError(f"{folder / ADAPTER_FILE}: names no base model; add base_model_name_or_path")
+    beside = folder / name
+    if beside.is_dir():
+        return str(beside)
+    if is_local(name) and not Path(name).is_dir():
+        raise CheckpointError(f"{folder}: its base model {name} is not there; put it back or correct {ADAPTER_FILE}")
+    return str(name)
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Return the object in a JSON file.
+
+    Raises:
+        CheckpointError: the file holds no JSON object.
+    """
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise CheckpointError(f"{path}: cannot be read ({error}); write the checkpoint again") from error
+    if not isinstance(content, dict):
+        raise CheckpointError(f"{path}: holds no settings; write the checkpoint again")
+    return content
+
+
+def digest(path: str | Path) -> str:
+    """Return a short name for the content of a checkpoint: it changes with any file a transcript depends on.
+
+    A hub name cannot be read without loading it and stands for itself.
+    """
+    if not is_local(path):
+        return f"hub:{path}"
+    folder = Path(path)
+    verify(folder)
+    summary = hashlib.sha256()
+    labels = read_json(folder / OUR_FILE).get("labels") if (folder / OUR_FILE).exists() else None
+    summary.update(json.dumps(labels, sort_keys=True).encode())
+    for file in sorted(folder.iterdir()):
+        # Where a model comes from and how it was trained stand in our file, and change nothing it writes.
+        if file.suffix in _CONTENT and file.name != OUR_FILE:
+            with file.open("rb") as stream:
+                summary.update(f"{file.name} {hashlib.file_digest(stream, 'sha256').hexdigest()}\n".encode())
+    if (folder / ADAPTER_FILE).exists():
+        summary.update(digest(base_of(folder)).encode())
+    return summary.hexdigest()[:16]
+
+
+@contextmanager
+def written_whole(out: Path) -> Iterator[Path]:
+    """Give an empty folder that becomes ``out`` when the block ends well, and vanishes when it does not.
+
+    Raises:
+        CheckpointError: ``out`` holds something that is not a checkpoint.
+    """
+    if out.exists() and not (out.is_dir() and _replaceable(out)):
+        raise CheckpointError(f"{out}: exists and is not a checkpoint; choose another folder or remove it")
+    out.parent.mkdir(parents=True, exist_ok=True)
+    partial = Path(tempfile.mkdtemp(prefix=f".{out.name}.", dir=out.parent))
+    try:
+        yield partial
+        partial.chmod(0o755)
+        _swap(partial, out)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+
+
+def _replaceable(out: Path) -> bool:
+    names = {file.name for file in out.iterdir()}
+    return not names or bool(names & {OUR_FILE, ADAPTER_FILE}) or {"config.json", "model.safetensors"} <= names
+
+
+def _swap(partial: Path, out: Path) -> None:
+    """Put ``partial`` where ``out`` is; folders cannot be renamed over one another, so the old one steps aside."""
+    if not out.exists():
+        partial.rename(out)
+        return
+    old = Path(tempfile.mkdtemp(prefix=f".{out.name}.old.", dir=out.parent)) / out.name
+    out.rename(old)
+    try:
+        partial.rename(out)
+    except OSError:
+        old.rename(out)
+        raise
+    finally:
+        shutil.rmtree(old.parent, ignore_errors=True)

@@ -1,0 +1,140 @@
+"""From a folder or a hub name to a :class:`Checkpoint`."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from lsa_whisper.checkpoint.folder import ADAPTER_FILE, OUR_FILE, base_of, is_local, read_json, verify
+from lsa_whisper.errors import CheckpointError
+from lsa_whisper.labels import Labels
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A Whisper model ready to use, and how its text is to be read.
+
+    Attributes:
+        path: the folder or hub name it was loaded from.
+        labels: what the model learned to write.
+        recipe: the settings it was trained with, empty when unknown.
+        provenance: where its weights come from, empty when unknown.
+    """
+
+    path: str
+    model: Any
+    feature_extractor: Any
+    tokenizer: Any
+    labels: Labels
+    recipe: Mapping[str, Any] = field(default_factory=dict)
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def time_precision_s(self) -> float:
+        """Seconds of sound behind one position of the encoder (0.02 for every published Whisper)."""
+        encoder = self.model.get_encoder()
+        stride = encoder.conv1.stride[0] * encoder.conv2.stride[0]
+        return float(stride * self.feature_extractor.hop_length / self.feature_extractor.sampling_rate)
+
+    @property
+    def context_s(self) -> float:
+        """The longest window the encoder hears at once, in seconds."""
+        return float(self.model.config.max_source_positions * self.time_precision_s)
+
+
+def load(path: str | Path, *, dtype: str = "float32", device: str = "cpu") -> Checkpoint:
+    """Return the checkpoint in a folder or under a hub name; a folder with an adapter comes back merged into its base.
+
+    Args:
+        path: a folder as ``save`` writes it, any Hugging Face Whisper folder, or a hub name ``owner/model``.
+        dtype: ``float32``, ``bfloat16`` or ``float16``.
+        device: where the weights go, for example ``cpu`` or ``cuda:0``.
+
+    Raises:
+        CheckpointError: the folder is missing or incomplete, or its weights are pickled, or it is no Whisper model.
+    """
+    source = str(path)
+    ours = {}
+    if is_local(path):
+        verify(Path(path))
+        ours = read_json(Path(path) / OUR_FILE) if (Path(path) / OUR_FILE).exists() else {}
+    with quiet():
+        model = _load_model(source, dtype).to(device).eval()
+        feature_extractor, tokenizer = _load_processor(source)
+    labels = Labels.from_dict(ours["labels"]) if "labels" in ours else Labels("fluent")
+    recipe, provenance = ours.get("recipe", {}), ours.get("provenance", {})
+    return Checkpoint(source, model, feature_extractor, tokenizer, labels, recipe, provenance)
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Keep transformers' own progress bars and advice off the terminal, and put its settings back."""
+    from transformers.utils import logging
+
+    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(level)
+        if bars:
+            logging.enable_progress_bar()
+
+
+def _load_model(source: str, dtype: str) -> Any:
+    if (Path(source) / ADAPTER_FILE).exists():
+        return _load_merged(Path(source), dtype)
+    import torch
+    from transformers import WhisperForConditionalGeneration
+
+    try:
+        model, report = WhisperForConditionalGeneration.from_pretrained(
+            source, dtype=getattr(torch, dtype), use_safetensors=True, output_loading_info=True
+        )
+    except Exception as error:  # hub, safetensors and transformers each raise their own
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise CheckpointError(f"{source}: cannot be loaded ({reason}); check the folder or the name") from error
+    # Tensors that are not in the file would be random numbers, and the transcripts nonsense without a word.
+    missing = sorted(set(report["missing_keys"]) - {"proj_out.weight"})
+    if missing:
+        raise CheckpointError(f"{source}: {len(missing)} tensors are missing, first {missing[0]}; save the model again")
+    return model
+
+
+def _load_merged(folder: Path, dtype: str) -> Any:
+    from peft import PeftModel
+    from transformers import GenerationConfig
+
+    base = _load_model(base_of(folder), dtype)
+    try:
+        model = PeftModel.from_pretrained(base, str(folder)).merge_and_unload()
+    except Exception as error:  # PEFT raises what safetensors, torch or its configuration raise
+        raise CheckpointError(f"{folder}: the adapter does not fit its base ({error}); check the base model") from error
+    if (folder / "generation_config.json").exists():
+        model.generation_config = GenerationConfig.from_pretrained(str(folder))
+    return model
+
+
+def _load_processor(source: str) -> tuple[Any, Any]:
+    """Return the feature extractor and the tokenizer; those of an adapter's base where the adapter has none."""
+    from transformers import AutoFeatureExtractor, AutoTokenizer
+
+    loaded = []
+    for kind, files in (
+        (AutoFeatureExtractor, ("preprocessor_config.json", "processor_config.json")),
+        (AutoTokenizer, ("tokenizer.json", "vocab.json")),
+    ):
+        place = source
+        if (Path(source) / ADAPTER_FILE).exists() and not any((Path(source) / file).exists() for file in files):
+            place = base_of(Path(source))
+        if is_local(place) and not any((Path(place) / file).exists() for file in files):
+            raise CheckpointError(f"{place}: has no {files[0]}; copy it from the model this one was made from")
+        try:
+            loaded.append(kind.from_pretrained(place))
+        except Exception as error:
+            raise CheckpointError(f"{place}: {files[0]} cannot be read ({error}); save the model again") from error
+    return loaded[0], loaded[1]

@@ -1,0 +1,74 @@
+"""From a model in memory to a checkpoint folder: whole, or not at all."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from lsa_whisper.checkpoint.folder import OUR_FILE, written_whole
+from lsa_whisper.checkpoint.loading import quiet
+from lsa_whisper.checkpoint.vocabulary import fit_generation_config
+from lsa_whisper.errors import CheckpointError
+from lsa_whisper.labels import Labels
+
+
+def save(
+    out: str | Path,
+    *,
+    model: Any,
+    feature_extractor: Any,
+    tokenizer: Any,
+    labels: Labels,
+    provenance: Mapping[str, Any] | None = None,
+    recipe: Mapping[str, Any] | None = None,
+) -> Path:
+    """Write a checkpoint folder whole or not at all, and return its path.
+
+    ``model`` may carry a PEFT adapter: then the adapter alone is written, and ``load`` merges it into its base.
+    An older checkpoint at ``out`` is replaced in one step; a folder that holds anything else is left alone.
+    The generation settings are fitted to ``labels`` (see :func:`fit_generation_config`).
+
+    Raises:
+        CheckpointError: ``out`` holds something that is not a checkpoint, or a tensor to be written is empty.
+    """
+    ours = {"labels": labels.as_dict(), "recipe": dict(recipe or {}), "provenance": dict(provenance or {})}
+    with written_whole(Path(out)) as partial:
+        with quiet():
+            _write_model(partial, model, tokenizer, labels)
+            feature_extractor.save_pretrained(partial)
+            tokenizer.save_pretrained(partial)
+        (partial / OUR_FILE).write_text(json.dumps(ours, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        verify_tensors(partial)
+    return Path(out)
+
+
+def _write_model(folder: Path, model: Any, tokenizer: Any, labels: Labels) -> None:
+    whisper = model.get_base_model() if hasattr(model, "get_base_model") else model
+    settings = fit_generation_config(whisper, tokenizer, labels)
+    model.save_pretrained(folder)
+    (folder / "generation_config.json").unlink(missing_ok=True)
+    settings.save_pretrained(folder)
+
+
+def verify_tensors(folder: Path) -> None:
+    """Return when every tensor of a folder's safetensors holds numbers.
+
+    A model saved while it was sharded, or an adapter under FSDP2, comes out as empty tensors and no error.
+
+    Raises:
+        CheckpointError: no safetensors, or an empty tensor.
+    """
+    from safetensors import safe_open
+
+    files = sorted(folder.glob("*.safetensors"))
+    if not files:
+        raise CheckpointError(f"{folder.name}: no weights were written; gather the model before saving it")
+    for file in files:
+        with safe_open(str(file), framework="pt") as tensors:
+            names = list(tensors.keys())
+            empty = [name for name in names if 0 in tensors.get_slice(name).get_shape()]
+        if empty or not names:
+            first = empty[0] if empty else "all of them"
+            raise CheckpointError(f"{file.name}: tensors are empty ({first}); gather the model before saving it")

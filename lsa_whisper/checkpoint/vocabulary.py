@@ -1,0 +1,77 @@
+"""What a model's vocabulary and generation settings say about decoding (no token id is known beforehand)."""
+
+from __future__ import annotations
+
+import copy
+import re
+from typing import Any
+
+from lsa_whisper.errors import CheckpointError
+from lsa_whisper.labels import Labels, tokens_to_allow
+
+_TIMESTAMP = re.compile(r"<\|(\d+\.\d\d)\|>")
+
+
+def timestamps(tokenizer: Any) -> dict[int, float]:
+    """Return token id -> seconds for every time stamp of a vocabulary, empty when it has none."""
+    matches = ((index, _TIMESTAMP.fullmatch(token)) for token, index in tokenizer.get_added_vocab().items())
+    return {index: float(match[1]) for index, match in matches if match}
+
+
+def decoder_prompt(
+    tokenizer: Any, generation_config: Any, *, language: str = "en", with_timestamps: bool = True
+) -> list[int]:
+    """Return the ids every decoding begins with: start; language and task, if multilingual; ``<|notimestamps|>``.
+
+    Training and decoding should both ask here, so that a model is asked as it was taught. A model is multilingual when
+    its generation settings say so (``is_multilingual``), or say nothing and list languages (``lang_to_id``): the
+    vocabulary does not tell, for OpenAI's English models have a token for each language too.
+
+    Args:
+        tokenizer: the checkpoint's own.
+        generation_config: the checkpoint's own.
+        language: Whisper's code, for example ``en``; English-only models ignore it.
+        with_timestamps: ``False`` adds ``<|notimestamps|>`` where the vocabulary has it.
+
+    Raises:
+        CheckpointError: a multilingual model does not know the language.
+    """
+    added = tokenizer.get_added_vocab()
+    prompt = [int(generation_config.decoder_start_token_id)]
+    if is_multilingual(generation_config):
+        token = f"<|{language}|>"
+        index = (getattr(generation_config, "lang_to_id", None) or added).get(token)
+        if index is None:
+            raise CheckpointError(f"the model does not know the language {language!r}; choose one of its own")
+        prompt += [index, added["<|transcribe|>"]]
+    if not with_timestamps and "<|notimestamps|>" in added:
+        prompt.append(added["<|notimestamps|>"])
+    return prompt
+
+
+def is_multilingual(generation_config: Any) -> bool:
+    """Tell whether decoding begins with a language and a task."""
+    said = getattr(generation_config, "is_multilingual", None)
+    return bool(getattr(generation_config, "lang_to_id", None)) if said is None else bool(said)
+
+
+def fit_generation_config(model: Any, tokenizer: Any, labels: Labels) -> Any:
+    """Return a copy of the model's generation settings under which every mark of ``labels`` can be written.
+
+    OpenAI's list of suppressed tokens forbids brackets, ``&`` and ``/``: left as it is, a model that has learned CHAT
+    could never say so. Everything else (``alignment_heads``, ``lang_to_id`` ...) stays; what decoding cannot do without
+    (start, end, ``no_timestamps_token_id``) is filled in from the model and the vocabulary when absent.
+    """
+    settings = copy.deepcopy(model.generation_config)
+    for name in ("decoder_start_token_id", "eos_token_id", "pad_token_id", "bos_token_id"):
+        if getattr(settings, name, None) is None:
+            setattr(settings, name, getattr(model.config, name, None))
+    allowed = tokens_to_allow(tokenizer, labels) - {settings.eos_token_id}
+    for name in ("suppress_tokens", "begin_suppress_tokens"):
+        if suppressed := getattr(settings, name, None):
+            setattr(settings, name, [index for index in suppressed if index not in allowed])
+    notimestamps = tokenizer.get_added_vocab().get("<|notimestamps|>")
+    if getattr(settings, "no_timestamps_token_id", None) is None and notimestamps is not None:
+        settings.no_timestamps_token_id = notimestamps
+    settings.max_length = model.config.max_target_positions
+    return settings

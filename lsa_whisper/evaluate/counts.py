@@ -1,0 +1,114 @@
+"""Counts that add: the only way to combine two results is ``+``, so a mean of rates cannot be written by mistake.
+
+A rate is a property of the counts, and a rate that is undefined (nothing to divide by) is ``None``, never 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Self
+
+
+def ratio(numerator: float, denominator: float) -> float | None:
+    """Return ``numerator / denominator``, or ``None`` when there is nothing to divide by.
+
+    >>> ratio(1, 4), ratio(0, 0)
+    (0.25, None)
+    """
+    return numerator / denominator if denominator else None
+
+
+class _Additive:
+    """Field-wise ``+`` for frozen dataclasses of counts; anything else is refused."""
+
+    def __add__(self, other: Self) -> Self:
+        if type(other) is not type(self):
+            return NotImplemented
+        names = [field.name for field in fields(self)]  # type: ignore[arg-type]
+        return type(self)(**{name: getattr(self, name) + getattr(other, name) for name in names})
+
+
+@dataclass(frozen=True, slots=True)
+class WordErrors(_Additive):
+    """How the words (or characters) of a hypothesis differ from a reference.
+
+    ``excluded_reference`` counts unintelligible reference words (``xxx``), ``excluded_hypothesis`` the hypothesis words
+    that stand where they were said; neither is in the other counts.
+
+    >>> errors = WordErrors(hits=8, substitutions=1, deletions=1, insertions=2) + WordErrors()
+    >>> errors.errors, errors.reference_words, errors.rate
+    (4, 10, 0.4)
+    >>> WordErrors(insertions=3).rate is None
+    True
+    """
+
+    hits: int = 0
+    substitutions: int = 0
+    deletions: int = 0
+    insertions: int = 0
+    excluded_reference: int = 0
+    excluded_hypothesis: int = 0
+
+    @property
+    def errors(self) -> int:
+        """Substitutions, deletions and insertions together."""
+        return self.substitutions + self.deletions + self.insertions
+
+    @property
+    def reference_words(self) -> int:
+        """How many reference words were scored."""
+        return self.hits + self.substitutions + self.deletions
+
+    @property
+    def hypothesis_words(self) -> int:
+        """How many hypothesis words were scored."""
+        return self.hits + self.substitutions + self.insertions
+
+    @property
+    def rate(self) -> float | None:
+        """Errors per reference word (above 1 when much is inserted); ``None`` without reference words."""
+        return ratio(self.errors, self.reference_words)
+
+
+@dataclass(frozen=True, slots=True)
+class Detections(_Additive):
+    """How many events were found, made up and missed.
+
+    ``not_scored`` counts reference events of a class that the hypothesis has no way to write.
+
+    >>> found = Detections(true_positives=3, false_positives=1, false_negatives=2)
+    >>> found.precision, found.recall, round(found.f1, 3)
+    (0.75, 0.6, 0.667)
+    >>> Detections(not_scored=4).f1 is None
+    True
+    """
+
+    true_positives: int = 0
+    false_positives: int = 0
+    false_negatives: int = 0
+    not_scored: int = 0
+
+    @property
+    def reference_events(self) -> int:
+        """How many events the reference has, scored or not."""
+        return self.true_positives + self.false_negatives + self.not_scored
+
+    @property
+    def hypothesis_events(self) -> int:
+        """How many events the hypothesis has."""
+        return self.true_positives + self.false_positives
+
+    @property
+    def precision(self) -> float | None:
+        """The share of the hypothesis' events that are right; ``None`` when it has none."""
+        return ratio(self.true_positives, self.hypothesis_events)
+
+    @property
+    def recall(self) -> float | None:
+        """The share of the reference's scored events that were found; ``None`` when it has none."""
+        return ratio(self.true_positives, self.true_positives + self.false_negatives)
+
+    @property
+    def f1(self) -> float | None:
+        """The harmonic mean of precision and recall; 0 when none is right, ``None`` when there is nothing to score."""
+        return ratio(2 * self.true_positives, 2 * self.true_positives + self.false_positives + self.false_negatives)

@@ -1,0 +1,111 @@
+"""The headline numbers: what each is called, what it means, and the counts it is a ratio of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from lsa_whisper.chat import Disfluency
+from lsa_whisper.evaluate.counts import Detections, WordErrors
+from lsa_whisper.evaluate.score import FileScores
+
+Fraction = tuple[int, int]
+Writable = frozenset[Disfluency]
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A rate over files: ``fraction`` gives one file's numerator and denominator."""
+
+    key: str
+    title: str
+    """For a reader who is no engineer."""
+    abbreviation: str
+    definition: str
+    lower_is_better: bool
+    fraction: Callable[[FileScores, Writable], Fraction]
+
+
+def _errors(field: str) -> Callable[[FileScores, Writable], Fraction]:
+    def fraction(scores: FileScores, _: Writable) -> Fraction:
+        errors: WordErrors = getattr(scores, field)
+        return errors.errors, errors.reference_words
+
+    return fraction
+
+
+def f1_fraction(found: Detections) -> Fraction:
+    """Return F1 as one fraction: 2 TP / (2 TP + FP + FN)."""
+    right = 2 * found.true_positives
+    return right, right + found.false_positives + found.false_negatives
+
+
+def class_f1(kind: Disfluency) -> Callable[[FileScores, Writable], Fraction]:
+    """Return the fraction of one class' F1; 0 / 0 where the system cannot write the class."""
+
+    def fraction(scores: FileScores, writable: Writable) -> Fraction:
+        return f1_fraction(scores.disfluency[kind]) if kind in writable else (0, 0)
+
+    return fraction
+
+
+METRICS = (
+    Metric(
+        "wer_verbatim",
+        "Word errors, as spoken",
+        "WER-V",
+        "Words left out, added or replaced, per 100 words really spoken: fillers, repetitions and cut-off words count "
+        "like any other. Spellings of the same filler (um, uhm) are one. 0 % is perfect.",
+        True,
+        _errors("verbatim"),
+    ),
+    Metric(
+        "wer_fluent",
+        "Word errors, as meant",
+        "WER-F",
+        "The same, after removing fillers, repetitions, restarts and fragments from both transcripts.",
+        True,
+        _errors("fluent"),
+    ),
+    Metric(
+        "wer_fluent_raw",
+        "Word errors, as meant, nothing removed",
+        "WER-F raw",
+        "The whole transcript of the system against the words that were meant: disfluencies it kept count as added.",
+        True,
+        _errors("fluent_raw"),
+    ),
+    Metric(
+        "wer_verbatim_raw",
+        "Word errors, as spoken, fillers as spelled",
+        "WER-V raw",
+        "As the first row, but um and uhm, or uh and er, are different words.",
+        True,
+        _errors("verbatim_raw"),
+    ),
+    Metric(
+        "cer_verbatim",
+        "Letter errors, as spoken",
+        "CER-V",
+        "Letters and spaces left out, added or replaced, per 100 spoken: a nearly right word costs little.",
+        True,
+        _errors("characters"),
+    ),
+    Metric(
+        "disfluency_f1",
+        "Disfluencies found",
+        "F1",
+        "How well disfluencies of all classes the system can write are found and not made up (F1: the balance of "
+        "precision and recall). 100 % is perfect. Classes it cannot write are not in it.",
+        False,
+        lambda scores, writable: f1_fraction(scores.disfluency.only(writable).together),
+    ),
+    Metric(
+        "boundary_f1",
+        "Utterance ends found",
+        "boundary F1",
+        "How well utterances end where the reference ends them (F1). The end of a file does not count.",
+        False,
+        lambda scores, _: f1_fraction(scores.boundaries),
+    ),
+)

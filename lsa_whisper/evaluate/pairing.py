@@ -1,0 +1,97 @@
+"""Which hypothesis file belongs to which reference file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lsa_whisper.errors import CorpusError
+
+_AUDIO = (".wav", ".flac", ".mp3", ".m4a", ".ogg", ".opus", ".mp4", ".webm")
+
+
+@dataclass(frozen=True)
+class Files:
+    """The references by key (path below the reference folder, no suffix) and each system's files by the same keys."""
+
+    references: dict[str, Path]
+    hypotheses: dict[str, dict[str, Path]]
+    unused: dict[str, list[Path]]
+    """Per system, the files that belong to no reference."""
+
+
+def pair(reference: Path, hypotheses: Sequence[Path], names: Sequence[str] = ()) -> Files:
+    """Return the files of every system, paired with the references by their path, else by their stem.
+
+    Two single files are paired whatever they are called.
+
+    Raises:
+        CorpusError: a path does not exist, holds no CHAT, or the names do not fit the hypotheses.
+    """
+    if not hypotheses:
+        raise CorpusError("evaluate needs at least one hypothesis: give a .cha file or a folder of them")
+    references = _chat_files(reference, "reference")
+    found: dict[str, dict[str, Path]] = {}
+    unused: dict[str, list[Path]] = {}
+    for name, path in zip(_names(hypotheses, names), hypotheses, strict=True):
+        files = _chat_files(path, "hypothesis")
+        if reference.is_file() and path.is_file():
+            found[name], unused[name] = {next(iter(references)): path}, []
+        else:
+            found[name], unused[name] = _matched(references, files)
+    return Files(references, found, unused)
+
+
+def find_audio(folder: Path | None, key: str) -> Path | None:
+    """Return the recording of the reference ``key`` in ``folder``, at the same path or directly inside."""
+    if folder is None:
+        return None
+    bases = dict.fromkeys((folder / key, folder / Path(key).name))
+    candidates = (base.with_name(base.name + suffix) for base in bases for suffix in _AUDIO)
+    return next((path for path in candidates if path.is_file()), None)
+
+
+def _chat_files(path: Path, what: str) -> dict[str, Path]:
+    if not path.exists():
+        raise CorpusError(f"{path}: there is no such {what}; give a .cha file or a folder of them")
+    if path.is_file():
+        if path.suffix.lower() != ".cha":
+            raise CorpusError(f"{path}: the {what} is not a CHAT file; give a .cha file or a folder of them")
+        return {path.stem: path}
+    files = sorted(p for p in path.rglob("*") if p.suffix.lower() == ".cha" and p.is_file())
+    if not files:
+        raise CorpusError(f"{path}: no CHAT file (.cha) in this {what} folder; check the path")
+    return {p.relative_to(path).with_suffix("").as_posix(): p for p in files}
+
+
+def _matched(references: dict[str, Path], files: dict[str, Path]) -> tuple[dict[str, Path], list[Path]]:
+    """Return the files by reference key, and those left over; a stem found twice pairs with nothing."""
+    by_stem: dict[str, list[str]] = {}
+    for key in files:
+        by_stem.setdefault(Path(key).name, []).append(key)
+    stems = [Path(key).name for key in references]
+    matched = {}
+    for key, stem in zip(references, stems, strict=True):
+        same = by_stem.get(stem, [])
+        if key in files:
+            matched[key] = files[key]
+        elif len(same) == 1 and stems.count(stem) == 1:
+            matched[key] = files[same[0]]
+    used = set(matched.values())
+    return matched, [path for path in files.values() if path not in used]
+
+
+def _names(paths: Sequence[Path], names: Sequence[str]) -> list[str]:
+    """Return one name per hypothesis: those given, else the file or folder names, with the folder above if alike."""
+    if names and len(names) != len(paths):
+        raise CorpusError(f"evaluate: {len(names)} names for {len(paths)} hypotheses; give one name for each")
+    if names:
+        if len(set(names)) != len(names):
+            raise CorpusError(f"evaluate: two systems have the same name ({', '.join(names)}); give each its own")
+        return list(names)
+    short = [path.resolve().stem if path.is_file() else path.resolve().name for path in paths]
+    if len(set(short)) == len(short):
+        return short
+    longer = [f"{path.resolve().parent.name}/{name}" for path, name in zip(paths, short, strict=True)]
+    return longer if len(set(longer)) == len(longer) else [f"{n}-{name}" for n, name in enumerate(short, 1)]

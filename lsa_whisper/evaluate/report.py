@@ -1,0 +1,97 @@
+"""``report.html`` (one file, works offline), ``report.md`` and ``report.json``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lsa_whisper import __version__
+from lsa_whisper.chat import Utterance
+from lsa_whisper.errors import CorpusError
+from lsa_whisper.evaluate.figures import figures
+from lsa_whisper.evaluate.glossary import CLASSES, COLUMNS, MEASURES
+from lsa_whisper.evaluate.metrics import METRICS
+from lsa_whisper.evaluate.record import record
+from lsa_whisper.evaluate.results import Evaluation
+from lsa_whisper.evaluate.rows import payload
+from lsa_whisper.evaluate.tables import tables
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+WORST = 20
+"""How many utterances the Markdown report shows."""
+
+
+def write_reports(
+    evaluation: Evaluation, said: dict[str, list[Utterance]], out: Path, *, audio: Path | None = None
+) -> Path:
+    """Write the three reports into ``out`` and return the path of the HTML one.
+
+    Args:
+        evaluation: scored with its rows.
+        said: the utterances of each reference file.
+        out: a folder; made if it is not there.
+        audio: a folder with recordings to link to.
+
+    Raises:
+        CorpusError: ``out`` cannot be written to, or ``audio`` is no folder.
+    """
+    if audio is not None and not audio.is_dir():
+        raise CorpusError(f"{audio}: there is no such folder of recordings; leave it out or correct the path")
+    utterances = payload(evaluation, said, out, audio)
+    facts: dict[str, Any] = {
+        "evaluation": evaluation,
+        "systems": list(evaluation.systems),
+        "files": len(said),
+        "tables": tables(evaluation),
+        "figures": figures(evaluation),
+        "remarks": list(evaluation.remarks()),
+        "metrics": METRICS,
+        "classes": list(CLASSES.values()),
+        "measures": list(MEASURES.values()),
+        "columns": list(COLUMNS.items()),
+        "utterances": utterances,
+        "worst": _worst(utterances),
+        "version": __version__,
+    }
+    pages = _templates()
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        _write(out / "report.json", json.dumps(record(evaluation), indent=1, ensure_ascii=False) + "\n")
+        _write(out / "report.md", pages.get_template("report.md.jinja").render(facts))
+        _write(out / "report.html", pages.get_template("report.html.jinja").render(facts))
+    except OSError as error:
+        raise CorpusError(
+            f"{out}: the report cannot be written here ({error.strerror}); choose another folder"
+        ) from error
+    return out / "report.html"
+
+
+def _templates() -> Environment:
+    """Return the templates; whatever they show is escaped, for transcripts may hold anything."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    return Environment(
+        loader=PackageLoader("lsa_whisper.evaluate", "."),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+    )
+
+
+def _worst(utterances: dict[str, Any]) -> list[Any]:
+    """Return the utterances with the most errors in any system."""
+    wrong = [row for row in utterances["rows"] if any(scored[0] for scored in row[5])]
+    return sorted(wrong, key=lambda row: -max(scored[0] for scored in row[5]))[:WORST]
+
+
+def _write(path: Path, text: str) -> None:
+    temporary = path.with_name(f".{path.name}.writing")
+    try:
+        temporary.write_text(text, encoding="utf-8", newline="\n")
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)

@@ -1,0 +1,110 @@
+"""Several systems over the same references, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from pathlib import Path
+
+from lsa_whisper.chat import Disfluency
+from lsa_whisper.evaluate.bootstrap import Interval
+from lsa_whisper.evaluate.disfluency import SCORED
+from lsa_whisper.evaluate.metrics import METRICS, Metric
+from lsa_whisper.evaluate.system import System
+from lsa_whisper.evaluate.text import columns, listed, percent
+
+ENOUGH_FILES = 6
+"""With five files or fewer, even all pointing one way happens by chance more than once in 20 times (2 / 2**5)."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """How two systems differ in one metric, on the same resamples."""
+
+    metric: Metric
+    first: str
+    second: str
+    difference: float
+    """First minus second."""
+    interval: Interval | None
+
+    files: int
+    """How many files were resampled."""
+
+    @property
+    def better(self) -> str | None:
+        """The better system; ``None`` unless the interval excludes 0 and there are :data:`ENOUGH_FILES`."""
+        if self.interval is None or not self.interval.excludes_zero or self.files < ENOUGH_FILES:
+            return None
+        return self.first if (self.difference < 0) == self.metric.lower_is_better else self.second
+
+    def __str__(self) -> str:
+        text = f"{self.first} - {self.second}: {100 * self.difference:+.1f} points"
+        if self.interval is None:
+            return text
+        return f"{text}, 95 % interval {100 * self.interval.low:+.1f} to {100 * self.interval.high:+.1f}"
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The result of :func:`~lsa_whisper.evaluate.evaluate`."""
+
+    reference: Path
+    systems: dict[str, System]
+    samples: int
+    report: Path | None = None
+    """The HTML report, when one was written."""
+
+    @cached_property
+    def differences(self) -> list[Difference]:
+        """Every pair of systems in every metric both have; those that judge other classes are not compared."""
+        return list(self._differences())
+
+    def _differences(self) -> Iterator[Difference]:
+        for first, second in combinations(self.systems.values(), 2):
+            for metric in METRICS:
+                values = first.value(metric), second.value(metric)
+                unlike = metric.key == "disfluency_f1" and first.writable != second.writable
+                if values[0] is None or values[1] is None or unlike:
+                    continue
+                interval = first.resamples.difference(first.fractions(metric), second.fractions(metric))
+                yield Difference(metric, first.name, second.name, values[0] - values[1], interval, len(first.files))
+
+    def table(self) -> str:
+        """Return the headline numbers as text for a terminal."""
+        rows = [
+            [metric.title, *(percent(s.value(metric), s.interval(metric)) for s in self._all)] for metric in METRICS
+        ]
+        for kind in SCORED:
+            if any(s.disfluency[kind].reference_events or s.disfluency[kind].hypothesis_events for s in self._all):
+                title = f"  {kind.value.replace('_', ' ')}s found"
+                rows.append([title, *(self._class_shown(system, kind) for system in self._all)])
+        return "\n".join([columns([["", *self.systems], *rows]), *self.remarks()])
+
+    @property
+    def _all(self) -> list[System]:
+        return list(self.systems.values())
+
+    @staticmethod
+    def _class_shown(system: System, kind: Disfluency) -> str:
+        found = system.disfluency[kind]
+        if found.not_scored:
+            return f"not scored ({found.not_scored})"
+        return percent(found.f1, system.class_interval(kind))
+
+    def remarks(self) -> Iterator[str]:
+        """Yield what a reader of the numbers has to know, in plain sentences."""
+        for system in self._all:
+            if system.missing:
+                yield f"{system.name}: no transcript for {listed(system.missing)}; all their words count as left out"
+            if system.unused:
+                yield f"{system.name}: {len(system.unused)} transcript(s) without a reference were not scored"
+            if not system.marked:
+                yield f"{system.name}: writes no disfluency marks; fillers and exact repeats were told from its words"
+        if len(self.systems) > 1 and len(self._all[0].files) < ENOUGH_FILES:
+            yield f"too few files to say which system is better: at least {ENOUGH_FILES} are needed"
+        for d in self.differences:
+            if d.better is not None:
+                yield f"{d.better} is better in '{d.metric.title.lower()}' ({d})"

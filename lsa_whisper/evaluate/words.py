@@ -1,0 +1,170 @@
+"""A transcript as it is scored: its comparable words in order, and where in them its events stand.
+
+Positions in a :class:`FileWords` count comparable words through the whole file, so that two transcripts can be aligned
+whole, however each of them cut its utterances.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lsa_whisper import chat
+from lsa_whisper.chat import Disfluency, Event, Utterance
+from lsa_whisper.evaluate.normalize import parts
+from lsa_whisper.labels import Labels, decode
+
+UNINTELLIGIBLE = frozenset({"xxx", "yyy", "www"})
+"""Marks for speech that was not, or could not be, written down."""
+
+NON_WORDS = frozenset({Disfluency.FILLED_PAUSE, Disfluency.FRAGMENT, Disfluency.NONWORD})
+RETRACES = frozenset(
+    {
+        Disfluency.REPETITION,
+        Disfluency.REVISION,
+        Disfluency.REFORMULATION,
+        Disfluency.FALSE_START,
+        Disfluency.UNSPECIFIED_RETRACE,
+    }
+)
+
+
+@dataclass(frozen=True)
+class FileWords:
+    """The words and events of one transcript.
+
+    ``words``, ``raw_words`` (fillers as spelled) and ``surface`` (as written) have one entry per comparable spoken
+    word; ``fluent`` has the words the speaker meant. ``utterance_of`` and ``fluent_utterance_of`` give the utterance
+    each belongs to. ``events`` are CHAT's, with positions in ``words``.
+    """
+
+    utterances: tuple[Utterance, ...]
+    words: tuple[str, ...]
+    raw_words: tuple[str, ...]
+    surface: tuple[str, ...]
+    utterance_of: NDArray[np.int64]
+    fluent: tuple[str, ...]
+    fluent_utterance_of: NDArray[np.int64]
+    events: tuple[Event, ...]
+    dropped: int = 0
+    """Unintelligible marks that were left out (a hypothesis earns nothing by writing ``xxx``)."""
+
+    @cached_property
+    def unintelligible(self) -> NDArray[np.bool_]:
+        """Per word, whether it only marks speech that could not be written down."""
+        return _is_unintelligible(self.words)
+
+    @cached_property
+    def fluent_unintelligible(self) -> NDArray[np.bool_]:
+        """Per fluent word, whether it only marks speech that could not be written down."""
+        return _is_unintelligible(self.fluent)
+
+    @cached_property
+    def disfluent(self) -> NDArray[np.bool_]:
+        """Per word, whether the speaker did not mean it: a filler, a sound, or something taken back."""
+        flags = np.zeros(len(self.words), dtype=np.bool_)
+        for event in self.events:
+            if event.kind in NON_WORDS or event.kind in RETRACES:
+                flags[event.start : event.end] = True
+            elif event.kind is Disfluency.PART_WORD_REPETITION:
+                flags[event.start : event.end] |= [w.endswith("-") for w in self.words[event.start : event.end]]
+        return flags
+
+    def speaker_of(self, position: int) -> str:
+        """Return the code of the speaker of the word at ``position``."""
+        return self.utterances[int(self.utterance_of[position])].speaker
+
+
+def file_words(utterances: Sequence[Utterance], *, keep_unintelligible: bool = True) -> FileWords:
+    """Return the words of ``utterances`` (all of one file, in order).
+
+    Args:
+        utterances: in the order of the file.
+        keep_unintelligible: keep ``xxx`` as a word (for a reference), or leave it out (for a hypothesis).
+    """
+    columns: list[tuple[str, str, str, int]] = []
+    fluent: list[tuple[str, int]] = []
+    events: list[Event] = []
+    dropped = 0
+    for number, utterance in enumerate(utterances):
+        starts, own = [], utterance.events()
+        for pieces, raw, shown in _spelled(utterance.verbatim(), own):
+            starts.append(len(columns))
+            if not keep_unintelligible and UNINTELLIGIBLE.intersection(pieces):
+                dropped += 1
+                continue
+            columns.extend((p, r, s, number) for p, r, s in zip(pieces, raw, shown, strict=True))
+        starts.append(len(columns))
+        events.extend(_moved(event, starts) for event in own)
+        meant = (part for word in utterance.fluent() for part in parts(word))
+        fluent.extend((word, number) for word in meant if keep_unintelligible or word not in UNINTELLIGIBLE)
+    return FileWords(
+        utterances=tuple(utterances),
+        words=tuple(column[0] for column in columns),
+        raw_words=tuple(column[1] for column in columns),
+        surface=tuple(column[2] for column in columns),
+        utterance_of=np.array([column[3] for column in columns], dtype=np.int64),
+        fluent=tuple(word for word, _ in fluent),
+        fluent_utterance_of=np.array([number for _, number in fluent], dtype=np.int64),
+        events=tuple(events),
+        dropped=dropped,
+    )
+
+
+def _spelled(
+    verbatim: Sequence[str], events: Sequence[Event]
+) -> Iterator[tuple[Sequence[str], Sequence[str], Sequence[str]]]:
+    """Yield, per spoken word, its comparable words, the same with fillers as spelled, and how to show them."""
+    stuttered = {e.start for e in events if e.kind is Disfluency.PART_WORD_REPETITION and e.end - e.start == 1}
+    for position, word in enumerate(verbatim):
+        # A sound repeated INSIDE a word (ra-b-bbit) leaves it one word; elsewhere a hyphen separates two.
+        written = word.replace("-", "") if position in stuttered and not word.endswith("-") else word
+        pieces, raw = parts(written), parts(written, "raw")
+        yield pieces, raw, (word,) if len(pieces) == 1 else raw
+
+
+def _is_unintelligible(words: Sequence[str]) -> NDArray[np.bool_]:
+    return np.array([word in UNINTELLIGIBLE for word in words], dtype=np.bool_)
+
+
+def _moved(event: Event, starts: Sequence[int]) -> Event:
+    """Return ``event`` with positions in the file's comparable words instead of the utterance's spoken words."""
+    repair = (
+        (None, None)
+        if event.repair_start is None or event.repair_end is None
+        else (starts[event.repair_start], starts[event.repair_end])
+    )
+    return replace(
+        event, start=starts[event.start], end=starts[event.end], repair_start=repair[0], repair_end=repair[1]
+    )
+
+
+def has_marks(utterances: Sequence[Utterance]) -> bool:
+    """Return whether any disfluency mark is written, so that the marks (not the bare words) are to be judged."""
+    return any(event.kind is not Disfluency.PAUSE for utterance in utterances for event in utterance.events())
+
+
+def mark_from_words(utterance: Utterance) -> Utterance:
+    """Return ``utterance`` with the marks its words alone give away: fillers, exact repeats, cut-off words.
+
+    This is for transcripts of systems that know no marks. An utterance without any such word, or one that would come
+    out with other words, is returned as it was.
+
+    >>> mark_from_words(chat.utterance("PAR", "um the the dog fr- frog .")).text
+    '&-um the [/] the dog &+fr frog .'
+    """
+    joined = " ".join((*utterance.verbatim(), utterance.terminator or "."))
+    for text in (utterance.text, joined):  # the text knows cut-off words, but may hold more than words
+        decoded = decode(text, Labels("verbatim"), speaker=utterance.speaker).utterances
+        if len(decoded) == 1 and _bare(decoded[0].verbatim()) == _bare(utterance.verbatim()):
+            marked = chat.utterance(utterance.speaker, decoded[0].text, utterance.span)
+            return marked if has_marks([marked]) else utterance
+    return utterance
+
+
+def _bare(words: Sequence[str]) -> list[str]:
+    return [word.rstrip("-").casefold() for word in words]

@@ -1,0 +1,50 @@
+"""Fine-tune Whisper by a recipe."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lsa_whisper.finetune import recipe as recipes
+from lsa_whisper.finetune.memory import estimate_memory
+
+__all__ = ["Finetuned", "estimate_memory", "finetune"]
+
+
+@dataclass(frozen=True)
+class Finetuned:
+    """What a run left: the checkpoint's folder, its optimiser steps and its last logged loss."""
+
+    out: Path
+    steps: int
+    loss: float | None
+
+
+def finetune(
+    recipe: Path, *, set: Sequence[str] = (), out: Path | None = None, say: Callable[[str], None] | None = None
+) -> Finetuned:
+    """Train as ``recipe`` says and return where the checkpoint is.
+
+    A run that was interrupted goes on from its last saved step when called again; a finished one is left alone.
+
+    Args:
+        recipe: A YAML file; see ``recipes/``.
+        set: Overrides such as ``training.learning_rate=1e-5``.
+        out: The checkpoint's folder instead of the recipe's ``out``.
+        say: Receives progress lines; by default they go to standard error.
+
+    Raises:
+        RecipeError: If the recipe has problems.
+        ManifestError: If the prepared data do not fit the model.
+        CheckpointError: If the model to start from cannot be loaded.
+    """
+    overrides = [*set, f"out={out}"] if out is not None else list(set)
+    from lsa_whisper.finetune.run import run
+
+    return run(recipes.read(Path(recipe), set=overrides), say or _to_stderr)
+
+
+def _to_stderr(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)

@@ -1,0 +1,73 @@
+"""The model of a recipe: a checkpoint or new weights, what of it is trained, and the adapter on top."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from lsa_whisper import checkpoint, manifest
+from lsa_whisper.checkpoint import Checkpoint
+from lsa_whisper.dataset import TIMESTAMP
+from lsa_whisper.finetune.recipe import Adapter, Recipe
+from lsa_whisper.labels import Labels
+
+LOWEST_RANK = 10
+
+
+def start(recipe: Recipe, labels: Labels) -> Checkpoint:
+    """Return the checkpoint training starts from, in fp32, with ``labels`` as what it is going to write."""
+    if recipe.model.base is not None:
+        base = checkpoint.load(recipe.model.base, dtype="float32")
+        return Checkpoint(base.path, base.model, base.feature_extractor, base.tokenizer, labels)
+    return _scratch(recipe, labels)
+
+
+def _scratch(recipe: Recipe, labels: Labels) -> Checkpoint:
+    from lsa_whisper.finetune import scratch
+
+    shape = recipe.model.scratch
+    assert shape is not None
+    sources = shape.vocabulary_texts or (recipe.data.train,)
+    windows = (segment.text for source in sources for segment in manifest.read(Path(source)))
+    texts = sorted({f" {text.strip()}" for window in windows for text in TIMESTAMP.split(window)[::2] if text.strip()})
+    tokenizer = scratch.new_tokenizer(texts, shape.vocabulary, shape.context_s)
+    torch.manual_seed(recipe.seed)
+    model = scratch.new_model(shape, tokenizer)
+    return Checkpoint("", model, scratch.new_feature_extractor(shape), tokenizer, labels)
+
+
+def prepare_for_training(model: Any, recipe: Recipe) -> Any:
+    """Return ``model`` with the recipe's frozen parts, adapter and auxiliary head."""
+    model.config.use_cache = False
+    if recipe.model.train == "decoder":
+        model.get_encoder().requires_grad_(False)
+    if recipe.model.ctc_weight:
+        text_tokens = model.generation_config.eos_token_id
+        model.ctc_head = torch.nn.Linear(model.config.d_model, text_tokens + 1)
+    return with_adapter(model, recipe.adapter) if recipe.adapter else model
+
+
+def with_adapter(model: Any, adapter: Adapter) -> Any:
+    """Return ``model`` frozen, with LoRA beside the adapter's target layers.
+
+    No ``task_type`` is set: PEFT's wrapper for sequence-to-sequence models passes ``input_ids``, which Whisper lacks.
+    """
+    from peft import LoraConfig, get_peft_model
+
+    if adapter.rank < LOWEST_RANK:
+        warnings.warn(
+            f"LoRA rank {adapter.rank}: below {LOWEST_RANK} Whisper's adaptation to disfluent labels has been seen "
+            "not to converge; watch the loss, or raise adapter.rank",
+            stacklevel=2,
+        )
+    settings = LoraConfig(
+        r=adapter.rank,
+        lora_alpha=adapter.alpha,
+        lora_dropout=adapter.dropout,
+        target_modules=list(adapter.targets),
+        bias="none",
+    )
+    return get_peft_model(model, settings)

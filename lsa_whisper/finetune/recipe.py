@@ -1,0 +1,182 @@
+"""What one fine-tuning run is: dataclasses read from YAML, every problem reported at once.
+
+Paths are relative to the folder the command is typed in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from lsa_whisper.errors import RecipeError
+from lsa_whisper.finetune.fields import build, set_path
+
+
+@dataclass(frozen=True)
+class Data:
+    """Where the prepared data are and how they are read."""
+
+    train: str
+    """Manifest of the training windows (``train.jsonl`` of ``lsa-whisper prepare``)."""
+    dev: str | None = None
+    """Manifest of the development windows; needed for evaluation during training."""
+    workers: int = 0
+    """Processes that read audio and compute features beside the training; 0 does it in between steps."""
+    cache: bool = False
+    """Keep the features in memory after the first epoch (small corpora: 30 h of 80 mels take about 1.7 GB)."""
+
+
+@dataclass(frozen=True)
+class Scratch:
+    """The shape of a new, small Whisper with random weights."""
+
+    d_model: int
+    """Width."""
+    encoder_layers: int
+    """Layers that hear."""
+    decoder_layers: int
+    """Layers that write."""
+    heads: int
+    """Attention heads in each layer."""
+    mels: int = 80
+    """Mel bands of the features."""
+    context_s: float = 30.0
+    """Longest window in whole seconds."""
+    target_positions: int = 448
+    """Longest label in tokens."""
+    vocabulary: int = 1000
+    """Text tokens to learn; specials and timestamps come on top."""
+    vocabulary_texts: tuple[str, ...] = ()
+    """Manifests whose texts the vocabulary is learned from; the training manifest when empty."""
+    dropout: float = 0.0
+    """Share of activations dropped in training."""
+
+
+@dataclass(frozen=True)
+class Model:
+    """What is trained: a checkpoint's weights, or new ones."""
+
+    base: str | None = None
+    """A checkpoint directory or a hub name such as ``openai/whisper-large-v3``."""
+    scratch: Scratch | None = None
+    """Train new weights of this shape instead."""
+    train: str = "all"
+    """``all``, or ``decoder`` to leave the encoder as it is."""
+    ctc_weight: float = 0.0
+    """Weight of an auxiliary CTC loss on the encoder; helps small models align (its head is not saved)."""
+
+
+@dataclass(frozen=True)
+class Adapter:
+    """LoRA (Hu et al. 2021): train small matrices beside frozen weights."""
+
+    rank: int = 32
+    """Rank of the update; below 10 Whisper's adaptation to disfluent labels has been seen not to converge."""
+    alpha: float = 64.0
+    """The update is scaled by alpha / rank."""
+    dropout: float = 0.0
+    """Dropout in front of the update."""
+    targets: tuple[str, ...] = ("q_proj", "v_proj", "out_proj")
+    """The linear layers that get one."""
+
+
+@dataclass(frozen=True)
+class Offload:
+    """Where DeepSpeed keeps what does not fit on the GPU."""
+
+    optimizer: str = "none"
+    """``none``, ``cpu`` or ``nvme``."""
+    parameters: str = "none"
+    """``none``, ``cpu`` or ``nvme``."""
+    path: str | None = None
+    """A folder on a fast local disk, for ``nvme``."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """One run."""
+
+    data: Data
+    """What to learn from."""
+    out: str
+    """The folder that will hold the checkpoint."""
+    model: Model
+    """What to train."""
+    adapter: Adapter | None = None
+    """Train an adapter instead of the weights themselves."""
+    strategy: str = "single"
+    """``single``, ``ddp``, ``zero2`` or ``zero3``."""
+    offload: Offload = field(default_factory=Offload)
+    """Only with ``zero2`` and ``zero3``."""
+    seed: int = 0
+    """Decides initial weights and the order of the data."""
+    training: dict[str, Any] = field(default_factory=dict)
+    """Handed to transformers' ``Seq2SeqTrainingArguments`` untouched."""
+
+
+STRATEGIES = ("single", "ddp", "zero2", "zero3")
+_PLACES = ("none", "cpu", "nvme")
+
+
+def parse(text: str, *, set: Sequence[str] = (), path: str = "recipe") -> Recipe:
+    """Return the recipe in ``text`` (YAML), with ``section.key=value`` overrides applied.
+
+    >>> parse("{data: {train: t.jsonl}, out: runs/a, model: {base: m}}", set=["seed=3"]).seed
+    3
+    >>> parse("{data: {trian: t.jsonl}, out: runs/a, model: {base: m}}")
+    Traceback (most recent call last):
+    ...
+    lsa_whisper.errors.RecipeError: recipe: data.trian: unknown key (did you mean 'train'?); data.train: missing
+
+    Raises:
+        RecipeError: With every problem found.
+    """
+    try:
+        raw = yaml.safe_load(text) or {}
+    except yaml.YAMLError as error:
+        raise RecipeError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
+    problems: list[str] = []
+    for override in set:
+        set_path(raw, override, problems)
+    recipe = build(Recipe, raw, "", problems)
+    if recipe is not None:
+        problems += _contradictions(recipe)
+    if problems or recipe is None:
+        raise RecipeError(f"{path}: {'; '.join(problems)}")
+    return recipe
+
+
+def read(path: Path, *, set: Sequence[str] = ()) -> Recipe:
+    """Return the recipe in the file ``path``; see :func:`parse`."""
+    try:
+        text = path.read_text("utf-8")
+    except OSError as error:
+        raise RecipeError(f"{path}: cannot be read ({error.strerror}); recipes that ship are in recipes/") from None
+    return parse(text, set=set, path=str(path))
+
+
+def _contradictions(recipe: Recipe) -> list[str]:
+    problems = []
+    if (recipe.model.base is None) == (recipe.model.scratch is None):
+        problems.append("model: give either base (a checkpoint) or scratch (a shape for new weights)")
+    if recipe.model.train not in ("all", "decoder"):
+        problems.append(f"model.train: 'all' or 'decoder', not {recipe.model.train!r}")
+    if recipe.strategy not in STRATEGIES:
+        problems.append(f"strategy: one of {', '.join(STRATEGIES)}, not {recipe.strategy!r}")
+    if recipe.adapter and recipe.model.scratch:
+        problems.append("adapter: new weights are trained whole; leave the adapter out")
+    for name in ("optimizer", "parameters"):
+        place = getattr(recipe.offload, name)
+        if place not in _PLACES:
+            problems.append(f"offload.{name}: one of {', '.join(_PLACES)}, not {place!r}")
+        elif place != "none" and recipe.strategy not in ("zero2", "zero3"):
+            problems.append(f"offload.{name}: {place} needs strategy zero2 or zero3")
+        elif place == "nvme" and not recipe.offload.path:
+            problems.append("offload.path: name a folder on a fast local disk for nvme")
+    if recipe.strategy == "zero2" and recipe.offload.parameters != "none":
+        problems.append("offload.parameters: needs strategy zero3")
+    return problems

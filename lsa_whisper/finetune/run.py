@@ -1,0 +1,111 @@
+"""From a recipe to a checkpoint folder: load, train, save whole."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib.metadata
+import json
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from lsa_whisper import checkpoint, manifest
+from lsa_whisper.errors import ManifestError
+from lsa_whisper.finetune import Finetuned
+from lsa_whisper.finetune.model import prepare_for_training, start
+from lsa_whisper.finetune.recipe import Recipe
+from lsa_whisper.finetune.trainer import SpeechTrainer
+from lsa_whisper.labels import Labels
+
+
+def run(recipe: Recipe, say: Callable[[str], None]) -> Finetuned:
+    """Train and save; see :func:`lsa_whisper.finetune.finetune`."""
+    out = Path(recipe.out)
+    said = provenance(recipe)
+    if (done := _finished(out, said)) is not None:
+        say(f"{out} is already trained with this recipe and these data")
+        return done
+    labels = manifest_labels(Path(recipe.data.train))
+    begun = start(recipe, labels)
+    model = prepare_for_training(begun.model, recipe)
+    unfinished = out.with_name(out.name + ".unfinished")
+    unfinished.mkdir(parents=True, exist_ok=True)
+    trainer = SpeechTrainer(recipe, begun, model, unfinished, say)
+    say(f"training {_millions(model)} of {labels.style} labels on {len(trainer.train_dataset)} windows")
+    result = trainer.train(resume_from_checkpoint=_last_saved(unfinished))
+    _save(trainer, begun, recipe, said | {"steps": result.global_step, "loss": result.training_loss}, out)
+    shutil.copy(unfinished / "curve.jsonl", out / "curve.jsonl")
+    shutil.rmtree(unfinished)
+    return Finetuned(out, result.global_step, result.training_loss)
+
+
+def manifest_labels(path: Path) -> Labels:
+    """Return the label style of prepared data.
+
+    Raises:
+        ManifestError: If the manifest is empty or mixes styles.
+    """
+    styles = {segment.labels for segment in manifest.read(path)}
+    if len(styles) != 1:
+        raise ManifestError(f"{path}: {'no windows' if not styles else 'labels of several styles'}; prepare it again")
+    return Labels.from_name(styles.pop())
+
+
+def provenance(recipe: Recipe) -> dict[str, Any]:
+    """Return what is needed to make the checkpoint again: recipe, hash of the data, versions, revision."""
+    packages = ("lsa-whisper", "torch", "transformers", "peft", "accelerate")
+    return {
+        "recipe": dataclasses.asdict(recipe),
+        "manifest_sha256": manifest.sha256(Path(recipe.data.train)),
+        "versions": {name: importlib.metadata.version(name) for name in packages},
+        "revision": _revision(),
+    }
+
+
+def _revision() -> str | None:
+    """Return the git revision of the package's source, ``None`` when it is installed without one."""
+    asked = ["git", "-C", str(Path(__file__).parent), "rev-parse", "HEAD"]
+    try:
+        return subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return None
+
+
+def _finished(out: Path, said: dict[str, Any]) -> Finetuned | None:
+    if not out.is_dir():
+        return None
+    try:
+        before = json.loads((out / "lsa_whisper.json").read_text("utf-8")).get("provenance", {})
+    except (OSError, ValueError):
+        return None
+    same = all(before.get(key) == said[key] for key in ("recipe", "manifest_sha256"))
+    return Finetuned(out, before["steps"], before["loss"]) if same and "steps" in before else None
+
+
+def _last_saved(folder: Path) -> str | None:
+    from transformers.trainer_utils import get_last_checkpoint
+
+    return get_last_checkpoint(str(folder))
+
+
+def _millions(model: Any) -> str:
+    trained = sum(p.numel() for p in model.parameters() if p.requires_grad)
+    return f"{trained / 1e6:.2f} M of {sum(p.numel() for p in model.parameters()) / 1e6:.2f} M parameters"
+
+
+def _save(trainer: SpeechTrainer, begun: checkpoint.Checkpoint, recipe: Recipe, said: dict[str, Any], out: Path) -> None:
+    model = trainer.accelerator.unwrap_model(trainer.model)
+    if hasattr(model, "ctc_head"):
+        del model.ctc_head
+    model.config.use_cache = True
+    checkpoint.save(
+        out,
+        model=model,
+        feature_extractor=begun.feature_extractor,
+        tokenizer=begun.tokenizer,
+        labels=begun.labels,
+        provenance=said,
+        recipe=said["recipe"],
+    )

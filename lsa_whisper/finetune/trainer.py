@@ -1,0 +1,88 @@
+"""One trainer for every strategy: transformers' own, with the exact loss and a quiet, plain log."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from transformers import Seq2SeqTrainer, Seq2SeqTrainingArguments, TrainerCallback
+from transformers.trainer_callback import PrinterCallback, ProgressCallback
+
+from lsa_whisper.checkpoint import Checkpoint
+from lsa_whisper.dataset import Collator, WindowDataset
+from lsa_whisper.errors import RecipeError
+from lsa_whisper.finetune.loss import ExactLoss
+from lsa_whisper.finetune.recipe import Recipe
+from lsa_whisper.finetune.strategy import arguments_for
+
+_DEFAULTS: dict[str, Any] = {
+    "report_to": "none",
+    "save_only_model": False,
+    "save_total_limit": 1,
+    "save_strategy": "no",
+    "logging_steps": 25,
+    "disable_tqdm": True,
+    "remove_unused_columns": False,
+    "label_names": ["labels"],
+    "gradient_checkpointing_kwargs": {"use_reentrant": False},
+}
+
+
+def training_arguments(recipe: Recipe, folder: Path) -> Seq2SeqTrainingArguments:
+    """Return transformers' arguments for ``recipe``; its ``training`` section wins over our defaults.
+
+    Raises:
+        RecipeError: If the section holds a key or value that transformers refuses.
+    """
+    settings = _DEFAULTS | {"seed": recipe.seed, "data_seed": recipe.seed, "output_dir": str(folder)}
+    settings |= {"dataloader_num_workers": recipe.data.workers} | recipe.training | arguments_for(recipe)
+    try:
+        return Seq2SeqTrainingArguments(**settings)
+    except (TypeError, ValueError) as error:
+        raise RecipeError(f"training: {error}") from None
+
+
+class SpeechTrainer(Seq2SeqTrainer):
+    """Seq2SeqTrainer whose loss does not depend on how a batch is cut into micro-batches and processes."""
+
+    def __init__(self, recipe: Recipe, start: Checkpoint, model: Any, folder: Path, say: Callable[[str], None]):
+        """Wire ``model`` (made from ``start``) to the recipe's data and settings."""
+        extractor, tokenizer = start.feature_extractor, start.tokenizer
+        longest = start.model.config.max_target_positions
+
+        def dataset(path: str) -> WindowDataset:
+            return WindowDataset(Path(path), extractor, tokenizer, longest=longest, cache=recipe.data.cache)
+
+        super().__init__(
+            model=model,
+            args=training_arguments(recipe, folder),
+            train_dataset=dataset(recipe.data.train),
+            eval_dataset=dataset(recipe.data.dev) if recipe.data.dev else None,
+            data_collator=Collator(start.model.config.pad_token_id),
+            compute_loss_func=ExactLoss(getattr(start.model, "ctc_head", None), recipe.model.ctc_weight),
+        )
+        for printer in (PrinterCallback, ProgressCallback):
+            self.remove_callback(printer)
+        self.add_callback(Curve(folder / "curve.jsonl", say))
+
+
+class Curve(TrainerCallback):
+    """Writes every logged value to a JSONL file, and a line now and then to the log."""
+
+    def __init__(self, path: Path, say: Callable[[str], None]):
+        self.path, self.say = path, say
+        self.began = time.monotonic()
+
+    def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, float] | None = None, **_: Any) -> None:
+        """Append what was logged."""
+        if not state.is_world_process_zero or not logs:
+            return
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps({"step": state.global_step, **logs}) + "\n")
+        if "loss" in logs:
+            elapsed = time.monotonic() - self.began
+            left = elapsed / max(1, state.global_step) * (state.max_steps - state.global_step)
+            self.say(f"step {state.global_step}/{state.max_steps}  loss {logs['loss']:.4f}  {left:.0f} s left")

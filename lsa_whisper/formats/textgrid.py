@@ -1,0 +1,57 @@
+"""Praat TextGrid: one interval tier for each speaker, and one of words where word times are known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from lsa_whisper.chat import Transcript
+from lsa_whisper.formats.spoken import timed
+from lsa_whisper.formats.whole import write_whole
+
+_Interval = tuple[int, int, str]
+
+
+def serialize(transcript: Transcript) -> str:
+    """Return a TextGrid in Praat's long text format; the utterances keep their CHAT marks."""
+    rows = timed(transcript)
+    end_ms = max((end for _, end, _ in rows), default=1)
+    tiers: dict[str, list[_Interval]] = {}
+    for start, end, each in rows:
+        tiers.setdefault(each.speaker, []).append((start, end, each.text))
+        for word, at in each.word_times:
+            tiers.setdefault(f"{each.speaker} words", []).append((at.start_ms, at.end_ms, word))
+    head = 'File type = "ooTextFile"\nObject class = "TextGrid"\n\n'
+    head += f"xmin = 0\nxmax = {end_ms / 1000:.3f}\ntiers? <exists>\nsize = {len(tiers)}\nitem []:\n"
+    return head + "".join(_tier(n, name, tiers[name], end_ms) for n, name in enumerate(tiers, start=1))
+
+
+def write(transcript: Transcript, path: str | Path) -> None:
+    """Write the TextGrid to ``path``."""
+    write_whole(serialize(transcript), path)
+
+
+def _tier(number: int, name: str, spoken: Iterable[_Interval], end_ms: int) -> str:
+    intervals = list(_filled(spoken, end_ms))
+    head = f'    item [{number}]:\n        class = "IntervalTier"\n        name = "{name}"\n'
+    head += f"        xmin = 0\n        xmax = {end_ms / 1000:.3f}\n        intervals: size = {len(intervals)}\n"
+    return head + "".join(
+        f"        intervals [{n}]:\n            xmin = {start / 1000:.3f}\n            xmax = {end / 1000:.3f}\n"
+        f'            text = "{text.replace(chr(34), chr(34) * 2)}"\n'
+        for n, (start, end, text) in enumerate(intervals, start=1)
+    )
+
+
+def _filled(spoken: Iterable[_Interval], end_ms: int) -> Iterator[_Interval]:
+    """Yield the intervals with empty ones between them, for Praat wants no gap and no overlap."""
+    at = 0
+    for start, end, text in spoken:
+        start = max(start, at)
+        if start >= end:
+            continue
+        if start > at:
+            yield at, start, ""
+        yield start, end, text
+        at = end
+    if at < end_ms:
+        yield at, end_ms, ""

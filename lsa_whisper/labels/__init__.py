@@ -1,0 +1,8 @@
+"""Utterances <-> the text Whisper learns to write."""
+
+from lsa_whisper.labels.decode import Decoded, decode
+from lsa_whisper.labels.encode import encode
+from lsa_whisper.labels.style import STYLES, VERSION, Labels
+from lsa_whisper.labels.tokens import characters, tokens_to_allow
+
+__all__ = ["STYLES", "VERSION", "Decoded", "Labels", "characters", "decode", "encode", "tokens_to_allow"]

@@ -1,0 +1,126 @@
+"""The tree of a main tier -> the main tier that writes only what can be heard."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from lsa_whisper.chat.reading import RETRACES, copies
+from lsa_whisper.chat.tree import Group, Item, Mark, Word
+from lsa_whisper.chat.word import Role, read_word
+
+TERMINATORS = (".", "?", "!", "+...", "+..?", "+/.", "+/?", "+//.", "+//?", "+!?")
+_SOUNDS = """
+    belches breathes burps claps clears coughs cries exhales gasps giggles groans growls grunts hiccups hums imitates
+    inhales kisses knocks laughs moans mumbles pants screams shouts sighs sings slurps smacks sneezes sniffs snores
+    snorts sobs squeals squeaks swallows ticks vocalizes whimpers whines whispers whistles yawns yells
+    laugh laughing laughter cough coughing sigh sighing cry crying gasp sneeze sniff yawn
+"""
+AUDIBLE = frozenset(_SOUNDS.split())
+"""The happenings ``&=...`` that a microphone hears; ``&=head:yes`` or ``&=points`` are not among them."""
+
+
+class Canonical(NamedTuple):
+    """A main tier without speaker (empty when nothing was heard), and how many marks did not fit and were dropped."""
+
+    text: str
+    dropped: int
+
+
+def canonical(items: list[Item], terminator: str) -> Canonical:
+    """Return the tier that writes what was heard in ``items``; it passes ``check`` and keeps all words and events.
+
+    >>> from lsa_whisper.chat.tree import build
+    >>> canonical(build("<well I> [/] well &=points I goed [: went] [x 2]").items, "").text
+    '<well I> [/] well I goed [/] goed .'
+    """
+    pieces: list[str] = []
+    dropped = _write(items, pieces)
+    pieces, unrepaired = _without_unrepaired(pieces)
+    if not pieces:
+        return Canonical("", dropped)
+    if terminator not in TERMINATORS:
+        terminator = "?" if terminator.endswith("?") else "."
+    text = " ".join([*pieces, terminator]).replace("< ", "<").replace(" >", ">")
+    return Canonical(text, dropped + unrepaired)
+
+
+def _write(items: list[Item], pieces: list[str]) -> int:
+    """Append the pieces of ``items``; return how many retraces had no words to take back."""
+    dropped = 0
+    for item in items:
+        if isinstance(item, Mark):
+            if item.kind == "pause":
+                pieces.append(_pause(item.text))
+            continue
+        start = len(pieces)
+        for _ in range(copies(item.codes) - 1):
+            begin = len(pieces)
+            dropped += _write_once(item, pieces)
+            _take_back(pieces, begin, "[/]")
+        dropped += _write_once(item, pieces)
+        retrace = next((code for code in item.codes if code in RETRACES), None)
+        if retrace:
+            dropped += not _take_back(pieces, start, "[//]" if retrace == "[/?]" else retrace)
+    return dropped
+
+
+def _write_once(item: Word | Group, pieces: list[str]) -> int:
+    if isinstance(item, Group):
+        return _write(item.items, pieces)
+    spelling = read_word(item.text)
+    pieces.extend(_happening(item.text) if spelling.role is Role.HAPPENING else spelling.heard)
+    return 0
+
+
+def _take_back(pieces: list[str], start: int, code: str) -> bool:
+    """Put ``code`` behind the pieces from ``start`` on; refuse when there is no word among them."""
+    if not any(_is_word(piece) for piece in pieces[start:]):
+        return False
+    if len(pieces) - start > 1:
+        pieces.insert(start, "<")
+        pieces.append(">")
+    pieces.append(code)
+    return True
+
+
+def _without_unrepaired(pieces: list[str]) -> tuple[list[str], int]:
+    """Drop the retraces behind which no word follows, with their brackets; return the rest and their number."""
+    last_word = max((at for at, piece in enumerate(pieces) if _is_word(piece)), default=-1)
+    unrepaired = [at for at in range(last_word + 1, len(pieces)) if pieces[at] in RETRACES]
+    if not unrepaired:
+        return pieces, 0
+    drop = set(unrepaired)
+    opened: list[int] = []
+    for at, piece in enumerate(pieces):
+        if piece == "<":
+            opened.append(at)
+        elif piece == ">":
+            pair = (opened.pop(), at)
+            if at + 1 in drop:
+                drop.update(pair)
+    return [piece for at, piece in enumerate(pieces) if at not in drop], len(unrepaired)
+
+
+def _is_word(piece: str) -> bool:
+    return piece not in RETRACES and piece not in ("<", ">") and not piece.startswith(("(", "&="))
+
+
+def _happening(text: str) -> tuple[str, ...]:
+    if not text.startswith("&="):
+        return ()
+    head, _, rest = text[2:].lower().partition(":")
+    if head not in AUDIBLE:
+        return ()
+    return ("&=clears:throat",) if head == "clears" and rest == "throat" else (f"&={head}",)
+
+
+def _pause(text: str) -> str:
+    """Spell a timed pause as short, longer or very long: a label holds no numbers."""
+    inside = text.strip("()#")
+    if not any(character.isdigit() for character in inside):
+        return text if text.startswith("(") else "(.)"
+    *minutes, seconds = inside.split(":")
+    length_s = float("0" + seconds) if seconds.count(".") <= 1 else 0.0
+    if any(part.strip("0") for part in minutes):
+        length_s += 60
+    return "(.)" if length_s < 1 else "(..)" if length_s < 3 else "(...)"

@@ -1,0 +1,42 @@
+"""Utterance -> the text a model learns to write."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lsa_whisper.chat import Utterance
+from lsa_whisper.labels.canonical import canonical
+from lsa_whisper.labels.spelling import to_model
+from lsa_whisper.labels.style import Labels
+
+_UNTRANSCRIBED = frozenset(("xxx", "yyy", "www"))
+
+
+def encode(utterance: Utterance, labels: Labels) -> str:
+    """Return the label of ``utterance``; empty when the style has nothing to write for it.
+
+    What is lost: ``chat`` loses what cannot be heard (replacements, error codes, overlaps, other speakers, form
+    markers, gestures, times) and writes ``[/?]`` as ``[//]``, ``[x 3]`` as three words, a timed pause by its length
+    class; ``verbatim`` also loses which words are disfluent, pauses, and how an utterance was broken off; ``fluent``
+    loses the disfluent words too.
+
+    >>> from lsa_whisper.chat import utterance
+    >>> spoken = utterance("CHI", "&-um I want [/] want (.) it [* m] . [+ gram]")
+    >>> encode(spoken, Labels("chat", roles=True))
+    '*CHI: &-um I want [/] want (.) it .'
+    >>> encode(spoken, Labels("verbatim")), encode(spoken, Labels("fluent"))
+    ('um I want want it.', 'I want it.')
+    """
+    if labels.style == "chat":
+        text = to_model(canonical(utterance.tree.items, utterance.terminator).text, labels.version)
+    elif labels.style == "verbatim":
+        text = _sentence(utterance.reading.verbatim, utterance.terminator)
+    else:
+        text = _sentence(utterance.reading.fluent, utterance.terminator)
+        text = text[:1].upper() + text[1:]
+    return f"*{utterance.speaker}: {text}" if labels.roles and text else text
+
+
+def _sentence(words: Sequence[str], terminator: str) -> str:
+    heard = [word for word in words if word not in _UNTRANSCRIBED]
+    return " ".join(heard) + (terminator[-1:] if terminator[-1:] in ("?", "!") else ".") if heard else ""

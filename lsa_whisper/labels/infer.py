@@ -1,0 +1,90 @@
+"""Plain words -> marked words: what can be inferred about disfluencies from spelling alone."""
+
+from __future__ import annotations
+
+LONGEST_REPEAT = 6
+"""A longer stretch said twice is more often a refrain than a disfluency."""
+
+FILLERS = frozenset(("uh", "um", "er", "erm", "ehm", "uhm", "hm", "hmm", "uhh", "umm"))
+"""Words that are nothing but fillers; ``ah`` or ``mhm`` may be an answer and are left alone."""
+
+EMPHATIC = frozenset(("very", "really", "bye", "no", "yeah", "yes", "ha", "so", "night", "there", "knock", "choo"))
+"""Words that fluent speakers say twice."""
+
+_ALWAYS_CAPITAL = ("I", "I'm", "I've", "I'll", "I'd")
+
+
+def infer(text: str, *, repetitions: bool) -> str:
+    """Return ``text`` with fillers as ``&-`` and, if asked, repeated cut words as ``↫`` and exact repeats as ``[/]``.
+
+    >>> infer("Um I want um I want the &+b &+b ball", repetitions=True)
+    '&-um <I want> [/] &-um I want the ↫b-b↫ball'
+    """
+    words = [_filler(word) for word in text.split()]
+    first = next((at for at, word in enumerate(words) if not word.startswith("&")), len(words))
+    for at in range(min(first + 1, len(words))):
+        words[at] = _small(words[at])
+    if repetitions:
+        words = _repeats(_part_words(words))
+    return " ".join(words)
+
+
+def _filler(word: str) -> str:
+    return f"&-{word.lower()}" if word.lower() in FILLERS else word
+
+
+def _small(word: str) -> str:
+    """Undo the capital that opens a written sentence; CHAT keeps capitals for names."""
+    if word in _ALWAYS_CAPITAL or not word[:1].isupper() or (len(word) > 1 and word.isupper()):
+        return word if not word.startswith("&+") else word.lower()
+    return word[0].lower() + word[1:]
+
+
+def _part_words(words: list[str]) -> list[str]:
+    """Join ``&+b &+b ball`` to one part-word repetition; a single cut word stays a fragment."""
+    made: list[str] = []
+    cuts = 0
+    for word in words:
+        if word.startswith("&+"):
+            cuts += 1
+        else:
+            parts = [part[2:] for part in made[len(made) - cuts :]]
+            if cuts > 1 and not word.startswith("&") and all(word.lower().startswith(p.lower()) for p in parts):
+                del made[-cuts:]
+                word = f"↫{'-'.join(parts)}↫{word}"
+            cuts = 0
+        made.append(word)
+    return made
+
+
+def _repeats(words: list[str]) -> list[str]:
+    folded = [word.casefold() for word in words]
+    made: list[str] = []
+    at = 0
+    while at < len(words):
+        length = _repeat_at(folded, at)
+        copy = " ".join(words[at : at + max(length, 1)])
+        made.append(copy if not length else f"{copy} [/]" if length == 1 else f"<{copy}> [/]")
+        at += max(length, 1)
+    return made
+
+
+def _repeat_at(folded: list[str], at: int) -> int:
+    """Return how many words from ``at`` on are said again behind them (fillers may stand between); 0 for none."""
+    for length in range(min(LONGEST_REPEAT, (len(folded) - at) // 2), 0, -1):
+        copy = folded[at : at + length]
+        again = at + length
+        while again < len(folded) and folded[again].startswith("&-"):
+            again += 1
+        if copy == folded[again : again + length] and _is_disfluent(copy):
+            return length
+    return 0
+
+
+def _is_disfluent(copy: list[str]) -> bool:
+    if any(word.startswith("&") for word in copy):
+        return False
+    if len(copy) == 1:
+        return copy[0] not in EMPHATIC
+    periods = (copy[:period] * (len(copy) // period) for period in range(1, len(copy)) if len(copy) % period == 0)
+    return copy not in periods

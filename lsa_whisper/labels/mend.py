@@ -1,0 +1,108 @@
+"""Spelling repairs on a model's text, before it is read as CHAT."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from lsa_whisper.chat.scan import scan
+from lsa_whisper.labels.numbers import spell_number
+
+_SPECIAL = re.compile(r"<\|[^|<>]*\|>|\x15")
+_BRACKETS = re.compile(r"[\[\]<>]")
+_RETRACE_UNCLOSED = re.compile(r"\[(/{1,3}|/-|/\?)(?![/\-\]?])")
+_RETRACE_UNOPENED = re.compile(r"(?<![\[/])(/{1,3}|/-|/\?)\]")
+_WORDS_IN_CODE = re.compile(r"\[(?!(?:/{1,3}|/[-?]|[x:=*+%^!?<>#-][^\[\]]*)\])([^\[\]]*)\]", re.IGNORECASE)
+_NUMBER = re.compile(
+    r"(?P<keep>\(\d[\d:]*\.?\d*\)|\[x \d+\])"
+    r"|(?P<digits>\d+(?:,\d{3})*(?:\.\d+)?)(?:(?P<ordinal>st|nd|rd|th)(?![^\W\d_])|(?![^\W\d_]))|(?P<inside>\d+)"
+)
+_DOTS = re.compile(r"(?<![+(.])\.{2,}(?![)])|…")
+_FOREIGN = re.compile(r"""[\x00-\x1f\x7f!"#$%&()*+,./;<=>?@\[\\\]_`{|}~–—«»¿¡•·…]""")
+"""What is no part of a spoken word; the scanner has already taken spaces, terminators and brackets out."""
+
+
+def mend(text: str, *, marks: bool, english: bool = True) -> tuple[str, int]:
+    """Return ``text`` with broken codes mended and numbers spelled out, and the number of repairs.
+
+    Args:
+        text: what the model wrote.
+        marks: whether it was taught to write CHAT's marks; if not, they are only punctuation.
+        english: whether numbers can be spelled out.
+
+    >>> mend("I want /] want 3 [// [the dogs]", marks=True)
+    ('I want [/] want  three  [//]  the dogs ', 4)
+    """
+    text = _SPECIAL.sub(" ", text).replace("’", "'").replace("‘", "'")
+    if not marks:
+        text = _BRACKETS.sub(" ", text)
+    count = 0
+    rules: list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = [(_DOTS, " +... ")]
+    if marks:
+        rules = [(_RETRACE_UNCLOSED, r"[\1]"), (_RETRACE_UNOPENED, r"[\1]"), (_WORDS_IN_CODE, r" \1 "), *rules]
+    for pattern, replacement in rules:
+        text, found = pattern.subn(replacement, text)
+        count += found if marks else 0
+    return _spell_numbers(text, count) if english else (text, count)
+
+
+def _spell_numbers(text: str, count: int) -> tuple[str, int]:
+    def spell(match: re.Match[str]) -> str:
+        nonlocal count
+        if match["keep"]:
+            return match["keep"]
+        count += 1
+        digits = match["digits"] or match["inside"]
+        return f" {spell_number(digits.replace(',', ''), ordinal=bool(match['ordinal']))} "
+
+    return _NUMBER.sub(spell, text), count
+
+
+def sentences(text: str) -> Iterator[tuple[str, str]]:
+    """Yield ``(text, terminator)`` of each sentence; the terminator of an unfinished one is empty.
+
+    >>> list(sentences("I want it. You, know +/."))
+    [('I want it', '.'), ('You  know', '+/.')]
+    """
+    pieces: list[str] = []
+    for token in scan(text):
+        if token.kind == "terminator":
+            if said := "".join(pieces).strip():
+                yield said, token.text
+            pieces = []
+        elif token.kind == "word":
+            cleaned = clean(token.text)
+            pieces.append(token.text if cleaned == token.text else f" {cleaned} ")
+        elif token.kind in ("separator", "linker", "ca", "bullet"):
+            pieces.append(" ")
+        else:
+            pieces.append(token.text)
+    if said := "".join(pieces).strip():
+        yield said, ""
+
+
+def clean(word: str) -> str:
+    """Return ``word`` with only what a label may hold; a sign between letters separates words.
+
+    >>> [clean(word) for word in ("and/or", "(be)cause", "fr-", "&-you_know", "&*INV:mhm", "me@home")]
+    ['and or', 'because', '&+fr', '&-you_know', 'mhm', 'me home']
+    """
+    if word.isalpha() or word.startswith("&="):
+        return word
+    if word.startswith("&*"):
+        word = word.partition(":")[2] or word[2:]
+    sign = next((mark for mark in ("&-", "&+", "&~", "&") if word.startswith(mark)), "")
+    body = word[len(sign) :].replace("(", "").replace(")", "")
+    parts = [part for part in _FOREIGN.sub(" ", body).split() if part.strip("'↫≠^:-")]
+    if not parts:
+        return ""
+    return sign + "_".join(parts) if sign else " ".join(_cut(part) for part in parts)
+
+
+def _cut(part: str) -> str:
+    """Write a word that was cut off, ``fr-``, as CHAT does: ``&+fr``."""
+    if part.startswith("'") and part.endswith("'"):
+        part = part.strip("'")
+    if part.endswith("-") and "↫" not in part:
+        return "&+" + part.strip("-")
+    return part.strip("-")

@@ -1,0 +1,69 @@
+"""Which text a model is taught to write, and under which version of the spelling table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from lsa_whisper.errors import LsaWhisperError
+from lsa_whisper.labels.spelling import SPELLINGS
+
+STYLES = ("chat", "verbatim", "fluent")
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class Labels:
+    """What a model writes: its ``style``, whether speaker ``roles`` stand in front, the ``version`` of the spelling.
+
+    >>> Labels.from_dict(Labels("verbatim").as_dict())
+    Labels(style='verbatim', roles=False, version=1)
+
+    Raises:
+        LsaWhisperError: for a style or version that this package does not write.
+    """
+
+    style: str = "chat"
+    roles: bool = False
+    version: int = VERSION
+
+    def __post_init__(self) -> None:
+        if self.style not in STYLES:
+            raise LsaWhisperError(f"labels: no style {self.style!r}; choose one of {', '.join(STYLES)}")
+        if self.version not in SPELLINGS:
+            known = ", ".join(map(str, SPELLINGS))
+            raise LsaWhisperError(f"labels: no version {self.version!r}; this package knows {known}, a newer may more")
+
+    @property
+    def name(self) -> str:
+        """The style and version as manifests name them.
+
+        >>> Labels("chat", roles=True, version=1).name
+        'chat+roles/1'
+        """
+        return f"{self.style}{'+roles' if self.roles else ''}/{self.version}"
+
+    @classmethod
+    def from_name(cls, name: str) -> Labels:
+        """Return the labels called ``name``; a bare style means the present version.
+
+        >>> Labels.from_name("chat+roles/1"), Labels.from_name("fluent").style
+        (Labels(style='chat', roles=True, version=1), 'fluent')
+        """
+        style, _, version = name.partition("/")
+        if version and not version.isdigit():
+            raise LsaWhisperError(f"labels: {name!r} is not a style and a version such as 'chat/{VERSION}'")
+        return cls(style.removesuffix("+roles"), style.endswith("+roles"), int(version or VERSION))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the fields, ready for JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, fields: Mapping[str, Any]) -> Labels:
+        """Return the labels that :meth:`as_dict` described; unknown fields are refused."""
+        known = {"style", "roles", "version"}
+        if extra := sorted(set(fields) - known):
+            raise LsaWhisperError(f"labels: unknown fields {', '.join(extra)}; known are {', '.join(sorted(known))}")
+        return cls(**fields)

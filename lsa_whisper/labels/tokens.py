@@ -1,0 +1,42 @@
+"""Which token ids a decoder must be free to write."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+from lsa_whisper.labels.canonical import TERMINATORS
+from lsa_whisper.labels.style import Labels
+
+_RUNS = ("&-", "&+", "&~", "&=", "[/]", "[//]", "[///]", "[/-]", "<", ">", "↫", "≠", "^", ":", "_", "-", "'")
+_PAUSES = ("(.)", "(..)", "(...)")
+_OPENING = ("<", "&-", "&+", "&~", "&=", "≠", "↫")
+_CLOSING = (":", "↫", ">")
+
+
+def characters(labels: Labels) -> set[str]:
+    """Return the strings, besides words, that decoding must be allowed to write.
+
+    >>> sorted(characters(Labels("fluent")))
+    ['!', "'", '-', '.', '?']
+    """
+    if labels.style == "chat":
+        needed = {*_RUNS, *_PAUSES, *TERMINATORS}
+        needed |= {"".join(pair) for pair in product(_OPENING, _OPENING)}
+        needed |= {"".join(pair) for pair in product(_CLOSING, _CLOSING)}
+    else:
+        needed = {".", "?", "!", "'", "-"}
+    return needed | ({"*", ":"} if labels.roles else set())
+
+
+def tokens_to_allow(tokenizer: Any, labels: Labels) -> set[int]:
+    """Return the ids that ``suppress_tokens`` must not contain, for any Whisper tokenizer.
+
+    Whisper's byte-pair merges never join punctuation with letters, so every id that a label can hold appears in one of
+    :func:`characters`, with or without a space in front.
+    """
+    allowed: set[int] = set()
+    for run in characters(labels):
+        for text in (run, f" {run}"):
+            allowed.update(tokenizer.encode(text, add_special_tokens=False))
+    return allowed

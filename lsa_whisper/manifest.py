@@ -1,0 +1,195 @@
+"""``Segment``: one training window, one JSON line; read, write and check manifests.
+
+The column names are those NeMo and lhotse use, so a manifest of another tool with only ``audio_filepath``, ``offset``,
+``duration`` and ``text`` loads too, and columns this package does not know are passed over.
+
+Paths: a recording that lies beside the prepared folder or in it (below the parent of the manifest's folder) is written
+relative to the manifest, so that both can be moved together; any other recording is written as an absolute path, so
+that the prepared folder can be moved alone.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import math
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lsa_whisper.errors import ManifestError
+
+SPLITS = ("train", "dev", "test")
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A stretch of a recording, at most one context long, and the text a model learns to write for it.
+
+    Attributes:
+        audio_filepath: Absolute after :func:`read`; see the module for what is written.
+        offset: Where the window begins in the recording, in seconds.
+        duration: How long it is, in seconds.
+        text: The labels; may hold Whisper's timestamp tokens (``<|0.00|>``), relative to ``offset``.
+        speaker: Speaker ids in order of appearance, joined by ``+``.
+        lang: Whisper's language code, such as ``en``.
+        corpus: The corpus card's name, or the folder's.
+        session: The transcript this window comes from.
+        split: ``train``, ``dev`` or ``test``.
+        labels: Label style and version, such as ``chat/1``.
+        prompt: What was said before, given to the decoder but not learned; often empty.
+    """
+
+    audio_filepath: str
+    offset: float
+    duration: float
+    text: str
+    speaker: str = ""
+    lang: str = "en"
+    corpus: str = ""
+    session: str = ""
+    split: str = "train"
+    labels: str = "chat/1"
+    prompt: str = ""
+
+
+_NUMBERS = ("offset", "duration")
+_NAMES = tuple(field.name for field in dataclasses.fields(Segment))
+_TEXTS = tuple(name for name in _NAMES if name not in _NUMBERS)
+_REQUIRED = ("audio_filepath", "offset", "duration", "text")
+
+
+def parse_row(line: str, *, place: str = "row") -> Segment:
+    """Return the segment that one JSON ``line`` describes.
+
+    >>> parse_row('{"audio_filepath": "a.wav", "offset": 1, "duration": 2.5, "text": "&-um no ."}').duration
+    2.5
+
+    Raises:
+        ManifestError: The row is no JSON object, or a value is missing or impossible; ``place`` opens the message.
+    """
+    try:
+        row = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise ManifestError(f"{place}: not a JSON object ({error.msg}); prepare the data again") from error
+    if not isinstance(row, dict):
+        raise ManifestError(f"{place}: a row must be a JSON object, not {type(row).__name__}")
+    problem = _problem(row)
+    if problem:
+        raise ManifestError(f"{place}: {problem}")
+    texts = {name: row[name] for name in _TEXTS if name in row}
+    return Segment(offset=float(row["offset"]), duration=float(row["duration"]), **texts)
+
+
+def _problem(row: dict[str, Any]) -> str | None:
+    """Return what is wrong with ``row``, or ``None``."""
+    for name in _REQUIRED:
+        if name not in row:
+            return f"{name!r} is missing; a row needs {', '.join(_REQUIRED)}"
+    for name in _TEXTS:
+        if name in row and not isinstance(row[name], str):
+            return f"{name!r} must be text, not {row[name]!r}"
+    for name in _NUMBERS:
+        value = row[name]
+        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+            return f"{name!r} must be a number of seconds, not {value!r}"
+    if not row["audio_filepath"]:
+        return "'audio_filepath' is empty; name a recording"
+    if row["offset"] < 0 or row["duration"] <= 0:
+        return f"offset {row['offset']} s and duration {row['duration']} s do not describe a piece of a recording"
+    if row.get("split", "train") not in SPLITS:
+        return f"split {row['split']!r} is none of {', '.join(SPLITS)}"
+    return None
+
+
+def stream(path: Path | str) -> Iterator[Segment]:
+    """Yield the segments of the manifest at ``path`` one by one, audio paths made absolute.
+
+    Raises:
+        ManifestError: The file is missing or not UTF-8, or a row is bad (``path:line: what is wrong``).
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise ManifestError(f"{path}: no such manifest; make one with 'lsa-whisper prepare'")
+    folder = path.resolve().parent
+    with path.open(encoding="utf-8") as lines:
+        try:
+            for number, line in enumerate(lines, 1):
+                if line.strip():
+                    segment = parse_row(line, place=f"{path}:{number}")
+                    audio = os.path.normpath(folder / segment.audio_filepath)
+                    yield dataclasses.replace(segment, audio_filepath=audio)
+        except UnicodeDecodeError as error:
+            raise ManifestError(f"{path}: not UTF-8 text; is this a JSON-lines manifest?") from error
+
+
+def read(path: Path | str) -> list[Segment]:
+    """Return all segments of the manifest at ``path``, audio paths made absolute.
+
+    Raises:
+        ManifestError: As :func:`stream` does.
+    """
+    return list(stream(path))
+
+
+def write(segments: Iterable[Segment], path: Path | str) -> None:
+    """Write ``segments`` to ``path``, one JSON line each; the file appears whole or not at all."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    folder = path.resolve().parent
+    partial = path.with_name(f".{path.name}.partial")
+    try:
+        with partial.open("w", encoding="utf-8", newline="\n") as file:
+            for segment in segments:
+                file.write(serialize_row(segment, folder) + "\n")
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def serialize_row(segment: Segment, folder: Path) -> str:
+    """Return ``segment`` as one JSON line for a manifest in ``folder`` (absolute), with its path as the module says."""
+    row = {name: getattr(segment, name) for name in _NAMES}
+    audio = Path(segment.audio_filepath)
+    if audio.is_absolute() and audio.is_relative_to(folder.parent):
+        row["audio_filepath"] = Path(os.path.relpath(audio, folder)).as_posix()
+    line = json.dumps(row, ensure_ascii=False)
+    try:
+        line.encode()
+    except UnicodeEncodeError:  # a file name that is not UTF-8 comes from the system as lone surrogates
+        line = json.dumps(row)
+    return line
+
+
+def sha256(path: Path | str) -> str:
+    """Return the SHA-256 of the file at ``path`` in hexadecimal, for provenance."""
+    with Path(path).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def open_dataset(path: Path | str, split: str = "train") -> Any:
+    """Return split ``split`` of the prepared folder at ``path`` as a memory-mapped ``datasets.Dataset``.
+
+    Rows are checked and their audio paths made absolute first.
+
+    Raises:
+        ManifestError: The split is missing or malformed.
+    """
+    import datasets
+
+    rows = Path(path) / f"{split}.jsonl"
+    features = datasets.Features({name: datasets.Value("float64" if name in _NUMBERS else "string") for name in _NAMES})
+    if next(stream(rows), None) is None:
+        return datasets.Dataset.from_dict({name: [] for name in _NAMES}, features=features)
+    return datasets.Dataset.from_generator(
+        _row_dicts, features=features, gen_kwargs={"path": str(rows), "digest": sha256(rows)}
+    )
+
+
+def _row_dicts(path: str, digest: str) -> Iterator[dict[str, Any]]:
+    del digest  # only there so that the cache of `datasets` notices a manifest that has changed
+    for segment in stream(path):
+        yield dataclasses.asdict(segment)

@@ -1,0 +1,101 @@
+"""Transcripts and recordings -> training windows: pair, judge, pack, split, count, write."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from lsa_whisper.corpus import Session, Unpaired, discover
+from lsa_whisper.errors import CorpusError
+from lsa_whisper.labels import Labels
+from lsa_whisper.prepare.folder import PARTS, finish_part, join
+from lsa_whisper.prepare.session import Options
+from lsa_whisper.prepare.split import assign
+from lsa_whisper.prepare.statistics import Prepared
+
+__all__ = ["Prepared", "prepare"]
+
+
+def prepare(
+    corpora: Sequence[Path],
+    out: Path,
+    *,
+    labels: str = "chat",
+    roles: bool = False,
+    media: Path | None = None,
+    context_s: float = 30.0,
+    one_utterance: bool = False,
+    without_timestamps: float = 0.2,
+    with_prompt: float = 0.0,
+    seed: int = 0,
+) -> Prepared:
+    """Write training windows for ``corpora`` to the folder ``out`` and return what was written and what was not.
+
+    The folder holds the manifests ``train.jsonl``, ``dev.jsonl`` and ``test.jsonl``, ``rejected.jsonl`` (each rejected
+    utterance with file, line and reason) and ``prepared.json`` (options, counts, unpaired files). The same corpora and
+    options give the same bytes. An interrupted call can be made again and goes on where it was.
+
+    Args:
+        corpora: Folders of CHAT transcripts, at any depth; each may hold a ``card.yaml``.
+        out: Where to write; made when it is not there.
+        labels: The style of text to learn: ``chat``, ``verbatim`` or ``fluent``.
+        roles: Put the speaker's code in front of each utterance.
+        media: Another root where the recordings lie.
+        context_s: Seconds a model hears at once; no window is longer.
+        one_utterance: One window per utterance instead of as many as fit.
+        without_timestamps: Share of windows whose text has no timestamp tokens, 0 to 1.
+        with_prompt: Share of windows that carry the text before them as a prompt, 0 to 1.
+        seed: For margins and shares; the splits do not depend on it.
+
+    Raises:
+        CorpusError: A corpus is missing, has no transcript or no usable pair, or nothing in it can be trained on.
+        LsaWhisperError: ``labels`` is no style.
+    """
+    options = Options(
+        labels=Labels(labels, roles),
+        context_s=context_s,
+        one_utterance=one_utterance,
+        without_timestamps=without_timestamps,
+        with_prompt=with_prompt,
+        seed=seed,
+    )
+    _check(out, options)
+    sessions, unpaired = _discover(corpora, media)
+    splits, notes = assign(sessions)
+    parts = Path(out) / PARTS
+    parts.mkdir(parents=True, exist_ok=True)
+    paths = []
+    for session, split in zip(sessions, splits, strict=True):
+        path, problem = finish_part(session, split, options, parts)
+        if path:
+            paths.append(path)
+        else:
+            unpaired.append(Unpaired(session.path, problem))
+    facts: dict[str, Any] = {"corpora": sorted({session.corpus for session in sessions}), "notes": notes}
+    return join(paths, Path(out), options=options, unpaired=unpaired, facts=facts)
+
+
+def _check(out: Path, options: Options) -> None:
+    if Path(out).exists() and not Path(out).is_dir():
+        raise CorpusError(f"{out}: is a file; name a folder to write the prepared data to")
+    if not 1 <= options.context_s <= 30:
+        raise CorpusError(f"context_s is {options.context_s}; Whisper hears between 1 and 30 seconds at once")
+    for name in ("without_timestamps", "with_prompt"):
+        if not 0 <= getattr(options, name) <= 1:
+            raise CorpusError(f"{name} is {getattr(options, name)}; it is a share of windows, between 0 and 1")
+
+
+def _discover(corpora: Sequence[Path], media: Path | None) -> tuple[list[Session], list[Unpaired]]:
+    if not corpora:
+        raise CorpusError("no corpus was named; name at least one folder of CHAT transcripts")
+    sessions: list[Session] = []
+    unpaired: list[Unpaired] = []
+    for folder in corpora:
+        found, without = discover(folder, media=media)
+        if not found:
+            first = f"; {without[0].path}: {without[0].reason}" if without else ""
+            raise CorpusError(f"{folder}: no transcript there has a recording that can be read{first}")
+        sessions += found
+        unpaired += without
+    return sessions, unpaired

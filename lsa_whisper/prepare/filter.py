@@ -1,0 +1,150 @@
+"""Which utterances can be learned from, and for each of the others the reason.
+
+Conventions: a rejected utterance keeps its place in the recording, because its words are spoken there and no window may
+hold them. Where an utterance has no time of its own (no bullet, or an impossible one), its place is the whole gap
+between its neighbours: it was spoken somewhere in there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from lsa_whisper.chat import Utterance
+from lsa_whisper.labels import Labels, encode
+from lsa_whisper.prepare.levels import Levels
+from lsa_whisper.timespan import TimeSpan
+
+NO_WORDS = "no words"
+NO_BULLET = "no bullet"
+EMPTY_SPAN = "zero or negative span"
+PAST_END = "past the end of the file"
+TOO_LONG = "longer than the context"
+TOO_FAST = "too fast"
+TOO_SLOW = "too slow"
+SILENT = "silent audio"
+CLIPPED = "clipped audio"
+DUPLICATE = "duplicate"
+OVERLAPS = "overlaps rejected speech"
+TOO_MUCH_TEXT = "text over the decoder's length"
+
+WITHOUT_SPEECH = frozenset((NO_WORDS, DUPLICATE))
+"""Reasons that leave no words untold: the audio around such an utterance stays usable."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What is still believed of a transcript and its recording.
+
+    Attributes:
+        max_words_per_s: Faster than this, the bullet does not hold the words (fast adult speech has about 6).
+        min_words_per_s: Slower than this, over more than ``slow_after_s``, the bullet holds much besides the words.
+        slow_after_s: Pauses up to this length belong to speech, that of people with aphasia above all.
+        silent_peak: A span whose loudest sample stays below this (-60 dB) holds no speech.
+        clipped_share: A span with a larger share of its samples at full scale is too distorted.
+        past_end_ms: A bullet may end this much after the recording: times are rounded, codecs drop a frame.
+        overlap_ms: Neighbouring bullets may overlap by this much and still count as one after the other.
+    """
+
+    max_words_per_s: float = 9.0
+    min_words_per_s: float = 0.2
+    slow_after_s: float = 10.0
+    silent_peak: float = 0.001
+    clipped_share: float = 0.05
+    past_end_ms: int = 100
+    overlap_ms: int = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """An utterance, its label ``text``, the ``span`` its words lie in, and why it is rejected (``None``: it is not)."""
+
+    utterance: Utterance
+    span: TimeSpan
+    text: str
+    words: int
+    reason: str | None = None
+
+    @property
+    def breaks(self) -> bool:
+        """Whether its place holds speech that no text tells."""
+        return self.reason is not None and self.reason not in WITHOUT_SPEECH
+
+
+def judge(
+    utterances: Sequence[Utterance], levels: Levels, labels: Labels, *, context_ms: int, limits: Limits
+) -> list[Candidate]:
+    """Return one candidate per utterance, in order of time; those without a time stand between their neighbours."""
+    places = _places(utterances, levels.duration_ms, limits)
+    seen: set[tuple[str, TimeSpan, str]] = set()
+    judged = []
+    for utterance, place in zip(utterances, places, strict=True):
+        text, words = encode(utterance, labels), len(utterance.verbatim())
+        reason = _reason(utterance, text, words, levels, context_ms, limits)
+        key = (utterance.speaker, place, utterance.text)
+        if reason is None and key in seen:
+            reason = DUPLICATE
+        seen.add(key)
+        end_ms = max(place.start_ms, min(place.end_ms, levels.duration_ms))
+        judged.append(Candidate(utterance, TimeSpan(place.start_ms, end_ms), text, words, reason))
+    judged.sort(key=lambda one: one.span.start_ms)  # stable: what begins together stays in the transcript's order
+    return judged
+
+
+def _places(utterances: Sequence[Utterance], duration_ms: int, limits: Limits) -> list[TimeSpan]:
+    """Return where each utterance lies: in its bullet, or in the gap that its neighbours' bullets leave.
+
+    Where the gap is too short for its words, they were spoken while a neighbour spoke: then it is the gap and both.
+    """
+    timed = [one.span if one.span and one.span.duration_ms > 0 else None for one in utterances]
+    end = TimeSpan(duration_ms, duration_ms)
+    following = []
+    for span in reversed(timed):
+        following.append(end)
+        end = span or end
+    places, before = [], TimeSpan(0, 0)
+    for utterance, span, after in zip(utterances, timed, reversed(following), strict=True):
+        place = span
+        if place is None:
+            needed_ms = 1000 * (len(utterance.verbatim()) - 0.5) / limits.max_words_per_s
+            place = TimeSpan(before.end_ms, after.start_ms)
+            place = before | after if place.duration_ms < max(0, needed_ms) else place
+        places.append(place)
+        before = span or before
+    return places
+
+
+def _reason(utterance: Utterance, text: str, words: int, levels: Levels, context_ms: int, limits: Limits) -> str | None:
+    """Return why ``utterance`` cannot be learned from, the plainest reason first."""
+    if unusable := utterance.unusable():
+        return unusable
+    if not text or not words:
+        return NO_WORDS
+    span = utterance.span
+    if span is None:
+        return NO_BULLET
+    if span.duration_ms <= 0:
+        return EMPTY_SPAN
+    if span.end_ms > levels.duration_ms + limits.past_end_ms or span.start_ms >= levels.duration_ms:
+        return PAST_END
+    if span.duration_ms > context_ms:
+        return TOO_LONG
+    return _tempo(words, span.duration_ms / 1000, limits) or _sound(span, levels, limits)
+
+
+def _tempo(words: int, duration_s: float, limits: Limits) -> str | None:
+    # Half a word is granted, so that a single "uh" may be as short as it is.
+    if words - 0.5 > limits.max_words_per_s * duration_s:
+        return TOO_FAST
+    return TOO_SLOW if words < limits.min_words_per_s * (duration_s - limits.slow_after_s) else None
+
+
+def _sound(span: TimeSpan, levels: Levels, limits: Limits) -> str | None:
+    if levels.peak(span) < limits.silent_peak:
+        return SILENT
+    return CLIPPED if levels.clipped_share(span) > limits.clipped_share else None
+
+
+def reject(candidate: Candidate, reason: str) -> Candidate:
+    """Return ``candidate`` rejected for ``reason``, unless it already is rejected for another one."""
+    return candidate if candidate.reason else replace(candidate, reason=reason)

@@ -1,0 +1,134 @@
+"""The prepared folder: written whole or not at all, and gone on with after an interruption.
+
+Each finished session is kept in ``.parts`` under a name made from everything its result depends on. A later call finds
+it there; when all are done, the manifests are joined from them in the order of the sessions, so that neither an
+interruption nor the number of processes can be seen in what is written.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from lsa_whisper import __version__
+from lsa_whisper.corpus import Session, Unpaired
+from lsa_whisper.errors import AudioError, ChatSyntaxError, CorpusError
+from lsa_whisper.manifest import SPLITS, serialize_row, sha256
+from lsa_whisper.prepare.filter import DUPLICATE
+from lsa_whisper.prepare.session import Options, Result, Row, Source, process
+from lsa_whisper.prepare.statistics import Prepared, Rejections, Tally, add_counts
+
+PARTS = ".parts"
+SUMMARY = "prepared.json"
+REJECTED = "rejected.jsonl"
+
+
+def part_name(session: Session, split: str, options: Options) -> str:
+    """Return a name that changes when anything does that the session's result depends on."""
+    audio = session.recording.path.stat()
+    facts = [
+        __version__,
+        options.as_dict(),
+        split,
+        session.name,
+        session.corpus,
+        session.language,
+        dict(session.speakers),
+        str(session.path.absolute()),
+        hashlib.sha256(session.path.read_bytes()).hexdigest(),
+        str(session.recording.path.absolute()),
+        audio.st_size,
+        audio.st_mtime_ns,
+    ]
+    return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:32] + ".json"
+
+
+def finish_part(session: Session, split: str, options: Options, parts: Path) -> tuple[Path | None, str]:
+    """Return where the result of ``session`` is kept, working it out where it is not yet, or why there is none."""
+    try:
+        path = parts / part_name(session, split, options)
+        if not path.exists():
+            found = json.dumps(process(session, split, options).as_dict())
+            partial = path.with_suffix(".partial")
+            partial.write_text(found, encoding="utf-8")
+            partial.replace(path)
+        return path, ""
+    except (AudioError, ChatSyntaxError, OSError) as error:
+        return None, str(error)
+
+
+def join(
+    paths: Iterable[Path], out: Path, *, options: Options, unpaired: Sequence[Unpaired], facts: Mapping[str, Any]
+) -> Prepared:
+    """Write manifests, rejections and summary from the sessions' results, and return what they hold.
+
+    Raises:
+        CorpusError: No utterance was accepted; nothing is written then.
+    """
+    tallies = {split: Tally() for split in SPLITS}
+    rejections, roles = Rejections(), dict[str, Counter[str]]()
+    names = [*(f"{split}.jsonl" for split in SPLITS), REJECTED]
+    partials = [out / f".{name}.partial" for name in names]
+    folder = out.resolve()
+    with ExitStack() as stack:
+        files = [stack.enter_context(path.open("w", encoding="utf-8", newline="\n")) for path in partials]
+        for item in _without_duplicates(paths):
+            if isinstance(item, Source):
+                rejections.add(item)
+                files[-1].write(json.dumps(asdict(item), ensure_ascii=False) + "\n")
+            else:
+                split = item.segment.split
+                tallies[split].add(item)
+                add_counts(roles, item.counts)
+                files[SPLITS.index(split)].write(serialize_row(item.segment, folder) + "\n")
+    if not any(tally.segments for tally in tallies.values()):
+        for path in partials:
+            path.unlink()
+        raise CorpusError(_why_nothing(rejections, unpaired))
+    splits = {split: tally.as_dict(options.context_s) for split, tally in tallies.items()}
+    listed = [{"path": str(one.path), "reason": one.reason} for one in unpaired]
+    summary = {
+        "version": __version__,
+        "options": options.as_dict(),
+        **facts,
+        "splits": splits,
+        "roles": {role: dict(sorted(count.items())) for role, count in sorted(roles.items())},
+        "rejected": rejections.as_dict(),
+        "unpaired": listed,
+        "sha256": {name: sha256(path) for name, path in zip(names, partials, strict=True)},
+    }
+    for name, path in zip(names, partials, strict=True):
+        path.replace(out / name)
+    partial = out / f".{SUMMARY}.partial"
+    partial.write_text(json.dumps(summary, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    partial.replace(out / SUMMARY)
+    shutil.rmtree(out / PARTS, ignore_errors=True)
+    return Prepared(out, splits, rejections.as_dict(), listed, facts.get("notes", []))
+
+
+def _without_duplicates(paths: Iterable[Path]) -> Iterator[Row | Source]:
+    """Yield all rows and rejections; of windows with the same sound and text, only the first stays a row."""
+    seen: set[bytes] = set()
+    for path in paths:
+        result = Result.from_dict(json.loads(path.read_text(encoding="utf-8")))
+        for row in result.rows:
+            digest = bytes.fromhex(row.digest)[:16]
+            if digest in seen:
+                yield from (Source(**{**asdict(one), "reason": DUPLICATE}) for one in row.members)
+            else:
+                seen.add(digest)
+                yield row
+        yield from result.rejected
+
+
+def _why_nothing(rejections: Rejections, unpaired: Sequence[Unpaired]) -> str:
+    reasons = ", ".join(f"{reason} ({int(count['utterances'])})" for reason, count in rejections.as_dict().items())
+    unread = f"; {unpaired[0].path}: {unpaired[0].reason}" if unpaired else ""
+    return f"no utterance can be trained on: {reasons or 'none was found'}{unread}"

@@ -1,0 +1,175 @@
+"""One session -> its rows and rejections; depends on nothing but the session and the options."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from lsa_whisper.corpus import Session
+from lsa_whisper.labels import Labels
+from lsa_whisper.manifest import Segment
+from lsa_whisper.prepare.filter import Candidate, Limits, judge
+from lsa_whisper.prepare.language import whisper_language
+from lsa_whisper.prepare.levels import Levels
+from lsa_whisper.prepare.windows import Window, pack, spoil, tokens_at_most
+
+PROMPT_TOKENS = 200
+"""Whisper keeps at most half of the decoder's 448 places for what was said before."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """How sessions become rows; :func:`lsa_whisper.prepare.prepare` documents the fields."""
+
+    labels: Labels = field(default_factory=Labels)
+    context_s: float = 30.0
+    one_utterance: bool = False
+    without_timestamps: float = 0.2
+    with_prompt: float = 0.0
+    seed: int = 0
+    limits: Limits = field(default_factory=Limits)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the options, ready for JSON."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Source:
+    """An utterance as the transcript has it: where it stands, and why it was rejected (empty: it was not)."""
+
+    file: str
+    line: int | None
+    speaker: str
+    start_ms: int
+    end_ms: int
+    text: str
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A manifest row and what it was made from.
+
+    Attributes:
+        segment: The row.
+        digest: The same for two windows with the same sound and text.
+        members: Its utterances.
+        counts: By CHAT role: ``words``, ``fluent_words``, ``utterances``, ``speech_ms``, and each kind of disfluency.
+    """
+
+    segment: Segment
+    digest: str
+    members: tuple[Source, ...]
+    counts: dict[str, dict[str, int]]
+
+
+@dataclass(frozen=True)
+class Result:
+    """What one session gives, in order of time."""
+
+    rows: tuple[Row, ...]
+    rejected: tuple[Source, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything, ready for JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, found: dict[str, Any]) -> Result:
+        """Return the result that :meth:`as_dict` described."""
+        rows = (
+            Row(Segment(**row["segment"]), row["digest"], tuple(Source(**one) for one in row["members"]), row["counts"])
+            for row in found["rows"]
+        )
+        return cls(tuple(rows), tuple(Source(**one) for one in found["rejected"]))
+
+
+def process(session: Session, split: str, options: Options) -> Result:
+    """Return the rows and rejections of ``session``.
+
+    Raises:
+        AudioError: The recording can no longer be read.
+        ChatSyntaxError: The transcript can no longer be read.
+    """
+    transcript, levels = session.transcript, Levels.measure(session.recording.stream())
+    context_ms = round(options.context_s * 1000)
+    judged = judge(transcript.utterances, levels, options.labels, context_ms=context_ms, limits=options.limits)
+    candidates = spoil(judged, context_ms=context_ms, overlap_ms=options.limits.overlap_ms)
+    windows = pack(
+        candidates,
+        context_ms=context_ms,
+        duration_ms=levels.duration_ms,
+        overlap_ms=options.limits.overlap_ms,
+        one_utterance=options.one_utterance,
+        seed=options.seed,
+    )
+    roles = {code: person.role or "unknown" for code, person in transcript.participants.items()}
+    rows = []
+    for at, window in enumerate(windows):
+        said_before = windows[at - 1] if window.follows else None
+        segment = _segment(window, said_before, session, split, options)
+        said = f"{window.plain()}\n{window.span.start_ms % 20}".encode()
+        digest = hashlib.sha256(said + levels.fingerprint(window.span)).hexdigest()
+        members = tuple(_source(one, session) for one in window.members)
+        rows.append(Row(segment, digest, members, _counts(window.members, roles)))
+    return Result(tuple(rows), tuple(_source(one, session) for one in candidates if one.reason))
+
+
+def _segment(window: Window, before: Window | None, session: Session, split: str, options: Options) -> Segment:
+    timestamped = window.timestamped()
+    plain = timestamped is None or window.random(options.seed, "timestamps").random() < options.without_timestamps
+    prompted = before is not None and window.random(options.seed, "prompt").random() < options.with_prompt
+    speakers = dict.fromkeys(session.speakers[one.utterance.speaker] for one in window.members)
+    return Segment(
+        audio_filepath=str(session.recording.path.absolute()),
+        offset=window.span.start_ms / 1000,
+        duration=window.span.duration_ms / 1000,
+        text=window.plain() if plain or timestamped is None else timestamped,
+        speaker="+".join(speakers),
+        lang=whisper_language(session.language),
+        corpus=session.corpus,
+        session=session.name,
+        split=split,
+        labels=options.labels.name,
+        prompt=_prompt(before) if prompted and before else "",
+    )
+
+
+def _prompt(before: Window) -> str:
+    """Return the last utterances of the window before, as many as the decoder keeps."""
+    kept: list[str] = []
+    tokens = 0
+    for one in reversed(before.members):
+        tokens += tokens_at_most(one.text)
+        if tokens > PROMPT_TOKENS:
+            break
+        kept.insert(0, one.text)
+    return " ".join(kept)
+
+
+def _source(one: Candidate, session: Session) -> Source:
+    span = one.utterance.span or one.span
+    source = Source(
+        file=str(session.path.absolute()),
+        line=one.utterance.line,
+        speaker=session.speakers[one.utterance.speaker],
+        start_ms=span.start_ms,
+        end_ms=span.end_ms,
+        text=one.utterance.text,
+    )
+    return replace(source, reason=one.reason) if one.reason else source
+
+
+def _counts(members: tuple[Candidate, ...], roles: dict[str, str]) -> dict[str, dict[str, int]]:
+    counts: dict[str, Counter[str]] = {}
+    for one in members:
+        count = counts.setdefault(roles.get(one.utterance.speaker, "unknown"), Counter())
+        count["words"] += one.words
+        count["fluent_words"] += len(one.utterance.fluent())
+        count["utterances"] += 1
+        count["speech_ms"] += one.span.duration_ms
+        count.update(event.kind.value for event in one.utterance.events())
+    return {role: dict(count) for role, count in counts.items()}

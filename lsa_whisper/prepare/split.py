@@ -1,0 +1,94 @@
+"""Sessions -> train, dev and test, so that no voice is heard in two of them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+
+from lsa_whisper.corpus import Session
+
+DEV_SHARE = TEST_SHARE = 0.1
+MIN_GROUPS = 3
+
+
+def assign(sessions: Sequence[Session]) -> tuple[list[str], list[str]]:
+    """Return the split of each session, and notes on what a reader of the splits should know.
+
+    Sessions that share a person, directly or through others, form a group and stay together. A corpus card decides for
+    the speakers it lists, and the rest of such a corpus is for training. Every other group goes where the hash of its
+    first speaker id falls (80 : 10 : 10), so that added files leave the others where they are; dev and test get at
+    least one group each where there are three. The seed plays no part.
+    """
+    notes: list[str] = []
+    groups = _groups(sessions)
+    splits = [session.split or "" for session in sessions]
+    carded = {session.corpus for session in sessions if session.split}
+    free: dict[str, list[int]] = {}
+    for members in groups:
+        fixed = sorted({splits[at] for at in members} - {""})
+        if len(fixed) > 1:
+            notes.append(_shared(sessions, members, fixed))
+        if fixed or any(sessions[at].corpus in carded for at in members):
+            for at in members:
+                splits[at] = splits[at] or (fixed[0] if len(fixed) == 1 else "train")
+        else:
+            free[min(person for at in members for person in people(sessions[at]))] = members
+    if free and len(free) < MIN_GROUPS:
+        notes.append(f"only {len(free)} group(s) of sessions without a common speaker: all of them are for training")
+    by_hash = hashed(list(free)) if len(free) >= MIN_GROUPS else dict.fromkeys(free, "train")
+    for name, members in free.items():
+        for at in members:
+            splits[at] = by_hash[name]
+    return splits, notes
+
+
+def hashed(names: Sequence[str]) -> dict[str, str]:
+    """Return the split of each of at least three groups, by the hash of its name.
+
+    >>> sorted(hashed(["a", "b", "c"]).values())
+    ['dev', 'test', 'train']
+    """
+    place = {name: int(hashlib.sha256(name.encode()).hexdigest()[:12], 16) / 16**12 for name in names}
+    order = sorted(names, key=lambda name: (place[name], name))
+    tests = _within(sum(place[name] < TEST_SHARE for name in order), 1, len(order) - 2)
+    devs = _within(sum(place[name] < TEST_SHARE + DEV_SHARE for name in order) - tests, 1, len(order) - tests - 1)
+    kinds = ["test"] * tests + ["dev"] * devs + ["train"] * (len(order) - tests - devs)
+    return dict(zip(order, kinds, strict=True))
+
+
+def _within(count: int, least: int, most: int) -> int:
+    return max(least, min(count, most))
+
+
+def people(session: Session) -> set[str]:
+    """Return the persons in ``session``: speaker ids without their codes, since one voice may play two parts."""
+    return {speaker.rpartition("-")[0] for speaker in session.speakers.values()} or {f"{session.corpus}/{session.name}"}
+
+
+def _groups(sessions: Sequence[Session]) -> list[list[int]]:
+    """Return the indices of ``sessions`` in groups that share no person."""
+    parent = list(range(len(sessions)))
+
+    def root(at: int) -> int:
+        while parent[at] != at:
+            parent[at] = parent[parent[at]]
+            at = parent[at]
+        return at
+
+    first_of: dict[str, int] = {}
+    for at, session in enumerate(sessions):
+        for person in people(session):
+            parent[root(at)] = root(first_of.setdefault(person, at))
+    groups: dict[int, list[int]] = {}
+    for at in range(len(sessions)):
+        groups.setdefault(root(at), []).append(at)
+    return list(groups.values())
+
+
+def _shared(sessions: Sequence[Session], members: Sequence[int], fixed: Sequence[str]) -> str:
+    heard: dict[str, set[str]] = {}
+    for at in members:
+        for person in people(sessions[at]):
+            heard.setdefault(person, set()).add(sessions[at].split or "train")
+    shared = sorted(person for person, splits in heard.items() if len(splits) > 1)
+    return f"the card's splits share {', '.join(shared[:5])} between {' and '.join(fixed)}: list them, or drop them"

@@ -1,0 +1,135 @@
+"""What was prepared and what was not: counts that add up, and the table that shows them."""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+from lsa_whisper.manifest import SPLITS
+from lsa_whisper.prepare.session import Row, Source
+
+
+@dataclass
+class Tally:
+    """Counts of one split (or of everything): what is added row by row."""
+
+    segments: int = 0
+    utterances: int = 0
+    words: int = 0
+    audio_ms: int = 0
+    speech_ms: int = 0
+    sessions: set[str] = field(default_factory=set)
+    speakers: set[str] = field(default_factory=set)
+    with_timestamps: int = 0
+    with_prompt: int = 0
+
+    def add(self, row: Row) -> None:
+        """Count ``row``."""
+        segment = row.segment
+        self.segments += 1
+        self.utterances += len(row.members)
+        self.words += sum(count["words"] for count in row.counts.values())
+        self.speech_ms += sum(count["speech_ms"] for count in row.counts.values())
+        self.audio_ms += round(segment.duration * 1000)
+        self.sessions.add(f"{segment.corpus}/{segment.session}")
+        self.speakers.update(segment.speaker.split("+"))
+        self.with_timestamps += segment.text.startswith("<|")
+        self.with_prompt += bool(segment.prompt)
+
+    def as_dict(self, context_s: float) -> dict[str, Any]:
+        """Return the counts and the rates they give; a rate of nothing is ``None``."""
+        seconds = self.audio_ms / 1000
+        return {
+            "segments": self.segments,
+            "sessions": len(self.sessions),
+            "speakers": len(self.speakers),
+            "utterances": self.utterances,
+            "words": self.words,
+            "audio_h": round(seconds / 3600, 6),
+            "speech_h": round(self.speech_ms / 3_600_000, 6),
+            "words_per_s": round(self.words / seconds, 4) if seconds else None,
+            "padding": round(1 - seconds / (self.segments * context_s), 4) if self.segments else None,
+            "with_timestamps": self.with_timestamps,
+            "with_prompt": self.with_prompt,
+        }
+
+
+@dataclass
+class Rejections:
+    """Rejected utterances by reason: how many, and how long."""
+
+    utterances: Counter[str] = field(default_factory=Counter)
+    milliseconds: Counter[str] = field(default_factory=Counter)
+
+    def add(self, source: Source) -> None:
+        """Count ``source`` under its reason."""
+        self.utterances[source.reason] += 1
+        self.milliseconds[source.reason] += max(0, source.end_ms - source.start_ms)
+
+    def as_dict(self) -> dict[str, dict[str, float]]:
+        """Return utterances and seconds by reason, the most frequent first."""
+        order = sorted(self.utterances, key=lambda reason: (-self.utterances[reason], reason))
+        return {
+            reason: {"utterances": self.utterances[reason], "seconds": self.milliseconds[reason] / 1000}
+            for reason in order
+        }
+
+
+def add_counts(total: dict[str, Counter[str]], counts: Mapping[str, Mapping[str, int]]) -> None:
+    """Add the ``counts`` of one row, by role, to ``total``."""
+    for role, count in counts.items():
+        total.setdefault(role, Counter()).update(count)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What :func:`lsa_whisper.prepare.prepare` wrote.
+
+    Attributes:
+        out: The folder with ``train.jsonl``, ``dev.jsonl``, ``test.jsonl``, ``rejected.jsonl``, ``prepared.json``.
+        splits: Counts by split, as in ``prepared.json``.
+        rejected: Utterances and seconds by reason.
+        unpaired: Files without a partner, and why.
+        notes: What a reader of the splits should know.
+    """
+
+    out: Path
+    splits: Mapping[str, Mapping[str, Any]]
+    rejected: Mapping[str, Mapping[str, float]]
+    unpaired: Sequence[Mapping[str, str]]
+    notes: Sequence[str]
+
+    def table(self) -> str:
+        """Return hours, segments and rejections as a table to print."""
+        from rich.console import Console
+        from rich.table import Table
+
+        table = Table(title=f"Prepared in {self.out}")
+        for heading in ("", "segments", "utterances", "words", "speakers", "hours", "padding"):
+            table.add_column(heading, justify="right" if heading else "left")
+        for split in SPLITS:
+            table.add_row(split, *_cells(self.splits[split]))
+        table.add_section()
+        for reason, count in self.rejected.items():
+            hours = f"{count['seconds'] / 3600:.3f}"
+            table.add_row(f"rejected: {reason}", "", str(count["utterances"]), "", "", hours, "")
+        if self.unpaired:
+            table.add_row("unpaired files (prepared.json says why)", str(len(self.unpaired)), *[""] * 5)
+        console = Console(file=StringIO(), width=shutil.get_terminal_size((100, 24)).columns)
+        with console.capture() as captured:
+            console.print(table)
+        return "\n".join([captured.get().rstrip(), *(f"note: {note}" for note in self.notes)])
+
+
+def _cells(counts: Mapping[str, Any]) -> list[str]:
+    padding = counts["padding"]
+    return [
+        *(f"{counts[name]:,}" for name in ("segments", "utterances", "words", "speakers")),
+        f"{counts['audio_h']:.3f}",
+        "-" if padding is None else f"{padding:.1%}",
+    ]

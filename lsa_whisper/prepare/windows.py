@@ -1,0 +1,189 @@
+"""Utterances in order of time -> windows up to one context long, with their real gaps.
+
+The law: the audio of a window holds no speech whose text is missing, and no text is in a window that lacks its audio.
+So utterances that overlap stay together (a *clump*); a rejected one takes the clump with it and ends the window;
+a window begins and ends in silence, at most :data:`MARGIN_MS` away from its words and never inside a neighbour.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from lsa_whisper.prepare.filter import OVERLAPS, TOO_LONG, TOO_MUCH_TEXT, Candidate, reject
+from lsa_whisper.timespan import TimeSpan
+
+MARGIN_MS = 200
+"""At most this much silence before the first and after the last word of a window."""
+MAX_GAP_MS = 10_000
+"""A longer silence ends a window: transcribers pass over what does not concern them, and it may be talk."""
+DECODER_TOKENS = 448
+_STEP_MS = 20  # Whisper's timestamps count in steps of 0.02 s
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A stretch of a recording and the accepted utterances in it, in order of time.
+
+    ``follows`` is true where nothing lies between this window and the one before it.
+    """
+
+    span: TimeSpan
+    members: tuple[Candidate, ...]
+    follows: bool = False
+
+    def random(self, seed: int, purpose: str) -> random.Random:
+        """Return a source of chance that depends on what is said here and on nothing else: no order, no path."""
+        return _chance(self.members, seed, purpose)
+
+    def plain(self) -> str:
+        """Return the labels joined by spaces."""
+        return " ".join(one.text for one in self.members)
+
+    def timestamped(self) -> str | None:
+        """Return the labels between Whisper's timestamp tokens, or ``None`` where the steps do not suffice.
+
+        Whisper cannot write a time earlier than the one before, so that where two utterances overlap, the first ends
+        and the second begins in the middle of what they share.
+        """
+        steps = _steps([one.span for one in self.members], self.span)
+        if steps is None:
+            return None
+        texts = (one.text for one in self.members)
+        return "".join(
+            f"<|{start * 0.02:.2f}|>{text}<|{end * 0.02:.2f}|>" for (start, end), text in zip(steps, texts, strict=True)
+        )
+
+
+def _steps(spans: Sequence[TimeSpan], window: TimeSpan) -> list[tuple[int, int]] | None:
+    """Return begin and end of each span in timestamp steps after the window's begin, never going back.
+
+    >>> _steps([TimeSpan(100, 900), TimeSpan(700, 1500)], TimeSpan(100, 1600))
+    [(0, 35), (35, 70)]
+    """
+    times = [[span.start_ms, span.end_ms] for span in spans]
+    for before, after in itertools.pairwise(times):
+        if before[1] > after[0]:
+            after[0] = max(after[0], before[0])
+            before[1] = after[0] = (after[0] + max(after[0], min(before[1], after[1]))) // 2
+    steps, earliest = [], 0
+    for start_ms, end_ms in times:
+        start = max(earliest, round((start_ms - window.start_ms) / _STEP_MS))
+        earliest = max(start + 1, round((end_ms - window.start_ms) / _STEP_MS))
+        steps.append((start, earliest))
+    return steps if earliest * _STEP_MS <= window.duration_ms + _STEP_MS // 2 else None
+
+
+def spoil(candidates: Sequence[Candidate], *, context_ms: int, overlap_ms: int) -> list[Candidate]:
+    """Return ``candidates`` with everything rejected that cannot be heard apart from rejected speech."""
+    checked = []
+    for clump in _clumps(candidates, overlap_ms):
+        if any(one.breaks for one in clump):
+            clump = [reject(one, OVERLAPS) for one in clump]
+        elif _cover(clump).duration_ms > context_ms:
+            clump = [reject(one, TOO_LONG) for one in clump]
+        elif sum(tokens_at_most(one.text) for one in clump if not one.reason) > DECODER_TOKENS:
+            clump = [reject(one, TOO_MUCH_TEXT) for one in clump]
+        checked.extend(clump)
+    return checked
+
+
+def _clumps(candidates: Sequence[Candidate], overlap_ms: int) -> Iterator[list[Candidate]]:
+    """Yield runs of candidates that overlap by more than ``overlap_ms``, directly or through others."""
+    clump: list[Candidate] = []
+    end_ms = 0
+    for one in candidates:
+        # A short utterance may lie inside another without overlapping it by much.
+        allowed = min(overlap_ms, one.span.duration_ms // 2)
+        if clump and end_ms - one.span.start_ms <= allowed:
+            yield clump
+            clump = []
+        clump.append(one)
+        end_ms = max(end_ms, one.span.end_ms)
+    if clump:
+        yield clump
+
+
+def _cover(clump: Sequence[Candidate]) -> TimeSpan:
+    return TimeSpan(clump[0].span.start_ms, max(one.span.end_ms for one in clump))
+
+
+def pack(
+    candidates: Sequence[Candidate],
+    *,
+    context_ms: int,
+    duration_ms: int,
+    overlap_ms: int,
+    one_utterance: bool,
+    seed: int,
+) -> list[Window]:
+    """Return windows over the accepted ``candidates`` (checked by :func:`spoil`), each filled as far as it goes.
+
+    With ``one_utterance`` nothing is packed: each utterance (or clump of overlapping ones) is a window.
+    """
+    windows: list[Window] = []
+    group: list[Candidate] = []
+    previous_end = 0
+    follows = False
+
+    def close(next_start: int) -> None:
+        nonlocal group, previous_end
+        if group:
+            windows.append(_window(group, TimeSpan(previous_end, next_start), context_ms, seed, follows))
+            previous_end, group = _cover(group).end_ms, []
+
+    for clump in _clumps(candidates, overlap_ms):
+        accepted = [one for one in clump if one.reason is None]
+        cover = _cover(clump)
+        if any(one.breaks for one in clump):
+            close(cover.start_ms)
+            previous_end, follows = max(previous_end, cover.end_ms), False
+        elif accepted:
+            if group and (one_utterance or not _fits(group, accepted, context_ms)):
+                close(cover.start_ms)
+                follows = True
+            group += accepted
+    close(duration_ms)
+    return windows
+
+
+def _fits(group: Sequence[Candidate], clump: Sequence[Candidate], context_ms: int) -> bool:
+    group_cover, clump_cover = _cover(group), _cover(clump)
+    if (group_cover | clump_cover).duration_ms > context_ms:
+        return False
+    tokens = sum(tokens_at_most(one.text) for one in (*group, *clump))
+    return clump_cover.start_ms - group_cover.end_ms <= MAX_GAP_MS and tokens <= DECODER_TOKENS
+
+
+def _window(group: list[Candidate], free: TimeSpan, context_ms: int, seed: int, follows: bool) -> Window:
+    """Return the window over ``group``: its words and some of the silence around them, within ``free``."""
+    cover = _cover(group)
+    chance = _chance(group, seed, "margins")
+    spare = context_ms - cover.duration_ms
+    before = min(max(0, cover.start_ms - free.start_ms), MARGIN_MS, spare)
+    lead = round(before * chance.random())
+    after = min(max(0, free.end_ms - cover.end_ms), MARGIN_MS, spare - lead)
+    trail = round(after * chance.random())
+    return Window(TimeSpan(cover.start_ms - lead, cover.end_ms + trail), tuple(group), follows)
+
+
+def _chance(members: Sequence[Candidate], seed: int, purpose: str) -> random.Random:
+    said = "\n".join(f"{one.span.start_ms} {one.span.end_ms} {one.text}" for one in members)
+    return random.Random(hashlib.sha256(f"{seed} {purpose}\n{said}".encode()).digest())
+
+
+def tokens_at_most(text: str) -> int:
+    """Return a number of decoder tokens that ``text`` with its two timestamps hardly exceeds, without a tokenizer.
+
+    >>> tokens_at_most("&-um I want [/] want it .") >= 12
+    True
+    """
+    pieces = 0
+    for word in text.split():
+        letters = sum(char.isascii() and char.isalnum() for char in word)
+        others = len(word.encode()) - letters
+        pieces += -(-letters // 3) + others
+    return pieces + 3

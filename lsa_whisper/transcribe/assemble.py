@@ -1,0 +1,176 @@
+"""Decoded windows -> a CHAT transcript whose bullets run forward, stay inside the recording, and never cross."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+
+from lsa_whisper.chat import Participant, Transcript, Utterance, compose, utterance
+from lsa_whisper.labels import Labels, decode
+from lsa_whisper.timespan import TimeSpan
+from lsa_whisper.transcribe.decode import DecodedWindow, Piece
+
+_ROLES = {
+    "CHI": "Target_Child",
+    "MOT": "Mother",
+    "FAT": "Father",
+    "INV": "Investigator",
+    "PAR": "Participant",
+    "EXA": "Investigator",
+    "SIB": "Sibling",
+    "TEA": "Teacher",
+}
+
+
+@dataclass(frozen=True)
+class Heading:
+    """What stands above the utterances.
+
+    Attributes:
+        media: the recording's name without its ending.
+        media_kind: ``audio`` or ``video``.
+        language: ISO 639-3.
+        speaker: the code of whoever speaks where the model does not say who.
+        role: that speaker's role, one of CHAT's.
+        corpus: a name for ``@ID``, may be empty.
+        comments: one ``@Comment`` each.
+    """
+
+    media: str
+    media_kind: str = "audio"
+    language: str = "eng"
+    speaker: str = "PAR"
+    role: str = "Participant"
+    corpus: str = ""
+    comments: tuple[str, ...] = ()
+
+
+def assemble(
+    windows: Sequence[TimeSpan],
+    decoded: Sequence[DecodedWindow],
+    *,
+    labels: Labels,
+    duration_ms: int,
+    heading: Heading,
+) -> Transcript:
+    """Return the transcript of a recording; without windows, or without words, a valid one that says so.
+
+    Args:
+        windows: where each decoded window lies in the recording, in order.
+        decoded: one per window.
+        labels: how the decoded text is written.
+        duration_ms: the length of the recording.
+        heading: names, language and comments.
+    """
+    drafts = [
+        draft
+        for window, result in zip(windows, decoded, strict=True)
+        for draft in _drafts(window, result.pieces, labels, heading.speaker)
+    ]
+    utterances = place(drafts, duration_ms)
+    comments = [*heading.comments, *_remarks(windows, decoded, bool(utterances))]
+    return compose(
+        languages=[heading.language],
+        participants=_participants(utterances, heading),
+        utterances=utterances,
+        media=heading.media,
+        media_kind=heading.media_kind,
+        comments=comments,
+    )
+
+
+def place(drafts: Sequence[Utterance], duration_ms: int) -> list[Utterance]:
+    """Return utterances with bullets that start in order, do not overlap within a speaker, and end inside.
+
+    Words are kept whatever their times were; an utterance for which there is no room loses its bullet.
+
+    >>> close = [utterance("PAR", "a .", TimeSpan(0, 900)), utterance("PAR", "b .", TimeSpan(800, 1200))]
+    >>> [u.span for u in place(close, 1000)]
+    [TimeSpan(start_ms=0, end_ms=900), TimeSpan(start_ms=900, end_ms=1000)]
+    """
+    spans = _pull_back(_push_on(drafts), drafts, duration_ms)
+    return [utterance(draft.speaker, draft.text, span) for draft, span in zip(drafts, spans, strict=True)]
+
+
+def _push_on(drafts: Sequence[Utterance]) -> list[TimeSpan]:
+    """Return each span begun no earlier than the one before, and than the end of its speaker's last one."""
+    spans: list[TimeSpan] = []
+    free: dict[str, int] = {}
+    latest = 0
+    for draft in drafts:
+        wanted = draft.span or TimeSpan(latest, latest)
+        start = max(wanted.start_ms, latest, free.get(draft.speaker, 0))
+        spans.append(TimeSpan(start, max(wanted.end_ms, start + 1)))
+        latest, free[draft.speaker] = start, spans[-1].end_ms
+    return spans
+
+
+def _pull_back(spans: Sequence[TimeSpan], drafts: Sequence[Utterance], duration_ms: int) -> list[TimeSpan | None]:
+    """Return spans that end inside the recording, those before making room for those after."""
+    placed: list[TimeSpan | None] = []
+    taken: dict[str, int] = {}
+    next_start = duration_ms
+    for span, draft in zip(reversed(spans), reversed(drafts), strict=True):
+        end = min(span.end_ms, taken.get(draft.speaker, duration_ms))
+        start = min(span.start_ms, end - 1, next_start)
+        if start < 0:
+            placed.append(None)
+            continue
+        placed.append(TimeSpan(start, end))
+        next_start = taken[draft.speaker] = start
+    return placed[::-1]
+
+
+def _drafts(window: TimeSpan, pieces: Sequence[Piece], labels: Labels, speaker: str) -> Iterator[Utterance]:
+    for piece in _with_room(pieces):
+        span = TimeSpan(round(piece.start_s * 1000), round(piece.end_s * 1000)).shift(window.start_ms)
+        made = decode(piece.text, labels, speaker=speaker).utterances
+        yield from (utterance(u.speaker, u.text, share) for u, share in zip(made, shares(made, span), strict=True))
+
+
+def _with_room(pieces: Sequence[Piece]) -> list[Piece]:
+    """Return the pieces, those without any duration joined to the piece before them."""
+    joined: list[Piece] = []
+    for piece in pieces:
+        if joined and piece.end_s <= piece.start_s:
+            joined[-1] = replace(joined[-1], text=f"{joined[-1].text} {piece.text}")
+        else:
+            joined.append(piece)
+    return joined
+
+
+def shares(utterances: Sequence[Utterance], span: TimeSpan) -> list[TimeSpan]:
+    """Return one span for each utterance, as long as its words are.
+
+    >>> shares([utterance("PAR", "one ."), utterance("PAR", "one two three .")], TimeSpan(0, 1000))
+    [TimeSpan(start_ms=0, end_ms=250), TimeSpan(start_ms=250, end_ms=1000)]
+    """
+    lengths = [1 + sum(len(word) for word in each.verbatim()) for each in utterances]
+    edges = [span.start_ms + round(span.duration_ms * part / (sum(lengths) or 1)) for part in accumulate(lengths)]
+    return [TimeSpan(*pair) for pair in zip([span.start_ms, *edges], edges, strict=False)]
+
+
+def _participants(utterances: Sequence[Utterance], heading: Heading) -> list[Participant]:
+    codes = dict.fromkeys(each.speaker for each in utterances) or {heading.speaker: None}
+    return [
+        Participant(
+            code,
+            heading.role if code == heading.speaker else _ROLES.get(code, "Unidentified"),
+            language=heading.language,
+            corpus=heading.corpus,
+        )
+        for code in codes
+    ]
+
+
+def _remarks(windows: Sequence[TimeSpan], decoded: Sequence[DecodedWindow], any_words: bool) -> Iterator[str]:
+    if not windows:
+        yield "no speech was found in the recording"
+    elif not any_words:
+        yield "the model wrote no words for the sound that was found"
+    cut = [window for window, result in zip(windows, decoded, strict=True) if not result.complete]
+    if cut:
+        places = ", ".join(f"{each.start_ms / 1000:.1f} to {each.end_ms / 1000:.1f} s" for each in cut[:5])
+        more = f" and {len(cut) - 5} more" if len(cut) > 5 else ""
+        yield f"the model did not come to an end and was stopped at {places}{more}: listen there first"

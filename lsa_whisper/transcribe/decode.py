@@ -1,0 +1,99 @@
+"""What every decoding engine promises: windows of sound in, timed pieces of text out, in the same order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Text between two time stamps of one window.
+
+    Attributes:
+        text: what the model wrote, in the style of its labels.
+        start_s: seconds after the window's start.
+        end_s: seconds after the window's start, never before ``start_s``.
+        avg_logprob: mean natural log-probability of the piece's tokens, 0 at best.
+    """
+
+    text: str
+    start_s: float
+    end_s: float
+    avg_logprob: float = 0.0
+
+
+@dataclass(frozen=True)
+class DecodedWindow:
+    """All pieces of one window, in time order.
+
+    Attributes:
+        pieces: empty when the model heard no words.
+        avg_logprob: mean over every token, the end of text included.
+        complete: whether the model ended by itself; ``False`` when the limit on length stopped it.
+    """
+
+    pieces: tuple[Piece, ...]
+    avg_logprob: float = 0.0
+    complete: bool = True
+
+
+class Decoder(Protocol):
+    """An engine: same windows, same rules, whatever computes them."""
+
+    def decode(self, windows: Sequence[Any]) -> list[DecodedWindow]:
+        """Return one result per window (float32 mono samples at the model's rate, no longer than its context)."""
+        ...
+
+
+def token_limit(duration_s: float, prompt_length: int, max_positions: int) -> int:
+    """Return how many tokens a window of sound may give at most.
+
+    Nobody says more than about 30 tokens a second, even in a vocabulary of single letters; a loop of the model does.
+    The allowance of 24 keeps short windows with marks and time stamps whole.
+
+    >>> token_limit(2.0, 3, 448), token_limit(30.0, 3, 448)
+    (84, 445)
+    """
+    return max(1, min(round(30 * duration_s) + 24, max_positions - prompt_length))
+
+
+def pieces_of(
+    tokens: Sequence[int], logprobs: Sequence[float], stamps: dict[int, float], duration_s: float, text_of: Any
+) -> tuple[Piece, ...]:
+    """Return the pieces that a window's tokens spell.
+
+    A piece without an opening stamp begins where the last one ended, one without a closing stamp lasts to the end of
+    the window; stamps past the sound are pulled back into it.
+
+    Args:
+        tokens: what was decoded, prompt and end of text taken away.
+        logprobs: one per token.
+        stamps: token id -> seconds.
+        duration_s: length of the window's sound.
+        text_of: ids -> text.
+
+    >>> stamps = {90: 0.0, 91: 1.0, 92: 2.0}
+    >>> [(p.text, p.start_s, p.end_s) for p in pieces_of([90, 7, 8, 91, 91, 9], [0] * 6, stamps, 2.5, str)]
+    [('[7, 8]', 0.0, 1.0), ('[9]', 1.0, 2.5)]
+    """
+    pieces: list[Piece] = []
+    start_s, pending = 0.0, []
+
+    def close(end_s: float) -> None:
+        text = text_of([token for token, _ in pending]).strip() if pending else ""
+        if text:
+            mean = sum(logprob for _, logprob in pending) / len(pending)
+            pieces.append(Piece(text, min(start_s, end_s), end_s, mean))
+        pending.clear()
+
+    for token, logprob in zip(tokens, logprobs, strict=True):
+        if token in stamps:
+            at_s = max(start_s, min(stamps[token], duration_s))
+            close(at_s)
+            start_s = at_s
+        else:
+            pending.append((token, logprob))
+    close(duration_s)
+    return tuple(pieces)

@@ -1,0 +1,118 @@
+"""The transformers engine: greedy decoding in batches, with time stamps and a cache of keys and values.
+
+Whisper's own ``generate`` is not used: its long-form loop seeks through a recording by itself (we cut in silence, so
+a window is decoded once), brings a repetition fallback, and costs more than a small model's forward pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+
+from lsa_whisper.checkpoint import Checkpoint, decoder_prompt
+from lsa_whisper.transcribe.decode import DecodedWindow, pieces_of, token_limit
+from lsa_whisper.transcribe.rules import Rules
+
+_LOOK_EVERY = 8  # steps between two looks at who has finished (a look makes a GPU wait)
+
+
+class TransformersDecoder:
+    """Decodes windows with a loaded checkpoint."""
+
+    def __init__(self, checkpoint: Checkpoint, *, language: str = "en", batch_size: int = 8):
+        self._checkpoint = checkpoint
+        self._model = checkpoint.model
+        self._batch_size = batch_size
+        self._rules = Rules(checkpoint)
+        self._rate_hz = int(checkpoint.feature_extractor.sampling_rate)
+        self._prompt = decoder_prompt(
+            checkpoint.tokenizer,
+            self._model.generation_config,
+            language=language,
+            with_timestamps=bool(self._rules.stamps),
+        )
+
+    def decode(self, windows: Sequence[np.ndarray]) -> list[DecodedWindow]:
+        """Return one result per window, in order.
+
+        Windows of like length share a batch, because a batch lasts as long as its longest text.
+
+        Args:
+            windows: float32 mono samples at the model's rate; what exceeds the context is not heard.
+        """
+        order = sorted(range(len(windows)), key=lambda index: -len(windows[index]))
+        results: dict[int, DecodedWindow] = {}
+        for first in range(0, len(order), self._batch_size):
+            chosen = order[first : first + self._batch_size]
+            results.update(zip(chosen, self._decode_batch([windows[index] for index in chosen]), strict=True))
+        return [results[index] for index in range(len(windows))]
+
+    @torch.inference_mode()
+    def _decode_batch(self, windows: Sequence[np.ndarray]) -> list[DecodedWindow]:
+        durations_s = [min(len(window) / self._rate_hz, self._checkpoint.context_s) for window in windows]
+        hidden = self._model.get_encoder()(self.features(windows)).last_hidden_state
+        tokens, logprobs = self._greedy(hidden, torch.tensor(durations_s, device=self._model.device))
+        return [self._result(*row) for row in zip(tokens.tolist(), logprobs.tolist(), durations_s, strict=True)]
+
+    def features(self, windows: Sequence[np.ndarray]) -> torch.Tensor:
+        """Return the log-mel spectra ``(batch, mels, frames)`` the encoder expects, padded to its context."""
+        extractor = self._checkpoint.feature_extractor
+        samples = round(self._checkpoint.context_s * self._rate_hz)
+        features = extractor(
+            list(windows),
+            sampling_rate=self._rate_hz,
+            return_tensors="pt",
+            padding="max_length",
+            max_length=samples,
+            truncation=True,
+        ).input_features
+        return features.to(self._model.device, self._model.dtype)
+
+    def _greedy(self, hidden: torch.Tensor, durations_s: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return tokens and log-probabilities ``(batch, n)``; a row that has ended goes on with the end of text."""
+        rules, limit = self._rules, self._limit(float(durations_s.max()))
+        batch = len(hidden)
+        tokens = torch.full((batch, limit), rules.end, device=hidden.device)
+        logprobs = torch.zeros((batch, limit), device=hidden.device)
+        active = torch.arange(batch, device=hidden.device)  # the rows still being written
+        step = torch.tensor([self._prompt], device=hidden.device).expand(batch, -1)
+        cache = None
+        for position in range(limit):
+            output = self._model(
+                encoder_outputs=(hidden,), decoder_input_ids=step, past_key_values=cache, use_cache=True
+            )
+            cache = output.past_key_values
+            logits = output.logits[:, -1].float()
+            written = tokens[active, :position]
+            best_logprob, best = rules.apply(logits, written, durations_s[active]).max(dim=-1)
+            if position:
+                ended = written[:, -1] == rules.end
+                best = best.masked_fill(ended, rules.end)
+                best_logprob = best_logprob.masked_fill(ended, 0.0)
+            tokens[active, position], logprobs[active, position] = best, best_logprob
+            step = best[:, None]
+            if position % _LOOK_EVERY == _LOOK_EVERY - 1:
+                running = (best != rules.end).nonzero().flatten()
+                if not len(running):
+                    break
+                if len(running) <= len(active) // 2:
+                    active, hidden, step = active[running], hidden[running], step[running]
+                    cache.batch_select_indices(running)
+        return tokens, logprobs
+
+    def _limit(self, duration_s: float) -> int:
+        return token_limit(duration_s, len(self._prompt), self._model.config.max_target_positions)
+
+    def _result(self, tokens: list[int], logprobs: list[float], duration_s: float) -> DecodedWindow:
+        complete = self._rules.end in tokens
+        length = tokens.index(self._rules.end) if complete else len(tokens)
+        counted = logprobs[: length + complete]
+        pieces = pieces_of(tokens[:length], logprobs[:length], self._rules.stamps, duration_s, self._text)
+        return DecodedWindow(pieces, sum(counted) / len(counted), complete)
+
+    def _text(self, tokens: Sequence[int]) -> str:
+        return str(
+            self._checkpoint.tokenizer.decode(tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False)
+        )

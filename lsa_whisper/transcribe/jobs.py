@@ -1,0 +1,196 @@
+"""Many recordings in one call: finished ones are left alone, a bad one does not stop the rest.
+
+The CHAT file is always written, for it is the transcript and knows what it was made from (see ``record``); other
+formats are made from it. So a second call skips what is finished, a new format costs no decoding, and what a person has
+corrected in a CHAT file goes into its subtitles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from lsa_whisper import __version__, chat, checkpoint
+from lsa_whisper.audio import AUDIO_SUFFIXES, Recording
+from lsa_whisper.errors import AudioError, CheckpointError, LsaWhisperError
+from lsa_whisper.formats import NAMES, SUFFIXES, write
+from lsa_whisper.transcribe.language import chat_code
+from lsa_whisper.transcribe.outcome import Done, Failure, Transcribed
+from lsa_whisper.transcribe.progress import Meter, meter
+from lsa_whisper.transcribe.record import digest_inputs, read_record, stamped
+from lsa_whisper.transcribe.transcriber import Transcriber, placement, verify_engine
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a transcript depends on besides its recording."""
+
+    model: str | Path
+    language: str
+    batch_size: int
+    device: str
+    dtype: str
+    engine: str
+    speaker: str
+    role: str
+    corpus: str
+
+    @cached_property
+    def transcriber(self) -> Transcriber:
+        """The loaded model: loaded for the first recording that needs it."""
+        return Transcriber(
+            self.model,
+            language=self.language,
+            batch_size=self.batch_size,
+            device=self.device,
+            dtype=self.dtype,
+            engine=self.engine,
+            speaker=self.speaker,
+            role=self.role,
+            corpus=self.corpus,
+        )
+
+    @cached_property
+    def model_digest(self) -> str:
+        """The content of the model."""
+        return checkpoint.digest(self.model)
+
+    def digest(self, audio: Path) -> str:
+        """Return a name for everything the transcript of ``audio`` depends on (the size of batches is not part)."""
+        chosen = ("engine", "dtype", "speaker", "role", "corpus")
+        settings = {name: str(getattr(self, name)) for name in chosen}
+        settings |= {"language": chat_code(self.language), "version": __version__, "name": Path(self.model).name}
+        return digest_inputs(audio, self.model_digest, settings | {"audio": audio.stem})
+
+
+def transcribe(
+    inputs: Sequence[Path],
+    *,
+    model: str | Path,
+    out: Path | None = None,
+    formats: Sequence[str] = ("cha",),
+    language: str = "eng",
+    batch_size: int = 8,
+    device: str = "auto",
+    dtype: str = "auto",
+    engine: str = "transformers",
+    speaker: str = "PAR",
+    role: str = "Participant",
+    corpus: str = "",
+) -> Transcribed:
+    """Write a transcript for each recording and return what became of each.
+
+    Args:
+        inputs: recordings, and folders that are searched for recordings.
+        model: a checkpoint folder or a hub name.
+        out: the folder for transcripts (folders among the inputs keep their inner folders); beside the audio if absent.
+        formats: what to write besides ``cha``, which is always written.
+        language: ISO 639-3 (``eng``) or Whisper's code (``en``).
+        batch_size: windows decoded together.
+        device: ``auto`` takes a GPU where there is one.
+        dtype: ``auto`` is float32 on a CPU, bfloat16 or float16 on a GPU.
+        engine: the decoder.
+        speaker: the code of whoever speaks, where the model does not write roles.
+        role: that speaker's role in ``@ID``.
+        corpus: a name for ``@ID``.
+
+    Raises:
+        AudioError: there is nothing to transcribe, or the only recording cannot be.
+        CheckpointError: the model cannot be loaded.
+        LsaWhisperError: an unknown format or engine.
+    """
+    verify_engine(engine)
+    wanted = _known_formats(formats)
+    device, dtype = placement(device, dtype)
+    settings = Settings(model, language, batch_size, device, dtype, engine, speaker, role, corpus)
+    jobs = list(_jobs(inputs, out))
+    if not jobs:
+        raise AudioError("no recording was found; name audio files, or folders that hold some")
+    settings.model_digest  # noqa: B018 -- a model that is not there must fail before any recording is opened
+    return _run(jobs, settings, wanted)
+
+
+def _known_formats(names: Sequence[str]) -> tuple[str, ...]:
+    if unknown := [name for name in names if name not in NAMES]:
+        raise LsaWhisperError(f"format {unknown[0]!r} is not known; choose among {', '.join(NAMES)}")
+    return tuple(dict.fromkeys(name for name in names if name != "cha"))
+
+
+def _jobs(inputs: Sequence[Path], out: Path | None) -> Iterator[tuple[Path, Path]]:
+    """Yield each recording with the place of its transcript."""
+    for each in map(Path, inputs):
+        if each.is_dir():
+            for audio in sorted(each.rglob("*")):
+                if audio.suffix.lower() in AUDIO_SUFFIXES and not audio.name.startswith("."):
+                    place = out / audio.relative_to(each) if out else audio
+                    yield audio, place.with_name(f"{audio.stem}.cha")
+        else:
+            yield each, (Path(out) if out else each.parent) / f"{each.stem}.cha"
+
+
+def _run(jobs: Sequence[tuple[Path, Path]], settings: Settings, wanted: Sequence[str]) -> Transcribed:
+    """Do the jobs one after another; a single one raises what went wrong, of many it is noted."""
+    done, failed, written = [], [], {}
+    recordings = [_open(audio) for audio, _ in jobs]
+    with meter(sum(each.duration_s for each in recordings if isinstance(each, Recording))) as progress:
+        for (audio, target), recording in zip(jobs, recordings, strict=True):
+            try:
+                if isinstance(recording, AudioError):
+                    raise recording
+                if target in written:
+                    raise AudioError(f"{audio}: {written[target].name} has the same name; rename one of the two")
+                written[target] = audio
+                done.append(_transcribe_one(recording, target, settings, wanted, progress))
+            except CheckpointError:
+                raise
+            except (LsaWhisperError, OSError, RuntimeError) as error:
+                if len(jobs) == 1:
+                    raise
+                failed.append(Failure(audio, str(error)))
+            progress.finish(audio.name, recording.duration_s if isinstance(recording, Recording) else 0.0)
+    return Transcribed(tuple(done), tuple(failed))
+
+
+def _open(audio: Path) -> Recording | AudioError:
+    try:
+        return Recording.open(audio)
+    except AudioError as error:
+        return error
+
+
+def _transcribe_one(
+    recording: Recording, target: Path, settings: Settings, wanted: Sequence[str], progress: Meter
+) -> Done:
+    inputs = settings.digest(recording.path)
+    finished = _is_finished(target, inputs)
+    if finished:
+        transcript = chat.read(target)
+    else:
+        transcript = stamped(settings.transcriber.transcribe(recording, progress=progress.at), inputs)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        chat.write(transcript, target)
+    for name in wanted:
+        write(transcript, target.with_suffix(f".{SUFFIXES[name]}"), name)
+    return Done(recording.path, target, skipped=finished)
+
+
+def _is_finished(target: Path, inputs: str) -> bool:
+    """Tell whether the transcript is there already.
+
+    Raises:
+        LsaWhisperError: a transcript is there which this call must not write over.
+    """
+    if not target.exists():
+        return False
+    record = read_record(target)
+    if record is None:
+        raise LsaWhisperError(f"{target}: was not written by lsa-whisper; choose another output folder, or move it")
+    if record.inputs == inputs:
+        return True
+    if record.edited:
+        raise LsaWhisperError(
+            f"{target}: was corrected by hand, and model or settings have changed; move it, or choose another folder"
+        )
+    return False

@@ -1,0 +1,49 @@
+"""What became of each recording of a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Done:
+    """A recording with its transcript; ``skipped`` when the transcript was there already."""
+
+    audio: Path
+    transcript: Path
+    skipped: bool = False
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A recording without a transcript, and why."""
+
+    audio: Path
+    reason: str
+
+
+@dataclass(frozen=True)
+class Transcribed:
+    """What became of every recording, in the order of the inputs."""
+
+    done: tuple[Done, ...] = ()
+    failed: tuple[Failure, ...] = ()
+
+    @property
+    def exit_code(self) -> int:
+        """How many recordings failed, as far as an exit code can count."""
+        return min(len(self.failed), 100)
+
+    def table(self) -> str:
+        """Return one line per recording and a last line that counts them.
+
+        >>> print(Transcribed((Done(Path("a.wav"), Path("a.cha")),), (Failure(Path("b.wav"), "b.wav: empty"),)).table())
+        done   a.cha
+        failed b.wav: empty
+        1 transcribed, 0 kept, 1 failed
+        """
+        lines = [f"{'kept' if each.skipped else 'done'}   {each.transcript}" for each in self.done]
+        lines += [f"failed {each.reason}" for each in self.failed]
+        kept = sum(each.skipped for each in self.done)
+        return "\n".join([*lines, f"{len(self.done) - kept} transcribed, {kept} kept, {len(self.failed)} failed"])

@@ -1,0 +1,50 @@
+"""How far a run is: a bar with the remaining time on a terminal, a line per recording in a log."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+class Meter:
+    """Counts seconds of sound that are done, over all recordings of a run."""
+
+    def __init__(self, total_s: float):
+        self._total_s, self._before_s = total_s, 0.0
+
+    def at(self, seconds: float) -> None:
+        """Take note that the current recording is done up to ``seconds``."""
+
+    def finish(self, name: str, duration_s: float) -> None:
+        """Take note that a recording is done or given up."""
+        self._before_s += duration_s
+        print(f"{name}: {self._before_s:.0f} of {self._total_s:.0f} s of sound done", file=sys.stderr)
+
+
+class _Bar(Meter):
+    def __init__(self, total_s: float, progress: object, task: object):
+        super().__init__(total_s)
+        self._progress, self._task = progress, task
+
+    def at(self, seconds: float) -> None:
+        self._progress.update(self._task, completed=self._before_s + seconds)
+
+    def finish(self, name: str, duration_s: float) -> None:
+        self._before_s += duration_s
+        self._progress.update(self._task, completed=self._before_s, description=name)
+
+
+@contextmanager
+def meter(total_s: float) -> Iterator[Meter]:
+    """Give a meter for a run over ``total_s`` seconds of sound."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield Meter(total_s)
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        yield _Bar(total_s, progress, progress.add_task("transcribe", total=total_s))

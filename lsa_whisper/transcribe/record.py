@@ -1,0 +1,60 @@
+"""The line in a transcript that says from what it was made, so that finished work is not done twice.
+
+It stands in an ``@Comment`` of the CHAT file itself: it is written in the same moment as the transcript, goes wherever
+the file goes, needs no file beside it, and two runs into one folder cannot disagree about it. It also holds a digest of
+the transcript, by which a file that a person has corrected since is known, and never written over.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from lsa_whisper.chat import Transcript, parse, serialize
+
+_LINE = re.compile(r"^@Comment:\tlsa-whisper record ([0-9a-f]{16}) ([0-9a-f]{16})\r?\n", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Record:
+    """What a transcript on disk says about itself.
+
+    Attributes:
+        inputs: digest of audio, model and settings.
+        edited: whether the transcript was changed after it was written.
+    """
+
+    inputs: str
+    edited: bool
+
+
+def digest_inputs(audio: Path, model: str, settings: Mapping[str, str]) -> str:
+    """Return a name for the content of a recording, a model's digest and the settings together."""
+    with audio.open("rb") as stream:
+        sound = hashlib.file_digest(stream, "sha256").hexdigest()
+    return _short(json.dumps([sound, model, dict(sorted(settings.items()))]))
+
+
+def stamped(transcript: Transcript, inputs: str) -> Transcript:
+    """Return the transcript with its record above the first utterance."""
+    text = serialize(transcript)
+    line = f"@Comment:\tlsa-whisper record {inputs} {_short(text)}\n"
+    at = next(match.start() for match in re.finditer(r"^(\*|@End)", text, re.MULTILINE))
+    return parse(text[:at] + line + text[at:])
+
+
+def read_record(path: Path) -> Record | None:
+    """Return the record in a CHAT file; ``None`` when it has none, so that it is somebody else's."""
+    text = path.read_bytes().decode("utf-8", errors="replace")
+    found = _LINE.search(text)
+    if not found:
+        return None
+    return Record(found[1], _short(text[: found.start()] + text[found.end() :]) != found[2])
+
+
+def _short(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

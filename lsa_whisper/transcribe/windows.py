@@ -1,0 +1,75 @@
+"""Windows for the model: speech packed up to its context, cut in silence, or at the quietest point where there is none.
+
+The encoder pays for its whole context however little of it is filled, so short stretches of speech share a window.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from lsa_whisper.timespan import TimeSpan
+from lsa_whisper.transcribe.speech import FRAME_S, Speech
+
+_MARGIN_S = 0.2  # the first consonant and the last breath are quieter than the threshold
+_BRIDGE_S = 3.0  # a longer silence is left out of the window: it holds no words, and models invent some
+
+
+def cut_windows(speech: Speech, *, context_s: float, duration_s: float) -> list[TimeSpan]:
+    """Return the windows of a recording, in order and without overlap; none where nobody speaks.
+
+    Args:
+        speech: what :func:`find_speech` found.
+        context_s: the longest window.
+        duration_s: the length of the recording.
+
+    >>> import numpy as np
+    >>> speech = Speech(np.zeros(2000, np.float32), ((50, 200), (230, 300), (900, 1000)))
+    >>> cut_windows(speech, context_s=8.0, duration_s=40.0)
+    [TimeSpan(start_ms=800, end_ms=6200), TimeSpan(start_ms=17800, end_ms=20200)]
+    """
+    longest = max(1, math.floor(context_s / FRAME_S))
+    parts = _margins(speech.regions, len(speech.level_db))
+    parts = [piece for start, end in parts for piece in _pieces(speech, start, end, longest)]
+    end_of_file_ms = math.floor(duration_s * 1000)
+    windows = []
+    for start, end in _packed(parts, longest):
+        span = TimeSpan(round(start * FRAME_S * 1000), min(round(end * FRAME_S * 1000), end_of_file_ms))
+        if span.duration_ms > 0:
+            windows.append(span)
+    return windows
+
+
+def _margins(regions: Sequence[tuple[int, int]], frames: int) -> list[tuple[int, int]]:
+    """Return the regions with a margin on each side, which stops half-way to the neighbour."""
+    margin = round(_MARGIN_S / FRAME_S)
+    widened = []
+    for index, (start, end) in enumerate(regions):
+        before = regions[index - 1][1] if index else None
+        after = regions[index + 1][0] if index + 1 < len(regions) else None
+        first = max(0, start - margin) if before is None else max(start - margin, (before + start) // 2)
+        last = min(frames, end + margin) if after is None else min(end + margin, (end + after) // 2)
+        widened.append((first, last))
+    return widened
+
+
+def _pieces(speech: Speech, start: int, end: int, longest: int) -> list[tuple[int, int]]:
+    """Return a region in pieces no longer than the context, cut where it is quietest."""
+    pieces = []
+    while end - start > longest:
+        earliest = start + longest // 2
+        cut = earliest + int(speech.level_db[earliest : start + longest].argmin())
+        pieces.append((start, cut))
+        start = cut
+    return [*pieces, (start, end)]
+
+
+def _packed(parts: Sequence[tuple[int, int]], longest: int) -> list[tuple[int, int]]:
+    windows: list[tuple[int, int]] = []
+    for start, end in parts:
+        fits = windows and end - windows[-1][0] <= longest
+        if fits and (start - windows[-1][1]) * FRAME_S <= _BRIDGE_S:
+            windows[-1] = (windows[-1][0], end)
+        else:
+            windows.append((start, end))
+    return windows

@@ -1,0 +1,108 @@
+"""FluCalc's counts, in both modes."""
+
+import pytest
+
+from lsa_whisper.chat import parse, read, syllables
+from lsa_whisper.chat.fluency import COUNTS
+from lsa_whisper.errors import LsaWhisperError
+
+HEAD = "@UTF8\n@Begin\n@Languages:\teng\n"
+
+
+def counts(text, mode="strict"):
+    found = parse(f"{HEAD}*PAR:\t{text}\n").fluency(mode)["PAR"].counts
+    assert tuple(found) == COUNTS
+    return {name: count for name, count in found.items() if count}
+
+
+@pytest.mark.parametrize("mode", ["strict", "flucalc"])
+def test_the_published_row(real_files, mode):
+    path = next(path for path in real_files if path.name == "fluency.cha")
+    row = read(path).fluency(mode)["PAR"]
+    assert row.counts == {
+        "prolongation": 4,
+        "broken_word": 1,
+        "block": 1,
+        "part_word_repetition": 7,
+        "part_word_repetition_iterations": 15,
+        "whole_word_repetition": 1,
+        "monosyllabic_whole_word_repetition": 1,
+        "fragment": 0,
+        "phrase_repetition": 0,
+        "word_revision": 2,
+        "phrase_revision": 0,
+        "pause": 2,
+        "filled_pause": 2,
+    }
+    assert (row.sld, row.td) == (14, 6)
+
+
+@pytest.mark.parametrize(
+    ("text", "strict", "flucalc"),
+    [
+        ("&=head:yes yes &*INV:oh:h .", {}, {"prolongation": 2}),
+        ("a (1:05.) b .", {"pause": 1}, {"pause": 1, "prolongation": 1}),
+        ("&uh I &fr go .", {"filled_pause": 1, "fragment": 1}, {}),
+        ("&-uh I &+fr go .", {"filled_pause": 1, "fragment": 1}, {"filled_pause": 1, "fragment": 1}),
+        ("<I &-um> [/] I go .", {"whole_word_repetition": 1, "monosyllabic_whole_word_repetition": 1, "filled_pause": 1},
+         {"phrase_repetition": 1, "filled_pause": 1}),
+        ("the [/] the [/] the dog .", *[{"whole_word_repetition": 2, "monosyllabic_whole_word_repetition": 2}] * 2),
+        ("rabbit [/] rabbit .", *[{"whole_word_repetition": 1}] * 2),
+        ("going [/] going .", {"whole_word_repetition": 1},
+         {"whole_word_repetition": 1, "monosyllabic_whole_word_repetition": 1}),
+        ("<I want> [/] I want .", *[{"phrase_repetition": 1}] * 2),
+        ("<going> [//] else .", *[{"word_revision": 1}] * 2),
+        ("<the dog> [//] the cat .", *[{"phrase_revision": 1}] * 2),
+        ("<the dog> [///] a [/-] b .", {}, {}),
+        ("(.) a (.) b (..) . (...)", *[{"pause": 1}] * 2),
+        ("go [x 3] .", {"whole_word_repetition": 2, "monosyllabic_whole_word_repetition": 2}, {}),
+        ("^word .", {"block": 1}, {"broken_word": 1}),
+        ("0am: cat .", {}, {}),
+    ],
+)  # fmt: skip
+def test_where_the_modes_agree_and_differ(text, strict, flucalc):
+    assert counts(text) == strict
+    assert counts(text, "flucalc") == flucalc
+
+
+def test_rates():
+    fluency = parse(f"{HEAD}*PAR:\t↫r-r↫rabbit &-um s:o .\n*INV:\tyes .\n").fluency()
+    assert list(fluency) == ["PAR", "INV"]
+    row = fluency["PAR"].as_dict()
+    assert (row["words"], row["syllables"], row["sld"], row["td"]) == (2, 3, 2, 1)
+    assert row["weighted_sld"] == pytest.approx(100 * (2 + 2) / 3)
+    assert row["td_per_100_words"] == pytest.approx(50)
+
+
+def test_a_language_whose_syllables_are_unknown():
+    row = parse("@Languages:\tfra\n*PAR:\tle [/] le chat .\n").fluency()["PAR"].as_dict()
+    assert row["counts"]["whole_word_repetition"] == 1
+    assert row["counts"]["monosyllabic_whole_word_repetition"] == 0
+    assert row["syllables"] is None and row["weighted_sld"] is None
+
+
+def test_an_unknown_mode():
+    with pytest.raises(LsaWhisperError, match="strict, flucalc"):
+        parse("*A:\ta .").fluency("clan")
+
+
+BY_LENGTH = {
+    1: "I the you don't can't there's think like make makes baked played walked house horse cheese times names are have "
+    "loved looked stopped eight queen they've we'll once eyes use used toes leaves breathe clothes girl world ice fire",
+    2: "rabbit going doing people little table didn't wouldn't isn't wasn't doesn't water mother happy any after because "
+    "wanted needed houses boxes dishes watches changes giant being saying quiet cookies today uh-huh picture special "
+    "nation action ocean precious gorgeous region people's it'll could've apples handled sometimes homework careful",
+    3: "banana elephant grandmother another tomorrow potato umbrella hospital animal bicycle remember direction radio "
+    "idea piano museum musician everything everyone somebody interesting probably wonderful exactly stepsister",
+    4: "television everybody information understanding usually situation population especially caterpillar",
+}
+
+
+@pytest.mark.parametrize(("length", "words"), BY_LENGTH.items())
+def test_syllables_of_english(length, words):
+    assert {word: syllables(word) for word in words.split()} == dict.fromkeys(words.split(), length)
+
+
+@pytest.mark.parametrize("word", ["", "'", "qwrt", "狗", "hao3", "собака"])
+def test_syllables_says_when_it_does_not_know(word):
+    assert syllables(word) is None

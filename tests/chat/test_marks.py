@@ -1,0 +1,125 @@
+"""Every row of the table of marks: written form -> words spoken, words meant, events."""
+
+import pytest
+
+from lsa_whisper.chat import utterance
+
+ROWS = [
+    ("&-um .", "um", "", [("filled_pause", 0, 1)]),
+    ("&-you_know .", "you know", "", [("filled_pause", 0, 2)]),
+    ("&-u:m .", "um", "", [("filled_pause", 0, 1), ("prolongation", 0, 1)]),
+    ("&um .", "um", "", [("filled_pause", 0, 1)]),
+    ("&uh: .", "uh", "", [("filled_pause", 0, 1), ("prolongation", 0, 1)]),
+    ("um@fp .", "um", "", [("filled_pause", 0, 1)]),
+    ("&+fr friend .", "fr- friend", "friend", [("fragment", 0, 1)]),
+    ("&fr friend .", "fr- friend", "friend", [("fragment", 0, 1)]),
+    ("&~goo .", "goo", "", [("nonword", 0, 1)]),
+    ("↫b-b-b↫ball .", "b- b- b- ball", "ball", [("part_word_repetition", 0, 3)]),
+    ("ra↫b↫bbit↫it↫ .", "ra-b-bbit-it", "rabbit", [("part_word_repetition", 0, 1)] * 2),
+    ("he↫e-e↫ .", "he-e-e", "he", [("part_word_repetition", 0, 1)]),
+    ("the [/] the .", "the the", "the", [("repetition", 0, 1)]),
+    ("<I want> [/] I want .", "I want I want", "I want", [("repetition", 0, 2)]),
+    ("<the dog> [//] the cat .", "the dog the cat", "the cat", [("revision", 0, 2)]),
+    ("<the dog> [///] a cat .", "the dog a cat", "a cat", [("reformulation", 0, 2)]),
+    ("<the dog> [/-] a cat .", "the dog a cat", "a cat", [("false_start", 0, 2)]),
+    ("dog [/?] cat .", "dog cat", "cat", [("unspecified_retrace", 0, 1)]),
+    ("go [x 3] .", "go go go", "go", [("repetition", 0, 1), ("repetition", 1, 2)]),
+    ("s:o .", "so", "so", [("prolongation", 0, 1)]),
+    ("ba:::by .", "baby", "baby", [("prolongation", 0, 1)]),
+    ("hm: .", "hm", "hm", [("prolongation", 0, 1)]),
+    ("≠word .", "word", "word", [("block", 0, 1)]),
+    ("^word .", "word", "word", [("block", 0, 1)]),
+    ("pi^zza .", "pizza", "pizza", [("broken_word", 0, 1)]),
+    ("a (.) b (..) c (...) d .", "a b c d", "a b c d", [("pause", 1, 1), ("pause", 2, 2), ("pause", 3, 3)]),
+    ("a (1.5) b (1:05.) c (2.) d .", "a b c d", "a b c d", [("pause", 1, 1), ("pause", 2, 2), ("pause", 3, 3)]),
+    ("(be)cause goin(g) .", "cause goin", "because going", []),
+    ("Wi(nnie_the)_Pooh .", "Wi Pooh", "Winnie the Pooh", []),
+    ("0am 0det 0 cat .", "cat", "cat", []),
+    ("he goed [: went] home .", "he goed home", "he went home", []),
+    ("he goed [:: went out] [* m:=ed] .", "he goed", "he went out", []),
+    ("<a b> [: c d] .", "a b", "c d", []),
+    ("dada@c woof@o b@l agua@s:spa so@q cat$n dog@x$n .", "dada woof b agua so cat dog", None, []),
+    ("hao3@s:eng+zho no@s .", "hao3 no", "hao3 no", []),
+    ("xxx wants www .", "xxx wants www", "xxx wants www", []),
+    ("&=laughs &=head:yes yes .", "yes", "yes", []),
+    ("&{l=X deal with &}l=X it .", "deal with it", "deal with it", []),
+    ("no [=! cries] [% a b] [= c] [?] [!] [^ d] [>] [<1] way .", "no way", "no way", []),
+    ("[- spa] sí . [+ gram]", "sí", "sí", []),
+    ("yes &*INV:mhm &*PAR:okay no .", "yes no", "yes no", []),
+    ("ice+cream Mary_Poppins .", "ice cream Mary Poppins", None, []),
+    ("well ‡ you know „ don't you , dear .", "well you know don't you dear", None, []),
+    ("°↑soft° ∆fast∆ ⌈2 over ⌉2 sh⌈out ˈhello .", "soft fast over shout hello", None, []),
+    ("yes; no→ right ↗", "yes no right", "yes no right", []),
+    ("in~the stu//pid hey .", "inthe stupid hey", None, []),
+    ("don’t “go” .", "don't go", "don't go", []),
+    ("hey man- .", "hey man", "hey man", []),
+]
+
+
+@pytest.mark.parametrize(("text", "verbatim", "fluent", "events"), ROWS, ids=[row[0] for row in ROWS])
+def test_row_of_the_table(text, verbatim, fluent, events):
+    spoken = utterance("PAR", text)
+    assert spoken.verbatim() == verbatim.split()
+    assert spoken.fluent() == (verbatim if fluent is None else fluent).split()
+    assert [(event.kind, event.start, event.end) for event in spoken.events()] == events
+
+
+NESTED = [
+    ("<the [/] the dog> [//] the cat .", "the cat", [("repetition", 0, 1, 1, 2), ("revision", 0, 3, 3, 5)]),
+    ("the [/] the [/] the dog .", "the dog", [("repetition", 0, 1, 2, 3), ("repetition", 1, 2, 2, 3)]),
+    ("I [/] &-um (.) I go .", "I go", [("repetition", 0, 1, 2, 3), ("filled_pause", 1, 2), ("pause", 2, 2)]),
+    ("<I &-um> [/] I go .", "I go", [("repetition", 0, 2, 2, 3), ("filled_pause", 1, 2)]),
+    ("<I &+w want> [//] I need .", "I need", [("revision", 0, 3, 3, 5), ("fragment", 1, 2)]),
+    ("<ingroup [/]> [<] after .", "after", [("repetition", 0, 1, 1, 2)]),
+    ("dog [* p:w] [/] dog .", "dog", [("repetition", 0, 1, 1, 2)]),
+    ("dog [/] [* p:w] dog .", "dog", [("repetition", 0, 1, 1, 2)]),
+    ("a [: b] [/] a [: b] .", "b", [("repetition", 0, 1, 1, 2)]),
+    ("<I want> [//] +...", "", [("revision", 0, 2)]),
+    ("↫b-b↫ball [/] ball .", "ball", [("part_word_repetition", 0, 2, 2, 3), ("repetition", 0, 3, 3, 4)]),
+]
+
+
+@pytest.mark.parametrize(("text", "fluent", "events"), NESTED, ids=[row[0] for row in NESTED])
+def test_retraces_in_and_around_each_other(text, fluent, events):
+    spoken = utterance("PAR", text)
+    assert spoken.fluent() == fluent.split()
+    found = [
+        (e.kind, e.start, e.end, *((e.repair_start, e.repair_end) if e.repair_end else ())) for e in spoken.events()
+    ]
+    assert sorted(found) == sorted(events)
+
+
+def test_iterations_of_part_words():
+    assert [e.iterations for e in utterance("PAR", "↫b-b-b↫ball ra↫b↫bbit .").events()] == [3, 1]
+
+
+@pytest.mark.parametrize("mark", [". ", "? ", "! ", "+...", "+..?", "+/.", "+/?", "+//.", "+//?", "+!?", '+"/.', '+".'])
+def test_terminators(mark):
+    spoken = utterance("PAR", f'+" I go {mark} [+ gram]')
+    assert spoken.terminator == mark.strip()
+    assert spoken.verbatim() == ["I", "go"]
+    assert spoken.abandoned == (mark in ("+...", "+..?", "+/.", "+/?", "+//.", "+//?"))
+
+
+@pytest.mark.parametrize("linker", ["+<", "+^", "+,", "++", '+"'])
+def test_linkers_are_no_words(linker):
+    assert utterance("PAR", f"{linker} I go .").verbatim() == ["I", "go"]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("I go .", None),
+        ("xxx go .", "untranscribed"),
+        ("XX go .", "untranscribed"),
+        ("yes &*INV:mhm no .", "other speaker"),
+        ("tika@u [: kitty] .", "phonetic"),
+        ("xxx &*INV:mhm .", "untranscribed"),
+    ],
+)
+def test_unusable(text, reason):
+    assert utterance("PAR", text).unusable() == reason
+
+
+def test_greek_letters_are_letters_in_greek():
+    assert utterance("PAR", "ξέρω ξbreathyξ .").verbatim() == ["ξέρω", "breathy"]

@@ -1,0 +1,127 @@
+"""Nothing is lost: files byte for byte, text character for character, lines token for token."""
+
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lsa_whisper.chat import check, parse, read, serialize, write
+from lsa_whisper.chat.scan import scan
+from lsa_whisper.errors import ChatSyntaxError
+
+MARKS = (
+    "<", ">", "[/]", "[//]", "[x 3]", "[: a]", "[", "]", "(", ")", "(.)", "(1.5)", "&-um", "&+f", "&=x", "&*B:c", "&",
+    "↫", "≠", "^", ":", "+...", "+/.", "+", "+^", "0", "0am", "xxx", "@s", "⌈", "→", "„", "’", "word", "a", ".", "?",
+    "\x15", "\x151_2\x15", " ", "\t", "\n", "\r\n", "\r", "\n\t", "*A:", "\n*A:\t", "\n%wor:\t", "@End", "\ufeff", "é",
+    "\u2028", "\x00", "\x85", "_", "/", "#", "1", ",",
+)  # fmt: skip
+anything = st.lists(st.one_of(st.sampled_from(MARKS), st.text(max_size=4)), max_size=60).map("".join)
+
+
+def read_everything(transcript):
+    for utterance in transcript.utterances:
+        assert len(utterance.verbatim()) >= max((event.end for event in utterance.events()), default=0)
+        assert utterance.fluent() is not None
+        assert (utterance.span, utterance.word_times, utterance.text, utterance.unusable(), utterance.abandoned)
+    assert (transcript.participants, transcript.languages, transcript.media) is not None
+    for mode in ("strict", "flucalc"):
+        assert all(min(one.counts.values()) >= 0 for one in transcript.fluency(mode).values())
+    for problem in check(transcript):
+        assert problem.line >= 1 and problem.column >= 1
+
+
+def test_every_real_file_is_written_back_byte_for_byte(real_files, tmp_path):
+    for path in real_files:
+        transcript = read(path)
+        read_everything(transcript)
+        write(transcript, tmp_path / "copy.cha")
+        assert (tmp_path / "copy.cha").read_bytes() == path.read_bytes(), path
+
+
+@settings(max_examples=400, deadline=None)
+@given(anything)
+def test_any_text_is_kept_and_read_without_an_exception(text):
+    transcript = parse(text)
+    assert serialize(transcript) == text
+    read_everything(transcript)
+
+
+@settings(max_examples=400, deadline=None)
+@given(anything)
+def test_the_joined_tokens_are_the_line(line):
+    tokens = list(scan(line))
+    assert "".join(token.text for token in tokens) == line
+    at = 0
+    for token in tokens:
+        assert token.offset == at
+        at += len(token.text)
+
+
+@settings(max_examples=200, deadline=None)
+@given(anything)
+def test_strict_raises_exactly_when_there_is_a_problem(text):
+    if parse(text).problems:
+        with pytest.raises(ChatSyntaxError, match=r"^f\.cha:\d+:\d+: "):
+            parse(text, path="f.cha", strict=True)
+    else:
+        assert serialize(parse(text, strict=True)) == text
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\xef\xbb\xbf@UTF8\r\n@Begin\r\n*A:\tna\xc3\xafve .\r\n@End\r\n",
+        "@UTF8\n*A:\tnaïve .\n".encode("utf-16"),
+        b"@Begin\r*A:\tna\xefve .\r@End",
+        b"",
+        b"*A:\tone\n\ttwo\n\tthree . \x1512_34\x15\n%com:\tx\n\ty\n\n*B:\tz",
+    ],
+)
+def test_encodings_and_line_ends(data, tmp_path):
+    (tmp_path / "in.cha").write_bytes(data)
+    transcript = read(tmp_path / "in.cha")
+    write(transcript, tmp_path / "out.cha")
+    assert (tmp_path / "out.cha").read_bytes() == data
+    if b"\xef" in data or b"\xff\xfe" in data:
+        assert transcript.utterances[0].verbatim() == ["naïve"]
+    assert any(problem.code == "encoding" for problem in transcript.problems) == (b"na\xefve" in data)
+
+
+def test_continuation_lines_and_places():
+    transcript = parse("@Begin\n*A:\tone\n\ttwo [/]\n\tthree > . \x1512_34\x15\n%wor:\tone \x1512_20\x15 .\n*B:\t> .\n")
+    first, second = transcript.utterances
+    assert first.text == "one two [/] three > ."
+    assert (first.span.start_ms, first.span.end_ms) == (12, 34)
+    assert [(word, span.end_ms) for word, span in first.word_times] == [("one", 20)]
+    assert [(p.line, p.column) for p in transcript.problems] == [(4, 8), (6, 5)]
+    assert second.line == 6
+
+
+def test_several_bullets_span_from_the_first_to_the_last():
+    (spoken,) = parse("*A:\tone \x1510_20\x15\n\ttwo \x1520_35\x15 . \x1535_40\x15\n").utterances
+    assert (spoken.span.start_ms, spoken.span.end_ms) == (10, 40)
+
+
+def test_a_missing_file_is_one_clear_line(tmp_path):
+    with pytest.raises(ChatSyntaxError, match="cannot open it"):
+        read(tmp_path / "no.cha")
+
+
+@pytest.mark.parametrize(
+    "unit", ["a [/] ", "<", "[a] ", "a [x 20] ", "< a [/] > [//] ", ". [x] ", "\x15", "(1", "[", "&", "↫a", ":", "> "]
+)
+def test_time_is_linear(unit):
+    def seconds(times: int) -> float:
+        text = f"*A:\t{unit * times}\n"
+        best = 9.0
+        for _ in range(3):
+            start = time.perf_counter()
+            (spoken,) = parse(text).utterances
+            spoken.events()
+            check(parse(text))
+            best = min(best, time.perf_counter() - start)
+        return best
+
+    small, large = seconds(1500), seconds(12000)
+    assert large < 8 * small * 4 + 0.05, (unit, small, large)  # quadratic time would be 64 times the small one

@@ -1,0 +1,87 @@
+"""Cases scored by hand: what the evaluation says must be what was counted with pencil and paper."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+
+from lsa_whisper import chat
+from lsa_whisper.chat import Disfluency
+from lsa_whisper.evaluate import evaluate
+from lsa_whisper.evaluate.metrics import METRICS
+
+GOLDEN = sorted(path for path in (Path(__file__).parent / "golden").iterdir() if path.is_dir())
+SHOWN = {"=": "{0}", "s": "{0}>{1}", "d": "[-{0}-]", "i": "{{+{1}+}}", "x": "({0}>{1})"}
+
+
+@pytest.fixture(params=GOLDEN, ids=lambda folder: folder.name)
+def case(request, tmp_path):
+    folder = request.param
+    evaluation = evaluate(folder / "reference.cha", [folder / "hypothesis.cha"], out=tmp_path, samples=10)
+    return json.loads((folder / "scores.json").read_text(encoding="utf-8")), evaluation.systems["hypothesis"]
+
+
+def test_there_are_enough_cases_and_each_says_how_it_was_scored():
+    assert len(GOLDEN) >= 25
+    for folder in GOLDEN:
+        scores = json.loads((folder / "scores.json").read_text(encoding="utf-8"))
+        assert len(scores["comment"]) > 20 and {"verbatim", "fluent", "disfluency", "boundaries"} <= set(scores)
+
+
+def test_word_errors(case):
+    expected, system = case
+    found = {
+        "verbatim": system.word_errors_verbatim,
+        "verbatim_raw": system.word_errors_verbatim_raw,
+        "fluent": system.word_errors_fluent,
+        "fluent_raw": system.word_errors_fluent_raw,
+    }
+    for name, errors in found.items():
+        if name in expected:
+            assert asdict(errors) == expected[name], name
+    for code, errors in expected.get("by_speaker", {}).items():
+        assert asdict(system.word_errors_by_speaker[code]) == errors, code
+
+
+def test_rates(case):
+    expected, system = case
+    for metric in METRICS:
+        if metric.key in expected["rates"]:
+            rate = expected["rates"][metric.key]
+            assert system.value(metric) == (rate if rate is None else pytest.approx(rate)), metric.key
+
+
+def test_disfluencies_and_boundaries(case):
+    expected, system = case
+    nothing = [0, 0, 0, 0]
+    for kind in Disfluency:
+        assert list(asdict(system.disfluency[kind]).values()) == expected["disfluency"].get(kind.value, nothing), kind
+    assert list(asdict(system.boundaries).values())[:3] == expected["boundaries"]
+    if "fragment_exact" in expected:
+        assert list(asdict(system.disfluency.fragment_exact).values())[:3] == expected["fragment_exact"]
+
+
+def test_language_sample(case):
+    expected, system = case
+    for measure, values in expected.get("language", {}).items():
+        said, heard = system.files[0].samples["everyone"]
+        for sample, value in zip((said, heard), values, strict=True):
+            assert getattr(sample, measure) == (value if value is None else pytest.approx(value)), measure
+
+
+def test_alignment(case):
+    expected, system = case
+    shown = [
+        " ".join(SHOWN[cell.operation].format(cell.reference, cell.hypothesis) for cell in row.cells)
+        for row in system.files[0].rows
+        if row.cells
+    ]
+    if "alignment" in expected:
+        assert shown == expected["alignment"]
+
+
+@pytest.mark.parametrize("folder", GOLDEN, ids=lambda folder: folder.name)
+def test_the_cases_are_readable_chat(folder):
+    for name in ("reference.cha", "hypothesis.cha"):
+        assert not [p for p in chat.read(folder / name).problems if "[/?]" in p.message or "cannot" in p.message]

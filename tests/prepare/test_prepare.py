@@ -1,0 +1,311 @@
+"""From a folder to a prepared folder: nothing lost, nothing invented, nothing half-written."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile as sf
+
+from lsa_whisper import chat, manifest
+from lsa_whisper.audio import Recording
+from lsa_whisper.chat import Participant
+from lsa_whisper.corpus import discover
+from lsa_whisper.errors import CorpusError, LsaWhisperError
+from lsa_whisper.labels import Labels, decode
+from lsa_whisper.manifest import SPLITS, Segment
+from lsa_whisper.prepare import prepare
+from lsa_whisper.timespan import TimeSpan
+
+REAL = Path(__file__).parents[3] / "shared" / "data" / "paired"
+TIMESTAMP = re.compile(r"<\|(\d+\.\d\d)\|>")
+
+
+def rows(out: Path) -> list[Segment]:
+    return [row for split in SPLITS for row in manifest.read(out / f"{split}.jsonl")]
+
+
+def rejected(out: Path) -> list[dict]:
+    return [json.loads(line) for line in (out / "rejected.jsonl").read_text().splitlines()]
+
+
+def words(row: Segment) -> list[str]:
+    said = decode(TIMESTAMP.sub(" ", row.text), Labels.from_name(row.labels)).utterances
+    return [word for utterance in said for word in utterance.verbatim()]
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+def test_what_a_session_becomes(session, talk, tmp_path):
+    folder = session("s", talk(10))
+    done = prepare([folder], tmp_path / "out", without_timestamps=0.0)
+    (row,) = rows(tmp_path / "out")
+    assert row.text.startswith("<|0.") and row.text.count("<|") == 20
+    assert "&-um I want [/] want it ." in row.text
+    assert (row.lang, row.labels, row.corpus, row.session, row.split) == ("en", "chat/1", "corpus", "s", "train")
+    assert row.speaker == "corpus/s-CHI" and row.prompt == ""
+    assert Path(row.audio_filepath) == folder / "s.wav"
+    assert done.splits["train"]["utterances"] == 10 and done.rejected == {}
+    assert "only 1 group(s)" in done.notes[0] and "only 1 group(s)" in done.table()
+    assert sorted(contents(tmp_path / "out")) == [
+        "dev.jsonl", "prepared.json", "rejected.jsonl", "test.jsonl", "train.jsonl"
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("style", ["chat", "verbatim", "fluent"])
+@pytest.mark.parametrize("one_utterance", [False, True])
+def test_no_word_is_lost_or_invented(session, talk, tmp_path, style, one_utterance):
+    for name in ("a", "b", "c", "d"):
+        lines = talk(25)
+        lines[7] = ("CHI", "xxx .", lines[7][2])
+        lines[12] = ("CHI", "no time here .", None)
+        folder = session(name, lines)
+    prepare([folder], tmp_path / "out", labels=style, one_utterance=one_utterance)
+    found = sorted(word.lower() for row in rows(tmp_path / "out") for word in words(row))
+    lost = {(one["file"], one["line"]) for one in rejected(tmp_path / "out")}
+    expected = []
+    for one in discover(folder)[0]:
+        for utterance in one.transcript.utterances:
+            if (str(one.path), utterance.line) not in lost:
+                expected += utterance.fluent() if style == "fluent" else utterance.verbatim()
+    assert found == sorted(word.lower() for word in expected) and found
+    assert len(lost) == 4 * 2
+
+
+def test_the_audio_of_a_window_holds_its_words_and_no_others(session, talk, tmp_path):
+    lines = talk(30)
+    for at in (4, 11, 12, 20):
+        lines[at] = ("CHI", "xxx .", lines[at][2])
+    lines[25] = ("CHI", "no time here .", None)
+    folder = session("s", lines)
+    prepare([folder], tmp_path / "out", without_timestamps=0.0, context_s=12.0)
+    for row in rows(tmp_path / "out"):
+        window = TimeSpan(round(row.offset * 1000), round((row.offset + row.duration) * 1000))
+        samples = Recording.open(row.audio_filepath).load(window)
+        loud = np.zeros(len(samples), bool)
+        for start, end in zip(*[iter(float(time) for time in TIMESTAMP.findall(row.text))] * 2, strict=True):
+            loud[round(start * 16_000) : round(end * 16_000)] = True
+        speech = np.abs(samples) > 1e-6
+        assert np.mean(speech[loud]) > 0.98, "a stretch with words is silent"
+        assert np.mean(speech[~loud]) < 0.05, "speech outside the words"
+
+
+def test_packing_saves_padding(session, talk, tmp_path):
+    for name in ("a", "b", "c"):
+        folder = session(name, talk(60))
+    packed = prepare([folder], tmp_path / "packed")
+    single = prepare([folder], tmp_path / "single", one_utterance=True)
+    assert packed.splits["train"]["padding"] < 0.15 < 0.7 < single.splits["train"]["padding"]
+    assert packed.splits["train"]["words"] == single.splits["train"]["words"]
+
+
+def test_roles_languages_and_shares(session, talk, tmp_path):
+    lines = [(("CHI", "MOT")[at % 2], text, span) for at, (_, text, span) in enumerate(talk(300))]
+    folder = session("s", lines, language="deu")
+    done = prepare([folder], tmp_path / "out", roles=True, without_timestamps=0.5, with_prompt=0.5, context_s=5)
+    found = rows(tmp_path / "out")
+    assert {(row.lang, row.labels) for row in found} == {("de", "chat+roles/1")}
+    assert {row.speaker for row in found} >= {"corpus/s-CHI+corpus/s-MOT"}
+    assert all("*CHI: " in row.text or "*MOT: " in row.text for row in found)
+    plain = [row for row in found if not row.text.startswith("<|")]
+    assert 0.35 < len(plain) / len(found) < 0.65 and all("<|" not in row.text for row in plain)
+    assert 0.35 < sum(bool(row.prompt) for row in found) / len(found) < 0.65
+    for before, row in zip(found, found[1:], strict=False):
+        if row.prompt:
+            assert row.prompt.split() == TIMESTAMP.sub(" ", before.text).split()
+    assert done.splits["train"]["with_prompt"] == sum(bool(row.prompt) for row in found)
+
+
+def test_the_same_call_gives_the_same_bytes_and_another_seed_others(session, talk, tmp_path):
+    for name in ("a", "b", "c", "d"):
+        folder = session(name, talk(40))
+    for out, seed in (("one", 0), ("two", 0), ("three", 1)):
+        prepare([folder], tmp_path / out, seed=seed, context_s=10)
+    assert contents(tmp_path / "one") == contents(tmp_path / "two")
+    one, three = rows(tmp_path / "one"), rows(tmp_path / "three")
+    assert one != three and [row.split for row in one] == [row.split for row in three]
+
+
+def test_copies_of_a_session_are_duplicates(session, talk, tmp_path):
+    folder = session("a", talk(20))
+    for suffix in ("cha", "wav"):
+        shutil.copy(folder / f"a.{suffix}", folder / f"b.{suffix}")
+    transcript = (folder / "b.cha").read_text().replace("@Media:\ta", "@Media:\tb")
+    (folder / "b.cha").write_text(transcript)
+    done = prepare([folder], tmp_path / "out")
+    assert done.splits["train"]["utterances"] == 20 and done.rejected["duplicate"]["utterances"] == 20
+    assert {Path(one["file"]).name for one in rejected(tmp_path / "out")} == {"b.cha"}
+
+
+def test_several_corpora_and_a_card(session, talk, tmp_path):
+    first = session("s", talk(5), people=[Participant("CHI", "Target_Child", "Ann")], corpus="one")
+    second = session("s", talk(5), people=[Participant("CHI", "Target_Child", "Bo")], corpus="two")
+    (first / "card.yaml").write_text("name: uno\nsplits: {test: [Ann]}\n")
+    prepare([first, second], tmp_path / "out")
+    assert {(row.corpus, row.split, row.speaker) for row in rows(tmp_path / "out")} == {
+        ("uno", "test", "uno/Ann-CHI"),
+        ("two", "train", "two/Bo-CHI"),
+    }
+
+
+def test_a_moved_project_keeps_its_audio(session, talk, tmp_path):
+    folder = session("s", talk(3))
+    prepare([folder], folder.parent / "prepared")
+    shutil.move(tmp_path, tmp_path.with_name(tmp_path.name + "-moved"))
+    moved = tmp_path.with_name(tmp_path.name + "-moved")
+    (row,) = rows(moved / "prepared")
+    assert Path(row.audio_filepath) == moved / "corpus" / "s.wav" and Path(row.audio_filepath).exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"context_s": 0.5}, "between 1 and 30"),
+        ({"context_s": 31}, "between 1 and 30"),
+        ({"without_timestamps": 1.5}, "between 0 and 1"),
+        ({"with_prompt": -0.1}, "between 0 and 1"),
+        ({"labels": "chatty"}, "no style 'chatty'"),
+    ],
+)
+def test_impossible_options(session, talk, tmp_path, options, words):
+    with pytest.raises(LsaWhisperError, match=words):
+        prepare([session("s", talk(2))], tmp_path / "out", **options)
+    assert not (tmp_path / "out").exists()
+
+
+def test_nothing_is_half_written(session, talk, tmp_path):
+    out = tmp_path / "out"
+    with pytest.raises(CorpusError, match="no such corpus folder"):
+        prepare([tmp_path / "nowhere"], out)
+    with pytest.raises(CorpusError, match="no corpus was named"):
+        prepare([], out)
+    folder = session("s", talk(2))
+    (folder / "s.wav").unlink()
+    with pytest.raises(CorpusError, match=r"has a recording that can be read; .*s\.cha: no recording called 's'"):
+        prepare([folder], out)
+    assert not out.exists()
+    silent = session("t", [("CHI", "xxx .", (0, 500)), ("CHI", "yes .", None)], corpus="useless")
+    with pytest.raises(CorpusError, match=r"no utterance can be trained on: no bullet \(1\), untranscribed \(1\)"):
+        prepare([silent], out)
+    assert not [path for path in out.rglob("*") if path.is_file() and path.parent == out]
+    (tmp_path / "file").touch()
+    with pytest.raises(CorpusError, match="is a file"):
+        prepare([session("u", talk(2), corpus="good")], tmp_path / "file")
+
+
+def test_a_failed_call_keeps_what_was_prepared_before(session, talk, tmp_path):
+    prepare([session("s", talk(3))], tmp_path / "out")
+    before = contents(tmp_path / "out")
+    with pytest.raises(CorpusError):
+        prepare([session("t", [("CHI", "xxx .", (0, 500))], corpus="useless")], tmp_path / "out")
+    after = {name: data for name, data in contents(tmp_path / "out").items()} if not _parts(tmp_path / "out") else {}
+    assert after == before
+
+
+def _parts(out: Path) -> bool:
+    return any(path.name == ".parts" for path in out.iterdir())
+
+
+def test_finished_sessions_are_not_done_twice(session, talk, tmp_path, monkeypatch):
+    for name in ("a", "b", "c"):
+        folder = session(name, talk(20))
+    prepare([folder], tmp_path / "whole")
+    import lsa_whisper.prepare.folder as room
+
+    work, done = room.process, []
+
+    def stops_at_b(one, split, options):
+        if one.name == "b" and not done.count("stopped"):
+            done.append("stopped")
+            raise KeyboardInterrupt
+        done.append(one.name)
+        return work(one, split, options)
+
+    monkeypatch.setattr(room, "process", stops_at_b)
+    with pytest.raises(KeyboardInterrupt):
+        prepare([folder], tmp_path / "out")
+    assert not list((tmp_path / "out").glob("*.json*"))
+    prepare([folder], tmp_path / "out")
+    assert done == ["a", "stopped", "b", "c"]
+    assert contents(tmp_path / "out") == contents(tmp_path / "whole")
+
+
+def test_changed_input_is_done_again(session, talk, tmp_path):
+    folder = session("a", talk(20))
+    prepare([folder], tmp_path / "out")
+    text = (folder / "a.cha").read_text()
+    (folder / "a.cha").write_text(text.replace("small cat", "tiny cat"))
+    prepare([folder], tmp_path / "out")
+    assert "tiny cat" in rows(tmp_path / "out")[0].text
+
+
+def test_killing_it_at_any_moment_changes_nothing(session, talk, tmp_path):
+    for at in range(30):
+        folder = session(f"s{at:02}", talk(30))
+    prepare([folder], tmp_path / "whole")
+    call = f"from pathlib import Path; from lsa_whisper.prepare import prepare; prepare([Path({str(folder)!r})], Path('out'))"
+    chance = np.random.default_rng(0)
+    for _ in range(4):
+        child = subprocess.Popen([sys.executable, "-c", call], cwd=tmp_path)
+        time.sleep(0.5 + chance.random() * 0.7)
+        child.kill()
+        child.wait()
+    subprocess.run([sys.executable, "-c", call], cwd=tmp_path, check=True)
+    assert contents(tmp_path / "out") == contents(tmp_path / "whole")
+
+
+def test_a_recording_that_breaks_off_rejects_what_is_past_its_end(session, talk, tmp_path):
+    folder = session("s", talk(20))
+    samples, rate = sf.read(folder / "s.wav", dtype="float32")
+    (folder / "s.wav").unlink()
+    sf.write(folder / "s.mp3", samples, rate)
+    data = (folder / "s.mp3").read_bytes()
+    (folder / "s.mp3").write_bytes(data[: len(data) // 2])
+    done = prepare([folder], tmp_path / "out")
+    kept, lost = done.splits["train"]["utterances"], done.rejected["past the end of the file"]["utterances"]
+    assert kept + lost == 20 and 5 < lost < 15
+
+
+def test_prepare_starts_without_torch(session, talk, tmp_path):
+    folder = session("s", talk(3))
+    code = (
+        "import sys; from pathlib import Path; from lsa_whisper.prepare import prepare;"
+        f"prepare([Path({str(folder)!r})], Path('out')); sys.exit('torch' in sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True)
+
+
+def test_events_are_counted_by_role(session, tmp_path):
+    lines = [
+        ("CHI", "&-um I want [/] want it .", (0, 2000)),
+        ("MOT", "you want a ball ?", (2100, 4000)),
+        ("CHI", "&-uh xxx .", (4100, 5000)),
+    ]
+    people = [Participant("CHI", "Target_Child"), Participant("MOT", "Mother")]
+    prepare([session("s", lines, people=people)], tmp_path / "out")
+    roles = json.loads((tmp_path / "out" / "prepared.json").read_text())["roles"]
+    assert roles == {
+        "Mother": {"fluent_words": 4, "speech_ms": 1900, "utterances": 1, "words": 4},
+        "Target_Child": {
+            "filled_pause": 1, "fluent_words": 3, "repetition": 1, "speech_ms": 2000, "utterances": 1, "words": 5
+        },
+    }  # fmt: skip
+
+
+@pytest.mark.skipif(not REAL.is_dir(), reason="the real recordings are not beside the project")
+@pytest.mark.parametrize("one_utterance", [False, True])
+@pytest.mark.parametrize("style", ["chat", "verbatim"])
+def test_real_pairs_keep_every_word(tmp_path, one_utterance, style):
+    done = prepare([REAL], tmp_path / "out", one_utterance=one_utterance, labels=style)
+    assert done.rejected == {"untranscribed": {"utterances": 1, "seconds": 2.831}}
+    for file in sorted(REAL.glob("*.cha")):
+        spoken = [one.verbatim() for one in chat.read(file).utterances if not one.unusable()]
+        told = [words(row) for row in rows(tmp_path / "out") if row.session == file.stem]
+        assert sum(told, []) == sum(spoken, [])

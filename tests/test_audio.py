@@ -1,0 +1,252 @@
+"""Recordings as they come: good ones, other containers, and broken ones with one clear sentence each."""
+
+import shutil
+import struct
+import subprocess
+import tracemalloc
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile as sf
+
+from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
+from lsa_whisper.errors import AudioError
+from lsa_whisper.timespan import TimeSpan
+
+needs_ffmpeg = pytest.mark.skipif(not shutil.which("ffmpeg"), reason="the ffmpeg program is not installed")
+
+
+def noise(seconds: float, rate_hz: int, channels: int = 1) -> np.ndarray:
+    """Noise below 5 kHz: what differs by one sample differs audibly, and every rate and codec can hold it."""
+    raw = np.random.default_rng(0).standard_normal((int(seconds * rate_hz), channels))
+    kernel = np.sinc(np.linspace(-16, 16, 1 + 32 * rate_hz // 10_000)) * 10_000 / rate_hz
+    smooth = [np.convolve(raw[:, channel], kernel, mode="same") for channel in range(channels)]
+    return (0.1 * np.stack(smooth, 1)).astype(np.float32)
+
+
+def tone(seconds: float, rate_hz: int, channels: int = 1, pitch_hz: float = 440.0) -> np.ndarray:
+    wave = 0.3 * np.sin(2 * np.pi * pitch_hz * np.arange(int(seconds * rate_hz)) / rate_hz)
+    return np.repeat(wave[:, None], channels, axis=1).astype(np.float32)
+
+
+def convert(source: Path, target: Path, *options: str) -> Path:
+    subprocess.run(["ffmpeg", "-y", "-v", "error", "-i", source, *options, target], check=True)
+    return target
+
+
+def pitch_of(samples: np.ndarray) -> float:
+    spectrum = np.abs(np.fft.rfft(samples * np.hanning(len(samples))))
+    return float(np.argmax(spectrum) * SAMPLE_RATE_HZ / len(samples))
+
+
+@pytest.mark.parametrize("suffix", [".wav", ".flac", ".mp3", ".ogg", ".aiff"])
+@pytest.mark.parametrize(("rate_hz", "channels"), [(8_000, 1), (16_000, 1), (44_100, 2), (48_000, 1)])
+def test_any_rate_becomes_16_khz_mono(tmp_path, suffix, rate_hz, channels):
+    path = tmp_path / f"a{suffix}"
+    sf.write(path, tone(2.0, rate_hz, channels), rate_hz)
+    recording = Recording.open(path)
+    samples = recording.load()
+    assert (recording.rate_hz, recording.channels) == (rate_hz, channels)
+    assert recording.duration_s == pytest.approx(2.0, abs=0.08)  # a codec may pad its last frame
+    assert samples.dtype == np.float32 and samples.ndim == 1
+    assert len(samples) == pytest.approx(recording.duration_s * SAMPLE_RATE_HZ, abs=2)
+    assert pitch_of(samples[: 2 * SAMPLE_RATE_HZ]) == pytest.approx(440, abs=1)
+    assert np.sqrt(2 * np.mean(samples[4000:28000] ** 2)) == pytest.approx(0.3, abs=0.02)
+
+
+@pytest.mark.parametrize(("rate_hz", "channels"), [(96_000, 1), (16_000, 6), (11_025, 3)])
+def test_unusual_rates_and_channels(tmp_path, rate_hz, channels):
+    path = tmp_path / "a.wav"
+    sf.write(path, tone(1.0, rate_hz, channels), rate_hz)
+    assert pitch_of(Recording.open(path).load()) == pytest.approx(440, abs=1)
+
+
+def test_mu_law_at_8_khz(tmp_path):
+    path = tmp_path / "telephone.wav"
+    sf.write(path, tone(1.0, 8_000), 8_000, subtype="ULAW")
+    assert pitch_of(Recording.open(path).load()) == pytest.approx(440, abs=1)
+
+
+@pytest.mark.parametrize("rate_hz", [8_000, 16_000, 22_050, 44_100, 48_000, 96_000])
+@pytest.mark.parametrize("span", [TimeSpan(0, 700), TimeSpan(333, 1871), TimeSpan(2500, 3000), TimeSpan(2500, 9999)])
+def test_a_cut_equals_the_same_part_of_the_whole(tmp_path, rate_hz, span):
+    path = tmp_path / "a.flac"
+    sf.write(path, noise(3.0, rate_hz), rate_hz)
+    recording = Recording.open(path)
+    expected = recording.load()[16 * span.start_ms : 16 * span.end_ms]
+    cut = recording.load(span)
+    assert abs(len(cut) - len(expected)) <= 1  # only where the file ends
+    np.testing.assert_allclose(cut[: len(expected)], expected[: len(cut)], atol=2e-4)
+
+
+@pytest.mark.parametrize("rate_hz", [16_000, 44_100])
+@pytest.mark.parametrize("block_s", [0.3, 1.0, 2.5, 30.0])
+def test_streamed_blocks_join_to_the_whole(tmp_path, rate_hz, block_s):
+    path = tmp_path / "a.wav"
+    sf.write(path, noise(4.4, rate_hz, 2), rate_hz)
+    recording = Recording.open(path)
+    blocks = list(recording.stream(block_s))
+    assert all(len(block) == round(block_s * SAMPLE_RATE_HZ) for block in blocks[:-1])
+    assert 0 < len(blocks[-1]) <= round(block_s * SAMPLE_RATE_HZ)
+    np.testing.assert_array_equal(np.concatenate(blocks), recording.load())
+    assert len(recording.load()) == pytest.approx(4.4 * SAMPLE_RATE_HZ, abs=2)
+
+
+def test_streaming_takes_constant_memory(tmp_path):
+    def peak_bytes(seconds: int) -> int:
+        path = tmp_path / f"{seconds}.wav"
+        with sf.SoundFile(path, "w", 16_000, 1) as file:
+            for _ in range(seconds // 10):
+                file.write(np.zeros(160_000, np.int16))
+        recording = Recording.open(path)
+        tracemalloc.start()
+        assert sum(len(block) for block in recording.stream(10.0)) == seconds * SAMPLE_RATE_HZ
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return peak
+
+    short, long = peak_bytes(60), peak_bytes(600)
+    assert long < short * 1.2 < 20e6
+
+
+def test_samples_that_are_not_finite_become_silence(tmp_path):
+    path, samples = tmp_path / "nan.wav", tone(1.0, 16_000)
+    samples[100], samples[200] = np.nan, np.inf
+    sf.write(path, samples, 16_000, subtype="FLOAT")
+    loaded = Recording.open(path).load()
+    assert loaded[100] == loaded[200] == 0
+    assert np.isfinite(loaded).all()
+
+
+@pytest.mark.parametrize("span", [TimeSpan(500, 500), TimeSpan(700, 300), TimeSpan(1000, 1200), TimeSpan(-5, 100)])
+def test_an_impossible_cut_is_an_audio_error(tmp_path, span):
+    path = tmp_path / "a.wav"
+    sf.write(path, tone(1.0, 16_000), 16_000)
+    with pytest.raises(AudioError, match=r"a\.wav: cannot cut"):
+        Recording.open(path).load(span)
+
+
+def _no_wav(path: Path) -> None:
+    path.write_text("this is no wav " * 99)
+
+
+def _header_only(path: Path) -> None:
+    sf.write(path, np.zeros(0, np.float32), 16_000)
+
+
+def _no_channels(path: Path) -> None:
+    sf.write(path, tone(0.1, 16_000), 16_000)
+    data = bytearray(path.read_bytes())
+    data[22:24] = struct.pack("<H", 0)
+    path.write_bytes(data)
+
+
+@pytest.mark.parametrize(
+    ("damage", "words"),
+    [
+        (lambda path: None, "no such recording"),
+        (Path.mkdir, "not a file"),
+        (Path.touch, "is empty"),
+        (_no_wav, "no sound can be read"),
+        (_header_only, "no sound can be read"),
+        (_no_channels, "no sound can be read"),
+    ],
+)
+def test_what_is_no_recording_says_so_in_one_sentence(tmp_path, damage, words):
+    path = tmp_path / "a b ü.wav"
+    damage(path)
+    with pytest.raises(AudioError) as caught:
+        Recording.open(path)
+    message = str(caught.value)
+    if "no sound" in words and not shutil.which("ffmpeg"):
+        words = "cannot be read as audio"
+    assert message.startswith(str(path)) and words in message and "\n" not in message
+
+
+def test_without_ffmpeg_the_message_names_it(tmp_path, monkeypatch):
+    (tmp_path / "a.m4a").write_bytes(b"\0\0\0\x20ftypM4A ")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(AudioError, match="install the ffmpeg program"):
+        Recording.open(tmp_path / "a.m4a")
+
+
+@pytest.mark.parametrize("suffix", [".mp3", ".flac", ".wav"])
+def test_a_truncated_file_is_as_long_as_what_is_left(tmp_path, suffix):
+    path = tmp_path / f"a{suffix}"
+    sf.write(path, noise(8.0, 44_100), 44_100)
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    recording = Recording.open(path)
+    assert 2.5 < recording.duration_s < 5.5
+    assert len(recording.load()) == pytest.approx(recording.duration_s * SAMPLE_RATE_HZ, abs=2)
+    last = TimeSpan(int(recording.duration_s * 1000) - 200, int(recording.duration_s * 1000))
+    assert np.abs(recording.load(last)).max() > 0.01
+
+
+def test_a_lying_wav_header_is_not_believed(tmp_path):
+    path = tmp_path / "lie.wav"
+    sf.write(path, tone(2.0, 16_000), 16_000)
+    data = bytearray(path.read_bytes())
+    at = data.find(b"data")
+    data[at + 4 : at + 8] = struct.pack("<I", 0xFFFFFFF0)
+    path.write_bytes(data)
+    assert Recording.open(path).duration_s == pytest.approx(2.0)
+
+
+@needs_ffmpeg
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("a.m4a", ["-b:a", "96k"]),
+        ("a.mp4", ["-b:a", "96k"]),
+        ("a.webm", ["-c:a", "libopus"]),
+        ("film with ümlaut.mp4", ["-f", "lavfi", "-i", "color=size=16x16:rate=5", "-shortest"]),
+        ("-dash.m4a", []),
+    ],
+)
+def test_containers_soundfile_cannot_read_go_through_ffmpeg(tmp_path, name, options):
+    sf.write(tmp_path / "a.wav", tone(3.0, 44_100, pitch_hz=700), 44_100)
+    recording = Recording.open(convert(tmp_path / "a.wav", tmp_path / name, *options))
+    assert recording.decoder == "ffmpeg" and recording.rate_hz in (44_100, 48_000)
+    whole = recording.load()
+    assert recording.duration_s == pytest.approx(3.0, abs=0.25)
+    assert len(whole) == pytest.approx(recording.duration_s * SAMPLE_RATE_HZ, abs=1600)
+    cut = recording.load(TimeSpan(1000, 1500))
+    assert len(cut) == 8000 and pitch_of(cut) == pytest.approx(700, abs=3)
+
+
+@needs_ffmpeg
+def test_ffmpeg_cuts_where_the_span_says(tmp_path):
+    silence_then_tone = np.concatenate([np.zeros((44_100, 1), np.float32), tone(1.0, 44_100)])
+    sf.write(tmp_path / "a.wav", silence_then_tone, 44_100)
+    recording = Recording.open(convert(tmp_path / "a.wav", tmp_path / "a.m4a"))
+    assert np.abs(recording.load(TimeSpan(500, 950))).max() < 0.02
+    assert np.abs(recording.load(TimeSpan(1050, 1500))).max() > 0.2
+
+
+@needs_ffmpeg
+def test_an_mp3_without_a_length_header_is_not_cut_short(tmp_path):
+    sf.write(tmp_path / "a.wav", noise(20.0, 44_100), 44_100)
+    path = convert(tmp_path / "a.wav", tmp_path / "a.mp3", "-q:a", "4", "-write_xing", "0")
+    recording = Recording.open(path)
+    assert recording.duration_s == pytest.approx(20.0, abs=0.2)
+    assert len(recording.load()) == pytest.approx(20.0 * SAMPLE_RATE_HZ, abs=3200)
+
+
+@needs_ffmpeg
+def test_a_playlist_named_mp4_reads_no_other_file(tmp_path):
+    sf.write(tmp_path / "secret.wav", tone(1.0, 16_000), 16_000)
+    (tmp_path / "list.mp4").write_text(f"ffconcat version 1.0\nfile 'file:{tmp_path}/secret.wav'\n")
+    with pytest.raises(AudioError):
+        Recording.open(tmp_path / "list.mp4")
+
+
+def test_a_recording_that_vanishes_after_opening_is_an_audio_error(tmp_path):
+    path = tmp_path / "a.wav"
+    sf.write(path, tone(1.0, 44_100), 44_100)
+    recording = Recording.open(path)
+    path.unlink()
+    with pytest.raises(AudioError, match="moved or changed"):
+        recording.load()
+    with pytest.raises(AudioError, match="moved or changed"):
+        recording.load(TimeSpan(0, 100))

@@ -1,0 +1,137 @@
+"""Manifests: what is written is read again, bad rows are named by line, and nothing is ever half-written."""
+
+import dataclasses
+import json
+import math
+import shutil
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lsa_whisper import manifest
+from lsa_whisper.errors import ManifestError
+from lsa_whisper.manifest import Segment
+
+ROW = {"audio_filepath": "a.wav", "offset": 0.5, "duration": 2.0, "text": "&-um no ."}
+
+
+def segment(**changes: object) -> Segment:
+    return dataclasses.replace(Segment("/audio/a.wav", 0.5, 2.0, "<|0.00|>&-um no .<|1.90|>"), **changes)
+
+
+def test_round_trip(tmp_path):
+    rows = [
+        segment(),
+        segment(text='tab\t quote" back\\slash ↫b-b↫ball „ \x15', speaker="x/a-CHI+x/a-MOT", lang="de", split="dev"),
+        segment(text="", prompt="before .", corpus="c", session="s/ü 1", labels="chat+roles/1", split="test"),
+    ]
+    manifest.write(rows, tmp_path / "deep" / "er" / "train.jsonl")
+    assert manifest.read(tmp_path / "deep" / "er" / "train.jsonl") == rows
+
+
+@settings(max_examples=60)
+@given(st.text(), st.floats(0, 1e6), st.floats(0.001, 1e4))
+def test_any_text_and_time_survives(tmp_path_factory, text, offset, duration):
+    path = tmp_path_factory.mktemp("m") / "train.jsonl"
+    row = segment(text=text, offset=offset, duration=duration)
+    manifest.write([row], path)
+    assert manifest.read(path) == [row]
+    assert len(path.read_bytes().splitlines()) == 1
+
+
+def test_a_manifest_of_another_tool_loads(tmp_path):
+    path = tmp_path / "nemo.jsonl"
+    path.write_text(json.dumps({**ROW, "pnc": True, "taskname": "asr"}) + "\n\n" + json.dumps(ROW))
+    first, second = manifest.read(path)
+    assert first == second
+    assert (first.audio_filepath, first.split, first.lang) == (str(tmp_path / "a.wav"), "train", "en")
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        ("{oops", "not a JSON object"),
+        ("[1, 2]", "must be a JSON object, not list"),
+        *[({key: value for key, value in ROW.items() if key != name}, f"'{name}' is missing") for name in ROW],
+        ({**ROW, "audio_filepath": ""}, "'audio_filepath' is empty"),
+        ({**ROW, "text": None}, "'text' must be text"),
+        ({**ROW, "speaker": 7}, "'speaker' must be text"),
+        ({**ROW, "offset": "1"}, "'offset' must be a number"),
+        ({**ROW, "offset": True}, "'offset' must be a number"),
+        ({**ROW, "offset": math.nan}, "'offset' must be a number"),
+        ({**ROW, "duration": math.inf}, "'duration' must be a number"),
+        ({**ROW, "offset": -0.1}, "do not describe"),
+        ({**ROW, "duration": 0}, "do not describe"),
+        ({**ROW, "split": "valid"}, "none of train, dev, test"),
+    ],
+)
+def test_a_bad_row_is_named_by_path_and_line(tmp_path, row, words):
+    path = tmp_path / "train.jsonl"
+    path.write_text(json.dumps(ROW) + "\n" + (row if isinstance(row, str) else json.dumps(row)) + "\n")
+    with pytest.raises(ManifestError) as caught:
+        manifest.read(path)
+    assert str(caught.value).startswith(f"{path}:2: ") and words in str(caught.value)
+
+
+def test_a_missing_or_binary_manifest(tmp_path):
+    with pytest.raises(ManifestError, match="no such manifest"):
+        manifest.read(tmp_path / "train.jsonl")
+    (tmp_path / "binary.jsonl").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(ManifestError, match="not UTF-8"):
+        manifest.read(tmp_path / "binary.jsonl")
+
+
+def test_a_failed_write_leaves_the_old_file_and_no_litter(tmp_path):
+    path = tmp_path / "train.jsonl"
+    manifest.write([segment()], path)
+    before = path.read_bytes()
+
+    def rows():
+        yield segment(text="new")
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        manifest.write(rows(), path)
+    assert path.read_bytes() == before
+    assert [entry.name for entry in tmp_path.iterdir()] == ["train.jsonl"]
+
+
+def test_audio_beside_the_prepared_folder_moves_with_it(tmp_path):
+    audio = tmp_path / "here" / "corpus" / "deep" / "a.wav"
+    manifest.write([segment(audio_filepath=str(audio))], tmp_path / "here" / "prepared" / "train.jsonl")
+    shutil.move(tmp_path / "here", tmp_path / "there")
+    (row,) = manifest.read(tmp_path / "there" / "prepared" / "train.jsonl")
+    assert row.audio_filepath == str(tmp_path / "there" / "corpus" / "deep" / "a.wav")
+
+
+def test_audio_elsewhere_stays_found_when_the_prepared_folder_moves(tmp_path):
+    audio = tmp_path / "archive" / "a.wav"
+    manifest.write([segment(audio_filepath=str(audio))], tmp_path / "work" / "prepared" / "train.jsonl")
+    shutil.move(tmp_path / "work" / "prepared", tmp_path / "elsewhere")
+    (row,) = manifest.read(tmp_path / "elsewhere" / "train.jsonl")
+    assert row.audio_filepath == str(audio)
+
+
+def test_a_file_name_that_is_not_utf8_survives(tmp_path):
+    name = b"/audio/caf\xe9.wav".decode("utf-8", "surrogateescape")
+    manifest.write([segment(audio_filepath=name)], tmp_path / "train.jsonl")
+    assert manifest.read(tmp_path / "train.jsonl")[0].audio_filepath == name
+
+
+def test_sha256_is_that_of_the_bytes(tmp_path):
+    (tmp_path / "a").write_bytes(b"abc")
+    assert manifest.sha256(tmp_path / "a") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+
+
+def test_open_dataset_maps_the_same_rows(tmp_path, monkeypatch):
+    datasets = pytest.importorskip("datasets")
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", Path(tmp_path / "cache"))
+    rows = [segment(text=f"word{number} .") for number in range(5)]
+    manifest.write(rows, tmp_path / "train.jsonl")
+    manifest.write([], tmp_path / "dev.jsonl")
+    assert [Segment(**row) for row in manifest.open_dataset(tmp_path, "train")] == rows
+    assert len(manifest.open_dataset(tmp_path, "dev")) == 0
+    with pytest.raises(ManifestError, match=r"test\.jsonl"):
+        manifest.open_dataset(tmp_path, "test")

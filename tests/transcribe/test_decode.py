@@ -1,0 +1,137 @@
+"""The greedy decoder writes what ``generate`` writes, keeps time stamps in order, and never forbids a repetition."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from tiny_whisper import CONTEXT_S, build_checkpoint, voice
+
+from lsa_whisper import checkpoint
+from lsa_whisper.transcribe.decode import pieces_of
+from lsa_whisper.transcribe.decode_hf import TransformersDecoder
+from lsa_whisper.transcribe.rules import Rules
+
+
+@pytest.fixture(scope="module")
+def loaded(tiny):
+    return checkpoint.load(tiny)
+
+
+def test_greedy_equals_generate_token_by_token(loaded):
+    windows = [voice(CONTEXT_S, seed=seed) for seed in range(5)]
+    decoder = TransformersDecoder(loaded, batch_size=5)
+    durations_s = torch.full((5,), float(CONTEXT_S))
+    with torch.inference_mode():
+        features = decoder.features(windows)
+        tokens, _ = decoder._greedy(loaded.model.get_encoder()(features).last_hidden_state, durations_s)
+        suppressed = decoder._rules._suppressed.nonzero().flatten().tolist()
+        loaded.model.generation_config.suppress_tokens, kept = (
+            suppressed,
+            loaded.model.generation_config.suppress_tokens,
+        )
+        expected = loaded.model.generate(features, return_timestamps=True, max_new_tokens=100)
+        loaded.model.generation_config.suppress_tokens = kept
+    prompt = 0 if expected[0, 0] != decoder._prompt[0] else len(decoder._prompt)
+    width = min(tokens.shape[1], expected.shape[1] - prompt)
+    assert width > 50
+    assert torch.equal(tokens[:, :width], expected[:, prompt : prompt + width])
+
+
+def test_batches_and_order_do_not_change_the_text(loaded):
+    windows = [voice(length, seed=n) for n, length in enumerate((1.0, 8.0, 0.3, 5.0, 2.0))]
+    alone = [TransformersDecoder(loaded, batch_size=1).decode([window])[0] for window in windows]
+    together = TransformersDecoder(loaded, batch_size=3).decode(windows)
+    assert [[p.text for p in each.pieces] for each in together] == [[p.text for p in each.pieces] for each in alone]
+    assert all(abs(a.avg_logprob - b.avg_logprob) < 1e-3 for a, b in zip(alone, together, strict=True))
+
+
+def test_stamps_run_forward_inside_the_sound(loaded):
+    for length in (0.5, 3.0, 8.0):
+        (result,) = TransformersDecoder(loaded).decode([voice(length, seed=9)])
+        times = [time for piece in result.pieces for time in (piece.start_s, piece.end_s)]
+        assert times == sorted(times) and times[-1] <= length + 1e-6
+
+
+def test_rows_that_end_at_different_times_leave_the_batch_unharmed(taught, loaded, monkeypatch):
+    windows = [voice(4, seed=seed) for seed in range(4)]
+    decoder = TransformersDecoder(checkpoint.load(taught))
+    expected = decoder.decode(windows)
+    ends = iter([1, 5, 30, 200])
+    forced = dict(zip(range(4), ends, strict=True))
+    apply = Rules.apply
+
+    def ending(self, logits, tokens, durations_s):
+        # The rows are told apart by their durations, which differ by a sample.
+        scores = apply(self, logits, tokens, durations_s)
+        for row, duration_s in enumerate(durations_s.tolist()):
+            if tokens.shape[1] >= forced[round((duration_s - 4) * 16_000)]:
+                scores[row] = -torch.inf
+                scores[row, self.end] = 0.0
+        return scores
+
+    monkeypatch.setattr(Rules, "apply", ending)
+    longer = [voice(4 + extra / 16_000, seed=extra) for extra in range(4)]
+    results = decoder.decode(longer)
+    assert results[0].pieces == ()
+    assert len(results[1].pieces) == 1 and len(results[1].pieces[0].text) < len(expected[1].pieces[0].text)
+    assert [p.text for p in results[3].pieces] == [p.text for p in expected[3].pieces]
+
+
+def test_repetitions_of_real_length_survive(taught):
+    (result,) = TransformersDecoder(checkpoint.load(taught)).decode([voice(4)])
+    assert [(piece.text, piece.start_s, piece.end_s) for piece in result.pieces] == [
+        ("&-um I [/] I [/] I [/] I want it .", 0.2, 1.6),
+        ("the cat [//] the dog sat .", 1.8, 2.4),
+    ]
+    assert result.complete and result.avg_logprob > -0.2
+    assert all(-0.2 < piece.avg_logprob <= 0 for piece in result.pieces)
+
+
+def test_a_model_that_never_ends_is_stopped_and_says_so(loaded):
+    (result,) = TransformersDecoder(loaded).decode([voice(1)])
+    assert not result.complete
+    assert sum(len(loaded.tokenizer.encode(p.text, add_special_tokens=False)) for p in result.pieces) <= 54
+
+
+def test_suppressed_and_special_tokens_are_never_written(loaded):
+    rules = Rules(loaded)
+    added = loaded.tokenizer.get_added_vocab()
+    logits = torch.zeros(1, loaded.model.config.vocab_size)
+    scores = rules.apply(logits, torch.tensor([[added["<|0.00|>"], 5]]), torch.tensor([8.0]))[0]
+    for token in ("<|startoftranscript|>", "<|en|>", "<|transcribe|>", "<|notimestamps|>"):
+        assert scores[added[token]] == -torch.inf
+    assert (scores[len(loaded.tokenizer) :] == -torch.inf).all()
+    assert scores[added["<|0.00|>"]] == -torch.inf and scores[added["<|0.02|>"]] > -torch.inf
+
+
+def test_a_model_without_stamps_gives_one_piece_for_the_window(taught):
+    model = checkpoint.load(taught)
+    model.model.generation_config.suppress_tokens = sorted(checkpoint.timestamps(model.tokenizer))
+    decoder = TransformersDecoder(model)
+    assert decoder._prompt[-1] == model.tokenizer.convert_tokens_to_ids("<|notimestamps|>")
+    (result,) = decoder.decode([voice(3)])
+    assert len(result.pieces) <= 1
+    assert all((piece.start_s, piece.end_s) == (0.0, 3.0) for piece in result.pieces)
+
+
+def test_a_multilingual_model_is_asked_in_its_language(tmp_path):
+    folder = build_checkpoint(tmp_path, languages=("en", "es"), multilingual=True)
+    model = checkpoint.load(folder)
+    ids = model.tokenizer.get_added_vocab()
+    decoder = TransformersDecoder(model, language="es")
+    assert decoder._prompt == [ids["<|startoftranscript|>"], ids["<|es|>"], ids["<|transcribe|>"]]
+    assert len(decoder.decode([voice(2)])) == 1
+
+
+def test_pieces_survive_missing_and_late_stamps():
+    stamps = {90: 0.0, 91: 1.0, 92: 9.0}
+    text = {1: " a", 2: " b", 3: " "}
+
+    def pieces(*tokens):
+        made = pieces_of(tokens, [-0.5] * len(tokens), stamps, 2.0, lambda ids: "".join(text[i] for i in ids))
+        return [(piece.text, piece.start_s, piece.end_s) for piece in made]
+
+    assert pieces() == []
+    assert pieces(90, 3, 91) == []
+    assert pieces(1, 2) == [("a b", 0.0, 2.0)]
+    assert pieces(91, 1, 90, 2, 92) == [("a", 1.0, 1.0), ("b", 1.0, 2.0)]

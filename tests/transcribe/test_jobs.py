@@ -1,0 +1,214 @@
+"""Many recordings: finished ones are kept, bad ones are told, and nobody's work is written over."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+
+from lsa_whisper import chat
+from lsa_whisper.audio import Recording
+from lsa_whisper.errors import AudioError, CheckpointError, LsaWhisperError
+from lsa_whisper.timespan import TimeSpan
+from lsa_whisper.transcribe import Transcriber, jobs, transcribe
+
+PAIRED = Path(__file__).resolve().parents[3] / "shared" / "data" / "paired"
+
+
+@pytest.fixture
+def folder(visit, tmp_path):
+    """Two recordings, one of them silent and one folder deeper, and a file that is no recording."""
+    inputs = tmp_path / "in"
+    (inputs / "deep").mkdir(parents=True)
+    shutil.copy(visit, inputs / "visit.wav")
+    soundfile.write(inputs / "deep" / "quiet.wav", np.zeros(32_000, np.float32), 16_000)
+    (inputs / "notes.txt").write_text("not audio")
+    return inputs
+
+
+@pytest.fixture
+def decoded(monkeypatch):
+    """Names of the recordings that were really decoded."""
+    names, original = [], Transcriber.transcribe
+
+    def counted(self, recording, **options):
+        names.append(recording.path.name)
+        return original(self, recording, **options)
+
+    monkeypatch.setattr(Transcriber, "transcribe", counted)
+    return names
+
+
+def files(folder):
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def test_a_recording_becomes_chat_with_times(visit, taught, tmp_path):
+    result = transcribe([visit], model=taught, out=tmp_path, corpus="Visits")
+    assert [each.transcript for each in result.done] == [tmp_path / "visit.cha"] and not result.failed
+    transcript = chat.read(tmp_path / "visit.cha", strict=True)
+    assert chat.check(transcript) == []
+    assert [each.text for each in transcript.utterances] == [
+        "&-um I [/] I [/] I [/] I want it .",
+        "the cat [//] the dog sat .",
+    ] * 2
+    starts = [each.span.start_ms for each in transcript.utterances]
+    assert starts == sorted(starts) and abs(starts[0] - 1000) < 200 and abs(starts[2] - 9000) < 200
+    assert transcript.media == "visit"
+    assert "not checked by a person" in chat.serialize(transcript)
+
+
+def test_finished_recordings_are_kept_and_bytes_do_not_change(folder, taught, tmp_path, decoded):
+    out = tmp_path / "out"
+    first = transcribe([folder], model=taught, out=out)
+    assert set(decoded) == {"visit.wav", "quiet.wav"} and first.exit_code == 0
+    assert set(files(out)) == {"visit.cha", "deep/quiet.cha"}
+    before, _ = files(out), decoded.clear()
+    again = transcribe([folder], model=taught, out=out, batch_size=2)
+    assert decoded == [] and all(each.skipped for each in again.done)
+    (out / "visit.cha").unlink()
+    transcribe([folder], model=taught, out=out)
+    assert decoded == ["visit.wav"] and files(out) == before
+
+
+@pytest.mark.parametrize("change", ["audio", "model", "settings"])
+def test_other_audio_model_or_settings_are_transcribed_again(change, folder, tiny, taught, tmp_path, decoded):
+    transcribe([folder], model=taught, out=tmp_path / "out")
+    decoded.clear()
+    options = {
+        "model": tiny if change == "model" else taught,
+        "role": "Adult" if change == "settings" else "Participant",
+    }
+    if change == "audio":
+        sound, rate_hz = soundfile.read(folder / "visit.wav")
+        soundfile.write(folder / "visit.wav", sound[: 8 * rate_hz], rate_hz)
+    transcribe([folder], out=tmp_path / "out", **options)
+    assert sorted(decoded) == (["visit.wav"] if change == "audio" else ["quiet.wav", "visit.wav"])
+
+
+def test_a_new_format_costs_no_decoding_and_carries_corrections(visit, taught, tmp_path, decoded):
+    transcribe([visit], model=taught, out=tmp_path)
+    target = tmp_path / "visit.cha"
+    target.write_text(target.read_text().replace("the dog sat", "the frog sat"))
+    decoded.clear()
+    transcribe([visit], model=taught, out=tmp_path, formats=["srt", "json"])
+    assert decoded == []
+    assert "the cat the frog sat." in (tmp_path / "visit.srt").read_text()
+    assert json.loads((tmp_path / "visit.json").read_text())["utterances"][1]["chat"] == "the cat [//] the frog sat ."
+
+
+def test_what_a_person_wrote_is_never_written_over(folder, tiny, taught, tmp_path):
+    shutil.copytree(folder, tmp_path / "both")
+    transcribe([tmp_path / "both"], model=taught)
+    target = tmp_path / "both" / "visit.cha"
+    corrected = target.read_text().replace("the dog sat", "the frog sat")
+    target.write_text(corrected)
+    result = transcribe([tmp_path / "both"], model=tiny)
+    assert [each.audio.name for each in result.failed] == ["visit.wav"] and "by hand" in result.failed[0].reason
+    target.write_text("@UTF8\n@Begin\n@End\n")
+    result = transcribe([tmp_path / "both"], model=taught)
+    assert "not written by lsa-whisper" in result.failed[0].reason
+    assert target.read_text() == "@UTF8\n@Begin\n@End\n"
+
+
+def test_one_bad_recording_does_not_stop_the_rest(folder, taught, tmp_path):
+    (folder / "broken.wav").write_bytes(b"RIFF....WAVE")
+    (folder / "empty.mp3").touch()
+    soundfile.write(folder / "visit.flac", np.zeros(16_000, np.float32), 16_000)
+    result = transcribe([folder, tmp_path / "gone.wav"], model=taught, out=tmp_path / "out")
+    assert {each.audio.name for each in result.failed} == {"broken.wav", "empty.mp3", "gone.wav", "visit.wav"}
+    assert result.exit_code == 4
+    assert "2 transcribed, 0 kept, 4 failed" in result.table() and "broken.wav" in result.table()
+    assert set(files(tmp_path / "out")) == {"visit.cha", "deep/quiet.cha"}
+
+
+def test_silence_is_a_valid_empty_transcript(folder, taught, tmp_path):
+    transcribe([folder / "deep" / "quiet.wav"], model=taught, out=tmp_path / "out", formats=["srt", "textgrid", "salt"])
+    transcript = chat.read(tmp_path / "out" / "quiet.cha", strict=True)
+    assert transcript.utterances == [] and chat.check(transcript) == []
+    assert "no speech was found" in chat.serialize(transcript)
+
+
+@pytest.mark.parametrize("content", [None, b"", b"this is not sound"], ids=["missing", "empty", "not audio"])
+def test_a_single_bad_input_is_an_error_and_writes_nothing(content, taught, tmp_path):
+    audio = tmp_path / "in" / "a.wav"
+    audio.parent.mkdir()
+    if content is not None:
+        audio.write_bytes(content)
+    with pytest.raises(AudioError, match=r"a\.wav"):
+        transcribe([audio], model=taught, out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_bad_requests_fail_before_any_work(visit, taught, tmp_path):
+    for options, kind, reason in (
+        ({"model": tmp_path / "gone"}, CheckpointError, "no such folder"),
+        ({"model": taught, "formats": ["docx"]}, LsaWhisperError, "docx"),
+        ({"model": taught, "engine": "abacus"}, LsaWhisperError, "abacus"),
+    ):
+        with pytest.raises(kind, match=reason):
+            transcribe([visit], out=tmp_path / "out", **options)
+    with pytest.raises(AudioError, match="no recording"):
+        transcribe([tmp_path], model=taught, out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_run_that_dies_leaves_no_half_transcript(folder, taught, tmp_path, monkeypatch):
+    written = chat.write
+
+    def dying(transcript, path):
+        if path.name == "visit.cha":
+            raise KeyboardInterrupt
+        written(transcript, path)
+
+    monkeypatch.setattr(jobs.chat, "write", dying)
+    with pytest.raises(KeyboardInterrupt):
+        transcribe([folder], model=taught, out=tmp_path / "out")
+    assert set(files(tmp_path / "out")) == {"deep/quiet.cha"}
+    monkeypatch.undo()
+    result = transcribe([folder], model=taught, out=tmp_path / "out")
+    assert [each.skipped for each in result.done] == [True, False]
+
+
+def test_a_long_recording_is_never_held_whole(taught, visit, tmp_path, monkeypatch):
+    sound, rate_hz = soundfile.read(visit, dtype="float32")
+    soundfile.write(tmp_path / "long.wav", np.tile(sound, 8), rate_hz)
+    loaded, original = [], Recording.load
+
+    def measured(self, span=None):
+        loaded.append(span)
+        return original(self, span)
+
+    monkeypatch.setattr(Recording, "load", measured)
+    seen = []
+    transcript = Transcriber(taught, batch_size=1).transcribe(
+        Recording.open(tmp_path / "long.wav"), progress=seen.append
+    )
+    assert len(transcript.utterances) == 32 and all(isinstance(span, TimeSpan) for span in loaded)
+    assert len(loaded) == 16 and seen == sorted(seen) and len(seen) == 2
+
+
+def test_real_speech_through_a_random_model_is_valid_chat(tiny, tmp_path):
+    recordings = [PAIRED / name for name in ("michael.flac", "clip.mp3")]
+    if not all(path.exists() for path in recordings):
+        pytest.skip(f"{PAIRED} is not here")
+    result = transcribe(recordings, model=tiny, out=tmp_path, formats=["vtt", "eaf", "txt"])
+    assert len(result.done) == 2
+    for each in result.done:
+        transcript = chat.read(each.transcript, strict=True)
+        assert chat.check(transcript) == []
+        end_ms = Recording.open(each.audio).duration_s * 1000
+        assert all(u.span is None or u.span.end_ms <= end_ms for u in transcript.utterances)
+
+
+def test_importing_the_room_loads_no_model_library():
+    code = "import sys, lsa_whisper.transcribe, lsa_whisper.checkpoint, lsa_whisper.doctor as d\n"
+    code += "print(sorted({'torch', 'transformers', 'peft'} & set(sys.modules)))"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "[]"
