@@ -71,13 +71,19 @@ def _call(command: str, **parameters: Any) -> Any:
 @main.command()
 @click.argument("corpora", nargs=-1, required=True, type=_path)
 @click.option("-o", "--out", required=True, type=_path, help="Folder for the manifests.")
-@click.option("--labels", default="chat", show_default=True, help="What the model learns to write: chat, verbatim or fluent.")
+@click.option(
+    "--labels", default="chat", show_default=True, help="What the model learns to write: chat, verbatim or fluent."
+)
 @click.option("--roles", is_flag=True, help="Write the speaker's code (*CHI:) in front of each utterance.")
 @click.option("--media", type=_path, help="Folder of the recordings, when they are not beside the transcripts.")
-@click.option("--context", "context_s", default=30.0, show_default=True, help="Longest window in seconds; the model's context.")
+@click.option(
+    "--context", "context_s", default=30.0, show_default=True, help="Longest window in seconds; the model's context."
+)
 @click.option("--one-utterance", is_flag=True, help="One utterance per window instead of packed windows.")
 @click.option("--without-timestamps", default=0.2, show_default=True, help="Share of windows without time stamps.")
-@click.option("--with-prompt", default=0.0, show_default=True, help="Share of windows with the previous text as prompt.")
+@click.option(
+    "--with-prompt", default=0.0, show_default=True, help="Share of windows with the previous text as prompt."
+)
 @click.option("--seed", default=0, show_default=True, help="Decides window margins and which windows get what.")
 def prepare(**parameters: Any) -> None:
     """Turn folders of CHAT transcripts and recordings into training data.
@@ -89,7 +95,9 @@ def prepare(**parameters: Any) -> None:
 
 @main.command()
 @click.argument("path", type=_path)
-@click.option("--mode", default="strict", show_default=True, type=click.Choice(["strict", "flucalc"]), help="How to count.")
+@click.option(
+    "--mode", default="strict", show_default=True, type=click.Choice(["strict", "flucalc"]), help="How to count."
+)
 @click.option("--json", is_flag=True, help="Print JSON instead of a table.")
 @click.option("--check", is_flag=True, help="List what breaks CHAT's rules.")
 def inspect(**parameters: Any) -> None:
@@ -104,6 +112,7 @@ def inspect(**parameters: Any) -> None:
 @click.argument("recipe", type=_path)
 @click.option("--set", multiple=True, metavar="KEY=VALUE", help="Override a recipe value: training.learning_rate=1e-5.")
 @click.option("-o", "--out", type=_path, help="Folder for the checkpoint, instead of the recipe's.")
+@click.option("--processes", default=1, show_default=True, help="Processes of this machine that train together.")
 def finetune(**parameters: Any) -> None:
     """Train as a recipe says; called again, go on where it stopped.
 
@@ -131,9 +140,13 @@ def estimate_memory(**parameters: Any) -> None:
 @click.argument("inputs", nargs=-1, required=True, type=_path)
 @click.option("--model", required=True, help="A checkpoint folder or a hub name such as openai/whisper-small.")
 @click.option("-o", "--out", type=_path, help="Folder for the transcripts; beside the audio when not given.")
-@click.option("--format", "formats", multiple=True, default=("cha",), show_default=True, help="cha, srt, vtt, txt or json.")
+@click.option(
+    "--format", "formats", multiple=True, default=("cha",), show_default=True, help="cha, srt, vtt, txt or json."
+)
 @click.option("--language", default="eng", show_default=True, help="Language of the speech, as CHAT writes it.")
-@click.option("--role", default="Participant", show_default=True, help="Role of the speaker when the model writes none.")
+@click.option(
+    "--role", default="Participant", show_default=True, help="Role of the speaker when the model writes none."
+)
 @click.option("--batch-size", default=8, show_default=True, help="Windows decoded at once.")
 @click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:1.")
 @click.option("--engine", default="transformers", show_default=True, help="The decoder's library.")
@@ -187,10 +200,16 @@ def doctor() -> None:
 
 
 @main.command()
-@click.option("-o", "--out", default=Path("runs/demo"), show_default=True, type=_path, help="Folder for everything it makes.")
-@click.option("--corpus", default=Path("corpora/storybook"), show_default=True, type=_path, help="CHAT and audio with a card.")
+@click.option(
+    "-o", "--out", default=Path("runs/demo"), show_default=True, type=_path, help="Folder for everything it makes."
+)
+@click.option(
+    "--corpus", default=Path("corpora/storybook"), show_default=True, type=_path, help="CHAT and audio with a card."
+)
 @click.option("--model", default="models/nano", show_default=True, help="The checkpoint to start from.")
-@click.option("--seed", default=0, show_default=True, help="Decides the order of the data and the adapter's first weights.")
+@click.option(
+    "--seed", default=0, show_default=True, help="Decides the order of the data and the adapter's first weights."
+)
 def demo(**parameters: Any) -> None:
     """Run the whole job in small: prepare, fine-tune, transcribe, evaluate; the report's path comes last.
 

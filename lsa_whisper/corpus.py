@@ -23,20 +23,19 @@ from lsa_whisper import chat
 from lsa_whisper.audio import AUDIO_SUFFIXES, Recording
 from lsa_whisper.chat import Participant, Transcript
 from lsa_whisper.errors import AudioError, ChatSyntaxError, CorpusError
+from lsa_whisper.manifest import SPLITS
 
-SPLITS = ("train", "dev", "test")
 CARD_NAME = "card.yaml"
 
 _AGE_NAME = re.compile(r"\d{5,6}[a-z]?")  # CHILDES names a session by the child's age: 020304 is 2;03.04
 _VISIT = re.compile(r"(?<=\d)[a-z]$")  # AphasiaBank's adler01a and adler01b are two visits of one person
-_GENERIC_NAMES = frozenset(
-    """
-    adult boy brother caller caretaker child clinician conversationalpartner doctor environment examiner experimenter
-    father female friend girl grandfather grandmother informant interviewer investigator justice leader male man media
-    member mother narrator nurse observer other parent participant partner patient player playmate sibling sister
-    speaker student subject targetadult targetchild teacher teenager therapist unidentified visitor woman uncertain
-    """.split()
-)
+_ROLE_WORDS = """
+adult boy brother caller caretaker child clinician conversationalpartner doctor environment examiner experimenter
+father female friend girl grandfather grandmother informant interviewer investigator justice leader male man media
+member mother narrator nurse observer other parent participant partner patient player playmate sibling sister
+speaker student subject targetadult targetchild teacher teenager therapist unidentified visitor woman uncertain
+"""
+_GENERIC_NAMES = frozenset(_ROLE_WORDS.split())
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ import torch
 
 from lsa_whisper import manifest
 from lsa_whisper.audio import Recording
+from lsa_whisper.checkpoint import Checkpoint, decoder_prompt
 from lsa_whisper.errors import ManifestError
 from lsa_whisper.timespan import TimeSpan
 
@@ -22,28 +23,21 @@ TIMESTAMP = re.compile(r"<\|(\d+\.\d\d)\|>")
 """Whisper's marks of time inside a label, in seconds from the window's start."""
 
 
-def label_ids(text: str, tokenizer: Any, *, lang: str = "en", prompt: str = "") -> tuple[list[int], int]:
+def label_ids(
+    text: str, tokenizer: Any, generation_config: Any, *, lang: str = "en", prompt: str = ""
+) -> tuple[list[int], int]:
     """Return the decoder's whole sequence for one window, and how many of its first tokens are only given.
 
-    The order is Whisper's: ``<|startofprev|> prompt`` when there is a prompt, ``<|startoftranscript|>``, language and
-    task when the tokenizer has them, ``<|notimestamps|>`` when ``text`` holds no timestamp, the text,
-    ``<|endoftext|>``.
+    The order is Whisper's: ``<|startofprev|> prompt`` when there is a prompt, what every decoding begins with,
+    ``<|notimestamps|>`` when ``text`` holds no timestamp, the text, ``<|endoftext|>``.
 
     Raises:
-        ManifestError: If the tokenizer knows languages but not ``lang``.
+        CheckpointError: If the model knows languages but not ``lang``.
     """
-    ids: list[int] = []
-    if prompt:
-        ids += [_special("<|startofprev|>", tokenizer), *_text_ids(prompt, tokenizer)]
-    given = len(ids)
-    ids.append(_special("<|startoftranscript|>", tokenizer))
-    if _known("<|en|>", tokenizer) and _known("<|transcribe|>", tokenizer):
-        if not _known(f"<|{lang}|>", tokenizer):
-            raise ManifestError(f"the model's tokenizer has no language {lang!r}; give Whisper's two-letter code")
-        ids += [_special(f"<|{lang}|>", tokenizer), _special("<|transcribe|>", tokenizer)]
-    if not TIMESTAMP.search(text):
-        ids.append(_special("<|notimestamps|>", tokenizer))
-    return [*ids, *timed_ids(text, tokenizer), tokenizer.eos_token_id], given
+    before = [_special("<|startofprev|>", tokenizer), *_text_ids(prompt, tokenizer)] if prompt else []
+    timed = TIMESTAMP.search(text) is not None
+    begin = decoder_prompt(tokenizer, generation_config, language=lang, with_timestamps=timed)
+    return [*before, *begin, *timed_ids(text, tokenizer), tokenizer.eos_token_id], len(before)
 
 
 def timed_ids(text: str, tokenizer: Any) -> list[int]:
@@ -60,10 +54,6 @@ def _text_ids(text: str, tokenizer: Any) -> list[int]:
     return tokenizer(f" {words}", add_special_tokens=False).input_ids if words else []
 
 
-def _known(token: str, tokenizer: Any) -> bool:
-    return tokenizer.convert_tokens_to_ids(token) not in (None, tokenizer.unk_token_id)
-
-
 def _special(token: str, tokenizer: Any) -> int:
     return int(tokenizer.convert_tokens_to_ids(token))
 
@@ -71,15 +61,13 @@ def _special(token: str, tokenizer: Any) -> int:
 class WindowDataset(torch.utils.data.Dataset):
     """The windows of a manifest as ``{"input_features": (mels, frames), "tokens": [...], "given": n}``."""
 
-    def __init__(self, path: Path, feature_extractor: Any, tokenizer: Any, *, longest: int, cache: bool = False):
+    def __init__(self, path: Path, checkpoint: Checkpoint, *, cache: bool = False):
         """Open the manifest and encode its texts; audio is read when an item is asked for.
 
         Args:
             path: The manifest.
-            feature_extractor: The checkpoint's own.
-            tokenizer: The checkpoint's own.
-            longest: The decoder's positions; a longer label is an error, because cutting it would teach the
-                model to stop early.
+            checkpoint: Whose features and token ids they become. A label longer than its decoder is an error, because
+                cutting it would teach the model to stop early.
             cache: Keep the features (as fp16) in memory once computed.
 
         Raises:
@@ -87,10 +75,10 @@ class WindowDataset(torch.utils.data.Dataset):
         """
         self.segments = manifest.read(path)
         self.folder = path.parent
-        self.extractor = feature_extractor
-        self.encoded = [label_ids(s.text, tokenizer, lang=s.lang, prompt=s.prompt) for s in self.segments]
+        self.extractor = checkpoint.feature_extractor
+        self.encoded = [_encoded(segment, checkpoint) for segment in self.segments]
         self.cache: dict[int, torch.Tensor] | None = {} if cache else None
-        self._check(path, longest)
+        self._check(path, checkpoint.model.config.max_target_positions)
 
     def _check(self, path: Path, longest: int) -> None:
         context_s = self.extractor.n_samples / self.extractor.sampling_rate
@@ -102,7 +90,8 @@ class WindowDataset(torch.utils.data.Dataset):
                 )
             if len(tokens) > longest + 1:
                 raise ManifestError(
-                    f"{path}:{line}: a label of {len(tokens)} tokens, but the model writes {longest}; use shorter windows"
+                    f"{path}:{line}: a label of {len(tokens)} tokens, but the model writes {longest}; "
+                    "use shorter windows"
                 )
 
     def __len__(self) -> int:
@@ -126,6 +115,11 @@ class WindowDataset(torch.utils.data.Dataset):
         samples = Recording.open(self.folder / segment.audio_filepath).load(span)
         rate_hz = self.extractor.sampling_rate
         return self.extractor(samples, sampling_rate=rate_hz, return_tensors="np").input_features[0]
+
+
+def _encoded(segment: manifest.Segment, checkpoint: Checkpoint) -> tuple[list[int], int]:
+    settings = checkpoint.model.generation_config
+    return label_ids(segment.text, checkpoint.tokenizer, settings, lang=segment.lang, prompt=segment.prompt)
 
 
 class Collator:

@@ -82,11 +82,7 @@ def doctor(*, folder: Path | None = None) -> Diagnosis:
 
 
 def _python() -> Iterator[Row]:
-    version = platform.python_version()
-    if sys.version_info < (3, 11):
-        yield Row("python", "problem", version, "install Python 3.11 or newer")
-    else:
-        yield Row("python", "ok", f"{version} ({sys.executable})")
+    yield Row("python", "ok", f"{platform.python_version()} ({sys.executable})")
 
 
 def _packages() -> Iterator[Row]:

@@ -160,8 +160,8 @@ def read_text(row: Segment) -> tuple[list[str], int, list[str]]:
 def survey(manifests: Mapping[str, Path]) -> dict[str, Any]:
     """Return what the manifests (by split) hold, ready for JSON.
 
-    ``events_per_100_fluent_words`` is by CHAT role where ``prepared.json`` lies beside the manifests and knows the roles, and
-    otherwise for everyone together.
+    ``events_per_100_fluent_words`` is by CHAT role where ``prepared.json`` lies beside the manifests and knows the
+    roles, and otherwise for everyone together.
 
     Raises:
         ManifestError: A manifest is malformed.

@@ -160,7 +160,7 @@ def test_an_adapter_without_its_base_says_so(folder, tmp_path):
     settings = json.loads((out / "adapter_config.json").read_text())
     settings["base_model_name_or_path"] = str(tmp_path / "gone" / "base")
     (out / "adapter_config.json").write_text(json.dumps(settings))
-    with pytest.raises(CheckpointError, match="base model .*gone"):
+    with pytest.raises(CheckpointError, match=r"base model .*gone"):
         checkpoint.load(out)
 
 
@@ -192,6 +192,15 @@ def test_what_cannot_be_loaded_is_refused_in_one_sentence(folder, tmp_path):
         with pytest.raises(CheckpointError, match=reason) as caught:
             checkpoint.load(path)
         assert "\n" not in str(caught.value) and str(path) in str(caught.value)
+
+
+def test_devices_and_numbers_that_are_not_there_are_refused(folder):
+    with pytest.raises(CheckpointError, match="float8"):
+        checkpoint.load(folder, dtype="float8")
+    with pytest.raises(CheckpointError, match="device 'nowhere' cannot be used"):
+        checkpoint.load(folder, device="nowhere")
+    half = checkpoint.load(folder, dtype="bfloat16")
+    assert half.model.dtype == torch.bfloat16
 
 
 def test_a_missing_tensor_is_not_made_up(folder, tmp_path):

@@ -1,6 +1,5 @@
 """Folders as they come: who belongs to whom, who is who, and what must never be reached."""
 
-import os
 from pathlib import Path
 
 import numpy as np
@@ -108,15 +107,15 @@ def test_media_names_never_leave_the_root(tmp_path, media):
 def test_links_in_a_circle_end(tmp_path):
     transcript(tmp_path / "a" / "s.cha")
     audio(tmp_path / "a" / "s.wav")
-    os.symlink(tmp_path, tmp_path / "a" / "up")
-    os.symlink(tmp_path / "a", tmp_path / "a" / "self")
+    (tmp_path / "a" / "up").symlink_to(tmp_path)
+    (tmp_path / "a" / "self").symlink_to(tmp_path / "a")
     assert names(tmp_path) == {"a/s": "s.wav"}
 
 
 def test_a_linked_media_folder_is_followed(tmp_path):
     audio(tmp_path / "disk" / "s.wav")
     transcript(tmp_path / "corpus" / "s.cha")
-    os.symlink(tmp_path / "disk", tmp_path / "corpus" / "media")
+    (tmp_path / "corpus" / "media").symlink_to(tmp_path / "disk")
     assert names(tmp_path / "corpus") == {"s": "s.wav"}
 
 

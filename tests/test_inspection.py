@@ -66,7 +66,9 @@ def test_a_mode_that_does_not_exist(tmp_path):
 def test_many_transcripts_are_one_row_per_speaker(tmp_path):
     table = inspect(corpus(tmp_path / "c", 5))
     assert all(f"s{at} CHI" in table for at in range(5))
-    assert set(json.loads(inspect(tmp_path / "c", json=True))) == {str(tmp_path / "c" / f"s{at}.cha") for at in range(5)}
+    assert set(json.loads(inspect(tmp_path / "c", json=True))) == {
+        str(tmp_path / "c" / f"s{at}.cha") for at in range(5)
+    }
 
 
 def test_problems_are_listed_by_place(tmp_path):
@@ -103,14 +105,16 @@ def test_prepared_data_are_surveyed(prepared):
 
 def test_the_survey_as_tables(prepared):
     text = inspect(prepared)
-    for words in ("train", "padding", "words per s", "Target_Child", "untranscribed", "want [/] want it .", "s7.wav"):
-        assert words in text or words == "s7.wav"
+    for words in ("train", "padding", "words per s", "Target_Child", "untranscribed", "want [/] want it ."):
+        assert words in text
     assert text.count("want [/] want it .") == 10
     assert "[/]" in text and "<|" in text, "marks are text, not styles"
 
 
 def test_a_manifest_of_another_tool(tmp_path):
-    manifest.write([Segment("/x/a.wav", 0, 3.0, "&-um yes ."), Segment("/x/b.wav", 0, 6.0, "no .")], tmp_path / "x.jsonl")
+    manifest.write(
+        [Segment("/x/a.wav", 0, 3.0, "&-um yes ."), Segment("/x/b.wav", 0, 6.0, "no .")], tmp_path / "x.jsonl"
+    )
     found = json.loads(inspect(tmp_path / "x.jsonl", json=True))
     assert found["splits"]["x"]["segments"] == 2 and found["splits"]["x"]["padding"] == 0.85
     assert found["events_per_100_fluent_words"] == {"everyone": {"filled_pause": 50.0}}

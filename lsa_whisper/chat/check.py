@@ -54,8 +54,8 @@ def _headers(transcript: Transcript) -> Iterator[Problem]:
 
 
 def _speakers(transcript: Transcript) -> Iterator[Problem]:
-    participants = transcript.header("@Participants") or ""
-    named = [entry.split()[0] for entry in participants.split(",") if entry.split()]
+    participants = (transcript.header("@Participants") or "").split(",")
+    roles = {entry.split()[0]: entry.split()[-1] for entry in participants if entry.split()}
     described = set()
     for line in transcript.headers:
         if line.name == "@ID":
@@ -67,14 +67,13 @@ def _speakers(transcript: Transcript) -> Iterator[Problem]:
             elif not _AGE.fullmatch(fields[3]):  # 34
                 message = f"the age {fields[3]!r} must read like 4;11.03"
                 yield Problem(transcript.path, line.number, 1, "age", message)
-    for code in named:
+    for code, role in roles.items():
         if code not in described:
             yield Problem(transcript.path, 1, 1, "missing-id", f"participant {code} has no @ID")
-        role = transcript.participants[code].role
-        if role not in ROLES:
+        if role not in ROLES:  # 15
             yield Problem(transcript.path, 1, 1, "role", f"participant {code} has an unknown role {role!r}")
     for utterance in transcript.utterances:
-        if utterance.speaker not in named:  # 18
+        if utterance.speaker not in roles:  # 18
             message = f"*{utterance.speaker} is not in @Participants"
             yield Problem(transcript.path, utterance.line or 1, 1, "speaker", message)
 

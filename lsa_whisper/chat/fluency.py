@@ -230,14 +230,13 @@ def _count_flucalc(utterance: Utterance, counts: Counts, english: bool) -> None:
 
 def _inner_pauses(tokens: list[Token]) -> int:
     """Count the pauses that have a word before and a word behind them."""
-    speech = [at for at, token in enumerate(tokens) if _is_speech(token)]
-    if not speech:
-        return 0
-    return sum(token.kind == "pause" for token in tokens[speech[0] : speech[-1]])
+    before = next((at for at, token in enumerate(tokens) if _is_word(token, ("word", "linker", "terminator"))), None)
+    behind = next((at for at in reversed(range(len(tokens))) if _is_word(tokens[at], ("word",))), 0)
+    return 0 if before is None else sum(token.kind == "pause" for token in tokens[before:behind])
 
 
-def _is_speech(token: Token) -> bool:
-    return token.kind == "word" and not token.text.startswith(("0", "("))
+def _is_word(token: Token, kinds: tuple[str, ...]) -> bool:
+    return token.kind in kinds and not token.text.startswith(("0", "("))
 
 
 def _texts(item: Item) -> Iterator[str]:
@@ -250,6 +249,8 @@ def _texts(item: Item) -> Iterator[str]:
 
 def _vowel_groups(text: str) -> int:
     """Count syllables as FluCalc does: runs of vowel letters, a final e only after consonant + l or alone."""
+    if text.startswith("("):
+        return 0
     word = "".join(re.findall("[a-z0-9]", _SEGMENT.sub("", text).partition("@")[0].lower()))
     if word == "maybe":
         return 2

@@ -11,7 +11,7 @@ FOLD = re.compile(r"\s+")
 _END_OF_NAME = re.compile(r"[:\r\n\t]")
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True)
 class Problem:
     """Something in a transcript that CHAT does not allow, at a 1-based line and column."""
 

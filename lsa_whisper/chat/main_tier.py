@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lsa_whisper.chat.lazy import lazy
 from lsa_whisper.chat.lines import FOLD, Line
@@ -120,6 +120,11 @@ class Utterance:
         if Role.OTHER_SPEAKER in roles:
             return "other speaker"
         return "phonetic" if Role.PHONETIC in roles else None
+
+    def at(self, span: TimeSpan) -> Utterance:
+        """Return the same utterance with ``span`` as its one bullet."""
+        text = BULLET.sub("", self.main).rstrip()
+        return replace(self, main=f"{text} \x15{span.start_ms}_{span.end_ms}\x15\n")
 
     def place(self, offset: int) -> tuple[int, int]:
         """Return the 1-based line and column of the character at ``offset`` of :attr:`body`."""

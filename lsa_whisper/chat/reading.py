@@ -143,14 +143,14 @@ class Reading:
             self.events.append(Event(kind, start, end, *span))
 
 
-def _replacement(codes: tuple[str, ...]) -> list[str] | None:
+def _replacement(codes: list[str]) -> list[str] | None:
     for code in codes:
         if match := _REPLACEMENT.fullmatch(code):
             return [word for part in match.group(1).split() for word in read_word(part).fluent]
     return None
 
 
-def copies(codes: tuple[str, ...]) -> int:
+def copies(codes: list[str]) -> int:
     """Return how often an item with these codes was said: 3 for the obsolete ``[x 3]``, otherwise 1."""
     for code in codes:
         if match := _COPIES.fullmatch(code):

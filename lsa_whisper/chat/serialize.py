@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import tempfile
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -12,6 +12,8 @@ from lsa_whisper.chat.lines import Line
 from lsa_whisper.chat.main_tier import Utterance
 from lsa_whisper.chat.model import Transcript
 from lsa_whisper.chat.parse import parse
+from lsa_whisper.errors import LsaWhisperError
+from lsa_whisper.timespan import TimeSpan
 
 
 def serialize(transcript: Transcript) -> str:
@@ -32,18 +34,20 @@ def serialize(transcript: Transcript) -> str:
 
 
 def write(transcript: Transcript, path: str | Path) -> None:
-    """Write ``transcript`` to ``path`` in its own encoding, all at once or not at all."""
+    """Write ``transcript`` to ``path`` in its own encoding, all at once or not at all.
+
+    Raises:
+        LsaWhisperError: when the file cannot be written.
+    """
     data = serialize(transcript).encode(transcript.encoding, "surrogatepass")
     target = Path(path)
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    unfinished = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        Path(name).chmod(0o644)
-        Path(name).replace(target)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+        unfinished.write_bytes(data)
+        unfinished.replace(target)
+    except OSError as error:
+        unfinished.unlink(missing_ok=True)
+        raise LsaWhisperError(f"{path}: cannot write it ({error.strerror}); check the folder") from error
 
 
 def compose(
@@ -60,14 +64,15 @@ def compose(
     Args:
         languages: ISO 639-3 codes, the main language first.
         participants: everyone who may speak.
-        utterances: in order of time.
+        utterances: in any order; those with times are put in order of time, and one that begins before its own
+            speaker has ended the last one is made to begin there.
         media: the name of the recording without its ending; it should equal the stem of the file that is written.
         media_kind: ``audio`` or ``video``.
         comments: one ``@Comment`` line each.
     """
-    spoken = list(utterances)
+    spoken = _in_order(utterances)
     lines = ["@UTF8", "@Begin", f"@Languages:\t{', '.join(languages)}"]
-    names = (" ".join(part for part in (p.code, p.name.replace(" ", "_"), p.role) if part) for p in participants)
+    names = (" ".join(part for part in (p.code, re.sub(r"[\s,]+", "_", p.name), p.role) if part) for p in participants)
     lines.append(f"@Participants:\t{', '.join(names)}")
     lines.extend(_identity(person) for person in participants)
     if media:
@@ -91,4 +96,24 @@ def _identity(person: Participant) -> str:
         person.education,
         person.custom,
     )
-    return f"@ID:\t{'|'.join(fields)}|"
+    return f"@ID:\t{'|'.join(field.replace('|', '/') for field in fields)}|"
+
+
+def _in_order(utterances: Iterable[Utterance]) -> list[Utterance]:
+    """Sort by time (an utterance without times stays behind the one before it), and undo overlaps with oneself."""
+    starts: list[int] = []
+    spoken = list(utterances)
+    for one in spoken:
+        starts.append(one.span.start_ms if one.span else starts[-1] if starts else 0)
+    spoken = [spoken[at] for at in sorted(range(len(spoken)), key=starts.__getitem__)]
+    ends: dict[str, int] = {}
+    last_start = 0
+    for at, one in enumerate(spoken):
+        if one.span is None:
+            continue
+        start_ms = max(one.span.start_ms, ends.get(one.speaker, 0), last_start)
+        span = TimeSpan(start_ms, max(one.span.end_ms, start_ms + 1))
+        if span != one.span:
+            spoken[at] = one.at(span)
+        ends[one.speaker], last_start = span.end_ms, start_ms
+    return spoken

@@ -17,7 +17,7 @@ class Word:
 
     text: str
     offset: int
-    codes: tuple[str, ...] = ()
+    codes: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -26,7 +26,7 @@ class Group:
 
     offset: int
     items: list[Item] = field(default_factory=list)
-    codes: tuple[str, ...] = ()
+    codes: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -68,7 +68,7 @@ def build(text: str) -> Tree:
 
     >>> tree = build("<I want> [/] I want it .")
     >>> tree.items[0].codes, [item.text for item in tree.items[1:]]
-    (('[/]',), ['I', 'want', 'it', '.'])
+    (['[/]'], ['I', 'want', 'it', '.'])
     """
     items: list[Item] = []
     target: Word | Group | None = None  # what a code [...] comments on: pauses and happenings in between do not count
@@ -89,7 +89,7 @@ def build(text: str) -> Tree:
                 if piece in _RETRACES:
                     faults.append(Fault(offset, "retrace-without-words", f"{piece} follows no word"))
             else:
-                target.codes = (*target.codes, piece)
+                target.codes.append(piece)
         elif kind == "open" and len(stack) < MAX_DEPTH:
             stack.append((items, target))
             group = Group(offset)

@@ -137,7 +137,7 @@ def _role(surface: str) -> tuple[Role, str]:
 
 
 def _without_marks(body: str) -> str:
-    if body.isascii():
+    if body.isascii() and body.isprintable():  # underlining is written with control characters
         return body
     body = _OVERLAP.sub("", body).translate(_DROP_MARKS).replace("’", "'").replace("‘", "'")
     if _LATIN.search(body):  # in Greek text these are letters

@@ -12,6 +12,8 @@ from lsa_whisper.checkpoint.folder import ADAPTER_FILE, OUR_FILE, base_of, is_lo
 from lsa_whisper.errors import CheckpointError
 from lsa_whisper.labels import Labels
 
+_DTYPES = ("float32", "bfloat16", "float16")
+
 
 @dataclass(frozen=True)
 class Checkpoint:
@@ -54,15 +56,18 @@ def load(path: str | Path, *, dtype: str = "float32", device: str = "cpu") -> Ch
         device: where the weights go, for example ``cpu`` or ``cuda:0``.
 
     Raises:
-        CheckpointError: the folder is missing or incomplete, or its weights are pickled, or it is no Whisper model.
+        CheckpointError: the folder is missing or incomplete, its weights are pickled, it is no Whisper model, or the
+            machine has no such device.
     """
     source = str(path)
     ours = {}
     if is_local(path):
         verify(Path(path))
         ours = read_json(Path(path) / OUR_FILE) if (Path(path) / OUR_FILE).exists() else {}
+    if dtype not in _DTYPES:
+        raise CheckpointError(f"numbers of type {dtype!r} are not known; choose {', '.join(_DTYPES)}")
     with quiet():
-        model = _load_model(source, dtype).to(device).eval()
+        model = _onto(_load_model(source, dtype), device).eval()
         feature_extractor, tokenizer = _load_processor(source)
     labels = Labels.from_dict(ours["labels"]) if "labels" in ours else Labels("fluent")
     recipe, provenance = ours.get("recipe", {}), ours.get("provenance", {})
@@ -103,6 +108,13 @@ def _load_model(source: str, dtype: str) -> Any:
     if missing:
         raise CheckpointError(f"{source}: {len(missing)} tensors are missing, first {missing[0]}; save the model again")
     return model
+
+
+def _onto(model: Any, device: str) -> Any:
+    try:
+        return model.to(device)
+    except (RuntimeError, AssertionError) as error:  # torch asserts where it was built without CUDA
+        raise CheckpointError(f"device {device!r} cannot be used ({str(error).splitlines()[0]}); choose cpu") from error
 
 
 def _load_merged(folder: Path, dtype: str) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from lsa_whisper.chat import Utterance
 from lsa_whisper.evaluate.bootstrap import Resamples
 from lsa_whisper.evaluate.counts import Detections, WordErrors
 from lsa_whisper.evaluate.normalize import normalize
-from lsa_whisper.evaluate.pairing import Files, pair
+from lsa_whisper.evaluate.pairing import pair
 from lsa_whisper.evaluate.results import Difference, Evaluation
 from lsa_whisper.evaluate.score import FileScores, score
 from lsa_whisper.evaluate.system import System
@@ -28,7 +28,6 @@ def evaluate(
     names: Sequence[str] = (),
     audio: Path | None = None,
     samples: int = 2000,
-    progress: Callable[[str], None] | None = None,
 ) -> Evaluation:
     """Return the scores of one or several systems over the same references.
 
@@ -41,41 +40,33 @@ def evaluate(
         names: one name per system; their file or folder names when left out.
         audio: a folder with the recordings, to be played from the report.
         samples: how many bootstrap resamples the intervals come from.
-        progress: called with ``"system: file"`` before each file is scored.
 
     Raises:
         CorpusError: a path does not exist, holds no CHAT, or the names do not fit.
     """
     files = pair(Path(reference), [Path(path) for path in hypotheses], names)
-    said = {key: chat.read(path).utterances for key, path in files.references.items()}
-    resamples = Resamples.draw(len(said), samples=samples)
-    tell = progress or (lambda _: None)
-    systems = {n: _system(n, files, said, resamples, rows=out is not None, tell=tell) for n in files.hypotheses}
+    resamples = Resamples.draw(len(files.references), samples=samples)
+    marked = {name: _is_marked(paths.values()) for name, paths in files.hypotheses.items()}
+    scores: dict[str, list[FileScores]] = {name: [] for name in marked}
+    for key, path in files.references.items():  # one reference at a time: a corpus need not fit in memory
+        said = chat.read(path).utterances
+        for name, paths in files.hypotheses.items():
+            heard = _read(paths[key], marked=marked[name]) if key in paths else None
+            scores[name].append(score(key, said, heard, rows=out is not None))
+    systems = {n: System(n, tuple(scores[n]), resamples, marked[n], tuple(files.unused[n])) for n in marked}
     evaluation = Evaluation(Path(reference), systems, samples)
     if out is None:
         return evaluation
     from lsa_whisper.evaluate.report import write_reports
 
-    return replace(evaluation, report=write_reports(evaluation, said, Path(out), audio=audio))
+    return replace(evaluation, report=write_reports(evaluation, Path(out), audio=audio))
 
 
-def _system(
-    name: str,
-    files: Files,
-    said: dict[str, list[Utterance]],
-    resamples: Resamples,
-    *,
-    rows: bool,
-    tell: Callable[[str], None],
-) -> System:
-    """Return the scores of one system; its files are read one at a time."""
-    paths = files.hypotheses[name]
-    marked = not paths or any(has_marks(chat.read(path).utterances) for path in paths.values())
-    scores = []
-    for key, reference in said.items():
-        tell(f"{name}: {key}")
-        heard = chat.read(paths[key]).utterances if key in paths else None
-        if heard is not None and not marked:
-            heard = [mark_from_words(utterance) for utterance in heard]
-        scores.append(score(key, reference, heard, rows=rows))
-    return System(name, tuple(scores), resamples, marked, tuple(files.unused[name]))
+def _is_marked(paths: Collection[Path]) -> bool:
+    """Return whether a system wrote a disfluency mark in any of its files (or wrote none at all)."""
+    return not paths or any(has_marks(chat.read(path).utterances) for path in paths)
+
+
+def _read(path: Path, *, marked: bool) -> list[Utterance]:
+    utterances = chat.read(path).utterances
+    return utterances if marked else [mark_from_words(utterance) for utterance in utterances]

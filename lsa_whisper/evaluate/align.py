@@ -3,20 +3,22 @@
 Conventions:
 
 - The number of errors is Levenshtein's (substitution = deletion = insertion = 1).
-- Among alignments of the same cost, the one that deletes the most *disfluent* reference words wins, then the one that
-  inserts the most disfluent hypothesis words: for ``i [/] i want`` against ``i want`` it is the taken-back ``i`` that
-  is missing.
+- Among alignments of the same cost, the one that deletes the most *disfluent* reference words wins: for
+  ``i [/] i want`` against ``i want`` it is the taken-back ``i`` that is missing. Then the one that pairs the fewest
+  words of utterances said at different times and inserts the most disfluent hypothesis words.
 - An unintelligible reference word (a wildcard) costs nothing, whatever it meets. Hypothesis words inserted beside it
   are its words too: they are *excluded*, not errors.
 """
 
 from __future__ import annotations
 
+from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from rapidfuzz.distance import Levenshtein
 
 from lsa_whisper.evaluate.counts import WordErrors
 
@@ -24,7 +26,12 @@ Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 
 NOTHING = -1
-_EDIT = 1 << 24  # one edit outweighs every tie-break of a file together (files stay far below 8 million words)
+# Costs are whole numbers in which one edit outweighs all first tie-breaks of a file together, and one of these all
+# second ones; so they hold for files of up to half a million words.
+_SECOND = 1
+_FIRST = 1 << 21
+_EDIT = 1 << 42
+_NEVER = 1 << 62
 _CELLS = 1 << 26  # most alignment cells kept at once (64 MB); longer files are halved first
 _DIAGONAL, _DELETE, _INSERT = 0, 1, 2
 
@@ -74,6 +81,29 @@ class Alignment:
         )
 
 
+def plain_errors(reference: Sequence[str], hypothesis: Sequence[str]) -> WordErrors:
+    """Return the counts of a Levenshtein alignment (one word or character per entry), whichever it is.
+
+    >>> plain_errors("abc", "xbcd")
+    WordErrors(hits=2, substitutions=1, deletions=0, insertions=1, ...)
+    """
+    counts = Counter(operation.tag for operation in Levenshtein.editops(reference, hypothesis))
+    hits = len(reference) - counts["replace"] - counts["delete"]
+    return WordErrors(hits, counts["replace"], counts["delete"], counts["insert"])
+
+
+@dataclass(frozen=True)
+class Apart:
+    """Which utterances were said at different times: ``matrix[reference utterance, hypothesis utterance]``.
+
+    ``reference`` and ``hypothesis`` give the utterance of every word, shape (words,).
+    """
+
+    matrix: Bools
+    reference: Ints
+    hypothesis: Ints
+
+
 def align(
     reference: Sequence[str],
     hypothesis: Sequence[str],
@@ -81,6 +111,7 @@ def align(
     disfluent_reference: Sequence[bool] | Bools | None = None,
     disfluent_hypothesis: Sequence[bool] | Bools | None = None,
     wildcard: Sequence[bool] | Bools | None = None,
+    apart: Apart | None = None,
 ) -> Alignment:
     """Return the alignment of two word lists.
 
@@ -90,12 +121,13 @@ def align(
         disfluent_reference: per reference word, whether to prefer deleting it among equals.
         disfluent_hypothesis: per hypothesis word, whether to prefer inserting it among equals.
         wildcard: per reference word, whether it is unintelligible.
+        apart: the utterances whose words are better not paired, among equals.
     """
     free = _flags(wildcard, len(reference))
     r, h = _numbered(reference, hypothesis)
-    delete = np.where(free, 0, _EDIT - 2 * _flags(disfluent_reference, len(reference)).astype(np.int64))
-    insert = _EDIT - _flags(disfluent_hypothesis, len(hypothesis)).astype(np.int64)
-    moves = _moves(r, h, delete, insert, free)
+    delete = np.where(free, 0, _EDIT - _FIRST * _flags(disfluent_reference, len(reference)).astype(np.int64))
+    insert = _EDIT - _SECOND * _flags(disfluent_hypothesis, len(hypothesis)).astype(np.int64)
+    moves = _moves(_Problem(r, h, delete, insert, free, apart))
     step_r, step_h = moves != _INSERT, moves != _DELETE
     pairs = np.full((len(moves), 2), NOTHING, dtype=np.int64)
     pairs[step_r, 0] = np.arange(len(r))
@@ -129,49 +161,95 @@ def _spread(unclear: Bools, inserted: Bools) -> Bools:
     return (unclear | inserted) & np.isin(run, run[unclear])
 
 
-def _row(above: Ints, same: Bools, delete: int, free: bool, along: Ints) -> tuple[Ints, Ints]:
-    """Return the next row of the cost table, and its costs before insertions are considered."""
-    row = above + delete
-    step = np.where(same, 0, 0 if free else _EDIT)
-    np.minimum(row[1:], above[:-1] + step, out=row[1:])
-    return np.minimum.accumulate(row - along) + along, row
+@dataclass(frozen=True)
+class _Problem:
+    """Two numbered word lists and what it costs to delete, insert and pair their words."""
+
+    r: Ints
+    h: Ints
+    delete: Ints
+    insert: Ints
+    free: Bools
+    apart: Apart | None
+
+    def part(self, r: slice, h: slice) -> _Problem:
+        """Return the problem of a stretch of both lists; slices of step -1 turn it round."""
+        apart = self.apart and Apart(self.apart.matrix, self.apart.reference[r], self.apart.hypothesis[h])
+        return _Problem(self.r[r], self.h[h], self.delete[r], self.insert[h], self.free[r], apart)
+
+    def pairing(self, i: int, columns: slice) -> Ints:
+        """Return the costs of pairing reference word ``i`` with each hypothesis word of ``columns``.
+
+        An unintelligible word pays for a word: it must not take one that is right elsewhere.
+        """
+        costs: Ints = (self.h[columns] != self.r[i]) * (2 * _FIRST if self.free[i] else _EDIT)
+        if self.apart is not None:
+            costs += self.apart.matrix[self.apart.reference[i]][self.apart.hypothesis[columns]] * _SECOND
+        return costs
+
+    def band(self) -> tuple[int, int]:
+        """Return how far a cheapest path may lie below and above the diagonal (Ukkonen 1985).
+
+        It deletes and inserts no more words than the edit distance, unintelligible words aside.
+        """
+        rows, columns = len(self.r), len(self.h)
+        most = Levenshtein.distance(self.r.tolist(), self.h.tolist()) + int(self.free.sum())
+        return min((most + rows - columns) // 2, rows), min((most + columns - rows) // 2, columns)
 
 
-def _last_row(r: Ints, h: Ints, delete: Ints, insert: Ints, free: Bools) -> Ints:
-    along = np.concatenate(([0], np.cumsum(insert)))
-    row = along
-    for i in range(len(r)):
-        row, _ = _row(row, h == r[i], delete[i], free[i], along)
-    return row
+def _rows(problem: _Problem, below: int, above: int) -> Iterator[tuple[slice, Ints, Ints, Ints]]:
+    """Yield the cost table row by row, within a band about the diagonal.
+
+    Each time: the band's columns, the whole row (:data:`_NEVER` outside the band), the costs in the band before
+    insertions are considered, and those of deleting the row's word.
+    """
+    along = np.concatenate(([0], np.cumsum(problem.insert)))
+    row = along.copy()
+    row[above + 1 :] = _NEVER
+    for i in range(len(problem.r)):
+        first, last = max(0, i + 1 - below), min(len(problem.h), i + 1 + above)
+        band, paired = slice(first, last + 1), slice(max(first - 1, 0), last)
+        deleted = row[band] + problem.delete[i]
+        direct = deleted.copy()
+        tail = direct[1:] if first == 0 else direct
+        np.minimum(tail, row[paired] + problem.pairing(i, paired), out=tail)
+        row[paired.start] = _NEVER
+        row[band] = np.minimum.accumulate(direct - along[band]) + along[band]
+        yield band, row, direct, deleted
 
 
-def _moves(r: Ints, h: Ints, delete: Ints, insert: Ints, free: Bools) -> NDArray[np.uint8]:
+def _last_row(problem: _Problem) -> Ints:
+    """Return the last row of the whole table, of a problem with reference words."""
+    return deque((row for _, row, _, _ in _rows(problem, len(problem.r), len(problem.h))), maxlen=1)[0]
+
+
+def _moves(problem: _Problem) -> NDArray[np.uint8]:
     """Return the moves of a cheapest path; a table too big to keep is cut at its middle row (Hirschberg 1975)."""
-    if (len(r) + 1) * (len(h) + 1) <= _CELLS or len(r) < 2:
-        return _traced(r, h, delete, insert, free)
-    middle = len(r) // 2
-    top, bottom = slice(None, middle), slice(middle, None)
-    before = _last_row(r[top], h, delete[top], insert, free[top])
-    after = _last_row(r[bottom][::-1], h[::-1], delete[bottom][::-1], insert[::-1], free[bottom][::-1])[::-1]
+    below, above = problem.band()
+    rows = len(problem.r)
+    if (rows + 1) * (below + above + 1) <= _CELLS or rows < 2:
+        return _traced(problem, below, above)
+    middle, everything, back = rows // 2, slice(None), slice(None, None, -1)
+    before = _last_row(problem.part(slice(None, middle), everything))
+    after = _last_row(problem.part(slice(middle, None), everything).part(back, back))[::-1]
     cut = int(np.argmin(before + after))
-    left = _moves(r[top], h[:cut], delete[top], insert[:cut], free[top])
-    right = _moves(r[bottom], h[cut:], delete[bottom], insert[cut:], free[bottom])
-    return np.concatenate((left, right))
+    left = _moves(problem.part(slice(None, middle), slice(None, cut)))
+    return np.concatenate((left, _moves(problem.part(slice(middle, None), slice(cut, None)))))
 
 
-def _traced(r: Ints, h: Ints, delete: Ints, insert: Ints, free: Bools) -> NDArray[np.uint8]:
-    along = np.concatenate(([0], np.cumsum(insert)))
-    table = np.empty((len(r) + 1, len(h) + 1), dtype=np.uint8)
-    table[0] = _INSERT
-    row = along
-    for i in range(len(r)):
-        above = row
-        row, direct = _row(above, h == r[i], delete[i], free[i], along)
-        table[i + 1] = np.where(row < direct, _INSERT, np.where(direct == above + delete[i], _DELETE, _DIAGONAL))
+def _traced(problem: _Problem, below: int, above: int) -> NDArray[np.uint8]:
+    """Return the moves of a cheapest path, keeping for every cell of the band how it was reached."""
+    i, j = len(problem.r), len(problem.h)
+    inserted = np.ones((i + 1, below + above + 1), dtype=np.bool_)
+    removed = np.zeros_like(inserted)
+    for n, (band, row, direct, deleted) in enumerate(_rows(problem, below, above), 1):
+        kept = slice(band.start - n + below, band.stop - n + below)
+        np.less(row[band], direct, out=inserted[n, kept])
+        np.equal(direct, deleted, out=removed[n, kept])
     path = []
-    i, j = len(r), len(h)
     while i or j:
-        move = int(table[i, j])
+        cell = i, j - i + below
+        move = _INSERT if inserted[cell] else _DELETE if removed[cell] else _DIAGONAL
         path.append(move)
         i, j = i - (move != _INSERT), j - (move != _DELETE)
     return np.array(path[::-1], dtype=np.uint8)

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lsa_whisper import __version__
-from lsa_whisper.chat import Utterance
 from lsa_whisper.errors import CorpusError
 from lsa_whisper.evaluate.figures import figures
 from lsa_whisper.evaluate.glossary import CLASSES, COLUMNS, MEASURES
@@ -24,14 +23,11 @@ WORST = 20
 """How many utterances the Markdown report shows."""
 
 
-def write_reports(
-    evaluation: Evaluation, said: dict[str, list[Utterance]], out: Path, *, audio: Path | None = None
-) -> Path:
+def write_reports(evaluation: Evaluation, out: Path, *, audio: Path | None = None) -> Path:
     """Write the three reports into ``out`` and return the path of the HTML one.
 
     Args:
         evaluation: scored with its rows.
-        said: the utterances of each reference file.
         out: a folder; made if it is not there.
         audio: a folder with recordings to link to.
 
@@ -40,11 +36,11 @@ def write_reports(
     """
     if audio is not None and not audio.is_dir():
         raise CorpusError(f"{audio}: there is no such folder of recordings; leave it out or correct the path")
-    utterances = payload(evaluation, said, out, audio)
+    utterances = payload(evaluation, out, audio)
     facts: dict[str, Any] = {
         "evaluation": evaluation,
         "systems": list(evaluation.systems),
-        "files": len(said),
+        "files": len(utterances["files"]),
         "tables": tables(evaluation),
         "figures": figures(evaluation),
         "remarks": list(evaluation.remarks()),

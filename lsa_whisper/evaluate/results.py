@@ -11,6 +11,7 @@ from pathlib import Path
 from lsa_whisper.chat import Disfluency
 from lsa_whisper.evaluate.bootstrap import Interval
 from lsa_whisper.evaluate.disfluency import SCORED
+from lsa_whisper.evaluate.glossary import CLASSES
 from lsa_whisper.evaluate.metrics import METRICS, Metric
 from lsa_whisper.evaluate.system import System
 from lsa_whisper.evaluate.text import columns, listed, percent
@@ -29,7 +30,6 @@ class Difference:
     difference: float
     """First minus second."""
     interval: Interval | None
-
     files: int
     """How many files were resampled."""
 
@@ -79,7 +79,7 @@ class Evaluation:
         ]
         for kind in SCORED:
             if any(s.disfluency[kind].reference_events or s.disfluency[kind].hypothesis_events for s in self._all):
-                title = f"  {kind.value.replace('_', ' ')}s found"
+                title = f"  {CLASSES[kind][0].lower()}"
                 rows.append([title, *(self._class_shown(system, kind) for system in self._all)])
         return "\n".join([columns([["", *self.systems], *rows]), *self.remarks()])
 
@@ -103,6 +103,8 @@ class Evaluation:
                 yield f"{system.name}: {len(system.unused)} transcript(s) without a reference were not scored"
             if not system.marked:
                 yield f"{system.name}: writes no disfluency marks; fillers and exact repeats were told from its words"
+        if len({system.writable for system in self._all}) > 1:
+            yield "the systems can write different disfluency classes: compare them class by class, not in all together"
         if len(self.systems) > 1 and len(self._all[0].files) < ENOUGH_FILES:
             yield f"too few files to say which system is better: at least {ENOUGH_FILES} are needed"
         for d in self.differences:

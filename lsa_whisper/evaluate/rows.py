@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from lsa_whisper.chat import Disfluency, Utterance
-from lsa_whisper.evaluate.counts import WordErrors
+from lsa_whisper.chat import Disfluency
 from lsa_whisper.evaluate.glossary import CLASSES
 from lsa_whisper.evaluate.pairing import find_audio
 from lsa_whisper.evaluate.results import Evaluation
@@ -19,18 +18,19 @@ MOST_ROWS = 5000
 _KINDS = list(Disfluency)
 
 
-def payload(evaluation: Evaluation, said: dict[str, list[Utterance]], out: Path, audio: Path | None) -> dict[str, Any]:
+def payload(evaluation: Evaluation, out: Path, audio: Path | None) -> dict[str, Any]:
     """Return what the page draws the utterances from, as plain JSON values.
 
     ``rows`` are ``[file, speaker, start_s, end_s, CHAT text, [per system: [errors, words, cells]]]`` with cells
     ``[reference, hypothesis, operation, reference class, hypothesis class]`` (classes index ``classes``, -1 = none).
     Of more than :data:`MOST_ROWS` utterances those with most errors are kept, and ``left_out`` says how many are not.
     """
-    keys = list(said)
+    systems = list(evaluation.systems.values())
+    keys = [scores.key for scores in systems[0].files]
     rows = [
-        [number, *_facts(utterances, at), [_scored(row) for row in aligned]]
-        for number, (key, utterances) in enumerate(said.items())
-        for at, aligned in _per_utterance(evaluation, number)
+        [number, *_facts(next(row for row in aligned if row)), [_scored(row) for row in aligned]]
+        for number in range(len(keys))
+        for aligned in _per_utterance([system.files[number].rows for system in systems])
     ]
     kept = rows
     if len(rows) > MOST_ROWS:
@@ -45,25 +45,24 @@ def payload(evaluation: Evaluation, said: dict[str, list[Utterance]], out: Path,
     }
 
 
-def _per_utterance(evaluation: Evaluation, file: int) -> list[tuple[int, list[Row]]]:
+def _per_utterance(systems: Sequence[Sequence[Row]]) -> list[list[Row | None]]:
     """Return, per reference utterance of one file with anything to show, its row in every system."""
-    empty = Row(-1, WordErrors(), ())
-    found: dict[int, list[Row]] = {}
-    for position, system in enumerate(evaluation.systems.values()):
-        for row in system.files[file].rows:
-            found.setdefault(row.utterance, [empty] * len(evaluation.systems))[position] = row
-    return [(at, rows) for at, rows in sorted(found.items()) if any(row.cells for row in rows)]
+    found: dict[int, list[Row | None]] = {}
+    for position, rows in enumerate(systems):
+        for row in rows:
+            if row.cells:
+                found.setdefault(row.utterance, [None] * len(systems))[position] = row
+    return [rows for _, rows in sorted(found.items())]
 
 
-def _facts(utterances: Sequence[Utterance], at: int) -> list[Any]:
-    if at < 0:
-        return ["", None, None, ""]
-    utterance = utterances[at]
-    times = (None, None) if utterance.span is None else (utterance.span.start_ms / 1000, utterance.span.end_ms / 1000)
-    return [utterance.speaker, *times, utterance.text]
+def _facts(row: Row) -> list[Any]:
+    times = (None, None) if row.span is None else (row.span.start_ms / 1000, row.span.end_ms / 1000)
+    return [row.speaker, *times, row.text]
 
 
-def _scored(row: Row) -> list[Any]:
+def _scored(row: Row | None) -> list[Any]:
+    if row is None:
+        return [0, 0, []]
     return [row.errors.errors, row.errors.reference_words, [_cell(cell) for cell in row.cells]]
 
 

@@ -21,6 +21,7 @@ from lsa_whisper.evaluate.wer import (
     utterance_of_columns,
 )
 from lsa_whisper.evaluate.words import FileWords, file_words
+from lsa_whisper.timespan import TimeSpan
 
 EVERYONE = "everyone"
 """The key of the language sample of all speakers together."""
@@ -39,9 +40,15 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One reference utterance, aligned. ``utterance`` counts the utterances of its file from 0."""
+    """One reference utterance, aligned.
+
+    ``utterance`` counts the utterances of its file from 0; -1 holds what was written of a file without any word.
+    """
 
     utterance: int
+    speaker: str
+    span: TimeSpan | None
+    text: str
     errors: WordErrors
     cells: tuple[Cell, ...]
 
@@ -89,13 +96,15 @@ def score(
     """
     said, heard = file_words(reference), file_words(hypothesis or (), keep_unintelligible=False)
     alignment = align_verbatim(said, heard)
+    same = (said.words, heard.words) == (said.raw_words, heard.raw_words)
+    raw = alignment if same else align_verbatim(said, heard, raw_fillers=True)
     utterances = utterance_of_columns(alignment, said, heard)
     fluent = fluent_errors(said, heard)
     return FileScores(
         key=key,
         missing=hypothesis is None,
         verbatim=alignment.errors,
-        verbatim_raw=align_verbatim(said, heard, raw_fillers=True).errors,
+        verbatim_raw=raw.errors,
         fluent=fluent.cleaned,
         fluent_raw=fluent.raw,
         characters=character_errors(said, heard, alignment),
@@ -134,25 +143,33 @@ def _rows(
     utterances: np.ndarray[tuple[int], np.dtype[np.int64]],
 ) -> tuple[Row, ...]:
     """Return the aligned utterances in order; words heard where the reference has none at all make one last row."""
-    said_class, heard_class = _classes(reference), _classes(hypothesis)
+    cells = _cells(alignment, reference, hypothesis)
     rows = []
-    numbers = range(len(reference.utterances)) if len(reference.words) else ([NOTHING] if len(hypothesis.words) else [])
+    numbers = range(len(reference.utterances)) if len(reference.words) else ([NOTHING] if cells else [])
     for number in numbers:
         columns = utterances == number
-        cells = []
-        for at in np.flatnonzero(columns):
-            r, h = (int(position) for position in alignment.pairs[at])
-            cells.append(
-                Cell(
-                    "" if r == NOTHING else reference.surface[r],
-                    "" if h == NOTHING else hypothesis.surface[h],
-                    _operation(alignment, int(at)),
-                    None if r == NOTHING else said_class[r],
-                    None if h == NOTHING else heard_class[h],
-                )
-            )
-        rows.append(Row(number, alignment.errors_where(columns), tuple(cells)))
+        about: tuple[str, TimeSpan | None, str] = ("", None, "")
+        if number != NOTHING:
+            utterance = reference.utterances[number]
+            about = utterance.speaker, utterance.span, utterance.text
+        own = tuple(cells[column] for column in np.flatnonzero(columns))
+        rows.append(Row(number, *about, alignment.errors_where(columns), own))
     return tuple(rows)
+
+
+def _cells(alignment: Alignment, reference: FileWords, hypothesis: FileWords) -> list[Cell]:
+    """Return every column of the alignment as it is shown."""
+    said_class, heard_class = _classes(reference), _classes(hypothesis)
+    return [
+        Cell(
+            "" if r == NOTHING else reference.surface[r],
+            "" if h == NOTHING else hypothesis.surface[h],
+            _operation(alignment, column),
+            None if r == NOTHING else said_class[r],
+            None if h == NOTHING else heard_class[h],
+        )
+        for column, (r, h) in enumerate(alignment)
+    ]
 
 
 def _operation(alignment: Alignment, column: int) -> str:

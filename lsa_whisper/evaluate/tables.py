@@ -78,9 +78,12 @@ def _headline(systems: Sequence[System]) -> Table:
         excluded = "Places where the reference has xxx: what the system wrote there is neither right nor wrong."
         texts = (Entry(f"{e.excluded_reference:,}", f"{e.excluded_hypothesis:,} words written there") for e in errors)
         rows.append((Entry("Unintelligible places left out", hover=excluded), *texts))
+    ranges = (
+        "Below each figure: the range it lies in with 95 % confidence, had other files of the same kind been taken."
+    )
     return Table(
         "At a glance",
-        "Below each figure: the range it lies in with 95 % confidence, had other files of the same kind been taken.",
+        ranges if len(systems[0].files) > 1 else "A single file: nothing can be said about how sure these figures are.",
         (Entry("Measure"), *(Entry(system.name) for system in systems)),
         tuple(rows),
     )

@@ -12,12 +12,13 @@ Conventions:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lsa_whisper.evaluate.align import NOTHING, Alignment, align
+from lsa_whisper.evaluate.align import NOTHING, Alignment, Apart, align, plain_errors
 from lsa_whisper.evaluate.counts import WordErrors
 from lsa_whisper.evaluate.words import FileWords
 
@@ -30,7 +31,25 @@ def align_verbatim(reference: FileWords, hypothesis: FileWords, *, raw_fillers: 
         disfluent_reference=reference.disfluent,
         disfluent_hypothesis=hypothesis.disfluent,
         wildcard=reference.unintelligible,
+        apart=_apart(reference, hypothesis),
     )
+
+
+def _apart(reference: FileWords, hypothesis: FileWords) -> Apart | None:
+    """Return which utterances share no moment; ``None`` where either side has no times."""
+    said, heard = _times(reference), _times(hypothesis)
+    if np.isnan(said).all() or np.isnan(heard).all():
+        return None
+    starts, ends = said[:, None, 0], said[:, None, 1]
+    matrix = (starts >= heard[None, :, 1]) | (heard[None, :, 0] >= ends)  # never true of nan
+    return Apart(matrix, reference.utterance_of, hypothesis.utterance_of)
+
+
+def _times(words: FileWords) -> NDArray[np.float64]:
+    """Return the start and end of every utterance in milliseconds, shape (utterances, 2); nan where it has none."""
+    spans = [utterance.span for utterance in words.utterances]
+    times = [(np.nan, np.nan) if span is None else (span.start_ms, span.end_ms) for span in spans]
+    return np.array(times, dtype=np.float64).reshape(-1, 2)
 
 
 @dataclass(frozen=True)
@@ -45,25 +64,22 @@ class FluentErrors:
 
 def fluent_errors(reference: FileWords, hypothesis: FileWords) -> FluentErrors:
     """Return the errors against the fluent reference, with and without removing the hypothesis' disfluencies."""
-    cleaned, raw = (
-        align(reference.fluent, words, wildcard=reference.fluent_unintelligible).errors
-        for words in (hypothesis.fluent, hypothesis.words)
-    )
+    cleaned, raw = (_errors(reference, words) for words in (hypothesis.fluent, hypothesis.words))
     return FluentErrors(cleaned, raw)
+
+
+def _errors(reference: FileWords, words: Sequence[str]) -> WordErrors:
+    if reference.fluent_unintelligible.any():
+        return align(reference.fluent, words, wildcard=reference.fluent_unintelligible).errors
+    return plain_errors(reference.fluent, words)
 
 
 def character_errors(reference: FileWords, hypothesis: FileWords, alignment: Alignment) -> WordErrors:
     """Return the verbatim errors counted in characters, words joined by single spaces; excluded words are left out."""
-    from rapidfuzz.distance import Levenshtein
-
     kept = alignment.pairs[~alignment.excluded]
     said = " ".join(reference.words[r] for r in kept[:, 0] if r != NOTHING)
     heard = " ".join(hypothesis.words[h] for h in kept[:, 1] if h != NOTHING)
-    counts = dict.fromkeys(("replace", "delete", "insert"), 0)
-    for operation in Levenshtein.editops(said, heard):
-        counts[operation.tag] += 1
-    hits = len(said) - counts["replace"] - counts["delete"]
-    return WordErrors(hits, counts["replace"], counts["delete"], counts["insert"])
+    return plain_errors(said, heard)
 
 
 def utterance_of_columns(alignment: Alignment, reference: FileWords, hypothesis: FileWords) -> NDArray[np.int64]:

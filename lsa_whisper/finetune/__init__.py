@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lsa_whisper.finetune import recipe as recipes
+from lsa_whisper.finetune.launch import is_launched, launch
 from lsa_whisper.finetune.memory import estimate_memory
 
 __all__ = ["Finetuned", "estimate_memory", "finetune"]
@@ -23,7 +24,12 @@ class Finetuned:
 
 
 def finetune(
-    recipe: Path, *, set: Sequence[str] = (), out: Path | None = None, say: Callable[[str], None] | None = None
+    recipe: Path,
+    *,
+    set: Sequence[str] = (),
+    out: Path | None = None,
+    processes: int = 1,
+    say: Callable[[str], None] | None = None,
 ) -> Finetuned:
     """Train as ``recipe`` says and return where the checkpoint is.
 
@@ -33,6 +39,8 @@ def finetune(
         recipe: A YAML file; see ``recipes/``.
         set: Overrides such as ``training.learning_rate=1e-5``.
         out: The checkpoint's folder instead of the recipe's ``out``.
+        processes: How many processes of this machine train together (one per GPU); under torchrun, accelerate or SLURM
+            leave it at 1, the ranks are found in the environment.
         say: Receives progress lines; by default they go to standard error.
 
     Raises:
@@ -41,9 +49,12 @@ def finetune(
         CheckpointError: If the model to start from cannot be loaded.
     """
     overrides = [*set, f"out={out}"] if out is not None else list(set)
+    wanted = recipes.read(Path(recipe), set=overrides)
+    if processes > 1 and not is_launched():
+        launch(Path(recipe), set=overrides, processes=processes)
     from lsa_whisper.finetune.run import run
 
-    return run(recipes.read(Path(recipe), set=overrides), say or _to_stderr)
+    return run(wanted, say or _to_stderr)
 
 
 def _to_stderr(line: str) -> None:

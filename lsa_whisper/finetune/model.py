@@ -11,6 +11,7 @@ import torch
 from lsa_whisper import checkpoint, manifest
 from lsa_whisper.checkpoint import Checkpoint
 from lsa_whisper.dataset import TIMESTAMP
+from lsa_whisper.finetune.loss import CtcHead
 from lsa_whisper.finetune.recipe import Adapter, Recipe
 from lsa_whisper.labels import Labels
 
@@ -39,14 +40,15 @@ def _scratch(recipe: Recipe, labels: Labels) -> Checkpoint:
     return Checkpoint("", model, scratch.new_feature_extractor(shape), tokenizer, labels)
 
 
-def prepare_for_training(model: Any, recipe: Recipe) -> Any:
-    """Return ``model`` with the recipe's frozen parts, adapter and auxiliary head."""
+def prepare_for_training(begun: Checkpoint, recipe: Recipe) -> Any:
+    """Return the model of ``begun`` with the recipe's frozen parts, adapter and auxiliary head."""
+    model = begun.model
     model.config.use_cache = False
     if recipe.model.train == "decoder":
         model.get_encoder().requires_grad_(False)
     if recipe.model.ctc_weight:
-        text_tokens = model.generation_config.eos_token_id
-        model.ctc_head = torch.nn.Linear(model.config.d_model, text_tokens + 1)
+        texts = [begun.tokenizer.decode([index]) for index in range(begun.tokenizer.eos_token_id)]
+        model.ctc_head = CtcHead(model.config.d_model, texts)
     return with_adapter(model, recipe.adapter) if recipe.adapter else model
 
 

@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from lsa_whisper import checkpoint, manifest
+from lsa_whisper.checkpoint import Checkpoint
 from lsa_whisper.errors import ManifestError
 from lsa_whisper.finetune import Finetuned
+from lsa_whisper.finetune.launch import rank
 from lsa_whisper.finetune.model import prepare_for_training, start
 from lsa_whisper.finetune.recipe import Recipe
 from lsa_whisper.finetune.trainer import SpeechTrainer
@@ -29,16 +31,24 @@ def run(recipe: Recipe, say: Callable[[str], None]) -> Finetuned:
         return done
     labels = manifest_labels(Path(recipe.data.train))
     begun = start(recipe, labels)
-    model = prepare_for_training(begun.model, recipe)
+    model = prepare_for_training(begun, recipe)
     unfinished = out.with_name(out.name + ".unfinished")
     unfinished.mkdir(parents=True, exist_ok=True)
+    say = say if rank() == 0 else _nothing
     trainer = SpeechTrainer(recipe, begun, model, unfinished, say)
     say(f"training {_millions(model)} of {labels.style} labels on {len(trainer.train_dataset)} windows")
     result = trainer.train(resume_from_checkpoint=_last_saved(unfinished))
-    _save(trainer, begun, recipe, said | {"steps": result.global_step, "loss": result.training_loss}, out)
-    shutil.copy(unfinished / "curve.jsonl", out / "curve.jsonl")
-    shutil.rmtree(unfinished)
+    said |= {"steps": result.global_step, "loss": result.training_loss}
+    if rank() == 0:
+        _save(trainer, begun, said, out)
+        shutil.copy(unfinished / "curve.jsonl", out / "curve.jsonl")
+        shutil.rmtree(unfinished)
+    trainer.accelerator.end_training()
     return Finetuned(out, result.global_step, result.training_loss)
+
+
+def _nothing(line: str) -> None:
+    """Only the first process speaks."""
 
 
 def manifest_labels(path: Path) -> Labels:
@@ -95,7 +105,7 @@ def _millions(model: Any) -> str:
     return f"{trained / 1e6:.2f} M of {sum(p.numel() for p in model.parameters()) / 1e6:.2f} M parameters"
 
 
-def _save(trainer: SpeechTrainer, begun: checkpoint.Checkpoint, recipe: Recipe, said: dict[str, Any], out: Path) -> None:
+def _save(trainer: SpeechTrainer, begun: Checkpoint, said: dict[str, Any], out: Path) -> None:
     model = trainer.accelerator.unwrap_model(trainer.model)
     if hasattr(model, "ctc_head"):
         del model.ctc_head

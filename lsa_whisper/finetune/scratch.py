@@ -28,7 +28,7 @@ _SPECIALS = (
 
 
 def new_tokenizer(texts: Iterable[str], size: int, context_s: float) -> WhisperTokenizer:
-    """Return a Whisper tokenizer of ``size`` text tokens learned from ``texts``, with timestamps up to ``context_s``."""
+    """Return a Whisper tokenizer of ``size`` text tokens learned from ``texts``, and timestamps."""
     learner = Tokenizer(models.BPE())
     learner.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     learner.decoder = decoders.ByteLevel()
@@ -41,7 +41,9 @@ def new_tokenizer(texts: Iterable[str], size: int, context_s: float) -> WhisperT
     merges = [tuple(pair) for pair in json.loads(learner.to_str())["model"]["merges"]]
     tokenizer = WhisperTokenizer(vocab=vocabulary, merges=merges)
     tokenizer.add_tokens([AddedToken(token, special=True, normalized=False) for token in _SPECIALS])
-    tokenizer.add_tokens([f"<|{step * TIME_PRECISION_S:.2f}|>" for step in range(round(context_s / TIME_PRECISION_S) + 1)])
+    tokenizer.add_tokens(
+        [f"<|{step * TIME_PRECISION_S:.2f}|>" for step in range(round(context_s / TIME_PRECISION_S) + 1)]
+    )
     return tokenizer
 
 

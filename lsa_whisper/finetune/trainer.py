@@ -27,7 +27,8 @@ _DEFAULTS: dict[str, Any] = {
     "disable_tqdm": True,
     "remove_unused_columns": False,
     "label_names": ["labels"],
-    "gradient_checkpointing_kwargs": {"use_reentrant": False},
+    "activation_checkpointing_kwargs": {"use_reentrant": False},
+    "ddp_find_unused_parameters": False,
 }
 
 
@@ -50,11 +51,9 @@ class SpeechTrainer(Seq2SeqTrainer):
 
     def __init__(self, recipe: Recipe, start: Checkpoint, model: Any, folder: Path, say: Callable[[str], None]):
         """Wire ``model`` (made from ``start``) to the recipe's data and settings."""
-        extractor, tokenizer = start.feature_extractor, start.tokenizer
-        longest = start.model.config.max_target_positions
 
         def dataset(path: str) -> WindowDataset:
-            return WindowDataset(Path(path), extractor, tokenizer, longest=longest, cache=recipe.data.cache)
+            return WindowDataset(Path(path), start, cache=recipe.data.cache)
 
         super().__init__(
             model=model,

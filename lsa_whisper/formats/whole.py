@@ -6,10 +6,23 @@ import os
 import tempfile
 from pathlib import Path
 
+from lsa_whisper.errors import LsaWhisperError
+
 
 def write_whole(text: str, path: str | Path) -> None:
-    """Write ``text`` as UTF-8 under a temporary name beside ``path``, then rename it."""
-    path = Path(path)
+    """Write ``text`` as UTF-8 under a temporary name beside ``path``, then rename it.
+
+    Raises:
+        LsaWhisperError: the file cannot be written; an older one is still there.
+    """
+    try:
+        _write_beside(text, Path(path))
+    except OSError as error:
+        reason = error.strerror or error
+        raise LsaWhisperError(f"{path}: cannot write it ({reason}); check the folder and the disk") from error
+
+
+def _write_beside(text: str, path: Path) -> None:
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:

@@ -12,10 +12,12 @@ _SPECIAL = re.compile(r"<\|[^|<>]*\|>|\x15")
 _BRACKETS = re.compile(r"[\[\]<>]")
 _RETRACE_UNCLOSED = re.compile(r"\[(/{1,3}|/-|/\?)(?![/\-\]?])")
 _RETRACE_UNOPENED = re.compile(r"(?<![\[/])(/{1,3}|/-|/\?)\]")
-_WORDS_IN_CODE = re.compile(r"\[(?!(?:/{1,3}|/[-?]|[x:=*+%^!?<>#-][^\[\]]*)\])([^\[\]]*)\]", re.IGNORECASE)
+_CODE = r"/{1,3}|/[-?]|[<>]\d?|!!?|[?*]|x \d+|(?:::?|=!?|[*+%])\s[^\[\]]*"
+_WORDS_IN_CODE = re.compile(rf"\[(?!(?:{_CODE})\])([^\[\]]*)\]")
+"""Square brackets around what is no code of CHAT: the model meant words."""
 _NUMBER = re.compile(
     r"(?P<keep>\(\d[\d:]*\.?\d*\)|\[x \d+\])"
-    r"|(?P<digits>\d+(?:,\d{3})*(?:\.\d+)?)(?:(?P<ordinal>st|nd|rd|th)(?![^\W\d_])|(?![^\W\d_]))|(?P<inside>\d+)"
+    r"|(?P<digits>\d++(?:,\d{3})*+(?:\.\d+)?+)(?:(?P<ordinal>st|nd|rd|th)(?![^\W\d_])|(?![^\W\d_]))|(?P<inside>\d+)"
 )
 _DOTS = re.compile(r"(?<![+(.])\.{2,}(?![)])|…")
 _FOREIGN = re.compile(r"""[\x00-\x1f\x7f!"#$%&()*+,./;<=>?@\[\\\]_`{|}~–—«»¿¡•·…]""")

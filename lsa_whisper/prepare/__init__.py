@@ -63,17 +63,34 @@ def prepare(
     _check(out, options)
     sessions, unpaired = _discover(corpora, media)
     splits, notes = assign(sessions)
-    parts = Path(out) / PARTS
+    facts: dict[str, Any] = {"corpora": sorted({session.corpus for session in sessions}), "notes": notes}
+    try:
+        paths = _finish_parts(sessions, splits, options, Path(out) / PARTS, unpaired)
+        return join(paths, Path(out), options=options, unpaired=unpaired, facts=facts)
+    except OSError as error:
+        raise CorpusError(
+            f"{out}: cannot be written to ({error.strerror}); make room or name another folder"
+        ) from error
+
+
+def _finish_parts(
+    sessions: Sequence[Session], splits: Sequence[str], options: Options, parts: Path, unpaired: list[Unpaired]
+) -> list[Path]:
+    """Return where the sessions' results are kept, in order; sessions without one join ``unpaired``."""
+    from rich.console import Console
+    from rich.progress import track
+
     parts.mkdir(parents=True, exist_ok=True)
+    console = Console(stderr=True)
+    pairs = list(zip(sessions, splits, strict=True))
     paths = []
-    for session, split in zip(sessions, splits, strict=True):
+    for session, split in track(pairs, "preparing", console=console, transient=True, disable=not console.is_terminal):
         path, problem = finish_part(session, split, options, parts)
         if path:
             paths.append(path)
         else:
             unpaired.append(Unpaired(session.path, problem))
-    facts: dict[str, Any] = {"corpora": sorted({session.corpus for session in sessions}), "notes": notes}
-    return join(paths, Path(out), options=options, unpaired=unpaired, facts=facts)
+    return paths
 
 
 def _check(out: Path, options: Options) -> None:

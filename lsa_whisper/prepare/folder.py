@@ -54,14 +54,28 @@ def finish_part(session: Session, split: str, options: Options, parts: Path) -> 
     """Return where the result of ``session`` is kept, working it out where it is not yet, or why there is none."""
     try:
         path = parts / part_name(session, split, options)
-        if not path.exists():
-            found = json.dumps(process(session, split, options).as_dict())
-            partial = path.with_suffix(".partial")
-            partial.write_text(found, encoding="utf-8")
-            partial.replace(path)
-        return path, ""
-    except (AudioError, ChatSyntaxError, OSError) as error:
+        result = None if path.exists() else process(session, split, options)
+    except (AudioError, ChatSyntaxError, OSError) as error:  # moved or changed since it was found
         return None, str(error)
+    if result:
+        _put(path, json.dumps(result.as_dict()))
+    return path, ""
+
+
+def _put(path: Path, text: str) -> None:
+    """Write ``text`` to ``path``, whole or not at all."""
+    partial = path.with_name(f".{path.name}.partial")
+    partial.write_text(text, encoding="utf-8")
+    partial.replace(path)
+
+
+def clear(out: Path) -> None:
+    """Remove what only an unfinished call needs, and ``out`` itself if that leaves it empty."""
+    shutil.rmtree(out / PARTS, ignore_errors=True)
+    for partial in out.glob(".*.partial"):
+        partial.unlink()
+    if not any(out.iterdir()):
+        out.rmdir()
 
 
 def join(
@@ -89,8 +103,7 @@ def join(
                 add_counts(roles, item.counts)
                 files[SPLITS.index(split)].write(serialize_row(item.segment, folder) + "\n")
     if not any(tally.segments for tally in tallies.values()):
-        for path in partials:
-            path.unlink()
+        clear(out)
         raise CorpusError(_why_nothing(rejections, unpaired))
     splits = {split: tally.as_dict(options.context_s) for split, tally in tallies.items()}
     listed = [{"path": str(one.path), "reason": one.reason} for one in unpaired]
@@ -106,10 +119,8 @@ def join(
     }
     for name, path in zip(names, partials, strict=True):
         path.replace(out / name)
-    partial = out / f".{SUMMARY}.partial"
-    partial.write_text(json.dumps(summary, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-    partial.replace(out / SUMMARY)
-    shutil.rmtree(out / PARTS, ignore_errors=True)
+    _put(out / SUMMARY, json.dumps(summary, ensure_ascii=False, indent=1) + "\n")
+    clear(out)
     return Prepared(out, splits, rejections.as_dict(), listed, facts.get("notes", []))
 
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
+from pathlib import Path
 
+from lsa_whisper import chat
 from lsa_whisper.chat import Participant, Transcript, Utterance, compose, utterance
+from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.labels import Labels, decode
 from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcribe.decode import DecodedWindow, Piece
@@ -78,6 +81,18 @@ def assemble(
         media_kind=heading.media_kind,
         comments=comments,
     )
+
+
+def verify_heading(heading: Heading, path: Path) -> None:
+    """Return when CHAT allows such a heading in the file at ``path``; asked before hours of decoding, not after.
+
+    Raises:
+        LsaWhisperError: a role, language, speaker or name of a recording that CHAT does not know or cannot hold.
+    """
+    empty = assemble([], [], labels=Labels(), duration_ms=0, heading=heading)
+    empty.path = str(path)
+    if problems := chat.check(empty):
+        raise LsaWhisperError(f"{path}: {problems[0].message}; change the setting, or rename the recording")
 
 
 def place(drafts: Sequence[Utterance], duration_ms: int) -> list[Utterance]:
@@ -169,8 +184,13 @@ def _remarks(windows: Sequence[TimeSpan], decoded: Sequence[DecodedWindow], any_
         yield "no speech was found in the recording"
     elif not any_words:
         yield "the model wrote no words for the sound that was found"
-    cut = [window for window, result in zip(windows, decoded, strict=True) if not result.complete]
-    if cut:
-        places = ", ".join(f"{each.start_ms / 1000:.1f} to {each.end_ms / 1000:.1f} s" for each in cut[:5])
-        more = f" and {len(cut) - 5} more" if len(cut) > 5 else ""
-        yield f"the model did not come to an end and was stopped at {places}{more}: listen there first"
+    pairs = list(zip(windows, decoded, strict=True))
+    if looped := [window for window, result in pairs if result.looped]:
+        yield f"the model repeated itself and was asked again at {_places(looped)}: listen there first"
+    if cut := [window for window, result in pairs if not result.complete]:
+        yield f"the model did not come to an end and was stopped at {_places(cut)}: listen there first"
+
+
+def _places(windows: Sequence[TimeSpan]) -> str:
+    named = ", ".join(f"{each.start_ms / 1000:.1f} to {each.end_ms / 1000:.1f} s" for each in windows[:5])
+    return named + (f" and {len(windows) - 5} more" if len(windows) > 5 else "")

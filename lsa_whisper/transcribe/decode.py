@@ -32,11 +32,13 @@ class DecodedWindow:
         pieces: empty when the model heard no words.
         avg_logprob: mean over every token, the end of text included.
         complete: whether the model ended by itself; ``False`` when the limit on length stopped it.
+        looped: whether the model repeated itself here and the window was decoded a second time.
     """
 
     pieces: tuple[Piece, ...]
     avg_logprob: float = 0.0
     complete: bool = True
+    looped: bool = False
 
 
 class Decoder(Protocol):

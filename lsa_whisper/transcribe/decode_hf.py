@@ -72,14 +72,15 @@ class TransformersDecoder:
 
     def _greedy(self, hidden: torch.Tensor, durations_s: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Return tokens and log-probabilities ``(batch, n)``; a row that has ended goes on with the end of text."""
-        rules, limit = self._rules, self._limit(float(durations_s.max()))
-        batch = len(hidden)
-        tokens = torch.full((batch, limit), rules.end, device=hidden.device)
-        logprobs = torch.zeros((batch, limit), device=hidden.device)
+        rules, batch = self._rules, len(hidden)
+        limits = torch.tensor([self._limit(each) for each in durations_s.tolist()], device=hidden.device)
+        longest = int(limits.max())
+        tokens = torch.full((batch, longest), rules.end, device=hidden.device)
+        logprobs = torch.zeros((batch, longest), device=hidden.device)
         active = torch.arange(batch, device=hidden.device)  # the rows still being written
         step = torch.tensor([self._prompt], device=hidden.device).expand(batch, -1)
         cache = None
-        for position in range(limit):
+        for position in range(longest):
             output = self._model(
                 encoder_outputs=(hidden,), decoder_input_ids=step, past_key_values=cache, use_cache=True
             )
@@ -87,10 +88,11 @@ class TransformersDecoder:
             logits = output.logits[:, -1].float()
             written = tokens[active, :position]
             best_logprob, best = rules.apply(logits, written, durations_s[active]).max(dim=-1)
+            # Each row keeps to its own limit: what a window gives must not depend on the others in its batch.
+            over = limits[active] <= position
             if position:
-                ended = written[:, -1] == rules.end
-                best = best.masked_fill(ended, rules.end)
-                best_logprob = best_logprob.masked_fill(ended, 0.0)
+                over |= written[:, -1] == rules.end
+            best, best_logprob = best.masked_fill(over, rules.end), best_logprob.masked_fill(over, 0.0)
             tokens[active, position], logprobs[active, position] = best, best_logprob
             step = best[:, None]
             if position % _LOOK_EVERY == _LOOK_EVERY - 1:
@@ -106,8 +108,8 @@ class TransformersDecoder:
         return token_limit(duration_s, len(self._prompt), self._model.config.max_target_positions)
 
     def _result(self, tokens: list[int], logprobs: list[float], duration_s: float) -> DecodedWindow:
-        complete = self._rules.end in tokens
-        length = tokens.index(self._rules.end) if complete else len(tokens)
+        length = next((at for at, token in enumerate(tokens) if token == self._rules.end), len(tokens))
+        complete = length < self._limit(duration_s)
         counted = logprobs[: length + complete]
         pieces = pieces_of(tokens[:length], logprobs[:length], self._rules.stamps, duration_s, self._text)
         return DecodedWindow(pieces, sum(counted) / len(counted), complete)

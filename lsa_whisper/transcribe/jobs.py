@@ -8,7 +8,7 @@ corrected in a CHAT file goes into its subtitles.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from lsa_whisper import __version__, chat, checkpoint
 from lsa_whisper.audio import AUDIO_SUFFIXES, Recording
 from lsa_whisper.errors import AudioError, CheckpointError, LsaWhisperError
 from lsa_whisper.formats import NAMES, SUFFIXES, write
+from lsa_whisper.transcribe.assemble import Heading, verify_heading
 from lsa_whisper.transcribe.language import chat_code
 from lsa_whisper.transcribe.outcome import Done, Failure, Transcribed
 from lsa_whisper.transcribe.progress import Meter, meter
@@ -40,13 +41,13 @@ class Settings:
     @cached_property
     def transcriber(self) -> Transcriber:
         """The loaded model: loaded for the first recording that needs it."""
-        return Transcriber(
-            self.model,
-            language=self.language,
-            batch_size=self.batch_size,
-            device=self.device,
-            dtype=self.dtype,
-            engine=self.engine,
+        return Transcriber(**{each.name: getattr(self, each.name) for each in fields(self)})
+
+    def heading(self, audio: Path) -> Heading:
+        """Return what these settings put above a transcript."""
+        return Heading(
+            audio.stem,
+            language=chat_code(self.language),
             speaker=self.speaker,
             role=self.role,
             corpus=self.corpus,
@@ -163,6 +164,7 @@ def _open(audio: Path) -> Recording | AudioError:
 def _transcribe_one(
     recording: Recording, target: Path, settings: Settings, wanted: Sequence[str], progress: Meter
 ) -> Done:
+    verify_heading(settings.heading(recording.path), target)
     inputs = settings.digest(recording.path)
     finished = _is_finished(target, inputs)
     if finished:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 
 class Meter:
@@ -23,7 +24,7 @@ class Meter:
 
 
 class _Bar(Meter):
-    def __init__(self, total_s: float, progress: object, task: object):
+    def __init__(self, total_s: float, progress: Any, task: Any):
         super().__init__(total_s)
         self._progress, self._task = progress, task
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.ndimage import percentile_filter, uniform_filter1d
 
 FRAME_S = 0.02
 _SILENCE_DB = -80.0
@@ -47,9 +46,12 @@ def find_speech(blocks: Iterable[npt.NDArray[np.float32]], rate_hz: int) -> Spee
     >>> find_speech([np.zeros(16_000, np.float32), tone, np.zeros(16_000, np.float32)], 16_000).regions
     ((49, 101),)
     """
-    level = uniform_filter1d(_levels_db(blocks, rate_hz), 3, mode="nearest") if rate_hz else np.zeros(0, np.float32)
+    from scipy.ndimage import uniform_filter1d
+
+    level = _levels_db(blocks, rate_hz)
     if not len(level):
         return Speech(level, ())
+    level = uniform_filter1d(level, 3, mode="nearest")
     threshold = _threshold_db(level)
     return Speech(level, _regions(level > threshold) if threshold is not None else ())
 
@@ -79,6 +81,8 @@ def _power_db(frames: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
 
 def _threshold_db(level: npt.NDArray[np.float32]) -> npt.NDArray[np.float32] | None:
     """Return the level above which a frame is speech, for each frame; ``None`` when nothing stands out."""
+    from scipy.ndimage import percentile_filter
+
     speech = float(np.percentile(level, 98))
     if speech - float(np.percentile(level, 2)) < _LEAST_RANGE_DB:
         return None

@@ -14,6 +14,9 @@ from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcribe.assemble import Heading, assemble
 from lsa_whisper.transcribe.decode import DecodedWindow, Decoder
 from lsa_whisper.transcribe.language import chat_code, whisper_code
+from lsa_whisper.transcribe.loops import decode_without_loops
+from lsa_whisper.transcribe.speech import find_speech
+from lsa_whisper.transcribe.windows import cut_windows
 
 ENGINES = ("transformers",)
 _VIDEO = (".mp4", ".mov", ".webm", ".mkv", ".avi")
@@ -81,7 +84,8 @@ class Transcriber:
         decoded: list[DecodedWindow] = []
         for first in range(0, len(windows), self._at_once):
             spans = windows[first : first + self._at_once]
-            decoded += self._decoder.decode([recording.load(span) for span in spans])
+            sounds = [recording.load(span) for span in spans]
+            decoded += decode_without_loops(self._decoder, sounds, SAMPLE_RATE_HZ)
             if progress:
                 progress(spans[-1].end_ms / 1000)
         kind = "video" if recording.path.suffix.lower() in _VIDEO else "audio"
@@ -97,9 +101,6 @@ class Transcriber:
         )
 
     def _windows(self, recording: Recording) -> list[TimeSpan]:
-        from lsa_whisper.transcribe.speech import find_speech
-        from lsa_whisper.transcribe.windows import cut_windows
-
         speech = find_speech(recording.stream(), SAMPLE_RATE_HZ)
         return cut_windows(speech, context_s=self._checkpoint.context_s, duration_s=recording.duration_s)
 

@@ -40,11 +40,12 @@ def test_the_published_row(real_files, mode):
 @pytest.mark.parametrize(
     ("text", "strict", "flucalc"),
     [
-        ("&=head:yes yes &*INV:oh:h .", {}, {"prolongation": 2}),
+        ("&=head:yes yes &*INV:oh:h .", {}, {"prolongation": 3}),
         ("a (1:05.) b .", {"pause": 1}, {"pause": 1, "prolongation": 1}),
         ("&uh I &fr go .", {"filled_pause": 1, "fragment": 1}, {}),
         ("&-uh I &+fr go .", {"filled_pause": 1, "fragment": 1}, {"filled_pause": 1, "fragment": 1}),
-        ("<I &-um> [/] I go .", {"whole_word_repetition": 1, "monosyllabic_whole_word_repetition": 1, "filled_pause": 1},
+        ("<I &-um> [/] I go .",
+         {"whole_word_repetition": 1, "monosyllabic_whole_word_repetition": 1, "filled_pause": 1},
          {"phrase_repetition": 1, "filled_pause": 1}),
         ("the [/] the [/] the dog .", *[{"whole_word_repetition": 2, "monosyllabic_whole_word_repetition": 2}] * 2),
         ("rabbit [/] rabbit .", *[{"whole_word_repetition": 1}] * 2),
@@ -87,9 +88,11 @@ def test_an_unknown_mode():
 
 
 BY_LENGTH = {
-    1: "I the you don't can't there's think like make makes baked played walked house horse cheese times names are have "
+    1: "I the you don't can't there's think like make makes baked played walked house horse cheese times"
+    " names are have "
     "loved looked stopped eight queen they've we'll once eyes use used toes leaves breathe clothes girl world ice fire",
-    2: "rabbit going doing people little table didn't wouldn't isn't wasn't doesn't water mother happy any after because "
+    2: "rabbit going doing people little table didn't wouldn't isn't wasn't doesn't water mother happy any "
+    "after because "
     "wanted needed houses boxes dishes watches changes giant being saying quiet cookies today uh-huh picture special "
     "nation action ocean precious gorgeous region people's it'll could've apples handled sometimes homework careful",
     3: "banana elephant grandmother another tomorrow potato umbrella hospital animal bicycle remember direction radio "

@@ -22,9 +22,15 @@ anything = st.lists(st.one_of(st.sampled_from(MARKS), st.text(max_size=4)), max_
 def read_everything(transcript):
     for utterance in transcript.utterances:
         assert len(utterance.verbatim()) >= max((event.end for event in utterance.events()), default=0)
-        assert utterance.fluent() is not None
-        assert (utterance.span, utterance.word_times, utterance.text, utterance.unusable(), utterance.abandoned)
-    assert (transcript.participants, transcript.languages, transcript.media) is not None
+        assert all(word.strip() for word in [*utterance.verbatim(), *utterance.fluent()])
+        assert "\n" not in utterance.text and "\x15" not in utterance.text.replace("\x15", "", 1)
+        assert utterance.unusable() in (None, "untranscribed", "other speaker", "phonetic")
+        assert utterance.abandoned <= bool(utterance.terminator)
+        assert utterance.span is None or utterance.span.start_ms >= 0
+        assert all(word for word, _ in utterance.word_times)
+    assert all(code == person.code for code, person in transcript.participants.items())
+    assert "," not in "".join(transcript.languages)
+    assert transcript.media is None or transcript.media.strip()
     for mode in ("strict", "flucalc"):
         assert all(min(one.counts.values()) >= 0 for one in transcript.fluency(mode).values())
     for problem in check(transcript):
@@ -115,13 +121,13 @@ def test_time_is_linear(unit):
     def seconds(times: int) -> float:
         text = f"*A:\t{unit * times}\n"
         best = 9.0
-        for _ in range(3):
-            start = time.perf_counter()
+        for _ in range(2):
+            start = time.process_time()
             (spoken,) = parse(text).utterances
             spoken.events()
             check(parse(text))
-            best = min(best, time.perf_counter() - start)
+            best = min(best, time.process_time() - start)
         return best
 
-    small, large = seconds(1500), seconds(12000)
+    small, large = seconds(800), seconds(6400)
     assert large < 8 * small * 4 + 0.05, (unit, small, large)  # quadratic time would be 64 times the small one

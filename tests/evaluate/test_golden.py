@@ -15,10 +15,12 @@ GOLDEN = sorted(path for path in (Path(__file__).parent / "golden").iterdir() if
 SHOWN = {"=": "{0}", "s": "{0}>{1}", "d": "[-{0}-]", "i": "{{+{1}+}}", "x": "({0}>{1})"}
 
 
-@pytest.fixture(params=GOLDEN, ids=lambda folder: folder.name)
-def case(request, tmp_path):
+@pytest.fixture(params=GOLDEN, ids=lambda folder: folder.name, scope="module")
+def case(request, tmp_path_factory):
     folder = request.param
-    evaluation = evaluate(folder / "reference.cha", [folder / "hypothesis.cha"], out=tmp_path, samples=10)
+    evaluation = evaluate(
+        folder / "reference.cha", [folder / "hypothesis.cha"], out=tmp_path_factory.mktemp("report"), samples=10
+    )
     return json.loads((folder / "scores.json").read_text(encoding="utf-8")), evaluation.systems["hypothesis"]
 
 

@@ -43,7 +43,7 @@ def session(tmp_path) -> Session:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         spans = [span for _, _, span in lines if span]
         end_ms = duration_ms or max((end for _, end in spans), default=0) + 500
-        seed = sum(name.encode())
+        seed = sum(f"{corpus} {name}".encode())
         sf.write(folder / f"{name}.wav", sound(spans, end_ms, seed) if samples is None else samples, RATE_HZ)
         codes = dict.fromkeys(speaker for speaker, _, _ in lines)
         transcript = chat.compose(

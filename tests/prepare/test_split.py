@@ -66,7 +66,12 @@ def test_fewer_than_three_groups_are_all_for_training_and_that_is_said():
 
 
 def test_the_card_decides_and_the_rest_of_its_corpus_is_for_training():
-    sessions = [session("s1", "a", split="test"), session("s2", "b", split="dev"), session("s3", "a"), session("s4", "x")]
+    sessions = [
+        session("s1", "a", split="test"),
+        session("s2", "b", split="dev"),
+        session("s3", "a"),
+        session("s4", "x"),
+    ]
     assert assign(sessions) == (["test", "dev", "test", "train"], [])
 
 

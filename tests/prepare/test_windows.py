@@ -54,7 +54,7 @@ def check_law(candidates: list[Candidate], context_ms: int, one_utterance: bool,
     assert [id(one) for one in told] == [id(one) for one in checked if one.reason is None]
     for window in windows:
         assert 0 < window.span.duration_ms <= context_ms
-        assert 0 <= window.span.start_ms and window.span.end_ms <= end_ms
+        assert window.span.start_ms >= 0 and window.span.end_ms <= end_ms
         inside = {id(one) for one in window.members}
         for one in checked:
             shared = window.span & one.span
@@ -87,7 +87,7 @@ def test_timestamps_never_go_back_and_stay_inside(candidates):
             assert len(times) == 2 * len(window.members)
             assert times == sorted(times)
             assert all(start < end for start, end in zip(times[::2], times[1::2], strict=True))
-            assert 0 <= times[0] and times[-1] <= 1500
+            assert times[0] >= 0 and times[-1] <= 1500
             assert times[-1] * 20 <= window.span.duration_ms + 10
 
 
@@ -102,7 +102,7 @@ def test_margins_are_varied_small_and_outside_the_neighbours():
     windows = packed(candidates, one_utterance=True)
     leads = [window.members[0].span.start_ms - window.span.start_ms for window in windows]
     trails = [window.span.end_ms - window.members[-1].span.end_ms for window in windows]
-    assert 0 <= min(leads) and max(leads[1:]) <= 100 < MARGIN_MS, "the gap is 100 ms"
+    assert min(leads) >= 0 and max(leads[1:]) <= 100 < MARGIN_MS, "the gap is 100 ms"
     assert len(set(leads)) > 20 and len(set(trails)) > 20
     assert windows == packed(candidates, one_utterance=True)
     assert windows != packed(candidates, one_utterance=True, seed=1)
@@ -122,7 +122,12 @@ def test_laughter_ends_no_window():
 
 
 def test_speech_under_rejected_speech_is_rejected_with_all_that_hangs_on_it():
-    candidates = [candidate(0, 3000), candidate(2000, 5000), candidate(4000, 6000, "untranscribed"), candidate(6000, 7000)]
+    candidates = [
+        candidate(0, 3000),
+        candidate(2000, 5000),
+        candidate(4000, 6000, "untranscribed"),
+        candidate(6000, 7000),
+    ]
     checked = spoil(candidates, context_ms=30_000, overlap_ms=OVERLAP_MS)
     overlaps = "overlaps rejected speech"
     assert [one.reason for one in checked] == [overlaps, overlaps, "untranscribed", None]

@@ -212,3 +212,14 @@ def test_importing_the_room_loads_no_model_library():
     code += "print(sorted({'torch', 'transformers', 'peft'} & set(sys.modules)))"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [("a,b", {}), ("visit", {"role": "Mothr"}), ("visit", {"speaker": "no code"})],
+)
+def test_headings_that_chat_does_not_allow_are_refused_before_decoding(name, options, visit, taught, tmp_path, decoded):
+    audio = Path(shutil.copy(visit, tmp_path / f"{name}.wav"))
+    with pytest.raises(LsaWhisperError, match="change the setting, or rename"):
+        transcribe([audio], model=taught, out=tmp_path / "out", **options)
+    assert decoded == [] and not (tmp_path / "out").exists()

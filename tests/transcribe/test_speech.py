@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -74,7 +75,7 @@ def test_windows_cover_all_speech_in_order_within_the_context(turns, context_s, 
     level = np.random.default_rng(seed).normal(size=at + 5).astype(np.float32)
     windows = cut_windows(Speech(level, tuple(regions)), context_s=context_s, duration_s=len(level) * FRAME_S)
     assert all(0 < window.duration_ms <= context_s * 1000 for window in windows)
-    pairs = zip(windows, windows[1:], strict=False)
+    pairs = pairwise(windows)
     assert all(one.end_ms <= other.start_ms for one, other in pairs)
     covered = np.zeros(len(level), bool)
     for window in windows:

@@ -46,7 +46,10 @@ def _corpus(options: argparse.Namespace) -> list[Job]:
 
 def _hours(options: argparse.Namespace) -> list[Job]:
     count = round(options.hours * 60)
-    return [(options.seed, 10_000 + i, options.out / f"{i // 100:03d}" / f"hours{i:05d}", "train", 60.0, True) for i in range(count)]
+    return [
+        (options.seed, 10_000 + i, options.out / f"{i // 100:03d}" / f"hours{i:05d}", "train", 60.0, True)
+        for i in range(count)
+    ]
 
 
 def _session(job: Job) -> float:

@@ -70,7 +70,9 @@ def _turn(voice: Voice, rng: np.random.Generator) -> Turn:
 
 def _spoken(drawn: Plan, voice: Voice) -> Spoken:
     words = [piece.say for piece in drawn.pieces]
-    return speak(words, voice.engine, voice.voice, rate=voice.rate, pitch=voice.pitch, pitch_range=50, tract=voice.tract)
+    return speak(
+        words, voice.engine, voice.voice, rate=voice.rate, pitch=voice.pitch, pitch_range=50, tract=voice.tract
+    )
 
 
 def _utterance(turn: Turn, at: int) -> chat.Utterance:

@@ -60,7 +60,7 @@ class _Espeak:
         self._callback = _Callback(self._receive)
         self.library.espeak_SetSynthCallback(self._callback)
 
-    def _receive(self, wave, count, events) -> int:  # noqa: ANN001 - a C callback
+    def _receive(self, wave, count, events) -> int:
         if wave and count > 0:
             self.blocks.append(np.ctypeslib.as_array(wave, (count,)).astype(np.float32) / 32768)
         index = 0
@@ -98,7 +98,13 @@ class _Espeak:
 
 
 class _Wave(ctypes.Structure):
-    _fields_ = (("type", c_char_p), ("rate", c_int), ("count", c_int), ("channels", c_int), ("samples", POINTER(c_short)))
+    _fields_ = (
+        ("type", c_char_p),
+        ("rate", c_int),
+        ("count", c_int),
+        ("channels", c_int),
+        ("samples", POINTER(c_short)),
+    )
 
 
 class _Flite:
@@ -131,7 +137,10 @@ class _Flite:
             self.library.delete_utterance(utterance)
 
     def _sounds(self, utterance: int, rate_hz: int, count: int) -> list[list[int]]:
-        begin, end = b"R:SylStructure.daughter1.daughter1.R:Segment.p.end", b"R:SylStructure.daughtern.daughtern.R:Segment.end"
+        begin, end = (
+            b"R:SylStructure.daughter1.daughter1.R:Segment.p.end",
+            b"R:SylStructure.daughtern.daughtern.R:Segment.end",
+        )
         edges = [round(self._feature(item, b"end") * rate_hz) for item in self._items(utterance, b"Segment")]
         words = []
         for item in self._items(utterance, b"Word"):
@@ -162,7 +171,9 @@ _espeak = cache(_Espeak)
 _flite = cache(_Flite)
 
 
-def speak(words: list[str], engine: str, voice: str, *, rate: int, pitch: int, pitch_range: int, tract: float) -> Spoken:
+def speak(
+    words: list[str], engine: str, voice: str, *, rate: int, pitch: int, pitch_range: int, tract: float
+) -> Spoken:
     """Return ``words`` spoken by one voice.
 
     Args:

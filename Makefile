@@ -1,0 +1,45 @@
+# The commands people type. Everything lives in .venv here; nothing is installed elsewhere.
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+
+.PHONY: setup demo test lint storybook nano bench clean
+
+setup: $(READY)
+
+# torch comes first and by exact version, so that no other package asks for the newest build with gigabytes of GPU
+# libraries. With a GPU, or from another index: make setup TORCH='torch==2.13.0 --index-url ...'
+TORCH ?= torch==2.13.0
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "lsa-whisper needs Python 3.11 or newer: make $(MAKECMDGOALS) PYTHON=python3.12"; exit 1; }
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet $(TORCH)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+demo: $(READY)
+	$(BIN)/lsa-whisper demo
+
+test: $(READY)
+	$(BIN)/python -m pytest
+
+lint: $(READY)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+# Rebuilding the synthetic corpus needs the libraries of espeak-ng and flite (Debian: libespeak-ng1 libflite1).
+storybook: $(READY)
+	$(BIN)/python -m corpora.storybook.generator --out corpora/storybook
+
+# The demo's base model from nothing: about two hours on two cores.
+nano: $(READY)
+	$(BIN)/python -m corpora.storybook.generator --out build/nano/hours --hours 14
+	$(BIN)/lsa-whisper prepare build/nano/hours --out build/nano/fluent --labels fluent --context 6
+	$(BIN)/lsa-whisper prepare corpora/storybook --out build/nano/chat --context 6
+	$(BIN)/lsa-whisper finetune recipes/nano-base.yaml --processes 2
+
+clean:
+	rm -rf build runs

@@ -1,0 +1,187 @@
+import random
+import subprocess
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+
+from lsa_whisper import chat
+from lsa_whisper.chat import Disfluency, Participant
+from lsa_whisper.errors import CorpusError
+from lsa_whisper.evaluate import evaluate
+from lsa_whisper.evaluate.metrics import METRICS
+from lsa_whisper.timespan import TimeSpan
+
+PAIRED = Path(__file__).resolve().parents[3] / "shared" / "data" / "paired"
+SENTENCES = [
+    "&-um I want [/] want the ball .",
+    "<the dog> [//] the cat ran away .",
+    "we went &+ho home &-uh yesterday .",
+    "no .",
+    "he is my best friend +...",
+]
+
+
+def write(path, texts, speaker="CHI"):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    said = [chat.utterance(speaker, text, TimeSpan(2000 * n, 2000 * n + 1500)) for n, text in enumerate(texts)]
+    people = [Participant(speaker, "Target_Child")]
+    chat.write(chat.compose(languages=["eng"], participants=people, utterances=said), path)
+    return path
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    """A reference folder, a perfect system, and one that loses fillers everywhere."""
+    for number in range(8):
+        texts = [SENTENCES[(number + n) % len(SENTENCES)] for n in range(4)]
+        write(tmp_path / "reference" / f"s{number}.cha", texts)
+        write(tmp_path / "perfect" / f"s{number}.cha", texts)
+        write(tmp_path / "deaf" / f"s{number}.cha", [t.replace("&-um ", "").replace("the", "a") for t in texts])
+    return tmp_path
+
+
+def test_identical_transcripts_score_perfectly(corpus):
+    system = evaluate(corpus / "reference", [corpus / "perfect"]).systems["perfect"]
+    for metric in METRICS:
+        best = 0 if metric.lower_is_better else 1
+        if metric.key != "wer_fluent_raw":
+            assert system.value(metric) == best, metric.key
+            assert (system.interval(metric).low, system.interval(metric).high) == (best, best)
+    assert system.disfluency[Disfluency.FRAGMENT].f1 == 1
+    assert system.language_agreement("mlu_words", "everyone").bias == 0
+
+
+def test_better_is_said_only_where_the_interval_excludes_zero(corpus):
+    evaluation = evaluate(corpus / "reference", [corpus / "deaf", corpus / "perfect"])
+    by_metric = {d.metric.key: d for d in evaluation.differences}
+    assert by_metric["wer_verbatim"].better == "perfect"
+    assert by_metric["boundary_f1"].better is None
+    assert "perfect is better in 'word errors, as spoken'" in evaluation.table()
+    for d in evaluation.differences:
+        assert d.better is None or d.interval.excludes_zero
+
+
+def test_few_files_never_make_a_system_better(corpus):
+    for number in range(5, 8):
+        (corpus / "reference" / f"s{number}.cha").unlink()
+    evaluation = evaluate(corpus / "reference", [corpus / "deaf", corpus / "perfect"])
+    assert {d.better for d in evaluation.differences} == {None}
+    assert "too few files" in evaluation.table()
+
+
+def test_corpus_counts_are_the_sums_of_files_and_of_speakers(corpus):
+    system = evaluate(corpus / "reference", [corpus / "deaf"]).systems["deaf"]
+    whole = system.word_errors_verbatim
+    single = [evaluate(p, [corpus / "deaf" / p.name]) for p in sorted((corpus / "reference").iterdir())]
+    assert whole == sum((next(iter(e.systems.values())).word_errors_verbatim for e in single[1:]),
+                        next(iter(single[0].systems.values())).word_errors_verbatim)  # fmt: skip
+    by_speaker = list(system.word_errors_by_speaker.values())
+    assert whole == sum(by_speaker[1:], by_speaker[0])
+
+
+def test_a_missing_file_counts_as_left_out_and_is_named(corpus):
+    (corpus / "perfect" / "s3.cha").unlink()
+    write(corpus / "perfect" / "other.cha", ["hello ."])
+    evaluation = evaluate(corpus / "reference", [corpus / "perfect"])
+    system = evaluation.systems["perfect"]
+    assert system.missing == ["s3"] and [p.name for p in system.unused] == ["other.cha"]
+    assert system.word_errors_verbatim.deletions == system.files[3].verbatim.reference_words > 0
+    assert "s3" in evaluation.table()
+
+
+def test_files_pair_by_stem_across_folders(corpus, tmp_path):
+    (corpus / "perfect" / "deep").mkdir()
+    for path in (corpus / "perfect").glob("*.cha"):
+        path.rename(corpus / "perfect" / "deep" / path.name)
+    assert evaluate(corpus / "reference", [corpus / "perfect"]).systems["perfect"].missing == []
+
+
+def test_renaming_speakers_changes_no_word_or_disfluency_score(corpus):
+    for path in (corpus / "deaf").iterdir():
+        write(corpus / "renamed" / path.name, [u.text for u in chat.read(path).utterances], speaker="PAR")
+    first, second = evaluate(corpus / "reference", [corpus / "deaf", corpus / "renamed"]).systems.values()
+    for metric in METRICS:
+        assert first.value(metric) == second.value(metric)
+    assert first.disfluency.by_class == second.disfluency.by_class
+    assert first.word_errors_by_speaker == second.word_errors_by_speaker
+
+
+def test_what_cannot_be_written_is_not_scored(tmp_path):
+    reference = write(tmp_path / "reference.cha", ["&-um <the dog> [//] the s:o big (.) cat ."])
+    plain = write(tmp_path / "plain.cha", ["um the dog the so big cat ."])
+    system = evaluate(reference, [plain]).systems["plain"]
+    assert not system.marked
+    assert system.disfluency[Disfluency.FILLED_PAUSE].f1 == 1
+    for kind in (Disfluency.REVISION, Disfluency.PROLONGATION, Disfluency.PAUSE):
+        assert system.disfluency[kind].f1 is None and system.disfluency[kind].not_scored == 1
+
+
+def test_marks_of_a_family_make_its_other_classes_scored(tmp_path):
+    reference = write(tmp_path / "reference.cha", ["<the dog> [//] the cat saw [/] saw it ."])
+    other = write(tmp_path / "other.cha", ["the dog the cat saw [/] saw it ."])
+    found = evaluate(reference, [other]).systems["other"].disfluency[Disfluency.REVISION]
+    assert (found.false_negatives, found.not_scored) == (1, 0)
+
+
+def test_random_damage_costs_what_was_done(tmp_path):
+    generator = random.Random(5)
+    said = [f"word{chr(97 + n % 26)}{chr(97 + n // 26)}" for n in range(200)]
+    kept = [word for word in said if generator.random() > 0.2]
+    reference = write(tmp_path / "reference.cha", [" ".join(said[n : n + 10]) + " ." for n in range(0, 200, 10)])
+    hypothesis = write(tmp_path / "h.cha", [" ".join(kept[n : n + 7]) + " ." for n in range(0, len(kept), 7)])
+    errors = evaluate(reference, [hypothesis]).systems["h"].word_errors_verbatim
+    assert (errors.hits, errors.deletions, errors.substitutions, errors.insertions) == (
+        len(kept),
+        200 - len(kept),
+        0,
+        0,
+    )
+
+
+def test_names(corpus):
+    same = corpus / "again" / "perfect"
+    write(same / "s0.cha", SENTENCES)
+    assert list(evaluate(corpus / "reference", [corpus / "perfect", same]).systems) == [
+        f"{corpus.name}/perfect",
+        "again/perfect",
+    ]
+    named = evaluate(corpus / "reference", [corpus / "perfect", same], names=["one", "two"])
+    assert list(named.systems) == ["one", "two"]
+
+
+@pytest.mark.parametrize(
+    ("reference", "hypotheses", "names", "said"),
+    [
+        ("nowhere", ["perfect"], (), "there is no such reference"),
+        ("reference", ["nowhere"], (), "there is no such hypothesis"),
+        ("empty", ["perfect"], (), "no CHAT file"),
+        ("notes.txt", ["perfect"], (), "not a CHAT file"),
+        ("reference", [], (), "at least one hypothesis"),
+        ("reference", ["perfect"], ("a", "b"), "2 names for 1 hypotheses"),
+        ("reference", ["perfect", "deaf"], ("a", "a"), "the same name"),
+    ],
+)
+def test_wrong_input_is_one_clear_sentence(corpus, reference, hypotheses, names, said):
+    (corpus / "empty").mkdir()
+    (corpus / "notes.txt").write_text("hello")
+    with pytest.raises(CorpusError, match=said) as caught:
+        evaluate(corpus / reference, [corpus / name for name in hypotheses], names=names)
+    assert "\n" not in str(caught.value)
+
+
+def test_evaluate_starts_without_torch():
+    code = "import sys, lsa_whisper.evaluate.report; sys.exit('torch' in sys.modules or 'jinja2' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.skipif(not PAIRED.is_dir(), reason="the real recordings are not beside the project")
+def test_real_transcripts_score_perfectly_against_themselves():
+    system = evaluate(PAIRED, [PAIRED]).systems["paired"]
+    errors = system.word_errors_verbatim
+    assert errors.errors == 0 and errors.hits > 250 and errors.excluded_reference > 0
+    for kind in Disfluency:
+        found = system.disfluency[kind]
+        if kind is not Disfluency.UNSPECIFIED_RETRACE:
+            assert found.false_positives == found.false_negatives == 0, (kind, asdict(found))

@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import soundfile
+
+from lsa_whisper import manifest
+
+TEXTS = (
+    "<|0.10|>&-um I want [/] want it .<|1.20|>",
+    "the dog &+ra ran .",
+    "<|0.20|>no .<|0.60|>",
+    "<|0.10|>the [/] the cat sat .<|1.40|><|1.60|>yes .<|1.90|>",
+    "I [/] I [/] I see a b:all .",
+    "<|0.10|>oh .<|0.30|>",
+)
+
+
+@pytest.fixture(scope="session")
+def windows(tmp_path_factory):
+    """A manifest of six windows of noise, of unequal lengths and with labels of unequal lengths."""
+    folder = tmp_path_factory.mktemp("windows")
+    rng = np.random.default_rng(0)
+    rows = []
+    for number, text in enumerate(TEXTS):
+        path = folder / f"{number}.wav"
+        soundfile.write(path, 0.1 * rng.standard_normal(16_000 * 2), 16_000)
+        rows.append(manifest.Segment(str(path), 0.0, 2.0 - 0.1 * number, text))
+    manifest.write(rows, folder / "train.jsonl")
+    return folder / "train.jsonl"
+
+
+@pytest.fixture(scope="session")
+def scratch_recipe():
+    """Return a recipe's text for a Whisper of a few thousand parameters that hears two seconds."""
+
+    def text(windows, out, extra="", training=""):
+        return f"""
+data: {{train: {windows}}}
+out: {out}
+model:
+  scratch: {{d_model: 16, encoder_layers: 1, decoder_layers: 1, heads: 2, mels: 20, context_s: 2,
+            target_positions: 64, vocabulary: 300}}
+{extra}
+training: {{use_cpu: true, max_steps: 4, per_device_train_batch_size: 2, learning_rate: 1e-2, logging_steps: 1,
+           {training}}}
+"""
+
+    return text

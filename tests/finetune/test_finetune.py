@@ -1,0 +1,139 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+import torch
+
+from lsa_whisper import checkpoint
+from lsa_whisper.errors import ManifestError, RecipeError
+from lsa_whisper.finetune import finetune
+from lsa_whisper.labels import Labels
+
+
+def run(path, text, **options):
+    path.write_text(text)
+    return finetune(path, say=lambda _: None, **options)
+
+
+@pytest.fixture(scope="session")
+def base(windows, scratch_recipe, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("base")
+    return run(folder / "recipe.yaml", scratch_recipe(windows, folder / "model", training="save_steps: 1")).out
+
+
+def test_new_weights_become_a_checkpoint(base):
+    loaded = checkpoint.load(base)
+    assert loaded.context_s == 2.0 and loaded.feature_extractor.feature_size == 20
+    assert loaded.labels == Labels("chat", version=1)
+    assert not any("ctc" in name for name, _ in loaded.model.named_parameters())
+    said = json.loads((base / "lsa_whisper.json").read_text())["provenance"]
+    assert said["steps"] == 4 and said["versions"]["torch"] == torch.__version__
+    assert said["recipe"]["model"]["scratch"]["d_model"] == 16
+
+
+def test_the_unfinished_folder_is_gone(base):
+    assert [path.name for path in base.parent.iterdir() if "unfinished" in path.name] == []
+
+
+def test_called_again_does_nothing(base, windows, scratch_recipe, tmp_path):
+    before = (base / "model.safetensors").stat().st_mtime_ns
+    lines = []
+    path = tmp_path / "recipe.yaml"
+    path.write_text(scratch_recipe(windows, base, training="save_steps: 1"))
+    assert finetune(path, say=lines.append).steps == 4
+    assert lines == [f"{base} is already trained with this recipe and these data"]
+    assert (base / "model.safetensors").stat().st_mtime_ns == before
+
+
+def test_same_seed_same_weights_other_seed_other_weights(windows, scratch_recipe, tmp_path):
+    weights = []
+    for name, seed in (("a", 1), ("b", 1), ("c", 2)):
+        done = run(tmp_path / "r.yaml", scratch_recipe(windows, tmp_path / name), set=[f"seed={seed}"])
+        weights.append(checkpoint.load(done.out).model.state_dict()["proj_out.weight"])
+    torch.testing.assert_close(weights[0], weights[1], rtol=0, atol=0)
+    assert not torch.equal(weights[0], weights[2])
+
+
+def test_stopped_and_called_again_equals_undisturbed(windows, scratch_recipe, tmp_path):
+    saving = "save_strategy: steps, save_steps: 2"
+    whole = run(tmp_path / "r.yaml", scratch_recipe(windows, tmp_path / "whole", training=saving))
+
+    class Stopped(Exception):
+        pass
+
+    def stop_at_three(line):
+        if line.startswith("step 3/"):
+            raise Stopped
+
+    (tmp_path / "r.yaml").write_text(scratch_recipe(windows, tmp_path / "cut", training=saving))
+    with pytest.raises(Stopped):
+        finetune(tmp_path / "r.yaml", say=stop_at_three)
+    assert not (tmp_path / "cut").exists()
+    cut = finetune(tmp_path / "r.yaml", say=lambda _: None)
+    states = [checkpoint.load(done.out).model.state_dict() for done in (whole, cut)]
+    torch.testing.assert_close(states[0], states[1], rtol=0, atol=1e-6)
+
+
+def test_adapter_leaves_the_base_alone_and_merges(base, windows, tmp_path):
+    recipe = (
+        f"{{data: {{train: {windows}}}, out: {tmp_path / 'lora'}, model: {{base: {base}}}, adapter: {{rank: 16}},"
+        " training: {use_cpu: true, max_steps: 4, learning_rate: 1e-2}}"
+    )
+    done = run(tmp_path / "r.yaml", recipe)
+    assert (done.out / "adapter_model.safetensors").exists() and not (done.out / "model.safetensors").exists()
+    before, after = checkpoint.load(base).model.state_dict(), checkpoint.load(done.out).model.state_dict()
+    changed = {name.split(".")[-2] for name in before if not torch.equal(before[name], after[name])}
+    assert changed == {"q_proj", "v_proj", "out_proj"}
+
+
+def test_low_rank_is_warned_about(base, windows, tmp_path):
+    recipe = (
+        f"{{data: {{train: {windows}}}, out: {tmp_path / 'lora'}, model: {{base: {base}}}, adapter: {{rank: 4}},"
+        " training: {use_cpu: true, max_steps: 1}}"
+    )
+    with pytest.warns(UserWarning, match="rank 4: below 10"):
+        run(tmp_path / "r.yaml", recipe)
+
+
+def test_decoder_only_leaves_the_encoder_alone(base, windows, tmp_path):
+    recipe = (
+        f"{{data: {{train: {windows}}}, out: {tmp_path / 'd'}, model: {{base: {base}, train: decoder}},"
+        " training: {use_cpu: true, max_steps: 2, learning_rate: 1e-2}}"
+    )
+    after = checkpoint.load(run(tmp_path / "r.yaml", recipe).out).model.state_dict()
+    before = checkpoint.load(base).model.state_dict()
+    changed = {name.split(".")[1] for name in before if not torch.equal(before[name], after[name])}
+    assert changed == {"decoder", "weight"}  # the tied output layer is the decoder's token table
+
+
+def test_two_processes_train_like_one(windows, scratch_recipe, tmp_path):
+    """Two ranks of one window each take the same steps as one process with batches of two."""
+    path = tmp_path / "r.yaml"
+    one = run(path, scratch_recipe(windows, tmp_path / "one", extra="strategy: ddp"))
+    two = run(
+        path,
+        scratch_recipe(windows, tmp_path / "two", extra="strategy: ddp"),
+        set=["training.per_device_train_batch_size=1"],
+        processes=2,
+    )
+    assert two.steps == one.steps == 4
+
+    def losses(out):
+        return [json.loads(line)["loss"] for line in (out / "curve.jsonl").read_text().splitlines() if '"loss"' in line]
+
+    assert losses(two.out) == pytest.approx(losses(one.out), abs=1e-4)
+
+
+def test_unknown_training_argument_is_a_recipe_error(windows, scratch_recipe, tmp_path):
+    with pytest.raises(RecipeError, match="learning_rte"):
+        run(tmp_path / "r.yaml", scratch_recipe(windows, tmp_path / "x", training="learning_rte: 1"))
+    assert not (tmp_path / "x").exists()
+
+
+def test_windows_longer_than_the_model_hears_are_refused(base, windows, tmp_path):
+    rows = (windows.parent / "train.jsonl").read_text().replace('"duration": 2.0', '"duration": 2.5')
+    (windows.parent / "long.jsonl").write_text(rows)
+    recipe = f"{{data: {{train: {windows.parent / 'long.jsonl'}}}, out: {tmp_path / 'o'}, model: {{base: {base}}}}}"
+    with pytest.raises(ManifestError, match=r"long\.jsonl:1: a window of 2\.5 s, but the model hears 2 s"):
+        run(tmp_path / "r.yaml", recipe, set=["training.use_cpu=true"])

@@ -1,0 +1,144 @@
+"""Each format says what the transcript says, in the form its programs read."""
+
+from __future__ import annotations
+
+import json
+import re
+from itertools import pairwise
+from xml.etree import ElementTree
+
+import pytest
+
+from lsa_whisper import formats
+from lsa_whisper.chat import Participant, compose, utterance
+from lsa_whisper.errors import LsaWhisperError
+from lsa_whisper.formats import eaf, salt, srt, textgrid, txt, vtt
+from lsa_whisper.formats import json as json_format
+from lsa_whisper.timespan import TimeSpan
+
+
+@pytest.fixture
+def visit():
+    words = [("a", TimeSpan(3_661_000, 3_661_300)), ("dog", TimeSpan(3_661_300, 3_662_005))]
+    return compose(
+        languages=["eng"],
+        participants=[Participant("CHI", "Target_Child"), Participant("MOT", "Mother")],
+        utterances=[
+            utterance("CHI", "&-um I want [/] want &+d it .", TimeSpan(500, 2250)),
+            utterance("MOT", "<the cat> [//] the dog +...", TimeSpan(2100, 4000)),
+            utterance("CHI", "no !"),
+            utterance("CHI", "a dog ?", TimeSpan(3_661_000, 3_662_005), words),
+        ],
+        media="visit",
+    )
+
+
+@pytest.fixture
+def quiet():
+    return compose(languages=["eng"], participants=[Participant("PAR", "Participant")], utterances=[], media="quiet")
+
+
+def test_srt(visit):
+    assert srt.serialize(visit) == (
+        "1\n00:00:00,500 --> 00:00:02,250\nCHI: um I want want d- it.\n\n"
+        "2\n00:00:02,100 --> 00:00:04,000\nMOT: the cat the dog...\n\n"
+        "3\n01:01:01,000 --> 01:01:02,005\nCHI: a dog?\n"
+    )
+
+
+def test_vtt(visit):
+    text = vtt.serialize(visit)
+    assert text.startswith("WEBVTT\n\n00:00:00.500 --> 00:00:02.250\n<v CHI>um I want want d- it.\n\n")
+    assert text.count("-->") == 3
+
+
+def test_txt_keeps_utterances_without_times(visit):
+    expected = ["CHI: um I want want d- it.", "MOT: the cat the dog...", "CHI: no!", "CHI: a dog?"]
+    assert txt.serialize(visit).splitlines() == expected
+
+
+def test_json_has_words_times_and_events(visit):
+    content = json.loads(json_format.serialize(visit))
+    first, second, third, last = content["utterances"]
+    assert content["participants"] == {"CHI": "Target_Child", "MOT": "Mother"} and content["media"] == "visit"
+    assert first["verbatim"] == ["um", "I", "want", "want", "d-", "it"] and first["fluent"] == ["I", "want", "it"]
+    assert {event["kind"] for event in first["events"]} == {"filled_pause", "repetition", "fragment"}
+    assert (second["start_ms"], second["end_ms"], second["chat"]) == (2100, 4000, "<the cat> [//] the dog +...")
+    assert third["start_ms"] is None
+    assert last["words"][1] == {"word": "dog", "start_ms": 3_661_300, "end_ms": 3_662_005}
+
+
+def test_textgrid_tiers_have_no_gap_and_no_overlap(visit):
+    text = textgrid.serialize(visit)
+    assert set(re.findall(r'name = "(.*)"', text)) == {"CHI", "CHI words", "MOT"}
+    assert 'text = "<the cat> [//] the dog +..."' in text
+    for tier in text.split("item [")[2:]:
+        bounds = [float(time) for time in re.findall(r"xm(?:in|ax) = ([\d.]+)", tier)]
+        assert bounds[0] == 0.0 and bounds[1] == 3662.005
+        inner = list(zip(bounds[2::2], bounds[3::2], strict=True))
+        assert inner[0][0] == 0.0 and inner[-1][1] == 3662.005
+        assert all(one[1] == other[0] and one[0] < one[1] for one, other in pairwise(inner))
+        assert f"intervals: size = {len(inner)}" in tier
+
+
+def test_textgrid_quotes_are_doubled():
+    said = compose(
+        languages=["eng"],
+        participants=[Participant("PAR", "Participant")],
+        utterances=[utterance("PAR", 'he said +"/.', TimeSpan(0, 900))],
+    )
+    assert 'text = "he said +""/."' in textgrid.serialize(said)
+
+
+def test_eaf_is_xml_with_every_time(visit):
+    document = ElementTree.fromstring(eaf.serialize(visit).encode())
+    slots = {slot.get("TIME_SLOT_ID"): int(slot.get("TIME_VALUE")) for slot in document.iter("TIME_SLOT")}
+    found = {}
+    for tier in document.iter("TIER"):
+        for each in tier.iter("ALIGNABLE_ANNOTATION"):
+            span = slots[each.get("TIME_SLOT_REF1")], slots[each.get("TIME_SLOT_REF2")]
+            found[each.find("ANNOTATION_VALUE").text] = (tier.get("TIER_ID"), *span)
+    assert found["<the cat> [//] the dog +..."] == ("MOT", 2100, 4000)
+    assert len(found) == 3
+    names = [child.tag for child in document]
+    assert names == ["HEADER", "TIME_ORDER", "TIER", "TIER", "LINGUISTIC_TYPE"]
+
+
+def test_salt_puts_mazes_in_parentheses(visit):
+    assert salt.serialize(visit).splitlines() == [
+        "$ Target Child, Mother",
+        "- 0:00",
+        "C (um) I (want) want (d*) it.",
+        "- 0:02",
+        "M (the cat) the dog>",
+        "C no!",
+        "- 61:01",
+        "C a dog?",
+    ]
+
+
+@pytest.mark.parametrize("name", formats.NAMES)
+def test_every_format_writes_whole_files_also_of_nothing(name, visit, quiet, tmp_path):
+    for transcript in (visit, quiet):
+        path = tmp_path / f"{transcript.media}.{formats.SUFFIXES[name]}"
+        formats.write(transcript, path, name)
+        formats.write(transcript, path, name)
+        assert path.exists()
+    assert len(list(tmp_path.iterdir())) == 2
+    if name == "eaf":
+        ElementTree.fromstring((tmp_path / "quiet.eaf").read_bytes())
+    with pytest.raises(LsaWhisperError, match="absent"):
+        formats.write(visit, tmp_path / "absent" / "a.x", name)
+
+
+def test_a_failed_write_leaves_the_old_file(visit, tmp_path, monkeypatch):
+    path = tmp_path / "visit.srt"
+    path.write_text("old")
+
+    def full(self, target):
+        raise OSError("disk full")
+
+    monkeypatch.setattr("lsa_whisper.formats.whole.Path.replace", full)
+    with pytest.raises(LsaWhisperError, match="disk full"):
+        srt.write(visit, path)
+    assert path.read_text() == "old" and len(list(tmp_path.iterdir())) == 1
