@@ -141,14 +141,20 @@ def estimate_memory(**parameters: Any) -> None:
 @click.option("--model", required=True, help="A checkpoint folder or a hub name such as openai/whisper-small.")
 @click.option("-o", "--out", type=_path, help="Folder for the transcripts; beside the audio when not given.")
 @click.option(
-    "--format", "formats", multiple=True, default=("cha",), show_default=True, help="cha, srt, vtt, txt or json."
+    "--format",
+    "formats",
+    multiple=True,
+    default=("cha",),
+    show_default=True,
+    help="Besides cha: srt, vtt, txt, json, textgrid, eaf, salt.",
 )
 @click.option("--language", default="eng", show_default=True, help="Language of the speech, as CHAT writes it.")
-@click.option(
-    "--role", default="Participant", show_default=True, help="Role of the speaker when the model writes none."
-)
+@click.option("--speaker", default="PAR", show_default=True, help="The speaker's code, when the model writes none.")
+@click.option("--role", default="Participant", show_default=True, help="That speaker's role in @ID.")
+@click.option("--corpus", default="", help="Name of the corpus in @ID.")
 @click.option("--batch-size", default=8, show_default=True, help="Windows decoded at once.")
 @click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:1.")
+@click.option("--dtype", default="auto", show_default=True, help="auto, float32, bfloat16 or float16.")
 @click.option("--engine", default="transformers", show_default=True, help="The decoder's library.")
 def transcribe(**parameters: Any) -> None:
     """Write down recordings with every stumble, as CHAT.
@@ -157,7 +163,7 @@ def transcribe(**parameters: Any) -> None:
     """
     done = _call("transcribe", **parameters)
     click.echo(done.table())
-    sys.exit(1 if done.failed else 0)
+    sys.exit(done.exit_code)
 
 
 @main.command()
@@ -189,12 +195,13 @@ def export(**parameters: Any) -> None:
 
 
 @main.command()
-def doctor() -> None:
+@click.option("--folder", type=_path, help="Where models and transcripts will be written; here when not given.")
+def doctor(**parameters: Any) -> None:
     """Look for what would stop a run on this machine, with the remedy.
 
     Example: lsa-whisper doctor
     """
-    found = _call("doctor")
+    found = _call("doctor", **parameters)
     click.echo(found.table())
     sys.exit(found.exit_code)
 

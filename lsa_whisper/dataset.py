@@ -94,6 +94,11 @@ class WindowDataset(torch.utils.data.Dataset):
                     "use shorter windows"
                 )
 
+    @property
+    def taught(self) -> set[int]:
+        """Every token id that is to be learned."""
+        return {token for tokens, given in self.encoded for token in tokens[given + 1 :]}
+
     def __len__(self) -> int:
         return len(self.segments)
 

@@ -50,7 +50,8 @@ def demo(
     )
     say(evaluation.table())
     say(f"{time.monotonic() - began:.0f} seconds in all; synthetic speech, so no claim about people")
-    return out / "report" / "report.html"
+    assert evaluation.report is not None
+    return evaluation.report
 
 
 def _finetuned(

@@ -15,11 +15,11 @@ from lsa_whisper.errors import CheckpointError, MissingExtraError
 _TOLERANCE = 1e-3
 
 
-def export(checkpoint: Checkpoint, out: str | Path, *, to: str = "hf", merge: bool = True) -> Path:
+def export(checkpoint: Checkpoint | str | Path, out: str | Path, *, to: str = "hf", merge: bool = True) -> Path:
     """Write a checkpoint for other programs, load it again and compare; return its folder.
 
     Args:
-        checkpoint: what ``load`` returned (an adapter is merged by then).
+        checkpoint: what ``load`` returned, or the folder to load (an adapter is merged by then).
         out: the folder to write; an older checkpoint there is replaced.
         to: ``hf`` (a Hugging Face folder, as Batchalign reads it) or ``ct2`` (CTranslate2, as faster-whisper reads it).
         merge: merge an adapter the model still carries; ``False`` writes such an adapter by itself.
@@ -32,6 +32,8 @@ def export(checkpoint: Checkpoint, out: str | Path, *, to: str = "hf", merge: bo
         raise CheckpointError(f"cannot export to {to!r}: choose hf or ct2")
     if to == "ct2":
         _require_ctranslate2()
+    if not isinstance(checkpoint, Checkpoint):
+        checkpoint = load(checkpoint)
     out = Path(out)
     with written_whole(out) as partial, tempfile.TemporaryDirectory(dir=partial.parent) as scratch:
         written = _write_verified(checkpoint, Path(scratch) / "checkpoint", merge=merge)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +23,17 @@ def save(
     labels: Labels,
     provenance: Mapping[str, Any] | None = None,
     recipe: Mapping[str, Any] | None = None,
+    taught: Set[int] = frozenset(),
+    state_dict: Mapping[str, Any] | None = None,
 ) -> Path:
     """Write a checkpoint folder whole or not at all, and return its path.
 
     ``model`` may carry a PEFT adapter: then the adapter alone is written, and ``load`` merges it into its base.
+    ``state_dict`` holds the gathered weights of a model whose own are sharded over processes.
+
     An older checkpoint at ``out`` is replaced in one step; a folder that holds anything else is left alone.
-    The generation settings are fitted to ``labels`` (see :func:`fit_generation_config`).
+    The generation settings are fitted to ``labels`` and to the token ids that were ``taught`` (see
+    :func:`fit_generation_config`).
 
     Raises:
         CheckpointError: ``out`` holds something that is not a checkpoint, or a tensor to be written is empty.
@@ -36,7 +41,9 @@ def save(
     ours = {"labels": labels.as_dict(), "recipe": dict(recipe or {}), "provenance": dict(provenance or {})}
     with written_whole(Path(out)) as partial:
         with quiet():
-            _write_model(partial, model, tokenizer, labels)
+            _write_model(
+                partial, model, fit_generation_config(_whisper(model), tokenizer, labels, taught=taught), state_dict
+            )
             feature_extractor.save_pretrained(partial)
             tokenizer.save_pretrained(partial)
         (partial / OUR_FILE).write_text(json.dumps(ours, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -44,10 +51,12 @@ def save(
     return Path(out)
 
 
-def _write_model(folder: Path, model: Any, tokenizer: Any, labels: Labels) -> None:
-    whisper = model.get_base_model() if hasattr(model, "get_base_model") else model
-    settings = fit_generation_config(whisper, tokenizer, labels)
-    model.save_pretrained(folder)
+def _whisper(model: Any) -> Any:
+    return model.get_base_model() if hasattr(model, "get_base_model") else model
+
+
+def _write_model(folder: Path, model: Any, settings: Any, state_dict: Mapping[str, Any] | None) -> None:
+    model.save_pretrained(folder, **({"state_dict": state_dict} if state_dict is not None else {}))
     (folder / "generation_config.json").unlink(missing_ok=True)
     settings.save_pretrained(folder)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import re
+from collections.abc import Set
 from typing import Any
 
 from lsa_whisper.errors import CheckpointError
@@ -55,8 +56,11 @@ def is_multilingual(generation_config: Any) -> bool:
     return bool(getattr(generation_config, "lang_to_id", None)) if said is None else bool(said)
 
 
-def fit_generation_config(model: Any, tokenizer: Any, labels: Labels) -> Any:
+def fit_generation_config(model: Any, tokenizer: Any, labels: Labels, *, taught: Set[int] = frozenset()) -> Any:
     """Return a copy of the model's generation settings under which every mark of ``labels`` can be written.
+
+    ``taught`` are the token ids of the training labels: what a model was taught it may write, whatever its base was
+    forbidden; one time stamp among them frees all.
 
     OpenAI's list of suppressed tokens forbids brackets, ``&`` and ``/``: left as it is, a model that has learned CHAT
     could never say so. Everything else (``alignment_heads``, ``lang_to_id`` ...) stays; what decoding cannot do without
@@ -66,7 +70,9 @@ def fit_generation_config(model: Any, tokenizer: Any, labels: Labels) -> Any:
     for name in ("decoder_start_token_id", "eos_token_id", "pad_token_id", "bos_token_id"):
         if getattr(settings, name, None) is None:
             setattr(settings, name, getattr(model.config, name, None))
-    allowed = tokens_to_allow(tokenizer, labels) - {settings.eos_token_id}
+    stamps = timestamps(tokenizer).keys()
+    allowed = tokens_to_allow(tokenizer, labels) | taught | (stamps if taught & stamps else set())
+    allowed -= {settings.eos_token_id}
     for name in ("suppress_tokens", "begin_suppress_tokens"):
         if suppressed := getattr(settings, name, None):
             setattr(settings, name, [index for index in suppressed if index not in allowed])

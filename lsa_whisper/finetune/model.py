@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import warnings
 from pathlib import Path
 from typing import Any
@@ -21,9 +22,27 @@ LOWEST_RANK = 10
 def start(recipe: Recipe, labels: Labels) -> Checkpoint:
     """Return the checkpoint training starts from, in fp32, with ``labels`` as what it is going to write."""
     if recipe.model.base is not None:
-        base = checkpoint.load(recipe.model.base, dtype="float32")
-        return Checkpoint(base.path, base.model, base.feature_extractor, base.tokenizer, labels)
-    return _scratch(recipe, labels)
+        begun = dataclasses.replace(checkpoint.load(recipe.model.base, dtype="float32"), labels=labels)
+    else:
+        begun = _scratch(recipe, labels)
+    return with_context(begun, recipe.model.context_s) if recipe.model.context_s else begun
+
+
+def with_context(begun: Checkpoint, context_s: float) -> Checkpoint:
+    """Return the checkpoint hearing windows of ``context_s`` seconds: its encoder's positions cut, or continued.
+
+    Whisper's encoder marks positions with sinusoids that do not depend on how many there are, so both are exact.
+    """
+    from transformers import WhisperFeatureExtractor
+    from transformers.models.whisper.modeling_whisper import sinusoids
+
+    encoder, positions = begun.model.get_encoder(), round(context_s / begun.time_precision_s)
+    encoder.embed_positions = torch.nn.Embedding.from_pretrained(sinusoids(positions, encoder.config.d_model))
+    begun.model.config.max_source_positions = positions
+    settings = begun.feature_extractor.to_dict() | {"chunk_length": round(context_s)}
+    derived = ("n_samples", "nb_max_frames", "mel_filters")
+    settings = {name: value for name, value in settings.items() if name not in derived}
+    return dataclasses.replace(begun, feature_extractor=WhisperFeatureExtractor(**settings))
 
 
 def _scratch(recipe: Recipe, labels: Labels) -> Checkpoint:

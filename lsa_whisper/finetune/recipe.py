@@ -64,6 +64,8 @@ class Model:
     """A checkpoint directory or a hub name such as ``openai/whisper-large-v3``."""
     scratch: Scratch | None = None
     """Train new weights of this shape instead."""
+    context_s: float | None = None
+    """Hear windows of this length instead of the checkpoint's own: shorter ones train faster."""
     train: str = "all"
     """``all``, or ``decoder`` to leave the encoder as it is."""
     ctc_weight: float = 0.0

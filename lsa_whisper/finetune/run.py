@@ -18,6 +18,7 @@ from lsa_whisper.finetune import Finetuned
 from lsa_whisper.finetune.launch import rank
 from lsa_whisper.finetune.model import prepare_for_training, start
 from lsa_whisper.finetune.recipe import Recipe
+from lsa_whisper.finetune.strategy import gathered, join_processes
 from lsa_whisper.finetune.trainer import SpeechTrainer
 from lsa_whisper.labels import Labels
 
@@ -30,6 +31,7 @@ def run(recipe: Recipe, say: Callable[[str], None]) -> Finetuned:
         say(f"{out} is already trained with this recipe and these data")
         return done
     labels = manifest_labels(Path(recipe.data.train))
+    join_processes(recipe)
     begun = start(recipe, labels)
     model = prepare_for_training(begun, recipe)
     unfinished = out.with_name(out.name + ".unfinished")
@@ -39,8 +41,9 @@ def run(recipe: Recipe, say: Callable[[str], None]) -> Finetuned:
     say(f"training {_millions(model)} of {labels.style} labels on {len(trainer.train_dataset)} windows")
     result = trainer.train(resume_from_checkpoint=_last_saved(unfinished))
     said |= {"steps": result.global_step, "loss": result.training_loss}
+    weights = gathered(trainer)
     if rank() == 0:
-        _save(trainer, begun, said, out)
+        _save(trainer, begun, said, out, weights)
         shutil.copy(unfinished / "curve.jsonl", out / "curve.jsonl")
         shutil.rmtree(unfinished)
     trainer.accelerator.end_training()
@@ -67,7 +70,7 @@ def provenance(recipe: Recipe) -> dict[str, Any]:
     """Return what is needed to make the checkpoint again: recipe, hash of the data, versions, revision."""
     packages = ("lsa-whisper", "torch", "transformers", "peft", "accelerate")
     return {
-        "recipe": dataclasses.asdict(recipe),
+        "recipe": json.loads(json.dumps(dataclasses.asdict(recipe))),  # as a file holds it, to be compared with one
         "manifest_sha256": manifest.sha256(Path(recipe.data.train)),
         "versions": {name: importlib.metadata.version(name) for name in packages},
         "revision": _revision(),
@@ -105,7 +108,7 @@ def _millions(model: Any) -> str:
     return f"{trained / 1e6:.2f} M of {sum(p.numel() for p in model.parameters()) / 1e6:.2f} M parameters"
 
 
-def _save(trainer: SpeechTrainer, begun: Checkpoint, said: dict[str, Any], out: Path) -> None:
+def _save(trainer: SpeechTrainer, begun: Checkpoint, said: dict[str, Any], out: Path, weights: Any) -> None:
     model = trainer.accelerator.unwrap_model(trainer.model)
     if hasattr(model, "ctc_head"):
         del model.ctc_head
@@ -118,4 +121,6 @@ def _save(trainer: SpeechTrainer, begun: Checkpoint, said: dict[str, Any], out: 
         labels=begun.labels,
         provenance=said,
         recipe=said["recipe"],
+        taught=trainer.train_dataset.taught,
+        state_dict=weights,
     )

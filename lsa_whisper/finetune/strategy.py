@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import importlib.util
+import os
+import socket
 from typing import Any
 
 from lsa_whisper.errors import MissingExtraError
+from lsa_whisper.finetune.launch import is_launched
 from lsa_whisper.finetune.recipe import Offload, Recipe
 
 
@@ -16,10 +19,43 @@ def arguments_for(recipe: Recipe) -> dict[str, Any]:
         MissingExtraError: If the strategy needs DeepSpeed and it is not installed.
     """
     if recipe.strategy in ("zero2", "zero3"):
-        if importlib.util.find_spec("deepspeed") is None:
-            raise MissingExtraError(f"finetune with {recipe.strategy}", "DeepSpeed", "deepspeed")
+        _require_deepspeed(recipe.strategy)
         return {"deepspeed": deepspeed_settings(recipe.strategy, recipe.offload)}
     return {}
+
+
+def join_processes(recipe: Recipe) -> None:
+    """Make this process one of the run's, where the strategy needs that before the model is loaded.
+
+    DeepSpeed looks for MPI when a process was started alone, and on a CPU speaks through gloo; a free port on this
+    machine will do for one process.
+    """
+    if recipe.strategy not in ("zero2", "zero3"):
+        return
+    _require_deepspeed(recipe.strategy)
+    import deepspeed
+    import torch
+
+    if not is_launched():
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        os.environ |= {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "1"}
+        os.environ |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+    backend = "nccl" if torch.cuda.is_available() else "gloo"
+    deepspeed.init_distributed(dist_backend=backend, auto_mpi_discovery=False)
+
+
+def gathered(trainer: Any) -> dict[str, Any] | None:
+    """Return the whole weights of a sharded model (every process must ask), ``None`` when they are whole already."""
+    if not trainer.is_deepspeed_enabled:
+        return None
+    return dict(trainer.accelerator.get_state_dict(trainer.model_wrapped))
+
+
+def _require_deepspeed(strategy: str) -> None:
+    if importlib.util.find_spec("deepspeed") is None:
+        raise MissingExtraError(f"finetune with {strategy}", "DeepSpeed", "deepspeed")
 
 
 def deepspeed_settings(strategy: str, offload: Offload) -> dict[str, Any]:

@@ -59,15 +59,15 @@ def test_stopped_and_called_again_equals_undisturbed(windows, scratch_recipe, tm
     saving = "save_strategy: steps, save_steps: 2"
     whole = run(tmp_path / "r.yaml", scratch_recipe(windows, tmp_path / "whole", training=saving))
 
-    class Stopped(Exception):
+    class StoppedError(Exception):
         pass
 
     def stop_at_three(line):
         if line.startswith("step 3/"):
-            raise Stopped
+            raise StoppedError
 
     (tmp_path / "r.yaml").write_text(scratch_recipe(windows, tmp_path / "cut", training=saving))
-    with pytest.raises(Stopped):
+    with pytest.raises(StoppedError):
         finetune(tmp_path / "r.yaml", say=stop_at_three)
     assert not (tmp_path / "cut").exists()
     cut = finetune(tmp_path / "r.yaml", say=lambda _: None)

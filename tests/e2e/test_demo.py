@@ -1,0 +1,52 @@
+"""``lsa-whisper demo``, as a user runs it: a model that drops disfluencies has learned to keep them."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from lsa_whisper import chat
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """What the demo printed, and its report's numbers by system."""
+    out = tmp_path_factory.mktemp("demo")
+    environment = os.environ | {"HF_HUB_OFFLINE": "1"}
+    command = [sys.executable, "-m", "lsa_whisper", "demo", "-o", str(out)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    report = json.loads((out / "report" / "report.json").read_text())
+    return out, done.stdout, {system["name"]: system for system in report["systems"]}
+
+
+def test_the_reports_path_comes_last(run):
+    out, printed, _ = run
+    assert printed.splitlines()[-1] == str(out / "report" / "report.html")
+    assert (out / "report" / "report.html").stat().st_size > 10_000
+
+
+def test_before_the_model_drops_filled_pauses(run):
+    assert run[2]["before"]["disfluency"]["filled_pause"]["recall"] < 0.05
+
+
+@pytest.mark.parametrize("name", ["lora", "full"])
+def test_after_it_keeps_disfluencies(run, name):
+    found = run[2][name]
+    assert found["disfluency"]["filled_pause"]["f1"] >= 0.85
+    assert found["disfluency"]["repetition"]["f1"] >= 0.75
+    assert found["word_errors"]["verbatim"]["rate"] <= 0.25
+
+
+@pytest.mark.parametrize("name", ["before", "lora", "full"])
+def test_the_transcripts_are_valid_chat(run, name):
+    files = sorted((run[0] / "transcripts" / name).rglob("*.cha"))
+    assert len(files) == 6
+    for path in files:
+        assert chat.check(chat.read(path, strict=True)) == []

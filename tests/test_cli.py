@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+import importlib
+import inspect
+import subprocess
+import sys
+import time
+
+import click
+import numpy as np
+import pytest
+import soundfile
+from click.testing import CliRunner
+
+from lsa_whisper.cli import VERBS, main
+
+NOT_OFFERED = {"say", "progress"}
+"""Callbacks of the library that are Python functions, so no option can carry them."""
+
+
+def python(code):
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+
+def cli(*words):
+    return CliRunner().invoke(main, [str(word) for word in words], catch_exceptions=False)
+
+
+@pytest.mark.parametrize("command", VERBS)
+def test_a_command_and_its_function_have_the_same_parameters_and_defaults(command):
+    module, name = VERBS[command].split(":")
+    wanted = dict(inspect.signature(getattr(importlib.import_module(module), name)).parameters)
+    offered = {parameter.name: parameter for parameter in main.commands[command].params}
+    given = main.commands[command].make_context(command, [], resilient_parsing=True).params
+    assert set(offered) == set(wanted) - NOT_OFFERED
+    for parameter in offered.values():
+        default = wanted[parameter.name].default
+        assert parameter.required == (default is inspect.Parameter.empty), parameter.name
+        if not parameter.required:
+            assert given[parameter.name] == default, parameter.name
+
+
+def test_every_verb_is_a_command():
+    assert set(main.commands) == set(VERBS)
+
+
+@pytest.mark.parametrize("command", VERBS)
+def test_help_shows_an_example_and_explains_each_option(command):
+    shown = cli(command, "--help")
+    assert shown.exit_code == 0 and "Example: lsa-whisper" in shown.output
+    options = [p for p in main.commands[command].params if isinstance(p, click.Option)]
+    assert all(option.help for option in options)
+
+
+def test_help_is_quick_and_loads_no_torch():
+    loaded = python(
+        "import sys\nfrom click.testing import CliRunner\nfrom lsa_whisper.cli import main\n"
+        "assert CliRunner().invoke(main, ['--help']).exit_code == 0\n"
+        "print({'torch', 'transformers', 'numpy', 'rich', 'datasets'} & set(sys.modules))"
+    )
+    assert loaded.strip() == "set()"
+
+
+def test_help_answers_in_under_a_third_of_a_second():
+    """The limit is 0.3 s on a quiet machine; the best of five tries forgives a busy one."""
+    tries = []
+    for _ in range(5):
+        began = time.perf_counter()
+        subprocess.run([sys.executable, "-m", "lsa_whisper", "--help"], capture_output=True, check=True)
+        tries.append(time.perf_counter() - began)
+    assert min(tries) < 0.3
+
+
+@pytest.mark.parametrize("verb", ["prepare", "inspect", "evaluate"])
+def test_verbs_without_a_model_start_without_torch(verb):
+    module, name = VERBS[verb].split(":")
+    loaded = python(f"import sys\nfrom {module} import {name}\nprint('torch' in sys.modules)")
+    assert loaded.strip() == "False"
+
+
+@pytest.fixture
+def bad(tmp_path):
+    """Inputs that people really have: files that are empty, mislabelled, or lack their other half."""
+    soundfile.write(tmp_path / "empty.wav", np.zeros(0), 16_000)
+    (tmp_path / "text.wav").write_text("this is no sound")
+    (tmp_path / "lonely").mkdir()
+    (tmp_path / "lonely" / "a.cha").write_text(
+        "@UTF8\n@Begin\n@Languages:\teng\n@Participants:\tCHI Target_Child\n"
+        "@ID:\teng|x|CHI|||||Target_Child|||\n@Media:\ta, audio\n*CHI:\thello . \x150_900\x15\n@End\n"
+    )
+    return tmp_path
+
+
+BAD = [
+    ("transcribe", "missing.wav", "--model", "models/nano"),
+    ("transcribe", "empty.wav", "--model", "models/nano"),
+    ("transcribe", "text.wav", "--model", "models/nano"),
+    ("transcribe", "text.wav", "--model", "no/such/folder"),
+    ("prepare", "missing", "-o", "out"),
+    ("prepare", "lonely", "-o", "out"),
+    ("inspect", "missing.cha"),
+    ("finetune", "missing.yaml"),
+    ("evaluate", "missing.cha", "also-missing.cha"),
+    ("evaluate", "lonely", "missing", "-o", "out"),
+    ("export", "missing", "-o", "out"),
+    ("estimate-memory", "huge"),
+    ("demo", "--corpus", "missing", "-o", "out"),
+]
+
+
+@pytest.mark.parametrize("words", BAD, ids=lambda words: " ".join(words[:2]))
+def test_bad_input_is_one_sentence_and_leaves_nothing(words, bad):
+    places = [bad / word if (bad / word).exists() or "missing" in word or word == "out" else word for word in words]
+    before = sorted(bad.rglob("*"))
+    result = cli(*places)
+    assert result.exit_code == 1
+    assert result.stderr.startswith("lsa-whisper: ") and result.stderr.count("\n") == 1, result.stderr
+    assert "Traceback" not in result.output
+    assert sorted(bad.rglob("*")) == before
