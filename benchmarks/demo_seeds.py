@@ -17,7 +17,16 @@ from pathlib import Path
 
 from lsa_whisper.demo import demo
 
-CLASSES = ("filled_pause", "repetition", "revision", "fragment", "part_word_repetition", "prolongation", "block", "pause")
+CLASSES = (
+    "filled_pause",
+    "repetition",
+    "revision",
+    "fragment",
+    "part_word_repetition",
+    "prolongation",
+    "block",
+    "pause",
+)
 
 
 def main() -> None:

@@ -186,6 +186,9 @@ def evaluate(**parameters: Any) -> None:
 @click.option("-o", "--out", required=True, type=_path, help="Folder to write.")
 @click.option("--to", default="hf", show_default=True, type=click.Choice(["hf", "ct2"]), help="Format.")
 @click.option("--merge/--no-merge", default=True, show_default=True, help="Merge an adapter into its base.")
+@click.option(
+    "--dtype", default="float32", show_default=True, help="float32, or float16 or bfloat16 for half the size."
+)
 def export(**parameters: Any) -> None:
     """Write a checkpoint that other programs load.
 

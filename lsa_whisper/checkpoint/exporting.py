@@ -15,13 +15,16 @@ from lsa_whisper.errors import CheckpointError, MissingExtraError
 _TOLERANCE = 1e-3
 
 
-def export(checkpoint: Checkpoint | str | Path, out: str | Path, *, to: str = "hf", merge: bool = True) -> Path:
+def export(
+    checkpoint: Checkpoint | str | Path, out: str | Path, *, to: str = "hf", merge: bool = True, dtype: str = "float32"
+) -> Path:
     """Write a checkpoint for other programs, load it again and compare; return its folder.
 
     Args:
         checkpoint: what ``load`` returned, or the folder to load (an adapter is merged by then).
         out: the folder to write; an older checkpoint there is replaced.
         to: ``hf`` (a Hugging Face folder, as Batchalign reads it) or ``ct2`` (CTranslate2, as faster-whisper reads it).
+        dtype: ``float32``, or ``float16`` or ``bfloat16`` for half the size; a loaded checkpoint keeps its own.
         merge: merge an adapter the model still carries; ``False`` writes such an adapter by itself.
 
     Raises:
@@ -33,7 +36,7 @@ def export(checkpoint: Checkpoint | str | Path, out: str | Path, *, to: str = "h
     if to == "ct2":
         _require_ctranslate2()
     if not isinstance(checkpoint, Checkpoint):
-        checkpoint = load(checkpoint)
+        checkpoint = load(checkpoint, dtype=dtype)
     out = Path(out)
     with written_whole(out) as partial, tempfile.TemporaryDirectory(dir=partial.parent) as scratch:
         written = _write_verified(checkpoint, Path(scratch) / "checkpoint", merge=merge)

@@ -63,6 +63,7 @@ def prepare_for_training(begun: Checkpoint, recipe: Recipe) -> Any:
     """Return the model of ``begun`` with the recipe's frozen parts, adapter and auxiliary head."""
     model = begun.model
     model.config.use_cache = False
+    model.get_encoder().embed_positions.requires_grad_(False)  # sinusoids, given by formula
     if recipe.model.train == "decoder":
         model.get_encoder().requires_grad_(False)
     if recipe.model.ctc_weight:

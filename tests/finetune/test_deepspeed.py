@@ -45,7 +45,12 @@ def losses(out):
 @pytest.mark.parametrize("adapter", [(), ("adapter.rank=16",)], ids=["full", "lora"])
 def test_zero3_with_offload_equals_one_plain_process(windows, scratch_recipe, tmp_path, environment, adapter):
     recipe, outs = tmp_path / "r.yaml", {}
-    recipe.write_text(scratch_recipe(windows, tmp_path / "base", ))
+    recipe.write_text(
+        scratch_recipe(
+            windows,
+            tmp_path / "base",
+        )
+    )
     finetune(environment, recipe, "training.max_steps=1")
     recipe.write_text(
         f"{{data: {{train: {windows}}}, out: x, model: {{base: {tmp_path / 'base'}}}, training: {{use_cpu: true,"
