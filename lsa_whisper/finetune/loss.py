@@ -20,15 +20,20 @@ LETTERS = "abcdefghijklmnopqrstuvwxyz'"
 """What the auxiliary CTC head can spell; other letters of other languages are passed over."""
 
 
-def cross_entropy(logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+def cross_entropy(logits: torch.Tensor, labels: torch.Tensor, smoothing: float = 0.0) -> torch.Tensor:
     """Return the summed negative log-likelihood of ``labels``.
 
     Args:
         logits: (batch, tokens, vocabulary), any float type.
         labels: (batch, tokens), ``-100`` where nothing is to be learned.
+        smoothing: Share of the target spread over the whole vocabulary.
     """
     return functional.cross_entropy(
-        logits.float().flatten(0, 1), labels.flatten(), ignore_index=IGNORED, reduction="sum"
+        logits.float().flatten(0, 1),
+        labels.flatten(),
+        ignore_index=IGNORED,
+        reduction="sum",
+        label_smoothing=smoothing,
     )
 
 
@@ -84,13 +89,14 @@ class ExactLoss:
 
     ctc_head: CtcHead | None = None
     ctc_weight: float = 0.0
+    smoothing: float = 0.0
 
     def __call__(
         self, outputs: Any, labels: torch.Tensor, num_items_in_batch: torch.Tensor | int | None = None
     ) -> torch.Tensor:
         """Return the loss of one micro-batch, divided by the label tokens of the whole step."""
         items = num_items_in_batch if num_items_in_batch is not None else (labels != IGNORED).sum()
-        loss = cross_entropy(outputs.logits, labels)
+        loss = cross_entropy(outputs.logits, labels, self.smoothing)
         if self.ctc_head is not None:
             loss = loss + self.ctc_weight * self.ctc_head.loss(outputs.encoder_last_hidden_state, labels)
         return loss / items
