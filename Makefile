@@ -42,10 +42,7 @@ nano: $(READY)
 	$(BIN)/lsa-whisper prepare corpora/storybook --out build/nano/chat --context 6
 	$(BIN)/lsa-whisper finetune recipes/nano-short.yaml --processes 2
 	$(BIN)/lsa-whisper finetune recipes/nano-base.yaml --processes 2
-	$(BIN)/python -m corpora.storybook.generator.cleaned build/nano/hours build/nano/cleaned
-	$(BIN)/lsa-whisper prepare build/nano/cleaned --media build/nano/hours --out build/nano/clean --context 6
-	$(BIN)/lsa-whisper finetune recipes/nano-clean.yaml --processes 2
-	$(BIN)/lsa-whisper export build/nano/clean-base --out models/nano --dtype float16
+	$(BIN)/lsa-whisper export build/nano/base --out models/nano --dtype float16
 
 # The claims of the README, measured again on this machine.
 bench: $(READY)

@@ -54,7 +54,6 @@ def _scratch(recipe: Recipe, labels: Labels) -> Checkpoint:
     windows = (segment.text for source in sources for segment in manifest.read(Path(source)))
     texts = sorted({f" {text.strip()}" for window in windows for text in TIMESTAMP.split(window)[::2] if text.strip()})
     tokenizer = scratch.new_tokenizer(texts, shape.vocabulary, shape.context_s)
-    torch.manual_seed(recipe.seed)
     model = scratch.new_model(shape, tokenizer)
     return Checkpoint("", model, scratch.new_feature_extractor(shape), tokenizer, labels)
 

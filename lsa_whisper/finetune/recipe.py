@@ -68,8 +68,6 @@ class Model:
     """Hear windows of this length instead of the checkpoint's own: shorter ones train faster."""
     train: str = "all"
     """``all``, or ``decoder`` to leave the encoder as it is."""
-    input_noise: float = 0.0
-    """Share of the decoder's input tokens replaced by random ones, so that a small decoder listens and does not guess."""
     ctc_weight: float = 0.0
     """Weight of an auxiliary CTC loss on the encoder; helps small models align (its head is not saved)."""
 

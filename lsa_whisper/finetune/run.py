@@ -11,6 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from transformers import set_seed
+
 from lsa_whisper import checkpoint, manifest
 from lsa_whisper.checkpoint import Checkpoint
 from lsa_whisper.errors import ManifestError
@@ -32,6 +34,7 @@ def run(recipe: Recipe, say: Callable[[str], None]) -> Finetuned:
         return done
     labels = manifest_labels(Path(recipe.data.train))
     join_processes(recipe)
+    set_seed(recipe.seed)  # before the model: new weights and an adapter's first ones are drawn from it
     begun = start(recipe, labels)
     model = prepare_for_training(begun, recipe)
     unfinished = out.with_name(out.name + ".unfinished")

@@ -15,7 +15,6 @@ from lsa_whisper.checkpoint import Checkpoint
 from lsa_whisper.dataset import Collator, WindowDataset
 from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetune.loss import ExactLoss
-from lsa_whisper.finetune.noise import InputNoise
 from lsa_whisper.finetune.recipe import Recipe
 from lsa_whisper.finetune.strategy import arguments_for
 
@@ -57,7 +56,6 @@ class SpeechTrainer(Seq2SeqTrainer):
             return WindowDataset(Path(path), start, cache=recipe.data.cache)
 
         arguments = training_arguments(recipe, folder)
-        self.noise = InputNoise(recipe.model.input_noise, start.tokenizer.eos_token_id)
         super().__init__(
             model=model,
             args=arguments,
@@ -71,12 +69,6 @@ class SpeechTrainer(Seq2SeqTrainer):
         for printer in (PrinterCallback, ProgressCallback):
             self.remove_callback(printer)
         self.add_callback(Curve(folder / "curve.jsonl", say))
-
-
-    def training_step(self, model: Any, inputs: dict[str, Any], *rest: Any, **named: Any) -> Any:
-        """Take one step; what the decoder is told it has written so far may be disturbed (never in evaluation)."""
-        inputs["decoder_input_ids"] = self.noise(inputs["decoder_input_ids"])
-        return super().training_step(model, inputs, *rest, **named)
 
 
 class Curve(TrainerCallback):

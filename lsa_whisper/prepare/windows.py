@@ -96,8 +96,9 @@ def _clumps(candidates: Sequence[Candidate], overlap_ms: int) -> Iterator[list[C
     clump: list[Candidate] = []
     end_ms = 0
     for one in candidates:
-        # A short utterance may lie inside another without overlapping it by much.
-        allowed = min(overlap_ms, one.span.duration_ms // 2)
+        # A short utterance may lie inside another without overlapping it by much, whichever of the two began first.
+        overlapped = [each.span.duration_ms for each in clump if each.span.end_ms > one.span.start_ms]
+        allowed = min([overlap_ms, *(duration_ms // 2 for duration_ms in (one.span.duration_ms, *overlapped))])
         if clump and end_ms - one.span.start_ms <= allowed:
             yield clump
             clump = []

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from lsa_whisper.finetune import finetune
-from lsa_whisper.finetune.loss import ExactLoss, cross_entropy, ctc
+from lsa_whisper.finetune.loss import LETTERS, CtcHead, ExactLoss, cross_entropy
 
 
 def test_cross_entropy_is_the_sum_over_what_is_to_be_learned():
@@ -17,10 +17,17 @@ def test_cross_entropy_is_the_sum_over_what_is_to_be_learned():
 
 
 def test_ctc_of_one_frame_is_its_own_probability():
-    head = torch.nn.Linear(4, 3)
+    """One frame can only say the one letter; the full stop and the special token are not spelled."""
+    head = CtcHead(4, [" a", "."])
     states = torch.randn(1, 1, 4)
-    wanted = -head(states)[0, 0].log_softmax(0)[1]
-    torch.testing.assert_close(ctc(states, torch.tensor([[1, 7, -100]]), head), wanted)
+    wanted = -head(states)[0, 0].log_softmax(0)[LETTERS.index("a")]
+    torch.testing.assert_close(head.loss(states, torch.tensor([[0, 1, 7, -100]])), wanted)
+
+
+def test_label_smoothing_is_torchs_own():
+    logits, labels = torch.randn(1, 2, 5), torch.tensor([[1, -100]])
+    wanted = torch.nn.functional.cross_entropy(logits[0, :1], labels[0, :1], label_smoothing=0.1)
+    torch.testing.assert_close(cross_entropy(logits, labels, 0.1), wanted)
 
 
 def test_loss_divides_by_the_items_of_the_whole_step():

@@ -46,6 +46,10 @@ def chained(drawn: list[tuple[int, int, str | None]]) -> list[Candidate]:
     return sorted(made, key=lambda one: one.span.start_ms)
 
 
+def test_a_very_short_utterance_inside_one_that_begins_with_it_stays_with_it():
+    check_law([candidate(0, 60), candidate(0, 120)], 6_000, one_utterance=True, seed=0)
+
+
 def check_law(candidates: list[Candidate], context_ms: int, one_utterance: bool, seed: int) -> None:
     checked = spoil(candidates, context_ms=context_ms, overlap_ms=OVERLAP_MS)
     end_ms = max([END_MS, *(one.span.end_ms for one in checked)])
