@@ -72,7 +72,10 @@ def _call(command: str, **parameters: Any) -> Any:
 @click.argument("corpora", nargs=-1, required=True, type=_path)
 @click.option("-o", "--out", required=True, type=_path, help="Folder for the manifests.")
 @click.option(
-    "--labels", default="chat", show_default=True, help="What the model learns to write: chat, verbatim or fluent."
+    "--labels",
+    default="chat",
+    show_default=True,
+    help="What the model learns to write: chat, verbatim or fluent; chat/1 spells CHAT out instead of using signs.",
 )
 @click.option("--roles", is_flag=True, help="Write the speaker's code (*CHI:) in front of each utterance.")
 @click.option("--media", type=_path, help="Folder of the recordings, when they are not beside the transcripts.")

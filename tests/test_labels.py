@@ -12,6 +12,7 @@ from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.labels import STYLES, Labels, decode, encode
 
 CHAT, VERBATIM, FLUENT = (Labels(style) for style in STYLES)
+PLAIN = Labels("chat", version=1)
 REAL = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 
@@ -47,10 +48,10 @@ def passes_check(utterances):
 )
 def test_styles(tier, chat, verbatim, fluent):
     spoken = utterance("CHI", tier)
-    assert encode(spoken, CHAT) == chat
+    assert encode(spoken, PLAIN) == chat
     assert encode(spoken, VERBATIM) == verbatim
     assert encode(spoken, FLUENT) == (verbatim[:1].upper() + verbatim[1:] if fluent is None else fluent)
-    assert encode(spoken, Labels("chat", roles=True)) == (f"*CHI: {chat}" if chat else "")
+    assert encode(spoken, Labels("chat", roles=True, version=1)) == (f"*CHI: {chat}" if chat else "")
 
 
 # --- there and back ---------------------------------------------------------------------------------------------------
@@ -78,18 +79,19 @@ tiers = st.builds(
 )
 
 
+@pytest.mark.parametrize("labels", [CHAT, PLAIN], ids=["signs", "plain"])
 @settings(max_examples=300, deadline=None)
 @given(tiers)
-def test_chat_labels_keep_words_events_and_ending(text):
+def test_chat_labels_keep_words_events_and_ending(labels, text):
     spoken = utterance("PAR", text)
-    decoded = decode(encode(spoken, CHAT), CHAT)
+    decoded = decode(encode(spoken, labels), labels)
     (back,) = decoded.utterances
     assert decoded.repairs == 0
     assert back.verbatim() == spoken.verbatim()
     assert back.fluent() == spoken.fluent()
     assert back.events() == spoken.events()
     assert back.terminator == spoken.terminator
-    assert encode(back, CHAT) == encode(spoken, CHAT)
+    assert encode(back, labels) == encode(spoken, labels)
     assert passes_check([back])
 
 
@@ -132,6 +134,51 @@ def test_chat_labels_of_real_transcripts_keep_words_and_events():
     assert kept > 700
 
 
+@pytest.mark.parametrize(
+    ("tier", "written"),
+    [
+        ("&-um &-uh &-uhm &-er &-erm .", "um uh uhm er erm."),
+        ("&-like &-u:m um Er .", '~like ~u:m "um "Er.'),
+        ("&+fr friend &~mu .", "fr- friend %mu."),
+        ("the [/] the cat [//] dog [///] it [/-] I ?", "the / the cat // dog /// it \\ I?"),
+        ("<the [/] the dog> [//] a cat +...", "< the / the dog > // a cat..."),
+        ("↫b-b-b↫ball ↫b-ba↫ball ra↫b-b↫bbit !", "b~~~ ball b~ba~ ball ra↫b-b↫bbit!"),
+        ("l:ibrary sto:re a: mm::: +..?", ": library sto:re : a mm:::...?"),
+        ("≠ball ≠↫b↫b:all pi^zza +!?", "= ball = b~ : ball pi^zza?!"),
+        ("(.) so (..) no (...) .", ".. so ... no .... ."),
+        ("I (.) +/.", "I .. --"),
+        ("I &+w +//. ", "I w- ---"),
+        ("is it +/? ", "is it --?"),
+        ("&=laughs it's a merry-go-round .", "#laughs it's a merry-go-round."),
+        ("xxx you_know .", "xxx you know."),
+        ("u:m ≠uh .", "u:m ≠uh."),
+    ],
+)
+def test_the_signs_of_chat_and_back(tier, written):
+    spoken = utterance("CHI", tier)
+    assert encode(spoken, CHAT) == written
+    (back,) = decode(written, CHAT).utterances
+    assert back.text == encode(spoken, PLAIN)
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("Um, I want", ["&-um I want ."]),  # as a model writes that was never told
+        ("b~~", ["&+b &+b ."]),  # no word follows: nothing heard is lost
+        ("I = : want.", ["I ≠w:ant ."]),
+        ("I want = .", ["I want ."]),
+        ("the / dog > / .", ["the [/] dog ."]),
+        ("I want.. it", ["I want +...", "it ."]),
+        ("<|0.20|>I want it.<|1.00|>", ["I want it ."]),
+    ],
+)
+def test_signs_that_do_not_fit_are_mended(written, read):
+    decoded = decode(written, CHAT)
+    assert texts(decoded) == read
+    assert passes_check(decoded.utterances)
+
+
 # --- repairs ----------------------------------------------------------------------------------------------------------
 
 
@@ -166,15 +213,15 @@ def test_chat_labels_of_real_transcripts_keep_words_and_events():
     ],
 )
 def test_malformed_output_is_mended(written, mended):
-    decoded = decode(written, CHAT)
+    decoded = decode(written, PLAIN)
     assert texts(decoded) == mended
     assert passes_check(decoded.utterances)
 
 
 def test_repairs_are_counted_once_each():
-    assert decode("&-um I [/] I see .", CHAT).repairs == 0
-    assert decode("&-um I [/ I see .", CHAT).repairs == 1
-    assert decode("<&-um I [/ I see 2", CHAT).repairs == 4
+    assert decode("&-um I [/] I see .", PLAIN).repairs == 0
+    assert decode("&-um I [/ I see .", PLAIN).repairs == 1
+    assert decode("<&-um I [/ I see 2", PLAIN).repairs == 4
 
 
 letters = st.text("abcI' ", max_size=12)
@@ -186,7 +233,7 @@ noise = st.sampled_from([*NOISE.split(), "\n"])
 @given(st.lists(st.one_of(letters, noise), max_size=30).map("".join))
 def test_whatever_was_written_becomes_valid_and_loses_no_letter(text):
     assume(not re.search(r"\[[:*+%]+\s", text))  # a linguist's comment: [* m], [: target]
-    for labels in (CHAT, VERBATIM, FLUENT):
+    for labels in (CHAT, PLAIN, VERBATIM, FLUENT):
         decoded = decode(text, labels)
         assert passes_check(decoded.utterances), text
         said = "".join(word for one in decoded.utterances for word in one.verbatim())
@@ -201,7 +248,7 @@ def _letters(text):
 @settings(max_examples=200, deadline=None)
 @given(st.text(max_size=40))
 def test_any_text_decodes_without_an_exception(text):
-    for labels in (CHAT, Labels("verbatim", roles=True), FLUENT):
+    for labels in (CHAT, PLAIN, Labels("verbatim", roles=True), FLUENT):
         for one in decode(text, labels).utterances:
             assert one.terminator and one.tree.faults == []
 

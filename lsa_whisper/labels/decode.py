@@ -33,7 +33,7 @@ def decode(text: str, labels: Labels, *, speaker: str = "PAR", language: str = "
         speaker: who speaks until a role says otherwise.
         language: ISO 639-3; numbers are spelled out in English only.
 
-    >>> decoded = decode("&-um <I want [/] I want it. you know", Labels("chat"))
+    >>> decoded = decode("um < I want / I want it. you know", Labels("chat"))
     >>> [u.text for u in decoded.utterances], decoded.repairs
     (['&-um I want [/] I want it .', 'you know .'], 2)
     >>> decode("Um, I want I want it.", Labels("verbatim")).utterances[0].text

@@ -1,31 +1,164 @@
-"""How each version of the labels spells CHAT's codes: the one place for a table that costs fewer tokens.
+"""How each version of the labels spells CHAT's codes, and back.
 
-Version 1 writes CHAT as it stands. A later version adds rows ``(as CHAT has it, as the model writes it)``, chosen so
-that no written form occurs in ordinary text; :func:`to_model` and :func:`to_chat` are each other's inverse.
+Version 1 writes CHAT as it stands, which is slow to decode: OpenAI's vocabularies were not made for it, and `` ↫b-b↫ball``
+costs eight tokens. Version 2 writes each code as a sign that is a single token of those vocabularies, in front of
+or behind words that stay whole, and leaves words that speech recognisers know, such as *um*, as they are:
+
+====================== ================= =====================================================
+CHAT                   version 2         meaning
+====================== ================= =====================================================
+``&-um``               ``um``            a usual filler; any other has ``~``: ``~like``
+``&+fr``               ``fr-``           a fragment
+``the [/] the``        ``the / the``     repetition; ``//`` revision, ``///`` reformulation
+``[/-]``               ``\\``             false start
+``<the dog> [/] the``  ``< the dog > /`` several words taken back
+``↫b-b↫ball``          ``b~~ ball``      part-word repetition, one ``~`` per copy
+``l:ibrary``           ``: library``     prolonged first letter; elsewhere as CHAT: ``sto:re``
+``≠ball``              ``= ball``        block
+``(.) (..) (...)``     ``.. ... ....``   pauses, standing alone
+``&=laughs``           ``#laughs``       a happening; ``%mu`` is ``&~mu``
+``dog .`` ``dog +...`` ``dog.`` ``dog...`` ends stand at the word; also ``...?`` and ``?!``
+``+/.`` ``+//.``       ``--`` ``---``    interrupted, broken off
+====================== ================= =====================================================
+
+What has no row is written as CHAT has it, so every text survives the way there and back.
 """
 
 from __future__ import annotations
 
-SPELLINGS: dict[int, tuple[tuple[str, str], ...]] = {1: ()}
+import re
+
+VERSIONS = (1, 2)
+
+FILLERS = frozenset(("um", "uh", "uhm", "er", "erm"))
+"""Fillers that need no sign: where one of these is an ordinary word, the sign ``"`` says so."""
+
+_WHOLE = {
+    "[/]": "/", "[//]": "//", "[///]": "///", "[/-]": "\\", "(.)": "..", "(..)": "...", "(...)": "....",
+    "+/.": "--", "+//.": "---", "+/?": "--?", "+//?": "---?",
+}  # fmt: skip
+_ENDS = {"+...": "...", "+..?": "...?", "+!?": "?!", ".": ".", "?": "?", "!": "!"}
+_SIGNS = {"&-": "~", "&~": "%", "&=": "#"}
+WRITTEN = (*_WHOLE.values(), *_SIGNS.values(), "<", ">", "=", ":", '"')
+"""The signs of version 2 that stand alone or in front of a word."""
+ENDS = tuple(_ENDS.values())
+"""What stands directly behind a word of version 2 at the end of an utterance."""
+
+_SPECIAL = re.compile(r"<\|[^|<>]*\|>|,(?!\d)")
+"""What is no part of a label: special tokens, and the commas that models not yet trained on labels write."""
+_BRACKET = re.compile(r"([<>])")
+_STUMBLED = re.compile(r"(?P<block>≠?)(?:↫(?P<copies>[^\W\d_]+(?:-[^\W\d_]+)*)↫)?(?P<word>[^\W\d_][\w':^]*)")
+_COPIES = re.compile(r"(?:[^\W\d_]+~+)+")
+_ENDED = re.compile(r"(?P<word>.*?[^\W_][-~'_:^]*)(?P<end>\.\.\.\??|\?!|[.?!])")
+_OF_WHOLE = {written: chat for chat, written in _WHOLE.items()}
+_OF_END = {written: chat for chat, written in _ENDS.items()}
+_OF_SIGN = {written: chat for chat, written in _SIGNS.items()}
 
 
 def to_model(text: str, version: int) -> str:
-    """Return the CHAT ``text`` as a model of this label version writes it.
+    """Return a canonical CHAT tier as a model of this label version writes it.
 
+    >>> to_model("&-um <I w:ant> [/] I want ↫b-b↫ball (.) +...", 2)
+    'um < I : want > / I want b~~ ball .. +...'
     >>> to_model("&-um I [/] I .", 1)
     '&-um I [/] I .'
     """
-    for chat, written in SPELLINGS[version]:
-        text = text.replace(chat, written)
-    return text
+    if version == 1:
+        return text
+    written: list[str] = []
+    for piece in _BRACKET.sub(r" \1 ", text).split():
+        if piece in _ENDS:
+            if written and written[-1] not in WRITTEN and _ENDED.fullmatch(f"{written[-1]}."):
+                written[-1] += _ENDS[piece]
+            else:
+                written.append(piece)
+        else:
+            written.append(_WHOLE.get(piece) or _word(piece))
+    return " ".join(written)
+
+
+def _word(piece: str) -> str:
+    if piece[:2] == "&-" and piece[2:] in FILLERS:
+        return piece[2:]
+    if piece[:2] == "&+":
+        return piece[2:] + "-" if piece[2:].isalpha() else piece
+    if piece[:2] in _SIGNS:
+        return _SIGNS[piece[:2]] + piece[2:]
+    if piece.casefold() in FILLERS:
+        return '"' + piece
+    parts = _STUMBLED.fullmatch(piece)
+    return _stumbled(parts) if parts else piece
+
+
+def _stumbled(parts: re.Match[str]) -> str:
+    """Write a word with its signs in front; a word that would be read as a filler stays as CHAT has it."""
+    word = parts["word"]
+    held = word[1:2] == ":" and word[2:3] != ":"
+    bare = word[0] + word[2:] if held else word
+    if bare.casefold() in FILLERS:
+        return parts[0]
+    copies = parts["copies"].split("-") if parts["copies"] else []
+    same = len(set(copies)) == 1
+    said = copies[0] + "~" * len(copies) if same else "".join(f"{copy}~" for copy in copies)
+    signs = ["=" if parts["block"] else "", said, ":" if held else "", bare]
+    return " ".join(sign for sign in signs if sign)
 
 
 def to_chat(text: str, version: int) -> str:
     """Return what a model of this label version wrote as CHAT.
 
-    >>> to_chat("&-um I [/] I .", 1)
-    '&-um I [/] I .'
+    >>> to_chat("um < I : want > / I want b~~ ball .. fr- dog...", 2)
+    '&-um <I w:ant> [/] I want ↫b-b↫ball (.) &+fr dog +...'
     """
-    for chat, written in reversed(SPELLINGS[version]):
-        text = text.replace(written, chat)
-    return text
+    if version == 1:
+        return text
+    pieces: list[str] = []
+    waiting: list[str] = []
+    for written in _BRACKET.sub(r" \1 ", _SPECIAL.sub(" ", text)).split():
+        ended = _ENDED.fullmatch(written)
+        word, end = (ended["word"], _OF_END[ended["end"]]) if ended else (written, "")
+        if word in ("=", ":") or _COPIES.fullmatch(word):
+            waiting.append(word)
+        elif word in _OF_WHOLE or word in ("<", ">"):
+            pieces += [*_given_up(waiting), _OF_WHOLE.get(word, word)]
+        else:
+            pieces.append(_joined(waiting, _read(word)))
+        if end:
+            pieces += [*_given_up(waiting), end]
+    pieces += _given_up(waiting)
+    return " ".join(pieces).replace("< ", "<").replace(" >", ">")
+
+
+def _read(word: str) -> str:
+    if word.casefold() in FILLERS:
+        return "&-" + word.casefold()
+    if word[0] == '"' and len(word) > 1:
+        return word[1:]
+    if word[0] in _OF_SIGN and len(word) > 1:
+        return _OF_SIGN[word[0]] + word[1:]
+    if word[-1] == "-" and word[:-1].isalpha():
+        return "&+" + word[:-1]
+    return word
+
+
+def _joined(waiting: list[str], word: str) -> str:
+    """Return ``word`` with the signs in ``waiting``, which is emptied; copies come before the word they repeat."""
+    signs, waiting[:] = list(waiting), []
+    for sign in reversed(signs):
+        if sign == "=":
+            word = "≠" + word
+        elif sign == ":":
+            word = f"{word[0]}:{word[1:]}"
+        else:
+            word = f"↫{'-'.join(_copies(sign))}↫{word}"
+    return word
+
+
+def _copies(sign: str) -> list[str]:
+    return [copy for said, times in re.findall(r"([^~]+)(~+)", sign) for copy in [said] * len(times)]
+
+
+def _given_up(waiting: list[str]) -> list[str]:
+    """Return the copies of a word that never came as fragments, and empty ``waiting``."""
+    signs, waiting[:] = list(waiting), []
+    return [f"&+{copy}" for sign in signs if sign not in ("=", ":") for copy in _copies(sign)]

@@ -6,16 +6,20 @@ from itertools import product
 from typing import Any
 
 from lsa_whisper.labels.canonical import TERMINATORS
+from lsa_whisper.labels.spelling import ENDS, WRITTEN
 from lsa_whisper.labels.style import Labels
 
 _RUNS = ("&-", "&+", "&~", "&=", "[/]", "[//]", "[///]", "[/-]", "<", ">", "↫", "≠", "^", ":", "_", "-", "'")
 _PAUSES = ("(.)", "(..)", "(...)")
 _OPENING = ("<", "&-", "&+", "&~", "&=", "≠", "↫")
 _CLOSING = (":", "↫", ">")
+_BEHIND = ("-", "'", "_", "~", "~~", "~~~")
 
 
 def characters(labels: Labels) -> set[str]:
     """Return the strings, besides words, that decoding must be allowed to write.
+
+    A later version of the spelling may fall back on CHAT's own, so it needs what version 1 needs.
 
     >>> sorted(characters(Labels("fluent")))
     ['!', "'", '-', '.', '?']
@@ -24,6 +28,10 @@ def characters(labels: Labels) -> set[str]:
         needed = {*_RUNS, *_PAUSES, *TERMINATORS}
         needed |= {"".join(pair) for pair in product(_OPENING, _OPENING)}
         needed |= {"".join(pair) for pair in product(_CLOSING, _CLOSING)}
+        if labels.version > 1:
+            needed |= {*WRITTEN, *ENDS, *_BEHIND}
+            needed |= {"".join(pair) for pair in product(("", *_BEHIND[:3]), ENDS)}
+            needed |= {"".join(pair) for pair in product(WRITTEN, _OPENING)}
     else:
         needed = {".", "?", "!", "'", "-"}
     return needed | ({"*", ":"} if labels.roles else set())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -39,7 +40,7 @@ def prepare(
     Args:
         corpora: Folders of CHAT transcripts, at any depth; each may hold a ``card.yaml``.
         out: Where to write; made when it is not there.
-        labels: The style of text to learn: ``chat``, ``verbatim`` or ``fluent``.
+        labels: The style of text to learn: ``chat``, ``verbatim`` or ``fluent``; ``chat/1`` spells CHAT out.
         roles: Put the speaker's code in front of each utterance.
         media: Another root where the recordings lie.
         context_s: Seconds a model hears at once; no window is longer.
@@ -53,7 +54,7 @@ def prepare(
         LsaWhisperError: ``labels`` is no style.
     """
     options = Options(
-        labels=Labels(labels, roles),
+        labels=dataclasses.replace(Labels.from_name(labels), roles=roles),
         context_s=context_s,
         one_utterance=one_utterance,
         without_timestamps=without_timestamps,

@@ -84,8 +84,8 @@ def _loops(piece: Piece, result: DecodedWindow) -> list[re.Match[str]]:
 
 
 def _needed_s(text: str) -> float:
-    """Return the least time in which somebody could say ``text``; CHAT's marks take none."""
-    spoken = re.sub(r"\[[/x? 0-9]*\]|&[-+~=]|[<>.,?!]", " ", text)
+    """Return the least time in which somebody could say ``text``; marks, however they are spelled, take none."""
+    spoken = re.sub(r"\[x? ?\d+\]|[^\w\s']", " ", text)
     letters = sum(character.isalnum() for character in spoken)
     return max(len(spoken.split()) / _WORDS_PER_S, letters / _LETTERS_PER_S, 1e-2)
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 import os
 from concurrent.futures import ProcessPoolExecutor
-from itertools import product
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from .conversation import write_session
-from .voices import of_split
+from .voices import of_split, stranger
 
 SESSIONS = {"train": (20, 62.0), "dev": (3, 60.0), "test": (6, 62.0)}
 """Per split of the committed corpus: how many sessions, of how many seconds."""
@@ -21,48 +21,59 @@ def main() -> None:
     """Parse the command line and write the sessions."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, required=True, help="folder for the sessions")
-    parser.add_argument("--hours", type=float, help="make this much speech of the TRAINING voices only")
+    parser.add_argument("--hours", type=float, help="make this much speech, of training speakers and many others")
+    parser.add_argument("--read", action="store_true", help="with --hours: nobody stumbles")
+    parser.add_argument("--cleaned", action="store_true", help="with --hours: the transcripts leave stumbling out")
     parser.add_argument("--seed", type=int, default=20)
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args()
     jobs = _hours(options) if options.hours else _corpus(options)
-    for _, _, stem, *_ in jobs:
-        stem.parent.mkdir(parents=True, exist_ok=True)
+    for job in jobs:
+        job.stem.parent.mkdir(parents=True, exist_ok=True)
     with ProcessPoolExecutor(options.processes) as pool:
         lengths = list(pool.map(_session, jobs, chunksize=4))
     print(f"{len(lengths)} sessions, {sum(lengths) / 3600:.2f} hours in {options.out}")
 
 
-Job = tuple[int, int, Path, str, float, bool]
+@dataclass(frozen=True)
+class Job:
+    """One session to be written; the seed and its number alone decide what is said in it."""
+
+    seed: int
+    number: int
+    stem: Path
+    split: str
+    length_s: float
+    strangers: bool = False
+    read: bool = False
+    cleaned: bool = False
 
 
 def _corpus(options: argparse.Namespace) -> list[Job]:
     return [
-        (options.seed, 1000 * number + index, options.out / split / f"{split}{index + 1:02d}", split, length, False)
+        Job(options.seed, 1000 * number + index, options.out / split / f"{split}{index + 1:02d}", split, length)
         for number, (split, (count, length)) in enumerate(SESSIONS.items())
         for index in range(count)
     ]
 
 
 def _hours(options: argparse.Namespace) -> list[Job]:
-    count = round(options.hours * 60)
+    style = (True, options.read, options.cleaned)
     return [
-        (options.seed, 10_000 + i, options.out / f"{i // 100:03d}" / f"hours{i:05d}", "train", 60.0, True)
-        for i in range(count)
+        Job(options.seed, 10_000 + i, options.out / f"{i // 100:03d}" / f"hours{i:05d}", "train", 60.0, *style)
+        for i in range(round(options.hours * 60))
     ]
 
 
 def _session(job: Job) -> float:
-    """Write one session; the seed and the session's number alone decide what it holds."""
-    seed, number, stem, split, length_s, varied = job
-    rng = np.random.default_rng([seed, number])
-    pairs = list(product(of_split(split, "ADU"), of_split(split, "CHI")))
-    if varied:
-        adult, child = (voice.varied(rng) for voice in pairs[int(rng.integers(len(pairs)))])
+    rng = np.random.default_rng([job.seed, job.number])
+    adults, children = of_split(job.split, "ADU"), of_split(job.split, "CHI")
+    if job.strangers:
+        adult, child = stranger("ADU", rng), stranger("CHI", rng)
     else:
-        adults, children = of_split(split, "ADU"), of_split(split, "CHI")
-        adult, child = adults[number % len(adults)], children[(number * 3 + number // len(adults)) % len(children)]
-    return write_session(stem, adult, child, length_s, rng)
+        adult = adults[job.number % len(adults)]
+        child = children[(job.number * 3 + job.number // len(adults)) % len(children)]
+    return write_session(job.stem, adult, child, job.length_s, rng, read=job.read, cleaned=job.cleaned)
 
 
 if __name__ == "__main__":

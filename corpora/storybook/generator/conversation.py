@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +24,8 @@ ADULT = Fluency(
     prolongation=0.02, block=0.01, pause=0.025, false_start=0.005,
 )  # fmt: skip
 CHILD = Fluency()
+READ = Fluency(*[0.0] * len(fields(Fluency)))
+_FLUENCY = {"ADU": ADULT, "CHI": CHILD}
 
 
 @dataclass(frozen=True)
@@ -36,15 +38,34 @@ class Turn:
     words: list[sound.WordTime]
 
 
-def write_session(stem: Path, adult: Voice, child: Voice, length_s: float, rng: np.random.Generator) -> float:
-    """Write ``stem.cha`` and ``stem.flac``, a conversation of about ``length_s`` seconds; return its true length."""
+def write_session(
+    stem: Path,
+    adult: Voice,
+    child: Voice,
+    length_s: float,
+    rng: np.random.Generator,
+    *,
+    read: bool = False,
+    cleaned: bool = False,
+) -> float:
+    """Write ``stem.cha`` and ``stem.flac``, a conversation; return its true length in seconds.
+
+    Args:
+        stem: Where, without the extension.
+        adult: One voice.
+        child: The other.
+        length_s: About how long.
+        rng: Decides everything else.
+        read: Nobody stumbles, as when reading aloud.
+        cleaned: Whoever wrote the transcript left the stumbling out of it.
+    """
     mix = [rng.standard_normal(int(rng.uniform(0.3, 0.8) * RATE_HZ)).astype(np.float32) * 1e-5]
     at = len(mix[0])
     utterances = []
     speaker = adult
     while at < length_s * RATE_HZ:
-        turn = _turn(speaker, rng)
-        utterances.append(_utterance(turn, at))
+        turn = _turn(speaker, READ if read else _FLUENCY[speaker.role], rng)
+        utterances.append(_cleaned(_utterance(turn, at)) if cleaned else _utterance(turn, at))
         gap = np.zeros(int(rng.uniform(0.25, 0.8) * RATE_HZ), np.float32)
         mix += [turn.samples * float(rng.uniform(0.7, 1.0)), gap]
         at += len(turn.samples) + len(gap)
@@ -54,10 +75,10 @@ def write_session(stem: Path, adult: Voice, child: Voice, length_s: float, rng: 
     return at / RATE_HZ
 
 
-def _turn(voice: Voice, rng: np.random.Generator) -> Turn:
+def _turn(voice: Voice, fluency: Fluency, rng: np.random.Generator) -> Turn:
     """Return one utterance; a sentence that is too long, or whose words a synthesiser merged, is drawn again."""
     while True:
-        drawn = plan("CHILD" if voice.role == "CHI" else "ADULT", CHILD if voice.role == "CHI" else ADULT, rng)
+        drawn = plan("CHILD" if voice.role == "CHI" else "ADULT", fluency, rng)
         try:
             spoken = _spoken(drawn, voice)
         except SynthesisError:
@@ -79,6 +100,11 @@ def _utterance(turn: Turn, at: int) -> chat.Utterance:
     times = [(word, TimeSpan(_ms(at + start), _ms(at + end))) for word, start, end in turn.words]
     span = TimeSpan(times[0][1].start_ms, times[-1][1].end_ms)
     return chat.utterance(turn.voice.role, turn.plan.chat, span, times)
+
+
+def _cleaned(said: chat.Utterance) -> chat.Utterance:
+    end = "?" if said.terminator == "?" else "."
+    return chat.utterance(said.speaker, " ".join([*said.fluent(), end]), said.span)
 
 
 def _ms(samples: int) -> int:

@@ -123,11 +123,18 @@ class _Flite:
             ("relation_head", c_void_p, c_void_p), ("item_next", c_void_p, c_void_p),
             ("ffeature_float", c_float, c_void_p, c_char_p),
             ("utt_wave", POINTER(_Wave), c_void_p), ("delete_utterance", None, c_void_p),
+            ("feat_set_float", None, c_void_p, c_char_p, c_float), ("feat_float", c_float, c_void_p, c_char_p),
         ):  # fmt: skip
             function = getattr(self.library, name)
             function.restype, function.argtypes = result, list(arguments)
 
-    def speak(self, words: list[str]) -> Spoken:
+        self.settings = ctypes.cast(self.voice, POINTER(c_void_p))[1]
+        self.mean_hz = self.library.feat_float(self.settings, b"int_f0_target_mean") if "kal" in voice else 0.0
+
+    def speak(self, words: list[str], rate: int, pitch: int) -> Spoken:
+        self.library.feat_set_float(self.settings, b"duration_stretch", 155 / rate)
+        higher = 2 ** ((pitch - 45) / 60)
+        self.library.feat_set_float(self.settings, b"int_f0_target_mean", self.mean_hz * higher)
         utterance = self.library.flite_synth_text((" ".join(words) + ".").encode(), self.voice)
         try:
             wave = self.library.utt_wave(utterance).contents
@@ -180,8 +187,8 @@ def speak(
         words: The words, as written.
         engine: ``espeak`` or ``flite``.
         voice: espeak's voice and variant (``en-us+f3``) or flite's voice (``us_slt``).
-        rate: Words per minute (espeak only).
-        pitch: 0 to 99 (espeak only).
+        rate: Words per minute, near enough; 155 is a flite voice's own.
+        pitch: 0 to 99; 45 is a flite voice's own, 60 more an octave above it (of flite's, kal only).
         pitch_range: 0 to 99, monotonous to lively (espeak only).
         tract: Resampling factor; above 1 a shorter vocal tract, so a smaller speaker, who also speaks faster.
 
@@ -191,7 +198,7 @@ def speak(
     if engine == "espeak":
         spoken = _espeak().speak(words, voice, rate, pitch, pitch_range)
     else:
-        spoken = _flite(voice).speak(words)
+        spoken = _flite(voice).speak(words, rate, pitch)
     if tract == 1.0:
         return spoken
     return _resampled(spoken.samples, [list(word) for word in spoken.sounds], round(RATE_HZ * tract))
