@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import argparse
 import json
-import platform
 import time
-from datetime import date
-from importlib.metadata import version
 from pathlib import Path
 
+from benchmarks import result
 from lsa_whisper.demo import demo
 
 CLASSES = (
@@ -40,17 +38,12 @@ def main() -> None:
         began = time.monotonic()
         report = demo(options.out / str(seed), seed=seed)
         rows += scores(report.with_suffix(".json"), seed, round(time.monotonic() - began))
-    result = {
-        "command": f"python -m benchmarks.demo_seeds --seeds {options.seeds}",
-        "date": date.today().isoformat(),
-        "machine": f"{platform.machine()}, {platform.processor() or 'CPU'}, no GPU",
-        "versions": {name: version(name) for name in ("torch", "transformers", "peft", "lsa-whisper")},
-        "data": "corpora/storybook, test speakers; SYNTHETIC speech",
-        "rows": rows,
-    }
-    path = Path("benchmarks/results/demo_seeds.json")
-    path.write_text(json.dumps(result, indent=1) + "\n", "utf-8")
-    print(path)
+    result.write(
+        "demo_seeds",
+        ("torch", "transformers", "peft"),
+        "corpora/storybook, test speakers; SYNTHETIC speech",
+        rows=rows,
+    )
 
 
 def scores(report: Path, seed: int, seconds: int) -> list[dict[str, object]]:

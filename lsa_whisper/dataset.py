@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ import torch
 
 from lsa_whisper import manifest
 from lsa_whisper.audio import Recording
+from lsa_whisper.augment import Augmentation
 from lsa_whisper.checkpoint import Checkpoint, decoder_prompt
 from lsa_whisper.errors import ManifestError
 from lsa_whisper.timespan import TimeSpan
@@ -61,14 +62,17 @@ def _special(token: str, tokenizer: Any) -> int:
 class WindowDataset(torch.utils.data.Dataset):
     """The windows of a manifest as ``{"input_features": (mels, frames), "tokens": [...], "given": n}``."""
 
-    def __init__(self, path: Path, checkpoint: Checkpoint, *, cache: bool = False):
+    def __init__(
+        self, path: Path, checkpoint: Checkpoint, *, cache: bool = False, augmentation: Augmentation | None = None
+    ):
         """Open the manifest and encode its texts; audio is read when an item is asked for.
 
         Args:
             path: The manifest.
             checkpoint: Whose features and token ids they become. A label longer than its decoder is an error, because
                 cutting it would teach the model to stop early.
-            cache: Keep the features (as fp16) in memory once computed.
+            cache: Keep the features (as fp16) in memory once computed; the sound (as fp16) when it is augmented.
+            augmentation: What is done to the sound each time an item is asked for; drawn from torch's generator.
 
         Raises:
             ManifestError: If a window is longer than the model hears, or its label longer than it writes.
@@ -78,6 +82,8 @@ class WindowDataset(torch.utils.data.Dataset):
         self.extractor = checkpoint.feature_extractor
         self.encoded = [_encoded(segment, checkpoint) for segment in self.segments]
         self.cache: dict[int, torch.Tensor] | None = {} if cache else None
+        self.augmentation = augmentation if augmentation and augmentation.changes_sound else None
+        self.first_timestamp = _special("<|notimestamps|>", checkpoint.tokenizer) + 1
         self._check(path, checkpoint.model.config.max_target_positions)
 
     def _check(self, path: Path, longest: int) -> None:
@@ -104,22 +110,39 @@ class WindowDataset(torch.utils.data.Dataset):
 
     def __getitem__(self, index: int) -> dict[str, Any]:
         tokens, given = self.encoded[index]
-        return {"input_features": self._features(index), "tokens": tokens, "given": given}
+        if self.augmentation is None:
+            return {"input_features": self._cached(index, self._features), "tokens": tokens, "given": given}
+        rng = np.random.default_rng(int(torch.randint(2**62, ())))
+        samples = self._cached(index, self._samples)
+        changed, speed = self.augmentation.apply(samples.numpy(), self.extractor.n_samples, rng)
+        timed = [self._sooner(token, speed) for token in tokens]
+        return {"input_features": self._heard(changed), "tokens": timed, "given": given}
+
+    def _sooner(self, token: int, speed: float) -> int:
+        """Return where a timestamp token lies when the sound is played at ``speed``; other tokens as they are."""
+        steps = token - self.first_timestamp
+        return token if steps < 0 else self.first_timestamp + round(steps / speed)
+
+    def _cached(self, index: int, make: Callable[[int], torch.Tensor]) -> torch.Tensor:
+        if self.cache is None:
+            return make(index)
+        if index not in self.cache:
+            made = make(index)
+            self.cache[index] = made.half()
+        return self.cache[index].float()
 
     def _features(self, index: int) -> torch.Tensor:
-        if self.cache is not None and index in self.cache:
-            return self.cache[index].float()
-        features = torch.from_numpy(self._compute(self.segments[index]))
-        if self.cache is not None:
-            self.cache[index] = features.half()
-        return features
+        return self._heard(self._samples(index).numpy())
 
-    def _compute(self, segment: manifest.Segment) -> np.ndarray:
+    def _heard(self, samples: np.ndarray) -> torch.Tensor:
+        rate_hz = self.extractor.sampling_rate
+        return torch.from_numpy(self.extractor(samples, sampling_rate=rate_hz, return_tensors="np").input_features[0])
+
+    def _samples(self, index: int) -> torch.Tensor:
+        segment = self.segments[index]
         start_ms = round(segment.offset * 1000)
         span = TimeSpan(start_ms, start_ms + round(segment.duration * 1000))
-        samples = Recording.open(self.folder / segment.audio_filepath).load(span)
-        rate_hz = self.extractor.sampling_rate
-        return self.extractor(samples, sampling_rate=rate_hz, return_tensors="np").input_features[0]
+        return torch.from_numpy(Recording.open(self.folder / segment.audio_filepath).load(span))
 
 
 def _encoded(segment: manifest.Segment, checkpoint: Checkpoint) -> tuple[list[int], int]:

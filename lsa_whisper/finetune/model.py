@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from lsa_whisper import checkpoint, manifest
+from lsa_whisper.augment import Augmentation
 from lsa_whisper.checkpoint import Checkpoint
 from lsa_whisper.dataset import TIMESTAMP
 from lsa_whisper.finetune.loss import CtcHead
@@ -63,16 +65,33 @@ def prepare_for_training(begun: Checkpoint, recipe: Recipe) -> Any:
     model = begun.model
     model.config.use_cache = False
     model.get_encoder().embed_positions.requires_grad_(False)  # sinusoids, given by formula
+    _hide_parts(model.config, recipe.data.augment)
     if recipe.model.train == "decoder":
         model.get_encoder().requires_grad_(False)
     if recipe.model.ctc_weight:
         texts = [begun.tokenizer.decode([index]) for index in range(begun.tokenizer.eos_token_id)]
         model.ctc_head = CtcHead(model.config.d_model, texts)
-    return with_adapter(model, recipe.adapter) if recipe.adapter else model
+    if recipe.adapter is None:
+        return model
+    return with_adapter(model, recipe.adapter, _written(begun, recipe) if recipe.adapter.embeddings else ())
 
 
-def with_adapter(model: Any, adapter: Adapter) -> Any:
-    """Return ``model`` frozen, with LoRA beside the adapter's target layers.
+def _written(begun: Checkpoint, recipe: Recipe) -> list[int]:
+    """Return the ids of the text tokens in the training labels."""
+    texts = [part for one in manifest.read(Path(recipe.data.train)) for part in TIMESTAMP.split(one.text)[::2]]
+    ids = begun.tokenizer([f" {text.strip()}" for text in texts], add_special_tokens=False).input_ids
+    return sorted({token for sequence in ids for token in sequence})
+
+
+def _hide_parts(config: Any, augment: Augmentation) -> None:
+    """Set SpecAugment, which Whisper does itself while it is trained."""
+    config.apply_spec_augment = bool(augment.time_masks or augment.mel_masks)
+    config.mask_time_prob, config.mask_feature_prob = augment.time_masks, augment.mel_masks
+    config.mask_feature_length = min(config.mask_feature_length, config.num_mel_bins // 8)
+
+
+def with_adapter(model: Any, adapter: Adapter, tokens: Sequence[int] = ()) -> Any:
+    """Return ``model`` frozen, with LoRA beside the adapter's target layers and the embeddings of ``tokens`` free.
 
     No ``task_type`` is set: PEFT's wrapper for sequence-to-sequence models passes ``input_ids``, which Whisper lacks.
     """
@@ -90,5 +109,6 @@ def with_adapter(model: Any, adapter: Adapter) -> Any:
         lora_dropout=adapter.dropout,
         target_modules=list(adapter.targets),
         bias="none",
+        trainable_token_indices={"embed_tokens": list(tokens)} if tokens else None,
     )
     return get_peft_model(model, settings)

@@ -12,6 +12,7 @@ from typing import Any
 
 import yaml
 
+from lsa_whisper.augment import Augmentation
 from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetune.fields import build, set_path
 
@@ -28,6 +29,8 @@ class Data:
     """Processes that read audio and compute features beside the training; 0 does it in between steps."""
     cache: bool = False
     """Keep the features in memory after the first epoch (small corpora: 30 h of 80 mels take about 1.7 GB)."""
+    augment: Augmentation = field(default_factory=Augmentation)
+    """How training windows are varied each time they are heard."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +87,8 @@ class Adapter:
     """Dropout in front of the update."""
     targets: tuple[str, ...] = ("q_proj", "v_proj", "out_proj")
     """The linear layers that get one."""
+    embeddings: bool = False
+    """Train the embeddings of the labels' own tokens too: for a base that has never written CHAT's signs."""
 
 
 @dataclass(frozen=True)
@@ -162,7 +167,7 @@ def read(path: Path, *, set: Sequence[str] = ()) -> Recipe:
 
 
 def _contradictions(recipe: Recipe) -> list[str]:
-    problems = []
+    problems = [f"data.augment.{problem}" for problem in recipe.data.augment.problems()]
     if (recipe.model.base is None) == (recipe.model.scratch is None):
         problems.append("model: give either base (a checkpoint) or scratch (a shape for new weights)")
     if recipe.model.train not in ("all", "decoder"):

@@ -115,7 +115,7 @@ def _save(trainer: SpeechTrainer, begun: Checkpoint, said: dict[str, Any], out: 
     model = trainer.accelerator.unwrap_model(trainer.model)
     if hasattr(model, "ctc_head"):
         del model.ctc_head
-    model.config.use_cache = True
+    model.config.use_cache, model.config.apply_spec_augment = True, False
     checkpoint.save(
         out,
         model=model,

@@ -11,6 +11,7 @@ from typing import Any
 from transformers import Seq2SeqTrainer, Seq2SeqTrainingArguments, TrainerCallback
 from transformers.trainer_callback import PrinterCallback, ProgressCallback
 
+from lsa_whisper.augment import Augmentation
 from lsa_whisper.checkpoint import Checkpoint
 from lsa_whisper.dataset import Collator, WindowDataset
 from lsa_whisper.errors import RecipeError
@@ -52,14 +53,14 @@ class SpeechTrainer(Seq2SeqTrainer):
     def __init__(self, recipe: Recipe, start: Checkpoint, model: Any, folder: Path, say: Callable[[str], None]):
         """Wire ``model`` (made from ``start``) to the recipe's data and settings."""
 
-        def dataset(path: str) -> WindowDataset:
-            return WindowDataset(Path(path), start, cache=recipe.data.cache)
+        def dataset(path: str, augmentation: Augmentation | None = None) -> WindowDataset:
+            return WindowDataset(Path(path), start, cache=recipe.data.cache, augmentation=augmentation)
 
         arguments = training_arguments(recipe, folder)
         super().__init__(
             model=model,
             args=arguments,
-            train_dataset=dataset(recipe.data.train),
+            train_dataset=dataset(recipe.data.train, recipe.data.augment),
             eval_dataset=dataset(recipe.data.dev) if recipe.data.dev else None,
             data_collator=Collator(start.model.config.pad_token_id),
             compute_loss_func=ExactLoss(

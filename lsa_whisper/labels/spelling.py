@@ -1,8 +1,8 @@
-"""How each version of the labels spells CHAT's codes, and back.
+r"""How each version of the labels spells CHAT's codes, and back.
 
-Version 1 writes CHAT as it stands, which is slow to decode: OpenAI's vocabularies were not made for it, and `` ↫b-b↫ball``
-costs eight tokens. Version 2 writes each code as a sign that is a single token of those vocabularies, in front of
-or behind words that stay whole, and leaves words that speech recognisers know, such as *um*, as they are:
+Version 1 writes CHAT as it stands, which is slow to decode: OpenAI's vocabularies were not made for it, and
+``↫b-b↫ball`` costs eight tokens. Version 2 writes each code as a sign that is a single token of those vocabularies, in
+front of or behind words that stay whole, and leaves words that speech recognisers know, such as *um*, as they are:
 
 ====================== ================= =====================================================
 CHAT                   version 2         meaning
@@ -10,7 +10,7 @@ CHAT                   version 2         meaning
 ``&-um``               ``um``            a usual filler; any other has ``~``: ``~like``
 ``&+fr``               ``fr-``           a fragment
 ``the [/] the``        ``the / the``     repetition; ``//`` revision, ``///`` reformulation
-``[/-]``               ``\\``             false start
+``[/-]``               ``\``              false start
 ``<the dog> [/] the``  ``< the dog > /`` several words taken back
 ``↫b-b↫ball``          ``b~~ ball``      part-word repetition, one ``~`` per copy
 ``l:ibrary``           ``: library``     prolonged first letter; elsewhere as CHAT: ``sto:re``

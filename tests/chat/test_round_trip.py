@@ -1,5 +1,6 @@
 """Nothing is lost: files byte for byte, text character for character, lines token for token."""
 
+import os
 import time
 
 import pytest
@@ -9,6 +10,9 @@ from hypothesis import strategies as st
 from lsa_whisper.chat import check, parse, read, serialize, write
 from lsa_whisper.chat.scan import scan
 from lsa_whisper.errors import ChatSyntaxError
+
+EXAMPLES = int(os.environ.get("LSA_WHISPER_TEST_EXAMPLES", "500"))
+"""Generated texts for the two promises that matter most; continuous integration asks for 10,000."""
 
 MARKS = (
     "<", ">", "[/]", "[//]", "[x 3]", "[: a]", "[", "]", "(", ")", "(.)", "(1.5)", "&-um", "&+f", "&=x", "&*B:c", "&",
@@ -45,7 +49,7 @@ def test_every_real_file_is_written_back_byte_for_byte(real_files, tmp_path):
         assert (tmp_path / "copy.cha").read_bytes() == path.read_bytes(), path
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=EXAMPLES, deadline=None)
 @given(anything)
 def test_any_text_is_kept_and_read_without_an_exception(text):
     transcript = parse(text)
@@ -53,7 +57,7 @@ def test_any_text_is_kept_and_read_without_an_exception(text):
     read_everything(transcript)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=EXAMPLES, deadline=None)
 @given(anything)
 def test_the_joined_tokens_are_the_line(line):
     tokens = list(scan(line))

@@ -22,7 +22,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, required=True, help="folder for the sessions")
     parser.add_argument("--hours", type=float, help="make this much speech, of training speakers and many others")
-    parser.add_argument("--read", action="store_true", help="with --hours: nobody stumbles")
+    parser.add_argument("--style", choices=("talk", "read", "lists"), default="talk", help="with --hours: what is said")
     parser.add_argument("--cleaned", action="store_true", help="with --hours: the transcripts leave stumbling out")
     parser.add_argument("--seed", type=int, default=20)
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
@@ -45,7 +45,7 @@ class Job:
     split: str
     length_s: float
     strangers: bool = False
-    read: bool = False
+    style: str = "talk"
     cleaned: bool = False
 
 
@@ -58,9 +58,9 @@ def _corpus(options: argparse.Namespace) -> list[Job]:
 
 
 def _hours(options: argparse.Namespace) -> list[Job]:
-    style = (True, options.read, options.cleaned)
+    how = (True, options.style, options.cleaned)
     return [
-        Job(options.seed, 10_000 + i, options.out / f"{i // 100:03d}" / f"hours{i:05d}", "train", 60.0, *style)
+        Job(options.seed, 10_000 + i, options.out / f"{i // 100:03d}" / f"hours{i:05d}", "train", 60.0, *how)
         for i in range(round(options.hours * 60))
     ]
 
@@ -73,7 +73,7 @@ def _session(job: Job) -> float:
     else:
         adult = adults[job.number % len(adults)]
         child = children[(job.number * 3 + job.number // len(adults)) % len(children)]
-    return write_session(job.stem, adult, child, job.length_s, rng, read=job.read, cleaned=job.cleaned)
+    return write_session(job.stem, adult, child, job.length_s, rng, style=job.style, cleaned=job.cleaned)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from lsa_whisper import chat
 from lsa_whisper.timespan import TimeSpan
 
 from . import sound
-from .plan import Fluency, Plan, plan
+from .plan import Fluency, Plan, plan, word_list
 from .speech import RATE_HZ, Spoken, SynthesisError, speak
 from .voices import Voice
 
@@ -45,7 +45,7 @@ def write_session(
     length_s: float,
     rng: np.random.Generator,
     *,
-    read: bool = False,
+    style: str = "talk",
     cleaned: bool = False,
 ) -> float:
     """Write ``stem.cha`` and ``stem.flac``, a conversation; return its true length in seconds.
@@ -56,7 +56,7 @@ def write_session(
         child: The other.
         length_s: About how long.
         rng: Decides everything else.
-        read: Nobody stumbles, as when reading aloud.
+        style: ``talk``; ``read``, where nobody stumbles; ``lists``, of words without sense under untidy transcripts.
         cleaned: Whoever wrote the transcript left the stumbling out of it.
     """
     mix = [rng.standard_normal(int(rng.uniform(0.3, 0.8) * RATE_HZ)).astype(np.float32) * 1e-5]
@@ -64,8 +64,9 @@ def write_session(
     utterances = []
     speaker = adult
     while at < length_s * RATE_HZ:
-        turn = _turn(speaker, READ if read else _FLUENCY[speaker.role], rng)
-        utterances.append(_cleaned(_utterance(turn, at)) if cleaned else _utterance(turn, at))
+        turn = _turn(speaker, style, rng)
+        said = _utterance(turn, at, with_words=style != "lists")
+        utterances.append(_cleaned(said) if cleaned else said)
         gap = np.zeros(int(rng.uniform(0.25, 0.8) * RATE_HZ), np.float32)
         mix += [turn.samples * float(rng.uniform(0.7, 1.0)), gap]
         at += len(turn.samples) + len(gap)
@@ -75,10 +76,11 @@ def write_session(
     return at / RATE_HZ
 
 
-def _turn(voice: Voice, fluency: Fluency, rng: np.random.Generator) -> Turn:
+def _turn(voice: Voice, style: str, rng: np.random.Generator) -> Turn:
     """Return one utterance; a sentence that is too long, or whose words a synthesiser merged, is drawn again."""
+    fluency = READ if style == "read" else _FLUENCY[voice.role]
     while True:
-        drawn = plan("CHILD" if voice.role == "CHI" else "ADULT", fluency, rng)
+        drawn = word_list(rng) if style == "lists" else plan("CHILD" if voice.role == "CHI" else "ADULT", fluency, rng)
         try:
             spoken = _spoken(drawn, voice)
         except SynthesisError:
@@ -96,10 +98,10 @@ def _spoken(drawn: Plan, voice: Voice) -> Spoken:
     )
 
 
-def _utterance(turn: Turn, at: int) -> chat.Utterance:
+def _utterance(turn: Turn, at: int, *, with_words: bool) -> chat.Utterance:
     times = [(word, TimeSpan(_ms(at + start), _ms(at + end))) for word, start, end in turn.words]
     span = TimeSpan(times[0][1].start_ms, times[-1][1].end_ms)
-    return chat.utterance(turn.voice.role, turn.plan.chat, span, times)
+    return chat.utterance(turn.voice.role, turn.plan.chat, span, times if with_words else ())
 
 
 def _cleaned(said: chat.Utterance) -> chat.Utterance:

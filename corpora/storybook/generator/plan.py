@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .grammar import alternative, sentence
+from .grammar import alternative, sentence, vocabulary
 
 SHORT_PAUSE_MS, LONG_PAUSE_MS = 400, 900
 """The lengths that ``(.)`` and ``(..)`` stand for in this corpus."""
@@ -79,6 +79,35 @@ def plan(symbol: str, fluency: Fluency, rng: np.random.Generator) -> Plan:
         kept = _Tail(chat, pieces).drop_last_word()
         terminator = "+..." if kept else terminator
     return Plan(" ".join([*chat, terminator]), tuple(pieces))
+
+
+def word_list(rng: np.random.Generator) -> Plan:
+    """Return words in no order, some said twice, among which codes are strewn that nothing in the sound asks for.
+
+    The web's captions, from which large models learned to listen, are as untidy: who reads only tidy sentences guesses
+    the next word from the last ones, and loses the place in the sound at the first sign never met before.
+    """
+    known = sorted(vocabulary())
+    words: list[str] = []
+    for word in rng.choice(known, int(rng.integers(3, 8))):
+        words += [str(word)] * (1 + int(rng.random() < 0.12) + int(rng.random() < 0.04))
+    chat: list[str] = []
+    for at, word in enumerate(words):
+        draw, more = rng.random(), at + 1 < len(words)
+        if draw < 0.04 and word.isalpha() and len(word) > 2:
+            first = word[0]
+            chat.append(
+                f"≠{word}" if draw < 0.015 else f"{first}:{word[1:]}" if draw < 0.03 else f"↫{first}-{first}↫{word}"
+            )
+        else:
+            chat.append(word)
+        if 0.04 <= draw < 0.15 and more:
+            chat.append("[/]" if draw < 0.1 else "[//]" if draw < 0.14 else "[/-]")
+        elif draw < 0.18 and more and at and chat[-2] == words[at - 1]:
+            chat[-2:] = [f"<{chat[-2]}", f"{chat[-1]}>", "[/]" if draw < 0.165 else "[//]"]
+        elif 0.18 <= draw < 0.22:
+            chat.append("(.)" if draw < 0.205 else "(..)")
+    return Plan(" ".join([*chat, "?" if rng.random() < 0.3 else "."]), tuple(map(_plain, words)))
 
 
 class _Tail:

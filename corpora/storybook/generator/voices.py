@@ -68,13 +68,14 @@ VOICES = (
     Voice("Uma", "CHI", "test", "espeak", "en-us+aunty", 130, 75, 1.14),
 )
 
-CROWD = tuple(
-    "Alex Alicia Andrea Andy Annie AnxiousAndy Denis Diogo Gene Gene2 Henrique Hugo Jacky Lee Marco Mario Michael Mike "
-    "Nguyen RicishayMax RicishayMax2 RicishayMax3 Tweaky adam anika announcer antonio belinda benjamin boris caleb "
-    "david ed edward edward2 f3 f2 f4 grandma grandpa gustave iven iven2 iven3 iven4 john kaukovalta klatt klatt2 "
-    "klatt3 klatt4 klatt5 klatt6 linda m1 m3 m4 m5 m6 m7 m8 marcelo max michel miguel norbert pablo paul pedro quincy "
-    "rob robert sandro shelby travis victor zac".split()
-)
+_NAMES = """
+    Alex Alicia Andrea Andy Annie AnxiousAndy Denis Diogo Gene Gene2 Henrique Hugo Jacky Lee Marco Mario Michael
+    Mike Nguyen RicishayMax RicishayMax2 RicishayMax3 Tweaky adam anika announcer antonio belinda benjamin boris
+    caleb david ed edward edward2 f3 f2 f4 grandma grandpa gustave iven iven2 iven3 iven4 john kaukovalta klatt
+    klatt2 klatt3 klatt4 klatt5 klatt6 linda m1 m3 m4 m5 m6 m7 m8 marcelo max michel miguel norbert pablo paul
+    pedro quincy rob robert sandro shelby travis victor zac
+"""
+CROWD = tuple(_NAMES.split())
 """espeak-ng's variants that lend voices to large training sets; those of dev and test speakers are not among them."""
 
 

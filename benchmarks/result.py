@@ -1,0 +1,52 @@
+"""How every benchmark leaves its figures: one JSON file with what made them."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import sys
+from datetime import date
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path(__file__).parent / "results"
+
+
+def write(name: str, packages: tuple[str, ...], data: str, **figures: Any) -> Path:
+    """Write ``benchmarks/results/NAME.json`` and return its path.
+
+    Args:
+        name: Of the file.
+        packages: Whose versions matter for the figures.
+        data: What was measured on, in words.
+        figures: The rest of the file.
+    """
+    made_by = {
+        "command": f"python -m benchmarks.{name} {' '.join(sys.argv[1:])}".strip(),
+        "date": date.today().isoformat(),
+        "machine": f"{platform.machine()}, {os.cpu_count()} cores, {_processor()}",
+        "versions": {package: _version(package) for package in ("lsa-whisper", *packages)},
+        "data": data,
+    }
+    FOLDER.mkdir(exist_ok=True)
+    path = FOLDER / f"{name}.json"
+    path.write_text(json.dumps(made_by | figures, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    print(path)
+    return path
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor()
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "unknown CPU")
