@@ -9,6 +9,7 @@ import soundfile
 import torch
 
 from lsa_whisper import manifest
+from lsa_whisper.augment import Augmentation
 from lsa_whisper.checkpoint import Checkpoint
 from lsa_whisper.dataset import IGNORED, Collator, WindowDataset, label_ids
 from lsa_whisper.errors import CheckpointError, ManifestError
@@ -90,6 +91,26 @@ def test_features_are_the_checkpoints_own(name, tmp_path):
         data = WindowDataset(tmp_path / "t.jsonl", model, cache=cache)
         for _ in range(2):
             torch.testing.assert_close(data[0]["input_features"], wanted.input_features[0], rtol=0, atol=tolerance)
+
+
+@needs_processors
+@pytest.mark.parametrize("cache", [False, True])
+def test_augmented_windows_differ_and_their_time_stamps_follow(cache, tmp_path):
+    soundfile.write(tmp_path / "a.wav", 0.1 * np.random.default_rng(0).standard_normal(32_000), 16_000)
+    row = manifest.Segment(str(tmp_path / "a.wav"), 0.0, 2.0, "<|0.40|>yes.<|1.60|>")
+    manifest.write([row], tmp_path / "t.jsonl")
+    model = load("processor")
+    data = WindowDataset(tmp_path / "t.jsonl", model, cache=cache, augmentation=Augmentation(speed=0.2))
+    torch.manual_seed(0)
+    first, second = data[0], data[0]
+    assert not torch.equal(first["input_features"], second["input_features"])
+    zero = model.tokenizer.convert_tokens_to_ids("<|0.00|>")
+    starts, ends = zip(*([t - zero for t in one["tokens"] if t >= zero] for one in (first, second)), strict=True)
+    for start, end in zip(starts, ends, strict=True):
+        assert end / start == pytest.approx(4, rel=0.1) and 20 / 1.21 <= start <= 20 / 0.79
+    assert ends[0] != ends[1]
+    torch.manual_seed(0)
+    assert torch.equal(data[0]["input_features"], first["input_features"])
 
 
 @needs_processors

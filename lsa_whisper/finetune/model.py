@@ -66,6 +66,10 @@ def prepare_for_training(begun: Checkpoint, recipe: Recipe) -> Any:
     model.config.use_cache = False
     model.get_encoder().embed_positions.requires_grad_(False)  # sinusoids, given by formula
     _hide_parts(model.config, recipe.data.augment)
+    if recipe.model.dropout is not None:
+        for module in model.modules():
+            if isinstance(getattr(module, "dropout", None), float):
+                module.dropout = recipe.model.dropout
     if recipe.model.train == "decoder":
         model.get_encoder().requires_grad_(False)
     if recipe.model.ctc_weight:

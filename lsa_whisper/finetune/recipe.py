@@ -71,6 +71,8 @@ class Model:
     """Hear windows of this length instead of the checkpoint's own: shorter ones train faster."""
     train: str = "all"
     """``all``, or ``decoder`` to leave the encoder as it is."""
+    dropout: float | None = None
+    """Share of activations dropped in training, in place of the checkpoint's own; slows learning by heart."""
     ctc_weight: float = 0.0
     """Weight of an auxiliary CTC loss on the encoder; helps small models align (its head is not saved)."""
 
@@ -170,6 +172,8 @@ def _contradictions(recipe: Recipe) -> list[str]:
     problems = [f"data.augment.{problem}" for problem in recipe.data.augment.problems()]
     if (recipe.model.base is None) == (recipe.model.scratch is None):
         problems.append("model: give either base (a checkpoint) or scratch (a shape for new weights)")
+    if recipe.model.dropout is not None and not 0 <= recipe.model.dropout < 1:
+        problems.append(f"model.dropout: from 0 up to 1, not {recipe.model.dropout:g}")
     if recipe.model.train not in ("all", "decoder"):
         problems.append(f"model.train: 'all' or 'decoder', not {recipe.model.train!r}")
     if recipe.strategy not in STRATEGIES:

@@ -8,6 +8,8 @@ import torch
 from lsa_whisper import checkpoint
 from lsa_whisper.errors import ManifestError, RecipeError
 from lsa_whisper.finetune import finetune
+from lsa_whisper.finetune.model import prepare_for_training, start
+from lsa_whisper.finetune.recipe import parse
 from lsa_whisper.labels import Labels
 
 
@@ -25,7 +27,7 @@ def base(windows, scratch_recipe, tmp_path_factory):
 def test_new_weights_become_a_checkpoint(base):
     loaded = checkpoint.load(base)
     assert loaded.context_s == 2.0 and loaded.feature_extractor.feature_size == 20
-    assert loaded.labels == Labels("chat", version=1)
+    assert loaded.labels == Labels("chat")
     assert not any("ctc" in name for name, _ in loaded.model.named_parameters())
     said = json.loads((base / "lsa_whisper.json").read_text())["provenance"]
     assert said["steps"] == 4 and said["versions"]["torch"] == torch.__version__
@@ -85,6 +87,32 @@ def test_adapter_leaves_the_base_alone_and_merges(base, windows, tmp_path):
     before, after = checkpoint.load(base).model.state_dict(), checkpoint.load(done.out).model.state_dict()
     changed = {name.split(".")[-2] for name in before if not torch.equal(before[name], after[name])}
     assert changed == {"q_proj", "v_proj", "out_proj"}
+
+
+def test_adapter_with_embeddings_trains_those_of_the_labels_only(base, windows, tmp_path):
+    text = (
+        f"{{data: {{train: {windows}}}, out: {tmp_path / 'lora'}, model: {{base: {base}}},"
+        " adapter: {rank: 16, embeddings: true}, training: {use_cpu: true, max_steps: 3, learning_rate: 1e-2}}"
+    )
+    before, after = checkpoint.load(base), checkpoint.load(run(tmp_path / "r.yaml", text).out)
+    moved = (before.model.proj_out.weight != after.model.proj_out.weight).any(1)
+    ids = before.tokenizer(" um I want / want it.", add_special_tokens=False).input_ids
+    assert moved[ids].all() and not moved[before.tokenizer.eos_token_id :].any()
+    assert torch.equal(after.model.proj_out.weight, after.model.get_input_embeddings().weight)
+
+
+def test_dropout_is_for_training_only(base, windows, tmp_path):
+    recipe = parse(f"{{data: {{train: {windows}}}, out: x, model: {{base: {base}, dropout: 0.3}}}}")
+    begun = start(recipe, Labels("chat"))
+    model = prepare_for_training(begun, recipe)
+    given = {
+        "input_features": torch.randn(1, 20, 200),
+        "decoder_input_ids": torch.tensor([[model.config.decoder_start_token_id]]),
+    }
+    heard = [model.train()(**given).logits for _ in range(2)]
+    assert not torch.equal(*heard)
+    heard = [model.eval()(**given).logits for _ in range(2)]
+    assert torch.equal(*heard) and model.config.dropout == 0
 
 
 def test_low_rank_is_warned_about(base, windows, tmp_path):

@@ -13,7 +13,7 @@ import numpy as np
 from .conversation import write_session
 from .voices import of_split, stranger
 
-SESSIONS = {"train": (20, 62.0), "dev": (3, 60.0), "test": (6, 62.0)}
+SESSIONS = {"train": (12, 137.0), "dev": (2, 100.0), "test": (6, 90.0)}
 """Per split of the committed corpus: how many sessions, of how many seconds."""
 
 

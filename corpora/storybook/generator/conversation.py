@@ -20,8 +20,8 @@ LONGEST_TURN_S = 5.3
 """So that every utterance fits the six-second context of the demo model with room around it."""
 
 ADULT = Fluency(
-    filler=0.06, repetition=0.045, phrase_repetition=0.02, revision=0.04, fragment=0.025, part_word=0.015,
-    prolongation=0.02, block=0.01, pause=0.025, false_start=0.005,
+    filler=0.06, repetition=0.045, phrase_repetition=0.02, revision=0.02, fragment=0.012, part_word=0.008,
+    prolongation=0.008, block=0.005, pause=0.02, false_start=0.004,
 )  # fmt: skip
 CHILD = Fluency()
 READ = Fluency(*[0.0] * len(fields(Fluency)))

@@ -54,14 +54,14 @@ class Fluency:
     filler: float = 0.08
     repetition: float = 0.06
     phrase_repetition: float = 0.025
-    revision: float = 0.06
-    fragment: float = 0.05
-    part_word: float = 0.05
-    prolongation: float = 0.07
-    block: float = 0.04
-    pause: float = 0.04
-    false_start: float = 0.008
-    abandoned: float = 0.02
+    revision: float = 0.03
+    fragment: float = 0.02
+    part_word: float = 0.04
+    prolongation: float = 0.045
+    block: float = 0.025
+    pause: float = 0.03
+    false_start: float = 0.006
+    abandoned: float = 0.015
 
 
 def plan(symbol: str, fluency: Fluency, rng: np.random.Generator) -> Plan:
