@@ -2,6 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+# Threads that wait for each other asleep, not awake: beside other work, torch is three times as fast for it.
+export OMP_WAIT_POLICY ?= PASSIVE
 
 .PHONY: setup demo test lint storybook nano bench clean
 

@@ -1,12 +1,15 @@
 """Windows for the model: speech packed up to its context, cut in silence, or at the quietest point where there is none.
 
-The encoder pays for its whole context however little of it is filled, so short stretches of speech share a window.
+The encoder pays for its whole context however little of it is filled, so short stretches of speech share a window. Of
+the silences in a window's last third it ends in the longest, where an utterance is likeliest to be over: a window that
+is filled to the brim ends in the middle of one, and neither half is heard with its other half.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcribe.speech import FRAME_S, Speech
@@ -30,7 +33,7 @@ def cut_windows(speech: Speech, *, context_s: float, duration_s: float) -> list[
     """
     longest = max(1, math.floor(context_s / FRAME_S))
     parts = _margins(speech.regions, len(speech.level_db))
-    parts = [piece for start, end in parts for piece in _pieces(speech, start, end, longest)]
+    parts = [piece for part in parts for piece in _pieces(speech, part, longest)]
     end_of_file_ms = math.floor(duration_s * 1000)
     windows = []
     for start, end in _packed(parts, longest):
@@ -40,7 +43,16 @@ def cut_windows(speech: Speech, *, context_s: float, duration_s: float) -> list[
     return windows
 
 
-def _margins(regions: Sequence[tuple[int, int]], frames: int) -> list[tuple[int, int]]:
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A stretch of speech with its margins, in frames, and the silence between it and the stretch before."""
+
+    start: int
+    end: int
+    silence: int
+
+
+def _margins(regions: Sequence[tuple[int, int]], frames: int) -> list[_Part]:
     """Return the regions with a margin on each side, which stops half-way to the neighbour."""
     margin = round(_MARGIN_S / FRAME_S)
     widened = []
@@ -49,27 +61,36 @@ def _margins(regions: Sequence[tuple[int, int]], frames: int) -> list[tuple[int,
         after = regions[index + 1][0] if index + 1 < len(regions) else None
         first = max(0, start - margin) if before is None else max(start - margin, (before + start) // 2)
         last = min(frames, end + margin) if after is None else min(end + margin, (end + after) // 2)
-        widened.append((first, last))
+        widened.append(_Part(first, last, start - (before or 0)))
     return widened
 
 
-def _pieces(speech: Speech, start: int, end: int, longest: int) -> list[tuple[int, int]]:
-    """Return a region in pieces no longer than the context, cut where it is quietest."""
+def _pieces(speech: Speech, part: _Part, longest: int) -> list[_Part]:
+    """Return a part in pieces no longer than the context, cut where it is quietest."""
     pieces = []
-    while end - start > longest:
+    start, silence = part.start, part.silence
+    while part.end - start > longest:
         earliest = start + longest // 2
         cut = earliest + int(speech.level_db[earliest : start + longest].argmin())
-        pieces.append((start, cut))
-        start = cut
-    return [*pieces, (start, end)]
+        pieces.append(_Part(start, cut, silence))
+        start, silence = cut, 0
+    return [*pieces, _Part(start, part.end, silence)]
 
 
-def _packed(parts: Sequence[tuple[int, int]], longest: int) -> list[tuple[int, int]]:
-    windows: list[tuple[int, int]] = []
-    for start, end in parts:
-        fits = windows and end - windows[-1][0] <= longest
-        if fits and (start - windows[-1][1]) * FRAME_S <= _BRIDGE_S:
-            windows[-1] = (windows[-1][0], end)
-        else:
-            windows.append((start, end))
+def _packed(parts: Sequence[_Part], longest: int) -> list[tuple[int, int]]:
+    windows = []
+    first = 0
+    for index, part in enumerate(parts[1:], 1):
+        if (part.start - parts[index - 1].end) * FRAME_S > _BRIDGE_S:
+            windows.append((parts[first].start, parts[index - 1].end))
+            first = index
+        # What follows the cut may still be too long together with this part, so that one cut need not suffice.
+        while part.end - parts[first].start > longest:
+            late = parts[first].start + longest * 2 // 3
+            choice = [each for each in range(first + 1, index + 1) if parts[each].start >= late] or [index]
+            cut = max(choice, key=lambda each: (parts[each].silence, each))
+            windows.append((parts[first].start, parts[cut - 1].end))
+            first = cut
+    if parts:
+        windows.append((parts[first].start, parts[-1].end))
     return windows

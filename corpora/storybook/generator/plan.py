@@ -85,12 +85,17 @@ def word_list(rng: np.random.Generator) -> Plan:
     """Return words in no order, some said twice, among which codes are strewn that nothing in the sound asks for.
 
     The web's captions, from which large models learned to listen, are as untidy: who reads only tidy sentences guesses
-    the next word from the last ones, and loses the place in the sound at the first sign never met before.
+    the next word from the last ones, and loses the place in the sound at the first sign never met before. A reader of
+    a list stops between words, and goes back over one or two; whoever hears only sentences learns that what comes
+    again, or after a stop, need not be written.
     """
     known = sorted(vocabulary())
     words: list[str] = []
     for word in rng.choice(known, int(rng.integers(3, 8))):
-        words += [str(word)] * (1 + int(rng.random() < 0.12) + int(rng.random() < 0.04))
+        draw = rng.random()
+        words += [str(word)] * (1 + int(draw < 0.2) + int(draw < 0.05))
+        if draw > 0.88:
+            words += words[-2:]
     chat: list[str] = []
     for at, word in enumerate(words):
         draw, more = rng.random(), at + 1 < len(words)
@@ -107,7 +112,11 @@ def word_list(rng: np.random.Generator) -> Plan:
             chat[-2:] = [f"<{chat[-2]}", f"{chat[-1]}>", "[/]" if draw < 0.165 else "[//]"]
         elif 0.18 <= draw < 0.22:
             chat.append("(.)" if draw < 0.205 else "(..)")
-    return Plan(" ".join([*chat, "?" if rng.random() < 0.3 else "."]), tuple(map(_plain, words)))
+    return Plan(" ".join([*chat, "?" if rng.random() < 0.3 else "."]), tuple(_listed(word, rng) for word in words))
+
+
+def _listed(word: str, rng: np.random.Generator) -> Piece:
+    return Piece(word, (word,), gap_ms=_gap(rng, 40, 300) if rng.random() < 0.4 else 0)
 
 
 class _Tail:
