@@ -29,7 +29,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A figure in SVG units, 376 wide.
+    """A figure in SVG units, 396 wide.
 
     Attributes:
         title: What it shows.
@@ -38,7 +38,7 @@ class Figure:
         bars: Upright ones (a histogram) or lying ones.
         across: Ticks along x as (place, text), with a line over the whole height.
         up: The same along y; the names of lying bars.
-        rules: Limits as (x, text).
+        rules: Limits as (x, text, which end of the text is there).
         key: What each colour stands for; empty with one.
     """
 
@@ -48,7 +48,7 @@ class Figure:
     bars: tuple[Bar, ...]
     across: tuple[tuple[float, str], ...]
     up: tuple[tuple[float, str], ...]
-    rules: tuple[tuple[float, str], ...] = ()
+    rules: tuple[tuple[float, str, str], ...] = ()
     key: tuple[str, ...] = ()
 
 
@@ -94,7 +94,9 @@ def _histogram(title: str, distribution: Distribution, rules: Mapping[str, float
     up = tuple((y(tick), f"{tick:g}") for tick in ticks(top) if tick == int(tick))
     words = ", ".join(map(number, quartiles)) if quartiles else "nothing"
     summary = f"{title}: least, lower quartile, median, upper quartile, most are {words}"
-    marks = tuple((x(value), text) for text, value in rules.items())
+    # The label of an upper limit stands outside when there is a lower one too, so that the two never meet.
+    sides = ("end", "start")
+    marks = tuple((x(value), text, side) for (text, value), side in zip(rules.items(), sides, strict=False))
     return Figure(title, summary, _BOTTOM + 20, bars, across, up, marks)
 
 
