@@ -82,9 +82,9 @@ def _histogram(title: str, distribution: Distribution, rules: Mapping[str, float
     bars = tuple(
         Bar(
             x(width * at),
-            y(count),
+            min(y(count), _BOTTOM - 1),  # one among thousands must still be seen
             round(x(width * (at + 1)) - x(width * at) - 0.8, 1),
-            round(_BOTTOM - y(count), 1),
+            max(round(_BOTTOM - y(count), 1), 1),
             f"{number(width * at)} to {number(width * (at + 1))}: {count}",
         )
         for at, count in enumerate(counts)
@@ -116,13 +116,14 @@ def _disfluencies(rates: Mapping[str, Mapping[str, float | None]]) -> Figure:
         Bar(
             _NAMES,
             _TOP + pitch * at + thick * number_of_role,
-            length(shown[role].get(kind) or 0.0),
+            max(length(rate), 1),
             thick - 1,
-            f"{role}, {kind.replace('_', ' ')}: {number(shown[role].get(kind, 0.0))}",
+            f"{role}, {kind.replace('_', ' ')}: {number(rate)}",
             number_of_role,
         )
         for at, kind in enumerate(kinds)
         for number_of_role, role in enumerate(roles)
+        if (rate := shown[role].get(kind))
     )
     names = tuple((_TOP + pitch * at + thick * len(roles) / 2, kind.replace("_", " ")) for at, kind in enumerate(kinds))
     across = tuple((_NAMES + length(tick), f"{tick:g}") for tick in steps)
