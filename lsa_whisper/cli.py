@@ -105,10 +105,12 @@ def prepare(**parameters: Any) -> None:
 )
 @click.option("--json", is_flag=True, help="Print JSON instead of a table.")
 @click.option("--check", is_flag=True, help="List what breaks CHAT's rules.")
+@click.option("--model", type=_path, help="Checkpoint whose tokenizer counts the labels' tokens; else an estimate.")
+@click.option("-o", "--out", type=_path, help="HTML page to write: plots of prepared data and clips to listen to.")
 def inspect(**parameters: Any) -> None:
     """Show the fluency of a CHAT file, or what a folder of prepared data holds.
 
-    Example: lsa-whisper inspect corpora/storybook/test/test01.cha
+    Example: lsa-whisper inspect build/storybook -o build/storybook.html
     """
     click.echo(_call("inspect", **parameters))
 

@@ -2,7 +2,19 @@
 
 from lsa_whisper.labels.decode import Decoded, decode
 from lsa_whisper.labels.encode import encode
+from lsa_whisper.labels.length import DECODER_TOKENS, tokens_at_most
 from lsa_whisper.labels.style import STYLES, VERSION, Labels
 from lsa_whisper.labels.tokens import characters, tokens_to_allow
 
-__all__ = ["STYLES", "VERSION", "Decoded", "Labels", "characters", "decode", "encode", "tokens_to_allow"]
+__all__ = [
+    "DECODER_TOKENS",
+    "STYLES",
+    "VERSION",
+    "Decoded",
+    "Labels",
+    "characters",
+    "decode",
+    "encode",
+    "tokens_at_most",
+    "tokens_to_allow",
+]

@@ -8,12 +8,12 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from lsa_whisper.corpus import Session
-from lsa_whisper.labels import Labels
+from lsa_whisper.labels import Labels, tokens_at_most
 from lsa_whisper.manifest import Segment
 from lsa_whisper.prepare.filter import Candidate, Limits, judge
 from lsa_whisper.prepare.language import whisper_language
 from lsa_whisper.prepare.levels import Levels
-from lsa_whisper.prepare.windows import Window, pack, spoil, tokens_at_most
+from lsa_whisper.prepare.windows import Window, pack, spoil
 
 PROMPT_TOKENS = 200
 """Whisper keeps at most half of the decoder's 448 places for what was said before."""

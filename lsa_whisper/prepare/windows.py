@@ -13,6 +13,7 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from lsa_whisper.labels import DECODER_TOKENS, tokens_at_most
 from lsa_whisper.prepare.filter import OVERLAPS, TOO_LONG, TOO_MUCH_TEXT, Candidate, reject
 from lsa_whisper.timespan import TimeSpan
 
@@ -20,7 +21,6 @@ MARGIN_MS = 200
 """At most this much silence before the first and after the last word of a window."""
 MAX_GAP_MS = 10_000
 """A longer silence ends a window: transcribers pass over what does not concern them, and it may be talk."""
-DECODER_TOKENS = 448
 _STEP_MS = 20  # Whisper's timestamps count in steps of 0.02 s
 
 
@@ -174,17 +174,3 @@ def _window(group: list[Candidate], free: TimeSpan, context_ms: int, seed: int, 
 def _chance(members: Sequence[Candidate], seed: int, purpose: str) -> random.Random:
     said = "\n".join(f"{one.span.start_ms} {one.span.end_ms} {one.text}" for one in members)
     return random.Random(hashlib.sha256(f"{seed} {purpose}\n{said}".encode()).digest())
-
-
-def tokens_at_most(text: str) -> int:
-    """Return a number of decoder tokens that ``text`` with its two timestamps hardly exceeds, without a tokenizer.
-
-    >>> tokens_at_most("&-um I want [/] want it .") >= 12
-    True
-    """
-    pieces = 0
-    for word in text.split():
-        letters = sum(char.isascii() and char.isalnum() for char in word)
-        others = len(word.encode()) - letters
-        pieces += -(-letters // 3) + others
-    return pieces + 3

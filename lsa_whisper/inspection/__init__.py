@@ -1,0 +1,71 @@
+"""What a careful person looks at: the fluency of a transcript, and what prepared data hold before training."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lsa_whisper.errors import CorpusError
+from lsa_whisper.inspection.fluency import fluency, problems
+from lsa_whisper.inspection.survey import Survey, survey
+from lsa_whisper.inspection.tables import report
+from lsa_whisper.inspection.terminal import as_json
+from lsa_whisper.inspection.tokens import token_counter
+from lsa_whisper.manifest import SPLITS
+
+__all__ = ["inspect"]
+
+
+def inspect(
+    path: Path,
+    *,
+    mode: str = "strict",
+    json: bool = False,
+    check: bool = False,
+    model: Path | None = None,
+    out: Path | None = None,
+) -> str:
+    """Return, as text to print, what ``path`` holds.
+
+    Args:
+        path: A CHAT file, a folder of them, a prepared folder, or one manifest (``.jsonl``).
+        mode: How disfluencies are counted in CHAT: ``strict``, or ``flucalc`` as CLAN does.
+        json: Give JSON instead of tables.
+        check: List what breaks CHAT's rules instead of counting.
+        model: A checkpoint's folder, whose tokenizer counts the tokens of prepared labels; without one they are
+            estimated.
+        out: An HTML file to write with the same facts about prepared data, plots, and clips to listen to.
+
+    Raises:
+        CorpusError: There is nothing at ``path`` that can be inspected, or ``out`` cannot be written.
+        CheckpointError: ``model`` holds no tokenizer.
+        ManifestError: A manifest is malformed.
+    """
+    path = Path(path)
+    if not path.exists():
+        raise CorpusError(f"{path}: no such file or folder; check the path")
+    manifests = _manifests(path)
+    if manifests and not check:
+        found = survey(manifests, token_counter(model))
+        shown = as_json(found.as_dict()) if json else report(path, found)
+        return shown if out is None else _with_page(path, found, Path(out), shown, quiet=json)
+    files = [path] if path.is_file() and not manifests else sorted(path.rglob("*.[cC][hH][aA]"))
+    if not files:
+        wanted = "a CHAT file (*.cha), a folder of them, or a folder made by 'lsa-whisper prepare'"
+        raise CorpusError(f"{path}: nothing to inspect here; name {wanted}")
+    if model is not None or out is not None:
+        raise CorpusError(f"{path}: a page and token counts are made of prepared data; run 'lsa-whisper prepare' first")
+    return problems(files, json) if check else fluency(path, files, mode, json)
+
+
+def _manifests(path: Path) -> dict[str, Path]:
+    """Return the manifests at ``path`` by split; empty where ``path`` is something else."""
+    if path.is_file():
+        return {path.stem: path} if path.suffix == ".jsonl" else {}
+    return {split: file for split in SPLITS if (file := path / f"{split}.jsonl").is_file()}
+
+
+def _with_page(path: Path, found: Survey, out: Path, shown: str, *, quiet: bool) -> str:
+    from lsa_whisper.inspection.page import write_page
+
+    write_page(path, found, out)
+    return shown if quiet else f"{shown}\n\n{out}: the same with plots and clips to listen to"

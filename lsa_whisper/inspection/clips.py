@@ -1,0 +1,50 @@
+"""Rows cut out of their recordings, small enough to lie inside a page.
+
+The format is MP3, because every browser plays it (Ogg Opus is half as large, but older Safari is silent); where
+libsndfile was built without it, FLAC, which is lossless, larger, and played everywhere too.
+"""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import dataclass
+from io import BytesIO
+
+import soundfile as sf
+
+from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording, Samples
+from lsa_whisper.errors import AudioError
+from lsa_whisper.manifest import Segment
+from lsa_whisper.timespan import TimeSpan
+
+_MP3_QUALITY = 0.6  # of LAME's scale from 0 (best) to 1; about 5 kB a second
+
+
+@dataclass(frozen=True)
+class Clip:
+    """A row's sound as a ``data:`` address, or why there is none."""
+
+    address: str = ""
+    problem: str = ""
+
+
+def cut(row: Segment) -> Clip:
+    """Return the sound of ``row``; a recording that cannot be read is said, not raised."""
+    start_ms = round(row.offset * 1000)
+    try:
+        samples = Recording.open(row.audio_filepath).load(TimeSpan(start_ms, start_ms + round(row.duration * 1000)))
+    except AudioError as error:
+        return Clip(problem=str(error))
+    kind, data = encode(samples, mp3="MP3" in sf.available_formats())
+    return Clip(f"data:audio/{kind};base64,{base64.b64encode(data).decode()}")
+
+
+def encode(samples: Samples, *, mp3: bool = True) -> tuple[str, bytes]:
+    """Return the kind of audio (``mpeg`` or ``flac``) and the bytes of a file that holds ``samples``."""
+    file = BytesIO()
+    if mp3:
+        how = {"format": "MP3", "bitrate_mode": "VARIABLE", "compression_level": _MP3_QUALITY}
+    else:
+        how = {"format": "FLAC", "subtype": "PCM_16"}
+    sf.write(file, samples, SAMPLE_RATE_HZ, **how)
+    return "mpeg" if mp3 else "flac", file.getvalue()

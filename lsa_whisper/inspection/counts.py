@@ -1,0 +1,96 @@
+"""What is counted of a split, row by row."""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from lsa_whisper.inspection.distribution import Distribution
+from lsa_whisper.inspection.text import read_text
+from lsa_whisper.manifest import Segment
+
+
+@dataclass
+class Counts:
+    """Counts of one split or of several; two of them make one with ``+``.
+
+    Attributes:
+        ms_by_speaker: Milliseconds of the windows in which each speaker is heard; ``unknown`` where no row says.
+    """
+
+    durations: array[float] = field(default_factory=lambda: array("d"))
+    tokens: array[int] = field(default_factory=lambda: array("l"))
+    rates: array[float] = field(default_factory=lambda: array("d"))
+    fluent_words: int = 0
+    events: Counter[str] = field(default_factory=Counter)
+    ms_by_speaker: Counter[str] = field(default_factory=Counter)
+    sessions: set[str] = field(default_factory=set)
+    vocabulary: Counter[str] = field(default_factory=Counter)
+
+    def add(self, row: Segment, tokens: int) -> None:
+        """Count ``row``, whose text takes ``tokens`` of the decoder's places."""
+        words, meant, events = read_text(row)
+        self.durations.append(row.duration)
+        self.tokens.append(tokens)
+        self.rates.append(len(words) / row.duration)
+        self.fluent_words += meant
+        self.vocabulary.update(words)
+        self.events.update(events)
+        for speaker in set((row.speaker or "unknown").split("+")):
+            self.ms_by_speaker[speaker] += round(row.duration * 1000)
+        self.sessions.add(f"{row.corpus}/{row.session}")
+
+    def __add__(self, other: Counts) -> Counts:
+        return Counts(
+            self.durations + other.durations,
+            self.tokens + other.tokens,
+            self.rates + other.rates,
+            self.fluent_words + other.fluent_words,
+            self.events + other.events,
+            self.ms_by_speaker + other.ms_by_speaker,
+            self.sessions | other.sessions,
+            self.vocabulary + other.vocabulary,
+        )
+
+    @property
+    def words(self) -> int:
+        """Running words."""
+        return self.vocabulary.total()
+
+    @property
+    def seconds(self) -> float:
+        """Length of all windows."""
+        return sum(self.durations)
+
+    def padding(self, context_s: float) -> float | None:
+        """Return which share of the model's input is filled up with silence."""
+        return round(1 - self.seconds / (len(self.durations) * context_s), 4) if self.durations else None
+
+    def unseen(self, known: Iterable[str]) -> float | None:
+        """Return which share of the running words is not among the ``known`` ones."""
+        new = self.vocabulary.keys() - set(known)
+        return round(sum(self.vocabulary[word] for word in new) / self.words, 4) if self.words else None
+
+    def as_dict(self, context_s: float, limit: int) -> dict[str, Any]:
+        """Return the counts, ready for JSON; ``limit`` is how many tokens the decoder has places for."""
+        seconds, durations = self.seconds, Distribution(self.durations).quartiles
+        shortest, _, median, _, longest = [round(value, 3) for value in durations] if durations else [None] * 5
+        known = self.ms_by_speaker.keys() - {"unknown"}
+        return {
+            "segments": len(self.durations),
+            "sessions": len(self.sessions),
+            "speakers": len(known),
+            "hours": round(seconds / 3600, 6),
+            "shortest_s": shortest,
+            "median_s": median,
+            "longest_s": longest,
+            "padding": self.padding(context_s),
+            "words": self.words,
+            "words_per_s": round(self.words / seconds, 3) if seconds else None,
+            "vocabulary": len(self.vocabulary),
+            "longest_tokens": max(self.tokens, default=None),
+            "over_limit": sum(count > limit for count in self.tokens),
+        }

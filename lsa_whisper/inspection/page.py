@@ -1,0 +1,77 @@
+"""One HTML file about prepared data: tables, figures and clips; it asks for nothing else and runs no script."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from lsa_whisper import __version__
+from lsa_whisper.errors import CorpusError
+from lsa_whisper.inspection.clips import cut
+from lsa_whisper.inspection.figures import figures
+from lsa_whisper.inspection.survey import Survey
+from lsa_whisper.inspection.tables import place, remarks, tables
+from lsa_whisper.inspection.text import lines
+from lsa_whisper.manifest import Segment
+
+_ROWS = 200
+
+
+def write_page(path: Path, survey: Survey, out: Path) -> None:
+    """Write what ``survey`` found at ``path`` to the HTML file ``out``; it appears whole or not at all.
+
+    Raises:
+        CorpusError: ``out`` cannot be written.
+    """
+    if out.is_dir():
+        raise CorpusError(f"{out}: is a folder; name the HTML file to write, such as {out / 'data.html'}")
+    facts: dict[str, Any] = {
+        "path": path,
+        "survey": survey,
+        "remarks": remarks(survey),
+        "tables": tables(path, survey, most=_ROWS),
+        "figures": figures(survey),
+        "clips": {
+            "Examples, drawn by chance": _clips((None, row) for row in survey.examples),
+            "The slowest, fewer words per second than nearly all others": _clips(survey.slow),
+            "The fastest, more words per second than nearly all others": _clips(survey.fast),
+        },
+        "version": __version__,
+    }
+    page = _template().render(facts)
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        _write(out, page)
+    except OSError as error:
+        raise CorpusError(f"{out}: the page cannot be written here ({error.strerror}); name another file") from error
+
+
+def _write(path: Path, text: str) -> None:
+    partial = path.with_name(f".{path.name}.partial")
+    try:
+        # A file name that is not UTF-8 comes from the system as lone surrogates: a page cannot hold them.
+        partial.write_text(text, encoding="utf-8", errors="replace", newline="\n")
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _clips(rows: Iterable[tuple[float | None, Segment]]) -> list[dict[str, Any]]:
+    return [
+        {"row": row, "place": place(row), "rate": rate, "clip": cut(row), "lines": lines(row.text)}
+        for rate, row in rows
+    ]
+
+
+def _template() -> Any:
+    """Return the template; whatever it shows is escaped, for transcripts and file names may hold anything."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    return Environment(
+        loader=PackageLoader("lsa_whisper.inspection", "."),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+    ).get_template("page.html.jinja")

@@ -1,0 +1,187 @@
+"""What manifests hold, read once from front to back."""
+
+from __future__ import annotations
+
+import heapq
+import json
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from operator import add
+from pathlib import Path
+from typing import Any
+
+from lsa_whisper import manifest
+from lsa_whisper.chat import Disfluency
+from lsa_whisper.inspection.counts import Counts
+from lsa_whisper.inspection.distribution import Distribution
+from lsa_whisper.inspection.tokens import TokenCounter
+from lsa_whisper.manifest import Segment
+
+EXAMPLES = 10
+EXTREMES = 5
+"""How many of the slowest and of the fastest rows are named."""
+FREQUENT = 20
+
+_SUMMARY = {"options": dict, "splits": dict, "roles": dict, "rejected": dict, "unpaired": list, "notes": list}
+_Ranked = list[tuple[float, int, Segment]]
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What is known about the manifests.
+
+    Attributes:
+        splits: Counts by split.
+        summary: What is used of ``prepared.json``; empty beside a manifest of another tool.
+        tokens: What counted the tokens.
+        examples: Rows drawn by chance, every row with the same chance.
+        slow: Rows with fewer words per second than nearly all others, the slowest first.
+        fast: The same with more words per second.
+    """
+
+    splits: Mapping[str, Counts]
+    summary: Mapping[str, Any]
+    tokens: TokenCounter
+    examples: Sequence[Segment]
+    slow: Sequence[tuple[float, Segment]]
+    fast: Sequence[tuple[float, Segment]]
+
+    @cached_property
+    def everything(self) -> Counts:
+        """The counts of all splits together."""
+        return reduce(add, self.splits.values(), Counts())
+
+    @property
+    def context_s(self) -> float:
+        """Seconds the model hears at once."""
+        return float(self.summary.get("options", {}).get("context_s", 30.0))
+
+    @property
+    def shared(self) -> list[str]:
+        """Persons heard in more than one split: what is measured there is not what an unknown voice would give."""
+        heard: dict[str, set[str]] = {}
+        for split, counts in self.splits.items():
+            for speaker in counts.ms_by_speaker.keys() - {"unknown"}:
+                heard.setdefault(speaker.rpartition("-")[0] or speaker, set()).add(split)
+        return sorted(person for person, splits in heard.items() if len(splits) > 1)
+
+    def unpacked(self, splits: Sequence[str]) -> float | None:
+        """Return the padding if each utterance of ``splits`` were a window of its own, margins left aside."""
+        known = [found for split in splits if (found := self.summary.get("splits", {}).get(split))]
+        utterances = sum(found.get("utterances", 0) for found in known)
+        speech_s = 3600 * sum(found.get("speech_h", 0) for found in known)
+        return round(1 - speech_s / (utterances * self.context_s), 4) if utterances else None
+
+    def rates(self) -> dict[str, dict[str, float | None]]:
+        """Return disfluencies per 100 fluent words, by CHAT role where known and otherwise for everyone, and kind."""
+        everyone = self.everything
+        roles = self.summary.get("roles") or {"everyone": {**everyone.events, "fluent_words": everyone.fluent_words}}
+        return {role: _rates(count) for role, count in roles.items()}
+
+    def unseen(self, split: str) -> float | None:
+        """Return which share of a split's running words never occurs in ``train``."""
+        train = self.splits.get("train")
+        return self.splits[split].unseen(train.vocabulary) if train and split != "train" else None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything, ready for JSON."""
+        everything, limit = self.everything, self.tokens.limit
+        rates = Distribution(everything.rates)
+        return {
+            "splits": {
+                name: {
+                    **counts.as_dict(self.context_s, limit),
+                    "padding_one_utterance": self.unpacked([name]),
+                    "words_not_in_train": self.unseen(name),
+                }
+                for name, counts in self.splits.items()
+            },
+            "context_s": self.context_s,
+            "padding": everything.padding(self.context_s),
+            "padding_one_utterance": self.unpacked(list(self.splits)),
+            "durations_s": Distribution(everything.durations).as_dict(),
+            "tokens": {
+                "exact": self.tokens.exact,
+                "limit": limit,
+                "lengths": Distribution(everything.tokens).as_dict(),
+            },
+            "words_per_s": {
+                "rates": rates.as_dict(),
+                "fences": rates.fences,
+                "outside": rates.outside,
+                "slow": [{"words_per_s": round(rate, 3), **example(row)} for rate, row in self.slow],
+                "fast": [{"words_per_s": round(rate, 3), **example(row)} for rate, row in self.fast],
+            },
+            "events_per_100_fluent_words": self.rates(),
+            "speaker_hours": {
+                name: {who: round(ms / 3_600_000, 6) for who, ms in counts.ms_by_speaker.most_common()}
+                for name, counts in self.splits.items()
+            },
+            "speakers_in_several_splits": self.shared,
+            "vocabulary": {
+                "size": len(everything.vocabulary),
+                "most_frequent": dict(everything.vocabulary.most_common(FREQUENT)),
+            },
+            "rejected": self.summary.get("rejected", {}),
+            "unpaired": self.summary.get("unpaired", []),
+            "notes": self.summary.get("notes", []),
+            "examples": [example(row) for row in self.examples],
+        }
+
+
+def survey(manifests: Mapping[str, Path], tokens: TokenCounter) -> Survey:
+    """Return what the manifests (by split) hold.
+
+    Raises:
+        ManifestError: A manifest is malformed.
+    """
+    splits = {name: Counts() for name in manifests}
+    examples: list[Segment] = []
+    slowest: _Ranked = []
+    fastest: _Ranked = []
+    chance = random.Random(0)
+    for at, (name, row) in enumerate((name, row) for name, path in manifests.items() for row in manifest.stream(path)):
+        splits[name].add(row, tokens.count(row))
+        rate = splits[name].rates[-1]
+        _keep(slowest, (-rate, -at, row))
+        _keep(fastest, (rate, -at, row))
+        # A reservoir: every row has the same chance to be an example, however many there are.
+        if len(examples) < EXAMPLES:
+            examples.append(row)
+        elif (place := chance.randrange(at + 1)) < EXAMPLES:
+            examples[place] = row
+    fences = Distribution([rate for counts in splits.values() for rate in counts.rates]).fences or (0.0, 0.0)
+    slow = [(-rate, row) for rate, _, row in sorted(slowest, reverse=True) if -rate < fences[0]]
+    fast = [(rate, row) for rate, _, row in sorted(fastest, reverse=True) if rate > fences[1]]
+    return Survey(splits, _summary(next(iter(manifests.values())).parent), tokens, examples, slow, fast)
+
+
+def _keep(ranked: _Ranked, entry: tuple[float, int, Segment]) -> None:
+    """Keep ``entry`` if it is among the largest; the row's number decides between equals, so rows never compare."""
+    if len(ranked) < EXTREMES:
+        heapq.heappush(ranked, entry)
+    else:
+        heapq.heappushpop(ranked, entry)
+
+
+def _summary(folder: Path) -> dict[str, Any]:
+    try:
+        found = json.loads((folder / "prepared.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):  # a manifest of another tool has none
+        return {}
+    found = found if isinstance(found, dict) else {}
+    return {name: found[name] for name, kind in _SUMMARY.items() if isinstance(found.get(name), kind)}
+
+
+def _rates(count: Mapping[str, int]) -> dict[str, float | None]:
+    kinds = [kind.value for kind in Disfluency if kind.value in count]
+    words = count.get("fluent_words", 0)
+    return {kind: round(100 * count[kind] / words, 3) if words else None for kind in kinds}
+
+
+def example(row: Segment) -> dict[str, Any]:
+    """Return what one looks up a row by, and its text."""
+    names = ("audio_filepath", "offset", "duration", "speaker", "split", "text")
+    return {name: getattr(row, name) for name in names}

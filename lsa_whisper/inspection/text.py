@@ -1,0 +1,34 @@
+"""What a row's text says: its words, its disfluencies, its lines."""
+
+from __future__ import annotations
+
+import re
+
+from lsa_whisper.labels import Labels, decode
+from lsa_whisper.manifest import Segment
+
+TIMESTAMP = re.compile(r"<\|(\d+\.\d\d)\|>")
+"""Whisper's marks of time inside a label, in seconds from the window's begin."""
+
+
+def read_text(row: Segment) -> tuple[list[str], int, list[str]]:
+    """Return the words in a row's text, how many of them are fluent, and the kinds of its disfluencies.
+
+    >>> read_text(Segment("a.wav", 0, 2, "<|0.00|>&-um I want [/] want it .<|1.90|>"))
+    (['um', 'I', 'want', 'want', 'it'], 3, ['filled_pause', 'repetition'])
+    """
+    said = decode(TIMESTAMP.sub(" ", row.text), Labels.from_name(row.labels)).utterances
+    words = [word for utterance in said for word in utterance.verbatim()]
+    meant = sum(len(utterance.fluent()) for utterance in said)
+    return words, meant, [event.kind.value for utterance in said for event in utterance.events()]
+
+
+def lines(text: str) -> list[tuple[float | None, str]]:
+    """Return the stretches of a row's text with the seconds at which they begin, ``None`` where it does not say.
+
+    >>> lines("<|0.20|>hello .<|1.00|><|1.50|>um yes .<|2.00|>"), lines("no .")
+    ([(0.2, 'hello .'), (1.5, 'um yes .')], [(None, 'no .')])
+    """
+    parts = TIMESTAMP.split(text)
+    begins = [None, *map(float, parts[1::2])]
+    return [(begin, part.strip()) for begin, part in zip(begins, parts[::2], strict=True) if part.strip()]

@@ -1,0 +1,94 @@
+"""How many of the decoder's places a row takes: counted with a checkpoint's tokenizer, or estimated without one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lsa_whisper.errors import CheckpointError
+from lsa_whisper.inspection.text import TIMESTAMP
+from lsa_whisper.labels import DECODER_TOKENS, tokens_at_most
+from lsa_whisper.manifest import Segment
+
+_BEGIN = 4
+"""At most four tokens open every decoding: start, language, task, and no timestamps."""
+
+
+@dataclass(frozen=True)
+class TokenCounter:
+    """Counts the tokens a decoder reads for a row: prompt, opening and text, without the end.
+
+    Attributes:
+        count: What does so.
+        limit: How many the decoder has places for.
+        exact: False for an estimate, which is hardly ever too low and mostly too high.
+    """
+
+    count: Callable[[Segment], int]
+    limit: int
+    exact: bool
+
+
+def token_counter(model: Path | None = None) -> TokenCounter:
+    """Return the counter of the checkpoint in folder ``model``; without one, an estimate for OpenAI's vocabularies.
+
+    >>> token_counter().count(Segment("a.wav", 0, 2, "<|0.00|>yes .<|1.90|>"))
+    9
+
+    Raises:
+        CheckpointError: The folder has no tokenizer that can be read.
+    """
+    if model is None:
+        return TokenCounter(_estimate, DECODER_TOKENS, exact=False)
+    from tokenizers import Tokenizer
+
+    path = Path(model) / "tokenizer.json"
+    if not path.is_file():
+        raise CheckpointError(f"{model}: holds no tokenizer.json; name a checkpoint's folder, such as models/nano")
+    try:
+        tokenizer = Tokenizer.from_file(str(path))
+    except Exception as error:  # the library raises nothing more special
+        raise CheckpointError(f"{path}: cannot be read as a tokenizer ({error}); copy the checkpoint again") from error
+    limit = _settings(Path(model) / "config.json").get("max_target_positions", DECODER_TOKENS)
+    return TokenCounter(_Exact(tokenizer, _is_multilingual(Path(model))), int(limit), exact=True)
+
+
+def _estimate(row: Segment) -> int:
+    spoken = [part for part in TIMESTAMP.split(row.text)[::2] if part.strip()]
+    return _BEGIN + sum(map(tokens_at_most, spoken)) + (tokens_at_most(row.prompt) if row.prompt else 0)
+
+
+class _Exact:
+    """Counts as :func:`lsa_whisper.dataset.label_ids` builds a row, which needs torch."""
+
+    def __init__(self, tokenizer: Any, multilingual: bool):
+        self.tokenizer = tokenizer
+        self.begin = 3 if multilingual else 1
+        self.marks_plain = tokenizer.token_to_id("<|notimestamps|>") is not None
+
+    def __call__(self, row: Segment) -> int:
+        parts = TIMESTAMP.split(row.text)
+        stamps = len(parts) // 2
+        plain = int(self.marks_plain and not stamps)
+        prompt = 1 + self._words(row.prompt) if row.prompt else 0
+        return prompt + self.begin + plain + stamps + sum(map(self._words, parts[::2]))
+
+    def _words(self, text: str) -> int:
+        return len(self.tokenizer.encode(f" {text.strip()}", add_special_tokens=False).ids) if text.strip() else 0
+
+
+def _is_multilingual(model: Path) -> bool:
+    settings = _settings(model / "generation_config.json")
+    said = settings.get("is_multilingual")
+    return bool(settings.get("lang_to_id")) if said is None else bool(said)
+
+
+def _settings(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
