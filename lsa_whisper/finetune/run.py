@@ -20,7 +20,7 @@ from lsa_whisper.finetune import Finetuned
 from lsa_whisper.finetune.launch import rank
 from lsa_whisper.finetune.model import prepare_for_training, start
 from lsa_whisper.finetune.recipe import Recipe
-from lsa_whisper.finetune.strategy import gathered, join_processes
+from lsa_whisper.finetune.strategy import gathered, join_processes, leave_processes
 from lsa_whisper.finetune.trainer import SpeechTrainer
 from lsa_whisper.labels import Labels
 
@@ -49,7 +49,7 @@ def run(recipe: Recipe, say: Callable[[str], None]) -> Finetuned:
         _save(trainer, begun, said, out, weights)
         shutil.copy(unfinished / "curve.jsonl", out / "curve.jsonl")
         shutil.rmtree(unfinished)
-    trainer.accelerator.end_training()
+    leave_processes(trainer.accelerator)
     return Finetuned(out, result.global_step, result.training_loss)
 
 

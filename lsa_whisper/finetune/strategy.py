@@ -53,6 +53,17 @@ def gathered(trainer: Any) -> dict[str, Any] | None:
     return dict(trainer.accelerator.get_state_dict(trainer.model_wrapped))
 
 
+def leave_processes(accelerator: Any) -> None:
+    """Take this process out of the run, when all have come to its end.
+
+    The others wait for the one that saves, and not only out of courtesy: gloo's threads still hold the tensors of the
+    last exchange and need Python's lock to let go of them. A process that tears its group down at once holds that lock
+    while it waits for the threads, now and then forever.
+    """
+    accelerator.wait_for_everyone()
+    accelerator.end_training()
+
+
 def _require_deepspeed(strategy: str) -> None:
     if importlib.util.find_spec("deepspeed") is None:
         raise MissingExtraError(f"finetune with {strategy}", "DeepSpeed", "deepspeed")
