@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from lsa_whisper import chat
 from lsa_whisper.chat import Disfluency, Event, Utterance
 from lsa_whisper.evaluate.normalize import parts
+from lsa_whisper.evaluate.times import word_times
 from lsa_whisper.labels import Labels, decode
 
 UNINTELLIGIBLE = frozenset({"xxx", "yyy", "www"})
@@ -50,6 +51,8 @@ class FileWords:
     fluent: tuple[str, ...]
     fluent_utterance_of: NDArray[np.int64]
     events: tuple[Event, ...]
+    spoken_of: NDArray[np.int64]
+    """Per word, which of its utterance's spoken words it is (part of), counted from 0."""
     dropped: int = 0
     """Unintelligible marks that were left out (a hypothesis earns nothing by writing ``xxx``)."""
 
@@ -57,6 +60,11 @@ class FileWords:
     def unintelligible(self) -> NDArray[np.bool_]:
         """Per word, whether it only marks speech that could not be written down."""
         return _is_unintelligible(self.words)
+
+    @cached_property
+    def times(self) -> NDArray[np.float64]:
+        """When each word begins and ends, shape (words, 2), in milliseconds; nan where nothing says so."""
+        return word_times(self.utterances, self.utterance_of, self.spoken_of)
 
     @cached_property
     def fluent_unintelligible(self) -> NDArray[np.bool_]:
@@ -86,18 +94,18 @@ def file_words(utterances: Sequence[Utterance], *, keep_unintelligible: bool = T
         utterances: in the order of the file.
         keep_unintelligible: keep ``xxx`` as a word (for a reference), or leave it out (for a hypothesis).
     """
-    columns: list[tuple[str, str, str, int]] = []
+    columns: list[tuple[str, str, str, int, int]] = []
     fluent: list[tuple[str, int]] = []
     events: list[Event] = []
     dropped = 0
     for number, utterance in enumerate(utterances):
         starts, own = [], utterance.events()
-        for pieces, raw, shown in _spelled(utterance.verbatim(), own):
+        for spoken, (pieces, raw, shown) in enumerate(_spelled(utterance.verbatim(), own)):
             starts.append(len(columns))
             if not keep_unintelligible and UNINTELLIGIBLE.intersection(pieces):
                 dropped += 1
                 continue
-            columns.extend((p, r, s, number) for p, r, s in zip(pieces, raw, shown, strict=True))
+            columns.extend((p, r, s, number, spoken) for p, r, s in zip(pieces, raw, shown, strict=True))
         starts.append(len(columns))
         events.extend(_moved(event, starts) for event in own)
         meant = (part for word in utterance.fluent() for part in parts(word))
@@ -111,6 +119,7 @@ def file_words(utterances: Sequence[Utterance], *, keep_unintelligible: bool = T
         fluent=tuple(word for word, _ in fluent),
         fluent_utterance_of=np.array([number for _, number in fluent], dtype=np.int64),
         events=tuple(events),
+        spoken_of=np.array([column[4] for column in columns], dtype=np.int64),
         dropped=dropped,
     )
 
