@@ -1,4 +1,4 @@
-"""The tables that say where the errors are: what is taken for what, by whom, how long, made up, and by foreign rules."""
+"""The tables that say where the errors are: what is taken for what, whose, how long, made up, by foreign rules."""
 
 from __future__ import annotations
 
@@ -126,8 +126,9 @@ def _published(systems: Sequence[System], mode: str) -> Table:
     rows = [(Entry(system.name), *counted(system.published_errors(mode))) for system in systems]
     about = MODES[mode]
     return Table(
-        f"By the rules of others: {about.title}",
-        f"{about.rules} Not to be compared with any other figure here. It says nothing of {about.tells_nothing_of}.",
+        about.title,
+        f"Rules of others, not to be compared with any other figure here. {about.rules} It says nothing of "
+        f"{about.tells_nothing_of}.",
         head("System", "Words", "Replaced", "Left out", "Added", "Word errors"),
         tuple(rows),
     )

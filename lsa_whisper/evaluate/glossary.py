@@ -79,8 +79,8 @@ COLUMNS: dict[str, str] = {
     "Per minute": "Words added per minute without speech.",
     "Utterances with a run": "Utterances of the system with five or more added words in a row.",
     "Words in loops": "Added words in stretches where the same words come four or more times in a row.",
-    "cpWER": "Word errors of each speaker's words in one row, speakers matched as they fit best: a word ascribed to the "
-    "wrong speaker counts twice.",
+    "cpWER": "Word errors of each speaker's words in one row, speakers matched as they fit best: a word ascribed to "
+    "the wrong speaker counts twice.",
     "tcpWER": "The same, but words only match within 5 seconds of each other.",
     "Files": "How many files both figures could be taken from.",
 }

@@ -221,10 +221,10 @@ def _conform(word: str, more: dict[str, list[str]]) -> list[str]:
 
 
 _CONFORMED = (
-    "Words are put in lower case; 's, 've, 'd and 'm become is, have, had and am (not 're, 'll or n't); words joined by "
-    "a hyphen or underscore are separated; gonna, wanna, kinda and a dozen such spellings are written out; xxx is a word "
-    "like any other. Batchalign's lists of first names (which it folds to 'name'), compounds and abbreviations are not "
-    "part of lsa-whisper: such words count as they are written."
+    "Words are put in lower case; 's, 've, 'd and 'm become is, have, had and am (not 're, 'll or n't); words joined "
+    "by a hyphen or underscore are separated; gonna, wanna, kinda and a dozen such spellings are written out; xxx is "
+    "a word like any other. Batchalign's lists of first names (which it folds to 'name'), compounds and abbreviations "
+    "are not part of lsa-whisper: such words count as they are written."
 )
 MODES = {
     mode.name: mode
@@ -232,27 +232,27 @@ MODES = {
         Mode(
             "batchalign2",
             "As Batchalign 2 (benchmark)",
-            "Every spoken word of a file in one row; um, uhm, em, mhm, uhhm, eh, uh and hm are one word; words that hold "
-            "'name' (firstname) match anything. Words match along a longest common sequence, and what is missing and "
-            "extra between two matches is paired as substitutions. " + _CONFORMED,
+            "Every spoken word of a file in one row; um, uhm, em, mhm, uhhm, eh, uh and hm are one word; words that "
+            "hold 'name' (firstname) match anything. Words match along a longest common sequence, and what is missing "
+            "and extra between two matches is paired as substitutions. " + _CONFORMED,
             batchalign2_errors,
             "which filler was said",
         ),
         Mode(
             "batchalign-compare",
             "As Batchalign 0.10 (compare)",
-            "Fillers are left out. Each reference utterance is given to the utterance of the transcript that shares most "
-            "words with it, at most two words longer or shorter, after the one found last; one that shares none is "
-            "dropped, and so is a transcript's utterance that nothing was given to: a wholly wrong transcript has no "
-            "errors. A wrong word counts twice, as missing and as extra. " + _CONFORMED,
+            "Fillers are left out. Each reference utterance is given to the utterance of the transcript that shares "
+            "most words with it, at most two words longer or shorter, after the one found last; one that shares none "
+            "is dropped, and so is a transcript's utterance that nothing was given to: a wholly wrong transcript has "
+            "no errors. A wrong word counts twice, as missing and as extra. " + _CONFORMED,
             batchalign_compare_errors,
             "fillers, and utterances that were missed altogether",
         ),
         Mode(
             "whisper",
             "As Whisper's papers (English normalizer)",
-            "All spoken words of a file, xxx left out, through Whisper's English normalizer: it deletes um, uh, hmm, mm "
-            "and mhm and what stands in brackets, writes numbers as digits, American spellings and full forms. Then "
+            "All spoken words of a file, xxx left out, through Whisper's English normalizer: it deletes um, uh, hmm, "
+            "mm and mhm and what stands in brackets, writes numbers as digits, American spellings and full forms. Then "
             "plain word errors.",
             whisper_errors,
             "fillers: the normalizer has deleted them",

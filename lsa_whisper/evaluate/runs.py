@@ -50,9 +50,9 @@ class Run:
         return max((step for points in self.curves.values() for step, _ in points), default=0)
 
     def best(self, key: str) -> tuple[int, float] | None:
-        """Return the step and value of the best point of a curve; ``None`` where the run has no such curve."""
+        """Return the step and value of the best point of a curve; ``None`` where there is none."""
         points = self.curves.get(key)
-        if not points:
+        if not points or not judged(key):
             return None
         return (max if rises(key) else min)(points, key=lambda point: point[1])
 
@@ -81,7 +81,11 @@ class Runs:
     def table(self) -> str:
         """Return steps, and the best point of each curve, as text for a terminal."""
         rows = [["", *(run.name for run in self.runs)], ["steps", *(str(run.steps) for run in self.runs)]]
-        rows += [[f"best {title(key).lower()}", *(shown(run.best(key)) for run in self.runs)] for key in self.keys]
+        rows += [
+            [f"best {title(key).lower()}", *(shown(run.best(key)) for run in self.runs)]
+            for key in self.keys
+            if judged(key)
+        ]
         return "\n".join([columns(rows), *self.remarks()])
 
     def remarks(self) -> Iterator[str]:
@@ -114,6 +118,11 @@ def title(key: str) -> str:
     ('Loss on the development set', 'eval_something_new')
     """
     return _TITLES.get(key, key)
+
+
+def judged(key: str) -> bool:
+    """Return whether a value of the curve can be better than another (a learning rate cannot)."""
+    return key == "loss" or key.startswith("eval_")
 
 
 def rises(key: str) -> bool:

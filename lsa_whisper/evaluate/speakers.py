@@ -62,7 +62,7 @@ def speaker_errors(reference: Sequence[Utterance], hypothesis: Sequence[Utteranc
     if not said or not heard:  # meeteval wants a word on both sides
         errors = sum(len(segment["words"].split()) for segment in (*said, *heard))
         return SpeakerErrors(errors, count, errors, count)
-    cp = wer.cp_word_error_rate(_streams(said), _streams(heard))
+    cp = wer.cp_word_error_rate(_streams(said), _streams(heard), reference_sort=False, hypothesis_sort=False)
     if any(segment["start_time"] is None for segment in (*said, *heard)):
         return SpeakerErrors(cp.errors, cp.length)
     tcp = wer.time_constrained_minimum_permutation_word_error_rate(
@@ -77,7 +77,7 @@ def speaker_errors(reference: Sequence[Utterance], hypothesis: Sequence[Utteranc
 
 def _segments(utterances: Sequence[Utterance]) -> list[dict[str, Any]]:
     """Return the utterances with words as meeteval's segments, in order of time where all have times."""
-    made = []
+    made: list[dict[str, Any]] = []
     for utterance in utterances:
         words = [word for word in normalize(utterance.verbatim()) if word not in UNINTELLIGIBLE]
         if words:
