@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby, repeat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -177,15 +178,16 @@ class _Problem:
         apart = self.apart and Apart(self.apart.matrix, self.apart.reference[r], self.apart.hypothesis[h])
         return _Problem(self.r[r], self.h[h], self.delete[r], self.insert[h], self.free[r], apart)
 
-    def pairing(self, i: int, columns: slice) -> Ints:
-        """Return the costs of pairing reference word ``i`` with each hypothesis word of ``columns``.
+    def distances(self) -> Iterator[Ints]:
+        """Yield, per reference word, what pairing it with each hypothesis word costs for being said at another time.
 
-        An unintelligible word pays for a word: it must not take one that is right elsewhere.
+        The words of an utterance share it, so it is made once for each.
         """
-        costs: Ints = (self.h[columns] != self.r[i]) * (2 * _FIRST if self.free[i] else _EDIT)
-        if self.apart is not None:
-            costs += self.apart.matrix[self.apart.reference[i]][self.apart.hypothesis[columns]] * _SECOND
-        return costs
+        if self.apart is None:
+            yield from repeat(np.zeros(len(self.h), dtype=np.int64), len(self.r))
+            return
+        for utterance, words in groupby(self.apart.reference.tolist()):
+            yield from repeat(self.apart.matrix[utterance][self.apart.hypothesis] * _SECOND, len(list(words)))
 
     def band(self) -> tuple[int, int]:
         """Return how far a cheapest path may lie below and above the diagonal (Ukkonen 1985).
@@ -206,13 +208,15 @@ def _rows(problem: _Problem, below: int, above: int) -> Iterator[tuple[slice, In
     along = np.concatenate(([0], np.cumsum(problem.insert)))
     row = along.copy()
     row[above + 1 :] = _NEVER
-    for i in range(len(problem.r)):
+    # An unintelligible word pays for a word: it must not take one that is right elsewhere.
+    replace = np.where(problem.free, 2 * _FIRST, _EDIT)
+    for i, distance in enumerate(problem.distances()):
         first, last = max(0, i + 1 - below), min(len(problem.h), i + 1 + above)
         band, paired = slice(first, last + 1), slice(max(first - 1, 0), last)
         deleted = row[band] + problem.delete[i]
         direct = deleted.copy()
         tail = direct[1:] if first == 0 else direct
-        np.minimum(tail, row[paired] + problem.pairing(i, paired), out=tail)
+        np.minimum(tail, row[paired] + (problem.h[paired] != problem.r[i]) * replace[i] + distance[paired], out=tail)
         row[paired.start] = _NEVER
         row[band] = np.minimum.accumulate(direct - along[band]) + along[band]
         yield band, row, direct, deleted

@@ -12,10 +12,10 @@ from lsa_whisper.evaluate.align import Alignment
 from lsa_whisper.evaluate.cells import Row, aligned_rows
 from lsa_whisper.evaluate.confusion import Confusion, confusion
 from lsa_whisper.evaluate.counts import Detections, WordErrors
-from lsa_whisper.evaluate.disfluency import SCORED, DisfluencyScores, score_disfluencies
+from lsa_whisper.evaluate.disfluency import DisfluencyScores, score_disfluencies
 from lsa_whisper.evaluate.groups import Side, errors_by_group, same_role
 from lsa_whisper.evaluate.hallucination import Hallucinations, hallucinations
-from lsa_whisper.evaluate.language import LanguageSample, by_speaker, measure
+from lsa_whisper.evaluate.language import LanguageSample, by_speaker, count_words, sample_of
 from lsa_whisper.evaluate.segmentation import boundaries
 from lsa_whisper.evaluate.speakers import SpeakerErrors
 from lsa_whisper.evaluate.times import COLLAR_MS, timed_detections
@@ -118,7 +118,7 @@ def score(key: str, reference: Side, hypothesis: Side | None, wanted: Wanted | N
         dropped=heard.dropped,
         samples=_samples(reference.utterances, other.utterances),
         fluent_characters=fluent_characters(said, heard),
-        timed=DisfluencyScores({kind: timed_detections(kind, said, heard, wanted.collar_ms) for kind in SCORED}),
+        timed=DisfluencyScores(timed_detections(said, heard, wanted.collar_ms)),
         confusion=confusion(said, heard, alignment, disfluency[Disfluency.PAUSE]),
         groups=errors_by_group(alignment, said, reference.people, utterances),
         same_role=same_role(said, heard, alignment, reference.people, other.people),
@@ -146,11 +146,12 @@ def _samples(
 
     A hypothesis whose speakers are called otherwise says nothing about single speakers.
     """
-    said, heard = by_speaker(reference), by_speaker(hypothesis)
+    counted, others = count_words(reference), count_words(hypothesis)
+    said, heard = by_speaker(counted), by_speaker(others)
     samples: dict[str, tuple[LanguageSample, LanguageSample | None]] = {
-        EVERYONE: (measure(reference), measure(hypothesis))
+        EVERYONE: (sample_of(counted), sample_of(others))
     }
     if len(said) > 1:
-        for code, utterances in said.items():
-            samples[code] = measure(utterances), measure(heard[code]) if code in heard else None
+        for code, own in said.items():
+            samples[code] = sample_of(own), sample_of(heard[code]) if code in heard else None
     return samples

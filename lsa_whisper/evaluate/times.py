@@ -12,13 +12,15 @@ Conventions:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from itertools import accumulate, pairwise
+from math import isnan, nan
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lsa_whisper.chat import Disfluency, Event, Utterance
+from lsa_whisper.chat import Disfluency, Utterance
 from lsa_whisper.evaluate.counts import Detections
 
 if TYPE_CHECKING:
@@ -40,41 +42,28 @@ def word_times(
         utterance_of: per word, the utterance, shape (words,).
         spoken_of: per word, which of the utterance's spoken words it belongs to, shape (words,).
     """
-    times = np.full((len(utterance_of), 2), np.nan)
-    if not len(utterance_of):
-        return times
-    begins = np.concatenate(([0], np.flatnonzero(np.diff(utterance_of)) + 1, [len(utterance_of)]))
-    for start, end in zip(begins[:-1].tolist(), begins[1:].tolist(), strict=True):
-        spoken = _spoken_times(utterances[int(utterance_of[start])])
-        if spoken is not None:
-            times[start:end] = spoken[spoken_of[start:end]]
-    return times
+    times: list[tuple[float, float]] = []
+    first = []  # where the spoken words of each utterance begin in ``times``
+    for utterance in utterances:
+        first.append(len(times))
+        times.extend(_spoken_times(utterance))
+    if not times:
+        return np.full((len(utterance_of), 2), np.nan)
+    chosen: Floats = np.array(times, dtype=np.float64)[np.array(first)[utterance_of] + spoken_of]
+    return chosen
 
 
-def _spoken_times(utterance: Utterance) -> Floats | None:
-    """Return the times of an utterance's spoken words, shape (spoken words, 2)."""
+def _spoken_times(utterance: Utterance) -> list[tuple[float, float]]:
+    """Return the start and end of each of an utterance's spoken words."""
     words, span = utterance.verbatim(), utterance.span
     timed = utterance.word_times
-    if len(timed) == len(words):
-        return np.array([(at.start_ms, at.end_ms) for _, at in timed], dtype=np.float64)
+    if timed and len(timed) == len(words):
+        return [(at.start_ms, at.end_ms) for _, at in timed]
     if span is None:
-        return None
-    edges = np.concatenate(([0], np.cumsum([len(word) + 1 for word in words])))
-    edges = span.start_ms + edges * (span.duration_ms / edges[-1])
-    return np.stack((edges[:-1], edges[1:]), axis=1)
-
-
-def onsets(words: FileWords, events: Iterable[Event]) -> list[float]:
-    """Return when each event that has a time begins, in milliseconds, ascending."""
-    found = []
-    for event in events:
-        if event.start < event.end:
-            at = words.times[event.start, 0]
-        else:  # a pause begins where the word before it ends; the first one of a file ends where the first word begins
-            at = words.times[event.start - 1, 1] if event.start else words.times[:1, 0].sum()
-        if not np.isnan(at):
-            found.append(float(at))
-    return sorted(found)
+        return [(nan, nan)] * len(words)
+    letters = span.duration_ms / max(sum(map(len, words)) + len(words), 1)
+    edges = [span.start_ms + n * letters for n in accumulate((len(word) + 1 for word in words), initial=0)]
+    return list(pairwise(edges))
 
 
 def agree(reference: Sequence[float], hypothesis: Sequence[float], collar_ms: float = COLLAR_MS) -> Detections:
@@ -95,15 +84,33 @@ def agree(reference: Sequence[float], hypothesis: Sequence[float], collar_ms: fl
 
 
 def timed_detections(
-    kind: Disfluency, reference: FileWords, hypothesis: FileWords, collar_ms: float = COLLAR_MS
-) -> Detections:
-    """Return the timed agreement of one class in one file."""
-    said = [event for event in reference.events if event.kind is kind]
-    expected = onsets(reference, said)
-    untimed = len(said) - len(expected)
-    if len(hypothesis.words) and np.isnan(hypothesis.times).all():
-        return Detections(not_scored=len(said))
-    found = onsets(hypothesis, (event for event in hypothesis.events if event.kind is kind))
-    if np.isnan(reference.times).all():
-        return Detections(not_scored=len(said))
-    return agree(expected, found, collar_ms) + Detections(not_scored=untimed)
+    reference: FileWords, hypothesis: FileWords, collar_ms: float = COLLAR_MS
+) -> dict[Disfluency, Detections]:
+    """Return the timed agreement of every class that one of the two has."""
+    said, heard = _onsets(reference), _onsets(hypothesis)
+    dumb = any(len(side.words) and np.isnan(side.times).all() for side in (reference, hypothesis))
+    found = {}
+    for kind in dict.fromkeys((*said, *heard)):
+        times = said.get(kind, [])
+        if dumb:
+            found[kind] = Detections(not_scored=len(times))
+            continue
+        known = sorted(time for time in times if not isnan(time))
+        others = sorted(time for time in heard.get(kind, []) if not isnan(time))
+        found[kind] = agree(known, others, collar_ms) + Detections(not_scored=len(times) - len(known))
+    return found
+
+
+def _onsets(words: FileWords) -> dict[Disfluency, list[float]]:
+    """Return when the events of each class begin, in milliseconds; nan where nothing says so."""
+    found: dict[Disfluency, list[float]] = {}
+    starts, ends = words.times[:, 0].tolist(), words.times[:, 1].tolist()
+    for event in words.events:
+        if event.start < event.end:
+            at = starts[event.start]
+        elif event.start:  # a pause begins where the word before it ends
+            at = ends[event.start - 1]
+        else:
+            at = starts[0] if starts else nan
+        found.setdefault(event.kind, []).append(at)
+    return found
