@@ -11,7 +11,7 @@ from lsa_whisper.evaluate.groups import order
 from lsa_whisper.evaluate.published import MODES
 from lsa_whisper.evaluate.results import Evaluation
 from lsa_whisper.evaluate.system import System
-from lsa_whisper.evaluate.table import Entry, Table, counted, head
+from lsa_whisper.evaluate.table import COUNTED, Entry, Table, counted, head
 from lsa_whisper.evaluate.text import percent
 
 _GROUPS = {
@@ -77,9 +77,7 @@ def _grouped(systems: Sequence[System], group: str, title: str, lead: str, name:
         for label in labels
         for system, errors in zip(systems, found, strict=True)
     ]
-    return Table(
-        title, lead, head(name, "System", "Words", "Replaced", "Left out", "Added", "Word errors"), tuple(rows)
-    )
+    return Table(title, lead, head(name, "System", *COUNTED), tuple(rows))
 
 
 def _made_up(systems: Sequence[System]) -> Table:
@@ -129,6 +127,6 @@ def _published(systems: Sequence[System], mode: str) -> Table:
         about.title,
         f"Rules of others, not to be compared with any other figure here. {about.rules} It says nothing of "
         f"{about.tells_nothing_of}.",
-        head("System", "Words", "Replaced", "Left out", "Added", "Word errors"),
+        head("System", *COUNTED),
         tuple(rows),
     )

@@ -10,6 +10,9 @@ from lsa_whisper.evaluate.counts import WordErrors
 from lsa_whisper.evaluate.glossary import COLUMNS
 from lsa_whisper.evaluate.text import percent
 
+COUNTED = ("Word errors", "Words", "Replaced", "Left out", "Added")
+"""The heads of word counts; the rate comes first, where it is seen on a narrow screen."""
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
@@ -57,6 +60,6 @@ def with_interval(value: float | None, interval: Interval | None) -> Entry:
 
 
 def counted(errors: WordErrors) -> tuple[Entry, ...]:
-    """Return words, replaced, left out, added and the rate."""
+    """Return the entries below :data:`COUNTED`."""
     counts = errors.reference_words, errors.substitutions, errors.deletions, errors.insertions
-    return (*(Entry(f"{count:,}") for count in counts), Entry(percent(errors.rate)))
+    return (Entry(percent(errors.rate)), *(Entry(f"{count:,}") for count in counts))

@@ -12,7 +12,7 @@ from lsa_whisper.evaluate.metrics import METRICS
 from lsa_whisper.evaluate.results import Evaluation
 from lsa_whisper.evaluate.score import EVERYONE
 from lsa_whisper.evaluate.system import System
-from lsa_whisper.evaluate.table import Entry, Table, counted, head, with_interval
+from lsa_whisper.evaluate.table import COUNTED, Entry, Table, counted, head, with_interval
 from lsa_whisper.evaluate.text import percent
 
 _SHARES = {"ttr", "mattr", "maze_share"}
@@ -136,7 +136,7 @@ def _speakers(systems: Sequence[System]) -> Table:
     return Table(
         "Word errors by speaker code",
         "By who spoke, in the reference. Added words are counted with the speaker beside whose words they stand.",
-        head("Speaker", "System", "Words", "Replaced", "Left out", "Added", "Word errors"),
+        head("Speaker", "System", *COUNTED),
         tuple(rows),
         folded=True,
     )
@@ -153,7 +153,7 @@ def _files(systems: Sequence[System]) -> Table:
     return Table(
         "By file",
         "F1 is over all disfluencies the system can write.",
-        head("File", "System", "Words", "Replaced", "Left out", "Added", "Word errors", "F1"),
+        head("File", "System", *COUNTED, "F1"),
         tuple(rows),
         folded=len(rows) > 24,
     )
