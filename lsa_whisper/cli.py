@@ -179,7 +179,11 @@ def transcribe(**parameters: Any) -> None:
 @click.option("--audio", type=_path, help="Folder of the recordings, to play utterances in the report.")
 @click.option("--samples", default=2000, show_default=True, help="Bootstrap samples for the intervals.")
 @click.option(
-    "--collar", default=500, show_default=True, help="Milliseconds apart that a disfluency may begin and agree in time."
+    "--collar",
+    default=500,
+    show_default=True,
+    type=click.IntRange(min=0),
+    help="Milliseconds apart that a disfluency may begin and agree in time.",
 )
 @click.option("--speakers", is_flag=True, help="Also score who said what: cpWER and tcpWER (needs meeteval).")
 @click.option(

@@ -71,7 +71,8 @@ class Resamples:
         counts = np.stack([np.asarray(each, dtype=np.float64) for each in (numerators, denominators)], axis=1)
         sums = [self.weights[part].astype(np.float64) @ counts for part in _parts(len(self.weights))]
         above, below = np.concatenate(sums).T if sums else np.zeros((2, 0))
-        return np.divide(above, below, out=np.full_like(above, np.nan), where=below != 0)
+        rates: Floats = np.divide(above, below, out=np.full_like(above, np.nan), where=below != 0)
+        return rates
 
     def interval(self, numerators: ArrayLike, denominators: ArrayLike, confidence: float = 0.95) -> Interval | None:
         """Return the interval of a rate.

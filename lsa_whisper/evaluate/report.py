@@ -71,27 +71,11 @@ def write_runs(runs: Runs, out: Path) -> Path:
     Raises:
         CorpusError: ``out`` cannot be written to.
     """
-    names = [run.name for run in runs.runs]
-    best = [
-        (Entry(title(key)), *(Entry(shown(run.best(key))) for run in runs.runs)) for key in runs.keys if judged(key)
-    ]
-    steps = (Entry("Steps"), *(Entry(f"{run.steps:,}") for run in runs.runs))
-    unlike = [(Entry(key), *(Entry(_value(run.recipe.get(key))) for run in runs.runs)) for key in runs.unlike]
-    head = (Entry(""), *(Entry(name) for name in names))
     facts = {
-        "names": names,
+        "names": [run.name for run in runs.runs],
         "remarks": list(runs.remarks()),
         "figures": curve_figures(runs),
-        "tables": [
-            table
-            for table in (
-                Table(
-                    "The best of each curve", "The value, and the step at which it was logged.", head, (steps, *best)
-                ),
-                Table("In what the recipes differ", "Everything else is the same in all.", head, tuple(unlike)),
-            )
-            if table.rows
-        ],
+        "tables": [table for table in _run_tables(runs) if table.rows],
         "version": __version__,
     }
     logged = [
@@ -102,6 +86,19 @@ def write_runs(runs: Runs, out: Path) -> Path:
     page = _templates().get_template("runs.html.jinja").render(facts)
     _write_all(out, {"report.json": json.dumps(about, indent=1, ensure_ascii=False) + "\n", "report.html": page})
     return out / "report.html"
+
+
+def _run_tables(runs: Runs) -> tuple[Table, Table]:
+    head = (Entry(""), *(Entry(run.name) for run in runs.runs))
+    steps = (Entry("Steps"), *(Entry(f"{run.steps:,}") for run in runs.runs))
+    keys = [key for key in runs.keys if judged(key)]
+    best = [(Entry(title(key)), *(Entry(shown(run.best(key))) for run in runs.runs)) for key in keys]
+    unlike = [(Entry(key), *(Entry(_value(run.recipe.get(key))) for run in runs.runs)) for key in runs.unlike]
+    lead = "The value, and the step at which it was logged."
+    return (
+        Table("The best of each curve", lead, head, (steps, *best)),
+        Table("In what the recipes differ", "Everything else is the same in all.", head, tuple(unlike)),
+    )
 
 
 def _value(value: Any) -> str:

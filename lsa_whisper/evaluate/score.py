@@ -122,7 +122,7 @@ def score(key: str, reference: Side, hypothesis: Side | None, wanted: Wanted | N
         confusion=confusion(said, heard, alignment, disfluency[Disfluency.PAUSE]),
         groups=errors_by_group(alignment, said, reference.people, utterances),
         same_role=same_role(said, heard, alignment, reference.people, other.people),
-        hallucinations=hallucinations(said, heard, alignment),
+        hallucinations=Hallucinations() if hypothesis is None else hallucinations(said, heard, alignment),
         published={m: published.MODES[m].errors(reference.utterances, other.utterances) for m in wanted.published},
         speakers=_speakers(reference, other) if wanted.speakers else SpeakerErrors(),
         rows=aligned_rows(alignment, said, heard, utterances) if wanted.rows else (),
