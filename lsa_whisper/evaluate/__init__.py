@@ -17,10 +17,10 @@ from lsa_whisper.evaluate.groups import Side
 from lsa_whisper.evaluate.normalize import normalize
 from lsa_whisper.evaluate.pairing import pair
 from lsa_whisper.evaluate.results import Difference, Evaluation
-from lsa_whisper.evaluate.runs import Run, Runs, compare_runs
+from lsa_whisper.evaluate.runs import Run, Runs, read_runs
 from lsa_whisper.evaluate.score import FileScores, Wanted, score
 from lsa_whisper.evaluate.system import System
-from lsa_whisper.evaluate.times import COLLAR_MS
+from lsa_whisper.evaluate.timed import COLLAR_MS
 from lsa_whisper.evaluate.words import has_marks, mark_from_words
 
 __all__ = [
@@ -98,7 +98,7 @@ def evaluate(
         MissingExtraError: a package for ``speakers`` or ``as_`` is not installed.
     """
     if compare:
-        return compare_runs([Path(reference), *(Path(path) for path in hypotheses)], out=out, names=names)
+        return _compared([Path(reference), *(Path(path) for path in hypotheses)], names, out)
     modes.check(as_)
     if speakers:
         who.check()
@@ -119,6 +119,15 @@ def evaluate(
     from lsa_whisper.evaluate.report import write_reports
 
     return replace(evaluation, report=write_reports(evaluation, Path(out), audio=audio))
+
+
+def _compared(folders: Sequence[Path], names: Sequence[str], out: Path | None) -> Runs:
+    runs = read_runs(folders, names)
+    if out is None:
+        return runs
+    from lsa_whisper.evaluate.report import write_runs
+
+    return replace(runs, report=write_runs(runs, Path(out)))
 
 
 def _is_marked(paths: Collection[Path]) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from math import isfinite
 from pathlib import Path
@@ -97,18 +97,13 @@ class Runs:
                 yield f"{run.name}: was never evaluated while it trained, so only its own loss is known"
 
 
-def compare_runs(folders: Sequence[Path], *, out: Path | None = None, names: Sequence[str] = ()) -> Runs:
-    """Return training runs side by side, and write ``report.html`` and ``report.json`` when ``out`` is given.
+def read_runs(folders: Sequence[Path], names: Sequence[str] = ()) -> Runs:
+    """Return the training runs in ``folders``, called by ``names`` or else by their folders.
 
     Raises:
         CorpusError: a folder does not exist or holds no ``curve.jsonl``, or the names do not fit.
     """
-    runs = Runs(tuple(_read(path, name) for path, name in zip(folders, system_names(folders, names), strict=True)))
-    if out is None:
-        return runs
-    from lsa_whisper.evaluate.report import write_runs
-
-    return replace(runs, report=write_runs(runs, Path(out)))
+    return Runs(tuple(_read(path, name) for path, name in zip(folders, system_names(folders, names), strict=True)))
 
 
 def title(key: str) -> str:

@@ -18,7 +18,7 @@ from lsa_whisper.evaluate.hallucination import Hallucinations, hallucinations
 from lsa_whisper.evaluate.language import LanguageSample, by_speaker, count_words, sample_of
 from lsa_whisper.evaluate.segmentation import boundaries
 from lsa_whisper.evaluate.speakers import SpeakerErrors
-from lsa_whisper.evaluate.times import COLLAR_MS, timed_detections
+from lsa_whisper.evaluate.timed import COLLAR_MS, timed_detections
 from lsa_whisper.evaluate.wer import (
     align_verbatim,
     character_errors,

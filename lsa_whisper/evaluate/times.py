@@ -1,35 +1,21 @@
-"""When each word was said, and which disfluencies stand at the same time.
+"""When each word was said.
 
-Conventions:
-
-- The times of words come from ``%wor`` where it has as many words as the utterance; elsewhere an utterance's time is
-  shared out among its words by their letters. Words of an utterance without times have none.
-- A *timed* agreement knows nothing of the words: two events of one class agree when they begin at most ``collar``
-  milliseconds apart, each with one other at most. It shows whether a disfluency was heard where it was said, also
-  where the words around it are wrong.
-- A file whose hypothesis has words but no times says nothing about times: its events are *not scored*.
+Convention: the times of words come from ``%wor`` where it has as many words as the utterance; elsewhere an utterance's
+time is shared out among its words by their letters. Words of an utterance without times have none.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
-from math import isnan, nan
-from typing import TYPE_CHECKING
+from math import nan
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lsa_whisper.chat import Disfluency, Utterance
-from lsa_whisper.evaluate.counts import Detections
-
-if TYPE_CHECKING:
-    from lsa_whisper.evaluate.words import FileWords
+from lsa_whisper.chat import Utterance
 
 Floats = NDArray[np.float64]
-
-COLLAR_MS = 500
-"""How far apart two events may begin: about one word, as shared-out times are no better."""
 
 
 def word_times(
@@ -64,53 +50,3 @@ def _spoken_times(utterance: Utterance) -> list[tuple[float, float]]:
     letters = span.duration_ms / max(sum(map(len, words)) + len(words), 1)
     edges = [span.start_ms + n * letters for n in accumulate((len(word) + 1 for word in words), initial=0)]
     return list(pairwise(edges))
-
-
-def agree(reference: Sequence[float], hypothesis: Sequence[float], collar_ms: float = COLLAR_MS) -> Detections:
-    """Return how many of two ascending lists of times agree, each with one other at most.
-
-    Taking the earliest that fits is best, for all collars are equally wide.
-
-    >>> agree([1000, 5000], [1400, 4000, 5200])
-    Detections(true_positives=2, false_positives=1, false_negatives=0, not_scored=0)
-    """
-    hits = used = 0
-    for time in reference:
-        while used < len(hypothesis) and hypothesis[used] < time - collar_ms:
-            used += 1
-        if used < len(hypothesis) and hypothesis[used] <= time + collar_ms:
-            hits, used = hits + 1, used + 1
-    return Detections(hits, len(hypothesis) - hits, len(reference) - hits)
-
-
-def timed_detections(
-    reference: FileWords, hypothesis: FileWords, collar_ms: float = COLLAR_MS
-) -> dict[Disfluency, Detections]:
-    """Return the timed agreement of every class that one of the two has."""
-    said, heard = _onsets(reference), _onsets(hypothesis)
-    dumb = any(len(side.words) and np.isnan(side.times).all() for side in (reference, hypothesis))
-    found = {}
-    for kind in dict.fromkeys((*said, *heard)):
-        times = said.get(kind, [])
-        if dumb:
-            found[kind] = Detections(not_scored=len(times))
-            continue
-        known = sorted(time for time in times if not isnan(time))
-        others = sorted(time for time in heard.get(kind, []) if not isnan(time))
-        found[kind] = agree(known, others, collar_ms) + Detections(not_scored=len(times) - len(known))
-    return found
-
-
-def _onsets(words: FileWords) -> dict[Disfluency, list[float]]:
-    """Return when the events of each class begin, in milliseconds; nan where nothing says so."""
-    found: dict[Disfluency, list[float]] = {}
-    starts, ends = words.times[:, 0].tolist(), words.times[:, 1].tolist()
-    for event in words.events:
-        if event.start < event.end:
-            at = starts[event.start]
-        elif event.start:  # a pause begins where the word before it ends
-            at = ends[event.start - 1]
-        else:
-            at = starts[0] if starts else nan
-        found.setdefault(event.kind, []).append(at)
-    return found

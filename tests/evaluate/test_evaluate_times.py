@@ -8,7 +8,7 @@ from lsa_whisper.chat import Disfluency
 from lsa_whisper.evaluate.groups import Side
 from lsa_whisper.evaluate.hallucination import looped
 from lsa_whisper.evaluate.score import Wanted, score
-from lsa_whisper.evaluate.times import agree
+from lsa_whisper.evaluate.timed import agree
 from lsa_whisper.evaluate.words import file_words
 from lsa_whisper.timespan import TimeSpan
 
