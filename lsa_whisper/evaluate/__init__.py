@@ -5,31 +5,79 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal, overload
 
 from lsa_whisper import chat
 from lsa_whisper.chat import Utterance
+from lsa_whisper.evaluate import published as modes
+from lsa_whisper.evaluate import speakers as who
 from lsa_whisper.evaluate.bootstrap import Resamples
 from lsa_whisper.evaluate.counts import Detections, WordErrors
+from lsa_whisper.evaluate.groups import Side
 from lsa_whisper.evaluate.normalize import normalize
 from lsa_whisper.evaluate.pairing import pair
 from lsa_whisper.evaluate.results import Difference, Evaluation
-from lsa_whisper.evaluate.score import FileScores, score
+from lsa_whisper.evaluate.runs import Run, Runs, read_runs
+from lsa_whisper.evaluate.score import FileScores, Wanted, score
 from lsa_whisper.evaluate.system import System
+from lsa_whisper.evaluate.timed import COLLAR_MS
 from lsa_whisper.evaluate.words import has_marks, mark_from_words
 
-__all__ = ["Detections", "Difference", "Evaluation", "FileScores", "System", "WordErrors", "evaluate", "normalize"]
+__all__ = [
+    "Detections",
+    "Difference",
+    "Evaluation",
+    "FileScores",
+    "Run",
+    "Runs",
+    "System",
+    "WordErrors",
+    "evaluate",
+    "normalize",
+]
 
 
+@overload
 def evaluate(
     reference: Path,
-    hypotheses: Sequence[Path],
+    hypotheses: Sequence[Path] = (),
     *,
     out: Path | None = None,
     names: Sequence[str] = (),
     audio: Path | None = None,
     samples: int = 2000,
-) -> Evaluation:
-    """Return the scores of one or several systems over the same references.
+    collar: int = COLLAR_MS,
+    speakers: bool = False,
+    as_: Sequence[str] = (),
+    compare: Literal[False] = False,
+) -> Evaluation: ...
+
+
+@overload
+def evaluate(
+    reference: Path,
+    hypotheses: Sequence[Path] = (),
+    *,
+    out: Path | None = None,
+    names: Sequence[str] = (),
+    compare: Literal[True],
+) -> Runs: ...
+
+
+def evaluate(
+    reference: Path,
+    hypotheses: Sequence[Path] = (),
+    *,
+    out: Path | None = None,
+    names: Sequence[str] = (),
+    audio: Path | None = None,
+    samples: int = 2000,
+    collar: int = COLLAR_MS,
+    speakers: bool = False,
+    as_: Sequence[str] = (),
+    compare: bool = False,
+) -> Evaluation | Runs:
+    """Return the scores of one or several systems over the same references, or training runs side by side.
 
     A reference without a hypothesis counts all its words as left out, and is named in the result.
 
@@ -40,21 +88,32 @@ def evaluate(
         names: one name per system; their file or folder names when left out.
         audio: a folder with the recordings, to be played from the report.
         samples: how many bootstrap resamples the intervals come from.
+        collar: how many milliseconds apart a disfluency may begin in both transcripts and agree in time.
+        speakers: also score who said what (cpWER, tcpWER); needs meeteval.
+        as_: foreign ways to score, each reported apart: see :data:`lsa_whisper.evaluate.published.MODES`.
+        compare: all the paths are folders of training runs: lay their curves side by side instead.
 
     Raises:
         CorpusError: a path does not exist, holds no CHAT, or the names do not fit.
+        MissingExtraError: a package for ``speakers`` or ``as_`` is not installed.
     """
+    if compare:
+        return _compared([Path(reference), *(Path(path) for path in hypotheses)], names, out)
+    modes.check(as_)
+    if speakers:
+        who.check()
+    wanted = Wanted(rows=out is not None, collar_ms=collar, published=tuple(dict.fromkeys(as_)), speakers=speakers)
     files = pair(Path(reference), [Path(path) for path in hypotheses], names)
     resamples = Resamples.draw(len(files.references), samples=samples)
     marked = {name: _is_marked(paths.values()) for name, paths in files.hypotheses.items()}
     scores: dict[str, list[FileScores]] = {name: [] for name in marked}
     for key, path in files.references.items():  # one reference at a time: a corpus need not fit in memory
-        said = chat.read(path).utterances
+        said = _read(path)
         for name, paths in files.hypotheses.items():
             heard = _read(paths[key], marked=marked[name]) if key in paths else None
-            scores[name].append(score(key, said, heard, rows=out is not None))
+            scores[name].append(score(key, said, heard, wanted))
     systems = {n: System(n, tuple(scores[n]), resamples, marked[n], tuple(files.unused[n])) for n in marked}
-    evaluation = Evaluation(Path(reference), systems, samples)
+    evaluation = Evaluation(Path(reference), systems, samples, wanted)
     if out is None:
         return evaluation
     from lsa_whisper.evaluate.report import write_reports
@@ -62,11 +121,26 @@ def evaluate(
     return replace(evaluation, report=write_reports(evaluation, Path(out), audio=audio))
 
 
+def _compared(folders: Sequence[Path], names: Sequence[str], out: Path | None) -> Runs:
+    runs = read_runs(folders, names)
+    if out is None:
+        return runs
+    from lsa_whisper.evaluate.report import write_runs
+
+    return replace(runs, report=write_runs(runs, Path(out)))
+
+
 def _is_marked(paths: Collection[Path]) -> bool:
     """Return whether a system wrote a disfluency mark in any of its files (or wrote none at all)."""
     return not paths or any(has_marks(chat.read(path).utterances) for path in paths)
 
 
-def _read(path: Path, *, marked: bool) -> list[Utterance]:
-    utterances = chat.read(path).utterances
-    return utterances if marked else [mark_from_words(utterance) for utterance in utterances]
+def _read(path: Path, *, marked: bool = True) -> Side:
+    transcript = chat.read(path)
+    utterances = transcript.utterances if marked else [_marked(utterance) for utterance in transcript.utterances]
+    return Side(utterances, transcript.participants)
+
+
+def _marked(utterance: Utterance) -> Utterance:
+    """Return ``utterance`` marked from its words, its word times kept."""
+    return replace(mark_from_words(utterance), tiers=utterance.tiers)

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby, repeat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -177,15 +178,31 @@ class _Problem:
         apart = self.apart and Apart(self.apart.matrix, self.apart.reference[r], self.apart.hypothesis[h])
         return _Problem(self.r[r], self.h[h], self.delete[r], self.insert[h], self.free[r], apart)
 
-    def pairing(self, i: int, columns: slice) -> Ints:
-        """Return the costs of pairing reference word ``i`` with each hypothesis word of ``columns``.
+    def pairings(self) -> Iterator[Ints]:
+        """Yield, per reference word, what pairing it with each hypothesis word costs more than inserting that.
 
-        An unintelligible word pays for a word: it must not take one that is right elsewhere.
+        The same word costs the same wherever it is said, so that as many as fit in 32 MB are kept.
         """
-        costs: Ints = (self.h[columns] != self.r[i]) * (2 * _FIRST if self.free[i] else _EDIT)
-        if self.apart is not None:
-            costs += self.apart.matrix[self.apart.reference[i]][self.apart.hypothesis[columns]] * _SECOND
-        return costs
+        kept: dict[tuple[int, bool], Ints] = {}
+        most = (1 << 22) // max(len(self.h), 1) + 1
+        for key in zip(self.r.tolist(), self.free.tolist(), strict=True):
+            if key not in kept:
+                if len(kept) >= most:
+                    kept.clear()
+                # An unintelligible word pays for a word: it must not take one that is right elsewhere.
+                kept[key] = (self.h != key[0]) * (2 * _FIRST if key[1] else _EDIT) - self.insert
+            yield kept[key]
+
+    def distances(self) -> Iterator[Ints]:
+        """Yield, per reference word, what pairing it with each hypothesis word costs for being said at another time.
+
+        The words of an utterance share it, so it is made once for each.
+        """
+        if self.apart is None:
+            yield from repeat(np.zeros(len(self.h), dtype=np.int64), len(self.r))
+            return
+        for utterance, words in groupby(self.apart.reference.tolist()):
+            yield from repeat(self.apart.matrix[utterance][self.apart.hypothesis] * _SECOND, len(list(words)))
 
     def band(self) -> tuple[int, int]:
         """Return how far a cheapest path may lie below and above the diagonal (Ukkonen 1985).
@@ -200,27 +217,29 @@ class _Problem:
 def _rows(problem: _Problem, below: int, above: int) -> Iterator[tuple[slice, Ints, Ints, Ints]]:
     """Yield the cost table row by row, within a band about the diagonal.
 
-    Each time: the band's columns, the whole row (:data:`_NEVER` outside the band), the costs in the band before
-    insertions are considered, and those of deleting the row's word.
+    Costs are given less those of inserting all hypothesis words before, so that inserting costs nothing more and the
+    cheapest way along a row is a running minimum. Each time: the band's columns, the whole row (:data:`_NEVER` outside
+    the band), the costs in the band before insertions are considered, and those of deleting the row's word.
     """
-    along = np.concatenate(([0], np.cumsum(problem.insert)))
-    row = along.copy()
+    row = np.zeros(len(problem.h) + 1, dtype=np.int64)
     row[above + 1 :] = _NEVER
-    for i in range(len(problem.r)):
+    for i, (paired_with, distance) in enumerate(zip(problem.pairings(), problem.distances(), strict=True)):
         first, last = max(0, i + 1 - below), min(len(problem.h), i + 1 + above)
         band, paired = slice(first, last + 1), slice(max(first - 1, 0), last)
         deleted = row[band] + problem.delete[i]
         direct = deleted.copy()
         tail = direct[1:] if first == 0 else direct
-        np.minimum(tail, row[paired] + problem.pairing(i, paired), out=tail)
+        np.minimum(tail, row[paired] + paired_with[paired] + distance[paired], out=tail)
         row[paired.start] = _NEVER
-        row[band] = np.minimum.accumulate(direct - along[band]) + along[band]
+        np.minimum.accumulate(direct, out=row[band])
         yield band, row, direct, deleted
 
 
 def _last_row(problem: _Problem) -> Ints:
     """Return the last row of the whole table, of a problem with reference words."""
-    return deque((row for _, row, _, _ in _rows(problem, len(problem.r), len(problem.h))), maxlen=1)[0]
+    row = deque((row for _, row, _, _ in _rows(problem, len(problem.r), len(problem.h))), maxlen=1)[0]
+    whole: Ints = row + np.concatenate(([0], np.cumsum(problem.insert)))
+    return whole
 
 
 def _moves(problem: _Problem) -> NDArray[np.uint8]:

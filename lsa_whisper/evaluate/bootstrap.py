@@ -12,13 +12,16 @@ Conventions:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
+
+_AT_ONCE = 256
+"""How many resamples are worked on at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,17 +40,21 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Resamples:
-    """How often each unit was drawn: ``weights`` of shape (samples, units), every row summing to ``units``."""
+    """How often each unit was drawn: ``weights`` of shape (samples, units), every row summing to ``units``.
 
-    weights: Floats
+    They are by far the largest thing that is kept of an evaluation, so they are small numbers, worked on in parts.
+    """
+
+    weights: NDArray[np.uint16]
 
     @classmethod
     def draw(cls, units: int, *, samples: int = 2000, seed: int = 0) -> Resamples:
         """Return ``samples`` draws of ``units`` units with replacement; the same seed gives the same draws."""
-        if units < 1:
-            return cls(np.zeros((samples, 0)))
+        weights = np.zeros((samples, max(units, 0)), dtype=np.uint16)
         generator = np.random.default_rng(seed)
-        return cls(generator.multinomial(units, np.full(units, 1 / units), size=samples).astype(np.float64))
+        for part in _parts(samples) if units > 0 else ():
+            weights[part] = generator.multinomial(units, np.full(units, 1 / units), size=len(weights[part]))
+        return cls(weights)
 
     @property
     def units(self) -> int:
@@ -61,9 +68,11 @@ class Resamples:
             numerators: per unit, shape (units,).
             denominators: per unit, shape (units,).
         """
-        above = self.weights @ np.asarray(numerators, dtype=np.float64)
-        below = self.weights @ np.asarray(denominators, dtype=np.float64)
-        return np.divide(above, below, out=np.full_like(above, np.nan), where=below != 0)
+        counts = np.stack([np.asarray(each, dtype=np.float64) for each in (numerators, denominators)], axis=1)
+        sums = [self.weights[part].astype(np.float64) @ counts for part in _parts(len(self.weights))]
+        above, below = np.concatenate(sums).T if sums else np.zeros((2, 0))
+        rates: Floats = np.divide(above, below, out=np.full_like(above, np.nan), where=below != 0)
+        return rates
 
     def interval(self, numerators: ArrayLike, denominators: ArrayLike, confidence: float = 0.95) -> Interval | None:
         """Return the interval of a rate.
@@ -88,3 +97,7 @@ class Resamples:
         tail = 50 * (1 - confidence)
         low, high = np.percentile(defined, [tail, 100 - tail])
         return Interval(float(low), float(high), confidence)
+
+
+def _parts(samples: int) -> Iterator[slice]:
+    return (slice(start, start + _AT_ONCE) for start in range(0, samples, _AT_ONCE))

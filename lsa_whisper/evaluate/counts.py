@@ -18,7 +18,7 @@ def ratio(numerator: float, denominator: float) -> float | None:
     return numerator / denominator if denominator else None
 
 
-class _Additive:
+class Additive:
     """Field-wise ``+`` for frozen dataclasses of counts; anything else is refused."""
 
     def __add__(self, other: Self) -> Self:
@@ -29,7 +29,7 @@ class _Additive:
 
 
 @dataclass(frozen=True, slots=True)
-class WordErrors(_Additive):
+class WordErrors(Additive):
     """How the words (or characters) of a hypothesis differ from a reference.
 
     ``excluded_reference`` counts unintelligible reference words (``xxx``), ``excluded_hypothesis`` the hypothesis words
@@ -71,7 +71,7 @@ class WordErrors(_Additive):
 
 
 @dataclass(frozen=True, slots=True)
-class Detections(_Additive):
+class Detections(Additive):
     """How many events were found, made up and missed.
 
     ``not_scored`` counts reference events of a class that the hypothesis has no way to write.

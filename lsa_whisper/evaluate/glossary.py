@@ -62,6 +62,7 @@ COLUMNS: dict[str, str] = {
     "Precision": "Of those in the system's transcript, how many are right.",
     "Recall": "Of those in the reference, how many were found.",
     "F1": "The balance of precision and recall: 100 % when all are found and none made up.",
+    "Timed F1": "F1 where found means: one of the same class begins at the same time, whatever the words around it.",
     "Reference": "The mean over files, measured from the reference transcripts.",
     "Transcript": "The mean over files, measured from the system's transcripts.",
     "Difference": "Transcript minus reference, on average: above 0 the system gives too much.",
@@ -73,5 +74,13 @@ COLUMNS: dict[str, str] = {
     "Left out": "Words the system did not write (deletions).",
     "Added": "Words the system wrote that were not said (insertions).",
     "Word errors": "Replaced, left out and added words per 100 words spoken.",
+    "Added where nobody spoke": "Words the system wrote for times outside every utterance of the reference.",
+    "Minutes without speech": "Time outside the reference's utterances, in files in which every utterance has times.",
+    "Per minute": "Words added per minute without speech.",
+    "Utterances with a run": "Utterances of the system with five or more added words in a row.",
+    "Words in loops": "Added words in stretches where the same words come four or more times in a row.",
+    "cpWER": "Word errors of each speaker's words in one row, speakers matched as they fit best: a word ascribed to "
+    "the wrong speaker counts twice.",
+    "tcpWER": "The same, but words only match within 5 seconds of each other.",
     "Files": "How many files both figures could be taken from.",
 }

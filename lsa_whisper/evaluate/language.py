@@ -53,6 +53,34 @@ class LanguageSample:
     words_per_minute: float | None
 
 
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """What one utterance adds to a sample."""
+
+    speaker: str
+    fluent: list[str]
+    spoken: int
+    """How many words were spoken, those not meant among them."""
+    complete: bool
+    abandoned: bool
+    duration_ms: int | None
+
+
+def count_words(utterances: Sequence[Utterance]) -> list[Counted]:
+    """Return what each utterance adds to a sample."""
+    return [
+        Counted(
+            utterance.speaker,
+            _words(utterance.fluent()),
+            len(_words(utterance.verbatim())),
+            utterance.unusable() != "untranscribed",
+            utterance.abandoned,
+            None if utterance.span is None else utterance.span.duration_ms,
+        )
+        for utterance in utterances
+    ]
+
+
 def measure(utterances: Sequence[Utterance]) -> LanguageSample:
     """Return the measures of ``utterances``.
 
@@ -61,16 +89,20 @@ def measure(utterances: Sequence[Utterance]) -> LanguageSample:
     >>> sample.mlu_words, sample.total_words, round(sample.maze_share, 2)
     (3.0, 4, 0.43)
     """
-    fluent = [_words(utterance.fluent()) for utterance in utterances]
-    words = [word for said in fluent for word in said]
-    spoken = sum(len(_words(utterance.verbatim())) for utterance in utterances)
-    complete = [len(f) for f, u in zip(fluent, utterances, strict=True) if f and u.unusable() != "untranscribed"]
-    timed = [(len(f), u.span.duration_ms) for f, u in zip(fluent, utterances, strict=True) if u.span is not None]
+    return sample_of(count_words(utterances))
+
+
+def sample_of(counted: Sequence[Counted]) -> LanguageSample:
+    """Return the measures of utterances whose words are counted."""
+    words = [word for each in counted for word in each.fluent]
+    spoken = sum(each.spoken for each in counted)
+    complete = [len(each.fluent) for each in counted if each.fluent and each.complete]
+    timed = [(len(each.fluent), each.duration_ms) for each in counted if each.duration_ms is not None]
     return LanguageSample(
-        utterances=len(utterances),
+        utterances=len(counted),
         total_words=len(words),
         different_words=len(set(words)),
-        abandoned=sum(utterance.abandoned for utterance in utterances),
+        abandoned=sum(each.abandoned for each in counted),
         mlu_words=ratio(sum(complete), len(complete)),
         ndw_100=len(set(words[:FIXED_LENGTH])) if len(words) >= FIXED_LENGTH else None,
         ttr=ratio(len(set(words)), len(words)),
@@ -86,27 +118,29 @@ def moving_ttr(words: Sequence[str], window: int = WINDOW) -> float | None:
     >>> moving_ttr(["a", "b", "a", "a"], window=2)
     0.8333333333333334
     """
-    if len(words) < window:
+    last = len(words) - window
+    if last < 0:
         return None
-    counts: dict[str, int] = {}
+    seen: dict[str, int] = {}
     different = 0
     for position, word in enumerate(words):
-        counts[word] = counts.get(word, 0) + 1
-        if position >= window:
-            left = words[position - window]
-            counts[left] -= 1
-            if not counts[left]:
-                del counts[left]
-        if position >= window - 1:
-            different += len(counts)
-    return different / (window * (len(words) - window + 1))
+        # A word is new in every window that holds it and begins after the last time it was said.
+        earliest, latest = seen.get(word, -1) + 1, position
+        if earliest <= position - window:
+            earliest = position - window + 1
+        if latest > last:
+            latest = last
+        if latest >= earliest:
+            different += latest - earliest + 1
+        seen[word] = position
+    return different / (window * (last + 1))
 
 
-def by_speaker(utterances: Sequence[Utterance]) -> dict[str, list[Utterance]]:
+def by_speaker(counted: Sequence[Counted]) -> dict[str, list[Counted]]:
     """Return the utterances of each speaker, speakers in order of appearance."""
-    sorted_out: dict[str, list[Utterance]] = {}
-    for utterance in utterances:
-        sorted_out.setdefault(utterance.speaker, []).append(utterance)
+    sorted_out: dict[str, list[Counted]] = {}
+    for each in counted:
+        sorted_out.setdefault(each.speaker, []).append(each)
     return sorted_out
 
 

@@ -92,6 +92,14 @@ METRICS = (
         _errors("characters"),
     ),
     Metric(
+        "cer_fluent",
+        "Letter errors, as meant",
+        "CER-F",
+        "The same, after removing fillers, repetitions, restarts and fragments from both transcripts.",
+        True,
+        _errors("fluent_characters"),
+    ),
+    Metric(
         "disfluency_f1",
         "Disfluencies found",
         "F1",
@@ -101,6 +109,15 @@ METRICS = (
         lambda scores, writable: f1_fraction(scores.disfluency.only(writable).together),
     ),
     Metric(
+        "timed_f1",
+        "Disfluencies found, by time",
+        "timed F1",
+        "The same, but a disfluency counts as found when the system has one of its class that begins at the same time "
+        "(within half a second, unless said otherwise), whatever words are around it. Needs times in both transcripts.",
+        False,
+        lambda scores, writable: f1_fraction(scores.timed.only(writable).together),
+    ),
+    Metric(
         "boundary_f1",
         "Utterance ends found",
         "boundary F1",
@@ -108,4 +125,14 @@ METRICS = (
         False,
         lambda scores, _: f1_fraction(scores.boundaries),
     ),
+    Metric(
+        "role_accuracy",
+        "Words given to the right role",
+        "role accuracy",
+        "Of the words that stand for a word of the reference, how many are ascribed to a speaker of the same role "
+        "(Target Child, Mother ...). Nothing is judged where the system tells of one speaker only.",
+        False,
+        lambda scores, _: scores.same_role,
+    ),
 )
+"""Every transcript has these; those of foreign modes and of optional packages stand apart."""

@@ -34,7 +34,7 @@ def pair(reference: Path, hypotheses: Sequence[Path], names: Sequence[str] = ())
     references = _chat_files(reference, "reference")
     found: dict[str, dict[str, Path]] = {}
     unused: dict[str, list[Path]] = {}
-    for name, path in zip(_names(hypotheses, names), hypotheses, strict=True):
+    for name, path in zip(system_names(hypotheses, names), hypotheses, strict=True):
         files = _chat_files(path, "hypothesis")
         if reference.is_file() and path.is_file():
             found[name], unused[name] = {next(iter(references)): path}, []
@@ -82,8 +82,12 @@ def _matched(references: dict[str, Path], files: dict[str, Path]) -> tuple[dict[
     return matched, [path for path in files.values() if path not in used]
 
 
-def _names(paths: Sequence[Path], names: Sequence[str]) -> list[str]:
-    """Return one name per hypothesis: those given, else the file or folder names, with the folder above if alike."""
+def system_names(paths: Sequence[Path], names: Sequence[str]) -> list[str]:
+    """Return one name per hypothesis: those given, else the file or folder names, with the folder above if alike.
+
+    Raises:
+        CorpusError: there are more or fewer names than paths, or two are the same.
+    """
     if names and len(names) != len(paths):
         raise CorpusError(f"evaluate: {len(names)} names for {len(paths)} hypotheses; give one name for each")
     if names:

@@ -8,6 +8,7 @@ from typing import Any
 from lsa_whisper.evaluate.counts import Detections, WordErrors
 from lsa_whisper.evaluate.glossary import MEASURES
 from lsa_whisper.evaluate.metrics import METRICS
+from lsa_whisper.evaluate.published import MODES
 from lsa_whisper.evaluate.results import Evaluation
 from lsa_whisper.evaluate.score import FileScores
 from lsa_whisper.evaluate.system import System
@@ -21,8 +22,9 @@ def record(evaluation: Evaluation) -> dict[str, Any]:
     """Return the evaluation as plain JSON values.
 
     ``systems[].metrics[key]`` = value and 95 % interval (``null`` = undefined); ``word_errors`` and ``disfluency``
-    hold counts with their rates; ``files[]`` the counts of each file; ``comparisons[]`` the paired differences, with
-    ``better`` = ``null`` where nothing is shown.
+    hold counts with their rates; ``confusion`` is ``[reference, hypothesis, count]``; ``files[]`` the counts of each
+    file; ``published[]`` the counts by foreign rules; ``comparisons[]`` the paired differences, with ``better`` =
+    ``null`` where nothing is shown.
     """
     return {
         "schema": SCHEMA,
@@ -31,6 +33,12 @@ def record(evaluation: Evaluation) -> dict[str, Any]:
         "bootstrap": {"unit": "file", "samples": evaluation.samples, "confidence": 0.95},
         "metrics": {m.key: {"title": m.title, "definition": m.definition} for m in METRICS},
         "systems": [_system(system) for system in evaluation.systems.values()],
+        "collar_ms": evaluation.wanted.collar_ms,
+        "published": [
+            {"mode": mode, "rules": MODES[mode].rules, "system": s.name, **words(s.published_errors(mode))}
+            for mode in evaluation.wanted.published
+            for s in evaluation.systems.values()
+        ],
         "comparisons": [
             {
                 "metric": d.metric.key,
@@ -63,11 +71,17 @@ def _system(system: System) -> dict[str, Any]:
             "fluent": words(system.word_errors_fluent),
             "fluent_raw": words(system.word_errors_fluent_raw),
             "characters": words(system.character_errors_verbatim),
+            "fluent_characters": words(system.character_errors_fluent),
+            **{f"by_{group}": _by(system, group) for group in ("role", "age", "length")},
             "by_speaker": {code: words(errors) for code, errors in system.word_errors_by_speaker.items()},
         },
         "disfluency": {kind.value: events(found) for kind, found in system.disfluency.by_class.items()},
+        "disfluency_by_time": {kind.value: events(found) for kind, found in system.timed.by_class.items()},
+        "confusion": [[said, heard, count] for (said, heard), count in sorted(system.confusion.items())],
         "fragment_exact": events(system.disfluency.fragment_exact),
         "boundaries": events(system.boundaries),
+        "hallucinations": _hallucinations(system),
+        "speakers": {**asdict(system.speakers), "cpwer": system.speakers.cp, "tcpwer": system.speakers.tcp},
         "rates_per_100_words": {k.value: asdict(system.rate_agreement(k)) for k in system.disfluency.by_class},
         "language": {
             key: {measure: asdict(system.language_agreement(measure, key)) for measure in MEASURES}
@@ -75,6 +89,16 @@ def _system(system: System) -> dict[str, Any]:
         },
         "files": [_file(scores) for scores in system.files],
     }
+
+
+def _by(system: System, group: str) -> dict[str, Any]:
+    return {label: words(errors) for label, errors in system.word_errors_by(group).items()}
+
+
+def _hallucinations(system: System) -> dict[str, Any]:
+    found = system.hallucinations
+    rates = {"words_per_minute": found.words_per_minute_of_silence, "share_with_runs": found.share_with_runs}
+    return {**asdict(found), **rates}
 
 
 def _file(scores: FileScores) -> dict[str, Any]:

@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from lsa_whisper import __version__
 from lsa_whisper.errors import CorpusError
+from lsa_whisper.evaluate.curves import curve_figures
 from lsa_whisper.evaluate.figures import figures
 from lsa_whisper.evaluate.glossary import CLASSES, COLUMNS, MEASURES
 from lsa_whisper.evaluate.metrics import METRICS
 from lsa_whisper.evaluate.record import record
 from lsa_whisper.evaluate.results import Evaluation
 from lsa_whisper.evaluate.rows import payload
+from lsa_whisper.evaluate.runs import Runs, judged, shown, title
+from lsa_whisper.evaluate.table import Entry, Table
 from lsa_whisper.evaluate.tables import tables
 
 if TYPE_CHECKING:
@@ -53,16 +56,64 @@ def write_reports(evaluation: Evaluation, out: Path, *, audio: Path | None = Non
         "version": __version__,
     }
     pages = _templates()
+    texts = {
+        "report.json": json.dumps(record(evaluation), indent=1, ensure_ascii=False) + "\n",
+        "report.md": pages.get_template("report.md.jinja").render(facts),
+        "report.html": pages.get_template("report.html.jinja").render(facts),
+    }
+    _write_all(out, texts)
+    return out / "report.html"
+
+
+def write_runs(runs: Runs, out: Path) -> Path:
+    """Write ``report.html`` and ``report.json`` of training runs into ``out`` and return the path of the first.
+
+    Raises:
+        CorpusError: ``out`` cannot be written to.
+    """
+    facts = {
+        "names": [run.name for run in runs.runs],
+        "remarks": list(runs.remarks()),
+        "figures": curve_figures(runs),
+        "tables": [table for table in _run_tables(runs) if table.rows],
+        "version": __version__,
+    }
+    logged = [
+        {"name": r.name, "folder": str(r.folder), "finished": r.finished, "recipe": r.recipe, "curves": r.curves}
+        for r in runs.runs
+    ]
+    about = {"schema": "lsa-whisper/training-runs", "schema_version": 1, "runs": logged}
+    page = _templates().get_template("runs.html.jinja").render(facts)
+    _write_all(out, {"report.json": json.dumps(about, indent=1, ensure_ascii=False) + "\n", "report.html": page})
+    return out / "report.html"
+
+
+def _run_tables(runs: Runs) -> tuple[Table, Table]:
+    head = (Entry(""), *(Entry(run.name) for run in runs.runs))
+    steps = (Entry("Steps"), *(Entry(f"{run.steps:,}") for run in runs.runs))
+    keys = [key for key in runs.keys if judged(key)]
+    best = [(Entry(title(key)), *(Entry(shown(run.best(key))) for run in runs.runs)) for key in keys]
+    unlike = [(Entry(key), *(Entry(_value(run.recipe.get(key))) for run in runs.runs)) for key in runs.unlike]
+    lead = "The value, and the step at which it was logged."
+    return (
+        Table("The best of each curve", lead, head, (steps, *best)),
+        Table("In what the recipes differ", "Everything else is the same in all.", head, tuple(unlike)),
+    )
+
+
+def _value(value: Any) -> str:
+    return "-" if value is None else value if isinstance(value, str) else json.dumps(value)
+
+
+def _write_all(out: Path, texts: dict[str, str]) -> None:
     try:
         out.mkdir(parents=True, exist_ok=True)
-        _write(out / "report.json", json.dumps(record(evaluation), indent=1, ensure_ascii=False) + "\n")
-        _write(out / "report.md", pages.get_template("report.md.jinja").render(facts))
-        _write(out / "report.html", pages.get_template("report.html.jinja").render(facts))
+        for name, text in texts.items():
+            _write(out / name, text)
     except OSError as error:
         raise CorpusError(
             f"{out}: the report cannot be written here ({error.strerror}); choose another folder"
         ) from error
-    return out / "report.html"
 
 
 def _templates() -> Environment:

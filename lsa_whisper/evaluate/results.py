@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
 from pathlib import Path
@@ -13,6 +13,8 @@ from lsa_whisper.evaluate.bootstrap import Interval
 from lsa_whisper.evaluate.disfluency import SCORED
 from lsa_whisper.evaluate.glossary import CLASSES
 from lsa_whisper.evaluate.metrics import METRICS, Metric
+from lsa_whisper.evaluate.published import MODES
+from lsa_whisper.evaluate.score import Wanted
 from lsa_whisper.evaluate.system import System
 from lsa_whisper.evaluate.text import columns, listed, percent
 
@@ -54,6 +56,8 @@ class Evaluation:
     reference: Path
     systems: dict[str, System]
     samples: int
+    wanted: Wanted = field(default_factory=Wanted)
+    """What was counted beside the usual."""
     report: Path | None = None
     """The HTML report, when one was written."""
 
@@ -81,6 +85,12 @@ class Evaluation:
             if any(s.disfluency[kind].reference_events or s.disfluency[kind].hypothesis_events for s in self._all):
                 title = f"  {CLASSES[kind][0].lower()}"
                 rows.append([title, *(self._class_shown(system, kind) for system in self._all)])
+        if self.wanted.speakers:
+            rows.append(["cpWER, speakers as they fit best", *(percent(s.speakers.cp) for s in self._all)])
+            rows.append(["tcpWER, and at their time", *(percent(s.speakers.tcp) for s in self._all)])
+        for mode in self.wanted.published:
+            shown = (percent(system.published_errors(mode).rate) for system in self._all)
+            rows.append([f"not ours: {MODES[mode].title}", *shown])
         return "\n".join([columns([["", *self.systems], *rows]), *self.remarks()])
 
     @property

@@ -9,10 +9,10 @@ from typing import Any
 from urllib.parse import quote
 
 from lsa_whisper.chat import Disfluency
+from lsa_whisper.evaluate.cells import Cell, Row
 from lsa_whisper.evaluate.glossary import CLASSES
 from lsa_whisper.evaluate.pairing import find_audio
 from lsa_whisper.evaluate.results import Evaluation
-from lsa_whisper.evaluate.score import Cell, Row
 
 MOST_ROWS = 5000
 _KINDS = list(Disfluency)

@@ -2,55 +2,49 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
-
-import numpy as np
+from dataclasses import dataclass, field
 
 from lsa_whisper.chat import Disfluency, Utterance
-from lsa_whisper.evaluate.align import NOTHING, Alignment
+from lsa_whisper.evaluate import published, speakers
+from lsa_whisper.evaluate.align import Alignment
+from lsa_whisper.evaluate.cells import Row, aligned_rows
+from lsa_whisper.evaluate.confusion import Confusion, confusion
 from lsa_whisper.evaluate.counts import Detections, WordErrors
 from lsa_whisper.evaluate.disfluency import DisfluencyScores, score_disfluencies
-from lsa_whisper.evaluate.language import LanguageSample, by_speaker, measure
+from lsa_whisper.evaluate.groups import Side, errors_by_group, same_role
+from lsa_whisper.evaluate.hallucination import Hallucinations, hallucinations
+from lsa_whisper.evaluate.language import LanguageSample, by_speaker, count_words, sample_of
 from lsa_whisper.evaluate.segmentation import boundaries
+from lsa_whisper.evaluate.speakers import SpeakerErrors
+from lsa_whisper.evaluate.timed import COLLAR_MS, timed_detections
 from lsa_whisper.evaluate.wer import (
     align_verbatim,
     character_errors,
     errors_by_speaker,
+    fluent_characters,
     fluent_errors,
     utterance_of_columns,
 )
 from lsa_whisper.evaluate.words import FileWords, file_words
-from lsa_whisper.timespan import TimeSpan
 
 EVERYONE = "everyone"
 """The key of the language sample of all speakers together."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """One column of an aligned utterance. ``operation`` is ``=`` hit, ``s``, ``d``, ``i``, or ``x`` excluded."""
+@dataclass(frozen=True)
+class Wanted:
+    """What is to be counted beside what always is."""
 
-    reference: str
-    hypothesis: str
-    operation: str
-    reference_class: Disfluency | None = None
-    hypothesis_class: Disfluency | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One reference utterance, aligned.
-
-    ``utterance`` counts the utterances of its file from 0; -1 holds what was written of a file without any word.
-    """
-
-    utterance: int
-    speaker: str
-    span: TimeSpan | None
-    text: str
-    errors: WordErrors
-    cells: tuple[Cell, ...]
+    rows: bool = True
+    """The aligned utterances, to show them."""
+    collar_ms: int = COLLAR_MS
+    """How far apart two events may begin to agree in time."""
+    published: Sequence[str] = ()
+    """Modes of :data:`lsa_whisper.evaluate.published.MODES`."""
+    speakers: bool = False
+    """The error rates that need meeteval."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +67,17 @@ class FileScores:
     dropped: int
     samples: dict[str, tuple[LanguageSample, LanguageSample | None]]
     """Per speaker (and :data:`EVERYONE`): reference, hypothesis; ``None`` where the hypothesis has no such speaker."""
+    fluent_characters: WordErrors = field(default_factory=WordErrors)
+    timed: DisfluencyScores = field(default_factory=DisfluencyScores)
+    """Events that agree in class and time, whatever the words."""
+    confusion: Confusion = field(default_factory=Counter)
+    groups: dict[str, dict[str, WordErrors]] = field(default_factory=dict)
+    """Verbatim errors by ``role``, ``age`` and ``length`` of the utterance."""
+    same_role: tuple[int, int] = (0, 0)
+    """Paired words whose speakers have the same role, of those judged."""
+    hallucinations: Hallucinations = field(default_factory=Hallucinations)
+    published: dict[str, WordErrors] = field(default_factory=dict)
+    speakers: SpeakerErrors = field(default_factory=SpeakerErrors)
     rows: tuple[Row, ...] = ()
 
     def rate(self, kind: Disfluency) -> tuple[float | None, float | None]:
@@ -83,40 +88,55 @@ class FileScores:
         return rates[0], rates[1]
 
 
-def score(
-    key: str, reference: Sequence[Utterance], hypothesis: Sequence[Utterance] | None, *, rows: bool = True
-) -> FileScores:
+def score(key: str, reference: Side, hypothesis: Side | None, wanted: Wanted | None = None) -> FileScores:
     """Return the scores of one file.
 
     Args:
         key: the name of the file.
-        reference: its utterances.
-        hypothesis: the utterances of the system, or ``None`` when it wrote no such file.
-        rows: whether to keep the aligned utterances.
+        reference: its utterances and speakers.
+        hypothesis: those of the system, or ``None`` when it wrote no such file.
+        wanted: what else is to be counted; the defaults of :class:`Wanted` when left out.
     """
-    said, heard = file_words(reference), file_words(hypothesis or (), keep_unintelligible=False)
+    wanted, other = wanted or Wanted(), hypothesis or Side((), {})
+    said, heard = file_words(reference.utterances), file_words(other.utterances, keep_unintelligible=False)
     alignment = align_verbatim(said, heard)
-    same = (said.words, heard.words) == (said.raw_words, heard.raw_words)
-    raw = alignment if same else align_verbatim(said, heard, raw_fillers=True)
     utterances = utterance_of_columns(alignment, said, heard)
-    fluent = fluent_errors(said, heard)
+    disfluency, fluent = score_disfluencies(said, heard, alignment), fluent_errors(said, heard)
     return FileScores(
         key=key,
         missing=hypothesis is None,
         verbatim=alignment.errors,
-        verbatim_raw=raw.errors,
+        verbatim_raw=_raw(said, heard, alignment).errors,
         fluent=fluent.cleaned,
         fluent_raw=fluent.raw,
         characters=character_errors(said, heard, alignment),
         by_speaker=errors_by_speaker(alignment, said, utterances),
-        disfluency=score_disfluencies(said, heard, alignment),
+        disfluency=disfluency,
         written=frozenset(event.kind for event in heard.events),
         boundaries=boundaries(said, heard, alignment),
         fluent_words=(int((~said.fluent_unintelligible).sum()), len(heard.fluent)),
         dropped=heard.dropped,
-        samples=_samples(reference, hypothesis or ()),
-        rows=_rows(alignment, said, heard, utterances) if rows else (),
+        samples=_samples(reference.utterances, other.utterances),
+        fluent_characters=fluent_characters(said, heard),
+        timed=DisfluencyScores(timed_detections(said, heard, wanted.collar_ms)),
+        confusion=confusion(said, heard, alignment, disfluency[Disfluency.PAUSE]),
+        groups=errors_by_group(alignment, said, reference.people, utterances),
+        same_role=same_role(said, heard, alignment, reference.people, other.people),
+        hallucinations=Hallucinations() if hypothesis is None else hallucinations(said, heard, alignment),
+        published={m: published.MODES[m].errors(reference.utterances, other.utterances) for m in wanted.published},
+        speakers=_speakers(reference, other) if wanted.speakers else SpeakerErrors(),
+        rows=aligned_rows(alignment, said, heard, utterances) if wanted.rows else (),
     )
+
+
+def _raw(said: FileWords, heard: FileWords, alignment: Alignment) -> Alignment:
+    """Return the alignment with fillers as spelled: the one there is, where no spelling differs."""
+    same = (said.words, heard.words) == (said.raw_words, heard.raw_words)
+    return alignment if same else align_verbatim(said, heard, raw_fillers=True)
+
+
+def _speakers(reference: Side, hypothesis: Side) -> SpeakerErrors:
+    return speakers.speaker_errors(reference.utterances, hypothesis.utterances)
 
 
 def _samples(
@@ -126,66 +146,12 @@ def _samples(
 
     A hypothesis whose speakers are called otherwise says nothing about single speakers.
     """
-    said, heard = by_speaker(reference), by_speaker(hypothesis)
+    counted, others = count_words(reference), count_words(hypothesis)
+    said, heard = by_speaker(counted), by_speaker(others)
     samples: dict[str, tuple[LanguageSample, LanguageSample | None]] = {
-        EVERYONE: (measure(reference), measure(hypothesis))
+        EVERYONE: (sample_of(counted), sample_of(others))
     }
     if len(said) > 1:
-        for code, utterances in said.items():
-            samples[code] = measure(utterances), measure(heard[code]) if code in heard else None
+        for code, own in said.items():
+            samples[code] = sample_of(own), sample_of(heard[code]) if code in heard else None
     return samples
-
-
-def _rows(
-    alignment: Alignment,
-    reference: FileWords,
-    hypothesis: FileWords,
-    utterances: np.ndarray[tuple[int], np.dtype[np.int64]],
-) -> tuple[Row, ...]:
-    """Return the aligned utterances in order; words heard where the reference has none at all make one last row."""
-    cells = _cells(alignment, reference, hypothesis)
-    rows = []
-    numbers = range(len(reference.utterances)) if len(reference.words) else ([NOTHING] if cells else [])
-    for number in numbers:
-        columns = utterances == number
-        about: tuple[str, TimeSpan | None, str] = ("", None, "")
-        if number != NOTHING:
-            utterance = reference.utterances[number]
-            about = utterance.speaker, utterance.span, utterance.text
-        own = tuple(cells[column] for column in np.flatnonzero(columns))
-        rows.append(Row(number, *about, alignment.errors_where(columns), own))
-    return tuple(rows)
-
-
-def _cells(alignment: Alignment, reference: FileWords, hypothesis: FileWords) -> list[Cell]:
-    """Return every column of the alignment as it is shown."""
-    said_class, heard_class = _classes(reference), _classes(hypothesis)
-    return [
-        Cell(
-            "" if r == NOTHING else reference.surface[r],
-            "" if h == NOTHING else hypothesis.surface[h],
-            _operation(alignment, column),
-            None if r == NOTHING else said_class[r],
-            None if h == NOTHING else heard_class[h],
-        )
-        for column, (r, h) in enumerate(alignment)
-    ]
-
-
-def _operation(alignment: Alignment, column: int) -> str:
-    r, h = alignment.pairs[column]
-    if alignment.excluded[column]:
-        return "x"
-    if r == NOTHING:
-        return "i"
-    if h == NOTHING:
-        return "d"
-    return "=" if alignment.equal[column] else "s"
-
-
-def _classes(words: FileWords) -> list[Disfluency | None]:
-    """Return, per word, the disfluency to show: the one that covers the fewest words."""
-    shown: list[Disfluency | None] = [None] * len(words.words)
-    for event in sorted(words.events, key=lambda event: event.start - event.end):
-        shown[event.start : event.end] = [event.kind] * (event.end - event.start)
-    return shown

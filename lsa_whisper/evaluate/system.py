@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -9,10 +10,14 @@ from pathlib import Path
 from lsa_whisper.chat import Disfluency
 from lsa_whisper.evaluate.agreement import Agreement, agreement
 from lsa_whisper.evaluate.bootstrap import Interval, Resamples
+from lsa_whisper.evaluate.confusion import Confusion
 from lsa_whisper.evaluate.counts import Detections, WordErrors, ratio
 from lsa_whisper.evaluate.disfluency import DisfluencyScores, writable
+from lsa_whisper.evaluate.groups import order
+from lsa_whisper.evaluate.hallucination import Hallucinations
 from lsa_whisper.evaluate.metrics import Metric, class_f1
 from lsa_whisper.evaluate.score import FileScores
+from lsa_whisper.evaluate.speakers import SpeakerErrors
 
 
 @dataclass(frozen=True)
@@ -40,6 +45,39 @@ class System:
         scores = sum((scores.disfluency for scores in self.files), DisfluencyScores())
         return scores.only(self.writable)
 
+    @cached_property
+    def timed(self) -> DisfluencyScores:
+        """Detections by class and time, whatever the words."""
+        scores = sum((scores.timed for scores in self.files), DisfluencyScores())
+        return scores.only(self.writable)
+
+    @cached_property
+    def confusion(self) -> Confusion:
+        """What it has where the reference has a disfluency, and the other way round."""
+        return sum((scores.confusion for scores in self.files), Counter())
+
+    @property
+    def hallucinations(self) -> Hallucinations:
+        """What it made up where nobody spoke, in runs, and in loops."""
+        return sum((scores.hallucinations for scores in self.files), Hallucinations())
+
+    @property
+    def speakers(self) -> SpeakerErrors:
+        """Errors that count who said what; all zero unless asked for."""
+        return sum((scores.speakers for scores in self.files), SpeakerErrors())
+
+    def published_errors(self, mode: str) -> WordErrors:
+        """Return the word errors by the rules of a foreign ``mode``."""
+        return sum((scores.published[mode] for scores in self.files), WordErrors())
+
+    def word_errors_by(self, group: str) -> dict[str, WordErrors]:
+        """Return verbatim errors by ``role``, ``age`` or ``length`` of the utterance, in that order."""
+        total: dict[str, WordErrors] = {}
+        for scores in self.files:
+            for label, errors in scores.groups[group].items():
+                total[label] = total.get(label, WordErrors()) + errors
+        return {label: total[label] for label in sorted(total, key=order)}
+
     @property
     def word_errors_verbatim(self) -> WordErrors:
         """All spoken words, fillers folded."""
@@ -64,6 +102,11 @@ class System:
     def character_errors_verbatim(self) -> WordErrors:
         """All spoken words, counted in characters."""
         return self._sum("characters")
+
+    @property
+    def character_errors_fluent(self) -> WordErrors:
+        """The words that were meant, counted in characters; the hypothesis' disfluencies removed."""
+        return self._sum("fluent_characters")
 
     def _sum(self, name: str) -> WordErrors:
         return sum((getattr(scores, name) for scores in self.files), WordErrors())

@@ -3,73 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import groupby
 
 from lsa_whisper.evaluate.agreement import Agreement
-from lsa_whisper.evaluate.bootstrap import Interval
+from lsa_whisper.evaluate.breakdown import breakdowns, confusions
 from lsa_whisper.evaluate.disfluency import SCORED
-from lsa_whisper.evaluate.glossary import CLASSES, COLUMNS, MEASURES
+from lsa_whisper.evaluate.glossary import CLASSES, MEASURES
 from lsa_whisper.evaluate.metrics import METRICS
 from lsa_whisper.evaluate.results import Evaluation
 from lsa_whisper.evaluate.score import EVERYONE
 from lsa_whisper.evaluate.system import System
+from lsa_whisper.evaluate.table import COUNTED, Entry, Table, counted, head, with_interval
 from lsa_whisper.evaluate.text import percent
 
 _SHARES = {"ttr", "mattr", "maze_share"}
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One cell: its text, a smaller remark below it, and what pointing at it explains."""
-
-    text: str
-    small: str = ""
-    hover: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """A table with a title and a sentence that says how to read it; ``folded`` ones open on demand."""
-
-    title: str
-    lead: str
-    head: tuple[Entry, ...]
-    rows: tuple[tuple[Entry, ...], ...]
-    folded: bool = False
-
-    @property
-    def by_system(self) -> bool:
-        """Whether rows that share their first cell belong together, one per system."""
-        return len(self.head) > 1 and self.head[1].text == "System"
-
-    @property
-    def groups(self) -> list[list[tuple[Entry, ...]]]:
-        """The rows; those that belong together in one list."""
-        if not self.by_system:
-            return [[row] for row in self.rows]
-        return [list(rows) for _, rows in groupby(self.rows, key=lambda row: row[0])]
-
-
 def tables(evaluation: Evaluation) -> list[Table]:
     """Return every table of the report that has something to show."""
     systems = list(evaluation.systems.values())
-    made = (_headline(systems), _disfluencies(systems), _rates(systems), *_language(systems), _speakers(systems))
-    return [table for table in (*made, _files(systems)) if table.rows]
-
-
-def _head(*names: str) -> tuple[Entry, ...]:
-    return tuple(Entry(name, hover=COLUMNS.get(name, "")) for name in names)
-
-
-def _with_interval(value: float | None, interval: Interval | None) -> Entry:
-    small = "" if interval is None else f"{100 * interval.low:.1f} to {100 * interval.high:.1f}"
-    return Entry(percent(value), small)
+    found = _headline(systems), _disfluencies(systems), *confusions(systems), _rates(systems)
+    made = *found, *_language(systems), *breakdowns(evaluation), _speakers(systems), _files(systems)
+    return [table for table in made if table.rows]
 
 
 def _headline(systems: Sequence[System]) -> Table:
     rows = [
-        (Entry(m.title, m.abbreviation, m.definition), *(_with_interval(s.value(m), s.interval(m)) for s in systems))
+        (Entry(m.title, m.abbreviation, m.definition), *(with_interval(s.value(m), s.interval(m)) for s in systems))
         for m in METRICS
     ]
     errors = [system.word_errors_verbatim for system in systems]
@@ -102,17 +61,18 @@ def _disfluencies(systems: Sequence[System]) -> Table:
                 Entry(str(found.reference_events)),
             )
             if found.not_scored:
-                dashes = (Entry("-"),) * 5
+                dashes = (Entry("-"),) * 6
                 rows.append((*title, Entry("not scored", hover="This system has no way to write this."), *dashes))
                 continue
             counts = found.true_positives, found.false_negatives, found.false_positives
             rates = Entry(percent(found.precision)), Entry(percent(found.recall))
-            f1 = _with_interval(found.f1, system.class_interval(kind))
-            rows.append((*title, *(Entry(str(count)) for count in counts), *rates, f1))
+            f1 = with_interval(found.f1, system.class_interval(kind))
+            timed = Entry(percent(system.timed[kind].f1))
+            rows.append((*title, *(Entry(str(count)) for count in counts), *rates, f1, timed))
     return Table(
         "Disfluencies found, by class",
         "A disfluency counts as found when the system's transcript has one of the same class at the same words.",
-        _head("Class", "System", "In reference", "Found", "Missed", "Made up", "Precision", "Recall", "F1"),
+        head("Class", "System", "In reference", "Found", "Missed", "Made up", "Precision", "Recall", "F1", "Timed F1"),
         tuple(rows),
     )
 
@@ -131,7 +91,7 @@ def _rates(systems: Sequence[System]) -> Table:
     return Table(
         "How often: disfluencies per 100 words",
         "Counted separately in the reference and in the system's transcript, file by file, per 100 meant words.",
-        _head("Class", "System", *_AGREEMENT),
+        head("Class", "System", *_AGREEMENT),
         tuple(rows),
     )
 
@@ -152,7 +112,7 @@ def _language(systems: Sequence[System]) -> Iterator[Table]:
         yield Table(
             f"Language-sample measures: {who}",
             lead,
-            _head("Measure", "System", *_AGREEMENT),
+            head("Measure", "System", *_AGREEMENT),
             tuple(rows),
             folded=key != EVERYONE,
         )
@@ -172,15 +132,13 @@ def _speakers(systems: Sequence[System]) -> Table:
     rows = []
     for code in dict.fromkeys(code for system in systems for code in system.word_errors_by_speaker):
         for system in systems:
-            errors = system.word_errors_by_speaker[code]
-            counts = errors.reference_words, errors.substitutions, errors.deletions, errors.insertions
-            texts = (Entry(f"{count:,}") for count in counts)
-            rows.append((Entry(code), Entry(system.name), *texts, Entry(percent(errors.rate))))
+            rows.append((Entry(code), Entry(system.name), *counted(system.word_errors_by_speaker[code])))
     return Table(
-        "Word errors by speaker",
+        "Word errors by speaker code",
         "By who spoke, in the reference. Added words are counted with the speaker beside whose words they stand.",
-        _head("Speaker", "System", "Words", "Replaced", "Left out", "Added", "Word errors"),
+        head("Speaker", "System", *COUNTED),
         tuple(rows),
+        folded=True,
     )
 
 
@@ -189,16 +147,13 @@ def _files(systems: Sequence[System]) -> Table:
     for number, first in enumerate(systems[0].files):
         for system in systems:
             scores = system.files[number]
-            errors = scores.verbatim
-            counts = errors.reference_words, errors.substitutions, errors.deletions, errors.insertions
             name = Entry(system.name, "no transcript" if scores.missing else "")
             f1 = Entry(percent(scores.disfluency.only(system.writable).together.f1))
-            texts = (Entry(f"{count:,}") for count in counts)
-            rows.append((Entry(first.key), name, *texts, Entry(percent(errors.rate)), f1))
+            rows.append((Entry(first.key), name, *counted(scores.verbatim), f1))
     return Table(
         "By file",
         "F1 is over all disfluencies the system can write.",
-        _head("File", "System", "Words", "Replaced", "Left out", "Added", "Word errors", "F1"),
+        head("File", "System", *COUNTED, "F1"),
         tuple(rows),
         folded=len(rows) > 24,
     )

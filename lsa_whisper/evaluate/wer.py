@@ -76,10 +76,25 @@ def _errors(reference: FileWords, words: Sequence[str]) -> WordErrors:
 
 def character_errors(reference: FileWords, hypothesis: FileWords, alignment: Alignment) -> WordErrors:
     """Return the verbatim errors counted in characters, words joined by single spaces; excluded words are left out."""
+    return _characters(alignment, reference.words, hypothesis.words)
+
+
+def _characters(alignment: Alignment, reference: Sequence[str], hypothesis: Sequence[str]) -> WordErrors:
     kept = alignment.pairs[~alignment.excluded]
-    said = " ".join(reference.words[r] for r in kept[:, 0] if r != NOTHING)
-    heard = " ".join(hypothesis.words[h] for h in kept[:, 1] if h != NOTHING)
+    said = " ".join(reference[r] for r in kept[:, 0] if r != NOTHING)
+    heard = " ".join(hypothesis[h] for h in kept[:, 1] if h != NOTHING)
     return plain_errors(said, heard)
+
+
+def fluent_characters(reference: FileWords, hypothesis: FileWords) -> WordErrors:
+    """Return the errors of the cleaned hypothesis against the words that were meant, counted in characters.
+
+    Where the reference has unintelligible words, they and the words in their place are left out first.
+    """
+    if not reference.fluent_unintelligible.any():
+        return plain_errors(" ".join(reference.fluent), " ".join(hypothesis.fluent))
+    alignment = align(reference.fluent, hypothesis.fluent, wildcard=reference.fluent_unintelligible)
+    return _characters(alignment, reference.fluent, hypothesis.fluent)
 
 
 def utterance_of_columns(alignment: Alignment, reference: FileWords, hypothesis: FileWords) -> NDArray[np.int64]:

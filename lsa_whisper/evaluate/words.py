@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from lsa_whisper import chat
 from lsa_whisper.chat import Disfluency, Event, Utterance
 from lsa_whisper.evaluate.normalize import parts
+from lsa_whisper.evaluate.times import word_times
 from lsa_whisper.labels import Labels, decode
 
 UNINTELLIGIBLE = frozenset({"xxx", "yyy", "www"})
@@ -38,8 +39,8 @@ class FileWords:
     """The words and events of one transcript.
 
     ``words``, ``raw_words`` (fillers as spelled) and ``surface`` (as written) have one entry per comparable spoken
-    word; ``fluent`` has the words the speaker meant. ``utterance_of`` and ``fluent_utterance_of`` give the utterance
-    each belongs to. ``events`` are CHAT's, with positions in ``words``.
+    word; ``fluent`` has the words the speaker meant. ``utterance_of`` gives the utterance of each spoken word.
+    ``events`` are CHAT's, with positions in ``words``.
     """
 
     utterances: tuple[Utterance, ...]
@@ -48,8 +49,9 @@ class FileWords:
     surface: tuple[str, ...]
     utterance_of: NDArray[np.int64]
     fluent: tuple[str, ...]
-    fluent_utterance_of: NDArray[np.int64]
     events: tuple[Event, ...]
+    spoken_of: NDArray[np.int64]
+    """Per word, which of its utterance's spoken words it is (part of), counted from 0."""
     dropped: int = 0
     """Unintelligible marks that were left out (a hypothesis earns nothing by writing ``xxx``)."""
 
@@ -57,6 +59,11 @@ class FileWords:
     def unintelligible(self) -> NDArray[np.bool_]:
         """Per word, whether it only marks speech that could not be written down."""
         return _is_unintelligible(self.words)
+
+    @cached_property
+    def times(self) -> NDArray[np.float64]:
+        """When each word begins and ends, shape (words, 2), in milliseconds; nan where nothing says so."""
+        return word_times(self.utterances, self.utterance_of, self.spoken_of)
 
     @cached_property
     def fluent_unintelligible(self) -> NDArray[np.bool_]:
@@ -86,31 +93,38 @@ def file_words(utterances: Sequence[Utterance], *, keep_unintelligible: bool = T
         utterances: in the order of the file.
         keep_unintelligible: keep ``xxx`` as a word (for a reference), or leave it out (for a hypothesis).
     """
-    columns: list[tuple[str, str, str, int]] = []
-    fluent: list[tuple[str, int]] = []
+    words: list[str] = []
+    raw_words: list[str] = []
+    surface: list[str] = []
+    spoken_of: list[int] = []
+    fluent: list[str] = []
     events: list[Event] = []
-    dropped = 0
-    for number, utterance in enumerate(utterances):
-        starts, own = [], utterance.events()
-        for pieces, raw, shown in _spelled(utterance.verbatim(), own):
-            starts.append(len(columns))
-            if not keep_unintelligible and UNINTELLIGIBLE.intersection(pieces):
+    counts, dropped = [], 0
+    for utterance in utterances:
+        starts, own, before = [], utterance.events(), len(words)
+        for spoken, (pieces, raw, shown) in enumerate(_spelled(utterance.verbatim(), own)):
+            starts.append(len(words))
+            if not keep_unintelligible and not UNINTELLIGIBLE.isdisjoint(pieces):
                 dropped += 1
                 continue
-            columns.extend((p, r, s, number) for p, r, s in zip(pieces, raw, shown, strict=True))
-        starts.append(len(columns))
-        events.extend(_moved(event, starts) for event in own)
-        meant = (part for word in utterance.fluent() for part in parts(word))
-        fluent.extend((word, number) for word in meant if keep_unintelligible or word not in UNINTELLIGIBLE)
+            words += pieces
+            raw_words += raw
+            surface += shown
+            spoken_of += [spoken] * len(pieces)
+        starts.append(len(words))
+        counts.append(len(words) - before)
+        events += [_moved(event, starts) for event in own]
+        meant = [part for word in utterance.fluent() for part in parts(word)]
+        fluent += meant if keep_unintelligible else [word for word in meant if word not in UNINTELLIGIBLE]
     return FileWords(
         utterances=tuple(utterances),
-        words=tuple(column[0] for column in columns),
-        raw_words=tuple(column[1] for column in columns),
-        surface=tuple(column[2] for column in columns),
-        utterance_of=np.array([column[3] for column in columns], dtype=np.int64),
-        fluent=tuple(word for word, _ in fluent),
-        fluent_utterance_of=np.array([number for _, number in fluent], dtype=np.int64),
+        words=tuple(words),
+        raw_words=tuple(raw_words),
+        surface=tuple(surface),
+        utterance_of=np.repeat(np.arange(len(counts)), np.array(counts, dtype=np.int64)),
+        fluent=tuple(fluent),
         events=tuple(events),
+        spoken_of=np.array(spoken_of, dtype=np.int64),
         dropped=dropped,
     )
 

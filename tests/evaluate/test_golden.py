@@ -72,6 +72,35 @@ def test_language_sample(case):
             assert getattr(sample, measure) == (value if value is None else pytest.approx(value)), measure
 
 
+def test_times_and_what_is_taken_for_what(case):
+    expected, system = case
+    for kind in Disfluency:
+        if "timed" in expected:
+            found = list(asdict(system.timed[kind]).values())
+            assert found == expected["timed"].get(kind.value, [0, 0, 0, 0]), kind
+    if "confusion" in expected:
+        assert sorted([*pair, count] for pair, count in system.confusion.items()) == expected["confusion"]
+
+
+def test_what_was_made_up(case):
+    expected, system = case
+    if "hallucinations" in expected:
+        assert asdict(system.hallucinations) == expected["hallucinations"]
+
+
+def test_errors_by_group(case):
+    expected, system = case
+    for group, errors in expected.get("groups", {}).items():
+        assert {label: found.errors for label, found in system.word_errors_by(group).items()} == errors, group
+
+
+def test_every_metric_is_scored_by_hand_where_it_is_zero_one_and_undefined():
+    scores = [json.loads((folder / "scores.json").read_text(encoding="utf-8"))["rates"] for folder in GOLDEN]
+    for metric in METRICS:
+        seen = {rates[metric.key] for rates in scores if metric.key in rates}
+        assert {0, 1, None} <= seen, metric.key
+
+
 def test_alignment(case):
     expected, system = case
     shown = [

@@ -1,0 +1,132 @@
+"""The tables that say where the errors are: what is taken for what, whose, how long, made up, by foreign rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from lsa_whisper.evaluate.confusion import NOTHING_THERE, PLAIN
+from lsa_whisper.evaluate.disfluency import SCORED
+from lsa_whisper.evaluate.glossary import CLASSES
+from lsa_whisper.evaluate.groups import order
+from lsa_whisper.evaluate.published import MODES
+from lsa_whisper.evaluate.results import Evaluation
+from lsa_whisper.evaluate.system import System
+from lsa_whisper.evaluate.table import COUNTED, Entry, Table, counted, head
+from lsa_whisper.evaluate.text import percent
+
+_GROUPS = {
+    "role": ("Word errors by role", "By the role of who spoke (@ID in the reference).", "Role"),
+    "age": ("Word errors by age", "By the age of who spoke, where @ID gives one.", "Age"),
+    "length": (
+        "Word errors by length of utterance",
+        "By how many words were spoken. Words added to short utterances weigh much.",
+        "Length",
+    ),
+}
+_OTHERS = {
+    PLAIN: "Words without any mark.",
+    NOTHING_THERE: "No word at all.",
+}
+
+
+def breakdowns(evaluation: Evaluation) -> Iterator[Table]:
+    """Yield the tables by group, of what was made up, of speakers, and of every foreign mode asked for."""
+    systems = list(evaluation.systems.values())
+    for group, (title, lead, name) in _GROUPS.items():
+        yield _grouped(systems, group, title, lead, name)
+    yield _made_up(systems)
+    if evaluation.wanted.speakers:
+        yield _who(systems)
+    for mode in evaluation.wanted.published:
+        yield _published(systems, mode)
+
+
+def confusions(systems: Sequence[System]) -> Iterator[Table]:
+    """Yield the disfluency confusion matrix of each system."""
+    for system in systems:
+        counts = system.confusion
+        used = [kind.value for kind in SCORED if any(kind.value in pair for pair in counts)]
+        if not used:
+            continue
+        titles = {kind.value: Entry(CLASSES[kind][0], hover=CLASSES[kind][1]) for kind in SCORED}
+        titles |= {name: Entry(name.capitalize(), hover=text) for name, text in _OTHERS.items()}
+        rows = [
+            (titles[said], *(_count(counts[said, heard], said == heard) for heard in (*used, *_OTHERS)))
+            for said in (*used, *_OTHERS)
+        ]
+        name = f": {system.name}" if len(systems) > 1 else ""
+        yield Table(
+            f"What disfluencies are taken for{name}",
+            "Rows: what the reference has. Columns: what the system has at the same words. The diagonal is right in "
+            "kind; how much of it is right in full is in the table above.",
+            (Entry("Reference"), *(titles[heard] for heard in (*used, *_OTHERS))),
+            tuple(rows),
+            matrix=True,
+        )
+
+
+def _count(count: int, right: bool) -> Entry:
+    return Entry(f"{count:,}" if count else "", hover="right" if right and count else "")
+
+
+def _grouped(systems: Sequence[System], group: str, title: str, lead: str, name: str) -> Table:
+    found = [system.word_errors_by(group) for system in systems]
+    labels = sorted({label for errors in found for label in errors}, key=order)
+    rows = [
+        (Entry(label), Entry(system.name), *counted(errors[label]))
+        for label in labels
+        for system, errors in zip(systems, found, strict=True)
+    ]
+    return Table(title, lead, head(name, "System", *COUNTED), tuple(rows))
+
+
+def _made_up(systems: Sequence[System]) -> Table:
+    rows = []
+    for system in systems:
+        found = system.hallucinations
+        rate = found.words_per_minute_of_silence
+        texts = (
+            f"{found.words_in_silence:,}",
+            f"{found.silence_ms / 60_000:.1f}",
+            "-" if rate is None else f"{rate:.2f}",
+            f"{found.runs:,} ({percent(found.share_with_runs)})",
+            f"{found.looped_words:,}",
+        )
+        rows.append((Entry(system.name), *(Entry(text) for text in texts)))
+    columns = "Added where nobody spoke", "Minutes without speech", "Per minute", "Utterances with a run"
+    return Table(
+        "Words that nobody said",
+        "Speech recognizers can write fluent sentences into silence, or go round in a loop.",
+        head("System", *columns, "Words in loops"),
+        tuple(rows),
+    )
+
+
+def _who(systems: Sequence[System]) -> Table:
+    rows = [
+        (
+            Entry(s.name),
+            Entry(f"{s.speakers.cp_words:,}"),
+            Entry(percent(s.speakers.cp)),
+            Entry(percent(s.speakers.tcp)),
+        )
+        for s in systems
+    ]
+    return Table(
+        "Who said what",
+        "Word errors that count a word ascribed to the wrong speaker (by meeteval). xxx is left out on both sides.",
+        head("System", "Words", "cpWER", "tcpWER"),
+        tuple(rows),
+    )
+
+
+def _published(systems: Sequence[System], mode: str) -> Table:
+    rows = [(Entry(system.name), *counted(system.published_errors(mode))) for system in systems]
+    about = MODES[mode]
+    return Table(
+        about.title,
+        f"Rules of others, not to be compared with any other figure here. {about.rules} It says nothing of "
+        f"{about.tells_nothing_of}.",
+        head("System", *COUNTED),
+        tuple(rows),
+    )
