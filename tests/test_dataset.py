@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -128,7 +129,9 @@ def recordings(tmp_path_factory):
     folder = tmp_path_factory.mktemp("recordings")
     soundfile.write(folder / "a.wav", 0.1 * np.random.default_rng(0).standard_normal(48_000), 16_000)
     rows = [
-        manifest.Segment(str(folder / "a.wav"), 0.1 * number, 0.5 + 0.5 * number, "<|0.10|>yes / yes.<|0.40|>" + " no" * number)
+        manifest.Segment(
+            str(folder / "a.wav"), 0.1 * number, 0.5 + 0.5 * number, "<|0.10|>yes / yes.<|0.40|>" + " no" * number
+        )
         for number in range(5)
     ]
     manifest.write(rows, folder / "train.jsonl")
@@ -199,6 +202,15 @@ def test_no_label_has_more_tokens_than_it_was_thought_to_have_at_most():
     for text in ("", "no", "ʃ日本", "<|0.10|>q<|0.20|>", "<|0.10|> q <|0.20|>  <|0.30|>é<|0.40|>"):
         for prompt in ("", "zz 日 ?"):
             assert len(labels.encode(text, prompt=prompt)[0]) <= labels.at_most(text, prompt) <= len(text.encode()) + 20
+
+
+def test_a_label_longer_than_the_decoder_is_refused_before_training(recordings):
+    rows = [dataclasses.replace(row, text="no zebra " * 20) for row in manifest.read(recordings)[:3]]
+    rows[0] = dataclasses.replace(rows[0], text="yes")
+    long = recordings.with_name("long.jsonl")
+    manifest.write(rows, long)
+    with pytest.raises(ManifestError, match=r"long\.jsonl:2: a label of \d+ tokens, but the model writes 64"):
+        WindowDataset(long, small())
 
 
 def test_rows_mapped_from_disk_are_the_same_windows(recordings, tmp_path, monkeypatch):

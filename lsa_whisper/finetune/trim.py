@@ -1,4 +1,4 @@
-"""Whisper on windows shorter than its context: batches of like length, and an encoder that hears no more than they hold.
+"""Whisper on windows shorter than its context: batches of like length, and an encoder that hears no more than that.
 
 Whisper's encoder marks its states with the first, second ... of a table of positions, whatever follows: a shorter input
 takes fewer of them. transformers refuses one because it also serves inference, where Whisper hears silence up to the

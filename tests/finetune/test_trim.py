@@ -111,12 +111,14 @@ def test_sampler_of_few_windows(count):
     assert sorted(LengthGroupedSampler([1.0] * count, 4, 0)) == list(range(count))
 
 
-def test_trim_groups_by_length_unless_the_recipe_says_otherwise(tmp_path):
+def test_trim_groups_by_length_unless_told_otherwise_and_workers_keep_their_cache(tmp_path):
     text = "{data: {train: t.jsonl, trim: true}, out: o, model: {base: m}, training: {use_cpu: true}}"
     strategy = "training.train_sampling_strategy=random"
     assert training_arguments(parse(text), tmp_path).train_sampling_strategy == "group_by_length"
     assert training_arguments(parse(text, set=[strategy]), tmp_path).train_sampling_strategy == "random"
     assert training_arguments(parse(text, set=["data.trim=false"]), tmp_path).train_sampling_strategy == "random"
+    with_cache = parse(text, set=["data.cache=true", "data.workers=2"])
+    assert training_arguments(with_cache, tmp_path).dataloader_persistent_workers
     with pytest.raises(RecipeError, match=r"data\.untrimmed: a share from 0 to 1, not 2"):
         parse(text, set=["data.untrimmed=2"])
 
@@ -158,7 +160,11 @@ def test_what_is_saved_is_a_plain_whisper(windows, scratch_recipe, tmp_path, ada
     loaded = checkpoint.load(run(tmp_path / "r.yaml", text))
     assert loaded.context_s == 2.0 and loaded.model.config.max_source_positions == 100
     assert loaded.model.get_encoder().embed_positions.weight.shape[0] == 100
-    assert loaded.model(input_features=torch.zeros(1, 20, 200), decoder_input_ids=torch.tensor([[1]])).logits.isfinite().all()
+    assert (
+        loaded.model(input_features=torch.zeros(1, 20, 200), decoder_input_ids=torch.tensor([[1]]))
+        .logits.isfinite()
+        .all()
+    )
 
 
 @pytest.mark.slow
