@@ -229,8 +229,8 @@ class Collator:
             tokens = torch.tensor(row["tokens"])
             inputs[number, : len(tokens) - 1] = tokens[:-1]
             labels[number, row["given"] : len(tokens) - 1] = tokens[row["given"] + 1 :]
-        features = torch.stack([row["input_features"][:, : self._frames(rows)] for row in rows])
-        return {"input_features": features, "decoder_input_ids": inputs, "labels": labels}
+        features = torch.stack([row["input_features"] for row in rows])[..., : self._frames(rows)]
+        return {"input_features": features.contiguous(), "decoder_input_ids": inputs, "labels": labels}
 
     def _frames(self, rows: Sequence[dict[str, Any]]) -> int | None:
         """Return how many frames the batch keeps, an even number as Whisper takes them; ``None`` for all."""
