@@ -56,6 +56,7 @@ bench: $(READY)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[bench]'
 	$(BIN)/python -m benchmarks.chat_speed corpora/storybook
 	$(BIN)/python -m benchmarks.scoring_speed
+	$(BIN)/python -m benchmarks.padding corpora/storybook
 	$(BIN)/python -m benchmarks.demo_seeds --seeds 3
 
 clean:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import torch
 
 from lsa_whisper import manifest
@@ -24,48 +26,71 @@ TIMESTAMP = re.compile(r"<\|(\d+\.\d\d)\|>")
 """Whisper's marks of time inside a label, in seconds from the window's start."""
 
 
-def label_ids(
-    text: str, tokenizer: Any, generation_config: Any, *, lang: str = "en", prompt: str = ""
-) -> tuple[list[int], int]:
-    """Return the decoder's whole sequence for one window, and how many of its first tokens are only given.
+class LabelEncoder:
+    """Writes the decoder's whole sequence for a window; asks the tokenizer for the fixed tokens only once."""
 
-    The order is Whisper's: ``<|startofprev|> prompt`` when there is a prompt, what every decoding begins with,
-    ``<|notimestamps|>`` when ``text`` holds no timestamp, the text, ``<|endoftext|>``.
+    def __init__(self, tokenizer: Any, generation_config: Any):
+        """Encode with a checkpoint's own tokenizer and settings of generation."""
+        self.tokenizer, self.generation_config = tokenizer, generation_config
+        self.first_timestamp = int(tokenizer.convert_tokens_to_ids("<|notimestamps|>")) + 1
+        self._begins: dict[tuple[str, bool], list[int]] = {}
 
-    Raises:
-        CheckpointError: If the model knows languages but not ``lang``.
-    """
-    before = [_special("<|startofprev|>", tokenizer), *_text_ids(prompt, tokenizer)] if prompt else []
-    timed = TIMESTAMP.search(text) is not None
-    begin = decoder_prompt(tokenizer, generation_config, language=lang, with_timestamps=timed)
-    return [*before, *begin, *timed_ids(text, tokenizer), tokenizer.eos_token_id], len(before)
+    def encode(self, text: str, *, lang: str = "en", prompt: str = "") -> tuple[list[int], int]:
+        """Return the token ids, and how many of the first are only given.
 
+        The order is Whisper's: ``<|startofprev|> prompt`` when there is a prompt, what every decoding begins with,
+        ``<|notimestamps|>`` when ``text`` holds no timestamp, the text, ``<|endoftext|>``.
 
-def timed_ids(text: str, tokenizer: Any) -> list[int]:
-    """Return the ids of ``text``, its ``<|1.20|>`` marks as timestamp tokens, each stretch of words after a space."""
-    first = _special("<|notimestamps|>", tokenizer) + 1
-    ids: list[int] = []
-    for place, part in enumerate(TIMESTAMP.split(text)):
-        ids += [first + round(float(part) / 0.02)] if place % 2 else _text_ids(part, tokenizer)
-    return ids
+        Raises:
+            CheckpointError: If the model knows languages but not ``lang``.
+        """
+        *stretches, said = self._words([*TIMESTAMP.split(text)[::2], prompt])
+        before = [int(self.tokenizer.convert_tokens_to_ids("<|startofprev|>")), *said] if said else []
+        ids = stretches[0]
+        for second, words in zip(TIMESTAMP.findall(text), stretches[1:], strict=True):
+            ids = [*ids, self.first_timestamp + round(float(second) / 0.02), *words]
+        return [*before, *self._begin(lang, len(stretches) > 1), *ids, self.tokenizer.eos_token_id], len(before)
 
+    def at_most(self, text: str, prompt: str = "") -> int:
+        """Return a number of tokens that the label cannot exceed, without encoding it: a token is a byte at least.
 
-def _text_ids(text: str, tokenizer: Any) -> list[int]:
-    words = text.strip()
-    return tokenizer(f" {words}", add_special_tokens=False).input_ids if words else []
+        Beside the bytes there are a space before each stretch of words, and Whisper's own six tokens.
+        """
+        words, stamps = TIMESTAMP.subn("", text)
+        return len(words.encode()) + len(prompt.encode()) + 2 * stamps + 8
 
+    def _words(self, texts: Sequence[str]) -> list[list[int]]:
+        """Return the ids of each text after a space, of an empty one none."""
+        stripped = [text.strip() for text in texts]
+        said = [f" {text}" for text in stripped if text]
+        ids = iter(self.tokenizer(said, add_special_tokens=False).input_ids if said else ())
+        return [next(ids) if text else [] for text in stripped]
 
-def _special(token: str, tokenizer: Any) -> int:
-    return int(tokenizer.convert_tokens_to_ids(token))
+    def _begin(self, lang: str, timed: bool) -> list[int]:
+        if (lang, timed) not in self._begins:
+            self._begins[lang, timed] = decoder_prompt(
+                self.tokenizer, self.generation_config, language=lang, with_timestamps=timed
+            )
+        return self._begins[lang, timed]
 
 
 class WindowDataset(torch.utils.data.Dataset):
-    """The windows of a manifest as ``{"input_features": (mels, frames), "tokens": [...], "given": n}``."""
+    """The windows of a manifest as ``{"input_features": (mels, frames), "tokens": [...], "given": n}``.
+
+    Nothing is held of a window but its length until it is asked for: its row lies on disk, its label is encoded and
+    its audio read each time, in whichever process asks.
+    """
 
     def __init__(
-        self, path: Path, checkpoint: Checkpoint, *, cache: bool = False, augmentation: Augmentation | None = None
+        self,
+        path: Path,
+        checkpoint: Checkpoint,
+        *,
+        cache: bool = False,
+        augmentation: Augmentation | None = None,
+        trim: bool = False,
     ):
-        """Open the manifest and encode its texts; audio is read when an item is asked for.
+        """Open the manifest and see that every window and label fits the model.
 
         Args:
             path: The manifest.
@@ -73,81 +98,110 @@ class WindowDataset(torch.utils.data.Dataset):
                 cutting it would teach the model to stop early.
             cache: Keep the features (as fp16) in memory once computed; the sound (as fp16) when it is augmented.
             augmentation: What is done to the sound each time an item is asked for; drawn from torch's generator.
+            trim: Say in ``index`` and ``frames`` which window it is and how many of its frames hold sound, so that
+                the collator can leave the silence after them out.
 
         Raises:
             ManifestError: If a window is longer than the model hears, or its label longer than it writes.
         """
-        self.segments = manifest.read(path)
+        self.rows = manifest.open_rows(path)
         self.folder = path.parent
         self.extractor = checkpoint.feature_extractor
-        self.encoded = [_encoded(segment, checkpoint) for segment in self.segments]
+        self.labels = LabelEncoder(checkpoint.tokenizer, checkpoint.model.generation_config)
         self.cache: dict[int, torch.Tensor] | None = {} if cache else None
         self.augmentation = augmentation if augmentation and augmentation.changes_sound else None
-        self.first_timestamp = _special("<|notimestamps|>", checkpoint.tokenizer) + 1
+        self.trim = trim
         self._check(path, checkpoint.model.config.max_target_positions)
 
     def _check(self, path: Path, longest: int) -> None:
         context_s = self.extractor.n_samples / self.extractor.sampling_rate
-        for line, (segment, (tokens, _)) in enumerate(zip(self.segments, self.encoded, strict=True), 1):
-            if segment.duration > context_s + 0.02:
+        for index in np.flatnonzero(self.durations > context_s + 0.02)[:1]:
+            raise ManifestError(
+                f"{path}:{index + 1}: a window of {self.durations[index]:.1f} s, but the model hears {context_s:g} s; "
+                f"prepare the data with --context {context_s:g}"
+            )
+        for index, (text, prompt) in enumerate(self._texts("text", "prompt")):
+            if self.labels.at_most(text, prompt) <= longest + 1:
+                continue
+            if (tokens := len(self._encoded(self.segment(index))[0])) > longest + 1:
                 raise ManifestError(
-                    f"{path}:{line}: a window of {segment.duration:.1f} s, but the model hears {context_s:g} s; "
-                    f"prepare the data with --context {context_s:g}"
-                )
-            if len(tokens) > longest + 1:
-                raise ManifestError(
-                    f"{path}:{line}: a label of {len(tokens)} tokens, but the model writes {longest}; "
+                    f"{path}:{index + 1}: a label of {tokens} tokens, but the model writes {longest}; "
                     "use shorter windows"
                 )
 
     @property
+    def durations(self) -> npt.NDArray[np.float64]:
+        """Seconds of every window, in the manifest's order."""
+        return np.asarray(self.rows.data.column("duration"))
+
+    @property
     def taught(self) -> set[int]:
         """Every token id that is to be learned."""
-        return {token for tokens, given in self.encoded for token in tokens[given + 1 :]}
+        found: set[int] = set()
+        for text, lang, prompt in self._texts("text", "lang", "prompt"):
+            tokens, given = self.labels.encode(text, lang=lang, prompt=prompt)
+            found.update(tokens[given + 1 :])
+        return found
+
+    def _texts(self, *columns: str) -> Iterator[tuple[str, ...]]:
+        for batch in self.rows.select_columns(list(columns)).iter(1000):
+            yield from zip(*(batch[name] for name in columns), strict=True)
+
+    def segment(self, index: int) -> manifest.Segment:
+        """Return the manifest's row."""
+        return manifest.from_row(self.rows[index])
+
+    def _encoded(self, segment: manifest.Segment) -> tuple[list[int], int]:
+        return self.labels.encode(segment.text, lang=segment.lang, prompt=segment.prompt)
 
     def __len__(self) -> int:
-        return len(self.segments)
+        return len(self.rows)
 
     def __getitem__(self, index: int) -> dict[str, Any]:
-        tokens, given = self.encoded[index]
+        segment = self.segment(index)
+        tokens, given = self._encoded(segment)
         if self.augmentation is None:
-            return {"input_features": self._cached(index, self._features), "tokens": tokens, "given": given}
-        rng = np.random.default_rng(int(torch.randint(2**62, ())))
-        samples = self._cached(index, self._samples)
-        changed, speed = self.augmentation.apply(samples.numpy(), self.extractor.n_samples, rng)
-        timed = [self._sooner(token, speed) for token in tokens]
-        return {"input_features": self._heard(changed), "tokens": timed, "given": given}
+            features = self._cached(index, lambda: self._heard(self._samples(segment)))
+            seconds = segment.duration
+        else:
+            rng = np.random.default_rng(int(torch.randint(2**62, ())))
+            samples = self._cached(index, lambda: torch.from_numpy(self._samples(segment))).numpy()
+            changed, speed = self.augmentation.apply(samples, self.extractor.n_samples, rng)
+            features, seconds = self._heard(changed), segment.duration / speed
+            tokens = [self._sooner(token, speed) for token in tokens]
+        row = {"input_features": features, "tokens": tokens, "given": given}
+        return row | {"index": index, "frames": self._frames(seconds)} if self.trim else row
 
     def _sooner(self, token: int, speed: float) -> int:
         """Return where a timestamp token lies when the sound is played at ``speed``; other tokens as they are."""
-        steps = token - self.first_timestamp
-        return token if steps < 0 else self.first_timestamp + round(steps / speed)
+        steps = token - self.labels.first_timestamp
+        return token if steps < 0 else self.labels.first_timestamp + round(steps / speed)
 
-    def _cached(self, index: int, make: Callable[[int], torch.Tensor]) -> torch.Tensor:
+    def _cached(self, index: int, make: Callable[[], torch.Tensor]) -> torch.Tensor:
         if self.cache is None:
-            return make(index)
+            return make()
         if index not in self.cache:
-            made = make(index)
+            made = make()
             self.cache[index] = made.half()
         return self.cache[index].float()
-
-    def _features(self, index: int) -> torch.Tensor:
-        return self._heard(self._samples(index).numpy())
 
     def _heard(self, samples: np.ndarray) -> torch.Tensor:
         rate_hz = self.extractor.sampling_rate
         return torch.from_numpy(self.extractor(samples, sampling_rate=rate_hz, return_tensors="np").input_features[0])
 
-    def _samples(self, index: int) -> torch.Tensor:
-        segment = self.segments[index]
+    def _frames(self, seconds: float) -> int:
+        """Return how many mel frames that much sound reaches into; a frame hears half a window to either side."""
+        reach = self.extractor.n_fft // 2 / self.extractor.sampling_rate
+        return math.ceil((seconds + reach) * self.extractor.sampling_rate / self.extractor.hop_length)
+
+    def _samples(self, segment: manifest.Segment) -> np.ndarray:
         start_ms = round(segment.offset * 1000)
         span = TimeSpan(start_ms, start_ms + round(segment.duration * 1000))
-        return torch.from_numpy(Recording.open(self.folder / segment.audio_filepath).load(span))
+        return Recording.open(self.folder / segment.audio_filepath).load(span)
 
 
-def _encoded(segment: manifest.Segment, checkpoint: Checkpoint) -> tuple[list[int], int]:
-    settings = checkpoint.model.generation_config
-    return label_ids(segment.text, checkpoint.tokenizer, settings, lang=segment.lang, prompt=segment.prompt)
+SHORTEST_FRAMES = 100
+"""No batch is trimmed below a second: less saves nothing, and SpecAugment hides stretches of ten frames."""
 
 
 class Collator:
@@ -156,8 +210,15 @@ class Collator:
     The inputs are supplied because a loss of our own takes the labels away before the model could shift them.
     """
 
-    def __init__(self, pad_token_id: int):
-        self.pad_token_id = pad_token_id
+    def __init__(self, pad_token_id: int, *, untrimmed: float = 0.0, seed: int = 0):
+        """Make batches for a model that pads with ``pad_token_id``.
+
+        Args:
+            pad_token_id: Fills up the decoder's inputs.
+            untrimmed: Share of the batches whose features stay whole though their windows say how long they are.
+            seed: Decides which, together with the windows in them: the same ones in any process, after any restart.
+        """
+        self.pad_token_id, self.untrimmed, self.seed = pad_token_id, untrimmed, seed
 
     def __call__(self, rows: Sequence[dict[str, Any]]) -> dict[str, torch.Tensor]:
         """Return ``input_features`` (batch, mels, frames), ``decoder_input_ids`` and ``labels`` (batch, tokens)."""
@@ -168,5 +229,13 @@ class Collator:
             tokens = torch.tensor(row["tokens"])
             inputs[number, : len(tokens) - 1] = tokens[:-1]
             labels[number, row["given"] : len(tokens) - 1] = tokens[row["given"] + 1 :]
-        features = torch.stack([row["input_features"] for row in rows])
-        return {"input_features": features, "decoder_input_ids": inputs, "labels": labels}
+        features = torch.stack([row["input_features"] for row in rows])[..., : self._frames(rows)]
+        return {"input_features": features.contiguous(), "decoder_input_ids": inputs, "labels": labels}
+
+    def _frames(self, rows: Sequence[dict[str, Any]]) -> int | None:
+        """Return how many frames the batch keeps, an even number as Whisper takes them; ``None`` for all."""
+        if any("frames" not in row for row in rows):
+            return None
+        drawn = np.random.default_rng([self.seed, *(row["index"] for row in rows)]).random()
+        longest = max(SHORTEST_FRAMES, *(row["frames"] for row in rows))
+        return None if drawn < self.untrimmed else longest + longest % 2

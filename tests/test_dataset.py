@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -11,7 +12,7 @@ import torch
 from lsa_whisper import manifest
 from lsa_whisper.augment import Augmentation
 from lsa_whisper.checkpoint import Checkpoint
-from lsa_whisper.dataset import IGNORED, Collator, WindowDataset, label_ids
+from lsa_whisper.dataset import IGNORED, Collator, LabelEncoder, WindowDataset
 from lsa_whisper.errors import CheckpointError, ManifestError
 from lsa_whisper.labels import Labels
 
@@ -32,7 +33,7 @@ def load(name):
 
 def ids_of(name, text, **options):
     model = load(name)
-    return label_ids(text, model.tokenizer, model.model.generation_config, **options), model.tokenizer
+    return LabelEncoder(model.tokenizer, model.model.generation_config).encode(text, **options), model.tokenizer
 
 
 @needs_processors
@@ -120,3 +121,107 @@ def test_label_longer_than_the_decoder_is_refused(tmp_path):
     manifest.write([row], tmp_path / "t.jsonl")
     with pytest.raises(ManifestError, match=r"t\.jsonl:1: a label of"):
         WindowDataset(tmp_path / "t.jsonl", load("processor"))
+
+
+@pytest.fixture(scope="module")
+def recordings(tmp_path_factory):
+    """A manifest of five windows of noise, 0.5 to 2.5 s long, of one recording."""
+    folder = tmp_path_factory.mktemp("recordings")
+    soundfile.write(folder / "a.wav", 0.1 * np.random.default_rng(0).standard_normal(48_000), 16_000)
+    rows = [
+        manifest.Segment(
+            str(folder / "a.wav"), 0.1 * number, 0.5 + 0.5 * number, "<|0.10|>yes / yes.<|0.40|>" + " no" * number
+        )
+        for number in range(5)
+    ]
+    manifest.write(rows, folder / "train.jsonl")
+    return folder / "train.jsonl"
+
+
+def small(mels=80, context_s=4.0):
+    """A checkpoint with features and tokenizer built here, and no weights."""
+    from lsa_whisper.finetune import scratch
+    from lsa_whisper.finetune.recipe import Scratch
+
+    shape = Scratch(16, 1, 1, 2, mels=mels, context_s=context_s, target_positions=64)
+    tokenizer = scratch.new_tokenizer([" yes / yes. no"], 300, context_s)
+    model = scratch.new_model(shape, tokenizer)
+    return Checkpoint("", model, scratch.new_feature_extractor(shape), tokenizer, Labels())
+
+
+@pytest.mark.parametrize("mels", [80, 128])
+def test_features_of_either_size_are_those_of_transformers(recordings, mels):
+    from transformers import WhisperFeatureExtractor
+
+    samples, _ = soundfile.read(recordings.parent / "a.wav", dtype="float32")
+    wanted = WhisperFeatureExtractor(feature_size=mels, chunk_length=4)(samples[3200:27_200], sampling_rate=16_000)
+    features = WindowDataset(recordings, small(mels))[2]["input_features"]
+    assert features.shape == (mels, 400)
+    torch.testing.assert_close(features.numpy(), wanted.input_features[0], rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("trim", [False, True])
+def test_worker_processes_make_the_same_batches(recordings, trim):
+    data = WindowDataset(recordings, small(), trim=trim)
+    settings = {"batch_size": 2, "collate_fn": Collator(0, untrimmed=0.5, seed=1)}
+    alone = list(torch.utils.data.DataLoader(data, **settings))
+    shared = list(torch.utils.data.DataLoader(data, num_workers=2, **settings))
+    assert len(alone) == len(shared) == 3
+    for one, two in zip(alone, shared, strict=True):
+        assert all(torch.equal(one[key], two[key]) for key in one)
+
+
+def test_a_trimmed_batch_ends_with_the_sound_of_its_longest_window(recordings):
+    whole, trimmed = (WindowDataset(recordings, small(), trim=trim) for trim in (False, True))
+    for rows, frames in (((0,), 100), ((0, 3), 202), ((1, 4), 252)):
+        batch = Collator(0)([trimmed[row] for row in rows])["input_features"]
+        wanted = torch.stack([whole[row]["input_features"] for row in rows])
+        assert batch.shape[-1] == frames and torch.equal(batch, wanted[..., :frames])
+    silence = whole[4]["input_features"][:, 252:]
+    assert (silence == silence.min()).all() and (whole[4]["input_features"][:, 250] > silence.min()).any()
+
+
+def test_a_trimmed_batch_is_as_long_as_the_augmented_sound(recordings):
+    data = WindowDataset(recordings, small(), trim=True, augmentation=Augmentation(speed=0.4))
+    torch.manual_seed(0)
+    for row in [data[3] for _ in range(10)]:
+        sound = (row["input_features"] > row["input_features"].min()).any(0).nonzero().max()
+        assert abs(row["frames"] - 1 - sound) <= 2
+        assert Collator(0)([row])["input_features"].shape[-1] - row["frames"] in (0, 1)
+
+
+def test_the_asked_share_of_batches_stays_whole(recordings):
+    row = WindowDataset(recordings, small(), trim=True)[0]
+    lengths = [Collator(0, untrimmed=0.3, seed=7)([row | {"index": n}])["input_features"].shape[-1] for n in range(200)]
+    assert set(lengths) == {100, 400} and 40 <= lengths.count(400) <= 80
+
+
+def test_no_label_has_more_tokens_than_it_was_thought_to_have_at_most():
+    made = small()
+    labels = LabelEncoder(made.tokenizer, made.model.generation_config)
+    for text in ("", "no", "ʃ日本", "<|0.10|>q<|0.20|>", "<|0.10|> q <|0.20|>  <|0.30|>é<|0.40|>"):
+        for prompt in ("", "zz 日 ?"):
+            assert len(labels.encode(text, prompt=prompt)[0]) <= labels.at_most(text, prompt) <= len(text.encode()) + 20
+
+
+def test_a_label_longer_than_the_decoder_is_refused_before_training(recordings):
+    rows = [dataclasses.replace(row, text="no zebra " * 20) for row in manifest.read(recordings)[:3]]
+    rows[0] = dataclasses.replace(rows[0], text="yes")
+    long = recordings.with_name("long.jsonl")
+    manifest.write(rows, long)
+    with pytest.raises(ManifestError, match=r"long\.jsonl:2: a label of \d+ tokens, but the model writes 64"):
+        WindowDataset(long, small())
+
+
+def test_rows_mapped_from_disk_are_the_same_windows(recordings, tmp_path, monkeypatch):
+    import datasets
+
+    held = WindowDataset(recordings, small())
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path)
+    monkeypatch.setattr(manifest, "MAPPED_FROM_BYTES", 0)
+    mapped = WindowDataset(recordings, small())
+    assert not held.rows.cache_files and mapped.rows.cache_files
+    assert [mapped.segment(row) for row in range(5)] == manifest.read(recordings)
+    assert mapped.taught == held.taught and (mapped.durations == held.durations).all()
+    assert mapped[3]["tokens"] == held[3]["tokens"]
+    assert torch.equal(mapped[3]["input_features"], held[3]["input_features"])

@@ -135,3 +135,17 @@ def test_open_dataset_maps_the_same_rows(tmp_path, monkeypatch):
     assert len(manifest.open_dataset(tmp_path, "dev")) == 0
     with pytest.raises(ManifestError, match=r"test\.jsonl"):
         manifest.open_dataset(tmp_path, "test")
+
+
+@pytest.mark.parametrize("mapped_from", [0, 10**9], ids=["mapped", "held"])
+def test_open_rows_keeps_every_name_and_says_where_a_row_is_bad(tmp_path, monkeypatch, mapped_from):
+    datasets = pytest.importorskip("datasets")
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", Path(tmp_path / "cache"))
+    monkeypatch.setattr(manifest, "MAPPED_FROM_BYTES", mapped_from)
+    rows = [segment(audio_filepath=f"/there/{name}.wav") for name in ("a", "é", "caf\udce9")]
+    manifest.write(rows, tmp_path / "train.jsonl")
+    assert [manifest.from_row(row) for row in manifest.open_rows(tmp_path / "train.jsonl")] == rows
+    with (tmp_path / "train.jsonl").open("a", encoding="utf-8") as file:
+        file.write('{"audio_filepath": 3}\n')
+    with pytest.raises(ManifestError, match=r"train\.jsonl:4: 'offset' is missing"):
+        manifest.open_rows(tmp_path / "train.jsonl")

@@ -16,6 +16,7 @@ from lsa_whisper.checkpoint import Checkpoint
 from lsa_whisper.dataset import TIMESTAMP
 from lsa_whisper.finetune.loss import CtcHead
 from lsa_whisper.finetune.recipe import Adapter, Recipe
+from lsa_whisper.finetune.trim import hear_any_length
 from lsa_whisper.labels import Labels
 
 LOWEST_RANK = 10
@@ -53,7 +54,7 @@ def _scratch(recipe: Recipe, labels: Labels) -> Checkpoint:
     shape = recipe.model.scratch
     assert shape is not None
     sources = shape.vocabulary_texts or (recipe.data.train,)
-    windows = (segment.text for source in sources for segment in manifest.read(Path(source)))
+    windows = (segment.text for source in sources for segment in manifest.stream(Path(source)))
     texts = sorted({f" {text.strip()}" for window in windows for text in TIMESTAMP.split(window)[::2] if text.strip()})
     tokenizer = scratch.new_tokenizer(texts, shape.vocabulary, shape.context_s)
     model = scratch.new_model(shape, tokenizer)
@@ -66,6 +67,8 @@ def prepare_for_training(begun: Checkpoint, recipe: Recipe) -> Any:
     model.config.use_cache = False
     model.get_encoder().embed_positions.requires_grad_(False)  # sinusoids, given by formula
     _hide_parts(model.config, recipe.data.augment)
+    if recipe.data.trim:
+        hear_any_length(model.get_encoder())
     if recipe.model.dropout is not None:
         for module in model.modules():
             if isinstance(getattr(module, "dropout", None), float):
@@ -82,9 +85,11 @@ def prepare_for_training(begun: Checkpoint, recipe: Recipe) -> Any:
 
 def _written(begun: Checkpoint, recipe: Recipe) -> list[int]:
     """Return the ids of the text tokens in the training labels."""
-    texts = [part for one in manifest.read(Path(recipe.data.train)) for part in TIMESTAMP.split(one.text)[::2]]
-    ids = begun.tokenizer([f" {text.strip()}" for text in texts], add_special_tokens=False).input_ids
-    return sorted({token for sequence in ids for token in sequence})
+    found: set[int] = set()
+    for segment in manifest.stream(Path(recipe.data.train)):
+        texts = [f" {text.strip()}" for text in TIMESTAMP.split(segment.text)[::2]]
+        found.update(*begun.tokenizer(texts, add_special_tokens=False).input_ids)
+    return sorted(found)
 
 
 def _hide_parts(config: Any, augment: Augmentation) -> None:

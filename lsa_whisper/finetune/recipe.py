@@ -28,7 +28,16 @@ class Data:
     workers: int = 0
     """Processes that read audio and compute features beside the training; 0 does it in between steps."""
     cache: bool = False
-    """Keep the features in memory after the first epoch (small corpora: 30 h of 80 mels take about 1.7 GB)."""
+    """Keep the features in memory after the first epoch (small corpora: 30 h of 80 mels take about 1.7 GB); with
+    ``workers``, in each of them."""
+    trim: bool = False
+    """Cut each training batch to its longest window, and put windows of like length together (unless ``training`` sets
+    ``train_sampling_strategy``): no time is spent on silence. But it is in silence up to the whole context that the
+    model hears a short window when it transcribes; see ``untrimmed``. Windows packed close to the context gain little.
+    Evaluation always hears the whole context."""
+    untrimmed: float = 0.1
+    """With ``trim``: share of the batches left whole, so that the model goes on learning to write nothing for the
+    silence after a short window; at 0 it may come to write words into it, at 1 nothing is trimmed."""
     augment: Augmentation = field(default_factory=Augmentation)
     """How training windows are varied each time they are heard."""
 
@@ -172,6 +181,8 @@ def _contradictions(recipe: Recipe) -> list[str]:
     problems = [f"data.augment.{problem}" for problem in recipe.data.augment.problems()]
     if (recipe.model.base is None) == (recipe.model.scratch is None):
         problems.append("model: give either base (a checkpoint) or scratch (a shape for new weights)")
+    if not 0 <= recipe.data.untrimmed <= 1:
+        problems.append(f"data.untrimmed: a share from 0 to 1, not {recipe.data.untrimmed:g}")
     if recipe.model.dropout is not None and not 0 <= recipe.model.dropout < 1:
         problems.append(f"model.dropout: from 0 up to 1, not {recipe.model.dropout:g}")
     if recipe.model.train not in ("all", "decoder"):

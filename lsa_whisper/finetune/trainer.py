@@ -18,6 +18,7 @@ from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetune.loss import ExactLoss
 from lsa_whisper.finetune.recipe import Recipe
 from lsa_whisper.finetune.strategy import arguments_for
+from lsa_whisper.finetune.trim import LengthGroupedSampler
 
 _DEFAULTS: dict[str, Any] = {
     "report_to": "none",
@@ -40,7 +41,10 @@ def training_arguments(recipe: Recipe, folder: Path) -> Seq2SeqTrainingArguments
         RecipeError: If the section holds a key or value that transformers refuses.
     """
     settings = _DEFAULTS | {"seed": recipe.seed, "data_seed": recipe.seed, "output_dir": str(folder)}
-    settings |= {"dataloader_num_workers": recipe.data.workers} | recipe.training | arguments_for(recipe)
+    settings |= {"dataloader_num_workers": recipe.data.workers}
+    settings |= {"dataloader_persistent_workers": recipe.data.cache and recipe.data.workers > 0}  # they hold the cache
+    settings |= {"train_sampling_strategy": "group_by_length"} if recipe.data.trim else {}
+    settings |= recipe.training | arguments_for(recipe)
     try:
         return Seq2SeqTrainingArguments(**settings)
     except (TypeError, ValueError) as error:
@@ -53,16 +57,16 @@ class SpeechTrainer(Seq2SeqTrainer):
     def __init__(self, recipe: Recipe, start: Checkpoint, model: Any, folder: Path, say: Callable[[str], None]):
         """Wire ``model`` (made from ``start``) to the recipe's data and settings."""
 
-        def dataset(path: str, augmentation: Augmentation | None = None) -> WindowDataset:
-            return WindowDataset(Path(path), start, cache=recipe.data.cache, augmentation=augmentation)
+        def dataset(path: str, augmentation: Augmentation | None = None, trim: bool = False) -> WindowDataset:
+            return WindowDataset(Path(path), start, cache=recipe.data.cache, augmentation=augmentation, trim=trim)
 
         arguments = training_arguments(recipe, folder)
         super().__init__(
             model=model,
             args=arguments,
-            train_dataset=dataset(recipe.data.train, recipe.data.augment),
+            train_dataset=dataset(recipe.data.train, recipe.data.augment, recipe.data.trim),
             eval_dataset=dataset(recipe.data.dev) if recipe.data.dev else None,
-            data_collator=Collator(start.model.config.pad_token_id),
+            data_collator=Collator(start.model.config.pad_token_id, untrimmed=recipe.data.untrimmed, seed=recipe.seed),
             compute_loss_func=ExactLoss(
                 getattr(start.model, "ctc_head", None), recipe.model.ctc_weight, arguments.label_smoothing_factor
             ),
@@ -70,6 +74,14 @@ class SpeechTrainer(Seq2SeqTrainer):
         for printer in (PrinterCallback, ProgressCallback):
             self.remove_callback(printer)
         self.add_callback(Curve(folder / "curve.jsonl", say))
+
+    def _get_train_sampler(self, train_dataset: Any = None) -> Any:
+        """Return transformers' sampler, but for lengths: those it would find by loading every window first."""
+        if self.args.train_sampling_strategy != "group_by_length":
+            return super()._get_train_sampler(train_dataset)
+        step = self.args.train_batch_size * self.args.gradient_accumulation_steps * self.args.world_size
+        lengths = (self.train_dataset if train_dataset is None else train_dataset).durations.tolist()
+        return LengthGroupedSampler(lengths, step, self.args.data_seed)
 
 
 class Curve(TrainerCallback):

@@ -1,0 +1,133 @@
+"""What silence costs in training: the same utterances one by one, packed, and trimmed, through the same small Whisper.
+
+Public examples pad each utterance with silence to the model's 30 s. Here windows are packed with as many utterances as
+fit, and batches of like length can be cut to their longest window (``data.trim`` in a recipe).
+
+    python -m benchmarks.padding corpora/storybook
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from benchmarks import result
+from lsa_whisper import manifest
+from lsa_whisper.checkpoint import Checkpoint
+from lsa_whisper.dataset import Collator, WindowDataset
+from lsa_whisper.finetune import scratch
+from lsa_whisper.finetune.loss import ExactLoss
+from lsa_whisper.finetune.recipe import Scratch
+from lsa_whisper.finetune.trim import LengthGroupedSampler, hear_any_length
+from lsa_whisper.labels import Labels
+from lsa_whisper.prepare import prepare
+
+SHAPE = Scratch(d_model=192, encoder_layers=4, decoder_layers=4, heads=3, vocabulary=1000)
+BATCH = 4
+ROUNDS = 2
+
+
+@dataclass(frozen=True)
+class Way:
+    """How the utterances become batches."""
+
+    one_utterance: bool
+    trim: bool
+
+
+WAYS = {
+    "one utterance a row, padded": Way(one_utterance=True, trim=False),
+    "one utterance a row, trimmed, grouped": Way(one_utterance=True, trim=True),
+    "packed": Way(one_utterance=False, trim=False),
+    "packed, trimmed, grouped": Way(one_utterance=False, trim=True),
+}
+
+
+def main() -> None:
+    """Train one pass over the utterances in each way, in turns, and write the result."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("corpus", type=Path)
+    parser.add_argument("--split", default="dev", choices=manifest.SPLITS)
+    parser.add_argument("--note", default="", help="About the machine, for the result.")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        rows = {one: prepared(options, Path(name) / str(one), one) for one in (True, False)}
+        utterances = manifest.read(rows[True])
+        speech_s = sum(row.duration for row in utterances)
+        made = checkpoint([row.text for row in utterances])
+        seconds: dict[str, list[tuple[float, float]]] = {name: [] for name in WAYS}
+        for turn in range(ROUNDS):
+            for name, way in WAYS.items():
+                seconds[name].append(one_pass(rows[way.one_utterance], made, way.trim, turn))
+        figures = {name: figure(rows[way.one_utterance], speech_s, seconds[name]) for name, way in WAYS.items()}
+    first = next(iter(figures.values()))["audio_s_per_processor_s"]
+    result.write(
+        "padding",
+        ("torch", "transformers"),
+        f"{options.corpus}, {options.split}: {len(utterances)} utterances, {speech_s:.0f} s of SYNTHETIC speech",
+        model="random weights, width 192, 4 + 4 layers, 80 mels, context 30 s; fp32, AdamW, features included",
+        settings=f"batches of {BATCH}, best of {ROUNDS} passes, data.untrimmed 0, {torch.get_num_threads()} thread(s)",
+        note=options.note,
+        load_average=[round(load, 1) for load in os.getloadavg()],
+        ways={
+            name: of | {"times_the_first": round(of["audio_s_per_processor_s"] / first, 2)}
+            for name, of in figures.items()
+        },
+    )
+
+
+def prepared(options: argparse.Namespace, out: Path, one_utterance: bool) -> Path:
+    """Return the manifest of the corpus's split, as whole windows or as single utterances."""
+    prepare([options.corpus], out, one_utterance=one_utterance, without_timestamps=1.0)
+    return out / f"{options.split}.jsonl"
+
+
+def checkpoint(texts: list[str]) -> Checkpoint:
+    """Return a Whisper that has learned nothing, with a vocabulary for ``texts``."""
+    tokenizer = scratch.new_tokenizer([f" {text}" for text in texts], SHAPE.vocabulary, SHAPE.context_s)
+    torch.manual_seed(0)
+    model = scratch.new_model(SHAPE, tokenizer)
+    hear_any_length(model.get_encoder())
+    return Checkpoint("", model, scratch.new_feature_extractor(SHAPE), tokenizer, Labels())
+
+
+def one_pass(path: Path, made: Checkpoint, trim: bool, epoch: int) -> tuple[float, float]:
+    """Train on every window once; return the seconds of the clock and of the processor."""
+    data = WindowDataset(path, made, trim=trim)
+    model = made.model.train()
+    optimizer = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad], lr=1e-4)
+    sampler: Any = torch.utils.data.RandomSampler(data, generator=torch.Generator().manual_seed(epoch))
+    if trim:
+        sampler = LengthGroupedSampler(data.durations.tolist(), BATCH, seed=epoch)
+    collator = Collator(made.tokenizer.eos_token_id)
+    batches = torch.utils.data.DataLoader(data, BATCH, sampler=sampler, collate_fn=collator)
+    loss_of, clock, processor = ExactLoss(), time.perf_counter(), time.process_time()
+    for batch in batches:
+        labels = batch.pop("labels")
+        loss_of(model(**batch, use_cache=False), labels).backward()
+        optimizer.step()
+        optimizer.zero_grad()
+    return time.perf_counter() - clock, time.process_time() - processor
+
+
+def figure(path: Path, speech_s: float, seconds: list[tuple[float, float]]) -> dict[str, Any]:
+    """Return rows, share of silence in whole windows, and seconds of the utterances' sound per second."""
+    durations = [row.duration for row in manifest.read(path)]
+    clock, processor = (min(values) for values in zip(*seconds, strict=True))
+    return {
+        "rows": len(durations),
+        "padding_to_the_context": round(1 - sum(durations) / (len(durations) * SHAPE.context_s), 3),
+        "audio_s_per_s": round(speech_s / clock, 1),
+        "audio_s_per_processor_s": round(speech_s / processor, 1),
+    }
+
+
+if __name__ == "__main__":
+    main()
