@@ -90,6 +90,7 @@ def _call(command: str, **parameters: Any) -> Any:
     "--with-prompt", default=0.0, show_default=True, help="Share of windows with the previous text as prompt."
 )
 @click.option("--seed", default=0, show_default=True, help="Decides window margins and which windows get what.")
+@click.option("--processes", default=1, show_default=True, help="Processes that work at once; the result is the same.")
 def prepare(**parameters: Any) -> None:
     """Turn folders of CHAT transcripts and recordings into training data.
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from lsa_whisper.labels import Labels
 from lsa_whisper.prepare.folder import PARTS, finish_part, join
 from lsa_whisper.prepare.session import Options
 from lsa_whisper.prepare.split import assign
+from lsa_whisper.prepare.spread import spread
 from lsa_whisper.prepare.statistics import Prepared
 
 __all__ = ["Prepared", "prepare"]
@@ -30,6 +33,7 @@ def prepare(
     without_timestamps: float = 0.2,
     with_prompt: float = 0.0,
     seed: int = 0,
+    processes: int = 1,
 ) -> Prepared:
     """Write training windows for ``corpora`` to the folder ``out`` and return what was written and what was not.
 
@@ -48,6 +52,9 @@ def prepare(
         without_timestamps: Share of windows whose text has no timestamp tokens, 0 to 1.
         with_prompt: Share of windows that carry the text before them as a prompt, 0 to 1.
         seed: For margins and shares; the splits do not depend on it.
+        processes: How many work at once; what is written does not depend on it. Each takes some 100 MB. The default
+            is one, because a script that asks for more must guard its call by ``if __name__ == "__main__"``, as
+            Python's multiprocessing wants it, and because a machine may have other users.
 
     Raises:
         CorpusError: A corpus is missing, has no transcript or no usable pair, or nothing in it can be trained on.
@@ -61,12 +68,14 @@ def prepare(
         with_prompt=with_prompt,
         seed=seed,
     )
-    _check(out, options)
+    _check(out, options, processes)
     sessions, unpaired = _discover(corpora, media)
     splits, notes = assign(sessions)
     facts: dict[str, Any] = {"corpora": sorted({session.corpus for session in sessions}), "notes": notes}
     try:
-        paths = _finish_parts(sessions, splits, options, Path(out) / PARTS, unpaired)
+        (Path(out) / PARTS).mkdir(parents=True, exist_ok=True)
+        finish = partial(_finish, options=options, parts=Path(out) / PARTS)
+        paths = _finish_parts(list(zip(sessions, splits, strict=True)), finish, processes, unpaired)
         return join(paths, Path(out), options=options, unpaired=unpaired, facts=facts)
     except OSError as error:
         raise CorpusError(
@@ -75,26 +84,32 @@ def prepare(
 
 
 def _finish_parts(
-    sessions: Sequence[Session], splits: Sequence[str], options: Options, parts: Path, unpaired: list[Unpaired]
+    pairs: Sequence[tuple[Session, str]],
+    finish: Callable[[tuple[Session, str]], tuple[Path | None, str]],
+    processes: int,
+    unpaired: list[Unpaired],
 ) -> list[Path]:
     """Return where the sessions' results are kept, in order; sessions without one join ``unpaired``."""
     from rich.console import Console
     from rich.progress import track
 
-    parts.mkdir(parents=True, exist_ok=True)
     console = Console(stderr=True)
-    pairs = list(zip(sessions, splits, strict=True))
-    paths = []
-    for session, split in track(pairs, "preparing", console=console, transient=True, disable=not console.is_terminal):
-        path, problem = finish_part(session, split, options, parts)
-        if path:
-            paths.append(path)
-        else:
-            unpaired.append(Unpaired(session.path, problem))
-    return paths
+    ends: list[tuple[Path | None, str]] = [(None, "")] * len(pairs)
+    with closing(spread(finish, pairs, processes, name=lambda pair: str(pair[0].path))) as done:
+        shown = track(done, "preparing", len(pairs), console=console, transient=True, disable=not console.is_terminal)
+        for at, end in shown:
+            ends[at] = end
+    unpaired += [
+        Unpaired(session.path, problem) for (session, _), (path, problem) in zip(pairs, ends, strict=True) if not path
+    ]
+    return [path for path, _ in ends if path]
 
 
-def _check(out: Path, options: Options) -> None:
+def _finish(pair: tuple[Session, str], *, options: Options, parts: Path) -> tuple[Path | None, str]:
+    return finish_part(*pair, options, parts)
+
+
+def _check(out: Path, options: Options, processes: int) -> None:
     if Path(out).exists() and not Path(out).is_dir():
         raise CorpusError(f"{out}: is a file; name a folder to write the prepared data to")
     if not 1 <= options.context_s <= 30:
@@ -102,6 +117,8 @@ def _check(out: Path, options: Options) -> None:
     for name in ("without_timestamps", "with_prompt"):
         if not 0 <= getattr(options, name) <= 1:
             raise CorpusError(f"{name} is {getattr(options, name)}; it is a share of windows, between 0 and 1")
+    if processes < 1:
+        raise CorpusError(f"processes is {processes}; at least one must do the work")
 
 
 def _discover(corpora: Sequence[Path], media: Path | None) -> tuple[list[Session], list[Unpaired]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -57,14 +58,17 @@ def finish_part(session: Session, split: str, options: Options, parts: Path) -> 
         result = None if path.exists() else process(session, split, options)
     except (AudioError, ChatSyntaxError, OSError) as error:  # moved or changed since it was found
         return None, str(error)
+    except Exception as error:
+        error.add_note(f"while preparing {session.path}")
+        raise
     if result:
         _put(path, json.dumps(result.as_dict()))
     return path, ""
 
 
 def _put(path: Path, text: str) -> None:
-    """Write ``text`` to ``path``, whole or not at all."""
-    partial = path.with_name(f".{path.name}.partial")
+    """Write ``text`` to ``path``, whole or not at all, even while a process of a killed call still writes the same."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     partial.write_text(text, encoding="utf-8")
     partial.replace(path)
 
