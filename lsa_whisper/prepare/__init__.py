@@ -32,7 +32,9 @@ def prepare(
     one_utterance: bool = False,
     without_timestamps: float = 0.2,
     with_prompt: float = 0.0,
+    non_speech: float = 0.01,
     seed: int = 0,
+    shards: int = 0,
     processes: int = 1,
 ) -> Prepared:
     """Write training windows for ``corpora`` to the folder ``out`` and return what was written and what was not.
@@ -51,12 +53,16 @@ def prepare(
         one_utterance: One window per utterance instead of as many as fit.
         without_timestamps: Share of windows whose text has no timestamp tokens, 0 to 1.
         with_prompt: Share of windows that carry the text before them as a prompt, 0 to 1.
+        non_speech: Share of windows with a silence and an empty text, 0 to less than 1; fewer where silence is scarce.
         seed: For margins and shares; the splits do not depend on it.
+        shards: Besides the manifests, write each split with its audio as this many Parquet files
+            (:mod:`lsa_whisper.prepare.shards`), fewer where it has fewer windows; 0 writes none.
         processes: How many work at once; what is written does not depend on it. Each takes some 100 MB. The default
             is one, because a script that asks for more must guard its call by ``if __name__ == "__main__"``, as
             Python's multiprocessing wants it, and because a machine may have other users.
 
     Raises:
+        AudioError: A recording vanished before it was written to a shard.
         CorpusError: A corpus is missing, has no transcript or no usable pair, or nothing in it can be trained on.
         LsaWhisperError: ``labels`` is no style.
     """
@@ -66,9 +72,10 @@ def prepare(
         one_utterance=one_utterance,
         without_timestamps=without_timestamps,
         with_prompt=with_prompt,
+        non_speech=non_speech,
         seed=seed,
     )
-    _check(out, options, processes)
+    _check(out, options, shards, processes)
     sessions, unpaired = _discover(corpora, media)
     splits, notes = assign(sessions)
     facts: dict[str, Any] = {"corpora": sorted({session.corpus for session in sessions}), "notes": notes}
@@ -76,7 +83,9 @@ def prepare(
         (Path(out) / PARTS).mkdir(parents=True, exist_ok=True)
         finish = partial(_finish, options=options, parts=Path(out) / PARTS)
         paths = _finish_parts(list(zip(sessions, splits, strict=True)), finish, processes, unpaired)
-        return join(paths, Path(out), options=options, unpaired=unpaired, facts=facts)
+        return join(
+            paths, Path(out), options=options, unpaired=unpaired, facts=facts, shards=shards, processes=processes
+        )
     except OSError as error:
         raise CorpusError(
             f"{out}: cannot be written to ({error.strerror}); make room or name another folder"
@@ -109,7 +118,7 @@ def _finish(pair: tuple[Session, str], *, options: Options, parts: Path) -> tupl
     return finish_part(*pair, options, parts)
 
 
-def _check(out: Path, options: Options, processes: int) -> None:
+def _check(out: Path, options: Options, shards: int, processes: int) -> None:
     if Path(out).exists() and not Path(out).is_dir():
         raise CorpusError(f"{out}: is a file; name a folder to write the prepared data to")
     if not 1 <= options.context_s <= 30:
@@ -117,6 +126,10 @@ def _check(out: Path, options: Options, processes: int) -> None:
     for name in ("without_timestamps", "with_prompt"):
         if not 0 <= getattr(options, name) <= 1:
             raise CorpusError(f"{name} is {getattr(options, name)}; it is a share of windows, between 0 and 1")
+    if not 0 <= options.non_speech < 1:
+        raise CorpusError(f"non_speech is {options.non_speech}; it is a share of windows, from 0 to less than 1")
+    if shards < 0:
+        raise CorpusError(f"shards is {shards}; name how many files each split is written to, or 0 for none")
     if processes < 1:
         raise CorpusError(f"processes is {processes}; at least one must do the work")
 

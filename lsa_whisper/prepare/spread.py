@@ -11,7 +11,7 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing.connection import Connection
@@ -25,7 +25,7 @@ Done = TypeVar("Done")
 
 def spread(
     work: Callable[[Task], Done], tasks: Sequence[Task], processes: int, *, name: Callable[[Task], str] = str
-) -> Iterator[tuple[int, Done]]:
+) -> Generator[tuple[int, Done], None, None]:
     """Yield the index of each task and what ``work`` made of it, as they are finished.
 
     Close the iterator (``contextlib.closing``) when it is not read to its end, so that the processes stop at once.
