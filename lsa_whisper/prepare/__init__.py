@@ -1,4 +1,4 @@
-"""Transcripts and recordings -> training windows: pair, judge, pack, split, count, write."""
+"""Transcripts and recordings -> training windows: pair, cut, judge, pack, split, count, write."""
 
 from __future__ import annotations
 
@@ -39,6 +39,7 @@ def prepare(
 ) -> Prepared:
     """Write training windows for ``corpora`` to the folder ``out`` and return what was written and what was not.
 
+    No window is longer than the context. An utterance that is longer is cut where ``%wor`` gives times, else rejected.
     The folder holds the manifests ``train.jsonl``, ``dev.jsonl`` and ``test.jsonl``, ``rejected.jsonl`` (each rejected
     utterance with file, line and reason) and ``prepared.json`` (options, counts, unpaired files). The same corpora and
     options give the same bytes. An interrupted call can be made again and goes on where it was.
@@ -49,7 +50,7 @@ def prepare(
         labels: The style of text to learn: ``chat``, ``verbatim`` or ``fluent``; ``chat/1`` spells CHAT out.
         roles: Put the speaker's code in front of each utterance.
         media: Another root where the recordings lie.
-        context_s: Seconds a model hears at once; no window is longer.
+        context_s: Seconds a model hears at once.
         one_utterance: One window per utterance instead of as many as fit.
         without_timestamps: Share of windows whose text has no timestamp tokens, 0 to 1.
         with_prompt: Share of windows that carry the text before them as a prompt, 0 to 1.
@@ -57,7 +58,7 @@ def prepare(
         seed: For margins and shares; the splits do not depend on it.
         shards: Besides the manifests, write each split with its audio as this many Parquet files
             (:mod:`lsa_whisper.prepare.shards`), fewer where it has fewer windows; 0 writes none.
-        processes: How many work at once; what is written does not depend on it. Each takes some 100 MB. The default
+        processes: How many work at once; what is written does not depend on it. Each takes some 50 MB. The default
             is one, because a script that asks for more must guard its call by ``if __name__ == "__main__"``, as
             Python's multiprocessing wants it, and because a machine may have other users.
 

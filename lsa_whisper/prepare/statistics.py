@@ -16,7 +16,10 @@ from lsa_whisper.prepare.session import Row, Source
 
 @dataclass
 class Tally:
-    """Counts of one split (or of everything): what is added row by row."""
+    """Counts of one split (or of everything): what is added row by row.
+
+    A long utterance that was cut counts as one utterance for each piece.
+    """
 
     segments: int = 0
     utterances: int = 0

@@ -2,8 +2,10 @@
 
 import itertools
 import json
+import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -303,16 +305,16 @@ def test_changed_input_is_done_again(session, talk, tmp_path):
 
 
 def test_killing_it_at_any_moment_changes_nothing(session, talk, tmp_path):
-    for at in range(30):
+    for at in range(20):
         folder = session(f"s{at:02}", talk(30))
-    prepare([folder], tmp_path / "whole")
+    prepare([folder], tmp_path / "whole", shards=2)
     call = "from pathlib import Path; from lsa_whisper.prepare import prepare;"
-    call += f"prepare([Path({str(folder)!r})], Path('out'))"
+    call += f"prepare([Path({str(folder)!r})], Path('out'), processes=2, shards=2)"
     chance = np.random.default_rng(0)
     for _ in range(4):
-        child = subprocess.Popen([sys.executable, "-c", call], cwd=tmp_path)
-        time.sleep(0.5 + chance.random() * 0.7)
-        child.kill()
+        child = subprocess.Popen([sys.executable, "-c", call], cwd=tmp_path, start_new_session=True)
+        time.sleep(0.5 + chance.random())
+        os.killpg(child.pid, signal.SIGKILL)
         child.wait()
     subprocess.run([sys.executable, "-c", call], cwd=tmp_path, check=True)
     assert contents(tmp_path / "out") == contents(tmp_path / "whole")
