@@ -67,8 +67,8 @@ def spread(
 
 
 def _begin(lifeline: Connection) -> None:
-    """Make a new process deaf to Ctrl-C, which its parent hears, and let it end with its parent."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    """Let a new process end with its parent, and at once at Ctrl-C: its ffmpeg hears that too and breaks off."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     threading.Thread(target=_end_with, args=(lifeline,), daemon=True).start()
 
 

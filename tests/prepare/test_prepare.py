@@ -372,10 +372,18 @@ def test_real_pairs_keep_every_word(tmp_path, one_utterance, style):
 
 
 @pytest.mark.skipif(not (STORYBOOK / "card.yaml").is_file(), reason="the synthetic corpus has not been made")
-@pytest.mark.parametrize("context_s", [6.0, 30.0])
+@pytest.mark.parametrize("context_s", [2.0, 6.0, 30.0])
 def test_storybook_windows_hold_their_words_by_exact_word_times(tmp_path, context_s):
     done = prepare([STORYBOOK], tmp_path / "out", context_s=context_s)
-    assert done.rejected == {} and not done.unpaired and not done.notes
+    assert not done.unpaired and not done.notes
+    lost = [word for one in rejected(tmp_path / "out") for word in chat.utterance("CHI", one["text"]).verbatim()]
+    if context_s < 6:  # many utterances are longer, and hardly one of them cannot be cut
+        assert set(done.rejected) <= {"longer than the context"} and len(lost) < 50
+    else:
+        assert done.rejected == {}
+    spoken = [word for one in discover(STORYBOOK)[0] for said in one.transcript.utterances for word in said.verbatim()]
+    told = [word for row in rows(tmp_path / "out") for word in words_of(row)]
+    assert sorted([*told, *lost]) == sorted(spoken)
     by_session: dict[str, list[Segment]] = {}
     for row in rows(tmp_path / "out"):
         by_session.setdefault(row.session, []).append(row)
