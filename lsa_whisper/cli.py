@@ -89,7 +89,10 @@ def _call(command: str, **parameters: Any) -> Any:
 @click.option(
     "--with-prompt", default=0.0, show_default=True, help="Share of windows with the previous text as prompt."
 )
+@click.option("--non-speech", default=0.01, show_default=True, help="Share of windows that are silent, without text.")
 @click.option("--seed", default=0, show_default=True, help="Decides window margins and which windows get what.")
+@click.option("--shards", default=0, show_default=True, help="Also write each split to N Parquet files with its audio.")
+@click.option("--processes", default=1, show_default=True, help="Processes that work at once; the result is the same.")
 def prepare(**parameters: Any) -> None:
     """Turn folders of CHAT transcripts and recordings into training data.
 

@@ -11,9 +11,11 @@ from __future__ import annotations
 import os
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +57,11 @@ class Card:
     roles: Any = None
     splits: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     facts: Mapping[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def split_of(self) -> Mapping[str, str]:
+        """The split of each listed id: a card may list thousands, and every speaker is looked for among them."""
+        return {one: split for split, ids in self.splits.items() for one in ids}
 
 
 @dataclass(frozen=True)
@@ -124,7 +131,7 @@ def _splits(found: dict[str, Any], path: Path) -> dict[str, tuple[str, ...]]:
         raise CorpusError(f"{path}: each of 'splits' must be a list of speaker ids")
     lists = {split: tuple(str(one) for one in ids or ()) for split, ids in splits.items()}
     everyone = [one for ids in lists.values() for one in ids]
-    twice = sorted({one for one in everyone if everyone.count(one) > 1})
+    twice = sorted(one for one, count in Counter(everyone).items() if count > 1)
     if twice:
         raise CorpusError(f"{path}: {', '.join(twice)} stands in 'splits' more than once; keep each speaker in one")
     return lists
@@ -268,9 +275,8 @@ def _speaker_id(person: Participant, session: str, card: Card) -> str:
     A name such as ``Mother`` names nobody, so the session stands in for it: two visits (``adler01a``, ``adler01b``) or
     all ages of a child (``Adam/020304``) count as one person, because it is better to merge two than to leak one.
     """
-    listed = {one for ids in card.splits.values() for one in ids}
     plain = re.sub(r"[\W\d_]+", "", person.name).casefold()
-    named = person.name in listed or (plain and plain not in _GENERIC_NAMES and plain != person.code.casefold())
+    named = person.name in card.split_of or (plain and plain not in _GENERIC_NAMES and plain != person.code.casefold())
     folder, _, stem = session.rpartition("/")
     by_session = (folder or card.name) if _AGE_NAME.fullmatch(stem) else _VISIT.sub("", session)
     who = person.custom or (person.name if named else by_session)
@@ -284,8 +290,8 @@ def _fixed_split(path: Path, speakers: Mapping[str, str], people: Mapping[str, P
         bare = full.removeprefix(f"{card.name}/")
         aliases = {full, bare, bare.rpartition("-")[0], full.rpartition("-")[0]}
         aliases |= {people[code].name, people[code].custom} - {""} if code in people else set()
-        found.update({split: code for split, ids in card.splits.items() if aliases & set(ids)})
+        found.update({card.split_of[alias]: code for alias in aliases if alias in card.split_of})
     if len(found) > 1:
-        where = ", ".join(f"{code} in {split}" for split, code in found.items())
+        where = ", ".join(f"{found[split]} in {split}" for split in SPLITS if split in found)
         raise CorpusError(f"{path}: the card puts speakers of this session in different splits ({where})")
     return next(iter(found), None)

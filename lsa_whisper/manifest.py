@@ -80,6 +80,10 @@ def parse_row(line: str, *, place: str = "row") -> Segment:
         raise ManifestError(f"{place}: not a JSON object ({error.msg}); prepare the data again") from error
     if not isinstance(row, dict):
         raise ManifestError(f"{place}: a row must be a JSON object, not {type(row).__name__}")
+    return _segment(row, place)
+
+
+def _segment(row: dict[str, Any], place: str) -> Segment:
     problem = _problem(row)
     if problem:
         raise ManifestError(f"{place}: {problem}")
@@ -111,22 +115,42 @@ def _problem(row: dict[str, Any]) -> str | None:
 def stream(path: Path | str) -> Iterator[Segment]:
     """Yield the segments of the manifest at ``path`` one by one, audio paths made absolute.
 
+    A Parquet shard (``.parquet``) is a manifest too; the audio in it is passed over.
+
     Raises:
-        ManifestError: The file is missing or not UTF-8, or a row is bad (``path:line: what is wrong``).
+        ManifestError: The file is missing or unreadable, or a row is bad (``path:line: what is wrong``).
     """
     path = Path(path)
     if not path.is_file():
         raise ManifestError(f"{path}: no such manifest; make one with 'lsa-whisper prepare'")
     folder = path.resolve().parent
+    for segment in _parquet_rows(path) if path.suffix == ".parquet" else _json_rows(path):
+        audio = os.path.normpath(folder / segment.audio_filepath)
+        yield dataclasses.replace(segment, audio_filepath=audio)
+
+
+def _json_rows(path: Path) -> Iterator[Segment]:
     with path.open(encoding="utf-8") as lines:
         try:
             for number, line in enumerate(lines, 1):
                 if line.strip():
-                    segment = parse_row(line, place=f"{path}:{number}")
-                    audio = os.path.normpath(folder / segment.audio_filepath)
-                    yield dataclasses.replace(segment, audio_filepath=audio)
+                    yield parse_row(line, place=f"{path}:{number}")
         except UnicodeDecodeError as error:
             raise ManifestError(f"{path}: not UTF-8 text; is this a JSON-lines manifest?") from error
+
+
+def _parquet_rows(path: Path) -> Iterator[Segment]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(path) as file:
+            columns = [name for name in _NAMES if name in file.schema_arrow.names]
+            rows = (row for batch in file.iter_batches(columns=columns) for row in batch.to_pylist())
+            for number, row in enumerate(rows, 1):
+                yield _segment(row, f"{path}:{number}")
+    except pa.ArrowInvalid as error:
+        raise ManifestError(f"{path}: not a Parquet file that can be read; prepare the data again") from error
 
 
 def read(path: Path | str) -> list[Segment]:
@@ -153,12 +177,18 @@ def write(segments: Iterable[Segment], path: Path | str) -> None:
         partial.unlink(missing_ok=True)
 
 
-def serialize_row(segment: Segment, folder: Path) -> str:
-    """Return ``segment`` as one JSON line for a manifest in ``folder`` (absolute), with its path as the module says."""
+def describe_row(segment: Segment, folder: Path) -> dict[str, Any]:
+    """Return the columns of ``segment`` for a manifest in ``folder`` (absolute), with its path as the module says."""
     row = {name: getattr(segment, name) for name in _NAMES}
     audio = Path(segment.audio_filepath)
     if audio.is_absolute() and audio.is_relative_to(folder.parent):
         row["audio_filepath"] = Path(os.path.relpath(audio, folder)).as_posix()
+    return row
+
+
+def serialize_row(segment: Segment, folder: Path) -> str:
+    """Return ``segment`` as one JSON line for a manifest in ``folder`` (absolute)."""
+    row = describe_row(segment, folder)
     line = json.dumps(row, ensure_ascii=False)
     try:
         line.encode()

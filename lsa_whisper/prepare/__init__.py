@@ -1,9 +1,11 @@
-"""Transcripts and recordings -> training windows: pair, judge, pack, split, count, write."""
+"""Transcripts and recordings -> training windows: pair, cut, judge, pack, split, count, write."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from lsa_whisper.labels import Labels
 from lsa_whisper.prepare.folder import PARTS, finish_part, join
 from lsa_whisper.prepare.session import Options
 from lsa_whisper.prepare.split import assign
+from lsa_whisper.prepare.spread import spread
 from lsa_whisper.prepare.statistics import Prepared
 
 __all__ = ["Prepared", "prepare"]
@@ -29,10 +32,14 @@ def prepare(
     one_utterance: bool = False,
     without_timestamps: float = 0.2,
     with_prompt: float = 0.0,
+    non_speech: float = 0.01,
     seed: int = 0,
+    shards: int = 0,
+    processes: int = 1,
 ) -> Prepared:
     """Write training windows for ``corpora`` to the folder ``out`` and return what was written and what was not.
 
+    No window is longer than the context. An utterance that is longer is cut where ``%wor`` gives times, else rejected.
     The folder holds the manifests ``train.jsonl``, ``dev.jsonl`` and ``test.jsonl``, ``rejected.jsonl`` (each rejected
     utterance with file, line and reason) and ``prepared.json`` (options, counts, unpaired files). The same corpora and
     options give the same bytes. An interrupted call can be made again and goes on where it was.
@@ -43,13 +50,20 @@ def prepare(
         labels: The style of text to learn: ``chat``, ``verbatim`` or ``fluent``; ``chat/1`` spells CHAT out.
         roles: Put the speaker's code in front of each utterance.
         media: Another root where the recordings lie.
-        context_s: Seconds a model hears at once; no window is longer.
+        context_s: Seconds a model hears at once.
         one_utterance: One window per utterance instead of as many as fit.
         without_timestamps: Share of windows whose text has no timestamp tokens, 0 to 1.
         with_prompt: Share of windows that carry the text before them as a prompt, 0 to 1.
+        non_speech: Share of windows with a silence and an empty text, 0 to less than 1; fewer where silence is scarce.
         seed: For margins and shares; the splits do not depend on it.
+        shards: Besides the manifests, write each split with its audio as this many Parquet files
+            (:mod:`lsa_whisper.prepare.shards`), fewer where it has fewer windows; 0 writes none.
+        processes: How many work at once; what is written does not depend on it. Each takes some 50 MB. The default
+            is one, because a script that asks for more must guard its call by ``if __name__ == "__main__"``, as
+            Python's multiprocessing wants it, and because a machine may have other users.
 
     Raises:
+        AudioError: A recording vanished before it was written to a shard.
         CorpusError: A corpus is missing, has no transcript or no usable pair, or nothing in it can be trained on.
         LsaWhisperError: ``labels`` is no style.
     """
@@ -59,15 +73,20 @@ def prepare(
         one_utterance=one_utterance,
         without_timestamps=without_timestamps,
         with_prompt=with_prompt,
+        non_speech=non_speech,
         seed=seed,
     )
-    _check(out, options)
+    _check(out, options, shards, processes)
     sessions, unpaired = _discover(corpora, media)
     splits, notes = assign(sessions)
     facts: dict[str, Any] = {"corpora": sorted({session.corpus for session in sessions}), "notes": notes}
     try:
-        paths = _finish_parts(sessions, splits, options, Path(out) / PARTS, unpaired)
-        return join(paths, Path(out), options=options, unpaired=unpaired, facts=facts)
+        (Path(out) / PARTS).mkdir(parents=True, exist_ok=True)
+        finish = partial(_finish, options=options, parts=Path(out) / PARTS)
+        paths = _finish_parts(list(zip(sessions, splits, strict=True)), finish, processes, unpaired)
+        return join(
+            paths, Path(out), options=options, unpaired=unpaired, facts=facts, shards=shards, processes=processes
+        )
     except OSError as error:
         raise CorpusError(
             f"{out}: cannot be written to ({error.strerror}); make room or name another folder"
@@ -75,26 +94,32 @@ def prepare(
 
 
 def _finish_parts(
-    sessions: Sequence[Session], splits: Sequence[str], options: Options, parts: Path, unpaired: list[Unpaired]
+    pairs: Sequence[tuple[Session, str]],
+    finish: Callable[[tuple[Session, str]], tuple[Path | None, str]],
+    processes: int,
+    unpaired: list[Unpaired],
 ) -> list[Path]:
     """Return where the sessions' results are kept, in order; sessions without one join ``unpaired``."""
     from rich.console import Console
     from rich.progress import track
 
-    parts.mkdir(parents=True, exist_ok=True)
     console = Console(stderr=True)
-    pairs = list(zip(sessions, splits, strict=True))
-    paths = []
-    for session, split in track(pairs, "preparing", console=console, transient=True, disable=not console.is_terminal):
-        path, problem = finish_part(session, split, options, parts)
-        if path:
-            paths.append(path)
-        else:
-            unpaired.append(Unpaired(session.path, problem))
-    return paths
+    ends: list[tuple[Path | None, str]] = [(None, "")] * len(pairs)
+    with closing(spread(finish, pairs, processes, name=lambda pair: str(pair[0].path))) as done:
+        shown = track(done, "preparing", len(pairs), console=console, transient=True, disable=not console.is_terminal)
+        for at, end in shown:
+            ends[at] = end
+    unpaired += [
+        Unpaired(session.path, problem) for (session, _), (path, problem) in zip(pairs, ends, strict=True) if not path
+    ]
+    return [path for path, _ in ends if path]
 
 
-def _check(out: Path, options: Options) -> None:
+def _finish(pair: tuple[Session, str], *, options: Options, parts: Path) -> tuple[Path | None, str]:
+    return finish_part(*pair, options, parts)
+
+
+def _check(out: Path, options: Options, shards: int, processes: int) -> None:
     if Path(out).exists() and not Path(out).is_dir():
         raise CorpusError(f"{out}: is a file; name a folder to write the prepared data to")
     if not 1 <= options.context_s <= 30:
@@ -102,6 +127,12 @@ def _check(out: Path, options: Options) -> None:
     for name in ("without_timestamps", "with_prompt"):
         if not 0 <= getattr(options, name) <= 1:
             raise CorpusError(f"{name} is {getattr(options, name)}; it is a share of windows, between 0 and 1")
+    if not 0 <= options.non_speech < 1:
+        raise CorpusError(f"non_speech is {options.non_speech}; it is a share of windows, from 0 to less than 1")
+    if shards < 0:
+        raise CorpusError(f"shards is {shards}; name how many files each split is written to, or 0 for none")
+    if processes < 1:
+        raise CorpusError(f"processes is {processes}; at least one must do the work")
 
 
 def _discover(corpora: Sequence[Path], media: Path | None) -> tuple[list[Session], list[Unpaired]]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from lsa_whisper.chat import Utterance
 from lsa_whisper.labels import Labels, encode
+from lsa_whisper.prepare.cut import cut
 from lsa_whisper.prepare.levels import Levels
 from lsa_whisper.timespan import TimeSpan
 
@@ -74,12 +75,16 @@ class Candidate:
 def judge(
     utterances: Sequence[Utterance], levels: Levels, labels: Labels, *, context_ms: int, limits: Limits
 ) -> list[Candidate]:
-    """Return one candidate per utterance, in order of time; those without a time stand between their neighbours."""
+    """Return one candidate per utterance, in order of time; those without a time stand between their neighbours.
+
+    An utterance longer than the context is several candidates, one for each piece, where it can be cut.
+    """
     places = _places(utterances, levels.duration_ms, limits)
     seen: set[tuple[str, TimeSpan, str]] = set()
     judged = []
-    for utterance, place in zip(utterances, places, strict=True):
-        text, words = encode(utterance, labels), len(utterance.verbatim())
+    pairs = zip(utterances, places, strict=True)
+    for utterance, place, text in (part for one, at in pairs for part in _parts(one, at, labels, context_ms)):
+        words = len(utterance.verbatim())
         reason = _reason(utterance, text, words, levels, context_ms, limits)
         key = (utterance.speaker, place, utterance.text)
         if reason is None and key in seen:
@@ -89,6 +94,17 @@ def judge(
         judged.append(Candidate(utterance, TimeSpan(place.start_ms, end_ms), text, words, reason))
     judged.sort(key=lambda one: one.span.start_ms)  # stable: what begins together stays in the transcript's order
     return judged
+
+
+def _parts(
+    utterance: Utterance, place: TimeSpan, labels: Labels, context_ms: int
+) -> list[tuple[Utterance, TimeSpan, str]]:
+    """Return ``utterance``, or its pieces where it is too long, each with its place and its label."""
+    span = utterance.span
+    long = span is not None and span.duration_ms > context_ms and not utterance.unusable()
+    pieces = cut(utterance, context_ms, labels) if long else []
+    parts = [(piece.utterance, piece.utterance.span or place, piece.label) for piece in pieces]
+    return parts or [(utterance, place, encode(utterance, labels))]
 
 
 def _places(utterances: Sequence[Utterance], duration_ms: int, limits: Limits) -> list[TimeSpan]:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +24,12 @@ from lsa_whisper.errors import AudioError, ChatSyntaxError, CorpusError
 from lsa_whisper.manifest import SPLITS, serialize_row, sha256
 from lsa_whisper.prepare.filter import DUPLICATE
 from lsa_whisper.prepare.session import Options, Result, Row, Source, process
+from lsa_whisper.prepare.shards import partial_name, plan, write_shards
 from lsa_whisper.prepare.statistics import Prepared, Rejections, Tally, add_counts
 
 PARTS = ".parts"
 SUMMARY = "prepared.json"
-REJECTED = "rejected.jsonl"
+MANIFESTS = (*(f"{split}.jsonl" for split in SPLITS), "rejected.jsonl")
 
 
 def part_name(session: Session, split: str, options: Options) -> str:
@@ -57,14 +59,17 @@ def finish_part(session: Session, split: str, options: Options, parts: Path) -> 
         result = None if path.exists() else process(session, split, options)
     except (AudioError, ChatSyntaxError, OSError) as error:  # moved or changed since it was found
         return None, str(error)
+    except Exception as error:
+        error.add_note(f"while preparing {session.path}")
+        raise
     if result:
         _put(path, json.dumps(result.as_dict()))
     return path, ""
 
 
 def _put(path: Path, text: str) -> None:
-    """Write ``text`` to ``path``, whole or not at all."""
-    partial = path.with_name(f".{path.name}.partial")
+    """Write ``text`` to ``path``, whole or not at all, even while a process of a killed call still writes the same."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     partial.write_text(text, encoding="utf-8")
     partial.replace(path)
 
@@ -78,50 +83,87 @@ def clear(out: Path) -> None:
         out.rmdir()
 
 
+@dataclass
+class _Counts:
+    """What the manifests hold."""
+
+    tallies: dict[str, Tally] = field(default_factory=lambda: {split: Tally() for split in SPLITS})
+    rejections: Rejections = field(default_factory=Rejections)
+    roles: dict[str, Counter[str]] = field(default_factory=dict)
+
+
 def join(
-    paths: Iterable[Path], out: Path, *, options: Options, unpaired: Sequence[Unpaired], facts: Mapping[str, Any]
+    paths: Iterable[Path],
+    out: Path,
+    *,
+    options: Options,
+    unpaired: Sequence[Unpaired],
+    facts: Mapping[str, Any],
+    shards: int = 0,
+    processes: int = 1,
 ) -> Prepared:
-    """Write manifests, rejections and summary from the sessions' results, and return what they hold.
+    """Write manifests, rejections, shards and summary from the sessions' results, and return what they hold.
 
     Raises:
+        AudioError: A recording could not be read again for the shards.
         CorpusError: No utterance was accepted; nothing is written then.
     """
-    tallies = {split: Tally() for split in SPLITS}
-    rejections, roles = Rejections(), dict[str, Counter[str]]()
-    names = [*(f"{split}.jsonl" for split in SPLITS), REJECTED]
-    partials = [out / f".{name}.partial" for name in names]
-    folder = out.resolve()
-    with ExitStack() as stack:
-        files = [stack.enter_context(path.open("w", encoding="utf-8", newline="\n")) for path in partials]
-        for item in _without_duplicates(paths):
-            if isinstance(item, Source):
-                rejections.add(item)
-                files[-1].write(json.dumps(asdict(item), ensure_ascii=False) + "\n")
-            else:
-                split = item.segment.split
-                tallies[split].add(item)
-                add_counts(roles, item.counts)
-                files[SPLITS.index(split)].write(serialize_row(item.segment, folder) + "\n")
-    if not any(tally.segments for tally in tallies.values()):
+    counts = _write_manifests(paths, out)
+    if not any(tally.segments for tally in counts.tallies.values()):
         clear(out)
-        raise CorpusError(_why_nothing(rejections, unpaired))
-    splits = {split: tally.as_dict(options.context_s) for split, tally in tallies.items()}
+        raise CorpusError(_why_nothing(counts.rejections, unpaired))
+    planned = [
+        shard
+        for split, tally in counts.tallies.items()
+        for shard in (plan(out / partial_name(f"{split}.jsonl"), split, tally.segments, shards) if shards else ())
+    ]
+    write_shards(planned, out, processes)
+    names = [*MANIFESTS, *(shard.name for shard in planned)]
+    splits = {split: tally.as_dict(options.context_s) for split, tally in counts.tallies.items()}
     listed = [{"path": str(one.path), "reason": one.reason} for one in unpaired]
     summary = {
         "version": __version__,
         "options": options.as_dict(),
         **facts,
         "splits": splits,
-        "roles": {role: dict(sorted(count.items())) for role, count in sorted(roles.items())},
-        "rejected": rejections.as_dict(),
+        "roles": {role: dict(sorted(count.items())) for role, count in sorted(counts.roles.items())},
+        "rejected": counts.rejections.as_dict(),
         "unpaired": listed,
-        "sha256": {name: sha256(path) for name, path in zip(names, partials, strict=True)},
+        "sha256": {name: sha256(out / partial_name(name)) for name in names},
     }
-    for name, path in zip(names, partials, strict=True):
-        path.replace(out / name)
+    _publish(out, names)
     _put(out / SUMMARY, json.dumps(summary, ensure_ascii=False, indent=1) + "\n")
     clear(out)
-    return Prepared(out, splits, rejections.as_dict(), listed, facts.get("notes", []))
+    return Prepared(out, splits, counts.rejections.as_dict(), listed, facts.get("notes", []))
+
+
+def _write_manifests(paths: Iterable[Path], out: Path) -> _Counts:
+    """Write the manifests under their hidden names and return what they hold."""
+    counts, folder = _Counts(), out.resolve()
+    with ExitStack() as stack:
+        files = [
+            stack.enter_context((out / partial_name(name)).open("w", encoding="utf-8", newline="\n"))
+            for name in MANIFESTS
+        ]
+        for item in _without_duplicates(paths):
+            if isinstance(item, Source):
+                counts.rejections.add(item)
+                files[-1].write(json.dumps(asdict(item), ensure_ascii=False) + "\n")
+            else:
+                split = item.segment.split
+                counts.tallies[split].add(item)
+                add_counts(counts.roles, item.counts)
+                files[SPLITS.index(split)].write(serialize_row(item.segment, folder) + "\n")
+    return counts
+
+
+def _publish(out: Path, names: Sequence[str]) -> None:
+    """Give the files their names, and take away the shards of an earlier call."""
+    for split in SPLITS:
+        for old in out.glob(f"{split}-?????-of-?????.parquet"):
+            old.unlink()
+    for name in names:
+        (out / partial_name(name)).replace(out / name)
 
 
 def _without_duplicates(paths: Iterable[Path]) -> Iterator[Row | Source]:

@@ -51,20 +51,25 @@ class Levels:
         """Whole milliseconds of sound."""
         return self.samples * 1000 // SAMPLE_RATE_HZ
 
+    def peaks_in(self, span: TimeSpan) -> npt.NDArray[np.float32]:
+        """Return the peaks of the frames that ``span`` touches."""
+        return self.peaks[self.frames(span)]
+
     def peak(self, span: TimeSpan) -> float:
         """Return the loudest sample in ``span``; 0.0 where the span holds no frame."""
-        frames = self.peaks[self._frames(span)]
+        frames = self.peaks_in(span)
         return float(frames.max()) if len(frames) else 0.0
 
     def clipped_share(self, span: TimeSpan) -> float:
         """Return the share of samples in ``span`` that are at full scale."""
-        frames = self.clipped[self._frames(span)]
+        frames = self.clipped[self.frames(span)]
         return float(frames.sum()) / (len(frames) * _FRAME) if len(frames) else 0.0
 
     def fingerprint(self, span: TimeSpan) -> bytes:
         """Return bytes that are the same for the same sound at the same place in its frames."""
-        return self.peaks[self._frames(span)].tobytes()
+        return self.peaks_in(span).tobytes()
 
     @staticmethod
-    def _frames(span: TimeSpan) -> slice:
+    def frames(span: TimeSpan) -> slice:
+        """Return where the frames lie that ``span`` touches."""
         return slice(max(0, span.start_ms) // FRAME_MS, -(-max(0, span.end_ms) // FRAME_MS))

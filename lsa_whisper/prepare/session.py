@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 from collections import Counter
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
@@ -13,6 +14,7 @@ from lsa_whisper.manifest import Segment
 from lsa_whisper.prepare.filter import Candidate, Limits, judge
 from lsa_whisper.prepare.language import whisper_language
 from lsa_whisper.prepare.levels import Levels
+from lsa_whisper.prepare.non_speech import non_speech
 from lsa_whisper.prepare.windows import Window, pack, spoil
 
 PROMPT_TOKENS = 200
@@ -28,6 +30,7 @@ class Options:
     one_utterance: bool = False
     without_timestamps: float = 0.2
     with_prompt: float = 0.0
+    non_speech: float = 0.01
     seed: int = 0
     limits: Limits = field(default_factory=Limits)
 
@@ -106,10 +109,14 @@ def process(session: Session, split: str, options: Options) -> Result:
         one_utterance=options.one_utterance,
         seed=options.seed,
     )
+    silences = non_speech(
+        candidates, windows, levels, share=options.non_speech, context_ms=context_ms, seed=options.seed
+    )
     roles = {code: person.role or "unknown" for code, person in transcript.participants.items()}
+    before = {id(window): last for last, window in itertools.pairwise(windows) if window.follows}
     rows = []
-    for at, window in enumerate(windows):
-        said_before = windows[at - 1] if window.follows else None
+    for window in sorted([*windows, *silences], key=lambda one: one.span.start_ms):
+        said_before = before.get(id(window))
         segment = _segment(window, said_before, session, split, options)
         said = f"{window.plain()}\n{window.span.start_ms % 20}".encode()
         digest = hashlib.sha256(said + levels.fingerprint(window.span)).hexdigest()

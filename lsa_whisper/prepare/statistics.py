@@ -16,7 +16,10 @@ from lsa_whisper.prepare.session import Row, Source
 
 @dataclass
 class Tally:
-    """Counts of one split (or of everything): what is added row by row."""
+    """Counts of one split (or of everything): what is added row by row.
+
+    A long utterance that was cut counts as one utterance for each piece.
+    """
 
     segments: int = 0
     utterances: int = 0
@@ -27,6 +30,7 @@ class Tally:
     speakers: set[str] = field(default_factory=set)
     with_timestamps: int = 0
     with_prompt: int = 0
+    non_speech: int = 0
 
     def add(self, row: Row) -> None:
         """Count ``row``."""
@@ -37,9 +41,10 @@ class Tally:
         self.speech_ms += sum(count["speech_ms"] for count in row.counts.values())
         self.audio_ms += round(segment.duration * 1000)
         self.sessions.add(f"{segment.corpus}/{segment.session}")
-        self.speakers.update(segment.speaker.split("+"))
+        self.speakers.update(segment.speaker.split("+") if segment.speaker else ())
         self.with_timestamps += segment.text.startswith("<|")
         self.with_prompt += bool(segment.prompt)
+        self.non_speech += not segment.text
 
     def as_dict(self, context_s: float) -> dict[str, Any]:
         """Return the counts and the rates they give; a rate of nothing is ``None``."""
@@ -56,6 +61,7 @@ class Tally:
             "padding": round(1 - seconds / (self.segments * context_s), 4) if self.segments else None,
             "with_timestamps": self.with_timestamps,
             "with_prompt": self.with_prompt,
+            "non_speech": self.non_speech,
         }
 
 

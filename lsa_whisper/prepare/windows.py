@@ -37,7 +37,7 @@ class Window:
 
     def random(self, seed: int, purpose: str) -> random.Random:
         """Return a source of chance that depends on what is said here and on nothing else: no order, no path."""
-        return _chance(self.members, seed, purpose)
+        return chance_of(self.members, seed, purpose)
 
     def plain(self) -> str:
         """Return the labels joined by spaces."""
@@ -162,7 +162,7 @@ def _fits(group: Sequence[Candidate], clump: Sequence[Candidate], context_ms: in
 def _window(group: list[Candidate], free: TimeSpan, context_ms: int, seed: int, follows: bool) -> Window:
     """Return the window over ``group``: its words and some of the silence around them, within ``free``."""
     cover = _cover(group)
-    chance = _chance(group, seed, "margins")
+    chance = chance_of(group, seed, "margins")
     spare = context_ms - cover.duration_ms
     before = min(max(0, cover.start_ms - free.start_ms), MARGIN_MS, spare)
     lead = round(before * chance.random())
@@ -171,6 +171,7 @@ def _window(group: list[Candidate], free: TimeSpan, context_ms: int, seed: int, 
     return Window(TimeSpan(cover.start_ms - lead, cover.end_ms + trail), tuple(group), follows)
 
 
-def _chance(members: Sequence[Candidate], seed: int, purpose: str) -> random.Random:
+def chance_of(members: Sequence[Candidate], seed: int, purpose: str) -> random.Random:
+    """Return a source of chance that depends on what ``members`` say, and when, and on nothing else."""
     said = "\n".join(f"{one.span.start_ms} {one.span.end_ms} {one.text}" for one in members)
     return random.Random(hashlib.sha256(f"{seed} {purpose}\n{said}".encode()).digest())

@@ -2,8 +2,10 @@
 
 import itertools
 import json
+import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -36,7 +38,7 @@ def rejected(out: Path) -> list[dict]:
     return [json.loads(line) for line in (out / "rejected.jsonl").read_text().splitlines()]
 
 
-def words(row: Segment) -> list[str]:
+def words_of(row: Segment) -> list[str]:
     said = decode(TIMESTAMP.sub(" ", row.text), Labels.from_name(row.labels)).utterances
     return [word for utterance in said for word in utterance.verbatim()]
 
@@ -70,7 +72,7 @@ def test_no_word_is_lost_or_invented(session, talk, tmp_path, style, one_utteran
         lines[12] = ("CHI", "no time here .", None)
         folder = session(name, lines)
     prepare([folder], tmp_path / "out", labels=style, one_utterance=one_utterance)
-    found = sorted(word.lower() for row in rows(tmp_path / "out") for word in words(row))
+    found = sorted(word.lower() for row in rows(tmp_path / "out") for word in words_of(row))
     lost = {(one["file"], one["line"]) for one in rejected(tmp_path / "out")}
     expected = []
     for one in discover(folder)[0]:
@@ -79,6 +81,36 @@ def test_no_word_is_lost_or_invented(session, talk, tmp_path, style, one_utteran
                 expected += utterance.fluent() if style == "fluent" else utterance.verbatim()
     assert found == sorted(word.lower() for word in expected) and found
     assert len(lost) == 4 * 2
+
+
+def test_a_long_utterance_is_told_in_pieces_or_rejected_word_by_word(tmp_path):
+    said = "and &-um we went [/] went to the sto:re and then <the dog> [//] the big dog ran (..) home with us"
+    text = " ".join([*[said] * 4, "."])
+    spoken = chat.utterance("CHI", text).verbatim()
+    times = [(word, TimeSpan(at * 500 + 100, at * 500 + 520)) for at, word in enumerate(spoken)]
+    span = TimeSpan(100, 500 * len(spoken) + 100)
+    samples = np.zeros(16 * (span.end_ms + 500), np.float32)
+    for _, at in times:
+        samples[16 * at.start_ms : 16 * at.end_ms] = 0.1 * np.sin(np.arange(16 * at.duration_ms) / 3)
+    (tmp_path / "c").mkdir()
+    for name, words in (("with", times), ("without", None)):
+        sf.write(tmp_path / "c" / f"{name}.wav", samples, 16_000)
+        made = chat.utterance("CHI", text, span, words)
+        people = [Participant("CHI", "Target_Child")]
+        transcript = chat.compose(languages=["eng"], participants=people, utterances=[made], media=name)
+        chat.write(transcript, tmp_path / "c" / f"{name}.cha")
+    done = prepare([tmp_path / "c"], tmp_path / "out", context_s=10, without_timestamps=0.0)
+    assert done.rejected["longer than the context"]["utterances"] == 1
+    assert [one["text"] for one in rejected(tmp_path / "out")] == [text]
+    found = rows(tmp_path / "out")
+    assert {row.session for row in found} == {"with"} and len(found) >= span.duration_ms // 10_000 > 2
+    assert [word for row in found for word in words_of(row)] == spoken
+    for row in found:
+        begin, end = round(row.offset * 1000), round((row.offset + row.duration) * 1000)
+        heard = [word for word, at in times if begin <= at.start_ms and at.end_ms <= end]
+        assert heard == words_of(row) and row.duration <= 10
+    assert found[-1].text.rpartition("<|")[0].endswith("us.")
+    assert not any(row.text.rpartition("<|")[0].endswith(".") for row in found[:-1])
 
 
 def test_the_audio_of_a_window_holds_its_words_and_no_others(session, talk, tmp_path):
@@ -273,16 +305,16 @@ def test_changed_input_is_done_again(session, talk, tmp_path):
 
 
 def test_killing_it_at_any_moment_changes_nothing(session, talk, tmp_path):
-    for at in range(30):
+    for at in range(20):
         folder = session(f"s{at:02}", talk(30))
-    prepare([folder], tmp_path / "whole")
+    prepare([folder], tmp_path / "whole", shards=2)
     call = "from pathlib import Path; from lsa_whisper.prepare import prepare;"
-    call += f"prepare([Path({str(folder)!r})], Path('out'))"
+    call += f"prepare([Path({str(folder)!r})], Path('out'), processes=2, shards=2)"
     chance = np.random.default_rng(0)
     for _ in range(4):
-        child = subprocess.Popen([sys.executable, "-c", call], cwd=tmp_path)
-        time.sleep(0.5 + chance.random() * 0.7)
-        child.kill()
+        child = subprocess.Popen([sys.executable, "-c", call], cwd=tmp_path, start_new_session=True)
+        time.sleep(0.5 + chance.random())
+        os.killpg(child.pid, signal.SIGKILL)
         child.wait()
     subprocess.run([sys.executable, "-c", call], cwd=tmp_path, check=True)
     assert contents(tmp_path / "out") == contents(tmp_path / "whole")
@@ -334,16 +366,24 @@ def test_real_pairs_keep_every_word(tmp_path, one_utterance, style):
     assert done.rejected == {"untranscribed": {"utterances": 1, "seconds": 2.831}}
     for file in sorted(REAL.glob("*.cha")):
         spoken = [one.verbatim() for one in chat.read(file).utterances if not one.unusable()]
-        told = [words(row) for row in rows(tmp_path / "out") if row.session == file.stem]
+        told = [words_of(row) for row in rows(tmp_path / "out") if row.session == file.stem]
         # Verbatim sentences begin with a small letter when they are read back.
         assert [word.lower() for one in told for word in one] == [word.lower() for one in spoken for word in one]
 
 
 @pytest.mark.skipif(not (STORYBOOK / "card.yaml").is_file(), reason="the synthetic corpus has not been made")
-@pytest.mark.parametrize("context_s", [6.0, 30.0])
+@pytest.mark.parametrize("context_s", [2.0, 6.0, 30.0])
 def test_storybook_windows_hold_their_words_by_exact_word_times(tmp_path, context_s):
     done = prepare([STORYBOOK], tmp_path / "out", context_s=context_s)
-    assert done.rejected == {} and not done.unpaired and not done.notes
+    assert not done.unpaired and not done.notes
+    lost = [word for one in rejected(tmp_path / "out") for word in chat.utterance("CHI", one["text"]).verbatim()]
+    if context_s < 6:  # many utterances are longer, and hardly one of them cannot be cut
+        assert set(done.rejected) <= {"longer than the context"} and len(lost) < 50
+    else:
+        assert done.rejected == {}
+    spoken = [word for one in discover(STORYBOOK)[0] for said in one.transcript.utterances for word in said.verbatim()]
+    told = [word for row in rows(tmp_path / "out") for word in words_of(row)]
+    assert sorted([*told, *lost]) == sorted(spoken)
     by_session: dict[str, list[Segment]] = {}
     for row in rows(tmp_path / "out"):
         by_session.setdefault(row.session, []).append(row)
@@ -353,5 +393,5 @@ def test_storybook_windows_hold_their_words_by_exact_word_times(tmp_path, contex
             start_ms, end_ms = round(row.offset * 1000), round((row.offset + row.duration) * 1000)
             heard = [word for word, at in timed if at.start_ms >= start_ms and at.end_ms <= end_ms]
             cut = [word for word, at in timed if at & TimeSpan(start_ms, end_ms)]
-            assert len(heard) == len(cut) == len(words(row)), (one.name, row.offset)
+            assert len(heard) == len(cut) == len(words_of(row)), (one.name, row.offset)
             assert row.split == one.split

@@ -1,0 +1,158 @@
+"""An utterance longer than the context -> pieces that fit, cut between words whose times ``%wor`` knows.
+
+The law: the pieces, read one by one, say the same words and hold the same disfluencies as the whole. So no cut falls
+between a stumble and its repair, nor inside ``<...>``; only pauses that stand at a cut are lost. The terminator belongs
+to the last piece alone, because nothing ends before it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
+from itertools import accumulate, pairwise
+
+from lsa_whisper.chat import Disfluency, Utterance
+from lsa_whisper.chat.lines import FOLD
+from lsa_whisper.chat.main_tier import BULLET
+from lsa_whisper.chat.reading import Event, Reading
+from lsa_whisper.chat.tree import Group, Word
+from lsa_whisper.chat.word import read_word
+from lsa_whisper.labels import Labels, encode
+from lsa_whisper.timespan import TimeSpan
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A place between two words: the first ends at ``end_ms``, the second begins at ``start_ms``.
+
+    ``end`` and ``start`` are the offsets in the main tier where the one side ends and the other begins.
+    """
+
+    end_ms: int
+    start_ms: int
+    end: int
+    start: int
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of an utterance, as an utterance of its own, and its label."""
+
+    utterance: Utterance
+    label: str
+
+
+def cut(utterance: Utterance, context_ms: int, labels: Labels) -> list[Piece]:
+    """Return the pieces of ``utterance``, none longer than ``context_ms``; empty where it cannot be cut so.
+
+    Each cut is in the longest silence between words in the last third of what is in reach, or of all that is in reach.
+
+    >>> from lsa_whisper.chat import utterance
+    >>> words = [(word, TimeSpan(at * 1000, at * 1000 + 600)) for at, word in enumerate(["I", "want", "want", "it"])]
+    >>> long = utterance("CHI", "I want [/] want it .", TimeSpan(0, 3600), words)
+    >>> [(piece.label, piece.utterance.span) for piece in cut(long, 3000, Labels())]
+    [('I want / want', TimeSpan(start_ms=0, end_ms=2600)), ('it.', TimeSpan(start_ms=3000, end_ms=3600))]
+    """
+    if utterance.span is None:
+        return []
+    chosen: list[Cut] = []
+    left = utterance.span
+    places = list(_places(utterance, left))
+    while left.duration_ms > context_ms:
+        reach = [one for one in places if left.start_ms < one.end_ms <= left.start_ms + context_ms]
+        late = [one for one in reach if one.end_ms > left.start_ms + context_ms * 2 // 3]
+        best = max(late or reach, key=lambda one: (one.start_ms - one.end_ms, one.end_ms), default=None)
+        if best is None:
+            return []
+        chosen.append(best)
+        left = TimeSpan(best.start_ms, left.end_ms)
+    pieces = list(_pieces(utterance, utterance.span, chosen))
+    return [_labelled(pieces, at, labels) for at in range(len(pieces))] if _same(utterance, pieces) else []
+
+
+def _places(utterance: Utterance, span: TimeSpan) -> Iterator[Cut]:
+    """Yield the places, in order, where a cut takes nothing apart and the times on both sides are known."""
+    times, joined = _times(utterance), _joined(utterance)
+    ended = list(accumulate((at.end_ms if at else 0 for at in times), max, initial=0))
+    latest = [at.start_ms if at else span.end_ms for at in reversed(times)]
+    begins = list(accumulate(latest, min, initial=span.end_ms))[::-1]
+    items = utterance.tree.items
+    spoken = [(at, len(Reading([item]).verbatim)) for at, item in enumerate(items) if isinstance(item, Word | Group)]
+    words = 0
+    for (at, count), (following, more) in pairwise(spoken):
+        words += count
+        # Where laughter stands between two words, it sounds in the gap, and neither side would hold it.
+        if not count or not more or joined[words] or not times[words - 1] or not times[words]:
+            continue
+        if span.start_ms < ended[words] <= begins[words] < span.end_ms:
+            yield Cut(ended[words], begins[words], items[at + 1].offset, items[following].offset)
+
+
+def _joined(utterance: Utterance) -> list[bool]:
+    """Return for the place before each word whether a disfluency and its repair reach across it."""
+    joined = [False] * (len(utterance.reading.verbatim) + 1)
+    for event in utterance.reading.events:
+        end = max(event.end, event.repair_end or 0)
+        joined[event.start + 1 : end] = [True] * max(0, end - event.start - 1)
+    return joined
+
+
+def _times(utterance: Utterance) -> list[TimeSpan | None]:
+    """Return the time of each spoken word; ``None`` where ``%wor`` does not have that word."""
+    spoken = [_letters(word) for word in utterance.reading.verbatim]
+    timed = [(_letters(word), at) for written, at in utterance.word_times for word in read_word(written).verbatim]
+    times: list[TimeSpan | None] = [None] * len(spoken)
+    matcher = SequenceMatcher(None, spoken, [word for word, _ in timed], autojunk=False)
+    for block in matcher.get_matching_blocks():
+        for at in range(block.size):
+            times[block.a + at] = timed[block.b + at][1]
+    return times
+
+
+def _letters(word: str) -> str:
+    return "".join(filter(str.isalnum, word)).casefold()
+
+
+def _pieces(utterance: Utterance, span: TimeSpan, cuts: Sequence[Cut]) -> Iterator[Utterance]:
+    ends = [*((one.end, one.end_ms) for one in cuts), (len(utterance.body), span.end_ms)]
+    start, start_ms = 0, span.start_ms
+    for at, (end, end_ms) in enumerate(ends):
+        text = FOLD.sub(" ", BULLET.sub(" ", utterance.body[start:end])).strip()
+        main = f"*{utterance.speaker}:\t{text} \x15{start_ms}_{end_ms}\x15\n"
+        yield replace(utterance, main=main, tiers=())
+        if at < len(cuts):
+            start, start_ms = cuts[at].start, cuts[at].start_ms
+
+
+def _same(utterance: Utterance, pieces: Sequence[Utterance]) -> bool:
+    """Return whether ``pieces`` say what ``utterance`` says, pauses between them aside."""
+    verbatim: list[str] = []
+    fluent: list[str] = []
+    events: Counter[Event] = Counter()
+    for piece in pieces:
+        at = len(verbatim)
+        events.update(_moved(event, at) for event in piece.events())
+        verbatim += piece.verbatim()
+        fluent += piece.fluent()
+    lost = Counter(utterance.events())
+    lost.subtract(events)
+    paused = all(count == 0 or (count > 0 and event.kind is Disfluency.PAUSE) for event, count in lost.items())
+    return paused and (verbatim, fluent) == (utterance.verbatim(), utterance.fluent())
+
+
+def _moved(event: Event, by: int) -> Event:
+    repair = (event.repair_start, event.repair_end)
+    start, end = (place if place is None else place + by for place in repair)
+    return replace(event, start=event.start + by, end=event.end + by, repair_start=start, repair_end=end)
+
+
+def _labelled(pieces: Sequence[Utterance], at: int, labels: Labels) -> Piece:
+    piece = pieces[at]
+    text = encode(piece, replace(labels, roles=False))
+    if at < len(pieces) - 1:
+        text = text.removesuffix(".").rstrip()
+    if at and labels.style == "fluent":  # its capital letter says that a sentence begins
+        text = "".join(piece.fluent()[:1])[:1] + text[1:]
+    return Piece(piece, f"*{piece.speaker}: {text}" if labels.roles and text else text)

@@ -1,0 +1,68 @@
+"""Windows in which nothing is said, so that a model learns to write nothing there.
+
+They must be certain: what nobody transcribed may still be talk. So they lie between the first and the last utterance,
+away from every bullet (of rejected utterances too), and only where the recording is quiet beside its own speech.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+import numpy as np
+
+from lsa_whisper.prepare.filter import Candidate
+from lsa_whisper.prepare.levels import FRAME_MS, Levels
+from lsa_whisper.prepare.windows import Window, chance_of
+from lsa_whisper.timespan import TimeSpan
+
+SHORTEST_MS = 2_000
+"""Shorter silences are pauses in talk, and windows with words hold those."""
+GUARD_MS = 500
+"""How far from a bullet: speech may begin before its bullet and end after it."""
+QUIET = 0.1
+"""The loudest sample of a window, as a share of the median frame peak of the accepted speech: 20 dB below it."""
+
+
+def non_speech(
+    candidates: Sequence[Candidate],
+    windows: Sequence[Window],
+    levels: Levels,
+    *,
+    share: float,
+    context_ms: int,
+    seed: int,
+) -> list[Window]:
+    """Return windows without words, in order of time: ``share`` of all windows, or fewer where silence is scarce."""
+    chance = chance_of([one for window in windows for one in window.members], seed, "non-speech")
+    # A session of ten windows has one of these in a hundred tenths of the cases: shares add up over sessions.
+    count = int(len(windows) * share / (1 - share) + chance.random())
+    places = _places(candidates, levels, context_ms) if count else []
+    chosen = sorted(chance.sample(places, min(count, len(places))))
+    return [Window(_within(place, chance, context_ms), ()) for place in chosen]
+
+
+def _places(candidates: Sequence[Candidate], levels: Levels, context_ms: int) -> list[TimeSpan]:
+    """Return stretches without speech, none longer than the context."""
+    accepted = [levels.peaks_in(one.span) for one in candidates if one.reason is None]
+    loud = levels.peaks > QUIET * np.median(np.concatenate(accepted))
+    spans = [one.span for one in candidates]
+    for span in (
+        TimeSpan(0, min(span.start_ms for span in spans)),
+        TimeSpan(max(span.end_ms for span in spans), levels.duration_ms),
+        *(TimeSpan(span.start_ms - GUARD_MS, span.end_ms + GUARD_MS) for span in spans),
+    ):
+        loud[levels.frames(span)] = True
+    edges = np.flatnonzero(np.diff(loud, prepend=True, append=True)) * FRAME_MS
+    return [
+        TimeSpan(start_ms, min(end_ms, start_ms + context_ms))
+        for begin_ms, end_ms in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True)
+        for start_ms in range(begin_ms, end_ms - min(SHORTEST_MS, context_ms) + 1, context_ms)
+    ]
+
+
+def _within(place: TimeSpan, chance: random.Random, context_ms: int) -> TimeSpan:
+    """Return a stretch of any length in ``place``, because a model must expect all lengths."""
+    length_ms = chance.randint(min(SHORTEST_MS, context_ms), place.duration_ms)
+    start_ms = chance.randint(place.start_ms, place.end_ms - length_ms)
+    return TimeSpan(start_ms, start_ms + length_ms)
