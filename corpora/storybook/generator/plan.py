@@ -27,6 +27,7 @@ class Piece:
         copies: How often those first sounds come before the whole word (a part-word repetition).
         stretch_ms: How long the first sound is held (a prolongation), 0 leaves it.
         block_ms: How long the word sticks before it bursts out, 0 if it does not.
+        drawl: How many times as long as usual the whole word lasts.
         gap_ms: Silence after the word.
     """
 
@@ -36,6 +37,7 @@ class Piece:
     copies: int = 0
     stretch_ms: int = 0
     block_ms: int = 0
+    drawl: float = 1.0
     gap_ms: int = 0
 
 
@@ -173,11 +175,19 @@ def _gap(rng: np.random.Generator, low_ms: int, high_ms: int) -> int:
     return int(rng.integers(low_ms, high_ms))
 
 
+def _broken_off(word: str, rng: np.random.Generator) -> Piece:
+    """Return a word after which the speaker stops and goes back: it is drawn out, and a silence follows.
+
+    Both are what listeners know an interruption by (Shriberg 2001, To "errrr" is human).
+    """
+    return Piece(word, (word,), drawl=float(rng.uniform(1.3, 1.9)), gap_ms=_gap(rng, 120, 330))
+
+
 def _repetition(rest: list[str], rng: np.random.Generator, chat: list[str], pieces: list[Piece]) -> int:
     word = rest[0]
     for _ in range(1 + int(rng.random() < 0.25)):
         chat += [word, "[/]"]
-        pieces.append(Piece(word, (word,), gap_ms=_gap(rng, 40, 250)))
+        pieces.append(_broken_off(word, rng))
     chat.append(word)
     pieces.append(_plain(word))
     return 1
@@ -188,7 +198,7 @@ def _phrase_repetition(rest: list[str], rng: np.random.Generator, chat: list[str
         return 0
     first, second = rest[:2]
     chat += [f"<{first} {second}>", "[/]", first, second]
-    pieces += [_plain(first), Piece(second, (second,), gap_ms=_gap(rng, 60, 300)), _plain(first), _plain(second)]
+    pieces += [_plain(first), _broken_off(second, rng), _plain(first), _plain(second)]
     return 2
 
 
@@ -200,10 +210,10 @@ def _revision(rest: list[str], rng: np.random.Generator, chat: list[str], pieces
     if chat and chat[-1] == pieces[-1].say and pieces[-1].gap_ms == 0 and rng.random() < 0.5:
         before = chat.pop()
         chat += [f"<{before} {wrong}>", "[//]", before, word]
-        pieces += [Piece(wrong, (wrong,), gap_ms=_gap(rng, 80, 300)), _plain(before), _plain(word)]
+        pieces += [_broken_off(wrong, rng), _plain(before), _plain(word)]
     else:
         chat += [wrong, "[//]", word]
-        pieces += [Piece(wrong, (wrong,), gap_ms=_gap(rng, 80, 300)), _plain(word)]
+        pieces += [_broken_off(wrong, rng), _plain(word)]
     return 1
 
 

@@ -40,6 +40,8 @@ def _pieces_of(
     if piece.stretch_ms:
         first = sounds[1] - sounds[0]
         word = np.concatenate([hold(word[:first], piece.stretch_ms * RATE_HZ // 1000), word[first:]])
+    if piece.drawl > 1:
+        word = hold(word, round(len(word) * piece.drawl))
     if piece.block_ms:
         word = np.concatenate([_creak(piece.block_ms, rng) * _level(word), word])
     if gap:
