@@ -33,16 +33,17 @@ def run(args: Sequence[str]) -> None:
         MissingExtraError: Batchalign is not installed.
         LsaWhisperError: Batchalign's command is built otherwise than this engine knows it.
     """
-    register(word_times="--wor" in args)
+    register(word_times="--wor" in args, diarized="--diarize" in args)
     app = importlib.import_module("batchalign.cli").app
     app(args=list(args), prog_name="batchalign")
 
 
-def register(*, word_times: bool = False) -> None:
-    """Add the engine ``lsa`` to the ``batchalign`` command of this process; a second call only sets ``word_times``.
+def register(*, word_times: bool = False, diarized: bool = False) -> None:
+    """Add the engine ``lsa`` to the ``batchalign`` command of this process; a second call only changes the settings.
 
     Args:
         word_times: find the time of each word, which ``--wor`` writes.
+        diarized: leave the speakers that Batchalign's ``--diarize`` finds instead of the model's.
 
     Raises:
         MissingExtraError: Batchalign is not installed.
@@ -51,13 +52,13 @@ def register(*, word_times: bool = False) -> None:
     version = require("the engine lsa")
     place = importlib.import_module(_PLACE)
     if (previous := getattr(place, "_lsa_whisper", None)) is not None:
-        previous.word_times = word_times
+        previous.word_times, previous.diarized = word_times, diarized
         return
     verify(place, version)
     engines = {each.name: each.value for each in place.AsrEngine} | {ENGINE: ENGINE}
     place.AsrEngine = Enum("AsrEngine", engines, type=str, module=_PLACE)
     place._DEFAULT_MODEL = {place.AsrEngine(key.value): name for key, name in place._DEFAULT_MODEL.items()}
-    place._lsa_whisper = _Engine(place, word_times)
+    place._lsa_whisper = _Engine(place, word_times, diarized)
 
 
 def verify(place: Any, version: str) -> None:
@@ -86,8 +87,8 @@ def _parameters(function: Any) -> tuple[str, ...] | None:
 class _Engine:
     """Stands in for three functions of Batchalign's command; what is not for this engine goes to the real ones."""
 
-    def __init__(self, place: Any, word_times: bool):
-        self.word_times = word_times
+    def __init__(self, place: Any, word_times: bool, diarized: bool):
+        self.word_times, self.diarized = word_times, diarized
         self._backend: Any = None
         self._build_asr, self._build_utseg, self._write = place._build_asr, place._build_utseg, place.write_outcome
         place._build_asr, place._build_utseg, place.write_outcome = self.build_asr, self.build_utseg, self.write
@@ -122,4 +123,5 @@ class _Engine:
 
         source = Path(str(outcome.source_id))
         place = source if out_dir is None else out_dir / source.relative_to(root)
-        finish(place.with_suffix(options.get("output_suffix") or place.suffix), self._backend.pop(str(source)))
+        place = place.with_suffix(options.get("output_suffix") or place.suffix)
+        finish(place, self._backend.pop(str(source)), speakers=not self.diarized)

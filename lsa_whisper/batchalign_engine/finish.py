@@ -15,22 +15,23 @@ _NO_TIMES = re.compile(r"%wor:\txxx \x15\d+_\d+\x15 \S+\n\Z")
 _BODY = re.compile(r"^(?:\*|@End)", re.MULTILINE)
 
 
-def finish(path: Path, written: Transcript) -> Transcript:
+def finish(path: Path, written: Transcript, *, speakers: bool = True) -> Transcript:
     """Complete the file that Batchalign has written at ``path``, and return what it holds now.
 
     Args:
         path: Batchalign's CHAT file; it is replaced in one step.
         written: what our model wrote for the same recording.
+        speakers: whether the model's speakers are put in; ``False`` leaves those that Batchalign has found.
 
     Raises:
         LsaWhisperError: the file has other utterances than the model wrote.
     """
-    transcript = finished(path, written)
+    transcript = finished(path, written, speakers=speakers)
     chat.write(transcript, path)
     return transcript
 
 
-def finished(path: Path, written: Transcript) -> Transcript:
+def finished(path: Path, written: Transcript, *, speakers: bool = True) -> Transcript:
     """Return the file at ``path`` completed; see :func:`finish`."""
     with path.open(encoding="utf-8") as stream:
         document = CHATFile.read(stream)
@@ -39,14 +40,19 @@ def finished(path: Path, written: Transcript) -> Transcript:
             f"{path}: has {len(document.utterances)} utterances where the model wrote {len(written.utterances)}; "
             "this Batchalign joins or splits them: report it, with the version of Batchalign"
         )
+    if speakers:
+        _name_speakers(document, written)
+    comments = [line.value for line in written.headers if line.name == "@Comment"]
+    return _without_placeholders(_remarked(document.stringify(), comments))
+
+
+def _name_speakers(document: CHATFile, written: Transcript) -> None:
     people = list(written.participants.values())
     speakers = {person.code: _speaker(person) for person in people}
     # A recording without words has one xxx, which nobody said.
     codes = [each.speaker for each in written.utterances] or [people[0].code]
     for each, code in zip(document.utterances, codes, strict=True):
         each.speaker = speakers[code]
-    comments = [line.value for line in written.headers if line.name == "@Comment"]
-    return _without_placeholders(_remarked(document.stringify(), comments))
 
 
 def _speaker(person: Participant) -> Speaker:

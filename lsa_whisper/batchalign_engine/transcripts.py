@@ -130,7 +130,7 @@ class _Run:
         # One recording for each call: Batchalign names a failure only in what the call returns.
         (outcome,) = self._pipeline.run([batchalign.inputs.media_from_path(source, source, self._lang)])
         if outcome.is_failed:
-            raise LsaWhisperError(str(outcome.error))
+            raise LsaWhisperError(f"{audio}: Batchalign could not transcribe it ({outcome.error})")
         with tempfile.TemporaryDirectory() as scratch:
             draft = Path(scratch) / target.name
             outcome.write(str(draft), strip_word_timing=not self._wor)

@@ -43,7 +43,7 @@ def bare_words(utterance: Utterance) -> str:
 
     >>> from lsa_whisper.chat import utterance
     >>> bare_words(utterance("PAR", "I saw | &-um 12 dog’s ?"))
-    'I saw um dogs ?'
+    "I saw um dog's ?"
     """
     found = [_LETTERS.findall(word.replace("’", "'")) for word in utterance.verbatim()]
     words = [part for parts in found for part in parts]

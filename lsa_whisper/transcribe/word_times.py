@@ -14,6 +14,7 @@ from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcribe.decode import TimedText
 
 TimedWord = tuple[str, TimeSpan]
+_FRAME_MS = 20
 _NOT_SAID = re.compile(r"\*[A-Z][A-Z0-9]*:|&=\S+")
 
 
@@ -82,20 +83,22 @@ def parted(spans: Sequence[TimeSpan], words: Sequence[Sequence[TimedWord]]) -> l
 
 
 def fitted(words: Sequence[TimedWord], span: TimeSpan) -> list[TimedWord]:
-    """Return the words moved into ``span``: in order, without overlap, each at least a millisecond; none without room.
+    """Return the words moved into ``span``: in order, without overlap, each with some room; none without a millisecond each.
+
+    A word that the alignment passed in no time gets a frame of the encoder, or its share where the span is too short.
 
     >>> fitted([("a", TimeSpan(0, 300)), ("b", TimeSpan(250, 250)), ("c", TimeSpan(990, 2000))], TimeSpan(100, 1000))
-    [('a', TimeSpan(start_ms=100, end_ms=300)), ('b', TimeSpan(start_ms=300, end_ms=301)),
-     ('c', TimeSpan(start_ms=990, end_ms=1000))]
+    [('a', TimeSpan(start_ms=100, end_ms=300)), ('b', TimeSpan(start_ms=300, end_ms=320)),
+     ('c', TimeSpan(start_ms=980, end_ms=1000))]
     """
     if span.duration_ms < len(words):
         return []
     placed: list[TimedWord] = []
-    free = span.start_ms
+    free, least = span.start_ms, min(_FRAME_MS, span.duration_ms // max(1, len(words)))
     for number, (word, at) in enumerate(words):
-        last = span.end_ms - (len(words) - 1 - number)  # each word that follows needs its millisecond
-        start = min(max(at.start_ms, free), last - 1)
-        end = min(max(at.end_ms, start + 1), last)
+        last = span.end_ms - least * (len(words) - 1 - number)  # room for the words that follow
+        start = min(max(at.start_ms, free), last - least)
+        end = min(max(at.end_ms, start + least), last)
         placed.append((word, TimeSpan(start, end)))
         free = end
     return placed
