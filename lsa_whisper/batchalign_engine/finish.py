@@ -67,7 +67,7 @@ def _remarked(text: str, comments: list[str]) -> str:
 
 
 def _without_placeholders(text: str) -> Transcript:
-    """Return the transcript without the ``%wor`` tiers that stand for no word times, except those of a real ``xxx``."""
+    """Return the transcript without the ``%wor`` tiers that stand for no word times (see ``backend``)."""
     transcript = chat.parse(text)
     for at, block in enumerate(transcript.blocks):
         if isinstance(block, chat.Utterance):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from importlib import metadata
 
 from lsa_whisper.errors import LsaWhisperError, MissingExtraError
@@ -20,9 +19,11 @@ def require(feature: str) -> str:
         MissingExtraError: there is none.
         LsaWhisperError: it is too old or too new.
     """
-    if importlib.util.find_spec("batchalign") is None:
-        raise MissingExtraError(feature, "Batchalign", "batchalign")
-    version = metadata.version("batchalign")
+    # Not by import: any folder called batchalign in the working directory would pass for it.
+    try:
+        version = metadata.version("batchalign")
+    except metadata.PackageNotFoundError as error:
+        raise MissingExtraError(feature, "Batchalign", "batchalign") from error
     if not fits(version):
         raise LsaWhisperError(
             f"{feature} needs Batchalign 0.10 from 0.10.7 on, and {version} is installed: pip install "
@@ -38,4 +39,4 @@ def fits(version: str) -> bool:
     [False, False, True, True, False]
     """
     numbers = tuple(int("".join(filter(str.isdigit, part.split("rc")[0])) or 0) for part in version.split(".")[:3])
-    return FIRST <= numbers and numbers[:2] < BEFORE
+    return numbers >= FIRST and numbers[:2] < BEFORE

@@ -5,17 +5,19 @@ from __future__ import annotations
 import sys
 import tempfile
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lsa_whisper import __version__, chat, checkpoint
 from lsa_whisper.audio import Recording
 from lsa_whisper.batchalign_engine.installed import require
-from lsa_whisper.errors import AudioError, LsaWhisperError
+from lsa_whisper.errors import AudioError, CheckpointError, LsaWhisperError
 from lsa_whisper.transcribe import Done, Failure, Transcribed
 from lsa_whisper.transcribe.jobs import find_jobs
 from lsa_whisper.transcribe.progress import Meter, meter
 from lsa_whisper.transcribe.record import digest_inputs, is_finished, stamped
+from lsa_whisper.transcribe.transcriber import placement
 
 if TYPE_CHECKING:
     from lsa_whisper.batchalign_engine.backend import LsaWhisperBackend
@@ -60,56 +62,49 @@ def transcribe(
     jobs = list(find_jobs(paths, out))
     if not jobs:
         raise AudioError("no recording was found; name audio files, or folders that hold some")
-    settings = {"version": __version__, "batchalign": version, "language": lang, "words": str(wor)}
-    run = _Run(str(model), lang, wor, "cpu" if force_cpu else "auto", batch_size, settings, num_speakers)
-    return run.all(jobs)
+    device, dtype = placement("cpu" if force_cpu else "auto", "auto")
+    settings = {"version": __version__, "batchalign": version, "language": lang, "words": str(wor), "dtype": dtype}
+    options = {"language": lang, "word_times": wor, "device": device, "dtype": dtype, "batch_size": batch_size}
+    return _Run(str(model), options, settings, num_speakers).all(jobs)
 
 
 class _Run:
     """One call of the command: its model is loaded for the first recording that needs it."""
 
-    def __init__(
-        self,
-        model: str,
-        lang: str,
-        wor: bool,
-        device: str,
-        batch_size: int,
-        settings: dict[str, str],
-        num_speakers: int | None,
-    ):
-        self._lang, self._wor, self._expected = lang, wor, num_speakers
-        self._options: dict[str, Any] = {"device": device, "batch_size": batch_size}
-        self._model, self._settings = model, settings
-        self._digest = checkpoint.digest(model)
-        self._backend: LsaWhisperBackend | None = None
-        self._pipeline: Any = None
+    def __init__(self, model: str, options: dict[str, Any], settings: dict[str, str], num_speakers: int | None):
+        self._model, self._options, self._settings, self._expected = model, options, settings, num_speakers
+        self._digest = checkpoint.digest(model)  # a model that is not there must fail before any recording is opened
+        self._progress = Meter(0.0)
 
     def all(self, jobs: Sequence[tuple[Path, Path]]) -> Transcribed:
+        """Do the jobs one after another; what goes wrong with one is noted, and the rest goes on."""
         done, failed, written = [], [], {}
         lengths = [_duration_s(audio) for audio, _ in jobs]
-        with meter(sum(lengths)) as progress:
-            self._load(progress)
+        with meter(sum(lengths)) as self._progress:
             for (audio, target), length in zip(jobs, lengths, strict=True):
                 try:
                     if target in written:
                         raise AudioError(f"{audio}: {written[target].name} has the same name; rename one of the two")
                     written[target] = audio
                     done.append(self._one(audio, target))
+                except CheckpointError:
+                    raise
                 except (LsaWhisperError, OSError, RuntimeError, ValueError) as error:
                     failed.append(Failure(audio, _one_line(error, audio)))
-                progress.finish(audio.name, length)
+                self._progress.finish(audio.name, length)
         return Transcribed(tuple(done), tuple(failed))
 
-    def _load(self, progress: Meter) -> None:
-        import batchalign
-
+    @cached_property
+    def _backend(self) -> LsaWhisperBackend:
         from lsa_whisper.batchalign_engine.backend import LsaWhisperBackend
 
-        self._backend = LsaWhisperBackend.load(
-            self._model, language=self._lang, word_times=self._wor, listener=progress.at, **self._options
-        )
-        self._pipeline = batchalign.recipes.transcribe(
+        return LsaWhisperBackend.load(self._model, listener=self._progress.at, **self._options)
+
+    @cached_property
+    def _pipeline(self) -> Any:
+        import batchalign
+
+        return batchalign.recipes.transcribe(
             asr_backend=self._backend,
             utseg_backend=self._backend,
             cache=batchalign.CacheSpec.bypass(),
@@ -128,12 +123,12 @@ class _Run:
             return Done(audio, target, skipped=True)
         source = str(audio.absolute())
         # One recording for each call: Batchalign names a failure only in what the call returns.
-        (outcome,) = self._pipeline.run([batchalign.inputs.media_from_path(source, source, self._lang)])
+        (outcome,) = self._pipeline.run([batchalign.inputs.media_from_path(source, source, self._options["language"])])
         if outcome.is_failed:
             raise LsaWhisperError(f"{audio}: Batchalign could not transcribe it ({outcome.error})")
         with tempfile.TemporaryDirectory() as scratch:
             draft = Path(scratch) / target.name
-            outcome.write(str(draft), strip_word_timing=not self._wor)
+            outcome.write(str(draft), strip_word_timing=not self._options["word_times"])
             transcript = stamped(finished(draft, self._backend.pop(source)), inputs)
         target.parent.mkdir(parents=True, exist_ok=True)
         chat.write(transcript, target)

@@ -83,7 +83,7 @@ def parted(spans: Sequence[TimeSpan], words: Sequence[Sequence[TimedWord]]) -> l
 
 
 def fitted(words: Sequence[TimedWord], span: TimeSpan) -> list[TimedWord]:
-    """Return the words moved into ``span``: in order, without overlap, each with some room; none without a millisecond each.
+    """Return the words moved into ``span``, in order and without overlap; none where a millisecond each has no room.
 
     A word that the alignment passed in no time gets a frame of the encoder, or its share where the span is too short.
 

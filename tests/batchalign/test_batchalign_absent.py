@@ -23,7 +23,10 @@ from lsa_whisper.errors import LsaWhisperError
     ids=lambda words: words[1],
 )
 def test_without_batchalign_one_line_says_what_to_install(words, monkeypatch):
-    monkeypatch.setattr(installed.importlib.util, "find_spec", lambda name: None)
+    def absent(name):
+        raise installed.metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(installed.metadata, "version", absent)
     result = CliRunner().invoke(main, words)
     assert result.exit_code == 1
     assert result.stderr.strip().endswith("needs Batchalign: pip install 'lsa-whisper[batchalign]'")
@@ -31,7 +34,6 @@ def test_without_batchalign_one_line_says_what_to_install(words, monkeypatch):
 
 
 def test_another_version_is_named_with_the_way_round_it(monkeypatch):
-    monkeypatch.setattr(installed.importlib.util, "find_spec", lambda name: object())
     monkeypatch.setattr(installed.metadata, "version", lambda name: "0.8.3")
     with pytest.raises(LsaWhisperError, match=r"0\.8\.3 is installed.*--engine whisper"):
         installed.require("the engine lsa")

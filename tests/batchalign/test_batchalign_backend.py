@@ -9,20 +9,22 @@ import numpy as np
 import pytest
 import soundfile
 
-batchalign = pytest.importorskip("batchalign", reason="Batchalign is not installed: make test-batchalign")
+# Its core, not its name: pytest puts tests/ on the path, where this very folder is called batchalign.
+pytest.importorskip("batchalign._core", reason="Batchalign is not installed: make test-batchalign")
 
-from batchalign._core.proto import AsrSegment, LanguageSpecAuto, UtSegInput  # noqa: E402
-from batchalign.chat import CHATFile  # noqa: E402
+import batchalign
+from batchalign._core.proto import AsrSegment, LanguageSpecAuto, UtSegInput
+from batchalign.chat import CHATFile
 
-from lsa_whisper import chat  # noqa: E402
-from lsa_whisper.audio import Recording  # noqa: E402
-from lsa_whisper.batchalign_engine import transcribe  # noqa: E402
-from lsa_whisper.batchalign_engine.backend import LsaWhisperBackend  # noqa: E402
-from lsa_whisper.batchalign_engine.finish import finish  # noqa: E402
-from lsa_whisper.chat import Participant, compose, utterance  # noqa: E402
-from lsa_whisper.errors import LsaWhisperError  # noqa: E402
-from lsa_whisper.timespan import TimeSpan  # noqa: E402
-from lsa_whisper.transcribe import Transcriber  # noqa: E402
+from lsa_whisper import chat
+from lsa_whisper.audio import Recording
+from lsa_whisper.batchalign_engine import transcribe
+from lsa_whisper.batchalign_engine.backend import LsaWhisperBackend
+from lsa_whisper.batchalign_engine.finish import finish
+from lsa_whisper.chat import Participant, compose, utterance
+from lsa_whisper.errors import LsaWhisperError
+from lsa_whisper.timespan import TimeSpan
+from lsa_whisper.transcribe import Transcriber
 
 PAIRED = Path(__file__).resolve().parents[3] / "shared" / "data" / "paired"
 
@@ -139,7 +141,14 @@ def second(tmp_path):
 
 def test_what_batchalign_refuses_keeps_its_words(second, tmp_path):
     spans = [TimeSpan(1000 * at, 1000 * at + 900) for at in range(6)]
-    said = ["&-um one [/] one .", "I saw 12 dog’s|cats ?", "&+b [//] .", "$%& .", "no terminator", "two [//] three +..."]
+    said = [
+        "&-um one [/] one .",
+        "I saw 12 dog’s | cats ?",
+        "&+b [//] .",
+        "$%& .",
+        "no terminator",
+        "two [//] three +...",
+    ]
     backend = LsaWhisperBackend(Says(*(utterance("PAR", *each) for each in zip(said, spans, strict=True))), "odd")
     written = through(backend, second, tmp_path / "second.cha")
     assert [u.text for u in written.utterances] == [
