@@ -15,6 +15,7 @@ from lsa_whisper.batchalign_engine.installed import require
 from lsa_whisper.errors import AudioError, CheckpointError, LsaWhisperError
 from lsa_whisper.transcribe import Done, Failure, Transcribed
 from lsa_whisper.transcribe.jobs import find_jobs
+from lsa_whisper.transcribe.language import chat_code
 from lsa_whisper.transcribe.progress import Meter, meter
 from lsa_whisper.transcribe.record import digest_inputs, is_finished, stamped
 from lsa_whisper.transcribe.transcriber import placement
@@ -42,7 +43,7 @@ def transcribe(
     Args:
         paths: recordings, and folders that are searched for recordings.
         model: a checkpoint folder or a hub name.
-        lang: ISO 639-3.
+        lang: ISO 639-3 (``eng``), as Batchalign wants it, or Whisper's code (``en``).
         out: the folder for transcripts; beside the audio if absent.
         engine: ``lsa``; Batchalign's own engines are in its own command.
         num_speakers: how many people speak; the model decides, but a transcript with another number is told of.
@@ -62,6 +63,7 @@ def transcribe(
     jobs = list(find_jobs(paths, out))
     if not jobs:
         raise AudioError("no recording was found; name audio files, or folders that hold some")
+    lang = chat_code(lang)
     device, dtype = placement("cpu" if force_cpu else "auto", "auto")
     settings = {"version": __version__, "batchalign": version, "language": lang, "words": str(wor), "dtype": dtype}
     options = {"language": lang, "word_times": wor, "device": device, "dtype": dtype, "batch_size": batch_size}

@@ -33,6 +33,8 @@ def timed_words(
     >>> timed_words([utterance("PAR", "&-um I .")], tokens)
     [[('um', TimeSpan(start_ms=100, end_ms=400)), ('I', TimeSpan(start_ms=500, end_ms=900))]]
     """
+    if not timed:
+        return [[] for _ in utterances]
     from rapidfuzz.distance import Indel
 
     letters, tokens = _letters(timed)
