@@ -5,7 +5,7 @@ READY := .venv/.ready
 # Threads that wait for each other asleep, not awake: beside other work, torch is three times as fast for it.
 export OMP_WAIT_POLICY ?= PASSIVE
 
-.PHONY: setup demo test lint storybook nano bench clean
+.PHONY: setup demo test test-batchalign lint storybook nano bench clean
 
 setup: $(READY)
 
@@ -25,6 +25,17 @@ demo: $(READY)
 
 test: $(READY)
 	$(BIN)/python -m pytest
+
+# Batchalign needs an older pyarrow than datasets 5 does, hence an environment of its own.
+BATCHALIGN := .venv-batchalign/bin
+.venv-batchalign/.ready: pyproject.toml constraints-batchalign.txt
+	$(PYTHON) -m venv .venv-batchalign
+	$(BATCHALIGN)/python -m pip install --quiet $(TORCH)
+	$(BATCHALIGN)/python -m pip install --quiet --constraint constraints-batchalign.txt --editable '.[batchalign]' pytest
+	@touch $@
+
+test-batchalign: .venv-batchalign/.ready
+	$(BATCHALIGN)/python -m pytest tests/batchalign lsa_whisper/batchalign_engine
 
 lint: $(READY)
 	$(BIN)/ruff format --check .

@@ -24,6 +24,8 @@ VERBS = {
     "transcribe": "lsa_whisper.transcribe:transcribe",
     "evaluate": "lsa_whisper.evaluate:evaluate",
     "export": "lsa_whisper.checkpoint:export",
+    "batchalign transcribe": "lsa_whisper.batchalign_engine:transcribe",
+    "batchalign run": "lsa_whisper.batchalign_engine:run",
     "doctor": "lsa_whisper.doctor:doctor",
     "demo": "lsa_whisper.demo:demo",
 }
@@ -166,6 +168,7 @@ def estimate_memory(**parameters: Any) -> None:
 @click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:1.")
 @click.option("--dtype", default="auto", show_default=True, help="auto, float32, bfloat16 or float16.")
 @click.option("--engine", default="transformers", show_default=True, help="The decoder's library.")
+@click.option("--wor/--nowor", "word_times", default=False, show_default=True, help="Write the time of each word.")
 def transcribe(**parameters: Any) -> None:
     """Write down recordings with every stumble, as CHAT.
 
@@ -221,6 +224,46 @@ def export(**parameters: Any) -> None:
     Example: lsa-whisper export runs/demo/lora -o exported
     """
     click.echo(_call("export", **parameters))
+
+
+@main.group()
+def batchalign() -> None:
+    """Use a model in Batchalign, TalkBank's pipeline, without losing what it writes.
+
+    Example: lsa-whisper batchalign transcribe visits -o transcripts --model runs/demo/full --lang eng
+    """
+
+
+@batchalign.command("transcribe")
+@click.argument("paths", nargs=-1, required=True, type=_path)
+@click.option("--model", required=True, help="A checkpoint folder, an adapter's too, or a hub name.")
+@click.option("--lang", required=True, help="Language of the speech, three letters (ISO 639-3): eng, spa.")
+@click.option("-o", "--out", type=_path, help="Folder for the transcripts; beside the audio when not given.")
+@click.option("--engine", default="lsa", show_default=True, help="lsa is the only one here; see batchalign run.")
+@click.option(
+    "-n", "--num-speakers", type=int, help="Say so when another number was written; the model decides who speaks."
+)
+@click.option("--force-cpu", is_flag=True, help="Leave a GPU alone.")
+@click.option("--wor/--nowor", default=False, show_default=True, help="Write the time of each word.")
+@click.option("--batch-size", default=8, show_default=True, help="Windows decoded at once.")
+def batchalign_transcribe(**parameters: Any) -> None:
+    """Write down recordings through Batchalign, every stumble kept.
+
+    Example: lsa-whisper batchalign transcribe visits -o transcripts --model runs/demo/full --lang eng
+    """
+    done = _call("batchalign transcribe", **parameters)
+    click.echo(done.table())
+    sys.exit(done.exit_code)
+
+
+@batchalign.command("run", context_settings={"ignore_unknown_options": True})
+@click.argument("args", nargs=-1, required=True, type=click.UNPROCESSED)
+def batchalign_run(**parameters: Any) -> None:
+    """Run Batchalign's own command with the engine lsa among its engines.
+
+    Example: lsa-whisper batchalign run -- transcribe visits -o out --engine lsa --model runs/demo/full --lang eng
+    """
+    _call("batchalign run", **parameters)
 
 
 @main.command()

@@ -13,9 +13,11 @@ from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.labels import Labels, decode
 from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcribe.decode import DecodedWindow, Piece
+from lsa_whisper.transcribe.word_times import fitted, parted, timed_words
 
 _ROLES = {
     "CHI": "Target_Child",
+    "ADU": "Adult",
     "MOT": "Mother",
     "FAT": "Father",
     "INV": "Investigator",
@@ -98,14 +100,18 @@ def verify_heading(heading: Heading, path: Path) -> None:
 def place(drafts: Sequence[Utterance], duration_ms: int) -> list[Utterance]:
     """Return utterances with bullets that start in order, do not overlap within a speaker, and end inside.
 
-    Words are kept whatever their times were; an utterance for which there is no room loses its bullet.
+    Words are kept whatever their times were; an utterance for which there is no room loses its bullet. ``%wor`` moves
+    with its utterance.
 
     >>> close = [utterance("PAR", "a .", TimeSpan(0, 900)), utterance("PAR", "b .", TimeSpan(800, 1200))]
     >>> [u.span for u in place(close, 1000)]
     [TimeSpan(start_ms=0, end_ms=900), TimeSpan(start_ms=900, end_ms=1000)]
     """
     spans = _pull_back(_push_on(drafts), drafts, duration_ms)
-    return [utterance(draft.speaker, draft.text, span) for draft, span in zip(drafts, spans, strict=True)]
+    return [
+        utterance(draft.speaker, draft.text, span, fitted(draft.word_times, span) if span else None)
+        for draft, span in zip(drafts, spans, strict=True)
+    ]
 
 
 def _push_on(drafts: Sequence[Utterance]) -> list[TimeSpan]:
@@ -141,7 +147,9 @@ def _drafts(window: TimeSpan, pieces: Sequence[Piece], labels: Labels, speaker: 
     for piece in _with_room(pieces):
         span = TimeSpan(round(piece.start_s * 1000), round(piece.end_s * 1000)).shift(window.start_ms)
         made = decode(piece.text, labels, speaker=speaker).utterances
-        yield from (utterance(u.speaker, u.text, share) for u, share in zip(made, shares(made, span), strict=True))
+        words = timed_words(made, piece.timed, window.start_ms)
+        spans = parted(shares(made, span), words) if piece.timed else shares(made, span)
+        yield from (utterance(u.speaker, u.text, at, said) for u, at, said in zip(made, spans, words, strict=True))
 
 
 def _with_room(pieces: Sequence[Piece]) -> list[Piece]:
@@ -149,7 +157,8 @@ def _with_room(pieces: Sequence[Piece]) -> list[Piece]:
     joined: list[Piece] = []
     for piece in pieces:
         if joined and piece.end_s <= piece.start_s:
-            joined[-1] = replace(joined[-1], text=f"{joined[-1].text} {piece.text}")
+            before = joined[-1]
+            joined[-1] = replace(before, text=f"{before.text} {piece.text}", timed=before.timed + piece.timed)
         else:
             joined.append(piece)
     return joined

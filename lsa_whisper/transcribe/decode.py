@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Protocol
+
+
+@dataclass(frozen=True)
+class TimedText:
+    """The text of one token, and when it was said, in seconds after the window's start."""
+
+    text: str
+    start_s: float
+    end_s: float
 
 
 @dataclass(frozen=True)
@@ -16,12 +26,14 @@ class Piece:
         start_s: seconds after the window's start.
         end_s: seconds after the window's start, never before ``start_s``.
         avg_logprob: mean natural log-probability of the piece's tokens, 0 at best.
+        timed: the piece's tokens in order; empty when their times were not asked for.
     """
 
     text: str
     start_s: float
     end_s: float
     avg_logprob: float = 0.0
+    timed: tuple[TimedText, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -62,7 +74,12 @@ def token_limit(duration_s: float, prompt_length: int, max_positions: int) -> in
 
 
 def pieces_of(
-    tokens: Sequence[int], logprobs: Sequence[float], stamps: dict[int, float], duration_s: float, text_of: Any
+    tokens: Sequence[int],
+    logprobs: Sequence[float],
+    stamps: dict[int, float],
+    duration_s: float,
+    text_of: Any,
+    times_s: Sequence[float] = (),
 ) -> tuple[Piece, ...]:
     """Return the pieces that a window's tokens spell.
 
@@ -75,6 +92,7 @@ def pieces_of(
         stamps: token id -> seconds.
         duration_s: length of the window's sound.
         text_of: ids -> text.
+        times_s: where each token begins and, last, where the text ends; empty when not known.
 
     >>> stamps = {90: 0.0, 91: 1.0, 92: 2.0}
     >>> [(p.text, p.start_s, p.end_s) for p in pieces_of([90, 7, 8, 91, 91, 9], [0] * 6, stamps, 2.5, str)]
@@ -82,20 +100,33 @@ def pieces_of(
     """
     pieces: list[Piece] = []
     start_s, pending = 0.0, []
+    spans = list(pairwise(times_s)) or [None] * len(tokens)
 
     def close(end_s: float) -> None:
-        text = text_of([token for token, _ in pending]).strip() if pending else ""
+        ids = [token for token, _, _ in pending]
+        text = text_of(ids).strip() if pending else ""
         if text:
-            mean = sum(logprob for _, logprob in pending) / len(pending)
-            pieces.append(Piece(text, min(start_s, end_s), end_s, mean))
+            mean = sum(logprob for _, logprob, _ in pending) / len(pending)
+            timed = _timed(ids, [span for _, _, span in pending], text_of) if times_s else ()
+            pieces.append(Piece(text, min(start_s, end_s), end_s, mean, timed))
         pending.clear()
 
-    for token, logprob in zip(tokens, logprobs, strict=True):
+    for token, logprob, span in zip(tokens, logprobs, spans, strict=True):
         if token in stamps:
             at_s = max(start_s, min(stamps[token], duration_s))
             close(at_s)
             start_s = at_s
         else:
-            pending.append((token, logprob))
+            pending.append((token, logprob, span))
     close(duration_s)
     return tuple(pieces)
+
+
+def _timed(ids: Sequence[int], spans: Sequence[Any], text_of: Any) -> tuple[TimedText, ...]:
+    """Return each token's own text with its time; a letter of several tokens belongs to the last of them."""
+    timed, written = [], ""
+    for at, (start_s, end_s) in enumerate(spans):
+        text = text_of(ids[: at + 1]).rstrip("\N{REPLACEMENT CHARACTER}")
+        timed.append(TimedText(text[len(written) :], start_s, end_s))
+        written = text if len(text) > len(written) else written
+    return tuple(timed)

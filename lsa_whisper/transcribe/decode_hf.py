@@ -14,6 +14,7 @@ import torch
 from lsa_whisper.checkpoint import Checkpoint, decoder_prompt
 from lsa_whisper.transcribe.decode import DecodedWindow, pieces_of, token_limit
 from lsa_whisper.transcribe.rules import Rules
+from lsa_whisper.transcribe.token_times import token_times
 
 _LOOK_EVERY = 8  # steps between two looks at who has finished (a look makes a GPU wait)
 
@@ -21,8 +22,8 @@ _LOOK_EVERY = 8  # steps between two looks at who has finished (a look makes a G
 class TransformersDecoder:
     """Decodes windows with a loaded checkpoint."""
 
-    def __init__(self, checkpoint: Checkpoint, *, language: str = "en", batch_size: int = 8):
-        self._checkpoint = checkpoint
+    def __init__(self, checkpoint: Checkpoint, *, language: str = "en", batch_size: int = 8, word_times: bool = False):
+        self._checkpoint, self._word_times = checkpoint, word_times
         self._model = checkpoint.model
         self._batch_size = batch_size
         self._rules = Rules(checkpoint)
@@ -54,7 +55,8 @@ class TransformersDecoder:
         durations_s = [min(len(window) / self._rate_hz, self._checkpoint.context_s) for window in windows]
         hidden = self._model.get_encoder()(self.features(windows)).last_hidden_state
         tokens, logprobs = self._greedy(hidden, torch.tensor(durations_s, device=self._model.device))
-        return [self._result(*row) for row in zip(tokens.tolist(), logprobs.tolist(), durations_s, strict=True)]
+        rows = zip(tokens.tolist(), logprobs.tolist(), durations_s, hidden.split(1), strict=True)
+        return [self._result(*row) for row in rows]
 
     def features(self, windows: Sequence[np.ndarray]) -> torch.Tensor:
         """Return the log-mel spectra ``(batch, mels, frames)`` the encoder expects, padded to its context."""
@@ -107,12 +109,18 @@ class TransformersDecoder:
     def _limit(self, duration_s: float) -> int:
         return token_limit(duration_s, len(self._prompt), self._model.config.max_target_positions)
 
-    def _result(self, tokens: list[int], logprobs: list[float], duration_s: float) -> DecodedWindow:
+    def _result(
+        self, tokens: list[int], logprobs: list[float], duration_s: float, hidden: torch.Tensor
+    ) -> DecodedWindow:
         length = next((at for at, token in enumerate(tokens) if token == self._rules.end), len(tokens))
         complete = length < self._limit(duration_s)
         counted = logprobs[: length + complete]
-        pieces = pieces_of(tokens[:length], logprobs[:length], self._rules.stamps, duration_s, self._text)
+        times_s = self._times_s(tokens[:length], duration_s, hidden) if self._word_times and length else []
+        pieces = pieces_of(tokens[:length], logprobs[:length], self._rules.stamps, duration_s, self._text, times_s)
         return DecodedWindow(pieces, sum(counted) / len(counted), complete)
+
+    def _times_s(self, tokens: list[int], duration_s: float, hidden: torch.Tensor) -> list[float]:
+        return token_times(self._model, hidden, self._prompt, tokens, duration_s, self._checkpoint.time_precision_s)
 
     def _text(self, tokens: Sequence[int]) -> str:
         return str(

@@ -20,7 +20,7 @@ from lsa_whisper.transcribe.assemble import Heading, verify_heading
 from lsa_whisper.transcribe.language import chat_code
 from lsa_whisper.transcribe.outcome import Done, Failure, Transcribed
 from lsa_whisper.transcribe.progress import Meter, meter
-from lsa_whisper.transcribe.record import digest_inputs, read_record, stamped
+from lsa_whisper.transcribe.record import digest_inputs, is_finished, stamped
 from lsa_whisper.transcribe.transcriber import Transcriber, placement, verify_engine
 
 
@@ -37,6 +37,7 @@ class Settings:
     speaker: str
     role: str
     corpus: str
+    word_times: bool
 
     @cached_property
     def transcriber(self) -> Transcriber:
@@ -63,6 +64,7 @@ class Settings:
         chosen = ("engine", "dtype", "speaker", "role", "corpus")
         settings = {name: str(getattr(self, name)) for name in chosen}
         settings |= {"language": chat_code(self.language), "version": __version__, "name": Path(self.model).name}
+        settings |= {"word_times": "yes"} if self.word_times else {}
         return digest_inputs(audio, self.model_digest, settings | {"audio": audio.stem})
 
 
@@ -80,6 +82,7 @@ def transcribe(
     speaker: str = "PAR",
     role: str = "Participant",
     corpus: str = "",
+    word_times: bool = False,
 ) -> Transcribed:
     """Write a transcript for each recording and return what became of each.
 
@@ -96,6 +99,7 @@ def transcribe(
         speaker: the code of whoever speaks, where the model does not write roles.
         role: that speaker's role in ``@ID``.
         corpus: a name for ``@ID``.
+        word_times: write ``%wor``, the time of each word.
 
     Raises:
         AudioError: there is nothing to transcribe, or the only recording cannot be.
@@ -105,8 +109,8 @@ def transcribe(
     verify_engine(engine)
     wanted = _known_formats(formats)
     device, dtype = placement(device, dtype)
-    settings = Settings(model, language, batch_size, device, dtype, engine, speaker, role, corpus)
-    jobs = list(_jobs(inputs, out))
+    settings = Settings(model, language, batch_size, device, dtype, engine, speaker, role, corpus, word_times)
+    jobs = list(find_jobs(inputs, out))
     if not jobs:
         raise AudioError("no recording was found; name audio files, or folders that hold some")
     settings.model_digest  # noqa: B018 -- a model that is not there must fail before any recording is opened
@@ -119,8 +123,13 @@ def _known_formats(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in names if name != "cha"))
 
 
-def _jobs(inputs: Sequence[Path], out: Path | None) -> Iterator[tuple[Path, Path]]:
-    """Yield each recording with the place of its transcript."""
+def find_jobs(inputs: Sequence[Path], out: Path | None) -> Iterator[tuple[Path, Path]]:
+    """Yield each recording with the place of its transcript.
+
+    Args:
+        inputs: recordings, and folders that are searched for recordings.
+        out: the folder for transcripts, which keeps the inner folders of a folder; beside the audio if absent.
+    """
     for each in map(Path, inputs):
         if each.is_dir():
             for audio in sorted(each.rglob("*")):
@@ -166,7 +175,7 @@ def _transcribe_one(
 ) -> Done:
     verify_heading(settings.heading(recording.path), target)
     inputs = settings.digest(recording.path)
-    finished = _is_finished(target, inputs)
+    finished = is_finished(target, inputs)
     if finished:
         transcript = chat.read(target)
     else:
@@ -176,23 +185,3 @@ def _transcribe_one(
     for name in wanted:
         write(transcript, target.with_suffix(f".{SUFFIXES[name]}"), name)
     return Done(recording.path, target, skipped=finished)
-
-
-def _is_finished(target: Path, inputs: str) -> bool:
-    """Tell whether the transcript is there already.
-
-    Raises:
-        LsaWhisperError: a transcript is there which this call must not write over.
-    """
-    if not target.exists():
-        return False
-    record = read_record(target)
-    if record is None:
-        raise LsaWhisperError(f"{target}: was not written by lsa-whisper; choose another output folder, or move it")
-    if record.inputs == inputs:
-        return True
-    if record.edited:
-        raise LsaWhisperError(
-            f"{target}: was corrected by hand, and model or settings have changed; move it, or choose another folder"
-        )
-    return False

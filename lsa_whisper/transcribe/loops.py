@@ -103,6 +103,11 @@ def _quietest(window: npt.NDArray[np.float32], rate_hz: int) -> int:
 
 
 def _joined(first: DecodedWindow, second: DecodedWindow, offset_s: float) -> DecodedWindow:
-    shifted = [replace(p, start_s=p.start_s + offset_s, end_s=p.end_s + offset_s) for p in second.pieces]
+    shifted = [_shifted(piece, offset_s) for piece in second.pieces]
     mean = (first.avg_logprob + second.avg_logprob) / 2
     return DecodedWindow((*first.pieces, *shifted), mean, first.complete and second.complete)
+
+
+def _shifted(piece: Piece, offset_s: float) -> Piece:
+    timed = tuple(replace(t, start_s=t.start_s + offset_s, end_s=t.end_s + offset_s) for t in piece.timed)
+    return replace(piece, start_s=piece.start_s + offset_s, end_s=piece.end_s + offset_s, timed=timed)

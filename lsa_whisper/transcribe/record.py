@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lsa_whisper.chat import Transcript, parse, serialize
+from lsa_whisper.errors import LsaWhisperError
 
 _LINE = re.compile(r"^@Comment:\tlsa-whisper record ([0-9a-f]{16}) ([0-9a-f]{16})\r?\n", re.MULTILINE)
 
@@ -54,6 +55,26 @@ def read_record(path: Path) -> Record | None:
     if not found:
         return None
     return Record(found[1], _short(text[: found.start()] + text[found.end() :]) != found[2])
+
+
+def is_finished(target: Path, inputs: str) -> bool:
+    """Tell whether the transcript at ``target`` is there already and was made from ``inputs``.
+
+    Raises:
+        LsaWhisperError: a transcript is there which this call must not write over.
+    """
+    if not target.exists():
+        return False
+    record = read_record(target)
+    if record is None:
+        raise LsaWhisperError(f"{target}: was not written by lsa-whisper; choose another output folder, or move it")
+    if record.inputs == inputs:
+        return True
+    if record.edited:
+        raise LsaWhisperError(
+            f"{target}: was corrected by hand, and model or settings have changed; move it, or choose another folder"
+        )
+    return False
 
 
 def _short(text: str) -> str:

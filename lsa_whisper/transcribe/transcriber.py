@@ -44,6 +44,7 @@ class Transcriber:
         speaker: str = "PAR",
         role: str = "Participant",
         corpus: str = "",
+        word_times: bool = False,
     ):
         """Load the model.
 
@@ -57,6 +58,7 @@ class Transcriber:
             speaker: the code of whoever speaks, where the model does not write roles.
             role: that speaker's role in ``@ID``.
             corpus: a name for ``@ID``.
+            word_times: find the time of each word, and write ``%wor``.
 
         Raises:
             CheckpointError: the model cannot be loaded, or does not know the language.
@@ -64,7 +66,7 @@ class Transcriber:
         verify_engine(engine)
         device, dtype = placement(device, dtype)
         self._checkpoint = checkpoint.load(model, dtype=dtype, device=device)
-        self._decoder = _decoder(self._checkpoint, whisper_code(language), batch_size)
+        self._decoder = _decoder(self._checkpoint, whisper_code(language), batch_size, word_times)
         self._at_once = _BATCHES_AT_ONCE * batch_size
         self._language, self._speaker, self._role, self._corpus = chat_code(language), speaker, role, corpus
         labels = self._checkpoint.labels
@@ -127,10 +129,10 @@ def placement(device: str, dtype: str) -> tuple[str, str]:
     return device, dtype
 
 
-def _decoder(loaded: Any, language: str, batch_size: int) -> Decoder:
+def _decoder(loaded: Any, language: str, batch_size: int, word_times: bool) -> Decoder:
     if loaded.feature_extractor.sampling_rate != SAMPLE_RATE_HZ:
         rate_hz = loaded.feature_extractor.sampling_rate
         raise CheckpointError(f"{loaded.path}: hears {rate_hz} Hz, recordings come at {SAMPLE_RATE_HZ}; use another")
     from lsa_whisper.transcribe.decode_hf import TransformersDecoder
 
-    return TransformersDecoder(loaded, language=language, batch_size=batch_size)
+    return TransformersDecoder(loaded, language=language, batch_size=batch_size, word_times=word_times)

@@ -1,0 +1,155 @@
+"""``lsa-whisper batchalign transcribe``: Batchalign's recipe over many recordings, each file whole or not at all."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lsa_whisper import __version__, chat, checkpoint
+from lsa_whisper.audio import Recording
+from lsa_whisper.batchalign_engine.installed import require
+from lsa_whisper.errors import AudioError, CheckpointError, LsaWhisperError
+from lsa_whisper.transcribe import Done, Failure, Transcribed
+from lsa_whisper.transcribe.jobs import find_jobs
+from lsa_whisper.transcribe.language import chat_code
+from lsa_whisper.transcribe.progress import Meter, meter
+from lsa_whisper.transcribe.record import digest_inputs, is_finished, stamped
+from lsa_whisper.transcribe.transcriber import placement
+
+if TYPE_CHECKING:
+    from lsa_whisper.batchalign_engine.backend import LsaWhisperBackend
+
+
+def transcribe(
+    paths: Sequence[Path],
+    *,
+    model: str | Path,
+    lang: str,
+    out: Path | None = None,
+    engine: str = "lsa",
+    num_speakers: int | None = None,
+    force_cpu: bool = False,
+    wor: bool = False,
+    batch_size: int = 8,
+) -> Transcribed:
+    """Write a transcript for each recording through Batchalign and return what became of each.
+
+    A transcript that is there already, of the same recording, model and settings, is kept.
+
+    Args:
+        paths: recordings, and folders that are searched for recordings.
+        model: a checkpoint folder or a hub name.
+        lang: ISO 639-3 (``eng``), as Batchalign wants it, or Whisper's code (``en``).
+        out: the folder for transcripts; beside the audio if absent.
+        engine: ``lsa``; Batchalign's own engines are in its own command.
+        num_speakers: how many people speak; the model decides, but a transcript with another number is told of.
+        force_cpu: leave a GPU alone.
+        wor: write ``%wor``, the time of each word.
+        batch_size: windows decoded together.
+
+    Raises:
+        AudioError: there is nothing to transcribe.
+        CheckpointError: the model cannot be loaded.
+        MissingExtraError: Batchalign is not installed.
+        LsaWhisperError: Batchalign's version is not known, or another engine was asked for.
+    """
+    version = require("batchalign transcribe")
+    if engine != "lsa":
+        raise LsaWhisperError(f"engine {engine!r} is one of Batchalign's: batchalign transcribe --engine {engine}")
+    jobs = list(find_jobs(paths, out))
+    if not jobs:
+        raise AudioError("no recording was found; name audio files, or folders that hold some")
+    lang = chat_code(lang)
+    device, dtype = placement("cpu" if force_cpu else "auto", "auto")
+    settings = {"version": __version__, "batchalign": version, "language": lang, "words": str(wor), "dtype": dtype}
+    options = {"language": lang, "word_times": wor, "device": device, "dtype": dtype, "batch_size": batch_size}
+    return _Run(str(model), options, settings, num_speakers).all(jobs)
+
+
+class _Run:
+    """One call of the command: its model is loaded for the first recording that needs it."""
+
+    def __init__(self, model: str, options: dict[str, Any], settings: dict[str, str], num_speakers: int | None):
+        self._model, self._options, self._settings, self._expected = model, options, settings, num_speakers
+        self._digest = checkpoint.digest(model)  # a model that is not there must fail before any recording is opened
+        self._progress = Meter(0.0)
+
+    def all(self, jobs: Sequence[tuple[Path, Path]]) -> Transcribed:
+        """Do the jobs one after another; what goes wrong with one is noted, and the rest goes on."""
+        done, failed, written = [], [], {}
+        lengths = [_duration_s(audio) for audio, _ in jobs]
+        with meter(sum(lengths)) as self._progress:
+            for (audio, target), length in zip(jobs, lengths, strict=True):
+                try:
+                    if target in written:
+                        raise AudioError(f"{audio}: {written[target].name} has the same name; rename one of the two")
+                    written[target] = audio
+                    done.append(self._one(audio, target))
+                except CheckpointError:
+                    raise
+                except (LsaWhisperError, OSError, RuntimeError, ValueError) as error:
+                    failed.append(Failure(audio, _one_line(error, audio)))
+                self._progress.finish(audio.name, length)
+        return Transcribed(tuple(done), tuple(failed))
+
+    @cached_property
+    def _backend(self) -> LsaWhisperBackend:
+        from lsa_whisper.batchalign_engine.backend import LsaWhisperBackend
+
+        return LsaWhisperBackend.load(self._model, listener=self._progress.at, **self._options)
+
+    @cached_property
+    def _pipeline(self) -> Any:
+        import batchalign
+
+        return batchalign.recipes.transcribe(
+            asr_backend=self._backend,
+            utseg_backend=self._backend,
+            cache=batchalign.CacheSpec.bypass(),
+            workers=1,
+        )
+
+    def _one(self, audio: Path, target: Path) -> Done:
+        import batchalign
+
+        from lsa_whisper.batchalign_engine.finish import finished
+
+        if not audio.exists():
+            raise AudioError(f"{audio}: no such recording; check the path and the file's ending")
+        inputs = digest_inputs(audio, self._digest, self._settings | {"audio": audio.stem})
+        if is_finished(target, inputs):
+            return Done(audio, target, skipped=True)
+        source = str(audio.absolute())
+        # One recording for each call: Batchalign names a failure only in what the call returns.
+        (outcome,) = self._pipeline.run([batchalign.inputs.media_from_path(source, source, self._options["language"])])
+        if outcome.is_failed:
+            raise LsaWhisperError(f"{audio}: Batchalign could not transcribe it ({outcome.error})")
+        with tempfile.TemporaryDirectory() as scratch:
+            draft = Path(scratch) / target.name
+            outcome.write(str(draft), strip_word_timing=not self._options["word_times"])
+            transcript = stamped(finished(draft, self._backend.pop(source)), inputs)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        chat.write(transcript, target)
+        self._tell_speakers(audio, len({each.speaker for each in transcript.utterances}))
+        return Done(audio, target)
+
+    def _tell_speakers(self, audio: Path, found: int) -> None:
+        if self._expected is not None and found != self._expected:
+            print(f"{audio.name}: {found} speakers written, {self._expected} expected", file=sys.stderr)
+
+
+def _duration_s(audio: Path) -> float:
+    """Return the length of a recording as far as we can tell; Batchalign decodes it itself."""
+    try:
+        return Recording.open(audio).duration_s
+    except AudioError:
+        return 0.0
+
+
+def _one_line(error: Exception, audio: Path) -> str:
+    said = " ".join(str(error).split()) or type(error).__name__
+    return said if audio.name in said else f"{audio}: {said}"
