@@ -83,6 +83,7 @@ def _call(command: str, **parameters: Any) -> Any:
 )
 @click.option("--roles", is_flag=True, help="Write the speaker's code (*CHI:) in front of each utterance.")
 @click.option("--media", type=_path, help="Folder of the recordings, when they are not beside the transcripts.")
+@click.option("--card", type=_path, help="The corpus card, when it is not card.yaml in the corpus' own folder.")
 @click.option(
     "--context", "context_s", default=30.0, show_default=True, help="Longest window in seconds; the model's context."
 )

@@ -62,7 +62,7 @@ def _estimate(row: Segment) -> int:
 
 
 class _Exact:
-    """Counts as :func:`lsa_whisper.dataset.label_ids` builds a row, which needs torch."""
+    """Counts as :class:`lsa_whisper.dataset.LabelEncoder` builds a row, which needs torch."""
 
     def __init__(self, tokenizer: Any, multilingual: bool):
         self.tokenizer = tokenizer

@@ -28,6 +28,7 @@ def prepare(
     labels: str = "chat",
     roles: bool = False,
     media: Path | None = None,
+    card: Path | None = None,
     context_s: float = 30.0,
     one_utterance: bool = False,
     without_timestamps: float = 0.2,
@@ -50,6 +51,7 @@ def prepare(
         labels: The style of text to learn: ``chat``, ``verbatim`` or ``fluent``; ``chat/1`` spells CHAT out.
         roles: Put the speaker's code in front of each utterance.
         media: Another root where the recordings lie.
+        card: The corpus card, for all of ``corpora``; otherwise each folder's own ``card.yaml`` where there is one.
         context_s: Seconds a model hears at once.
         one_utterance: One window per utterance instead of as many as fit.
         without_timestamps: Share of windows whose text has no timestamp tokens, 0 to 1.
@@ -77,7 +79,7 @@ def prepare(
         seed=seed,
     )
     _check(out, options, shards, processes)
-    sessions, unpaired = _discover(corpora, media)
+    sessions, unpaired = _discover(corpora, media, card)
     splits, notes = assign(sessions)
     facts: dict[str, Any] = {"corpora": sorted({session.corpus for session in sessions}), "notes": notes}
     try:
@@ -135,13 +137,13 @@ def _check(out: Path, options: Options, shards: int, processes: int) -> None:
         raise CorpusError(f"processes is {processes}; at least one must do the work")
 
 
-def _discover(corpora: Sequence[Path], media: Path | None) -> tuple[list[Session], list[Unpaired]]:
+def _discover(corpora: Sequence[Path], media: Path | None, card: Path | None) -> tuple[list[Session], list[Unpaired]]:
     if not corpora:
         raise CorpusError("no corpus was named; name at least one folder of CHAT transcripts")
     sessions: list[Session] = []
     unpaired: list[Unpaired] = []
     for folder in corpora:
-        found, without = discover(folder, media=media)
+        found, without = discover(folder, media=media, card=card)
         if not found:
             first = f"; {without[0].path}: {without[0].reason}" if without else ""
             raise CorpusError(f"{folder}: no transcript there has a recording that can be read{first}")

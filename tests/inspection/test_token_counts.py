@@ -31,13 +31,13 @@ def test_a_tokenizer_counts_what_training_encodes(folder):
     if not folder.is_dir():
         pytest.skip("OpenAI's tokenizers are not beside the project")
     transformers = pytest.importorskip("transformers")
-    from lsa_whisper.dataset import label_ids
+    from lsa_whisper.dataset import LabelEncoder
 
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     settings = transformers.GenerationConfig.from_pretrained(folder)
-    counter = token_counter(folder)
+    encoder, counter = LabelEncoder(tokenizer, settings), token_counter(folder)
     for row in ROWS:
-        whole, _ = label_ids(row.text, tokenizer, settings, lang=row.lang, prompt=row.prompt)
+        whole, _ = encoder.encode(row.text, lang=row.lang, prompt=row.prompt)
         assert counter.count(row) == len(whole) - 1, "the decoder reads all but the end"
         if folder != NANO:  # its vocabulary is small, so it needs more tokens than OpenAI's
             assert token_counter().count(row) >= counter.count(row)

@@ -122,10 +122,10 @@ def test_silent_windows_can_be_inspected(session, tmp_path):
 def test_an_empty_text_is_taught_as_whispers_empty_sequence():
     from transformers import GenerationConfig, WhisperTokenizer
 
-    from lsa_whisper.dataset import label_ids
+    from lsa_whisper.dataset import LabelEncoder
 
     tokenizer = WhisperTokenizer.from_pretrained(PROCESSORS / "processor")
-    ids, given = label_ids("", tokenizer, GenerationConfig.from_pretrained(PROCESSORS / "processor"))
+    ids, given = LabelEncoder(tokenizer, GenerationConfig.from_pretrained(PROCESSORS / "processor")).encode("")
     begin = ["<|startoftranscript|>", "<|en|>", "<|transcribe|>", "<|notimestamps|>"]
     assert (tokenizer.convert_ids_to_tokens(ids), given) == ([*begin, "<|endoftext|>"], 0)
 

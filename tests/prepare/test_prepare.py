@@ -395,3 +395,9 @@ def test_storybook_windows_hold_their_words_by_exact_word_times(tmp_path, contex
             cut = [word for word, at in timed if at & TimeSpan(start_ms, end_ms)]
             assert len(heard) == len(cut) == len(words_of(row)), (one.name, row.offset)
             assert row.split == one.split
+
+
+def test_a_card_from_elsewhere_names_the_corpus(session, talk, tmp_path):
+    (tmp_path / "bank.yaml").write_text("name: bank\n")
+    prepare([session("s", talk(3))], tmp_path / "out", card=tmp_path / "bank.yaml")
+    assert {row.corpus for row in rows(tmp_path / "out")} == {"bank"}
