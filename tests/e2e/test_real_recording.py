@@ -31,9 +31,12 @@ RECIPE = """
 data: {{train: {train}, cache: true}}
 out: {out}
 model: {{base: {base}, train: decoder}}
-training: {{use_cpu: true, learning_rate: 5e-4, warmup_steps: 5, lr_scheduler_type: constant_with_warmup,
-           per_device_train_batch_size: 4, max_steps: 60}}
+training: {{use_cpu: true, learning_rate: 7e-4, warmup_steps: 5, lr_scheduler_type: linear,
+           per_device_train_batch_size: 2, max_steps: 60}}
 """
+LOOSE = {"\x151059_7541\x15": "\x150_7541\x15", "\x1526723_39529\x15": "\x1527950_39529\x15"}
+"""Bullets that leave a breath out, or begin a second before the voice. Who knows two windows by heart, and nothing
+else, knows where in them each word stands; so they must begin where `transcribe`, which has no bullets, begins."""
 
 
 @pytest.fixture(scope="module")
@@ -44,6 +47,11 @@ def learned(tmp_path_factory):
     corpus.mkdir()
     for name in ("michael.cha", "michael.flac"):
         shutil.copyfile(DATA / "paired" / name, corpus / name)
+    transcript = (corpus / "michael.cha").read_text("utf-8")
+    for loose, tight in LOOSE.items():
+        assert loose in transcript
+        transcript = transcript.replace(loose, tight)
+    (corpus / "michael.cha").write_text(transcript, "utf-8")
     prepared = prepare([corpus], folder / "data", labels="chat", without_timestamps=0.0)
     assert not prepared.rejected
     recipe = folder / "recipe.yaml"

@@ -377,13 +377,11 @@ def test_storybook_windows_hold_their_words_by_exact_word_times(tmp_path, contex
     done = prepare([STORYBOOK], tmp_path / "out", context_s=context_s)
     assert not done.unpaired and not done.notes
     lost = [word for one in rejected(tmp_path / "out") for word in chat.utterance("CHI", one["text"]).verbatim()]
-    if context_s < 6:  # many utterances are longer, and hardly one of them cannot be cut
-        assert set(done.rejected) <= {"longer than the context"} and len(lost) < 50
-    else:
-        assert done.rejected == {}
+    assert set(done.rejected) <= ({"longer than the context"} if context_s < 6 else set())
     spoken = [word for one in discover(STORYBOOK)[0] for said in one.transcript.utterances for word in said.verbatim()]
     told = [word for row in rows(tmp_path / "out") for word in words_of(row)]
     assert sorted([*told, *lost]) == sorted(spoken)
+    assert len(lost) < 0.03 * len(spoken)  # many utterances are longer than 2 s, and hardly one of them cannot be cut
     by_session: dict[str, list[Segment]] = {}
     for row in rows(tmp_path / "out"):
         by_session.setdefault(row.session, []).append(row)

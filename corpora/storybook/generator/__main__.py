@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import os
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,8 +30,10 @@ def main() -> None:
     jobs = _hours(options) if options.hours else _corpus(options)
     for job in jobs:
         job.stem.parent.mkdir(parents=True, exist_ok=True)
-    with ProcessPoolExecutor(options.processes) as pool:
-        lengths = list(pool.map(_session, jobs, chunksize=4))
+    # A synthesiser speaks a little differently after what it has said before: for the same sound each time, whatever
+    # the number of processes, every session has a process of its own.
+    with multiprocessing.get_context("fork").Pool(options.processes, maxtasksperchild=1) as pool:
+        lengths = pool.map(_session, jobs, chunksize=1)
     print(f"{len(lengths)} sessions, {sum(lengths) / 3600:.2f} hours in {options.out}")
 
 

@@ -62,7 +62,7 @@ VOICES = (
     Voice("Roo", "CHI", "train", "flite", "us_kal16", tract=1.25),
     Voice("Pam", "ADU", "dev", "espeak", "en-us+f5", 155, 50),
     Voice("Quin", "CHI", "dev", "espeak", "en-us+steph", 130, 75, 1.16),
-    Voice("Rex", "ADU", "test", "flite", "us_rms", tract=1.08),
+    Voice("Rex", "ADU", "test", "espeak", "en-us+m2", 150, 32),
     Voice("Sue", "ADU", "test", "espeak", "en-us+f1", 155, 50),
     Voice("Tim", "CHI", "test", "espeak", "en-us+m2", 135, 80, 1.18),
     Voice("Uma", "CHI", "test", "espeak", "en-us+aunty", 130, 75, 1.14),
