@@ -68,6 +68,9 @@ bench: $(READY)
 	$(BIN)/python -m benchmarks.chat_speed corpora/storybook
 	$(BIN)/python -m benchmarks.scoring_speed
 	$(BIN)/python -m benchmarks.padding corpora/storybook
+	$(BIN)/python -m benchmarks.word_times models/nano corpora/storybook/test
+	$(BIN)/python -m benchmarks.transformers_4 models/nano corpora/storybook/test
+	$(BIN)/python -m benchmarks.prepare_scale --processes 2
 	$(BIN)/python -m benchmarks.demo_seeds --seeds 3
 
 clean:

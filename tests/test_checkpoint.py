@@ -117,6 +117,18 @@ def test_export_finds_weights_that_changed_on_the_way(folder, tmp_path, monkeypa
     assert not list(tmp_path.iterdir())
 
 
+def test_export_writes_the_vocabulary_as_transformers_4_reads_it(folder, tmp_path):
+    from tokenizers.models import BPE
+
+    out = checkpoint.export(folder, tmp_path / "out")
+    whole = json.loads((out / "tokenizer.json").read_text("utf-8"))
+    vocabulary, merges = BPE.read_file(str(out / "vocab.json"), str(out / "merges.txt"))
+    assert vocabulary == whole["model"]["vocab"]
+    assert [list(merge) for merge in merges] == whole["model"]["merges"]
+    added = json.loads((out / "added_tokens.json").read_text("utf-8"))
+    assert added == {token["content"]: token["id"] for token in whole["added_tokens"]}
+
+
 def test_export_to_ctranslate2_names_the_extra(folder, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "ctranslate2", None)
     with pytest.raises(MissingExtraError, match=r"lsa-whisper\[ct2\]"):

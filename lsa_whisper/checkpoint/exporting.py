@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -60,11 +61,23 @@ def _write_verified(checkpoint: Checkpoint, folder: Path, *, merge: bool) -> Pat
         recipe=checkpoint.recipe,
         provenance={**checkpoint.provenance, "exported_from": Path(checkpoint.path).name},
     )
+    _spell_out_vocabulary(folder)
     again = load(folder, dtype=str(next(model.parameters()).dtype).removeprefix("torch."))
     difference = _difference(checkpoint, model, again.model)
     if not difference <= _TOLERANCE:  # written so that a NaN is a difference too
         raise CheckpointError(f"the exported model differs from its source by {difference:.2g}; nothing was written")
     return folder
+
+
+def _spell_out_vocabulary(folder: Path) -> None:
+    """Write the files in which transformers 4 looks for Whisper's vocabulary; transformers 5 writes one for all."""
+    whole = json.loads((folder / "tokenizer.json").read_text("utf-8"))
+    model = whole["model"]
+    merges = [merge if isinstance(merge, str) else " ".join(merge) for merge in model["merges"]]
+    added = {token["content"]: token["id"] for token in whole["added_tokens"]}
+    (folder / "vocab.json").write_text(json.dumps(model["vocab"], ensure_ascii=False), "utf-8")
+    (folder / "merges.txt").write_text("\n".join(["#version: 0.2", *merges, ""]), "utf-8")
+    (folder / "added_tokens.json").write_text(json.dumps(added, ensure_ascii=False), "utf-8")
 
 
 def _difference(checkpoint: Checkpoint, model: Any, again: Any) -> float:
