@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from lsa_whisper.checkpoint.folder import written_whole
+from lsa_whisper.checkpoint.folder import REPEATED_FILES, written_whole
 from lsa_whisper.checkpoint.loading import Checkpoint, load
 from lsa_whisper.checkpoint.saving import save
 from lsa_whisper.checkpoint.vocabulary import decoder_prompt
@@ -75,9 +75,13 @@ def _spell_out_vocabulary(folder: Path) -> None:
     model = whole["model"]
     merges = [merge if isinstance(merge, str) else " ".join(merge) for merge in model["merges"]]
     added = {token["content"]: token["id"] for token in whole["added_tokens"]}
-    (folder / "vocab.json").write_text(json.dumps(model["vocab"], ensure_ascii=False), "utf-8")
-    (folder / "merges.txt").write_text("\n".join(["#version: 0.2", *merges, ""]), "utf-8")
-    (folder / "added_tokens.json").write_text(json.dumps(added, ensure_ascii=False), "utf-8")
+    texts = (
+        json.dumps(model["vocab"], ensure_ascii=False),
+        "\n".join(["#version: 0.2", *merges, ""]),
+        json.dumps(added, ensure_ascii=False),
+    )
+    for name, text in zip(REPEATED_FILES, texts, strict=True):
+        (folder / name).write_text(text, "utf-8")
 
 
 def _difference(checkpoint: Checkpoint, model: Any, again: Any) -> float:

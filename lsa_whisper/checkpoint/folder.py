@@ -16,6 +16,8 @@ from lsa_whisper.errors import CheckpointError
 
 OUR_FILE = "lsa_whisper.json"
 ADAPTER_FILE = "adapter_config.json"
+REPEATED_FILES = ("vocab.json", "merges.txt", "added_tokens.json")
+"""Where transformers 4 looks for what ``tokenizer.json`` holds."""
 _CONTENT = (".json", ".safetensors", ".txt", ".bin")
 
 
@@ -99,9 +101,10 @@ def digest(path: str | Path) -> str:
     summary = hashlib.sha256()
     labels = read_json(folder / OUR_FILE).get("labels") if (folder / OUR_FILE).exists() else None
     summary.update(json.dumps(labels, sort_keys=True).encode())
+    # Where a model comes from and how it was trained stand in our file, and change nothing it writes.
+    passed_over = {OUR_FILE, *(REPEATED_FILES if (folder / "tokenizer.json").exists() else ())}
     for file in sorted(folder.iterdir()):
-        # Where a model comes from and how it was trained stand in our file, and change nothing it writes.
-        if file.suffix in _CONTENT and file.name != OUR_FILE:
+        if file.suffix in _CONTENT and file.name not in passed_over:
             with file.open("rb") as stream:
                 summary.update(f"{file.name} {hashlib.file_digest(stream, 'sha256').hexdigest()}\n".encode())
     if (folder / ADAPTER_FILE).exists():
