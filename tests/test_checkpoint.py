@@ -9,13 +9,11 @@ from pathlib import Path
 
 import pytest
 import torch
+from tiny_whisper import CONTEXT_S, build_checkpoint
 
 from lsa_whisper import checkpoint
 from lsa_whisper.errors import CheckpointError, MissingExtraError
 from lsa_whisper.labels import Labels, tokens_to_allow
-
-sys.path.insert(0, str(Path(__file__).parent / "transcribe"))
-from tiny_whisper import CONTEXT_S, build_checkpoint
 
 PROCESSORS = Path(__file__).resolve().parents[2] / "shared" / "data" / "whisper"
 

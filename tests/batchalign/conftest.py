@@ -1,12 +1,10 @@
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.append(str(ROOT / "tests" / "transcribe"))  # tiny_whisper
 
 SPOKEN = (
     "<|0.20|>*CHI:&-um I [/] I [/] I want &+fr it .<|1.40|><|1.40|>*ADU:<the cat> [//] the (.) dog sat +//.<|2.40|>"
