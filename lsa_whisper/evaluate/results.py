@@ -119,4 +119,4 @@ class Evaluation:
             yield f"too few files to say which system is better: at least {ENOUGH_FILES} are needed"
         for d in self.differences:
             if d.better is not None:
-                yield f"{d.better} is better in '{d.metric.title.lower()}' ({d})"
+                yield f"{d.better} is better in “{d.metric.title.lower()}” ({d})"

@@ -58,7 +58,7 @@ def test_better_is_said_only_where_the_interval_excludes_zero(corpus):
     by_metric = {d.metric.key: d for d in evaluation.differences}
     assert by_metric["wer_verbatim"].better == "perfect"
     assert by_metric["boundary_f1"].better is None
-    assert "perfect is better in 'word errors, as spoken'" in evaluation.table()
+    assert "perfect is better in “word errors, as spoken”" in evaluation.table()
     for d in evaluation.differences:
         assert d.better is None or d.interval.excludes_zero
 
