@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,13 +16,10 @@ from lsa_whisper.audio import Recording
 from lsa_whisper.augment import Augmentation
 from lsa_whisper.checkpoint import Checkpoint, decoder_prompt
 from lsa_whisper.errors import ManifestError
-from lsa_whisper.timespan import TimeSpan
+from lsa_whisper.manifest import TIMESTAMP
 
 IGNORED = -100
 """The label of tokens that are given, not learned: padding and the prompt."""
-
-TIMESTAMP = re.compile(r"<\|(\d+\.\d\d)\|>")
-"""Whisper's marks of time inside a label, in seconds from the window's start."""
 
 
 class LabelEncoder:
@@ -195,9 +191,7 @@ class WindowDataset(torch.utils.data.Dataset):
         return math.ceil((seconds + reach) * self.extractor.sampling_rate / self.extractor.hop_length)
 
     def _samples(self, segment: manifest.Segment) -> np.ndarray:
-        start_ms = round(segment.offset * 1000)
-        span = TimeSpan(start_ms, start_ms + round(segment.duration * 1000))
-        return Recording.open(self.folder / segment.audio_filepath).load(span)
+        return Recording.open(self.folder / segment.audio_filepath).load(segment.span)
 
 
 SHORTEST_FRAMES = 100

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import time
@@ -79,12 +78,12 @@ def _finetuned(
 
 def _finetune(name: str, recipe: Path, overrides: list[str], out: Path, say: Callable[[str], None]) -> str:
     """Train in a process of its own: a model this small cannot keep two cores busy, two of them can."""
+    from lsa_whisper.finetune.launch import sharing_cores
+
     settings = [part for override in overrides for part in ("--set", override)]
     command = [sys.executable, "-m", "lsa_whisper", "finetune", str(recipe), "--out", str(out), *settings]
-    cores = max(1, (os.cpu_count() or 1) // len(ADAPTATIONS))
-    environment = {"OMP_NUM_THREADS": str(cores)} | os.environ
     with subprocess.Popen(
-        command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        command, env=sharing_cores(len(ADAPTATIONS)), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
     ) as training:
         assert training.stderr is not None
         for line in training.stderr:

@@ -16,14 +16,18 @@ import itertools
 import json
 import math
 import os
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from lsa_whisper.errors import ManifestError
+from lsa_whisper.timespan import TimeSpan
 
 SPLITS = ("train", "dev", "test")
+TIMESTAMP = re.compile(r"<\|(\d+\.\d\d)\|>")
+"""Whisper's marks of time inside a text, in seconds from the window's start."""
 MAPPED_FROM_BYTES = 32 * 2**20
 """Manifests from this size on are mapped from disk; smaller ones, some 80,000 rows, are quicker to hold."""
 
@@ -57,6 +61,16 @@ class Segment:
     split: str = "train"
     labels: str = "chat/2"
     prompt: str = ""
+
+    @property
+    def span(self) -> TimeSpan:
+        """Where the window lies in its recording.
+
+        >>> Segment("a.wav", 1.5, 2.25, "yes.").span
+        TimeSpan(start_ms=1500, end_ms=3750)
+        """
+        start_ms = round(self.offset * 1000)
+        return TimeSpan(start_ms, start_ms + round(self.duration * 1000))
 
 
 _NUMBERS = ("offset", "duration")
@@ -112,10 +126,11 @@ def _problem(row: dict[str, Any]) -> str | None:
     return None
 
 
-def stream(path: Path | str) -> Iterator[Segment]:
+def stream(path: Path | str, *, start: int = 0) -> Iterator[Segment]:
     """Yield the segments of the manifest at ``path`` one by one, audio paths made absolute.
 
-    A Parquet shard (``.parquet``) is a manifest too; the audio in it is passed over.
+    A Parquet shard (``.parquet``) is a manifest too; the audio in it is passed over. The first ``start`` lines of a
+    JSON-lines manifest are passed over unread.
 
     Raises:
         ManifestError: The file is missing or unreadable, or a row is bad (``path:line: what is wrong``).
@@ -124,16 +139,16 @@ def stream(path: Path | str) -> Iterator[Segment]:
     if not path.is_file():
         raise ManifestError(f"{path}: no such manifest; make one with 'lsa-whisper prepare'")
     folder = path.resolve().parent
-    for segment in _parquet_rows(path) if path.suffix == ".parquet" else _json_rows(path):
+    for segment in _parquet_rows(path) if path.suffix == ".parquet" else _json_rows(path, start):
         audio = os.path.normpath(folder / segment.audio_filepath)
         yield dataclasses.replace(segment, audio_filepath=audio)
 
 
-def _json_rows(path: Path) -> Iterator[Segment]:
+def _json_rows(path: Path, start: int) -> Iterator[Segment]:
     with path.open(encoding="utf-8") as lines:
         try:
             for number, line in enumerate(lines, 1):
-                if line.strip():
+                if number > start and line.strip():
                     yield parse_row(line, place=f"{path}:{number}")
         except UnicodeDecodeError as error:
             raise ManifestError(f"{path}: not UTF-8 text; is this a JSON-lines manifest?") from error

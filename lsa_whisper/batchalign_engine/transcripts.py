@@ -13,10 +13,10 @@ from lsa_whisper import __version__, chat, checkpoint
 from lsa_whisper.audio import Recording
 from lsa_whisper.batchalign_engine.installed import require
 from lsa_whisper.errors import AudioError, CheckpointError, LsaWhisperError
-from lsa_whisper.transcribe import Done, Failure, Transcribed
-from lsa_whisper.transcribe.jobs import find_jobs
+from lsa_whisper.transcribe import Done, Transcribed
+from lsa_whisper.transcribe.jobs import find_jobs, run_jobs
 from lsa_whisper.transcribe.language import chat_code
-from lsa_whisper.transcribe.progress import Meter, meter
+from lsa_whisper.transcribe.progress import Meter
 from lsa_whisper.transcribe.record import digest_inputs, is_finished, stamped
 from lsa_whisper.transcribe.transcriber import placement
 
@@ -67,7 +67,8 @@ def transcribe(
     device, dtype = placement("cpu" if force_cpu else "auto", "auto")
     settings = {"version": __version__, "batchalign": version, "language": lang, "words": str(wor), "dtype": dtype}
     options = {"language": lang, "word_times": wor, "device": device, "dtype": dtype, "batch_size": batch_size}
-    return _Run(str(model), options, settings, num_speakers).all(jobs)
+    run = _Run(str(model), options, settings, num_speakers)
+    return run_jobs(jobs, [_duration_s(audio) for audio, _ in jobs], run.one)
 
 
 class _Run:
@@ -78,29 +79,21 @@ class _Run:
         self._digest = checkpoint.digest(model)  # a model that is not there must fail before any recording is opened
         self._progress = Meter(0.0)
 
-    def all(self, jobs: Sequence[tuple[Path, Path]]) -> Transcribed:
-        """Do the jobs one after another; what goes wrong with one is noted, and the rest goes on."""
-        done, failed, written = [], [], {}
-        lengths = [_duration_s(audio) for audio, _ in jobs]
-        with meter(sum(lengths)) as self._progress:
-            for (audio, target), length in zip(jobs, lengths, strict=True):
-                try:
-                    if target in written:
-                        raise AudioError(f"{audio}: {written[target].name} has the same name; rename one of the two")
-                    written[target] = audio
-                    done.append(self._one(audio, target))
-                except CheckpointError:
-                    raise
-                except (LsaWhisperError, OSError, RuntimeError, ValueError) as error:
-                    failed.append(Failure(audio, _one_line(error, audio)))
-                self._progress.finish(audio.name, length)
-        return Transcribed(tuple(done), tuple(failed))
+    def one(self, audio: Path, target: Path, progress: Meter) -> Done:
+        """Write the transcript of one recording."""
+        self._progress = progress
+        try:
+            return self._one(audio, target)
+        except CheckpointError:
+            raise
+        except (LsaWhisperError, OSError, RuntimeError, ValueError) as error:
+            raise LsaWhisperError(_one_line(error, audio)) from error
 
     @cached_property
     def _backend(self) -> LsaWhisperBackend:
         from lsa_whisper.batchalign_engine.backend import LsaWhisperBackend
 
-        return LsaWhisperBackend.load(self._model, listener=self._progress.at, **self._options)
+        return LsaWhisperBackend.load(self._model, listener=lambda seconds: self._progress.at(seconds), **self._options)
 
     @cached_property
     def _pipeline(self) -> Any:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import copy
-import re
 from collections.abc import Set
 from typing import Any
 
 from lsa_whisper.errors import CheckpointError
 from lsa_whisper.labels import Labels, tokens_to_allow
-
-_TIMESTAMP = re.compile(r"<\|(\d+\.\d\d)\|>")
+from lsa_whisper.manifest import TIMESTAMP
 
 
 def timestamps(tokenizer: Any) -> dict[int, float]:
     """Return token id -> seconds for every time stamp of a vocabulary, empty when it has none."""
-    matches = ((index, _TIMESTAMP.fullmatch(token)) for token, index in tokenizer.get_added_vocab().items())
+    matches = ((index, TIMESTAMP.fullmatch(token)) for token, index in tokenizer.get_added_vocab().items())
     return {index: float(match[1]) for index, match in matches if match}
 
 

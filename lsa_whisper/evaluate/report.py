@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lsa_whisper import __version__
 from lsa_whisper.errors import CorpusError
@@ -18,9 +18,8 @@ from lsa_whisper.evaluate.rows import payload
 from lsa_whisper.evaluate.runs import Runs, judged, shown, title
 from lsa_whisper.evaluate.table import Entry, Table
 from lsa_whisper.evaluate.tables import tables
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
+from lsa_whisper.formats.whole import put
+from lsa_whisper.page import templates
 
 WORST = 20
 """How many utterances the Markdown report shows."""
@@ -55,7 +54,7 @@ def write_reports(evaluation: Evaluation, out: Path, *, audio: Path | None = Non
         "worst": _worst(utterances),
         "version": __version__,
     }
-    pages = _templates()
+    pages = templates("lsa_whisper.evaluate")
     texts = {
         "report.json": json.dumps(record(evaluation), indent=1, ensure_ascii=False) + "\n",
         "report.md": pages.get_template("report.md.jinja").render(facts),
@@ -83,7 +82,7 @@ def write_runs(runs: Runs, out: Path) -> Path:
         for r in runs.runs
     ]
     about = {"schema": "lsa-whisper/training-runs", "schema_version": 1, "runs": logged}
-    page = _templates().get_template("runs.html.jinja").render(facts)
+    page = templates("lsa_whisper.evaluate").get_template("runs.html.jinja").render(facts)
     _write_all(out, {"report.json": json.dumps(about, indent=1, ensure_ascii=False) + "\n", "report.html": page})
     return out / "report.html"
 
@@ -109,36 +108,14 @@ def _write_all(out: Path, texts: dict[str, str]) -> None:
     try:
         out.mkdir(parents=True, exist_ok=True)
         for name, text in texts.items():
-            _write(out / name, text)
+            put(text, out / name)
     except OSError as error:
         raise CorpusError(
             f"{out}: the report cannot be written here ({error.strerror}); choose another folder"
         ) from error
 
 
-def _templates() -> Environment:
-    """Return the templates; whatever they show is escaped, for transcripts may hold anything."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    return Environment(
-        loader=PackageLoader("lsa_whisper.evaluate", "."),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=StrictUndefined,
-    )
-
-
 def _worst(utterances: dict[str, Any]) -> list[Any]:
     """Return the utterances with the most errors in any system."""
     wrong = [row for row in utterances["rows"] if any(scored[0] for scored in row[5])]
     return sorted(wrong, key=lambda row: -max(scored[0] for scored in row[5]))[:WORST]
-
-
-def _write(path: Path, text: str) -> None:
-    temporary = path.with_name(f".{path.name}.writing")
-    try:
-        temporary.write_text(text, encoding="utf-8", newline="\n")
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)

@@ -21,6 +21,11 @@ def is_launched() -> bool:
     return "RANK" in os.environ and "WORLD_SIZE" in os.environ
 
 
+def sharing_cores(processes: int) -> dict[str, str]:
+    """Return the environment in which each of so many processes takes its share of the cores, if not told otherwise."""
+    return {"OMP_NUM_THREADS": str(max(1, (os.cpu_count() or 1) // processes))} | os.environ
+
+
 def launch(recipe: Path, *, set: Sequence[str], processes: int) -> None:
     """Run the recipe in ``processes`` local processes and wait for them.
 
@@ -30,7 +35,5 @@ def launch(recipe: Path, *, set: Sequence[str], processes: int) -> None:
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={processes}"]
     command += ["-m", "lsa_whisper", "finetune", str(recipe)]
     command += [part for override in set for part in ("--set", override)]
-    cores = max(1, (os.cpu_count() or 1) // processes)
-    environment = {"OMP_NUM_THREADS": str(cores)} | os.environ
-    if subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=False).returncode:
+    if subprocess.run(command, env=sharing_cores(processes), stdout=subprocess.DEVNULL, check=False).returncode:
         raise RecipeError(f"{recipe}: one of {processes} processes failed; its message is above")

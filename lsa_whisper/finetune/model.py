@@ -13,11 +13,11 @@ import torch
 from lsa_whisper import checkpoint, manifest
 from lsa_whisper.augment import Augmentation
 from lsa_whisper.checkpoint import Checkpoint
-from lsa_whisper.dataset import TIMESTAMP
 from lsa_whisper.finetune.loss import CtcHead
 from lsa_whisper.finetune.recipe import Adapter, Recipe
 from lsa_whisper.finetune.trim import hear_any_length
 from lsa_whisper.labels import Labels
+from lsa_whisper.manifest import TIMESTAMP
 
 LOWEST_RANK = 10
 

@@ -63,7 +63,7 @@ def manifest_labels(path: Path) -> Labels:
     Raises:
         ManifestError: If the manifest is empty or mixes styles.
     """
-    styles = {segment.labels for segment in manifest.stream(path)}
+    styles = set(manifest.open_rows(path).unique("labels"))
     if len(styles) != 1:
         raise ManifestError(f"{path}: {'no windows' if not styles else 'labels of several styles'}; prepare it again")
     return Labels.from_name(styles.pop())

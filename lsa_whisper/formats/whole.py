@@ -16,13 +16,18 @@ def write_whole(text: str, path: str | Path) -> None:
         LsaWhisperError: the file cannot be written; an older one is still there.
     """
     try:
-        _write_beside(text, Path(path))
+        put(text, Path(path))
     except OSError as error:
         reason = error.strerror or error
         raise LsaWhisperError(f"{path}: cannot write it ({reason}); check the folder and the disk") from error
 
 
-def _write_beside(text: str, path: Path) -> None:
+def put(text: str, path: Path) -> None:
+    """Do what :func:`write_whole` does, for who has more to say when it fails.
+
+    Raises:
+        OSError: the file cannot be written; an older one is still there.
+    """
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:

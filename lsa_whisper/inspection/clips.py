@@ -15,7 +15,6 @@ import soundfile as sf
 from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording, Samples
 from lsa_whisper.errors import AudioError
 from lsa_whisper.manifest import Segment
-from lsa_whisper.timespan import TimeSpan
 
 _MP3_QUALITY = 0.6  # of LAME's scale from 0 (best) to 1; about 5 kB a second
 
@@ -30,9 +29,8 @@ class Clip:
 
 def cut(row: Segment) -> Clip:
     """Return the sound of ``row``; a recording that cannot be read is said, not raised."""
-    start_ms = round(row.offset * 1000)
     try:
-        samples = Recording.open(row.audio_filepath).load(TimeSpan(start_ms, start_ms + round(row.duration * 1000)))
+        samples = Recording.open(row.audio_filepath).load(row.span)
     except AudioError as error:
         return Clip(problem=str(error))
     kind, data = encode(samples, mp3="MP3" in sf.available_formats())

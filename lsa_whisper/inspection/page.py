@@ -8,12 +8,14 @@ from typing import Any
 
 from lsa_whisper import __version__
 from lsa_whisper.errors import CorpusError
+from lsa_whisper.formats.whole import put
 from lsa_whisper.inspection.clips import cut
 from lsa_whisper.inspection.figures import figures
 from lsa_whisper.inspection.survey import Survey
 from lsa_whisper.inspection.tables import place, remarks, tables
 from lsa_whisper.inspection.text import lines
 from lsa_whisper.manifest import Segment
+from lsa_whisper.page import templates
 
 _ROWS = 200
 
@@ -39,22 +41,14 @@ def write_page(path: Path, survey: Survey, out: Path) -> None:
         },
         "version": __version__,
     }
-    page = _template().render(facts)
+    page = templates("lsa_whisper.inspection").get_template("page.html.jinja").render(facts)
+    # A file name that is not UTF-8 comes from the system as lone surrogates: a page cannot hold them.
+    page = page.encode(errors="replace").decode()
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
-        _write(out, page)
+        put(page, out)
     except OSError as error:
         raise CorpusError(f"{out}: the page cannot be written here ({error.strerror}); name another file") from error
-
-
-def _write(path: Path, text: str) -> None:
-    partial = path.with_name(f".{path.name}.partial")
-    try:
-        # A file name that is not UTF-8 comes from the system as lone surrogates: a page cannot hold them.
-        partial.write_text(text, encoding="utf-8", errors="replace", newline="\n")
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 def _clips(rows: Iterable[tuple[float | None, Segment]]) -> list[dict[str, Any]]:
@@ -62,16 +56,3 @@ def _clips(rows: Iterable[tuple[float | None, Segment]]) -> list[dict[str, Any]]
         {"row": row, "place": place(row), "rate": rate, "clip": cut(row), "lines": lines(row.text)}
         for rate, row in rows
     ]
-
-
-def _template() -> Any:
-    """Return the template; whatever it shows is escaped, for transcripts and file names may hold anything."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    return Environment(
-        loader=PackageLoader("lsa_whisper.inspection", "."),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=StrictUndefined,
-    ).get_template("page.html.jinja")

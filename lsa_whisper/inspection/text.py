@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import re
-
 from lsa_whisper.labels import Labels, decode
-from lsa_whisper.manifest import Segment
-
-TIMESTAMP = re.compile(r"<\|(\d+\.\d\d)\|>")
-"""Whisper's marks of time inside a label, in seconds from the window's begin."""
+from lsa_whisper.manifest import TIMESTAMP, Segment
 
 
 def read_text(row: Segment) -> tuple[list[str], int, list[str]]:

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from lsa_whisper.errors import CheckpointError
-from lsa_whisper.inspection.text import TIMESTAMP
 from lsa_whisper.labels import DECODER_TOKENS, tokens_at_most
-from lsa_whisper.manifest import Segment
+from lsa_whisper.manifest import TIMESTAMP, Segment
 
 _BEGIN = 4
 """At most four tokens open every decoding: start, language, task, and no timestamps."""

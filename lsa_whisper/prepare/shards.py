@@ -22,7 +22,6 @@ import soundfile as sf
 from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
 from lsa_whisper.manifest import Segment, describe_row, stream
 from lsa_whisper.prepare.spread import spread
-from lsa_whisper.timespan import TimeSpan
 
 ROW_GROUP = 32
 """Rows written and read at once: some 20 MB of FLAC."""
@@ -75,7 +74,7 @@ def _write(shard: Shard, *, out: Path) -> None:
     texts = [name for name in schema.names if name != "audio"]
     path = out / partial_name(shard.name)
     with pq.ParquetWriter(path, schema, use_dictionary=texts, write_statistics=texts) as file:
-        rows = islice(stream(shard.manifest), shard.start, shard.stop)
+        rows = islice(stream(shard.manifest, start=shard.start), shard.stop - shard.start)
         opened = lru_cache(maxsize=1)(Recording.open)  # windows of one recording follow each other
         while group := [_row(segment, out.resolve(), opened) for segment in islice(rows, ROW_GROUP)]:
             file.write_table(pa.Table.from_pylist(group, schema), row_group_size=ROW_GROUP)
@@ -90,9 +89,7 @@ def _schema() -> Any:
 
 
 def _row(segment: Segment, folder: Path, opened: Callable[[str], Recording]) -> dict[str, Any]:
-    start_ms = round(segment.offset * 1000)
-    span = TimeSpan(start_ms, start_ms + round(segment.duration * 1000))
-    sound = io.BytesIO()
+    sound, span = io.BytesIO(), segment.span
     samples = opened(segment.audio_filepath).load(span)
     sf.write(sound, samples, SAMPLE_RATE_HZ, format="FLAC", subtype="PCM_16")
     row = describe_row(segment, folder)

@@ -7,7 +7,7 @@ corrected in a CHAT file goes into its subtitles.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
@@ -114,7 +114,16 @@ def transcribe(
     if not jobs:
         raise AudioError("no recording was found; name audio files, or folders that hold some")
     settings.model_digest  # noqa: B018 -- a model that is not there must fail before any recording is opened
-    return _run(jobs, settings, wanted)
+    recordings = {audio: _open(audio) for audio, _ in jobs}
+    lengths_s = [each.duration_s if isinstance(each := recordings[audio], Recording) else 0.0 for audio, _ in jobs]
+
+    def do(audio: Path, target: Path, progress: Meter) -> Done:
+        recording = recordings[audio]
+        if isinstance(recording, AudioError):
+            raise recording
+        return _transcribe_one(recording, target, settings, wanted, progress)
+
+    return run_jobs(jobs, lengths_s, do, alone_raises=True)
 
 
 def _known_formats(names: Sequence[str]) -> tuple[str, ...]:
@@ -140,26 +149,39 @@ def find_jobs(inputs: Sequence[Path], out: Path | None) -> Iterator[tuple[Path, 
             yield each, (Path(out) if out else each.parent) / f"{each.stem}.cha"
 
 
-def _run(jobs: Sequence[tuple[Path, Path]], settings: Settings, wanted: Sequence[str]) -> Transcribed:
-    """Do the jobs one after another; a single one raises what went wrong, of many it is noted."""
-    done, failed, written = [], [], {}
-    recordings = [_open(audio) for audio, _ in jobs]
-    with meter(sum(each.duration_s for each in recordings if isinstance(each, Recording))) as progress:
-        for (audio, target), recording in zip(jobs, recordings, strict=True):
+def run_jobs(
+    jobs: Sequence[tuple[Path, Path]],
+    lengths_s: Sequence[float],
+    do: Callable[[Path, Path, Meter], Done],
+    *,
+    alone_raises: bool = False,
+) -> Transcribed:
+    """Do the jobs one after another; what goes wrong with one is noted, and the rest goes on.
+
+    Args:
+        jobs: each recording with the place of its transcript.
+        lengths_s: how long each recording is, for the progress that is shown.
+        do: writes one transcript.
+        alone_raises: of a single job, raise what went wrong instead.
+
+    Raises:
+        CheckpointError: the model cannot be loaded, so that no job can be done.
+    """
+    done, failed, written = [], [], dict[Path, Path]()
+    with meter(sum(lengths_s)) as progress:
+        for (audio, target), length_s in zip(jobs, lengths_s, strict=True):
             try:
-                if isinstance(recording, AudioError):
-                    raise recording
                 if target in written:
                     raise AudioError(f"{audio}: {written[target].name} has the same name; rename one of the two")
+                done.append(do(audio, target, progress))
                 written[target] = audio
-                done.append(_transcribe_one(recording, target, settings, wanted, progress))
             except CheckpointError:
                 raise
             except (LsaWhisperError, OSError, RuntimeError) as error:
-                if len(jobs) == 1:
+                if alone_raises and len(jobs) == 1:
                     raise
                 failed.append(Failure(audio, str(error)))
-            progress.finish(audio.name, recording.duration_s if isinstance(recording, Recording) else 0.0)
+            progress.finish(audio.name, length_s)
     return Transcribed(tuple(done), tuple(failed))
 
 
