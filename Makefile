@@ -51,7 +51,7 @@ storybook: $(READY)
 HOURS := $(BIN)/python -m corpora.storybook.generator
 nano: $(READY)
 	$(HOURS) --out build/nano/read --hours 10 --seed 1 --style read
-	$(HOURS) --out build/nano/talk --hours 24 --seed 2 --cleaned
+	$(HOURS) --out build/nano/talk --hours 24 --seed 2 --captions cleaned
 	$(HOURS) --out build/nano/lists --hours 12 --seed 3 --style lists
 	$(BIN)/lsa-whisper prepare build/nano/read --out build/nano/short --context 3 --one-utterance --without-timestamps 0.5
 	$(BIN)/lsa-whisper prepare build/nano/talk --out build/nano/cleaned --context 6

@@ -23,7 +23,9 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True, help="folder for the sessions")
     parser.add_argument("--hours", type=float, help="make this much speech, of training speakers and many others")
     parser.add_argument("--style", choices=("talk", "read", "lists"), default="talk", help="with --hours: what is said")
-    parser.add_argument("--cleaned", action="store_true", help="with --hours: the transcripts leave stumbling out")
+    parser.add_argument(
+        "--captions", choices=("chat", "cleaned", "web"), default="chat", help="with --hours: how they are transcribed"
+    )
     parser.add_argument("--seed", type=int, default=20)
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args()
@@ -48,7 +50,7 @@ class Job:
     length_s: float
     strangers: bool = False
     style: str = "talk"
-    cleaned: bool = False
+    captions: str = "chat"
 
 
 def _corpus(options: argparse.Namespace) -> list[Job]:
@@ -60,7 +62,7 @@ def _corpus(options: argparse.Namespace) -> list[Job]:
 
 
 def _hours(options: argparse.Namespace) -> list[Job]:
-    how = (True, options.style, options.cleaned)
+    how = (True, options.style, options.captions)
     return [
         Job(options.seed, 10_000 + i, options.out / f"{i // 100:03d}" / f"hours{i:05d}", "train", 60.0, *how)
         for i in range(round(options.hours * 60))
@@ -75,7 +77,7 @@ def _session(job: Job) -> float:
     else:
         adult = adults[job.number % len(adults)]
         child = children[(job.number * 3 + job.number // len(adults)) % len(children)]
-    return write_session(job.stem, adult, child, job.length_s, rng, style=job.style, cleaned=job.cleaned)
+    return write_session(job.stem, adult, child, job.length_s, rng, style=job.style, captions=job.captions)
 
 
 if __name__ == "__main__":

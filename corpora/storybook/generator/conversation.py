@@ -27,6 +27,9 @@ CHILD = Fluency()
 READ = Fluency(*[0.0] * len(fields(Fluency)))
 _FLUENCY = {"ADU": ADULT, "CHI": CHILD}
 
+WORD_FOR_WORD = 0.35
+"""The share of sessions whose ``web`` captions keep stumbling: the web's captions are mostly tidied, but not all."""
+
 
 @dataclass(frozen=True)
 class Turn:
@@ -46,7 +49,7 @@ def write_session(
     rng: np.random.Generator,
     *,
     style: str = "talk",
-    cleaned: bool = False,
+    captions: str = "chat",
 ) -> float:
     """Write ``stem.cha`` and ``stem.flac``, a conversation; return its true length in seconds.
 
@@ -57,16 +60,18 @@ def write_session(
         length_s: About how long.
         rng: Decides everything else.
         style: ``talk``; ``read``, where nobody stumbles; ``lists``, of words without sense under untidy transcripts.
-        cleaned: Whoever wrote the transcript left the stumbling out of it.
+        captions: What the transcript keeps of the stumbling: ``chat``, all of it, in codes; ``cleaned``, nothing;
+            ``web``, nothing in most sessions, and every whole word in the others, without codes.
     """
     mix = [rng.standard_normal(int(rng.uniform(0.3, 0.8) * RATE_HZ)).astype(np.float32) * 1e-5]
     at = len(mix[0])
     utterances = []
+    word_for_word = captions == "web" and rng.random() < WORD_FOR_WORD
     speaker = adult
     while at < length_s * RATE_HZ:
         turn = _turn(speaker, style, rng)
         said = _utterance(turn, at, with_words=style != "lists")
-        utterances.append(_cleaned(said) if cleaned else said)
+        utterances.append(said if captions == "chat" else _captioned(said, word_for_word=word_for_word))
         gap = np.zeros(int(rng.uniform(0.25, 0.8) * RATE_HZ), np.float32)
         mix += [turn.samples * float(rng.uniform(0.7, 1.0)), gap]
         at += len(turn.samples) + len(gap)
@@ -104,9 +109,11 @@ def _utterance(turn: Turn, at: int, *, with_words: bool) -> chat.Utterance:
     return chat.utterance(turn.voice.role, turn.plan.chat, span, times if with_words else ())
 
 
-def _cleaned(said: chat.Utterance) -> chat.Utterance:
+def _captioned(said: chat.Utterance, *, word_for_word: bool) -> chat.Utterance:
+    """Return what somebody without CHAT would write: the words, and no codes."""
+    words = [word for word in said.verbatim() if not word.endswith("-")] if word_for_word else said.fluent()
     end = "?" if said.terminator == "?" else "."
-    return chat.utterance(said.speaker, " ".join([*said.fluent(), end]), said.span)
+    return chat.utterance(said.speaker, " ".join([*words, end]), said.span)
 
 
 def _ms(samples: int) -> int:
