@@ -1,0 +1,50 @@
+"""The commands ``batchalign transcribe`` and ``batchalign run``."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+
+from lsa_whisper.cli.group import PATH, call, main
+
+
+@main.group()
+def batchalign() -> None:
+    """Use a model in Batchalign, TalkBank's pipeline, without losing what it writes.
+
+    Example: lsa-whisper batchalign transcribe visits -o transcripts --model runs/demo/full --lang eng
+    """
+
+
+@batchalign.command("transcribe")
+@click.argument("paths", nargs=-1, required=True, type=PATH)
+@click.option("--model", required=True, help="A checkpoint folder, an adapter's too, or a hub name.")
+@click.option("--lang", required=True, help="Language of the speech, three letters (ISO 639-3): eng, spa.")
+@click.option("-o", "--out", type=PATH, help="Folder for the transcripts; beside the audio when not given.")
+@click.option("--engine", default="lsa", show_default=True, help="lsa is the only one here; see batchalign run.")
+@click.option(
+    "-n", "--num-speakers", type=int, help="Say so when another number was written; the model decides who speaks."
+)
+@click.option("--force-cpu", is_flag=True, help="Leave a GPU alone.")
+@click.option("--wor/--nowor", default=False, show_default=True, help="Write the time of each word.")
+@click.option("--batch-size", default=8, show_default=True, help="Windows decoded at once.")
+def batchalign_transcribe(**parameters: Any) -> None:
+    """Write down recordings through Batchalign, every stumble kept.
+
+    Example: lsa-whisper batchalign transcribe visits -o transcripts --model runs/demo/full --lang eng
+    """
+    done = call("batchalign transcribe", **parameters)
+    click.echo(done.table())
+    sys.exit(done.exit_code)
+
+
+@batchalign.command("run", context_settings={"ignore_unknown_options": True})
+@click.argument("args", nargs=-1, required=True, type=click.UNPROCESSED)
+def batchalign_run(**parameters: Any) -> None:
+    """Run Batchalign's own command with the engine lsa among its engines.
+
+    Example: lsa-whisper batchalign run -- transcribe visits -o out --engine lsa --model runs/demo/full --lang eng
+    """
+    call("batchalign run", **parameters)

@@ -1,0 +1,42 @@
+"""Commands about this machine: ``doctor`` and ``demo``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from lsa_whisper.cli.group import PATH, call, main
+
+
+@main.command()
+@click.option("--folder", type=PATH, help="Where models and transcripts will be written; here when not given.")
+def doctor(**parameters: Any) -> None:
+    """Look for what would stop a run on this machine, with the remedy.
+
+    Example: lsa-whisper doctor
+    """
+    found = call("doctor", **parameters)
+    click.echo(found.table())
+    sys.exit(found.exit_code)
+
+
+@main.command()
+@click.option(
+    "-o", "--out", default=Path("runs/demo"), show_default=True, type=PATH, help="Folder for everything it makes."
+)
+@click.option(
+    "--corpus", default=Path("corpora/storybook"), show_default=True, type=PATH, help="CHAT and audio with a card."
+)
+@click.option("--model", default="models/nano", show_default=True, help="The checkpoint to start from.")
+@click.option(
+    "--seed", default=0, show_default=True, help="Decides the order of the data and the adapter's first weights."
+)
+def demo(**parameters: Any) -> None:
+    """Run the whole job in small: prepare, fine-tune, transcribe, evaluate; the report's path comes last.
+
+    Example: lsa-whisper demo
+    """
+    click.echo(call("demo", **parameters))

@@ -1,0 +1,53 @@
+"""Commands about models: ``finetune``, ``estimate-memory`` and ``export``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from lsa_whisper.cli.group import PATH, call, main
+
+
+@main.command()
+@click.argument("recipe", type=PATH)
+@click.option("--set", multiple=True, metavar="KEY=VALUE", help="Override a recipe value: training.learning_rate=1e-5.")
+@click.option("-o", "--out", type=PATH, help="Folder for the checkpoint, instead of the recipe's.")
+@click.option("--processes", default=1, show_default=True, help="Processes of this machine that train together.")
+def finetune(**parameters: Any) -> None:
+    """Train as a recipe says; called again, go on where it stopped.
+
+    Example: lsa-whisper finetune recipes/whisper-large-v3-zero3-offload.yaml
+    """
+    click.echo(call("finetune", **parameters).out)
+
+
+@main.command("estimate-memory")
+@click.argument("model")
+@click.option("--recipe", type=PATH, help="Count this recipe's adapter, batch and checkpointing.")
+@click.option("--set", multiple=True, metavar="KEY=VALUE", help="Override a recipe value.")
+@click.option("--gpus", default=1, show_default=True, help="GPUs that share the work.")
+@click.option("--gpu-memory", default=24.0, show_default=True, help="GB of each GPU.")
+@click.option("--batch-size", default=1, show_default=True, help="Windows per GPU and step, without a recipe.")
+def estimate_memory(**parameters: Any) -> None:
+    """Say what training needs, for every strategy.
+
+    Example: lsa-whisper estimate-memory large-v3 --gpu-memory 16
+    """
+    click.echo(call("estimate-memory", **parameters).table())
+
+
+@main.command()
+@click.argument("checkpoint", type=PATH)
+@click.option("-o", "--out", required=True, type=PATH, help="Folder to write.")
+@click.option("--to", default="hf", show_default=True, type=click.Choice(["hf", "ct2"]), help="Format.")
+@click.option("--merge/--no-merge", default=True, show_default=True, help="Merge an adapter into its base.")
+@click.option(
+    "--dtype", default="float32", show_default=True, help="float32, or float16 or bfloat16 for half the size."
+)
+def export(**parameters: Any) -> None:
+    """Write a checkpoint that other programs load.
+
+    Example: lsa-whisper export runs/demo/lora -o exported
+    """
+    click.echo(call("export", **parameters))

@@ -1,0 +1,41 @@
+"""The command ``transcribe``."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+
+from lsa_whisper.cli.group import PATH, call, main
+
+
+@main.command()
+@click.argument("inputs", nargs=-1, required=True, type=PATH)
+@click.option("--model", required=True, help="A checkpoint folder or a hub name such as openai/whisper-small.")
+@click.option("-o", "--out", type=PATH, help="Folder for the transcripts; beside the audio when not given.")
+@click.option(
+    "--format",
+    "formats",
+    multiple=True,
+    default=("cha",),
+    show_default=True,
+    help="Besides cha: srt, vtt, txt, json, textgrid, eaf, salt.",
+)
+@click.option("--language", default="eng", show_default=True, help="Language of the speech, as CHAT writes it.")
+@click.option("--speaker", default="PAR", show_default=True, help="The speaker's code, when the model writes none.")
+@click.option("--role", default="Participant", show_default=True, help="That speaker's role in @ID.")
+@click.option("--corpus", default="", help="Name of the corpus in @ID.")
+@click.option("--batch-size", default=8, show_default=True, help="Windows decoded at once.")
+@click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:1.")
+@click.option("--dtype", default="auto", show_default=True, help="auto, float32, bfloat16 or float16.")
+@click.option("--engine", default="transformers", show_default=True, help="The decoder's library.")
+@click.option("--wor/--nowor", "word_times", default=False, show_default=True, help="Write the time of each word.")
+def transcribe(**parameters: Any) -> None:
+    """Write down recordings with every stumble, as CHAT.
+
+    Example: lsa-whisper transcribe interview.wav --model runs/demo/full
+    """
+    done = call("transcribe", **parameters)
+    click.echo(done.table())
+    sys.exit(done.exit_code)
