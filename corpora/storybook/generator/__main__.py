@@ -22,9 +22,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, required=True, help="folder for the sessions")
     parser.add_argument("--hours", type=float, help="make this much speech, of training speakers and many others")
-    parser.add_argument("--style", choices=("talk", "read", "lists"), default="talk", help="with --hours: what is said")
     parser.add_argument(
-        "--captions", choices=("chat", "cleaned", "web"), default="chat", help="with --hours: how they are transcribed"
+        "--style", choices=("talk", "read", "stammer", "lists"), default="talk", help="with --hours: what is said"
+    )
+    parser.add_argument(
+        "--captions",
+        choices=("chat", "cleaned", "words", "web"),
+        default="chat",
+        help="with --hours: how they are transcribed",
     )
     parser.add_argument("--seed", type=int, default=20)
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)

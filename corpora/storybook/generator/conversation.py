@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +25,8 @@ ADULT = Fluency(
 )  # fmt: skip
 CHILD = Fluency()
 READ = Fluency(*[0.0] * len(fields(Fluency)))
+STAMMER = replace(READ, filler=0.08, repetition=0.22, phrase_repetition=0.06, revision=0.05, pause=0.02)
+"""So many words said twice that whoever writes them down learns to listen, and not to guess."""
 _FLUENCY = {"ADU": ADULT, "CHI": CHILD}
 
 WORD_FOR_WORD = 0.35
@@ -59,14 +61,15 @@ def write_session(
         child: The other.
         length_s: About how long.
         rng: Decides everything else.
-        style: ``talk``; ``read``, where nobody stumbles; ``lists``, of words without sense under untidy transcripts.
+        style: ``talk``; ``read``, where nobody stumbles; ``stammer``, where everybody says many words twice; ``lists``,
+            of words without sense under untidy transcripts.
         captions: What the transcript keeps of the stumbling: ``chat``, all of it, in codes; ``cleaned``, nothing;
-            ``web``, nothing in most sessions, and every whole word in the others, without codes.
+            ``words``, every whole word, without codes; ``web``, that in some sessions and nothing in most.
     """
     mix = [rng.standard_normal(int(rng.uniform(0.3, 0.8) * RATE_HZ)).astype(np.float32) * 1e-5]
     at = len(mix[0])
     utterances = []
-    word_for_word = captions == "web" and rng.random() < WORD_FOR_WORD
+    word_for_word = captions == "words" or (captions == "web" and rng.random() < WORD_FOR_WORD)
     speaker = adult
     while at < length_s * RATE_HZ:
         turn = _turn(speaker, style, rng)
@@ -83,7 +86,7 @@ def write_session(
 
 def _turn(voice: Voice, style: str, rng: np.random.Generator) -> Turn:
     """Return one utterance; a sentence that is too long, or whose words a synthesiser merged, is drawn again."""
-    fluency = READ if style == "read" else _FLUENCY[voice.role]
+    fluency = {"read": READ, "stammer": STAMMER}.get(style, _FLUENCY[voice.role])
     while True:
         drawn = word_list(rng) if style == "lists" else plan("CHILD" if voice.role == "CHI" else "ADULT", fluency, rng)
         try:
