@@ -93,14 +93,14 @@ def made(size: str, folder: Path) -> None:
 
 def measured(size: str, case: str, folder: Path) -> dict[str, Any]:
     """Run one case and return its planned and measured peak in GiB."""
-    from lsa_whisper.finetune.memory import estimate_run
+    from lsa_whisper.finetune.memory import Limits, estimate_run
     from lsa_whisper.finetune.recipe import read
 
     place = folder / size
     swap = place / "swap"
     swap.mkdir(exist_ok=True)
     recipe = write_recipe(CASES[case], place, swap)
-    plan = estimate_run(read(recipe), gpus=0)
+    plan = estimate_run(read(recipe), Limits(gpus=0), label_tokens=LETTERS + 6)
     began = time.monotonic()
     peak_kib, anonymous_kib, failed = watch([sys.executable, "-m", "lsa_whisper", "finetune", str(recipe), "--force"])
     seconds = time.monotonic() - began
@@ -135,7 +135,7 @@ def write_recipe(case: dict[str, Any], place: Path, swap: Path) -> Path:
 
 
 def watch(command: list[str]) -> tuple[int, int, str]:
-    """Run ``command``; return its peak of resident and anonymous memory in KiB, and the end of its output if it failed."""
+    """Run ``command``; return its peaks of resident and anonymous memory in KiB, and its last words if it failed."""
     programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     environment = os.environ | {"PATH": programs, "DS_ACCELERATOR": "cpu"}
     with tempfile.TemporaryFile("w+") as log:

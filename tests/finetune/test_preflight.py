@@ -63,7 +63,7 @@ def test_finetune_refuses_and_force_overrides(windows, scratch_recipe, tmp_path,
     (tmp_path / "r.yaml").write_text(
         scratch_recipe(windows, tmp_path / "out", training="").replace("steps: 4", "steps: 1")
     )
-    with pytest.raises(RecipeError, match="GiB of host memory, of which 0.2 are free"):
+    with pytest.raises(RecipeError, match=r"GiB of host memory, of which 0\.2 are free"):
         finetune(tmp_path / "r.yaml", say=lambda _: None)
     assert not (tmp_path / "out").exists() and not (tmp_path / "out.unfinished").exists()
     assert finetune(tmp_path / "r.yaml", say=lambda _: None, force=True).steps == 1

@@ -1,4 +1,4 @@
-"""Every recipe that ships: it opens with whom it is for, fits what it says it needs, and trains (a tiny model, a step)."""
+"""Every recipe that ships says whom it is for, fits what it says it needs, and trains a tiny model for a step."""
 
 from __future__ import annotations
 

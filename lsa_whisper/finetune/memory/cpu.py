@@ -16,13 +16,19 @@ PROCESS = round(0.75 * GIB)
 """Resident memory of a process that has torch, transformers and datasets loaded."""
 DEEPSPEED = round(0.35 * GIB)
 """What DeepSpeed adds to it."""
+SWAP_BUFFERS = 7
+"""Buffers of a sub-group's 1e8 numbers through which DeepSpeed swaps an optimizer."""
 
 
 def host(counted: Counted, way: Way, load: Load, *, ranks: int) -> int:
-    """Return the bytes of all processes together at their peak."""
-    working = activations(counted.shape, way, load)
-    running = ranks * (PROCESS + working + (DEEPSPEED if way.is_deepspeed else 0)) + states(counted, way, ranks)
-    return round(running)
+    """Return the bytes of all processes together at their peak: while they load, or while they train.
+
+    Loading reads the file through memory (those pages count, once for all) into fp32 weights of each process.
+    """
+    base = ranks * (PROCESS + (DEEPSPEED if way.is_deepspeed else 0))
+    loading = counted.total * (4 * ranks + counted.shape.stored)
+    training = ranks * activations(counted.shape, way, load) + states(counted, way, ranks)
+    return round(base + max(loading, training))
 
 
 def states(counted: Counted, way: Way, ranks: int) -> float:
@@ -36,13 +42,13 @@ def states(counted: Counted, way: Way, ranks: int) -> float:
         return sharers * (one * total + (one + moments) * p + casts)
     one = 4 if way.precision == "fp32" else 2
     if way.offload.optimizer == "nvme":
-        return deepspeed_weights(counted, way, one, ranks) + 4 * p + 6 * 4 * min(1e8, p)
+        return deepspeed_weights(counted, way, one, ranks) + one * p + SWAP_BUFFERS * 4 * min(1e8, p)
     return deepspeed_weights(counted, way, one, ranks) + (16 + one) * p
 
 
 def deepspeed_weights(counted: Counted, way: Way, one: int, ranks: int) -> float:
     """Return the bytes of DeepSpeed's weights: the shard of each process, and what is gathered in each at once."""
-    gathered = ranks * one * min(1e9, counted.total)
     if way.offload.parameters == "nvme":
         return 5 * one * 7e7 * ranks
-    return one * counted.total + gathered if way.strategy == "zero3" else ranks * one * counted.total
+    sharded = one * counted.total if way.strategy == "zero3" else 0
+    return sharded + ranks * one * counted.total

@@ -114,7 +114,7 @@ def host(counted: Counted, way: Way, ranks: int, workers: int) -> int:
         running += PINNED * 4 * counted.frozen
     elif way.offload.parameters == "nvme":
         running += 5 * 2 * 7e7
-    loading = 4 * total * ranks
+    loading = (4 * ranks + counted.shape.stored) * total
     saving = 4 * total if ranks > 1 or way.is_deepspeed else 0
     return round(ranks * (PROCESS + workers * LOADER) + max(loading, running + saving))
 

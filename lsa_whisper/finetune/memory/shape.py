@@ -26,6 +26,8 @@ class Shape:
     target_positions: int = 448
     feed_forward: int | None = None
     """Width between the two layers of a feed-forward block; four times ``width`` when not given."""
+    stored: int = 4
+    """Bytes of one number in the checkpoint's file."""
 
     @property
     def inner(self) -> int:
@@ -98,8 +100,8 @@ SHAPES = {
     "medium": Shape(1024, 24, 24),
     "large": Shape(1280, 32, 32),
     "large-v2": Shape(1280, 32, 32),
-    "large-v3": Shape(1280, 32, 32, mels=128, vocabulary=51866),
-    "large-v3-turbo": Shape(1280, 32, 4, mels=128, vocabulary=51866),
+    "large-v3": Shape(1280, 32, 32, mels=128, vocabulary=51866, stored=2),
+    "large-v3-turbo": Shape(1280, 32, 4, mels=128, vocabulary=51866, stored=2),
 }
 
 
@@ -133,6 +135,7 @@ def _from_config(config: dict[str, int]) -> Shape:
         source_positions=config["max_source_positions"],
         target_positions=config["max_target_positions"],
         feed_forward=config["encoder_ffn_dim"],
+        stored=2 if str(config.get("dtype") or config.get("torch_dtype")) in ("float16", "bfloat16") else 4,
     )
 
 
