@@ -70,3 +70,18 @@ def test_the_table_has_every_row_and_every_remedy():
         "                 -> install it",
         "ok       python  3.11",
     ]
+
+
+def test_too_little_room_is_a_problem_when_it_is_known_how_much_is_needed(tmp_path):
+    rows = {row.name: row.state for row in machine.disk(tmp_path, name="swap", needed_gib=0.0001)}
+    assert rows == {"writing": "ok", "swap": "ok"} or rows["swap"] == "warn"
+    (_, row) = machine.disk(tmp_path, name="swap", needed_gib=1e9)
+    assert row.state == "problem" and "needed" in row.found and row.remedy
+
+
+def test_offloading_to_a_disk_makes_its_tools_needed(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(machine.sys, "executable", str(tmp_path / "python"))
+    rows = {row.name: row for row in doctor(folder=tmp_path, nvme=tmp_path / "absent").rows}
+    assert rows["compiler"].state == rows["ninja"].state == "problem" and rows["ffmpeg"].state == "warn"
+    assert doctor(folder=tmp_path, nvme=tmp_path / "absent").exit_code == 1

@@ -52,7 +52,7 @@ def test_the_swap_folder_is_written_to_and_measured(cache, tmp_path):
     assert list(swap.iterdir()) == []
     swap.rmdir()
     swap.write_text("not a folder")
-    with pytest.raises(RecipeError, match="swap folder"):
+    with pytest.raises(RecipeError, match=r"writing: .*swap: Not a directory"):
         preflight(recipe, lambda _: None, PLENTY)
 
 
@@ -67,6 +67,15 @@ def test_finetune_refuses_and_force_overrides(windows, scratch_recipe, tmp_path,
         finetune(tmp_path / "r.yaml", say=lambda _: None)
     assert not (tmp_path / "out").exists() and not (tmp_path / "out.unfinished").exists()
     assert finetune(tmp_path / "r.yaml", say=lambda _: None, force=True).steps == 1
+
+
+def test_force_reaches_the_processes_of_a_run():
+    from lsa_whisper.cli import training
+    from lsa_whisper.finetune import _FORCE
+
+    assert training.FORCE == _FORCE
+    assert training.finetune.make_context("finetune", ["r.yaml"]).params["force"] is False
+    assert training.finetune.make_context("finetune", ["r.yaml", "--force"]).params["force"] is True
 
 
 def test_advice_names_the_cheapest_change_first():

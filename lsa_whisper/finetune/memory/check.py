@@ -32,16 +32,20 @@ class Resources:
 
     @classmethod
     def of_this_machine(cls, recipe: Recipe) -> Resources:
-        """Return what is free now for a run of ``recipe``; this process's GPU stands for all."""
+        """Return what is free now for a run of ``recipe``; this process's GPU stands for all.
+
+        Host and disk are for the first process of each machine to look at: when the others look, it may be loading.
+        """
         import torch
 
         processes = int(os.environ.get("WORLD_SIZE", "1"))
         here = int(os.environ.get("LOCAL_WORLD_SIZE", str(processes)))
-        disk_gib = shutil.disk_usage(_existing(Path(recipe.out))).free / GIB
-        host_gib = available_memory_gib()
+        place = int(os.environ.get("LOCAL_RANK", "0"))
+        host_gib = available_memory_gib() if place == 0 else None
+        disk_gib = shutil.disk_usage(_existing(Path(recipe.out))).free / GIB if place == 0 else None
         if recipe.training.get("use_cpu") or not torch.cuda.is_available():
             return cls(Limits(0, 0.0, host_gib, disk_gib), processes, here)
-        free, _ = torch.cuda.mem_get_info(int(os.environ.get("LOCAL_RANK", "0")))
+        free, _ = torch.cuda.mem_get_info(place)
         # The context that asking has made is counted in every plan, too.
         return cls(Limits(processes, free / GIB, host_gib, disk_gib), processes, here)
 
@@ -62,7 +66,7 @@ def require_fit(recipe: Recipe, resources: Resources) -> Plan | None:
     if plan.fits:
         return plan
     nearest = next((other for other in alternatives(plan, recipe) if other.fits), None)
-    raise RecipeError(f"{_wanting(plan)}; {_remedy(nearest, plan)}; --force trains all the same")
+    raise RecipeError(f"{_wanting(plan)}; {_remedy(nearest, plan, recipe)}; --force trains all the same")
 
 
 def alternatives(plan: Plan, recipe: Recipe) -> Iterator[Plan]:
@@ -115,9 +119,11 @@ def _wanting(plan: Plan) -> str:
     return f"{plan.strategy}, batch {plan.load.batch} needs about " + " and ".join(needs[name] for name in plan.lacks)
 
 
-def _remedy(nearest: Plan | None, plan: Plan) -> str:
+def _remedy(nearest: Plan | None, plan: Plan, recipe: Recipe) -> str:
     if nearest is None:
         return "no other plan fits either: take a smaller model, or free what other programs hold"
-    training_batch = plan.load.batch
-    overrides = nearest.overrides(effective_batch=training_batch if nearest.load.batch < training_batch else None)
+    effective = None
+    if nearest.load.batch < plan.load.batch:
+        effective = plan.load.batch * int(recipe.training.get("gradient_accumulation_steps", 1))
+    overrides = nearest.overrides(effective_batch=effective)
     return f"nearest that fits: {nearest.strategy}, batch {nearest.load.batch}: {overrides}"
