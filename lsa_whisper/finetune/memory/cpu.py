@@ -8,6 +8,7 @@ moved, so that offloading to the CPU costs more than plain AdamW. The figures ar
 from __future__ import annotations
 
 from lsa_whisper.finetune.memory.activations import Load, activations
+from lsa_whisper.finetune.memory.gpu import SWAP_BUFFERS
 from lsa_whisper.finetune.memory.shape import Counted
 from lsa_whisper.finetune.memory.way import Way
 from lsa_whisper.machine import GIB
@@ -16,8 +17,6 @@ PROCESS = round(0.75 * GIB)
 """Resident memory of a process that has torch, transformers and datasets loaded."""
 DEEPSPEED = round(0.35 * GIB)
 """What DeepSpeed adds to it."""
-SWAP_BUFFERS = 7
-"""Buffers of a sub-group's 1e8 numbers through which DeepSpeed swaps an optimizer."""
 
 
 def host(counted: Counted, way: Way, load: Load, *, ranks: int) -> int:

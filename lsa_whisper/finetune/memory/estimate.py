@@ -139,7 +139,8 @@ def estimate_run(recipe: Recipe, limits: Limits, *, processes: int = 1, label_to
     Raises:
         CheckpointError: If its model is neither on this machine nor of a known size.
     """
-    job = Job(recipe_shape(recipe), limits, recipe.model.train, recipe.data.workers, processes)
+    saves = recipe.training.get("save_strategy", "no") != "no"
+    job = Job(recipe_shape(recipe), limits, recipe.model.train, recipe.data.workers, processes, saves)
     return job.plan(choice.of_recipe(recipe), load_of(recipe, None, label_tokens))
 
 

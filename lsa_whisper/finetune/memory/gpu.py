@@ -23,6 +23,8 @@ PINNED = 1.25
 FRAGMENTED = 1.05
 BUCKET, SWAPPED_BUCKET = 5e8, 5e7
 """Numbers in the bucket through which DeepSpeed reduces gradients; smaller where anything is on NVMe."""
+SWAP_BUFFERS = 7
+"""Buffers of a sub-group's 1e8 numbers through which DeepSpeed swaps an optimizer (fitted without a GPU)."""
 LIVE = 1e9
 """Numbers that ZeRO-3 keeps gathered at once; with parameters on NVMe, only those in use."""
 
@@ -41,8 +43,8 @@ class Parts:
     disk: int
 
 
-def parts(counted: Counted, way: Way, load: Load, *, gpus: int, workers: int = 0) -> Parts:
-    """Return what ``way`` takes with so many processes, one for each GPU."""
+def parts(counted: Counted, way: Way, load: Load, *, gpus: int, workers: int = 0, saves: bool = True) -> Parts:
+    """Return what ``way`` takes with so many processes, one for each GPU; ``saves``: also on the way."""
     ranks = 1 if way.strategy == "single" else gpus
     weights, gradients, optimizer = states(counted, way, ranks)
     always, forward, step = buffers(counted, way, load, ranks)
@@ -58,7 +60,7 @@ def parts(counted: Counted, way: Way, load: Load, *, gpus: int, workers: int = 0
         always + max(forward, step),
         weights + optimizer + changing + always,
         host(counted, way, ranks, workers),
-        disk(counted, way),
+        disk(counted, way, saves),
     )
 
 
@@ -107,7 +109,7 @@ def host(counted: Counted, way: Way, ranks: int, workers: int) -> int:
     if way.offload.optimizer == "cpu" or way.optimizer == "adamw-cpu":
         running += PINNED * (16 * p)
     elif way.offload.optimizer == "nvme":
-        running += PINNED * 4 * p + 6 * 4 * min(1e8, p)
+        running += PINNED * (4 if way.precision == "fp32" else 2) * p + SWAP_BUFFERS * 4 * min(1e8, p)
     if way.offload.parameters == "cpu" and way.strategy != "fsdp2":  # FSDP's optimizer has no weights of its own
         running += PINNED * (4 if way.precision == "fp32" else 2) * total
     elif way.offload.parameters == "cpu":
@@ -119,12 +121,12 @@ def host(counted: Counted, way: Way, ranks: int, workers: int) -> int:
     return round(ranks * (PROCESS + workers * LOADER) + max(loading, running + saving))
 
 
-def disk(counted: Counted, way: Way) -> int:
-    """Return the bytes of swap files, and of checkpoints: the last is kept until the next is whole."""
+def disk(counted: Counted, way: Way, saves: bool) -> int:
+    """Return the bytes of swap files, the model and, on the way, checkpoints: one stays until the next is whole."""
     p, total = counted.trained, counted.total
     whole = 4 * (p if way.adapter else total)
     checkpoint = whole + (12 if way.is_deepspeed else 8) * p
-    return swap(counted, way) + 2 * checkpoint + whole
+    return swap(counted, way) + (2 * checkpoint if saves else 0) + whole
 
 
 def swap(counted: Counted, way: Way) -> int:

@@ -40,6 +40,7 @@ class Job:
         train: ``all``, or ``decoder``.
         workers: Processes that read audio, beside each that trains.
         processes: That train together where there is no GPU; with GPUs, one for each.
+        saves: Whether checkpoints are saved on the way, or only the model in the end.
     """
 
     shape: Shape
@@ -47,6 +48,7 @@ class Job:
     train: str = "all"
     workers: int = 0
     processes: int = 1
+    saves: bool = True
 
     def counted(self, way: Way) -> Counted:
         """Return the numbers that are trained and frozen."""
@@ -56,11 +58,11 @@ class Job:
         """Return what ``way`` needs for micro-batches of ``load``."""
         counted = self.counted(way)
         if self.limits.gpus:
-            parts = gpu.parts(counted, way, load, gpus=self.limits.gpus, workers=self.workers)
+            parts = gpu.parts(counted, way, load, gpus=self.limits.gpus, workers=self.workers, saves=self.saves)
             return Plan(self, way, load, parts)
         resident = cpu.host(counted, way, load, ranks=self.processes)
         resident += self.workers * gpu.LOADER * self.processes
-        return Plan(self, way, load, Parts(0, 0, 0, 0, 0, 0, resident, gpu.disk(counted, way)))
+        return Plan(self, way, load, Parts(0, 0, 0, 0, 0, 0, resident, gpu.disk(counted, way, self.saves)))
 
 
 @dataclass(frozen=True)
