@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from lsa_whisper.finetune.memory.activations import Load
 from lsa_whisper.finetune.memory.estimate import estimate_run, ways_on
 from lsa_whisper.finetune.memory.plan import Limits, Plan
 from lsa_whisper.finetune.memory.way import Way
-from lsa_whisper.finetune.recipe import Adapter, Recipe
+from lsa_whisper.finetune.recipe import Recipe
 from lsa_whisper.machine import GIB, available_memory_gib
 
 _LETTERS_PER_TOKEN = 2
@@ -76,11 +76,17 @@ def alternatives(plan: Plan, recipe: Recipe) -> Iterator[Plan]:
     yield job.plan(plan.way, again)
     for smaller in smaller_batches(again):
         yield job.plan(plan.way, smaller)
-    lora = () if recipe.adapter else (Way(adapter=Adapter(), precision=plan.way.precision),)
-    for way in (*ways_on(job.limits, recipe), *lora):
-        if way.is_accepted and way.precision == plan.way.precision:
+    for way in _with_precision(plan.way.precision, ways_on(job.limits, recipe)):
+        if job.can(way):
             for same in (again, *smaller_batches(again)):
                 yield job.plan(way, same)
+
+
+def _with_precision(precision: str, ways: Iterable[Way]) -> Iterator[Way]:
+    """Yield each way once in the recipe's own precision, but for those that are about precision."""
+    yield from dict.fromkeys(
+        dataclasses.replace(way, precision=precision) for way in ways if way.precision in ("bf16", precision)
+    )
 
 
 def smaller_batches(load: Load) -> Iterator[Load]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,8 +40,8 @@ class Estimate:
 
     @property
     def recommended(self) -> Plan | None:
-        """The first plan that fits and that a recipe can ask for; ``None`` when there is none."""
-        return next((plan for plan in self.plans if plan.fits and plan.way.is_accepted), None)
+        """The first plan that fits, for as many processes as there are GPUs; ``None`` when there is none."""
+        return next((plan for plan in self.plans if plan.fits and plan.job.can(plan.way)), None)
 
     def table(self) -> str:
         """Return the plans as lines of text."""
@@ -141,7 +142,10 @@ def estimate_run(recipe: Recipe, limits: Limits, *, processes: int = 1, label_to
     """
     saves = recipe.training.get("save_strategy", "no") != "no"
     job = Job(recipe_shape(recipe), limits, recipe.model.train, recipe.data.workers, processes, saves)
-    return job.plan(choice.of_recipe(recipe), load_of(recipe, None, label_tokens))
+    way = choice.of_recipe(recipe)
+    if way.strategy == "single" and max(limits.gpus, processes) > 1:
+        way = dataclasses.replace(way, strategy="ddp")  # which is what several processes then do
+    return job.plan(way, load_of(recipe, None, label_tokens))
 
 
 def load_of(recipe: Recipe | None, batch_size: int | None, label_tokens: int) -> Load:

@@ -50,6 +50,11 @@ class Job:
     processes: int = 1
     saves: bool = True
 
+    def can(self, way: Way) -> bool:
+        """Tell whether a recipe can say ``way`` and whether it is meant for so many processes."""
+        others = ("single",) if max(self.limits.gpus, self.processes) > 1 else ("ddp", "fsdp2")
+        return way.strategy not in others and way.is_accepted
+
     def counted(self, way: Way) -> Counted:
         """Return the numbers that are trained and frozen."""
         return Counted.of(self.shape, way.adapter, self.train)

@@ -139,4 +139,4 @@ def ways(adapter: Adapter | None, path: str = SWAP) -> tuple[Way, ...]:
     if adapter is not None:
         return tuple(dataclasses.replace(way, adapter=adapter) for way in full if way.optimizer == "adamw")
     lora = Adapter()
-    return (*full, Way(adapter=lora), Way("zero3", everything, adapter=lora))
+    return (*full, Way(adapter=lora), Way("ddp", adapter=lora), Way("zero3", everything, adapter=lora))
