@@ -207,7 +207,6 @@ class Measure:
         self.recipe, self.batches = recipe, batches
         self.asked = 0
         self.ends: list[float] = []
-        self.host_at: dict[int, float] = {}
 
     def cut(self, collator: Any) -> Any:
         """Return a collator that leaves as many windows in a batch as are its turn."""
@@ -234,12 +233,10 @@ class Measure:
 
     def figures(self, size: int, seconds: float) -> dict[str, Any]:
         """Return what a batch of ``size`` took, beside what was planned for it."""
-        from dataclasses import replace
-
         from lsa_whisper.finetune.memory.shape import recipe_shape
 
         gpu = torch.cuda.is_available()
-        load = replace(load_of(self.recipe, size, 126))
+        load = load_of(self.recipe, size, 126)
         job = Job(recipe_shape(self.recipe), Limits(int(gpu), 1e6))
         plan = job.plan(of_recipe(self.recipe), load)
         host = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
@@ -274,7 +271,7 @@ def plain_loop(folder: Path, batch: int = 8) -> None:
     device = "cuda" if torch.cuda.is_available() else "cpu"
     begun = checkpoint.load(folder / "base", device=device)
     model = begun.model.train()
-    model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
+    model.activation_checkpointing_enable({"use_reentrant": False})
     model.config.use_cache = False
     data = WindowDataset(folder / "single.jsonl", begun)
     optimizer = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad], lr=1e-5, fused=device == "cuda")

@@ -156,6 +156,6 @@ def load_of(recipe: Recipe | None, batch_size: int | None, label_tokens: int) ->
     return Load(
         batch=batch_size or int(training.get("per_device_train_batch_size", 8)),
         label_tokens=label_tokens,
-        checkpointing=bool(training.get("gradient_checkpointing", False)),
+        checkpointing=bool(training.get("gradient_checkpointing") or training.get("activation_checkpointing")),
         accumulates=int(training.get("gradient_accumulation_steps", 1)) > 1,
     )

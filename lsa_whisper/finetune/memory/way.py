@@ -102,6 +102,7 @@ def flat(settings: dict[str, Any], place: str = "") -> Iterator[tuple[str, Any]]
 def of_recipe(recipe: Recipe) -> Way:
     """Return the way a recipe trains."""
     training = recipe.training
+    # Recipes of versions without these two words say it in ``training``.
     said = getattr(recipe, "precision", "fp32")
     half = said in ("bf16", "fp16", "fp8") or training.get("bf16") or training.get("fp16")
     precision = said if said == "pure-bf16" else "bf16" if half else "fp32"
