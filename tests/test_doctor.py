@@ -7,7 +7,9 @@ import time
 import pytest
 
 from lsa_whisper import doctor as room
-from lsa_whisper.doctor import Diagnosis, Row, doctor, stale_locks
+from lsa_whisper import machine
+from lsa_whisper.doctor import Diagnosis, doctor
+from lsa_whisper.machine import Row, stale_locks
 
 
 def test_a_working_machine_has_no_problem_with_its_packages(tmp_path, monkeypatch):
@@ -41,24 +43,24 @@ def test_a_missing_package_is_a_problem_and_a_missing_extra_is_not(monkeypatch, 
 
 def test_missing_programs_say_what_they_are_for(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr(room.sys, "executable", str(tmp_path / "python"))
-    rows = {row.name: row for row in room._programs()}
+    monkeypatch.setattr(machine.sys, "executable", str(tmp_path / "python"))
+    rows = {row.name: row for row in machine.programs()}
     assert rows["ffmpeg"].state == rows["compiler"].state == rows["ninja"].state == "warn"
     ninja = tmp_path / "bin" / "ninja"
     ninja.parent.mkdir()
     ninja.write_text("#!/bin/sh\n")
     ninja.chmod(0o755)
-    monkeypatch.setattr(room.sys, "executable", str(ninja.with_name("python")))
-    assert "PATH" in {row.name: row for row in room._programs()}["ninja"].found
+    monkeypatch.setattr(machine.sys, "executable", str(ninja.with_name("python")))
+    assert "PATH" in {row.name: row for row in machine.programs()}["ninja"].found
 
 
 def test_a_folder_that_cannot_be_written_is_a_problem(tmp_path):
-    (row,) = room._disk(tmp_path / "absent")
+    (row,) = machine.disk(tmp_path / "absent")
     assert row.state == "problem"
     if os.getuid() == 0:
         pytest.skip("the superuser may write anywhere")
     tmp_path.chmod(stat.S_IRUSR | stat.S_IXUSR)
-    assert next(room._disk(tmp_path)).state == "problem"
+    assert next(machine.disk(tmp_path)).state == "problem"
 
 
 def test_the_table_has_every_row_and_every_remedy():
@@ -68,3 +70,18 @@ def test_the_table_has_every_row_and_every_remedy():
         "                 -> install it",
         "ok       python  3.11",
     ]
+
+
+def test_too_little_room_is_a_problem_when_it_is_known_how_much_is_needed(tmp_path):
+    rows = {row.name: row.state for row in machine.disk(tmp_path, name="swap", needed_gib=0.0001)}
+    assert rows == {"writing": "ok", "swap": "ok"} or rows["swap"] == "warn"
+    (_, row) = machine.disk(tmp_path, name="swap", needed_gib=1e9)
+    assert row.state == "problem" and "needed" in row.found and row.remedy
+
+
+def test_offloading_to_a_disk_makes_its_tools_needed(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(machine.sys, "executable", str(tmp_path / "python"))
+    rows = {row.name: row for row in doctor(folder=tmp_path, nvme=tmp_path / "absent").rows}
+    assert rows["compiler"].state == rows["ninja"].state == "problem" and rows["ffmpeg"].state == "warn"
+    assert doctor(folder=tmp_path, nvme=tmp_path / "absent").exit_code == 1

@@ -13,6 +13,7 @@ from lsa_whisper.cli.group import PATH, call, main
 
 @main.command()
 @click.option("--folder", type=PATH, help="Where models and transcripts will be written; here when not given.")
+@click.option("--nvme", type=PATH, help="A folder on a fast disk to offload to: look for all that needs.")
 def doctor(**parameters: Any) -> None:
     """Look for what would stop a run on this machine, with the remedy.
 

@@ -8,12 +8,18 @@ import click
 
 from lsa_whisper.cli.group import PATH, call, main
 
+FORCE = "LSA_WHISPER_FORCE"
+"""The variable that carries ``--force`` to the processes of a run."""
+
 
 @main.command()
 @click.argument("recipe", type=PATH)
 @click.option("--set", multiple=True, metavar="KEY=VALUE", help="Override a recipe value: training.learning_rate=1e-5.")
 @click.option("-o", "--out", type=PATH, help="Folder for the checkpoint, instead of the recipe's.")
 @click.option("--processes", default=1, show_default=True, help="Processes of this machine that train together.")
+@click.option(
+    "--force", is_flag=True, envvar=FORCE, help="Train although the plan does not fit this machine, or its tools lack."
+)
 def finetune(**parameters: Any) -> None:
     """Train as a recipe says; called again, go on where it stopped.
 
@@ -26,11 +32,13 @@ def finetune(**parameters: Any) -> None:
 @click.argument("model")
 @click.option("--recipe", type=PATH, help="Count this recipe's adapter, batch and checkpointing.")
 @click.option("--set", multiple=True, metavar="KEY=VALUE", help="Override a recipe value.")
-@click.option("--gpus", default=1, show_default=True, help="GPUs that share the work.")
+@click.option("--gpus", default=1, show_default=True, help="GPUs that share the work; 0 trains on the processor.")
 @click.option("--gpu-memory", default=24.0, show_default=True, help="GB of each GPU.")
-@click.option("--batch-size", default=1, show_default=True, help="Windows per GPU and step, without a recipe.")
+@click.option("--host-memory", type=float, help="GB of the host, if the plans are to be held against it.")
+@click.option("--batch-size", type=int, help="Windows per GPU and step; the recipe's when not given, or 1.")
+@click.option("--label-tokens", default=128, show_default=True, help="Tokens of the longest label.")
 def estimate_memory(**parameters: Any) -> None:
-    """Say what training needs, for every strategy.
+    """Say what training needs in every way, which way to take, and what to write in the recipe.
 
     Example: lsa-whisper estimate-memory large-v3 --gpu-memory 16
     """

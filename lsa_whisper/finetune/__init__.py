@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,6 +13,8 @@ from lsa_whisper.finetune.launch import is_launched, launch
 from lsa_whisper.finetune.memory import estimate_memory
 
 __all__ = ["Finetuned", "estimate_memory", "finetune"]
+
+_FORCE = "LSA_WHISPER_FORCE"
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,7 @@ def finetune(
     set: Sequence[str] = (),
     out: Path | None = None,
     processes: int = 1,
+    force: bool = False,
     say: Callable[[str], None] | None = None,
 ) -> Finetuned:
     """Train as ``recipe`` says and return where the checkpoint is.
@@ -41,20 +45,22 @@ def finetune(
         out: The checkpoint's folder instead of the recipe's ``out``.
         processes: How many processes of this machine train together (one per GPU); under torchrun, accelerate or SLURM
             leave it at 1, the ranks are found in the environment.
+        force: Train although the memory planned for the run, or something else that it needs, is not there.
         say: Receives progress lines; by default they go to standard error.
 
     Raises:
-        RecipeError: If the recipe has problems.
+        RecipeError: If the recipe has problems, does not fit this machine, or runs out of memory.
         ManifestError: If the prepared data do not fit the model.
         CheckpointError: If the model to start from cannot be loaded.
     """
     overrides = [*set, f"out={out}"] if out is not None else list(set)
     wanted = recipes.read(Path(recipe), set=overrides)
     if processes > 1 and not is_launched():
+        os.environ[_FORCE] = str(int(force))  # the command line of each process reads it
         launch(Path(recipe), set=overrides, processes=processes)
     from lsa_whisper.finetune.run import run
 
-    return run(wanted, say or _to_stderr)
+    return run(wanted, say or _to_stderr, force=force)
 
 
 def _to_stderr(line: str) -> None:

@@ -130,6 +130,9 @@ class Recipe:
     """``single``, ``ddp``, ``zero2`` or ``zero3``."""
     offload: Offload = field(default_factory=Offload)
     """Only with ``zero2`` and ``zero3``."""
+    auto_micro_batch: bool = False
+    """When memory runs out, go on from the last saved step with a smaller ``per_device_train_batch_size`` and as much
+    more accumulation: the steps stay the same. Only in one process (strategy ``single``)."""
     seed: int = 0
     """Decides initial weights and the order of the data."""
     training: dict[str, Any] = field(default_factory=dict)
@@ -189,6 +192,8 @@ def _contradictions(recipe: Recipe) -> list[str]:
         problems.append(f"model.train: 'all' or 'decoder', not {recipe.model.train!r}")
     if recipe.strategy not in STRATEGIES:
         problems.append(f"strategy: one of {', '.join(STRATEGIES)}, not {recipe.strategy!r}")
+    if recipe.auto_micro_batch and recipe.strategy != "single":
+        problems.append("auto_micro_batch: needs strategy single; of several processes one alone cannot turn back")
     if recipe.adapter and recipe.model.scratch:
         problems.append("adapter: new weights are trained whole; leave the adapter out")
     for name in ("optimizer", "parameters"):

@@ -18,20 +18,28 @@ from lsa_whisper.checkpoint import Checkpoint
 from lsa_whisper.errors import ManifestError
 from lsa_whisper.finetune import Finetuned
 from lsa_whisper.finetune.launch import rank
+from lsa_whisper.finetune.memory.shortage import within_memory
 from lsa_whisper.finetune.model import prepare_for_training, start
+from lsa_whisper.finetune.preflight import preflight
 from lsa_whisper.finetune.recipe import Recipe
 from lsa_whisper.finetune.strategy import gathered, join_processes, leave_processes
 from lsa_whisper.finetune.trainer import SpeechTrainer
 from lsa_whisper.labels import Labels
 
 
-def run(recipe: Recipe, say: Callable[[str], None]) -> Finetuned:
+def run(recipe: Recipe, say: Callable[[str], None], *, force: bool = False) -> Finetuned:
     """Train and save; see :func:`lsa_whisper.finetune.finetune`."""
     out = Path(recipe.out)
     said = provenance(recipe)
     if (done := _finished(out, said)) is not None:
         say(f"{out} is already trained with this recipe and these data")
         return done
+    if not force:
+        preflight(recipe, say if rank() == 0 else _nothing)
+    return within_memory(recipe, lambda fitting: _train(fitting, out, said, say), say)
+
+
+def _train(recipe: Recipe, out: Path, said: dict[str, Any], say: Callable[[str], None]) -> Finetuned:
     labels = manifest_labels(Path(recipe.data.train))
     join_processes(recipe)
     set_seed(recipe.seed)  # before the model: new weights and an adapter's first ones are drawn from it

@@ -1,0 +1,61 @@
+"""A Whisper of a published size that has learned nothing, and noise to train it on: memory knows no difference."""
+
+from __future__ import annotations
+
+import random
+import string
+from pathlib import Path
+
+import numpy as np
+import soundfile
+import torch
+
+from lsa_whisper import checkpoint, manifest
+from lsa_whisper.finetune import scratch
+from lsa_whisper.finetune.memory import SHAPES, Shape
+from lsa_whisper.finetune.recipe import Scratch
+from lsa_whisper.labels import Labels
+
+TINIEST = Shape(64, 2, 2, mels=80, vocabulary=3000)
+"""For trying a benchmark out in seconds."""
+
+
+def shape_of(size: str) -> Shape:
+    """Return a published size's shape, or the smallest of all for ``test``."""
+    return TINIEST if size == "test" else SHAPES[size]
+
+
+def save(size: str, folder: Path, *, dtype: str = "float32") -> Path:
+    """Write a checkpoint of this size with random weights; its vocabulary is padded to Whisper's length."""
+    shape = shape_of(size)
+    settings = Scratch(
+        d_model=shape.width,
+        encoder_layers=shape.encoder_layers,
+        decoder_layers=shape.decoder_layers,
+        heads=max(1, shape.width // 64),
+        mels=shape.mels,
+        target_positions=shape.target_positions,
+        vocabulary=300,
+    )
+    tokenizer = scratch.new_tokenizer([string.ascii_lowercase], settings.vocabulary, settings.context_s)
+    torch.manual_seed(0)
+    model = scratch.new_model(settings, tokenizer)
+    model.resize_token_embeddings(shape.vocabulary, mean_resizing=False)
+    parts = {"feature_extractor": scratch.new_feature_extractor(settings), "tokenizer": tokenizer}
+    return checkpoint.save(
+        folder, model=model.to(getattr(torch, dtype)), **parts, labels=Labels(), provenance={"made": "for a benchmark"}
+    )
+
+
+def windows(folder: Path, count: int, *, seconds: float = 30.0, letters: int = 120) -> Path:
+    """Write ``count`` windows of noise with labels of so many random letters, each a token; return the manifest."""
+    folder.mkdir(parents=True, exist_ok=True)
+    noise, draw = np.random.default_rng(0), random.Random(0)
+    rows = []
+    for number in range(count):
+        path = folder / f"{number}.wav"
+        soundfile.write(path, 0.1 * noise.standard_normal(round(16_000 * seconds)), 16_000)
+        text = "".join(draw.choices(string.ascii_lowercase, k=letters))
+        rows.append(manifest.Segment(str(path), 0.0, seconds, text))
+    manifest.write(rows, folder / "train.jsonl")
+    return folder / "train.jsonl"

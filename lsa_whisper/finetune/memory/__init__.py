@@ -1,0 +1,26 @@
+"""How much memory a fine-tuning run needs: counted from the model's shape, before anything is loaded.
+
+Model states per trained parameter follow Rajbhandari et al. 2020 (ZeRO): weight, gradient and two moments of AdamW, 4
+bytes each in fp32, and what each strategy adds, halves, shares or moves. Activations follow from the layers' shapes.
+What a process needs beside these was measured on a CPU (``benchmarks/memory_cpu.py``); on GPUs it is reckoned.
+"""
+
+from lsa_whisper.finetune.memory.check import Resources, require_fit
+from lsa_whisper.finetune.memory.estimate import Estimate, estimate_memory, estimate_run
+from lsa_whisper.finetune.memory.plan import Job, Limits, Plan
+from lsa_whisper.finetune.memory.shape import SHAPES, Shape
+from lsa_whisper.finetune.memory.way import Way
+
+__all__ = [
+    "SHAPES",
+    "Estimate",
+    "Job",
+    "Limits",
+    "Plan",
+    "Resources",
+    "Shape",
+    "Way",
+    "estimate_memory",
+    "estimate_run",
+    "require_fit",
+]

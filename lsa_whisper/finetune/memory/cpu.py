@@ -1,0 +1,53 @@
+"""What a way to train takes on a machine without a GPU, where everything lies in the host's memory.
+
+DeepSpeed treats such a machine as one whose GPU is made of host memory: what it moves off "the GPU" is copied, not
+moved, so that offloading to the CPU costs more than plain AdamW. The figures are fitted to measured runs
+(``benchmarks/results/memory_cpu.json``).
+"""
+
+from __future__ import annotations
+
+from lsa_whisper.finetune.memory.activations import Load, activations
+from lsa_whisper.finetune.memory.gpu import SWAP_BUFFERS
+from lsa_whisper.finetune.memory.shape import Counted
+from lsa_whisper.finetune.memory.way import Way
+from lsa_whisper.machine import GIB
+
+PROCESS = round(0.75 * GIB)
+"""Resident memory of a process that has torch, transformers and datasets loaded."""
+DEEPSPEED = round(0.35 * GIB)
+"""What DeepSpeed adds to it."""
+
+
+def host(counted: Counted, way: Way, load: Load, *, ranks: int) -> int:
+    """Return the bytes of all processes together at their peak: while they load, or while they train.
+
+    Loading reads the file through memory (those pages count, once for all) into fp32 weights of each process.
+    """
+    base = ranks * (PROCESS + (DEEPSPEED if way.is_deepspeed else 0))
+    loading = counted.total * (4 * ranks + counted.shape.stored)
+    training = ranks * activations(counted.shape, way, load) + states(counted, way, ranks)
+    return round(base + max(loading, training))
+
+
+def states(counted: Counted, way: Way, ranks: int) -> float:
+    """Return the bytes of weights, gradients, moments and their copies in all processes together."""
+    p, total = counted.trained, counted.total
+    if not way.is_deepspeed:
+        one = 2 if way.precision == "pure-bf16" else 4
+        moments = 2.1 if way.optimizer == "adamw-8bit" else 2 * one
+        sharers = 1 if way.strategy == "fsdp2" else ranks
+        casts = 2 * total if way.autocast else 0
+        return sharers * (one * total + (one + moments) * p + casts)
+    one = 4 if way.precision == "fp32" else 2
+    if way.offload.optimizer == "nvme":
+        return deepspeed_weights(counted, way, one, ranks) + one * p + SWAP_BUFFERS * 4 * min(1e8, p)
+    return deepspeed_weights(counted, way, one, ranks) + (16 + one) * p
+
+
+def deepspeed_weights(counted: Counted, way: Way, one: int, ranks: int) -> float:
+    """Return the bytes of DeepSpeed's weights: the shard of each process, and what is gathered in each at once."""
+    if way.offload.parameters == "nvme":
+        return 5 * one * 7e7 * ranks
+    sharded = one * counted.total if way.strategy == "zero3" else 0
+    return sharded + ranks * one * counted.total

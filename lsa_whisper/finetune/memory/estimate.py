@@ -1,0 +1,161 @@
+"""Every way to train a model, what each needs, and which to take."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+
+from lsa_whisper.finetune import recipe as recipes
+from lsa_whisper.finetune.memory import way as choice
+from lsa_whisper.finetune.memory.activations import Load
+from lsa_whisper.finetune.memory.plan import Job, Limits, Plan
+from lsa_whisper.finetune.memory.shape import Counted, recipe_shape, shape_of
+from lsa_whisper.finetune.recipe import Recipe
+from lsa_whisper.machine import GIB, available_memory_gib
+
+_COLUMNS = ("weights", "gradients", "optimizer", "activations", "buffers")
+_NO_GPU = (
+    "Without a GPU, offloading to the CPU moves nothing away and keeps copies besides: it costs MORE memory than plain "
+    "AdamW (single). To save memory here, train a LoRA, or move the optimizer to a disk (nvme)."
+)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Every way to train one model, the ones to prefer first."""
+
+    model: str
+    parameters: int
+    trained: int
+    plans: tuple[Plan, ...]
+
+    @property
+    def limits(self) -> Limits:
+        """What the plans were held against."""
+        return self.plans[0].job.limits
+
+    @property
+    def recommended(self) -> Plan | None:
+        """The first plan that fits, for as many processes as there are GPUs; ``None`` when there is none."""
+        return next((plan for plan in self.plans if plan.fits and plan.job.can(plan.way)), None)
+
+    def table(self) -> str:
+        """Return the plans as lines of text."""
+        return "\n".join([*self._head(), *map(self._row, self.plans), *self._notes(), *self._advice()])
+
+    @property
+    def _width(self) -> int:
+        return max(len(plan.strategy) for plan in self.plans)
+
+    def _head(self) -> Iterator[str]:
+        load, limits = self.plans[0].load, self.limits
+        on = f"{limits.gpus} GPU(s) of {limits.gpu_gib:g} GiB" if limits.gpus else "no GPU"
+        host = f", a host with {limits.host_gib:.1f} GiB" if limits.host_gib is not None else ""
+        numbers = f"{self.parameters / 1e6:,.0f} M parameters, {self.trained / 1e6:,.1f} M trained"
+        yield f"{self.model}: {numbers}; {on}{host}"
+        yield (
+            f"batch {load.batch} per step, labels of {load.label_tokens} tokens, "
+            f"{'with' if load.checkpointing else 'without'} gradient checkpointing; GiB, estimates"
+        )
+        parts = "".join(f"{column:>12}" for column in _COLUMNS) + f"{'GPU peak':>10}" if limits.gpus else ""
+        yield f"{'way':<{self._width}}{parts}{'host':>8}{'disk':>8}  fits"
+
+    def _row(self, plan: Plan) -> str:
+        parts = "".join(f"{getattr(plan.parts, column) / GIB:>12.1f}" for column in _COLUMNS) + f"{plan.gpu_gib:>10.1f}"
+        fits = "yes" if plan.fits else f"no ({', '.join(plan.lacks)})"
+        shown = parts if self.limits.gpus else ""
+        return f"{plan.strategy:<{self._width}}{shown}{plan.host_gib:>8.1f}{plan.disk_gib:>8.1f}  {fits}"
+
+    def _notes(self) -> Iterator[str]:
+        if not self.limits.gpus:
+            yield _NO_GPU
+            return
+        yield (
+            "Each part at its largest; they are not all so at once, so the peak may be less than their sum. Host and "
+            "disk are for all processes and the checkpoints together."
+        )
+
+    def _advice(self) -> Iterator[str]:
+        best = self.recommended
+        if best is None:
+            yield "recommended: nothing fits; try a LoRA, gradient checkpointing, a batch of 1, or a smaller model"
+            return
+        best = best.largest_batch()
+        yield f"recommended: fits with {best.strategy}, batch {best.load.batch}; in the recipe:"
+        yield "".join(f"    {line}\n" for line in yaml.safe_dump(best.settings(), sort_keys=False).splitlines())[:-1]
+
+
+def estimate_memory(
+    model: str,
+    *,
+    recipe: Path | None = None,
+    set: Sequence[str] = (),
+    gpus: int = 1,
+    gpu_memory: float = 24.0,
+    host_memory: float | None = None,
+    batch_size: int | None = None,
+    label_tokens: int = 128,
+) -> Estimate:
+    """Return what each way to train ``model`` needs.
+
+    Args:
+        model: A size (``tiny`` ... ``large-v3-turbo``) or a checkpoint directory.
+        recipe: Counts its adapter, what it trains, its batch, checkpointing and workers instead of the defaults.
+        set: Overrides for the recipe.
+        gpus: How many GPUs share the work; 0 trains on the processor.
+        gpu_memory: GiB of each GPU (what is sold as 24 GB has 24 GiB).
+        host_memory: GiB of the host; when not given, only a run without a GPU is held against this machine's.
+        batch_size: Windows per GPU and step; the recipe's when not given, 1 without one.
+        label_tokens: Length of the longest label; 30 s of talk are about 100 to 150 tokens.
+
+    Raises:
+        CheckpointError: If ``model`` is neither a known size nor a checkpoint directory.
+        RecipeError: If the recipe has problems.
+    """
+    shape = shape_of(model)
+    wanted = recipes.read(Path(recipe), set=set) if recipe else None
+    host = available_memory_gib() if gpus == 0 and host_memory is None else host_memory
+    limits = Limits(gpus, gpu_memory, host)
+    job = Job(shape, limits, wanted.model.train, wanted.data.workers) if wanted else Job(shape, limits)
+    load = load_of(wanted, batch_size, label_tokens)
+    plans = tuple(job.plan(way, load) for way in ways_on(limits, wanted))
+    trained = Counted.of(shape, wanted.adapter, wanted.model.train) if wanted else Counted.of(shape)
+    return Estimate(model, shape.parameters, trained.trained, plans)
+
+
+def ways_on(limits: Limits, recipe: Recipe | None = None) -> tuple[choice.Way, ...]:
+    """Return the ways that mean something there, with the recipe's adapter and folder for swapping."""
+    every = choice.ways(recipe.adapter, recipe.offload.path or choice.SWAP) if recipe else choice.ways(None)
+    # Without a GPU there is nothing that torchao's optimizer could be moved from.
+    return tuple(way for way in every if limits.gpus or way.optimizer != "adamw-cpu")
+
+
+def estimate_run(recipe: Recipe, limits: Limits, *, processes: int = 1, label_tokens: int = 128) -> Plan:
+    """Return what ``recipe`` needs as it stands.
+
+    Raises:
+        CheckpointError: If its model is neither on this machine nor of a known size.
+    """
+    saves = recipe.training.get("save_strategy", "no") != "no"
+    job = Job(recipe_shape(recipe), limits, recipe.model.train, recipe.data.workers, processes, saves)
+    way = choice.of_recipe(recipe)
+    if way.strategy == "single" and max(limits.gpus, processes) > 1:
+        way = dataclasses.replace(way, strategy="ddp")  # which is what several processes then do
+    return job.plan(way, load_of(recipe, None, label_tokens))
+
+
+def load_of(recipe: Recipe | None, batch_size: int | None, label_tokens: int) -> Load:
+    """Return the micro-batch of a recipe; without one, a window with gradient checkpointing."""
+    if recipe is None:
+        return Load(batch_size or 1, label_tokens)
+    training = recipe.training
+    return Load(
+        batch=batch_size or int(training.get("per_device_train_batch_size", 8)),
+        label_tokens=label_tokens,
+        checkpointing=bool(training.get("gradient_checkpointing") or training.get("activation_checkpointing")),
+        accumulates=int(training.get("gradient_accumulation_steps", 1)) > 1,
+    )

@@ -1,0 +1,135 @@
+"""What a way to train takes on each GPU, on its host and on disk.
+
+Reckoned from what torch, DeepSpeed and FSDP keep, not yet measured on a GPU (``benchmarks/gpu_finetune.py`` does).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lsa_whisper.finetune.memory.activations import Load, activations
+from lsa_whisper.finetune.memory.shape import Counted
+from lsa_whisper.finetune.memory.way import Way
+from lsa_whisper.machine import GIB
+
+CONTEXT = round(0.6 * GIB)
+"""What CUDA, its libraries and their kernels take before the first tensor."""
+PROCESS = round(3.0 * GIB)
+"""Resident memory of a process that has torch with CUDA and transformers loaded."""
+LOADER = round(0.7 * GIB)
+"""One process that reads audio beside the training."""
+PINNED = 1.25
+"""torch pins host memory in pieces rounded up to a power of two: between nothing and as much again."""
+FRAGMENTED = 1.05
+BUCKET, SWAPPED_BUCKET = 5e8, 5e7
+"""Numbers in the bucket through which DeepSpeed reduces gradients; smaller where anything is on NVMe."""
+SWAP_BUFFERS = 7
+"""Buffers of a sub-group's 1e8 numbers through which DeepSpeed swaps an optimizer (fitted without a GPU)."""
+LIVE = 1e9
+"""Numbers that ZeRO-3 keeps gathered at once; with parameters on NVMe, only those in use."""
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Bytes on one GPU, each part at its largest; on the host and on disk, all processes together."""
+
+    weights: int
+    gradients: int
+    optimizer: int
+    activations: int
+    buffers: int
+    peak: int
+    host: int
+    disk: int
+
+
+def parts(counted: Counted, way: Way, load: Load, *, gpus: int, workers: int = 0, saves: bool = True) -> Parts:
+    """Return what ``way`` takes with so many processes, one for each GPU; ``saves``: also on the way."""
+    ranks = 1 if way.strategy == "single" else gpus
+    weights, gradients, optimizer = states(counted, way, ranks)
+    always, forward, step = buffers(counted, way, load, ranks)
+    working = round(FRAGMENTED * activations(counted.shape, way, load))
+    # Gradients come as activations go, unless earlier micro-batches have left theirs; then both are there at once.
+    earlier = gradients if load.accumulates else 0
+    changing = max(working + forward + earlier, gradients + step)
+    return Parts(
+        weights,
+        gradients,
+        optimizer,
+        working,
+        always + max(forward, step),
+        weights + optimizer + changing + always,
+        host(counted, way, ranks, workers),
+        disk(counted, way, saves),
+    )
+
+
+def states(counted: Counted, way: Way, ranks: int) -> tuple[int, int, int]:
+    """Return the bytes of weights, gradients and optimizer on one GPU.
+
+    torchao's optimizer on the CPU leaves weights and gradients on the GPU; DeepSpeed and FSDP take the gradients along.
+    """
+    p, one = counted.trained, {"fp32": 4, "pure-bf16": 2, "bf16": 2 if way.is_deepspeed else 4}[way.precision]
+    kept_in = 2 if way.precision == "pure-bf16" else 4
+    moments = {"adamw-8bit": 2.1, "adamw-cpu": 0.0}.get(way.optimizer, 2.0 * kept_in)
+    master = 4 if way.is_deepspeed else 0
+    shared_weights = ranks if way.strategy in ("zero3", "fsdp2") else 1
+    shared = ranks if way.strategy in ("zero2", "zero3", "fsdp2") else 1
+    weights = one * counted.total / shared_weights if way.offload.parameters == "none" else 0.0
+    if way.offload.optimizer == "none":
+        return round(weights), round(one * p / shared), round((moments + master) * p / shared)
+    return round(weights), 0, 0  # gradients are sent off as they come
+
+
+def buffers(counted: Counted, way: Way, load: Load, ranks: int) -> tuple[int, int, int]:
+    """Return the bytes of what is there all the time, of what only the forward pass and of what only the step needs."""
+    one = 4 if way.precision == "fp32" else 2
+    layer = max(counted.shape.encoder_layer, counted.shape.decoder_layer)
+    if way.strategy == "fsdp2":
+        return CONTEXT + 2 * one * (counted.shape.outside_layers + 3 * layer), 0, 0
+    if way.is_deepspeed:
+        gathers = way.strategy == "zero3" and (ranks > 1 or way.offload.parameters != "none")
+        swaps = "nvme" in (way.offload.optimizer, way.offload.parameters)
+        live = LIVE if way.offload.parameters != "nvme" else 2 * max(layer, counted.shape.largest_weight)
+        bucket = min(SWAPPED_BUCKET if swaps else BUCKET, counted.trained)
+        always = one * (bucket + (min(live, counted.total) if gathers else 0))
+        # The step takes fp32 gradients where the weights are 16-bit.
+        step = 4 * counted.trained // ranks if way.offload.optimizer == "none" and one == 2 else 0
+        return CONTEXT + round(always), 0, step
+    always = 4 * counted.trained if way.strategy == "ddp" and ranks > 1 else 0
+    # A trained weight's 16-bit copy lives through the forward pass; a frozen one's only as long as its layer is kept.
+    copied = counted.trained + (2 * layer if load.checkpointing else counted.frozen) if way.autocast else 0
+    return CONTEXT + always, 2 * copied, 0
+
+
+def host(counted: Counted, way: Way, ranks: int, workers: int) -> int:
+    """Return the bytes on the host: every process loads the fp32 model once, then what is moved off the GPU stays."""
+    p, total = counted.trained, counted.total
+    running = 0.0
+    if way.offload.optimizer == "cpu" or way.optimizer == "adamw-cpu":
+        running += PINNED * (16 * p)
+    elif way.offload.optimizer == "nvme":
+        running += PINNED * (4 if way.precision == "fp32" else 2) * p + SWAP_BUFFERS * 4 * min(1e8, p)
+    if way.offload.parameters == "cpu" and way.strategy != "fsdp2":  # FSDP's optimizer has no weights of its own
+        running += PINNED * (4 if way.precision == "fp32" else 2) * total
+    elif way.offload.parameters == "cpu":
+        running += PINNED * 4 * counted.frozen
+    elif way.offload.parameters == "nvme":
+        running += 5 * 2 * 7e7
+    loading = (4 * ranks + counted.shape.stored) * total
+    saving = 4 * total if ranks > 1 or way.is_deepspeed else 0
+    return round(ranks * (PROCESS + workers * LOADER) + max(loading, running + saving))
+
+
+def disk(counted: Counted, way: Way, saves: bool) -> int:
+    """Return the bytes of swap files, the model and, on the way, checkpoints: one stays until the next is whole."""
+    p, total = counted.trained, counted.total
+    whole = 4 * (p if way.adapter else total)
+    checkpoint = whole + (12 if way.is_deepspeed else 8) * p
+    return swap(counted, way) + (2 * checkpoint if saves else 0) + whole
+
+
+def swap(counted: Counted, way: Way) -> int:
+    """Return the bytes of DeepSpeed's swap files."""
+    optimizer = 16 * counted.trained if way.offload.optimizer == "nvme" else 0
+    return optimizer + (2 * counted.total if way.offload.parameters == "nvme" else 0)

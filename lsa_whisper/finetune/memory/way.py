@@ -1,0 +1,143 @@
+"""The ways to train one model: strategy, what is moved off the GPU, precision, optimizer, adapter."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from lsa_whisper.errors import RecipeError
+from lsa_whisper.finetune import recipe as recipes
+from lsa_whisper.finetune.recipe import Adapter, Offload, Recipe
+
+DEEPSPEED = ("zero2", "zero3")
+SWAP = "SWAP_FOLDER"
+"""Stands in the table for a folder on a fast disk that the user has to name."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way to train.
+
+    Attributes:
+        precision: ``fp32``; ``bf16`` (fp32 master weights: autocast, or DeepSpeed's and FSDP's own); ``pure-bf16``
+            (weights, gradients and moments in bf16, nothing else).
+        optimizer: ``adamw``; ``adamw-8bit``, whose moments take a byte each; ``adamw-cpu``, torchao's, which lives on
+            the CPU.
+    """
+
+    strategy: str = "single"
+    offload: Offload = field(default_factory=Offload)
+    precision: str = "bf16"
+    optimizer: str = "adamw"
+    adapter: Adapter | None = None
+
+    @property
+    def name(self) -> str:
+        """In words, as the table shows it.
+
+        >>> Way("zero3", Offload("cpu", "cpu")).name, Way(optimizer="adamw-8bit").name
+        ('zero3, all on cpu, bf16', 'single, 8-bit AdamW, bf16')
+        """
+        parts = [self.strategy, *self._moved()]
+        parts += {"adamw-8bit": ["8-bit AdamW"], "adamw-cpu": ["torchao AdamW on cpu"]}.get(self.optimizer, [])
+        parts += [f"LoRA r{self.adapter.rank}"] if self.adapter else []
+        return ", ".join([*parts, self.precision])
+
+    def _moved(self) -> Iterator[str]:
+        places = {"parameters": self.offload.parameters, "optimizer": self.offload.optimizer}
+        if len(set(places.values())) == 1 and self.offload.optimizer != "none":
+            yield f"all on {self.offload.optimizer}"
+            return
+        yield from (f"{what} on {place}" for what, place in places.items() if place != "none")
+
+    @property
+    def is_deepspeed(self) -> bool:
+        """Whether DeepSpeed does it."""
+        return self.strategy in DEEPSPEED
+
+    @property
+    def autocast(self) -> bool:
+        """Whether torch's autocast keeps a 16-bit copy of fp32 weights beside them."""
+        return self.precision == "bf16" and not self.is_deepspeed
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What a recipe must say for it."""
+        wanted: dict[str, Any] = {"strategy": self.strategy}
+        moved = {key: value for key, value in vars(self.offload).items() if value not in ("none", None)}
+        wanted |= {"offload": moved} if moved else {}
+        wanted |= {"adapter": {"rank": self.adapter.rank, "alpha": self.adapter.alpha}} if self.adapter else {}
+        wanted |= {"precision": self.precision} if self.precision == "pure-bf16" else {}
+        wanted |= {"optimizer": self.optimizer} if self.optimizer == "adamw-cpu" else {}
+        training: dict[str, Any] = {"bf16": True} if self.precision == "bf16" else {}
+        training |= {"optim": "adamw_torch_8bit"} if self.optimizer == "adamw-8bit" else {}
+        return wanted | ({"training": training} if training else {})
+
+    @property
+    def is_accepted(self) -> bool:
+        """Whether a recipe that says so is one that this version trains."""
+        overrides = [f"{key}={value}" for key, value in flat(self.settings) if value is not True]
+        try:
+            recipes.parse("{data: {train: t}, out: o, model: {base: b}}", set=overrides)
+        except RecipeError:
+            return False
+        return True
+
+
+def flat(settings: dict[str, Any], place: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield each value with the keys that lead to it.
+
+    >>> list(flat({"strategy": "zero3", "offload": {"optimizer": "cpu"}}))
+    [('strategy', 'zero3'), ('offload.optimizer', 'cpu')]
+    """
+    for key, value in settings.items():
+        if isinstance(value, dict):
+            yield from flat(value, f"{place}{key}.")
+        else:
+            yield f"{place}{key}", value
+
+
+def of_recipe(recipe: Recipe) -> Way:
+    """Return the way a recipe trains."""
+    training = recipe.training
+    # Recipes of versions without these two words say it in ``training``.
+    said = getattr(recipe, "precision", "fp32")
+    half = said in ("bf16", "fp16", "fp8") or training.get("bf16") or training.get("fp16")
+    precision = said if said == "pure-bf16" else "bf16" if half else "fp32"
+    optimizer = getattr(recipe, "optimizer", "adamw")
+    if str(training.get("optim", "")).endswith("8bit"):
+        optimizer = "adamw-8bit"
+    return Way(recipe.strategy, recipe.offload, precision, optimizer, recipe.adapter)
+
+
+def ways(adapter: Adapter | None, path: str = SWAP) -> tuple[Way, ...]:
+    """Return every way, the ones to prefer first: the simple before the slow, the exact before the rounded.
+
+    Args:
+        adapter: When given, every way trains it; else all weights are trained, and a LoRA's ways come last.
+        path: The folder on a fast disk.
+    """
+    cpu, everything = Offload("cpu"), Offload("cpu", "cpu")
+    full = (
+        Way(),
+        Way(precision="fp32"),
+        Way("ddp"),
+        Way("fsdp2"),
+        Way("zero2"),
+        Way("zero3"),
+        Way("zero2", cpu),
+        Way(optimizer="adamw-cpu"),
+        Way("zero3", cpu),
+        Way("zero3", everything),
+        Way("fsdp2", everything),
+        Way("zero3", Offload("nvme", "cpu", path)),
+        Way("zero3", Offload("nvme", "nvme", path)),
+        Way(optimizer="adamw-8bit"),
+        Way(precision="pure-bf16"),
+    )
+    if adapter is not None:
+        return tuple(dataclasses.replace(way, adapter=adapter) for way in full if way.optimizer == "adamw")
+    lora = Adapter()
+    return (*full, Way(adapter=lora), Way("ddp", adapter=lora), Way("zero3", everything, adapter=lora))

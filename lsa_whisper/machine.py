@@ -1,0 +1,145 @@
+"""What this machine is and holds: memory, disk, programs, and what a killed build left behind.
+
+Nothing is installed or compiled, and torch is not imported.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+_LOCK_AGE_S = 600.0  # a cold build of the slowest op takes about two minutes; an older lock has no builder left
+_LEAST_MEMORY_GIB = 4.0
+_LEAST_DISK_GIB = 5.0
+GIB = 2**30
+
+
+@dataclass(frozen=True)
+class Row:
+    """One finding: its ``state`` is ``ok``, ``warn`` or ``problem``; ``remedy`` says what to do, empty when ok."""
+
+    name: str
+    state: str
+    found: str
+    remedy: str = ""
+
+
+def programs(*, needed: frozenset[str] = frozenset()) -> Iterator[Row]:
+    """Yield where ffmpeg, a compiler and ninja are; an absent one is a problem if ``needed``, else a warning."""
+    # pip puts ninja beside the interpreter, which is not on PATH when the environment was not activated.
+    beside = str(Path(sys.executable).parent)
+    wanted = (
+        ("ffmpeg", ("ffmpeg",), "m4a, mp4 and webm cannot be read without it: install ffmpeg"),
+        ("compiler", ("c++", "g++", "clang++"), "DeepSpeed's CPU optimizer is compiled on first use: install g++"),
+        ("ninja", ("ninja",), "DeepSpeed's compiled parts need it: pip install ninja"),
+    )
+    for name, names, remedy in wanted:
+        absent = "problem" if name in needed else "warn"
+        found = next((place for program in names if (place := shutil.which(program))), None)
+        inside = next((place for program in names if (place := shutil.which(program, path=beside))), None)
+        if found:
+            yield Row(name, "ok", found)
+        elif inside:
+            yield Row(name, absent, f"{inside}, not on PATH", f"activate the environment, or put {beside} on PATH")
+        else:
+            yield Row(name, absent, "not found", remedy)
+
+
+def libaio(*, needed: bool = False) -> Iterator[Row]:
+    """Yield whether the library for reading and writing NVMe disks is there, on Linux; elsewhere there is none.
+
+    DeepSpeed compiles against it, so its header counts, too.
+    """
+    from ctypes.util import find_library
+
+    if not sys.platform.startswith("linux"):
+        return
+    remedy = "offloading to NVMe needs it: apt install libaio-dev"
+    folders = [*os.environ.get("CPATH", "").split(os.pathsep), "/usr/include", "/usr/local/include"]
+    header = next((place for folder in folders if folder and (place := Path(folder) / "libaio.h").is_file()), None)
+    absent = "problem" if needed else "warn"
+    if header is not None:
+        yield Row("libaio", "ok", str(header))
+    elif library := find_library("aio"):
+        yield Row("libaio", absent, f"{library}, but no libaio.h to compile against", remedy)
+    else:
+        yield Row("libaio", absent, "not found", remedy)
+
+
+def extension_caches() -> list[Path]:
+    """Return the folders where torch keeps what it compiled, the chosen one first."""
+    chosen = os.environ.get("TORCH_EXTENSIONS_DIR")
+    return [*([Path(chosen)] if chosen else []), Path.home() / ".cache" / "torch_extensions"]
+
+
+def stale_locks(caches: list[Path]) -> Iterator[Row]:
+    """Yield a problem for each lock that a killed build left behind: the next build would wait for it for ever."""
+    locks = [lock for cache in caches if cache.is_dir() for lock in sorted(cache.rglob("lock"))]
+    if not locks:
+        yield Row("build locks", "ok", "none")
+    for lock in locks:
+        try:
+            age_s = time.time() - lock.stat().st_mtime
+        except FileNotFoundError:  # its build ended while we looked
+            continue
+        if age_s > _LOCK_AGE_S:
+            yield Row("build locks", "problem", f"{lock} is {age_s / 60:.0f} min old", f"rm '{lock}'")
+        else:
+            yield Row("build locks", "warn", f"{lock} is {age_s:.0f} s old", f"if nothing is compiling: rm '{lock}'")
+
+
+def memory(*, needed_gib: float = _LEAST_MEMORY_GIB) -> Iterator[Row]:
+    """Yield the free memory, a warning below ``needed_gib``; nothing where the system does not say."""
+    available = available_memory_gib()
+    if available is None:
+        return
+    low = available < needed_gib
+    remedy = "close other programs, or choose a small model" if low else ""
+    yield Row("memory", "warn" if low else "ok", f"{available:.1f} GiB available", remedy)
+
+
+def available_memory_gib() -> float | None:
+    """Return the memory a new process could take, control groups included; ``None`` where the system does not say."""
+    info = Path("/proc/meminfo")
+    if not info.exists():
+        return None
+    fields = dict(line.split(":", 1) for line in info.read_text().splitlines() if ":" in line)
+    available = float(fields["MemAvailable"].split()[0]) * 1024
+    limit, used = Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory.current")
+    # In a container the machine's free memory says nothing: the group's limit is what kills the process.
+    if limit.exists() and used.exists() and (text := limit.read_text().strip()).isdigit():
+        available = min(available, float(text) - float(used.read_text()))
+    return available / GIB
+
+
+def disk(folder: Path, *, name: str = "disk", needed_gib: float | None = None) -> Iterator[Row]:
+    """Yield whether files can be written in ``folder`` and whether enough is free.
+
+    Args:
+        folder: Must exist.
+        name: Of the row about space.
+        needed_gib: Less than this is a problem; when not given, less than a few GiB a warning.
+    """
+    try:
+        with tempfile.NamedTemporaryFile(dir=folder, prefix=".lsa-whisper.") as file:
+            file.write(b"\0" * 2**20)
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        yield Row("writing", "problem", f"{folder}: {error.strerror or error}", "choose a folder you may write to")
+        return
+    yield Row("writing", "ok", str(folder))
+    free = shutil.disk_usage(folder).free / GIB
+    if needed_gib is not None and free < needed_gib:
+        found = f"{free:.1f} GiB free in {folder}, about {needed_gib:.1f} needed"
+        yield Row(name, "problem", found, "make room, or choose a folder on another disk")
+        return
+    low = free < _LEAST_DISK_GIB
+    remedy = "checkpoints of large models take several GiB each: make room" if low else ""
+    yield Row(name, "warn" if low else "ok", f"{free:.1f} GiB free", remedy)
