@@ -85,8 +85,8 @@ def test_only_a_window_with_a_loop_is_decoded_again_in_halves():
 def test_a_loop_that_stays_is_cut_to_what_time_allows():
     (result,) = decode_without_loops(Scripted(longest=0), [voice(6)], 16_000)
     words = sum(len(piece.text.split()) for piece in result.pieces)
-    # Eight words a second, and the last copy of each half, after which no further copy comes.
-    assert result.looped and 4 <= words <= 6 * 8 + 4 and not has_loop(result)
+    # Eight words a second, and the last copy of each quarter, after which no further copy comes.
+    assert result.looped and result.cut and 8 <= words <= 6 * 8 + 8 and not has_loop(result)
 
 
 def test_the_transcript_says_where_the_model_looped(taught, visit, monkeypatch):
