@@ -1,4 +1,4 @@
-"""The command ``transcribe``."""
+"""The commands ``transcribe`` and ``calibrate``."""
 
 from __future__ import annotations
 
@@ -50,3 +50,17 @@ def transcribe(**parameters: Any) -> None:
     done = call("transcribe", **parameters)
     click.echo(done.table())
     sys.exit(done.exit_code)
+
+
+@main.command()
+@click.argument("model", type=PATH)
+@click.argument("sessions", type=PATH)
+@click.option("--language", default="eng", show_default=True, help="Language of the speech, as CHAT writes it.")
+@click.option("--batch-size", default=8, show_default=True, help="Windows decoded at once.")
+@click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:1.")
+def calibrate(**parameters: Any) -> None:
+    """Learn from held-out sessions what a model's confidences are worth; transcribe --review uses it from then on.
+
+    Example: lsa-whisper calibrate runs/demo/full corpora/storybook/dev
+    """
+    click.echo(call("calibrate", **parameters).table())

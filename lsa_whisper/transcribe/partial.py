@@ -46,7 +46,7 @@ class Partial:
                 if not line.endswith(b"\n"):
                     break
                 heard += [_window(each) for each in json.loads(line)]
-            except (ValueError, TypeError, KeyError):
+            except (ValueError, TypeError, KeyError, AttributeError):
                 break  # damaged: this window and all after it are decoded again
             whole += len(line)
         if windows is not None and [span for span, _ in heard] != list(windows[: len(heard)]):

@@ -1,7 +1,7 @@
 """Who speaks when, as somebody else found out: any diarizer's RTTM, a Praat TextGrid, or a CHAT file.
 
-Names become CHAT codes: one that is a code already stays (``CHI``, ``MOT``, ``INV``), those of the Voice Type Classifier
-are translated, any other becomes ``PAR0``, ``PAR1`` ... in the order in which they first speak.
+Names become CHAT codes: one that is a code already stays (``CHI``, ``MOT``, ``INV``), those of the Voice Type
+Classifier are translated, any other becomes ``PAR0``, ``PAR1`` ... in the order in which they first speak.
 """
 
 from __future__ import annotations
