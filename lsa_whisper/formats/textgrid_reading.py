@@ -19,12 +19,12 @@ _LONGEST_S = 1e6
 
 
 def parse(text: str) -> Tiers:
-    """Return the intervals of each tier that has some, those without a label left out; point tiers are passed over.
+    r"""Return the intervals of each tier that has some, those without a label left out; point tiers are passed over.
 
     Tiers of one name are joined.
 
-    >>> parse('File type = "ooTextFile"\\nObject class = "TextGrid"\\n0\\n2\\n<exists>\\n1\\n'
-    ...       '"IntervalTier"\\n"CHI"\\n0\\n2\\n2\\n0\\n0.5\\n"hi"\\n0.5\\n2\\n""\\n')
+    >>> parse('File type = "ooTextFile"\nObject class = "TextGrid"\n0\n2\n<exists>\n1\n'
+    ...       '"IntervalTier"\n"CHI"\n0\n2\n2\n0\n0.5\n"hi"\n0.5\n2\n""\n')
     {'CHI': [(TimeSpan(start_ms=0, end_ms=500), 'hi')]}
 
     Raises:

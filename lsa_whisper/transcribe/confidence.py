@@ -2,7 +2,7 @@
 
 A word's log-probability is the mean over its tokens (so that a long word is not doubtful only for being long), its
 confidence the probability that it is right: ``exp`` of that, or what a calibration on held-out speech makes of it.
-An utterance's confidence is the mean over its words: once calibrated, the share of them that one may expect to be right.
+An utterance's confidence is the mean over its words: once calibrated, the share of them that should be right.
 """
 
 from __future__ import annotations

@@ -60,7 +60,7 @@ def repeated_pieces(result: DecodedWindow, spoken: Spoken | None) -> list[int]:
     if spoken is None:
         return []
     said = [" ".join(re.findall(r"\w+", piece.text.lower())) for piece in result.pieces]
-    again = sorted({at for at in _copies(said)})
+    again = sorted(set(_copies(said)))
     return [at for at in again if needed_s(said[at]) > spoken_s(result.pieces[at], spoken)]
 
 

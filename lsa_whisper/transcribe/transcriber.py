@@ -13,8 +13,8 @@ from lsa_whisper.errors import CheckpointError, LsaWhisperError
 from lsa_whisper.transcribe import vad as voice_activity
 from lsa_whisper.transcribe.assemble import Heading, Written, written
 from lsa_whisper.transcribe.decode import ContextDecoder, Decoder
-from lsa_whisper.transcribe.language import chat_code, whisper_code
 from lsa_whisper.transcribe.hearing import hear_in_sequence, hear_speech
+from lsa_whisper.transcribe.language import chat_code, whisper_code
 from lsa_whisper.transcribe.partial import Heard, Partial
 from lsa_whisper.transcribe.speech import Speech
 from lsa_whisper.transcribe.turns import Turns

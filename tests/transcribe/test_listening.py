@@ -101,7 +101,7 @@ def test_a_review_of_a_transcript_made_without_one_says_so(visit, taught, tmp_pa
 
 def test_an_engine_is_told_what_was_said_before(taught, monkeypatch):
     loaded = checkpoint.load(taught)
-    loaded.tokenizer.add_special_tokens({"additional_special_tokens": ["<|startofprev|>"]})
+    loaded.tokenizer.add_tokens(["<|startofprev|>"], special_tokens=True)
     asked, original = [], TransformersDecoder._greedy
 
     def noted(self, hidden, durations_s):

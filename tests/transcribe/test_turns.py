@@ -108,8 +108,12 @@ def test_praats_short_format_and_a_tier_of_names(tmp_path):
 
 @pytest.mark.parametrize(
     "text",
-    ["", "junk", 'File type = "ooTextFile"\nObject class = "TextGrid"\n0\n3\n<exists>\n999999\n"IntervalTier"\n"x"\n']
-    + ['"ooTextFile" "TextGrid" 0 3 <exists> 1 "IntervalTier" "x" 0 3 1 0 1e999 "a"'],
+    [
+        "",
+        "junk",
+        'File type = "ooTextFile"\nObject class = "TextGrid"\n0\n3\n<exists>\n999999\n"IntervalTier"\n"x"\n',
+        '"ooTextFile" "TextGrid" 0 3 <exists> 1 "IntervalTier" "x" 0 3 1 0 1e999 "a"',
+    ],
 )
 def test_a_bad_textgrid_is_one_clear_error(text, tmp_path):
     with pytest.raises(LsaWhisperError, match="is no TextGrid"):
