@@ -19,6 +19,7 @@ from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcribe.decode import DecodedWindow, Piece, TimedText
 
 Heard = tuple[TimeSpan, DecodedWindow]
+"""A window and what the engine made of it."""
 
 
 class Partial:

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 
 from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcribe.decode import DecodedWindow
+from lsa_whisper.transcribe.partial import Heard
 
-Heard = tuple[TimeSpan, DecodedWindow]
 _LEAST_MS = 1_000  # a window moves on by this at least, whatever the stamps say
 _TAIL_MS = 400  # sound after the last stamp that holds no word; the margin around speech is half of it
 
