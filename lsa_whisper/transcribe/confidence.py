@@ -101,7 +101,7 @@ def fit(logprobs: Sequence[float], right: Sequence[bool], *, steps: int = 50) ->
     >>> sample = [math.log(0.9)] * 100 + [math.log(0.6)] * 100
     >>> found = fit(sample, [True] * 80 + [False] * 20 + [True] * 50 + [False] * 50)
     >>> [round(found(math.log(chance)), 2) for chance in (0.9, 0.6)]
-    [0.79, 0.51]
+    [0.8, 0.5]
     """
     import numpy as np
 
