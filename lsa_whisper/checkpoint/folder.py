@@ -18,6 +18,8 @@ OUR_FILE = "lsa_whisper.json"
 ADAPTER_FILE = "adapter_config.json"
 REPEATED_FILES = ("vocab.json", "merges.txt", "added_tokens.json")
 """Where transformers 4 looks for what ``tokenizer.json`` holds."""
+CALIBRATION_FILE = "calibration.json"
+"""What the model's confidences are worth; it changes no word of a transcript."""
 _CONTENT = (".json", ".safetensors", ".txt", ".bin")
 
 
@@ -102,7 +104,7 @@ def digest(path: str | Path) -> str:
     labels = read_json(folder / OUR_FILE).get("labels") if (folder / OUR_FILE).exists() else None
     summary.update(json.dumps(labels, sort_keys=True).encode())
     # Where a model comes from and how it was trained stand in our file, and change nothing it writes.
-    passed_over = {OUR_FILE, *(REPEATED_FILES if (folder / "tokenizer.json").exists() else ())}
+    passed_over = {OUR_FILE, CALIBRATION_FILE, *(REPEATED_FILES if (folder / "tokenizer.json").exists() else ())}
     for file in sorted(folder.iterdir()):
         if file.suffix in _CONTENT and file.name not in passed_over:
             with file.open("rb") as stream:

@@ -19,6 +19,7 @@ VERBS = {
     "finetune": "lsa_whisper.finetune:finetune",
     "estimate-memory": "lsa_whisper.finetune:estimate_memory",
     "transcribe": "lsa_whisper.transcribe:transcribe",
+    "calibrate": "lsa_whisper.transcribe.calibrate:calibrate",
     "evaluate": "lsa_whisper.evaluate:evaluate",
     "export": "lsa_whisper.checkpoint:export",
     "batchalign transcribe": "lsa_whisper.batchalign_engine:transcribe",

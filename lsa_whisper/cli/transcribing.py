@@ -1,4 +1,4 @@
-"""The command ``transcribe``."""
+"""The commands ``transcribe`` and ``calibrate``."""
 
 from __future__ import annotations
 
@@ -31,6 +31,17 @@ from lsa_whisper.cli.group import PATH, call, main
 @click.option("--dtype", default="auto", show_default=True, help="auto, float32, bfloat16 or float16.")
 @click.option("--engine", default="transformers", show_default=True, help="The decoder's library.")
 @click.option("--wor/--nowor", "word_times", default=False, show_default=True, help="Write the time of each word.")
+@click.option(
+    "--windows",
+    default="speech",
+    show_default=True,
+    help="Cut in silence (speech), or go on after the last complete time stamp with the text before as prompt "
+    "(sequential).",
+)
+@click.option("--vad", default="auto", show_default=True, help="What finds speech: auto, silero or energy.")
+@click.option("--speakers", type=PATH, help="Who speaks when: RTTM, TextGrid or CHAT, or a folder of them by stem.")
+@click.option("--review", type=PATH, help="Table (CSV) of the words the model was least sure of, worst first.")
+@click.option("--log", type=PATH, help="File that gets a line for each recording.")
 def transcribe(**parameters: Any) -> None:
     """Write down recordings with every stumble, as CHAT.
 
@@ -39,3 +50,17 @@ def transcribe(**parameters: Any) -> None:
     done = call("transcribe", **parameters)
     click.echo(done.table())
     sys.exit(done.exit_code)
+
+
+@main.command()
+@click.argument("model", type=PATH)
+@click.argument("sessions", type=PATH)
+@click.option("--language", default="eng", show_default=True, help="Language of the speech, as CHAT writes it.")
+@click.option("--batch-size", default=8, show_default=True, help="Windows decoded at once.")
+@click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:1.")
+def calibrate(**parameters: Any) -> None:
+    """Learn from held-out sessions what a model's confidences are worth; transcribe --review uses it from then on.
+
+    Example: lsa-whisper calibrate runs/demo/full corpora/storybook/dev
+    """
+    click.echo(call("calibrate", **parameters).table())

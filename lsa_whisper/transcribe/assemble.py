@@ -12,20 +12,11 @@ from lsa_whisper.chat import Participant, Transcript, Utterance, compose, uttera
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.labels import Labels, decode
 from lsa_whisper.timespan import TimeSpan
+from lsa_whisper.transcribe.attribute import Speakers, attributed
+from lsa_whisper.transcribe.confidence import Scores, word_logprobs
 from lsa_whisper.transcribe.decode import DecodedWindow, Piece
+from lsa_whisper.transcribe.turns import ROLES, Turns
 from lsa_whisper.transcribe.word_times import fitted, parted, timed_words
-
-_ROLES = {
-    "CHI": "Target_Child",
-    "ADU": "Adult",
-    "MOT": "Mother",
-    "FAT": "Father",
-    "INV": "Investigator",
-    "PAR": "Participant",
-    "EXA": "Investigator",
-    "SIB": "Sibling",
-    "TEA": "Teacher",
-}
 
 
 @dataclass(frozen=True)
@@ -40,6 +31,7 @@ class Heading:
         role: that speaker's role, one of CHAT's.
         corpus: a name for ``@ID``, may be empty.
         comments: one ``@Comment`` each.
+        turns: who speaks when, if somebody else found out; goes before what the model says.
     """
 
     media: str
@@ -49,6 +41,24 @@ class Heading:
     role: str = "Participant"
     corpus: str = ""
     comments: tuple[str, ...] = ()
+    turns: Turns | None = None
+
+
+@dataclass(frozen=True)
+class Written:
+    """A transcript, for each of its utterances how sure the model was of the words, and what its comments warn of."""
+
+    transcript: Transcript
+    scores: tuple[Scores, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Draft:
+    """An utterance that has not found its place yet."""
+
+    utterance: Utterance
+    scores: Scores = ()
 
 
 def assemble(
@@ -59,6 +69,18 @@ def assemble(
     duration_ms: int,
     heading: Heading,
 ) -> Transcript:
+    """Return the transcript alone of what :func:`written` returns."""
+    return written(windows, decoded, labels=labels, duration_ms=duration_ms, heading=heading).transcript
+
+
+def written(
+    windows: Sequence[TimeSpan],
+    decoded: Sequence[DecodedWindow],
+    *,
+    labels: Labels,
+    duration_ms: int,
+    heading: Heading,
+) -> Written:
     """Return the transcript of a recording; without windows, or without words, a valid one that says so.
 
     Args:
@@ -73,16 +95,18 @@ def assemble(
         for window, result in zip(windows, decoded, strict=True)
         for draft in _drafts(window, result.pieces, labels, heading.speaker)
     ]
-    utterances = place(drafts, duration_ms)
-    comments = [*heading.comments, *_remarks(windows, decoded, bool(utterances))]
-    return compose(
+    drafts = _attributed(drafts, heading)
+    utterances = place([draft.utterance for draft in drafts], duration_ms)
+    remarks = tuple(_remarks(windows, decoded, bool(utterances)))
+    transcript = compose(
         languages=[heading.language],
         participants=_participants(utterances, heading),
         utterances=utterances,
         media=heading.media,
         media_kind=heading.media_kind,
-        comments=comments,
+        comments=[*heading.comments, *remarks],
     )
+    return Written(transcript, tuple(draft.scores for draft in drafts), remarks)
 
 
 def verify_heading(heading: Heading, path: Path) -> None:
@@ -143,13 +167,29 @@ def _pull_back(spans: Sequence[TimeSpan], drafts: Sequence[Utterance], duration_
     return placed[::-1]
 
 
-def _drafts(window: TimeSpan, pieces: Sequence[Piece], labels: Labels, speaker: str) -> Iterator[Utterance]:
+def _drafts(window: TimeSpan, pieces: Sequence[Piece], labels: Labels, speaker: str) -> Iterator[_Draft]:
     for piece in _with_room(pieces):
         span = TimeSpan(round(piece.start_s * 1000), round(piece.end_s * 1000)).shift(window.start_ms)
         made = decode(piece.text, labels, speaker=speaker).utterances
         words = timed_words(made, piece.timed, window.start_ms)
         spans = parted(shares(made, span), words) if piece.timed else shares(made, span)
-        yield from (utterance(u.speaker, u.text, at, said) for u, at, said in zip(made, spans, words, strict=True))
+        for each, at, said, scores in zip(made, spans, words, word_logprobs(made, piece), strict=True):
+            yield _Draft(utterance(each.speaker, each.text, at, said), scores)
+
+
+def _attributed(drafts: Sequence[_Draft], heading: Heading) -> list[_Draft]:
+    """Return the drafts under the speakers whose turns they fall into, if turns are known."""
+    if heading.turns is None:
+        return list(drafts)
+    speakers = Speakers(heading.turns, heading.speaker)
+    found = []
+    for draft in drafts:
+        scores = draft.scores
+        for part in attributed(draft.utterance, speakers):
+            words = len(part.verbatim())
+            found.append(_Draft(part, scores[:words]))
+            scores = scores[words:]
+    return found
 
 
 def _with_room(pieces: Sequence[Piece]) -> list[Piece]:
@@ -158,7 +198,12 @@ def _with_room(pieces: Sequence[Piece]) -> list[Piece]:
     for piece in pieces:
         if joined and piece.end_s <= piece.start_s:
             before = joined[-1]
-            joined[-1] = replace(before, text=f"{before.text} {piece.text}", timed=before.timed + piece.timed)
+            joined[-1] = replace(
+                before,
+                text=f"{before.text} {piece.text}",
+                timed=before.timed + piece.timed,
+                logprobs=before.logprobs + piece.logprobs,
+            )
         else:
             joined.append(piece)
     return joined
@@ -176,16 +221,21 @@ def shares(utterances: Sequence[Utterance], span: TimeSpan) -> list[TimeSpan]:
 
 
 def _participants(utterances: Sequence[Utterance], heading: Heading) -> list[Participant]:
-    codes = dict.fromkeys(each.speaker for each in utterances) or {heading.speaker: None}
+    known = {each.code: each for each in heading.turns.participants} if heading.turns else {}
+    # Whoever has a turn is a participant, though not a word of theirs was understood.
+    codes = dict.fromkeys([*known, *(each.speaker for each in utterances)]) or {heading.speaker: None}
     return [
-        Participant(
-            code,
-            heading.role if code == heading.speaker else _ROLES.get(code, "Unidentified"),
+        replace(
+            known.get(code) or Participant(code, _role(code, heading)),
             language=heading.language,
-            corpus=heading.corpus,
+            corpus=heading.corpus or (known[code].corpus if code in known else ""),
         )
         for code in codes
     ]
+
+
+def _role(code: str, heading: Heading) -> str:
+    return heading.role if code == heading.speaker else ROLES.get(code, "Unidentified")
 
 
 def _remarks(windows: Sequence[TimeSpan], decoded: Sequence[DecodedWindow], any_words: bool) -> Iterator[str]:
@@ -194,8 +244,13 @@ def _remarks(windows: Sequence[TimeSpan], decoded: Sequence[DecodedWindow], any_
     elif not any_words:
         yield "the model wrote no words for the sound that was found"
     pairs = list(zip(windows, decoded, strict=True))
-    if looped := [window for window, result in pairs if result.looped]:
+    if looped := [window for window, result in pairs if result.looped and not result.cut]:
         yield f"the model repeated itself and was asked again at {_places(looped)}: listen there first"
+    if shortened := [window for window, result in pairs if result.cut]:
+        yield (
+            f"the model repeated itself, was asked again, did so again, and copies that nobody had the time to say "
+            f"were cut at {_places(shortened)}: listen there first"
+        )
     if cut := [window for window, result in pairs if not result.complete]:
         yield f"the model did not come to an end and was stopped at {_places(cut)}: listen there first"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,8 @@ class Piece:
         end_s: seconds after the window's start, never before ``start_s``.
         avg_logprob: mean natural log-probability of the piece's tokens, 0 at best.
         timed: the piece's tokens in order; empty when their times were not asked for.
+        logprobs: the text and log-probability of each token in order; empty where the engine does not know them.
+        closed: whether a time stamp ended the piece; without one it lasts to the end of its window.
     """
 
     text: str
@@ -34,6 +36,8 @@ class Piece:
     end_s: float
     avg_logprob: float = 0.0
     timed: tuple[TimedText, ...] = ()
+    logprobs: tuple[tuple[str, float], ...] = ()
+    closed: bool = True
 
 
 @dataclass(frozen=True)
@@ -45,12 +49,14 @@ class DecodedWindow:
         avg_logprob: mean over every token, the end of text included.
         complete: whether the model ended by itself; ``False`` when the limit on length stopped it.
         looped: whether the model repeated itself here and the window was decoded a second time.
+        cut: whether it did so again, and the copies there was no time for were cut.
     """
 
     pieces: tuple[Piece, ...]
     avg_logprob: float = 0.0
     complete: bool = True
     looped: bool = False
+    cut: bool = False
 
 
 class Decoder(Protocol):
@@ -58,6 +64,15 @@ class Decoder(Protocol):
 
     def decode(self, windows: Sequence[Any]) -> list[DecodedWindow]:
         """Return one result per window (float32 mono samples at the model's rate, no longer than its context)."""
+        ...
+
+
+@runtime_checkable
+class ContextDecoder(Decoder, Protocol):
+    """An engine that can also be told what was said before."""
+
+    def decode_after(self, window: Any, previous: str) -> DecodedWindow:
+        """Return what it makes of one window after the text ``previous``, which is in the style of its labels."""
         ...
 
 
@@ -102,13 +117,15 @@ def pieces_of(
     start_s, pending = 0.0, []
     spans = list(pairwise(times_s)) or [None] * len(tokens)
 
-    def close(end_s: float) -> None:
+    def close(end_s: float, closed: bool = True) -> None:
         ids = [token for token, _, _ in pending]
         text = text_of(ids).strip() if pending else ""
         if text:
             mean = sum(logprob for _, logprob, _ in pending) / len(pending)
-            timed = _timed(ids, [span for _, _, span in pending], text_of) if times_s else ()
-            pieces.append(Piece(text, min(start_s, end_s), end_s, mean, timed))
+            parts = _texts(ids, text_of)
+            timed = tuple(TimedText(part, *span) for part, (_, _, span) in zip(parts, pending, strict=True) if span)
+            scored = tuple((part, logprob) for part, (_, logprob, _) in zip(parts, pending, strict=True))
+            pieces.append(Piece(text, min(start_s, end_s), end_s, mean, timed, scored, closed))
         pending.clear()
 
     for token, logprob, span in zip(tokens, logprobs, spans, strict=True):
@@ -118,15 +135,15 @@ def pieces_of(
             start_s = at_s
         else:
             pending.append((token, logprob, span))
-    close(duration_s)
+    close(duration_s, closed=False)
     return tuple(pieces)
 
 
-def _timed(ids: Sequence[int], spans: Sequence[Any], text_of: Any) -> tuple[TimedText, ...]:
-    """Return each token's own text with its time; a letter of several tokens belongs to the last of them."""
-    timed, written = [], ""
-    for at, (start_s, end_s) in enumerate(spans):
-        text = text_of(ids[: at + 1]).rstrip("\N{REPLACEMENT CHARACTER}")
-        timed.append(TimedText(text[len(written) :], start_s, end_s))
+def _texts(ids: Sequence[int], text_of: Any) -> list[str]:
+    """Return each token's own text; a letter of several tokens belongs to the last of them."""
+    texts, written = [], ""
+    for count in range(1, len(ids) + 1):
+        text = text_of(ids[:count]).rstrip("\N{REPLACEMENT CHARACTER}")
+        texts.append(text[len(written) :])
         written = text if len(text) > len(written) else written
-    return tuple(timed)
+    return texts

@@ -6,6 +6,7 @@ a window is decoded once), brings a repetition fallback, and costs more than a s
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 
 import numpy as np
@@ -49,6 +50,20 @@ class TransformersDecoder:
             chosen = order[first : first + self._batch_size]
             results.update(zip(chosen, self._decode_batch([windows[index] for index in chosen]), strict=True))
         return [results[index] for index in range(len(windows))]
+
+    def decode_after(self, window: np.ndarray, previous: str) -> DecodedWindow:
+        """Return the result of one window, with the text of the one before it as Whisper's prompt.
+
+        Of a long text the end is kept, as much as half of what the decoder can hold; a vocabulary without
+        ``<|startofprev|>`` has no way to be told.
+        """
+        begin = self._checkpoint.tokenizer.get_added_vocab().get("<|startofprev|>")
+        if begin is None or not previous.strip():
+            return self.decode([window])[0]
+        said = self._checkpoint.tokenizer.encode(f" {previous.strip()}", add_special_tokens=False)
+        after = copy.copy(self)
+        after._prompt = [begin, *said[-(self._model.config.max_target_positions // 2 - 1) :], *self._prompt]
+        return after.decode([window])[0]
 
     @torch.inference_mode()
     def _decode_batch(self, windows: Sequence[np.ndarray]) -> list[DecodedWindow]:

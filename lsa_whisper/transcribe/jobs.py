@@ -8,7 +8,7 @@ corrected in a CHAT file goes into its subtitles.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -16,12 +16,19 @@ from lsa_whisper import __version__, chat, checkpoint
 from lsa_whisper.audio import AUDIO_SUFFIXES, Recording
 from lsa_whisper.errors import AudioError, CheckpointError, LsaWhisperError
 from lsa_whisper.formats import NAMES, SUFFIXES, write
+from lsa_whisper.transcribe import vad as voice_activity
 from lsa_whisper.transcribe.assemble import Heading, verify_heading
+from lsa_whisper.transcribe.confidence import load_calibration
 from lsa_whisper.transcribe.language import chat_code
+from lsa_whisper.transcribe.log import Log
 from lsa_whisper.transcribe.outcome import Done, Failure, Transcribed
+from lsa_whisper.transcribe.partial import Partial
 from lsa_whisper.transcribe.progress import Meter, meter
 from lsa_whisper.transcribe.record import digest_inputs, is_finished, stamped
-from lsa_whisper.transcribe.transcriber import Transcriber, placement, verify_engine
+from lsa_whisper.transcribe.review import beside, doubtful, gather
+from lsa_whisper.transcribe.review import write as write_review
+from lsa_whisper.transcribe.transcriber import Transcriber, placement, verify_engine, verify_windows
+from lsa_whisper.transcribe.turns import Turns, find_turns, read_turns
 
 
 @dataclass(frozen=True)
@@ -38,13 +45,15 @@ class Settings:
     role: str
     corpus: str
     word_times: bool
+    windows: str
+    vad: str
 
     @cached_property
     def transcriber(self) -> Transcriber:
         """The loaded model: loaded for the first recording that needs it."""
         return Transcriber(**{each.name: getattr(self, each.name) for each in fields(self)})
 
-    def heading(self, audio: Path) -> Heading:
+    def heading(self, audio: Path, turns: Turns | None = None) -> Heading:
         """Return what these settings put above a transcript."""
         return Heading(
             audio.stem,
@@ -52,6 +61,7 @@ class Settings:
             speaker=self.speaker,
             role=self.role,
             corpus=self.corpus,
+            turns=turns,
         )
 
     @cached_property
@@ -59,12 +69,13 @@ class Settings:
         """The content of the model."""
         return checkpoint.digest(self.model)
 
-    def digest(self, audio: Path) -> str:
+    def digest(self, audio: Path, turns: Path | None = None) -> str:
         """Return a name for everything the transcript of ``audio`` depends on (the size of batches is not part)."""
-        chosen = ("engine", "dtype", "speaker", "role", "corpus")
+        chosen = ("engine", "dtype", "speaker", "role", "corpus", "windows", "vad")
         settings = {name: str(getattr(self, name)) for name in chosen}
         settings |= {"language": chat_code(self.language), "version": __version__, "name": Path(self.model).name}
         settings |= {"word_times": "yes"} if self.word_times else {}
+        settings |= {"turns": turns.name, "who": digest_inputs(turns, "", {})} if turns else {}
         return digest_inputs(audio, self.model_digest, settings | {"audio": audio.stem})
 
 
@@ -83,6 +94,11 @@ def transcribe(
     role: str = "Participant",
     corpus: str = "",
     word_times: bool = False,
+    windows: str = "speech",
+    vad: str = "auto",
+    speakers: Path | None = None,
+    review: Path | None = None,
+    log: Path | None = None,
 ) -> Transcribed:
     """Write a transcript for each recording and return what became of each.
 
@@ -100,6 +116,11 @@ def transcribe(
         role: that speaker's role in ``@ID``.
         corpus: a name for ``@ID``.
         word_times: write ``%wor``, the time of each word.
+        windows: ``speech`` or ``sequential``, see :class:`Transcriber`.
+        vad: ``auto``, ``silero`` or ``energy``.
+        speakers: who speaks when, as RTTM, TextGrid or CHAT; or a folder with such a file for each recording.
+        review: a table to write of the words and utterances the model was least sure of, worst first.
+        log: a file that gets a line for each recording.
 
     Raises:
         AudioError: there is nothing to transcribe, or the only recording cannot be.
@@ -107,9 +128,13 @@ def transcribe(
         LsaWhisperError: an unknown format or engine.
     """
     verify_engine(engine)
+    verify_windows(windows)
+    vad = voice_activity.resolve(vad)
     wanted = _known_formats(formats)
     device, dtype = placement(device, dtype)
-    settings = Settings(model, language, batch_size, device, dtype, engine, speaker, role, corpus, word_times)
+    settings = Settings(
+        model, language, batch_size, device, dtype, engine, speaker, role, corpus, word_times, windows, vad
+    )
     jobs = list(find_jobs(inputs, out))
     if not jobs:
         raise AudioError("no recording was found; name audio files, or folders that hold some")
@@ -121,9 +146,17 @@ def transcribe(
         recording = recordings[audio]
         if isinstance(recording, AudioError):
             raise recording
-        return _transcribe_one(recording, target, settings, wanted, progress)
+        return _transcribe_one(recording, target, settings, wanted, progress, speakers, bool(review))
 
-    return run_jobs(jobs, lengths_s, do, alone_raises=True)
+    lines = Log(log)
+    try:
+        result = run_jobs(jobs, lengths_s, do, alone_raises=True, log=lines)
+    finally:
+        lines.close()
+    if review is None:
+        return result
+    without = gather([each.transcript for each in result.done], review)
+    return replace(result, without_review=tuple(without))
 
 
 def _known_formats(names: Sequence[str]) -> tuple[str, ...]:
@@ -155,6 +188,7 @@ def run_jobs(
     do: Callable[[Path, Path, Meter], Done],
     *,
     alone_raises: bool = False,
+    log: Log | None = None,
 ) -> Transcribed:
     """Do the jobs one after another; what goes wrong with one is noted, and the rest goes on.
 
@@ -163,21 +197,25 @@ def run_jobs(
         lengths_s: how long each recording is, for the progress that is shown.
         do: writes one transcript.
         alone_raises: of a single job, raise what went wrong instead.
+        log: gets a line for each job.
 
     Raises:
         CheckpointError: the model cannot be loaded, so that no job can be done.
     """
     done, failed, written = [], [], dict[Path, Path]()
+    log = log or Log(None)
     with meter(sum(lengths_s)) as progress:
         for (audio, target), length_s in zip(jobs, lengths_s, strict=True):
             try:
                 if target in written:
                     raise AudioError(f"{audio}: {written[target].name} has the same name; rename one of the two")
-                done.append(do(audio, target, progress))
+                done.append(made := do(audio, target, progress))
                 written[target] = audio
+                log.line("kept" if made.skipped else "done", audio, length_s, counts=made.counts, note=made.note)
             except CheckpointError:
                 raise
             except (LsaWhisperError, OSError, RuntimeError) as error:
+                log.line("failed", audio, length_s, note=str(error))
                 if alone_raises and len(jobs) == 1:
                     raise
                 failed.append(Failure(audio, str(error)))
@@ -193,17 +231,32 @@ def _open(audio: Path) -> Recording | AudioError:
 
 
 def _transcribe_one(
-    recording: Recording, target: Path, settings: Settings, wanted: Sequence[str], progress: Meter
+    recording: Recording,
+    target: Path,
+    settings: Settings,
+    wanted: Sequence[str],
+    progress: Meter,
+    speakers: Path | None,
+    review: bool,
 ) -> Done:
-    verify_heading(settings.heading(recording.path), target)
-    inputs = settings.digest(recording.path)
+    where = find_turns(speakers, recording.path) if speakers else None
+    turns = read_turns(where, recording.path, int(recording.duration_s * 1000)) if where else None
+    verify_heading(settings.heading(recording.path, turns), target)
+    inputs = settings.digest(recording.path, where)
     finished = is_finished(target, inputs)
+    note = ""
     if finished:
         transcript = chat.read(target)
     else:
-        transcript = stamped(settings.transcriber.transcribe(recording, progress=progress.at), inputs)
+        partial = Partial(target, inputs)
+        made = settings.transcriber.write(recording, progress=progress.at, turns=turns, partial=partial)
+        transcript, note = stamped(made.transcript, inputs), "; ".join(made.remarks)
         target.parent.mkdir(parents=True, exist_ok=True)
+        if review:  # before the transcript, for a transcript that is there is finished
+            write_review(doubtful(made, recording.path.name, load_calibration(settings.model)), beside(target))
         chat.write(transcript, target)
+        partial.remove()
     for name in wanted:
         write(transcript, target.with_suffix(f".{SUFFIXES[name]}"), name)
-    return Done(recording.path, target, skipped=finished)
+    words = sum(len(each.verbatim()) for each in transcript.utterances)
+    return Done(recording.path, target, finished, (len(transcript.utterances), words), note)

@@ -1,14 +1,14 @@
-"""Repetitions of the speaker stay, loops of the model go: time tells them apart.
+"""Repetitions of the speaker stay, loops of the model go: time and evidence tell them apart.
 
-"I I I I want" takes the speaker a second. A model in a loop writes forty copies into the same second, or goes on until
-it is stopped. So a repetition counts as a loop only on such evidence, and only then is its window decoded again, in two
-halves cut where it is quietest (a loop rarely survives other surroundings, and no chance is involved: the same
-recording gives the same bytes). What still loops after that is cut to the copies there was time for, and said so.
+"I I I I want" takes the speaker a second. A model in a loop writes forty copies into the same second, goes on until it
+is stopped, or writes its sentence again and again where nobody speaks. So four copies or more (see ``repetition``)
+count as a loop only on such evidence, and only then is their window decoded again, in halves cut where it is quietest,
+and a half that still loops in halves again: a loop rarely survives other surroundings, and no chance is involved, so
+that the same recording gives the same bytes. What still loops after that is cut to the copies there was time for.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -16,15 +16,19 @@ import numpy as np
 import numpy.typing as npt
 
 from lsa_whisper.transcribe.decode import DecodedWindow, Decoder, Piece
+from lsa_whisper.transcribe.repetition import Spoken, is_stuck, loops, needed_s, repeated_pieces, spoken_s
 from lsa_whisper.transcribe.speech import find_speech
 
-_RUN = re.compile(r"(.{1,80}?)\1{3,}", re.DOTALL)  # four copies or more
-_WORDS_PER_S = 8.0
-_LETTERS_PER_S = 25.0
+_HALVINGS = 2
+_LEAST_S = 1.0  # a shorter window is not cut again: its halves would hold no whole word
 
 
 def decode_without_loops(
-    decoder: Decoder, windows: Sequence[npt.NDArray[np.float32]], rate_hz: int
+    decoder: Decoder,
+    windows: Sequence[npt.NDArray[np.float32]],
+    rate_hz: int,
+    *,
+    spoken: Sequence[Spoken] = (),
 ) -> list[DecodedWindow]:
     """Return what ``decoder`` makes of the windows, those with a loop decoded again in halves.
 
@@ -32,66 +36,83 @@ def decode_without_loops(
         decoder: any engine.
         windows: float32 mono samples.
         rate_hz: their sample rate.
+        spoken: where in each window somebody speaks, in seconds; left out, everywhere.
     """
     results = decoder.decode(windows)
-    looped = [index for index, result in enumerate(results) if has_loop(result)]
-    cuts = [_quietest(windows[index], rate_hz) for index in looped]
-    halves = [half for index, cut in zip(looped, cuts, strict=True) for half in np.split(windows[index], [cut])]
-    again = decoder.decode(halves) if halves else []
-    for number, (index, cut) in enumerate(zip(looped, cuts, strict=True)):
-        joined = _joined(again[2 * number], again[2 * number + 1], cut / rate_hz)
-        results[index] = replace(cut_loops(joined), looped=True)
+    where = spoken or [None] * len(windows)
+    looped = [at for at, (result, speech) in enumerate(zip(results, where, strict=True)) if has_loop(result, speech)]
+    chosen = [windows[at] for at in looped]
+    again = _in_halves(decoder, chosen, [where[at] for at in looped], rate_hz, _HALVINGS)
+    for at, result in zip(looped, again, strict=True):
+        shorter = cut_loops(result, where[at])
+        results[at] = replace(shorter, looped=True, cut=shorter.pieces != result.pieces)
     return results
 
 
-def has_loop(result: DecodedWindow) -> bool:
-    """Tell whether a window holds a repetition that nobody had the time to say, or that did not end.
+def _in_halves(
+    decoder: Decoder,
+    windows: Sequence[npt.NDArray[np.float32]],
+    where: Sequence[Spoken | None],
+    rate_hz: int,
+    halvings: int,
+) -> list[DecodedWindow]:
+    if not windows:
+        return []
+    cuts = [_quietest(window, rate_hz) for window in windows]
+    halves = [half for window, cut in zip(windows, cuts, strict=True) for half in np.split(window, [cut])]
+    parts = [part for speech, cut in zip(where, cuts, strict=True) for part in _parted(speech, cut / rate_hz)]
+    results = decoder.decode(halves)
+    still = [
+        at
+        for at, (half, result, speech) in enumerate(zip(halves, results, parts, strict=True))
+        if halvings > 1 and len(half) > _LEAST_S * rate_hz and has_loop(result, speech)
+    ]
+    again = _in_halves(decoder, [halves[at] for at in still], [parts[at] for at in still], rate_hz, halvings - 1)
+    for at, result in zip(still, again, strict=True):
+        results[at] = result
+    return [_joined(results[2 * at], results[2 * at + 1], cut / rate_hz) for at, cut in enumerate(cuts)]
+
+
+def _parted(spoken: Spoken | None, cut_s: float) -> list[Spoken | None]:
+    if spoken is None:
+        return [None, None]
+    before = tuple((start, min(end, cut_s)) for start, end in spoken if start < cut_s)
+    after = tuple((max(start - cut_s, 0.0), end - cut_s) for start, end in spoken if end > cut_s)
+    return [before, after]
+
+
+def has_loop(result: DecodedWindow, spoken: Spoken | None = None) -> bool:
+    """Tell whether a window holds a repetition that nobody had the time to say, that did not end, or makes no sense.
 
     >>> has_loop(DecodedWindow((Piece("I [/] I [/] I [/] I [/] I [/] I want .", 0.0, 1.5),)))
     False
     >>> has_loop(DecodedWindow((Piece("look to look to look to look to look to look to .", 0.0, 0.8),)))
     True
     """
-    return any(_loops(piece, result) for piece in result.pieces)
+    within = any(loops(piece, result, spoken) or is_stuck(piece) for piece in result.pieces)
+    return within or bool(repeated_pieces(result, spoken))
 
 
-def cut_loops(result: DecodedWindow) -> DecodedWindow:
+def cut_loops(result: DecodedWindow, spoken: Spoken | None = None) -> DecodedWindow:
     """Return the window with each loop cut to the copies there was time for, at least one.
 
     >>> cut_loops(DecodedWindow((Piece("look to look to look to look to look to look to .", 0.0, 0.8),))).pieces[0].text
     'look to look to look to .'
     """
+    unsaid = set(repeated_pieces(result, spoken))
     pieces = []
-    for piece in result.pieces:
-        for run in _loops(piece, result)[::-1]:
+    for at, piece in enumerate(result.pieces):
+        if at in unsaid:
+            continue
+        for run in loops(piece, result, spoken)[::-1]:
             copy = run[1]
-            copies = max(1, int(_duration_s(piece) / _needed_s(copy)))
+            copies = max(1, int(spoken_s(piece, spoken) / needed_s(copy)))
             kept = (copy * copies)[: run.end() - run.start()]
-            piece = replace(piece, text=piece.text[: run.start()] + kept + piece.text[run.end() :])
+            # Which token wrote which copy is not asked: the times and log-probabilities of a loop are worth nothing.
+            text = piece.text[: run.start()] + kept + piece.text[run.end() :]
+            piece = replace(piece, text=text, timed=(), logprobs=())
         pieces.append(piece)
     return replace(result, pieces=tuple(pieces))
-
-
-def _loops(piece: Piece, result: DecodedWindow) -> list[re.Match[str]]:
-    """Return the runs of copies in a piece for which the evidence says loop."""
-    runs = list(_RUN.finditer(piece.text))
-    unending = not result.complete and piece is result.pieces[-1]
-    return [
-        run
-        for run in runs
-        if _needed_s(run[0]) > _duration_s(piece) or (unending and run.end() >= len(piece.text) - len(run[1]))
-    ]
-
-
-def _needed_s(text: str) -> float:
-    """Return the least time in which somebody could say ``text``; marks, however they are spelled, take none."""
-    spoken = re.sub(r"\[x? ?\d+\]|[^\w\s']", " ", text)
-    letters = sum(character.isalnum() for character in spoken)
-    return max(len(spoken.split()) / _WORDS_PER_S, letters / _LETTERS_PER_S, 1e-2)
-
-
-def _duration_s(piece: Piece) -> float:
-    return piece.end_s - piece.start_s
 
 
 def _quietest(window: npt.NDArray[np.float32], rate_hz: int) -> int:

@@ -8,11 +8,21 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Done:
-    """A recording with its transcript; ``skipped`` when the transcript was there already."""
+    """A recording with its transcript.
+
+    Attributes:
+        audio: the recording.
+        transcript: the CHAT file.
+        skipped: whether the transcript was there already.
+        counts: its utterances and words.
+        note: what decoding met with that a reader should know.
+    """
 
     audio: Path
     transcript: Path
     skipped: bool = False
+    counts: tuple[int, int] = (0, 0)
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -25,10 +35,17 @@ class Failure:
 
 @dataclass(frozen=True)
 class Transcribed:
-    """What became of every recording, in the order of the inputs."""
+    """What became of every recording, in the order of the inputs.
+
+    Attributes:
+        done: those with a transcript.
+        failed: those without.
+        without_review: transcripts of which a review was asked and confidences are not known.
+    """
 
     done: tuple[Done, ...] = ()
     failed: tuple[Failure, ...] = ()
+    without_review: tuple[Path, ...] = ()
 
     @property
     def exit_code(self) -> int:
@@ -45,5 +62,9 @@ class Transcribed:
         """
         lines = [f"{'kept' if each.skipped else 'done'}   {each.transcript}" for each in self.done]
         lines += [f"failed {each.reason}" for each in self.failed]
+        lines += [
+            f"not in the review: {each} (made without --review; delete it to have it transcribed again)"
+            for each in self.without_review
+        ]
         kept = sum(each.skipped for each in self.done)
         return "\n".join([*lines, f"{len(self.done) - kept} transcribed, {kept} kept, {len(self.failed)} failed"])

@@ -3,24 +3,51 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from typing import Any
+
+_EVERY_S = 60.0  # a log of a long recording must not look as if nothing happened
 
 
 class Meter:
-    """Counts seconds of sound that are done, over all recordings of a run."""
+    """Counts seconds of sound that are done, over all recordings of a run, and says so in lines."""
 
-    def __init__(self, total_s: float):
+    def __init__(self, total_s: float, clock: Callable[[], float] = time.monotonic):
+        """Count up to ``total_s``; the times of ``clock`` tell how long the rest will take."""
         self._total_s, self._before_s = total_s, 0.0
+        self._clock, self._began, self._told = clock, clock(), clock()
+        self._worked_s = 0.0
+        self._here_s: float | None = None
 
     def at(self, seconds: float) -> None:
-        """Take note that the current recording is done up to ``seconds``."""
+        """Take note that the current recording is done up to ``seconds``; the first time, that it begins there."""
+        if self._here_s is not None:
+            self._worked_s += seconds - self._here_s
+        self._here_s = seconds
+        if self._clock() - self._told >= _EVERY_S:
+            self._say("still at work")
 
     def finish(self, name: str, duration_s: float) -> None:
         """Take note that a recording is done or given up."""
         self._before_s += duration_s
-        print(f"{name}: {self._before_s:.0f} of {self._total_s:.0f} s of sound done", file=sys.stderr)
+        self._here_s = None
+        self._say(name)
+
+    def left_s(self) -> float | None:
+        """Return how many seconds the rest will take at the speed so far; ``None`` before anything was decoded."""
+        if self._worked_s <= 0:
+            return None
+        left_s = self._total_s - self._before_s - (self._here_s or 0.0)
+        return max(0.0, left_s) * (self._clock() - self._began) / self._worked_s
+
+    def _say(self, what: str) -> None:
+        self._told = self._clock()
+        left_s, done_s = self.left_s(), self._before_s + (self._here_s or 0.0)
+        left = f", about {timedelta(seconds=round(left_s))} left" if left_s else ""
+        print(f"{what}: {done_s:.0f} of {self._total_s:.0f} s of sound done{left}", file=sys.stderr)
 
 
 class _Bar(Meter):

@@ -7,11 +7,13 @@ It errs on the side of hearing too much: a window more costs a second, a word lo
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+
+from lsa_whisper.timespan import TimeSpan
 
 FRAME_S = 0.02
 _SILENCE_DB = -80.0
@@ -34,6 +36,17 @@ class Speech:
     level_db: npt.NDArray[np.float32]
     regions: tuple[tuple[int, int], ...]
 
+    def within(self, span: TimeSpan) -> tuple[tuple[float, float], ...]:
+        """Return where in a span somebody speaks, in seconds after its start.
+
+        >>> Speech(np.zeros(500, np.float32), ((0, 100), (150, 400))).within(TimeSpan(1000, 4000))
+        ((0.0, 1.0), (2.0, 3.0))
+        """
+        regions = (TimeSpan(round(start * FRAME_S * 1000), round(end * FRAME_S * 1000)) for start, end in self.regions)
+        inside = (each & span for each in regions)
+        begin_ms = span.start_ms
+        return tuple(((each.start_ms - begin_ms) / 1000, (each.end_ms - begin_ms) / 1000) for each in inside if each)
+
 
 def find_speech(blocks: Iterable[npt.NDArray[np.float32]], rate_hz: int) -> Speech:
     """Return the stretches of speech in a recording given block by block.
@@ -46,32 +59,45 @@ def find_speech(blocks: Iterable[npt.NDArray[np.float32]], rate_hz: int) -> Spee
     >>> find_speech([np.zeros(16_000, np.float32), tone, np.zeros(16_000, np.float32)], 16_000).regions
     ((49, 101),)
     """
-    from scipy.ndimage import uniform_filter1d
-
-    level = _levels_db(blocks, rate_hz)
-    if not len(level):
-        return Speech(level, ())
-    level = uniform_filter1d(level, 3, mode="nearest")
-    threshold = _threshold_db(level)
-    return Speech(level, _regions(level > threshold) if threshold is not None else ())
+    levels = Levels(rate_hz)
+    for _ in levels.passing(blocks):
+        pass
+    level = levels.smoothed()
+    threshold = _threshold_db(level) if len(level) else None
+    return Speech(level, joined_runs(level > threshold) if threshold is not None else ())
 
 
-def _levels_db(blocks: Iterable[npt.NDArray[np.float32]], rate_hz: int) -> npt.NDArray[np.float32]:
-    """Return the log-energy of each frame after a first difference, which takes hum and offset away."""
-    size = round(rate_hz * FRAME_S)
-    levels, rest, last = [], np.zeros(0, np.float32), 0.0
-    for block in blocks:
-        if not len(block):
-            continue
-        sharpened = block - 0.97 * np.concatenate(([last], block[:-1])).astype(np.float32)
-        last = float(block[-1])
-        samples = np.concatenate((rest, sharpened))
-        whole = len(samples) // size * size
-        levels.append(_power_db(samples[:whole].reshape(-1, size)))
-        rest = samples[whole:]
-    if len(rest):
-        levels.append(_power_db(rest[None]))
-    return np.concatenate(levels) if levels else np.zeros(0, np.float32)
+class Levels:
+    """Measures the log-energy of each frame while the sound passes through to another listener."""
+
+    def __init__(self, rate_hz: int):
+        """Measure sound of ``rate_hz``."""
+        self._size = round(rate_hz * FRAME_S)
+        self._levels: list[npt.NDArray[np.float32]] = []
+
+    def passing(self, blocks: Iterable[npt.NDArray[np.float32]]) -> Iterator[npt.NDArray[np.float32]]:
+        """Yield the blocks as they are; a first difference takes hum and offset out of what is measured."""
+        rest, last = np.zeros(0, np.float32), 0.0
+        for block in blocks:
+            if not len(block):
+                continue
+            sharpened = block - 0.97 * np.concatenate(([last], block[:-1])).astype(np.float32)
+            last = float(block[-1])
+            samples = np.concatenate((rest, sharpened))
+            whole = len(samples) // self._size * self._size
+            self._levels.append(_power_db(samples[:whole].reshape(-1, self._size)))
+            rest = samples[whole:]
+            yield block
+        if len(rest):
+            self._levels.append(_power_db(rest[None]))
+
+    def smoothed(self) -> npt.NDArray[np.float32]:
+        """Return the level of each frame in dB, averaged with its neighbours."""
+        from scipy.ndimage import uniform_filter1d
+
+        level = np.concatenate(self._levels) if self._levels else np.zeros(0, np.float32)
+        smooth: npt.NDArray[np.float32] = uniform_filter1d(level, 3, mode="nearest") if len(level) else level
+        return smooth
 
 
 def _power_db(frames: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
@@ -98,7 +124,7 @@ def _threshold_db(level: npt.NDArray[np.float32]) -> npt.NDArray[np.float32] | N
     return threshold
 
 
-def _regions(active: npt.NDArray[np.bool_]) -> tuple[tuple[int, int], ...]:
+def joined_runs(active: npt.NDArray[np.bool_]) -> tuple[tuple[int, int], ...]:
     """Return runs of active frames, short gaps bridged and clicks left out."""
     edges = np.flatnonzero(np.diff(np.concatenate(([0], active.astype(np.int8), [0]))))
     regions: list[list[int]] = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,15 +10,17 @@ from lsa_whisper import __version__, checkpoint
 from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
 from lsa_whisper.chat import Transcript
 from lsa_whisper.errors import CheckpointError, LsaWhisperError
-from lsa_whisper.timespan import TimeSpan
-from lsa_whisper.transcribe.assemble import Heading, assemble
-from lsa_whisper.transcribe.decode import DecodedWindow, Decoder
+from lsa_whisper.transcribe import vad as voice_activity
+from lsa_whisper.transcribe.assemble import Heading, Written, written
+from lsa_whisper.transcribe.decode import ContextDecoder, Decoder
+from lsa_whisper.transcribe.hearing import hear_in_sequence, hear_speech
 from lsa_whisper.transcribe.language import chat_code, whisper_code
-from lsa_whisper.transcribe.loops import decode_without_loops
-from lsa_whisper.transcribe.speech import find_speech
-from lsa_whisper.transcribe.windows import cut_windows
+from lsa_whisper.transcribe.partial import Heard, Partial
+from lsa_whisper.transcribe.speech import Speech
+from lsa_whisper.transcribe.turns import Turns
 
 ENGINES = ("transformers",)
+WINDOWS = ("speech", "sequential")
 _VIDEO = (".mp4", ".mov", ".webm", ".mkv", ".avi")
 _BATCHES_AT_ONCE = 8  # windows of several batches are held in memory together, so that like lengths can meet
 
@@ -45,6 +47,8 @@ class Transcriber:
         role: str = "Participant",
         corpus: str = "",
         word_times: bool = False,
+        windows: str = "speech",
+        vad: str = "auto",
     ):
         """Load the model.
 
@@ -59,20 +63,30 @@ class Transcriber:
             role: that speaker's role in ``@ID``.
             corpus: a name for ``@ID``.
             word_times: find the time of each word, and write ``%wor``.
+            windows: ``speech`` cuts in silence; ``sequential`` goes on after the last complete time stamp, with the
+                text before as prompt.
+            vad: what finds speech: ``silero``, ``energy``, or ``auto`` for the better one that is installed.
 
         Raises:
             CheckpointError: the model cannot be loaded, or does not know the language.
+            LsaWhisperError: the engine does not offer such windows, or there is no such setting.
         """
         verify_engine(engine)
+        verify_windows(windows)
+        self._vad = voice_activity.resolve(vad)
         device, dtype = placement(device, dtype)
         self._checkpoint = checkpoint.load(model, dtype=dtype, device=device)
         self._decoder = _decoder(self._checkpoint, whisper_code(language), batch_size, word_times)
+        if windows == "sequential" and not isinstance(self._decoder, ContextDecoder):
+            raise LsaWhisperError(f"engine {engine} takes no previous text; use --windows speech, or another engine")
+        self._sequential = windows == "sequential"
         self._at_once = _BATCHES_AT_ONCE * batch_size
         self._language, self._speaker, self._role, self._corpus = chat_code(language), speaker, role, corpus
         labels = self._checkpoint.labels
         self._how = (
             f"transcribed by lsa-whisper {__version__} with model {Path(model).name} (labels {labels.style}/"
-            f"{labels.version}, engine {engine}, {dtype}, language {self._language}); not checked by a person"
+            f"{labels.version}, engine {engine}, {dtype}, language {self._language}, windows {windows}, "
+            f"speech found by {self._vad}); not checked by a person"
         )
 
     def transcribe(self, recording: Recording, *, progress: Callable[[float], None] | None = None) -> Transcript:
@@ -82,29 +96,57 @@ class Transcriber:
             recording: opened audio; it is streamed, never held whole.
             progress: called with the seconds of the recording that are done.
         """
-        windows = self._windows(recording)
-        decoded: list[DecodedWindow] = []
-        for first in range(0, len(windows), self._at_once):
-            spans = windows[first : first + self._at_once]
-            sounds = [recording.load(span) for span in spans]
-            decoded += decode_without_loops(self._decoder, sounds, SAMPLE_RATE_HZ)
-            if progress:
-                progress(spans[-1].end_ms / 1000)
+        return self.write(recording, progress=progress).transcript
+
+    def write(
+        self,
+        recording: Recording,
+        *,
+        progress: Callable[[float], None] | None = None,
+        turns: Turns | None = None,
+        partial: Partial | None = None,
+    ) -> Written:
+        """Return what :meth:`transcribe` does, with how sure the model was of each word.
+
+        Args:
+            recording: opened audio; it is streamed, never held whole.
+            progress: called with the seconds of the recording that are done.
+            turns: who speaks when; goes before what the model says about it.
+            partial: where decoded windows are kept, so that an interrupted run can go on from them.
+        """
+        speech = voice_activity.listen(self._vad, recording.stream(), SAMPLE_RATE_HZ)
+        heard: list[Heard] = []
+        for batch in self._hear(recording, speech, partial):
+            heard += batch
+            if progress:  # first of all with what an earlier run did, so that speed can be told from it
+                progress(heard[-1][0].end_ms / 1000 if heard else 0.0)
         kind = "video" if recording.path.suffix.lower() in _VIDEO else "audio"
         heading = Heading(
-            recording.path.stem, kind, self._language, self._speaker, self._role, self._corpus, (self._how,)
+            recording.path.stem, kind, self._language, self._speaker, self._role, self._corpus, (self._how,), turns
         )
-        return assemble(
-            windows,
-            decoded,
+        return written(
+            [span for span, _ in heard],
+            [result for _, result in heard],
             labels=self._checkpoint.labels,
             duration_ms=int(recording.duration_s * 1000),
             heading=heading,
         )
 
-    def _windows(self, recording: Recording) -> list[TimeSpan]:
-        speech = find_speech(recording.stream(), SAMPLE_RATE_HZ)
-        return cut_windows(speech, context_s=self._checkpoint.context_s, duration_s=recording.duration_s)
+    def _hear(self, recording: Recording, speech: Speech, partial: Partial | None) -> Iterator[Sequence[Heard]]:
+        decoder, context_s = self._decoder, self._checkpoint.context_s
+        if self._sequential and isinstance(decoder, ContextDecoder):
+            return hear_in_sequence(decoder, recording, speech, context_s=context_s, partial=partial)
+        return hear_speech(decoder, recording, speech, context_s=context_s, at_once=self._at_once, partial=partial)
+
+
+def verify_windows(windows: str) -> None:
+    """Return when there is such a way through a recording.
+
+    Raises:
+        LsaWhisperError: there is none.
+    """
+    if windows not in WINDOWS:
+        raise LsaWhisperError(f"windows {windows!r} are not known; choose {' or '.join(WINDOWS)}")
 
 
 def verify_engine(engine: str) -> None:

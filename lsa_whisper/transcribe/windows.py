@@ -8,7 +8,7 @@ is filled to the brim ends in the middle of one, and neither half is heard with 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from lsa_whisper.timespan import TimeSpan
@@ -34,13 +34,19 @@ def cut_windows(speech: Speech, *, context_s: float, duration_s: float) -> list[
     longest = max(1, math.floor(context_s / FRAME_S))
     parts = _margins(speech.regions, len(speech.level_db))
     parts = [piece for part in parts for piece in _pieces(speech, part, longest)]
-    end_of_file_ms = math.floor(duration_s * 1000)
-    windows = []
-    for start, end in _packed(parts, longest):
-        span = TimeSpan(round(start * FRAME_S * 1000), min(round(end * FRAME_S * 1000), end_of_file_ms))
-        if span.duration_ms > 0:
-            windows.append(span)
-    return windows
+    return _spans(_packed(parts, longest), duration_s)
+
+
+def stretches(speech: Speech, *, duration_s: float) -> list[TimeSpan]:
+    """Return where somebody speaks without a long silence, in order, however long that lasts.
+
+    >>> import numpy as np
+    >>> speech = Speech(np.zeros(2000, np.float32), ((50, 200), (230, 300), (900, 1000)))
+    >>> stretches(speech, duration_s=40.0)
+    [TimeSpan(start_ms=800, end_ms=6200), TimeSpan(start_ms=17800, end_ms=20200)]
+    """
+    frames = len(speech.level_db)
+    return _spans(_packed(_margins(speech.regions, frames), frames + 1), duration_s)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +81,13 @@ def _pieces(speech: Speech, part: _Part, longest: int) -> list[_Part]:
         pieces.append(_Part(start, cut, silence))
         start, silence = cut, 0
     return [*pieces, _Part(start, part.end, silence)]
+
+
+def _spans(frames: Iterable[tuple[int, int]], duration_s: float) -> list[TimeSpan]:
+    """Return spans inside the recording, those that begin after its end left out."""
+    end_ms = math.floor(duration_s * 1000)
+    spans = (TimeSpan(round(start * FRAME_S * 1000), round(end * FRAME_S * 1000)) for start, end in frames)
+    return [inside for span in spans if (inside := span & TimeSpan(0, end_ms))]
 
 
 def _packed(parts: Sequence[_Part], longest: int) -> list[tuple[int, int]]:

@@ -35,13 +35,13 @@ def folder(visit, tmp_path):
 @pytest.fixture
 def decoded(monkeypatch):
     """Names of the recordings that were really decoded."""
-    names, original = [], Transcriber.transcribe
+    names, original = [], Transcriber.write
 
     def counted(self, recording, **options):
         names.append(recording.path.name)
         return original(self, recording, **options)
 
-    monkeypatch.setattr(Transcriber, "transcribe", counted)
+    monkeypatch.setattr(Transcriber, "write", counted)
     return names
 
 
@@ -170,10 +170,11 @@ def test_a_run_that_dies_leaves_no_half_transcript(folder, taught, tmp_path, mon
     monkeypatch.setattr(jobs.chat, "write", dying)
     with pytest.raises(KeyboardInterrupt):
         transcribe([folder], model=taught, out=tmp_path / "out")
-    assert set(files(tmp_path / "out")) == {"deep/quiet.cha"}
+    assert {name for name in files(tmp_path / "out") if not name.startswith(".visit.")} == {"deep/quiet.cha"}
     monkeypatch.undo()
     result = transcribe([folder], model=taught, out=tmp_path / "out")
     assert [each.skipped for each in result.done] == [True, False]
+    assert set(files(tmp_path / "out")) == {"deep/quiet.cha", "visit.cha"}
 
 
 def test_a_long_recording_is_never_held_whole(taught, visit, tmp_path, monkeypatch):
@@ -191,7 +192,7 @@ def test_a_long_recording_is_never_held_whole(taught, visit, tmp_path, monkeypat
         Recording.open(tmp_path / "long.wav"), progress=seen.append
     )
     assert len(transcript.utterances) == 32 and all(isinstance(span, TimeSpan) for span in loaded)
-    assert len(loaded) == 16 and seen == sorted(seen) and len(seen) == 2
+    assert len(loaded) == 16 and seen == sorted(seen) and len(seen) == 3
 
 
 def test_real_speech_through_a_random_model_is_valid_chat(tiny, tmp_path):

@@ -1,0 +1,114 @@
+"""Does a recording of hours need more memory than one of minutes, and does a run that was killed go on?
+
+    python -m benchmarks.long_recording models/nano corpora/storybook/test
+    python -m benchmarks.long_recording models/nano corpora/storybook/test --minutes 2 6   # a quick look
+
+The recordings of the folder are repeated into FLAC files of the wanted lengths. Each is transcribed in a process of its
+own; the longest once more in one that is killed half-way, and again to its end.
+"""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from itertools import cycle
+from pathlib import Path
+from typing import Any
+
+import soundfile
+
+from benchmarks import result
+from lsa_whisper import chat
+from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
+
+ALLOWED_MB = 300
+_RUN = (
+    "import resource, sys\nfrom pathlib import Path\nfrom lsa_whisper.transcribe import transcribe\n"
+    "transcribe([Path(sys.argv[2])], model=sys.argv[1], out=Path(sys.argv[3]), windows=sys.argv[4], vad=sys.argv[5])\n"
+    "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)\n"
+)
+
+
+def write_long(sources: list[Path], minutes: float, path: Path) -> Path:
+    """Write a recording of ``minutes`` made of ``sources`` over and over, never holding more than one of them."""
+    left = round(60 * minutes * SAMPLE_RATE_HZ)
+    with soundfile.SoundFile(path, "w", SAMPLE_RATE_HZ, 1) as file:
+        for source in cycle(sources):
+            sound = Recording.open(source).load()[:left]
+            file.write(sound)
+            left -= len(sound)
+            if left <= 0:
+                return path
+    return path
+
+
+def transcribed(options: argparse.Namespace, audio: Path, out: Path) -> dict[str, Any]:
+    """Transcribe in a new process and return its peak memory and time."""
+    began = time.monotonic()
+    command = [sys.executable, "-c", _RUN, options.model, str(audio), str(out), options.windows, options.vad]
+    ran = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    return {"peak_mb": round(float(ran.stdout.split()[-1])), "took_s": round(time.monotonic() - began, 1)}
+
+
+def killed_half_way(options: argparse.Namespace, audio: Path, out: Path, windows: int) -> int:
+    """Kill a run when half of its windows are on disk, and return how many were."""
+    command = [sys.executable, "-c", _RUN, options.model, str(audio), str(out), options.windows, options.vad]
+    running = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    kept = 0
+    while running.poll() is None and kept < windows / 2:
+        time.sleep(0.2)
+        kept = sum(path.read_bytes().count(b'"pieces"') for path in out.glob(".*.windows.jsonl"))
+    running.send_signal(signal.SIGKILL)
+    running.wait()
+    return kept
+
+
+def main() -> None:
+    """Measure, compare and write the result; exits with 1 when a claim does not hold."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("model")
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--minutes", type=float, nargs=2, default=(2.0, 120.0))
+    parser.add_argument("--windows", default="speech")
+    parser.add_argument("--vad", default="energy")
+    options = parser.parse_args()
+    sources = sorted(options.folder.glob("*.flac"))
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        short, long = (write_long(sources, minutes, folder / f"m{minutes:g}.flac") for minutes in options.minutes)
+        figures = {path.stem: transcribed(options, path, folder / "whole") for path in (short, long)}
+        transcript = chat.read(folder / "whole" / f"{long.stem}.cha", strict=True)
+        # About one window for each three utterances; half of them is half-way nearly enough.
+        kept = killed_half_way(options, long, folder / "killed", max(2, len(transcript.utterances) // 3))
+        again = transcribed(options, long, folder / "killed")
+        same = (folder / "killed" / f"{long.stem}.cha").read_bytes() == transcript_bytes(folder, long)
+        left = [path.name for path in (folder / "killed").iterdir()]
+    grown_mb = figures[long.stem]["peak_mb"] - figures[short.stem]["peak_mb"]
+    problems = [str(problem) for problem in chat.check(transcript)]
+    result.write(
+        "long_recording",
+        ("torch", "transformers"),
+        f"{len(sources)} recordings of {options.folder} repeated to {options.minutes} minutes, {options.model}",
+        runs=figures,
+        grown_mb=grown_mb,
+        windows_kept_when_killed=kept,
+        took_again_s=again["took_s"],
+        same_bytes_after_kill=same,
+        left_over=left,
+        utterances=len(transcript.utterances),
+        chat_problems=len(problems),
+    )
+    sys.exit(not (grown_mb <= ALLOWED_MB and same and kept and not problems and left == [f"{long.stem}.cha"]))
+
+
+def transcript_bytes(folder: Path, long: Path) -> bytes:
+    """Return the transcript of the run that was left in peace."""
+    return (folder / "whole" / f"{long.stem}.cha").read_bytes()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,197 @@
+"""Who speaks when, as somebody else found out: any diarizer's RTTM, a Praat TextGrid, or a CHAT file.
+
+Names become CHAT codes: one that is a code already stays (``CHI``, ``MOT``, ``INV``), those of the Voice Type
+Classifier are translated, any other becomes ``PAR0``, ``PAR1`` ... in the order in which they first speak.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from lsa_whisper import chat
+from lsa_whisper.chat import Participant
+from lsa_whisper.errors import LsaWhisperError
+from lsa_whisper.formats import textgrid_reading
+from lsa_whisper.timespan import TimeSpan
+
+SUFFIXES = (".rttm", ".TextGrid", ".cha")
+ROLES = {
+    "CHI": "Target_Child",
+    "ADU": "Adult",
+    "MOT": "Mother",
+    "FAT": "Father",
+    "INV": "Investigator",
+    "PAR": "Participant",
+    "EXA": "Investigator",
+    "SIB": "Sibling",
+    "TEA": "Teacher",
+    "OCH": "Child",
+    "FEM": "Female",
+    "MAL": "Male",
+}
+"""The role of each code that says who it is."""
+
+_VOICE_TYPES = {"KCHI": "CHI", "KEY_CHILD": "CHI", "FEMALE": "FEM", "MALE": "MAL"}
+_NOBODY = frozenset(("SPEECH", "SIL", "SP", "NON-SPEECH", "NOISE"))
+_CODE = re.compile(r"[A-Z][A-Z0-9]{0,6}")
+_NUMBERED = re.compile(r"PAR\d+")
+_LONGEST_S = 1e6
+_PARTS_OF_SPEECH = re.compile(r"\b(words?|phones?|phonemes|segments|syllables)$", re.IGNORECASE)
+_WHO = frozenset(("speaker", "speakers", "diarization", "turns", "who"))
+
+
+@dataclass(frozen=True)
+class Turns:
+    """Who speaks when.
+
+    Attributes:
+        spans: code and time of each turn, in order of time.
+        participants: whoever has a turn, in order of their first.
+    """
+
+    spans: tuple[tuple[str, TimeSpan], ...]
+    participants: tuple[Participant, ...]
+
+
+def find_turns(speakers: Path, audio: Path) -> Path:
+    """Return the file with the turns of a recording: ``speakers`` itself, or of a folder the file of the same stem.
+
+    Raises:
+        LsaWhisperError: there is none, or a folder holds several.
+    """
+    if speakers.is_file():
+        return speakers
+    if not speakers.is_dir():
+        raise LsaWhisperError(f"{speakers}: no such file or folder; name an RTTM, TextGrid or CHAT file, or a folder")
+    known = {suffix.lower() for suffix in SUFFIXES}
+    found = [each for each in sorted(speakers.iterdir()) if each.stem == audio.stem and each.suffix.lower() in known]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise LsaWhisperError(f"{speakers}: {' and '.join(each.name for each in found)} both claim to know; keep one")
+    raise LsaWhisperError(f"{speakers}: nothing says who speaks in {audio.name}; add {audio.stem}.rttm there")
+
+
+def read_turns(path: Path, audio: Path, duration_ms: int) -> Turns:
+    """Return the turns in a file.
+
+    Args:
+        path: an RTTM, TextGrid or CHAT file.
+        audio: the recording, by whose stem an RTTM about many recordings is searched.
+        duration_ms: its length; turns end there at the latest.
+
+    Raises:
+        LsaWhisperError: the file is not what its ending says, holds no turn, or only some after the recording's end.
+    """
+    readers = {".rttm": _rttm, ".textgrid": _textgrid, ".cha": _chat}
+    if path.suffix.lower() not in readers:
+        raise LsaWhisperError(f"{path}: who speaks is read from {', '.join(SUFFIXES)}; convert it, or rename the file")
+    named, people = readers[path.suffix.lower()](path, audio)
+    named = sorted(((name, span) for name, span in named if name.upper() not in _NOBODY), key=lambda one: one[1])
+    if not named:
+        raise LsaWhisperError(f"{path}: no turn of any speaker stands in it; check that it is the right file")
+    codes = chat_codes(name for name, _ in named)
+    inside = [(codes[name], here) for name, span in named if (here := span & TimeSpan(0, duration_ms))]
+    if not inside:
+        raise LsaWhisperError(
+            f"{path}: every turn begins after the end of {audio.name}; check that they belong together"
+        )
+    known = {codes[person.code]: person for person in people if person.code in codes}
+    participants = (_person(code, known.get(code)) for code in dict.fromkeys(code for code, _ in inside))
+    return Turns(tuple(inside), tuple(participants))
+
+
+def chat_codes(names: Iterable[str]) -> dict[str, str]:
+    """Return a CHAT code for each name, in order.
+
+    >>> chat_codes(["SPEAKER_01", "KCHI", "SPEAKER_00", "MOT", "PAR1"])
+    {'SPEAKER_01': 'PAR0', 'KCHI': 'CHI', 'SPEAKER_00': 'PAR2', 'MOT': 'MOT', 'PAR1': 'PAR1'}
+    """
+    distinct = list(dict.fromkeys(names))
+    codes = {name: code for name in distinct if (code := _own_code(name))}
+    taken, number = set(codes.values()), 0
+    for name in distinct:
+        if name not in codes:
+            while f"PAR{number}" in taken:
+                number += 1
+            codes[name] = f"PAR{number}"
+            taken.add(codes[name])
+    return {name: codes[name] for name in distinct}
+
+
+def _own_code(name: str) -> str | None:
+    upper = name.upper()
+    if upper in _VOICE_TYPES or upper in ROLES:
+        return _VOICE_TYPES.get(upper, upper)
+    return name if _CODE.fullmatch(name) and not name.startswith("SPEAKER") else None
+
+
+def _person(code: str, known: Participant | None) -> Participant:
+    role = ROLES.get(code, "Participant" if _NUMBERED.fullmatch(code) else "Unidentified")
+    return replace(known, code=code, role=known.role or role) if known else Participant(code, role)
+
+
+_Read = tuple[list[tuple[str, TimeSpan]], list[Participant]]
+
+
+def _rttm(path: Path, audio: Path) -> _Read:
+    """Read NIST's Rich Transcription Time Marked: ``SPEAKER file channel begin duration <NA> <NA> name``."""
+    turns: dict[str, list[tuple[str, TimeSpan]]] = {}
+    for number, fields in _lines(path):
+        if len(fields) < 8:
+            message = f"a SPEAKER line has {len(fields)} fields, not 8 or more"
+            raise LsaWhisperError(f"{path}:{number}: {message}; write the file again with the diarizer")
+        begin_s, length_s = _seconds(fields[3]), _seconds(fields[4])
+        if begin_s is None or length_s is None:
+            message = f"{fields[3][:20]!r} and {fields[4][:20]!r} are no begin and duration in seconds"
+            raise LsaWhisperError(f"{path}:{number}: {message}; write the file again with the diarizer")
+        span = TimeSpan(round(1000 * begin_s), round(1000 * (begin_s + length_s)))
+        if span.duration_ms > 0:
+            turns.setdefault(fields[1], []).append((fields[7], span))
+    if audio.stem in turns or len(turns) > 1:
+        return turns.get(audio.stem, []), []
+    # One recording under another name: diarizers often call it "audio", or by its whole path.
+    return next(iter(turns.values()), []), []
+
+
+def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
+    try:
+        with path.open(encoding="utf-8-sig") as file:
+            for number, line in enumerate(file, 1):
+                fields = line.split()
+                if fields and fields[0] == "SPEAKER":
+                    yield number, fields
+                elif fields and not line.startswith(";") and not fields[0].isupper():
+                    raise LsaWhisperError(f"{path}:{number}: {line[:20].strip()!r} begins no RTTM line; check the file")
+    except OSError as error:
+        raise LsaWhisperError(f"{path}: cannot be read ({error.strerror}); check the path") from error
+    except UnicodeDecodeError as error:
+        raise LsaWhisperError(f"{path}: is no text in UTF-8; write the file again with the diarizer") from error
+
+
+def _seconds(field: str) -> float | None:
+    try:
+        value = float(field)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) and 0 <= value <= _LONGEST_S else None
+
+
+def _textgrid(path: Path, audio: Path) -> _Read:
+    """Read one tier for each speaker, or one called ``speaker`` whose labels are the names."""
+    tiers = textgrid_reading.read(path)
+    for name, intervals in tiers.items():
+        if name.lower() in _WHO:
+            return [(label, span) for span, label in intervals], []
+    spoken = ((name, span) for name, each in tiers.items() if not _PARTS_OF_SPEECH.search(name) for span, _ in each)
+    return list(spoken), []
+
+
+def _chat(path: Path, audio: Path) -> _Read:
+    transcript = chat.read(path)
+    turns = [(each.speaker, each.span) for each in transcript.utterances if each.span and each.span.duration_ms > 0]
+    return turns, list(transcript.participants.values())

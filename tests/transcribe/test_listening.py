@@ -1,0 +1,138 @@
+"""Speakers, reviews, logs and sequential windows through the whole command; and a run that is killed half-way."""
+
+from __future__ import annotations
+
+import csv
+
+import numpy as np
+import pytest
+import soundfile
+
+from lsa_whisper import chat, checkpoint
+from lsa_whisper.audio import Recording
+from lsa_whisper.errors import LsaWhisperError
+from lsa_whisper.transcribe import Transcriber, transcribe
+from lsa_whisper.transcribe.decode_hf import TransformersDecoder
+from lsa_whisper.transcribe.progress import Meter
+
+RTTM = "SPEAKER visit 1 0.8 3.5 <NA> <NA> MOT <NA> <NA>\nSPEAKER visit 1 8.8 5 <NA> <NA> spk1 <NA> <NA>\n"
+
+
+@pytest.fixture(scope="module")
+def long(visit, tmp_path_factory):
+    sound, rate_hz = soundfile.read(visit, dtype="float32")
+    path = tmp_path_factory.mktemp("long") / "long.wav"
+    soundfile.write(path, np.tile(sound, 4), rate_hz)
+    return path
+
+
+@pytest.mark.parametrize("windows", ["speech", "sequential"])
+def test_a_run_that_is_killed_goes_on_and_gives_the_same_bytes(windows, long, taught, tmp_path, monkeypatch):
+    monkeypatch.setattr("lsa_whisper.transcribe.transcriber._BATCHES_AT_ONCE", 2)
+    options = {"model": taught, "windows": windows, "batch_size": 1}
+    transcribe([long], out=tmp_path / "whole", **options)
+    decoded, original = [], TransformersDecoder.decode
+
+    def dying(self, sounds):
+        if len(decoded) == 2:
+            raise KeyboardInterrupt
+        decoded.append(len(sounds))
+        return original(self, sounds)
+
+    monkeypatch.setattr(TransformersDecoder, "decode", dying)
+    with pytest.raises(KeyboardInterrupt):
+        transcribe([long], out=tmp_path / "killed", **options)
+    (kept,) = (tmp_path / "killed").iterdir()
+    assert kept.name.startswith(".long.") and kept.name.endswith(".windows.jsonl")
+    before, _ = sum(decoded), decoded.clear()
+    monkeypatch.setattr(
+        TransformersDecoder, "decode", lambda self, sounds: decoded.append(len(sounds)) or original(self, sounds)
+    )
+    transcribe([long], out=tmp_path / "killed", **options)
+    assert before + sum(decoded) == 8
+    assert [path.name for path in (tmp_path / "killed").iterdir()] == ["long.cha"]
+    assert (tmp_path / "killed" / "long.cha").read_bytes() == (tmp_path / "whole" / "long.cha").read_bytes()
+
+
+def test_speakers_review_and_log(visit, taught, tmp_path):
+    (tmp_path / "turns.rttm").write_text(RTTM)
+    result = transcribe(
+        [visit],
+        model=taught,
+        out=tmp_path / "out",
+        speakers=tmp_path / "turns.rttm",
+        review=tmp_path / "review.csv",
+        log=tmp_path / "runs.log",
+    )
+    transcript = chat.read(result.done[0].transcript, strict=True)
+    assert chat.check(transcript) == []
+    assert [each.speaker for each in transcript.utterances] == ["MOT", "MOT", "PAR0", "PAR0"]
+    assert {code: person.role for code, person in transcript.participants.items()} == {
+        "MOT": "Mother",
+        "PAR0": "Participant",
+    }
+    with (tmp_path / "review.csv").open(newline="") as file:
+        sure = [float(row["confidence"]) for row in csv.DictReader(file)]
+    assert sure == sorted(sure)
+    transcribe([visit], model=taught, out=tmp_path / "out", speakers=tmp_path / "turns.rttm", log=tmp_path / "runs.log")
+    lines = [line.split("\t") for line in (tmp_path / "runs.log").read_text().splitlines()]
+    assert [line[1] for line in lines] == ["outcome", "done", "kept"]
+    assert lines[1][5:7] == ["4", str(sum(len(each.verbatim()) for each in transcript.utterances))]
+    (tmp_path / "turns.rttm").write_text(RTTM.replace("MOT", "FAT"))
+    again = transcribe([visit], model=taught, out=tmp_path / "out", speakers=tmp_path / "turns.rttm")
+    assert not again.done[0].skipped and "*FAT:" in (tmp_path / "out" / "visit.cha").read_text()
+
+
+def test_bad_turns_stop_before_anything_is_decoded(visit, taught, tmp_path, monkeypatch):
+    monkeypatch.setattr(Transcriber, "write", None)
+    (tmp_path / "turns.rttm").write_text("SPEAKER visit 1 here 3 <NA> <NA> A <NA>\n")
+    with pytest.raises(LsaWhisperError, match=r"turns\.rttm:1"):
+        transcribe([visit], model=taught, out=tmp_path / "out", speakers=tmp_path / "turns.rttm")
+    with pytest.raises(LsaWhisperError, match="speech or sequential"):
+        transcribe([visit], model=taught, out=tmp_path / "out", windows="sliding")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_review_of_a_transcript_made_without_one_says_so(visit, taught, tmp_path):
+    transcribe([visit], model=taught, out=tmp_path)
+    result = transcribe([visit], model=taught, out=tmp_path, review=tmp_path / "r.csv")
+    assert result.without_review == (tmp_path / "visit.cha",) and "delete it" in result.table()
+
+
+def test_an_engine_is_told_what_was_said_before(taught, monkeypatch):
+    loaded = checkpoint.load(taught)
+    loaded.tokenizer.add_tokens(["<|startofprev|>"], special_tokens=True)
+    asked, original = [], TransformersDecoder._greedy
+
+    def noted(self, hidden, durations_s):
+        asked.append(list(self._prompt))
+        return original(self, hidden, durations_s)
+
+    monkeypatch.setattr(TransformersDecoder, "_greedy", noted)
+    decoder = TransformersDecoder(loaded)
+    for previous in ("the cat sat " * 90, ""):
+        decoder.decode_after(np.zeros(16_000, np.float32), previous)
+    begin = loaded.tokenizer.convert_tokens_to_ids("<|startofprev|>")
+    said = loaded.tokenizer.encode(" " + ("the cat sat " * 90).strip(), add_special_tokens=False)
+    assert asked == [[begin, *said[-63:], *asked[1]], asked[1]] and begin not in asked[1]
+
+
+def test_sequential_windows_give_valid_chat_inside_the_recording(visit, taught):
+    transcript = Transcriber(taught, windows="sequential").transcribe(Recording.open(visit))
+    assert chat.check(transcript) == [] and len(transcript.utterances) >= 4
+    assert max(each.span.end_ms for each in transcript.utterances) <= 15_500
+
+
+def test_the_remaining_time_is_told_from_what_was_really_decoded(capsys):
+    times = [0.0]
+    meter = Meter(1000.0, clock=lambda: times[0])
+    meter.finish("kept.wav", 400.0)
+    meter.at(100.0)  # an earlier run did these
+    times[0] = 20.0
+    meter.at(200.0)
+    assert meter.left_s() == 400 * 20 / 100
+    times[0] = 70.0
+    meter.at(300.0)
+    said = capsys.readouterr().err.splitlines()
+    assert said[0] == "kept.wav: 400 of 1000 s of sound done"
+    assert said[1] == "still at work: 700 of 1000 s of sound done, about 0:01:45 left"
