@@ -138,12 +138,12 @@ def _compared(folders: Sequence[Path], names: Sequence[str], out: Path | None) -
     return replace(runs, report=write_runs(runs, Path(out)))
 
 
-def _is_marked(paths: Collection[Path]) -> bool:
+def _is_marked(paths: Collection[str]) -> bool:
     """Return whether a system wrote a disfluency mark in any of its files (or wrote none at all)."""
     return not paths or any(has_marks(chat.read(path).utterances) for path in paths)
 
 
-def _read(path: Path, *, marked: bool = True) -> Side:
+def _read(path: str, *, marked: bool = True) -> Side:
     transcript = chat.read(path)
     utterances = transcript.utterances if marked else [_marked(utterance) for utterance in transcript.utterances]
     return Side(utterances, transcript.participants)
