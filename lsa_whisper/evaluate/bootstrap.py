@@ -49,13 +49,14 @@ class Resamples:
     samples: int = 2000
     seed: int = 0
 
-    def weights(self) -> Iterator[NDArray[np.int64]]:
+    def weights(self) -> Iterator[Floats]:
         """Yield, in parts of some rows, how often each unit was drawn: every row sums to ``units``."""
         generator = np.random.default_rng(self.seed)
+        chances = np.full(self.units, 1 / max(self.units, 1))
         at_once = max(_CELLS // max(self.units, 1), 1)
-        for start in range(0, self.samples if self.units > 0 else 0, at_once):
+        for start in range(0, self.samples if self.units else 0, at_once):
             drawn = min(at_once, self.samples - start)
-            yield generator.multinomial(self.units, np.full(self.units, 1 / self.units), size=drawn)
+            yield generator.multinomial(self.units, chances, size=drawn).astype(np.float64)
 
     def ratios(self, numerators: ArrayLike, denominators: ArrayLike) -> Floats:
         """Return each resample's rate; ``nan`` where its denominator is 0.
@@ -67,10 +68,10 @@ class Resamples:
         Returns:
             Shape (samples,), or (samples, rates).
         """
-        counts = np.stack([np.asarray(each, dtype=np.float64) for each in (numerators, denominators)], axis=-1)
-        sums = [np.tensordot(weights.astype(np.float64), counts, 1) for weights in self.weights()]
-        added = np.concatenate(sums) if sums else np.zeros((0, *counts.shape[1:]))
-        above, below = added[..., 0], added[..., 1]
+        counts = [np.asarray(each, dtype=np.float64) for each in (numerators, denominators)]
+        none = [np.zeros((0, *each.shape[1:])) for each in counts]
+        sums = [none, *([weights @ each for each in counts] for weights in self.weights())]
+        above, below = (np.concatenate(each) for each in zip(*sums, strict=True))
         rates: Floats = np.divide(above, below, out=np.full_like(above, np.nan), where=below != 0)
         return rates
 

@@ -151,9 +151,10 @@ class System:
     def _rates(self) -> dict[str, Floats]:
         """The rate of every metric, and F1 of every class, in each resample; all at once, for drawing takes time."""
         fractions = {metric.key: metric.fraction for metric in METRICS} | {kind: class_f1(kind) for kind in SCORED}
-        counts = [self._counts(fraction) for fraction in fractions.values()]
-        ratios = self.resamples.ratios(*(np.stack(each, axis=1) for each in zip(*counts, strict=True)))
-        return dict(zip(fractions, ratios.T, strict=True))
+        above, below = (np.empty((len(self.files), len(fractions))) for _ in range(2))
+        for column, fraction in enumerate(fractions.values()):
+            above[:, column], below[:, column] = self._counts(fraction)
+        return dict(zip(fractions, self.resamples.ratios(above, below).T, strict=True))
 
     def _counts(self, fraction: Callable[[FileCounts, Writable], Fraction]) -> tuple[Ints, Ints]:
         """Return a metric's numerators and denominators, one of each per file."""
