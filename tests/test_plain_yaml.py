@@ -79,6 +79,13 @@ def test_a_wrong_value_is_shown_by_its_beginning():
     assert "expected a mapping" in str(said.value) and len(str(said.value)) < 300
 
 
+def test_an_error_is_one_line_whatever_the_keys():
+    for text, override in (('{"a\\nb": 1}', "seed=1"), ("{}", "\n"), ("{}", "a\nb=1")):
+        with pytest.raises(RecipeError) as said:
+            recipe.parse(text, set=[override])
+        assert "\n" not in str(said.value)
+
+
 def test_what_people_write_is_read():
     text = "name: Ann's\nspeakers: [a, 'b', 3]\nsince: 2001-02-03\nrate: 1.5\nnone: ~\nyes: true\n"
     assert plain_yaml.load(text) == {

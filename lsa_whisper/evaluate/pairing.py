@@ -50,8 +50,8 @@ def find_audio(folder: Path | None, key: str) -> Path | None:
     """Return the recording of the reference ``key`` in ``folder``, at the same path or directly inside."""
     if folder is None:
         return None
-    bases = dict.fromkeys((folder / key, folder / Path(key).name))
-    candidates = (base.with_name(base.name + suffix) for base in bases for suffix in _AUDIO)
+    names = dict.fromkeys((key, key.rpartition("/")[2]))
+    candidates = (folder / f"{name}{suffix}" for name in names for suffix in _AUDIO)
     return next((path for path in candidates if path.is_file()), None)
 
 

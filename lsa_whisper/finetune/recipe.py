@@ -165,7 +165,7 @@ def parse(text: str, *, set: Sequence[str] = (), path: str = "recipe") -> Recipe
     if recipe is not None:
         problems += _contradictions(recipe)
     if problems or recipe is None:
-        raise RecipeError(f"{path}: {'; '.join(problems)}")
+        raise RecipeError(f"{path}: {' '.join('; '.join(problems).split())}")  # a key may hold a line end
     return recipe
 
 
