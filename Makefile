@@ -5,7 +5,7 @@ READY := .venv/.ready
 # Threads that wait for each other asleep, not awake: beside other work, torch is three times as fast for it.
 export OMP_WAIT_POLICY ?= PASSIVE
 
-.PHONY: setup demo test test-batchalign lint storybook nano bench clean
+.PHONY: setup demo test test-batchalign coverage mutation fuzz lint storybook nano bench clean
 
 setup: $(READY)
 
@@ -36,6 +36,23 @@ BATCHALIGN := .venv-batchalign/bin
 
 test-batchalign: .venv-batchalign/.ready
 	$(BATCHALIGN)/python -m pytest tests/batchalign lsa_whisper/batchalign_engine
+
+# Which lines and branches of the rooms without torch the tests go through; below 95 % it fails.
+coverage: $(READY)
+	$(BIN)/python -m coverage run -m pytest -q -m 'not slow' tests/chat tests/evaluate tests/test_labels.py \
+	  tests/test_labels_tokens.py tests/test_manifest.py tests/test_plain_yaml.py lsa_whisper/chat lsa_whisper/evaluate \
+	  lsa_whisper/labels lsa_whisper/manifest.py lsa_whisper/plain_yaml.py
+	$(BIN)/python -m coverage report
+
+# Whether the tests notice when the code that reads marks and scores them is changed; an hour or two on two cores.
+# A part: make mutation ONLY='lsa_whisper.evaluate.align*'
+mutation: $(READY)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[mutation]'
+	$(BIN)/mutmut run --max-children 2 $(ONLY) || true
+	$(BIN)/mutmut results
+
+fuzz: $(READY)
+	$(BIN)/python -m benchmarks.fuzz --minutes 15
 
 lint: $(READY)
 	$(BIN)/ruff format --check .
@@ -75,4 +92,4 @@ bench: $(READY)
 	$(BIN)/python -m benchmarks.memory_cpu --sizes tiny small
 
 clean:
-	rm -rf build runs
+	rm -rf build runs mutants

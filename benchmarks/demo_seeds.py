@@ -1,6 +1,7 @@
 """The demo's claim, over several seeds: fine-tuning on storybook teaches models/nano to keep disfluencies.
 
-Runs the whole demo once per seed and writes what the reports say of the TEST speakers.
+Runs the whole demo once per seed, then scores all transcripts of the TEST speakers in one report, side by side: the
+base model, and every seed of each adaptation. What is finished in the folder is not done again.
 
     python -m benchmarks.demo_seeds --seeds 3
 """
@@ -11,10 +12,13 @@ import argparse
 import json
 import time
 from pathlib import Path
+from typing import Any
 
 from benchmarks import result
-from lsa_whisper.demo import demo
+from lsa_whisper.demo import ADAPTATIONS, demo
+from lsa_whisper.evaluate import evaluate
 
+TEST = Path("corpora/storybook/test")
 CLASSES = (
     "filled_pause",
     "repetition",
@@ -33,36 +37,50 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--out", type=Path, default=Path("runs/demo-seeds"))
     options = parser.parse_args()
-    rows = []
+    seconds = []
     for seed in range(options.seeds):
         began = time.monotonic()
-        report = demo(options.out / str(seed), seed=seed)
-        rows += scores(report.with_suffix(".json"), seed, round(time.monotonic() - began))
+        demo(options.out / str(seed), seed=seed)
+        seconds.append(round(time.monotonic() - began))
+    report = joined(options.out, options.seeds)
+    print(report)
     result.write(
         "demo_seeds",
         ("torch", "transformers", "peft"),
         "corpora/storybook, test speakers; SYNTHETIC speech",
-        rows=rows,
+        demo_seconds=seconds,
+        systems=scores(report.with_suffix(".json")),
     )
 
 
-def scores(report: Path, seed: int, seconds: int) -> list[dict[str, object]]:
-    """Return one row per system of a report."""
-    rows = []
-    for system in json.loads(report.read_text("utf-8"))["systems"]:
-        found = {kind: system["disfluency"][kind] for kind in CLASSES if kind in system["disfluency"]}
-        rows.append(
-            {
-                "seed": seed,
-                "system": system["name"],
-                "demo_seconds": seconds,
-                "wer_verbatim": system["word_errors"]["verbatim"]["rate"],
-                "wer_fluent": system["word_errors"]["fluent"]["rate"],
-                "f1": {kind: counts["f1"] for kind, counts in found.items()},
-                "recall": {kind: counts["recall"] for kind, counts in found.items()},
-            }
-        )
-    return rows
+def joined(out: Path, seeds: int) -> Path:
+    """Evaluate the transcripts of all seeds together and return the report's path.
+
+    The base model is not trained, so it has no seed: the first demo's transcripts stand for it.
+    """
+    systems = {"base": out / "0" / "transcripts" / "before"}
+    for name in ADAPTATIONS:
+        systems |= {f"{name} seed {seed}": out / str(seed) / "transcripts" / name for seed in range(seeds)}
+    found = evaluate(TEST, list(systems.values()), names=list(systems), out=out / "report", audio=TEST)
+    print(found.table())
+    assert found.report is not None
+    return found.report
+
+
+def scores(report: Path) -> list[dict[str, Any]]:
+    """Return the main figures of every system of a report, with their intervals."""
+    return [
+        {
+            "system": system["name"],
+            **{key: system["metrics"][key] for key in ("wer_verbatim", "wer_fluent", "disfluency_f1")},
+            "classes": {
+                kind: {each: found[each] for each in ("precision", "recall", "f1")}
+                for kind in CLASSES
+                if (found := system["disfluency"].get(kind)) is not None
+            },
+        }
+        for system in json.loads(report.read_text("utf-8"))["systems"]
+    ]
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from typing import Any
 
 import yaml
 
-from lsa_whisper import chat
+from lsa_whisper import chat, plain_yaml
 from lsa_whisper.audio import AUDIO_SUFFIXES, Recording
 from lsa_whisper.chat import Participant, Transcript
 from lsa_whisper.errors import AudioError, ChatSyntaxError, CorpusError
@@ -108,9 +108,9 @@ def read_card(path: Path | str) -> Card:
     """
     path = Path(path)
     try:
-        found = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        problem = getattr(error, "problem", None) or getattr(error, "strerror", None) or "not UTF-8"
+        found = plain_yaml.load(plain_yaml.read(path))
+    except (OSError, yaml.YAMLError) as error:
+        problem = getattr(error, "problem", None) or getattr(error, "strerror", None) or str(error)
         raise CorpusError(f"{path}: cannot read this corpus card ({problem})") from error
     if not isinstance(found, dict) or not isinstance(found.get("name"), str):
         raise CorpusError(f"{path}: a corpus card is a YAML mapping with at least 'name: ...'")

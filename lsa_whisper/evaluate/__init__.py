@@ -13,12 +13,15 @@ from lsa_whisper.evaluate import published as modes
 from lsa_whisper.evaluate import speakers as who
 from lsa_whisper.evaluate.bootstrap import Resamples
 from lsa_whisper.evaluate.counts import Detections, WordErrors
+from lsa_whisper.evaluate.file_scores import FileCounts, FileScores, Totals
+from lsa_whisper.evaluate.files import FileTable
 from lsa_whisper.evaluate.groups import Side
 from lsa_whisper.evaluate.normalize import normalize
 from lsa_whisper.evaluate.pairing import pair
 from lsa_whisper.evaluate.results import Difference, Evaluation
 from lsa_whisper.evaluate.runs import Run, Runs, read_runs
-from lsa_whisper.evaluate.score import FileScores, Wanted, score
+from lsa_whisper.evaluate.score import Wanted, score
+from lsa_whisper.evaluate.shown import Shown
 from lsa_whisper.evaluate.system import System
 from lsa_whisper.evaluate.timed import COLLAR_MS
 from lsa_whisper.evaluate.words import has_marks, mark_from_words
@@ -27,6 +30,7 @@ __all__ = [
     "Detections",
     "Difference",
     "Evaluation",
+    "FileCounts",
     "FileScores",
     "Run",
     "Runs",
@@ -104,16 +108,20 @@ def evaluate(
         who.check()
     wanted = Wanted(rows=out is not None, collar_ms=collar, published=tuple(dict.fromkeys(as_)), speakers=speakers)
     files = pair(Path(reference), [Path(path) for path in hypotheses], names)
-    resamples = Resamples.draw(len(files.references), samples=samples)
     marked = {name: _is_marked(paths.values()) for name, paths in files.hypotheses.items()}
-    scores: dict[str, list[FileScores]] = {name: [] for name in marked}
-    for key, path in files.references.items():  # one reference at a time: a corpus need not fit in memory
-        said = _read(path)
+    tables, totals, shown = {name: FileTable() for name in marked}, dict.fromkeys(marked, Totals()), Shown()
+    for number, (key, path) in enumerate(files.references.items()):  # one at a time: a corpus need not fit in memory
+        said, rows = _read(path), []
         for name, paths in files.hypotheses.items():
             heard = _read(paths[key], marked=marked[name]) if key in paths else None
-            scores[name].append(score(key, said, heard, wanted))
-    systems = {n: System(n, tuple(scores[n]), resamples, marked[n], tuple(files.unused[n])) for n in marked}
-    evaluation = Evaluation(Path(reference), systems, samples, wanted)
+            scores = score(key, said, heard, wanted)
+            tables[name].append(scores)
+            totals[name] += Totals.of(scores)
+            rows.append(scores.rows)
+        shown.add(number, rows)
+    resamples = Resamples(len(files.references), samples)
+    systems = {n: System(n, tables[n], totals[n], resamples, marked[n], tuple(files.unused[n])) for n in marked}
+    evaluation = Evaluation(Path(reference), systems, samples, wanted, shown)
     if out is None:
         return evaluation
     from lsa_whisper.evaluate.report import write_reports
@@ -130,12 +138,12 @@ def _compared(folders: Sequence[Path], names: Sequence[str], out: Path | None) -
     return replace(runs, report=write_runs(runs, Path(out)))
 
 
-def _is_marked(paths: Collection[Path]) -> bool:
+def _is_marked(paths: Collection[str]) -> bool:
     """Return whether a system wrote a disfluency mark in any of its files (or wrote none at all)."""
     return not paths or any(has_marks(chat.read(path).utterances) for path in paths)
 
 
-def _read(path: Path, *, marked: bool = True) -> Side:
+def _read(path: str, *, marked: bool = True) -> Side:
     transcript = chat.read(path)
     utterances = transcript.utterances if marked else [_marked(utterance) for utterance in transcript.utterances]
     return Side(utterances, transcript.participants)

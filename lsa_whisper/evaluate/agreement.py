@@ -27,14 +27,15 @@ class Agreement:
 
 
 def agreement(pairs: Iterable[tuple[float | None, float | None]]) -> Agreement:
-    """Return the agreement of (reference, hypothesis) pairs; a pair with an undefined value is left out.
+    """Return the agreement of (reference, hypothesis) pairs; one with an undefined value (``None``, nan) is left out.
 
     >>> agreement([(1, 2), (2, 3), (3, 4), (None, 1)]).bias
     1.0
     >>> agreement([])
     Agreement(samples=0, ...)
     """
-    table = np.array([(r, h) for r, h in pairs if r is not None and h is not None], dtype=np.float64)
+    table = np.array([*pairs], dtype=np.float64).reshape(-1, 2)  # None becomes nan
+    table = table[~np.isnan(table).any(axis=1)]
     if not len(table):
         return Agreement(0)
     errors = table[:, 1] - table[:, 0]

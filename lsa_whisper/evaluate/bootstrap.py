@@ -12,7 +12,7 @@ Conventions:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,8 +20,8 @@ from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
 
-_AT_ONCE = 256
-"""How many resamples are worked on at once."""
+_CELLS = 1 << 17
+"""How many weights are worked on at once (1 MB)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,64 +40,51 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Resamples:
-    """How often each unit was drawn: ``weights`` of shape (samples, units), every row summing to ``units``.
+    """``samples`` draws of ``units`` units with replacement; the same seed gives the same draws.
 
-    They are by far the largest thing that is kept of an evaluation, so they are small numbers, worked on in parts.
+    They would be by far the largest thing that is kept of an evaluation, so they are drawn anew whenever needed.
     """
 
-    weights: NDArray[np.uint16]
+    units: int
+    samples: int = 2000
+    seed: int = 0
 
-    @classmethod
-    def draw(cls, units: int, *, samples: int = 2000, seed: int = 0) -> Resamples:
-        """Return ``samples`` draws of ``units`` units with replacement; the same seed gives the same draws."""
-        weights = np.zeros((samples, max(units, 0)), dtype=np.uint16)
-        generator = np.random.default_rng(seed)
-        for part in _parts(samples) if units > 0 else ():
-            weights[part] = generator.multinomial(units, np.full(units, 1 / units), size=len(weights[part]))
-        return cls(weights)
-
-    @property
-    def units(self) -> int:
-        """How many units were resampled."""
-        return int(self.weights.shape[1])
+    def weights(self) -> Iterator[Floats]:
+        """Yield, in parts of some rows, how often each unit was drawn: every row sums to ``units``."""
+        generator = np.random.default_rng(self.seed)
+        chances = np.full(self.units, 1 / max(self.units, 1))
+        at_once = max(_CELLS // max(self.units, 1), 1)
+        for start in range(0, self.samples if self.units else 0, at_once):
+            drawn = min(at_once, self.samples - start)
+            yield generator.multinomial(self.units, chances, size=drawn).astype(np.float64)
 
     def ratios(self, numerators: ArrayLike, denominators: ArrayLike) -> Floats:
-        """Return each resample's rate, shape (samples,); ``nan`` where its denominator is 0.
+        """Return each resample's rate; ``nan`` where its denominator is 0.
 
         Args:
-            numerators: per unit, shape (units,).
-            denominators: per unit, shape (units,).
+            numerators: per unit, shape (units,), or of several rates at once, shape (units, rates).
+            denominators: of the same shape.
+
+        Returns:
+            Shape (samples,), or (samples, rates).
         """
-        counts = np.stack([np.asarray(each, dtype=np.float64) for each in (numerators, denominators)], axis=1)
-        sums = [self.weights[part].astype(np.float64) @ counts for part in _parts(len(self.weights))]
-        above, below = np.concatenate(sums).T if sums else np.zeros((2, 0))
+        counts = [np.asarray(each, dtype=np.float64) for each in (numerators, denominators)]
+        none = [np.zeros((0, *each.shape[1:])) for each in counts]
+        sums = [none, *([weights @ each for each in counts] for weights in self.weights())]
+        above, below = (np.concatenate(each) for each in zip(*sums, strict=True))
         rates: Floats = np.divide(above, below, out=np.full_like(above, np.nan), where=below != 0)
         return rates
 
-    def interval(self, numerators: ArrayLike, denominators: ArrayLike, confidence: float = 0.95) -> Interval | None:
-        """Return the interval of a rate.
+    def interval(self, rates: Floats, confidence: float = 0.95) -> Interval | None:
+        """Return the interval of a rate, or of a difference of two on the same resamples, shape (samples,).
 
-        >>> Resamples.draw(2, samples=100).interval([1, 1], [10, 10])
+        >>> resamples = Resamples(2, samples=100)
+        >>> resamples.interval(resamples.ratios([1, 1], [10, 10]))
         Interval(low=0.1, high=0.1, confidence=0.95)
-        >>> Resamples.draw(1).interval([1], [10]) is None
-        True
         """
-        return self._percentiles(self.ratios(numerators, denominators), confidence)
-
-    def difference(
-        self, first: Sequence[ArrayLike], second: Sequence[ArrayLike], confidence: float = 0.95
-    ) -> Interval | None:
-        """Return the interval of the first rate minus the second; each is (numerators, denominators)."""
-        return self._percentiles(self.ratios(*first) - self.ratios(*second), confidence)
-
-    def _percentiles(self, values: Floats, confidence: float) -> Interval | None:
-        defined = values[~np.isnan(values)]
+        defined = rates[~np.isnan(rates)]
         if self.units < 2 or not len(defined):
             return None
         tail = 50 * (1 - confidence)
         low, high = np.percentile(defined, [tail, 100 - tail])
         return Interval(float(low), float(high), confidence)
-
-
-def _parts(samples: int) -> Iterator[slice]:
-    return (slice(start, start + _AT_ONCE) for start in range(0, samples, _AT_ONCE))

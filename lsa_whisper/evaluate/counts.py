@@ -6,7 +6,14 @@ A rate is a property of the counts, and a rate that is undefined (nothing to div
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Self
+from typing import Any, Protocol, Self, TypeVar
+
+
+class _Adds(Protocol):
+    def __add__(self, other: Any, /) -> Any: ...
+
+
+Count = TypeVar("Count", bound=_Adds)
 
 
 def ratio(numerator: float, denominator: float) -> float | None:
@@ -26,6 +33,17 @@ class Additive:
             return NotImplemented
         names = [field.name for field in fields(self)]  # type: ignore[arg-type]
         return type(self)(**{name: getattr(self, name) + getattr(other, name) for name in names})
+
+
+class ByLabel(dict[str, Count]):
+    """Counts of one kind by a label; ``+`` adds label by label, and a label that one side lacks stays as it is.
+
+    >>> ByLabel(a=1, b=2) + ByLabel(b=3, c=4)
+    {'a': 1, 'b': 5, 'c': 4}
+    """
+
+    def __add__(self, other: ByLabel[Count]) -> ByLabel[Count]:
+        return ByLabel({**self, **{label: self[label] + n if label in self else n for label, n in other.items()}})
 
 
 @dataclass(frozen=True, slots=True)

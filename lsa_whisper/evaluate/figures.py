@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from math import ceil, log10
 
 from lsa_whisper.evaluate.agreement import agreement
+from lsa_whisper.evaluate.file_scores import FileCounts
 from lsa_whisper.evaluate.metrics import METRICS, Metric
 from lsa_whisper.evaluate.results import Evaluation
-from lsa_whisper.evaluate.score import FileScores
 from lsa_whisper.evaluate.system import System
 from lsa_whisper.evaluate.text import percent
 
@@ -167,7 +167,7 @@ def up(value: float, low: float, high: float) -> float:
     return round(_RIGHT - (_RIGHT - _LEFT) * min(max((value - low) / (high - low), 0.0), 1.0), 1)
 
 
-def _total_rate(scores: FileScores, system: System) -> tuple[float | None, float | None]:
+def _total_rate(scores: FileCounts, system: System) -> tuple[float | None, float | None]:
     """Return events per 100 meant words of all classes the system can write."""
     pairs = [scores.rate(kind) for kind in system.writable if kind in scores.disfluency.by_class]
     sums = (_added(rates) for rates in zip(*pairs, strict=True))

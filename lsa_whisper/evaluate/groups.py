@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from lsa_whisper.chat import Participant, Utterance
 from lsa_whisper.evaluate.align import NOTHING, Alignment
-from lsa_whisper.evaluate.counts import WordErrors
+from lsa_whisper.evaluate.counts import ByLabel, WordErrors
 from lsa_whisper.evaluate.words import FileWords
 
 _LENGTHS = ((1, "1 word"), (3, "2 to 3 words"), (6, "4 to 6 words"), (10, "7 to 10 words"), (20, "11 to 20 words"))
@@ -34,7 +34,7 @@ class Side(NamedTuple):
 
 def errors_by_group(
     alignment: Alignment, reference: FileWords, people: People, utterances: NDArray[np.int64]
-) -> dict[str, dict[str, WordErrors]]:
+) -> ByLabel[ByLabel[WordErrors]]:
     """Return the verbatim errors of one file by ``role``, ``age`` and ``length``.
 
     ``utterances`` is :func:`lsa_whisper.evaluate.wer.utterance_of_columns`. Speakers without an age are in no age band.
@@ -45,14 +45,14 @@ def errors_by_group(
         "age": [age_band(_age(utterance.speaker, people)) for utterance in reference.utterances],
         "length": [length_band(length) for length in lengths],
     }
-    return {name: _errors_by(alignment, each, utterances) for name, each in labels.items()}
+    return ByLabel((name, _errors_by(alignment, each, utterances)) for name, each in labels.items())
 
 
-def _errors_by(alignment: Alignment, labels: list[str], utterances: NDArray[np.int64]) -> dict[str, WordErrors]:
+def _errors_by(alignment: Alignment, labels: list[str], utterances: NDArray[np.int64]) -> ByLabel[WordErrors]:
     names = [name for name in dict.fromkeys(labels) if name]
     numbers = np.array([names.index(label) if label else NOTHING for label in labels] + [NOTHING])
     group = numbers[utterances]  # an utterance of -1 has no group: it is the entry added at the end
-    return {name: alignment.errors_where(group == number) for number, name in enumerate(names)}
+    return ByLabel((name, alignment.errors_where(group == number)) for number, name in enumerate(names))
 
 
 def same_role(

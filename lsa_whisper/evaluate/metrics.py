@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from lsa_whisper.chat import Disfluency
 from lsa_whisper.evaluate.counts import Detections, WordErrors
-from lsa_whisper.evaluate.score import FileScores
+from lsa_whisper.evaluate.file_scores import FileCounts
 
 Fraction = tuple[int, int]
 Writable = frozenset[Disfluency]
@@ -15,7 +15,7 @@ Writable = frozenset[Disfluency]
 
 @dataclass(frozen=True)
 class Metric:
-    """A rate over files: ``fraction`` gives one file's numerator and denominator."""
+    """A rate over files: ``fraction`` gives one file's numerator and denominator, or arrays of those of all files."""
 
     key: str
     title: str
@@ -23,11 +23,11 @@ class Metric:
     abbreviation: str
     definition: str
     lower_is_better: bool
-    fraction: Callable[[FileScores, Writable], Fraction]
+    fraction: Callable[[FileCounts, Writable], Fraction]
 
 
-def _errors(field: str) -> Callable[[FileScores, Writable], Fraction]:
-    def fraction(scores: FileScores, _: Writable) -> Fraction:
+def _errors(field: str) -> Callable[[FileCounts, Writable], Fraction]:
+    def fraction(scores: FileCounts, _: Writable) -> Fraction:
         errors: WordErrors = getattr(scores, field)
         return errors.errors, errors.reference_words
 
@@ -40,10 +40,10 @@ def f1_fraction(found: Detections) -> Fraction:
     return right, right + found.false_positives + found.false_negatives
 
 
-def class_f1(kind: Disfluency) -> Callable[[FileScores, Writable], Fraction]:
+def class_f1(kind: Disfluency) -> Callable[[FileCounts, Writable], Fraction]:
     """Return the fraction of one class' F1; 0 / 0 where the system cannot write the class."""
 
-    def fraction(scores: FileScores, writable: Writable) -> Fraction:
+    def fraction(scores: FileCounts, writable: Writable) -> Fraction:
         return f1_fraction(scores.disfluency[kind]) if kind in writable else (0, 0)
 
     return fraction

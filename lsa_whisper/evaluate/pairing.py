@@ -13,10 +13,13 @@ _AUDIO = (".wav", ".flac", ".mp3", ".m4a", ".ogg", ".opus", ".mp4", ".webm")
 
 @dataclass(frozen=True)
 class Files:
-    """The references by key (path below the reference folder, no suffix) and each system's files by the same keys."""
+    """The references by key (path below the reference folder, no suffix) and each system's files by the same keys.
 
-    references: dict[str, Path]
-    hypotheses: dict[str, dict[str, Path]]
+    Paths are text here: there are as many as files, and a :class:`Path` takes four times the memory.
+    """
+
+    references: dict[str, str]
+    hypotheses: dict[str, dict[str, str]]
     unused: dict[str, list[Path]]
     """Per system, the files that belong to no reference."""
 
@@ -32,12 +35,12 @@ def pair(reference: Path, hypotheses: Sequence[Path], names: Sequence[str] = ())
     if not hypotheses:
         raise CorpusError("evaluate needs at least one hypothesis: give a .cha file or a folder of them")
     references = _chat_files(reference, "reference")
-    found: dict[str, dict[str, Path]] = {}
+    found: dict[str, dict[str, str]] = {}
     unused: dict[str, list[Path]] = {}
     for name, path in zip(system_names(hypotheses, names), hypotheses, strict=True):
         files = _chat_files(path, "hypothesis")
         if reference.is_file() and path.is_file():
-            found[name], unused[name] = {next(iter(references)): path}, []
+            found[name], unused[name] = {next(iter(references)): str(path)}, []
         else:
             found[name], unused[name] = _matched(references, files)
     return Files(references, found, unused)
@@ -47,25 +50,25 @@ def find_audio(folder: Path | None, key: str) -> Path | None:
     """Return the recording of the reference ``key`` in ``folder``, at the same path or directly inside."""
     if folder is None:
         return None
-    bases = dict.fromkeys((folder / key, folder / Path(key).name))
-    candidates = (base.with_name(base.name + suffix) for base in bases for suffix in _AUDIO)
+    names = dict.fromkeys((key, key.rpartition("/")[2]))
+    candidates = (folder / f"{name}{suffix}" for name in names for suffix in _AUDIO)
     return next((path for path in candidates if path.is_file()), None)
 
 
-def _chat_files(path: Path, what: str) -> dict[str, Path]:
+def _chat_files(path: Path, what: str) -> dict[str, str]:
     if not path.exists():
         raise CorpusError(f"{path}: there is no such {what}; give a .cha file or a folder of them")
     if path.is_file():
         if path.suffix.lower() != ".cha":
             raise CorpusError(f"{path}: the {what} is not a CHAT file; give a .cha file or a folder of them")
-        return {path.stem: path}
+        return {path.stem: str(path)}
     files = sorted(p for p in path.rglob("*") if p.suffix.lower() == ".cha" and p.is_file())
     if not files:
         raise CorpusError(f"{path}: no CHAT file (.cha) in this {what} folder; check the path")
-    return {p.relative_to(path).with_suffix("").as_posix(): p for p in files}
+    return {p.relative_to(path).with_suffix("").as_posix(): str(p) for p in files}
 
 
-def _matched(references: dict[str, Path], files: dict[str, Path]) -> tuple[dict[str, Path], list[Path]]:
+def _matched(references: dict[str, str], files: dict[str, str]) -> tuple[dict[str, str], list[Path]]:
     """Return the files by reference key, and those left over; a stem found twice pairs with nothing."""
     by_stem: dict[str, list[str]] = {}
     for key in files:
@@ -79,7 +82,7 @@ def _matched(references: dict[str, Path], files: dict[str, Path]) -> tuple[dict[
         elif len(same) == 1 and stems.count(stem) == 1:
             matched[key] = files[same[0]]
     used = set(matched.values())
-    return matched, [path for path in files.values() if path not in used]
+    return matched, [Path(path) for path in files.values() if path not in used]
 
 
 def system_names(paths: Sequence[Path], names: Sequence[str]) -> list[str]:

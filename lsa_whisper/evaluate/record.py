@@ -6,11 +6,11 @@ from dataclasses import asdict
 from typing import Any
 
 from lsa_whisper.evaluate.counts import Detections, WordErrors
+from lsa_whisper.evaluate.file_scores import FileCounts
 from lsa_whisper.evaluate.glossary import MEASURES
 from lsa_whisper.evaluate.metrics import METRICS
 from lsa_whisper.evaluate.published import MODES
 from lsa_whisper.evaluate.results import Evaluation
-from lsa_whisper.evaluate.score import FileScores
 from lsa_whisper.evaluate.system import System
 
 SCHEMA = "lsa-whisper/evaluation"
@@ -101,7 +101,7 @@ def _hallucinations(system: System) -> dict[str, Any]:
     return {**asdict(found), **rates}
 
 
-def _file(scores: FileScores) -> dict[str, Any]:
+def _file(scores: FileCounts) -> dict[str, Any]:
     return {
         "file": scores.key,
         "missing": scores.missing,

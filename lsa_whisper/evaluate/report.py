@@ -108,7 +108,8 @@ def _write_all(out: Path, texts: dict[str, str]) -> None:
     try:
         out.mkdir(parents=True, exist_ok=True)
         for name, text in texts.items():
-            put(text, out / name)
+            # A file name that is not UTF-8 comes from the system as lone surrogates; JSON writes them so, too.
+            put(text.encode("utf-8", "backslashreplace").decode("utf-8"), out / name)
     except OSError as error:
         raise CorpusError(
             f"{out}: the report cannot be written here ({error.strerror}); choose another folder"

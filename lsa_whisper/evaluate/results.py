@@ -15,6 +15,7 @@ from lsa_whisper.evaluate.glossary import CLASSES
 from lsa_whisper.evaluate.metrics import METRICS, Metric
 from lsa_whisper.evaluate.published import MODES
 from lsa_whisper.evaluate.score import Wanted
+from lsa_whisper.evaluate.shown import Shown
 from lsa_whisper.evaluate.system import System
 from lsa_whisper.evaluate.text import columns, listed, percent
 
@@ -58,6 +59,8 @@ class Evaluation:
     samples: int
     wanted: Wanted = field(default_factory=Wanted)
     """What was counted beside the usual."""
+    shown: Shown = field(default_factory=Shown)
+    """The aligned utterances, when a report was asked for."""
     report: Path | None = None
     """The HTML report, when one was written."""
 
@@ -73,7 +76,7 @@ class Evaluation:
                 unlike = metric.key == "disfluency_f1" and first.writable != second.writable
                 if values[0] is None or values[1] is None or unlike:
                     continue
-                interval = first.resamples.difference(first.fractions(metric), second.fractions(metric))
+                interval = first.less(second, metric)
                 yield Difference(metric, first.name, second.name, values[0] - values[1], interval, len(first.files))
 
     def table(self) -> str:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from lsa_whisper.chat import Disfluency, Utterance
 from lsa_whisper.evaluate import published, speakers
 from lsa_whisper.evaluate.align import Alignment
-from lsa_whisper.evaluate.cells import Row, aligned_rows
-from lsa_whisper.evaluate.confusion import Confusion, confusion
-from lsa_whisper.evaluate.counts import Detections, WordErrors
+from lsa_whisper.evaluate.cells import aligned_rows
+from lsa_whisper.evaluate.confusion import confusion
+from lsa_whisper.evaluate.counts import ByLabel
 from lsa_whisper.evaluate.disfluency import DisfluencyScores, score_disfluencies
+from lsa_whisper.evaluate.file_scores import EVERYONE, FileScores, Samples
 from lsa_whisper.evaluate.groups import Side, errors_by_group, same_role
 from lsa_whisper.evaluate.hallucination import Hallucinations, hallucinations
-from lsa_whisper.evaluate.language import LanguageSample, by_speaker, count_words, sample_of
+from lsa_whisper.evaluate.language import by_speaker, count_words, sample_of
 from lsa_whisper.evaluate.segmentation import boundaries
 from lsa_whisper.evaluate.speakers import SpeakerErrors
 from lsa_whisper.evaluate.timed import COLLAR_MS, timed_detections
@@ -28,9 +29,6 @@ from lsa_whisper.evaluate.wer import (
     utterance_of_columns,
 )
 from lsa_whisper.evaluate.words import FileWords, file_words
-
-EVERYONE = "everyone"
-"""The key of the language sample of all speakers together."""
 
 
 @dataclass(frozen=True)
@@ -45,47 +43,6 @@ class Wanted:
     """Modes of :data:`lsa_whisper.evaluate.published.MODES`."""
     speakers: bool = False
     """The error rates that need meeteval."""
-
-
-@dataclass(frozen=True)
-class FileScores:
-    """The counts of one file. ``missing``: there was no hypothesis, so every word counts as deleted."""
-
-    key: str
-    missing: bool
-    verbatim: WordErrors
-    verbatim_raw: WordErrors
-    fluent: WordErrors
-    fluent_raw: WordErrors
-    characters: WordErrors
-    by_speaker: dict[str, WordErrors]
-    disfluency: DisfluencyScores
-    written: frozenset[Disfluency]
-    boundaries: Detections
-    fluent_words: tuple[int, int]
-    """In the reference, in the hypothesis."""
-    dropped: int
-    samples: dict[str, tuple[LanguageSample, LanguageSample | None]]
-    """Per speaker (and :data:`EVERYONE`): reference, hypothesis; ``None`` where the hypothesis has no such speaker."""
-    fluent_characters: WordErrors = field(default_factory=WordErrors)
-    timed: DisfluencyScores = field(default_factory=DisfluencyScores)
-    """Events that agree in class and time, whatever the words."""
-    confusion: Confusion = field(default_factory=Counter)
-    groups: dict[str, dict[str, WordErrors]] = field(default_factory=dict)
-    """Verbatim errors by ``role``, ``age`` and ``length`` of the utterance."""
-    same_role: tuple[int, int] = (0, 0)
-    """Paired words whose speakers have the same role, of those judged."""
-    hallucinations: Hallucinations = field(default_factory=Hallucinations)
-    published: dict[str, WordErrors] = field(default_factory=dict)
-    speakers: SpeakerErrors = field(default_factory=SpeakerErrors)
-    rows: tuple[Row, ...] = ()
-
-    def rate(self, kind: Disfluency) -> tuple[float | None, float | None]:
-        """Return the events per 100 fluent words, in the reference and in the hypothesis."""
-        found = self.disfluency[kind]
-        events = found.reference_events, found.hypothesis_events
-        rates = [100 * count / words if words else None for count, words in zip(events, self.fluent_words, strict=True)]
-        return rates[0], rates[1]
 
 
 def score(key: str, reference: Side, hypothesis: Side | None, wanted: Wanted | None = None) -> FileScores:
@@ -112,7 +69,7 @@ def score(key: str, reference: Side, hypothesis: Side | None, wanted: Wanted | N
         characters=character_errors(said, heard, alignment),
         by_speaker=errors_by_speaker(alignment, said, utterances),
         disfluency=disfluency,
-        written=frozenset(event.kind for event in heard.events),
+        written=Counter(event.kind for event in heard.events),
         boundaries=boundaries(said, heard, alignment),
         fluent_words=(int((~said.fluent_unintelligible).sum()), len(heard.fluent)),
         dropped=heard.dropped,
@@ -123,7 +80,9 @@ def score(key: str, reference: Side, hypothesis: Side | None, wanted: Wanted | N
         groups=errors_by_group(alignment, said, reference.people, utterances),
         same_role=same_role(said, heard, alignment, reference.people, other.people),
         hallucinations=Hallucinations() if hypothesis is None else hallucinations(said, heard, alignment),
-        published={m: published.MODES[m].errors(reference.utterances, other.utterances) for m in wanted.published},
+        published=ByLabel(
+            (m, published.MODES[m].errors(reference.utterances, other.utterances)) for m in wanted.published
+        ),
         speakers=_speakers(reference, other) if wanted.speakers else SpeakerErrors(),
         rows=aligned_rows(alignment, said, heard, utterances) if wanted.rows else (),
     )
@@ -139,18 +98,14 @@ def _speakers(reference: Side, hypothesis: Side) -> SpeakerErrors:
     return speakers.speaker_errors(reference.utterances, hypothesis.utterances)
 
 
-def _samples(
-    reference: Sequence[Utterance], hypothesis: Sequence[Utterance]
-) -> dict[str, tuple[LanguageSample, LanguageSample | None]]:
+def _samples(reference: Sequence[Utterance], hypothesis: Sequence[Utterance]) -> Samples:
     """Return the language samples of everyone, and of each speaker that has a counterpart.
 
     A hypothesis whose speakers are called otherwise says nothing about single speakers.
     """
     counted, others = count_words(reference), count_words(hypothesis)
     said, heard = by_speaker(counted), by_speaker(others)
-    samples: dict[str, tuple[LanguageSample, LanguageSample | None]] = {
-        EVERYONE: (sample_of(counted), sample_of(others))
-    }
+    samples: Samples = {EVERYONE: (sample_of(counted), sample_of(others))}
     if len(said) > 1:
         for code, own in said.items():
             samples[code] = sample_of(own), sample_of(heard[code]) if code in heard else None

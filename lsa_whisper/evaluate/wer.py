@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lsa_whisper.evaluate.align import NOTHING, Alignment, Apart, align, plain_errors
-from lsa_whisper.evaluate.counts import WordErrors
+from lsa_whisper.evaluate.counts import ByLabel, WordErrors
 from lsa_whisper.evaluate.words import FileWords
 
 
@@ -121,12 +121,10 @@ def _shares_utterance(alignment: Alignment, hypothesis: FileWords, other: NDArra
     return shared
 
 
-def errors_by_speaker(
-    alignment: Alignment, reference: FileWords, utterances: NDArray[np.int64]
-) -> dict[str, WordErrors]:
+def errors_by_speaker(alignment: Alignment, reference: FileWords, utterances: NDArray[np.int64]) -> ByLabel[WordErrors]:
     """Return the verbatim errors per reference speaker; ``utterances`` is :func:`utterance_of_columns`."""
     codes = np.array([utterance.speaker for utterance in reference.utterances])
     if not len(codes):
-        return {}
+        return ByLabel()
     speaker = np.where(utterances == NOTHING, "", codes[utterances])
-    return {code: alignment.errors_where(speaker == code) for code in dict.fromkeys(codes.tolist())}
+    return ByLabel((code, alignment.errors_where(speaker == code)) for code in dict.fromkeys(codes.tolist()))

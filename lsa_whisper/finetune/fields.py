@@ -10,11 +10,13 @@ from typing import Any
 
 import yaml
 
+from lsa_whisper import plain_yaml
+
 
 def build(kind: type, raw: Any, place: str, problems: list[str]) -> Any:
     """Return a ``kind`` dataclass made from the mapping ``raw``, or ``None`` after adding to ``problems``."""
     if not isinstance(raw, dict):
-        problems.append(f"{place or 'the recipe'}: expected a mapping of keys, not {raw!r}")
+        problems.append(f"{place or 'the recipe'}: expected a mapping of keys, not {_shown(raw)}")
         return None
     before = len(problems)
     hints = typing.get_type_hints(kind)
@@ -53,8 +55,14 @@ def _value(hint: Any, raw: Any, place: str, problems: list[str]) -> Any:
             return float(number)
     elif type(raw) is hint:
         return raw
-    problems.append(f"{place}: expected {getattr(hint, '__name__', 'a mapping')}, not {raw!r}")
+    problems.append(f"{place}: expected {getattr(hint, '__name__', 'a mapping')}, not {_shown(raw)}")
     return None
+
+
+def _shown(raw: Any) -> str:
+    """Return ``raw`` as a message names it: its beginning."""
+    shown = repr(raw)
+    return shown if len(shown) <= 80 else f"{shown[:77]}..."
 
 
 def _number(raw: Any) -> Any:
@@ -78,6 +86,8 @@ def set_path(raw: dict[str, Any], override: str, problems: list[str]) -> None:
     if not equals or not path:
         problems.append(f"--set {override}: write section.key=value")
         return
+    if not isinstance(raw, dict):
+        return  # what is wrong with the recipe is said once, when it is built
     *parents, last = path.split(".")
     for parent in parents:
         if raw.get(parent) is None:
@@ -86,4 +96,7 @@ def set_path(raw: dict[str, Any], override: str, problems: list[str]) -> None:
         if not isinstance(raw, dict):
             problems.append(f"--set {override}: {parent} is not a section")
             return
-    raw[last] = yaml.safe_load(value)
+    try:
+        raw[last] = plain_yaml.load(value)
+    except yaml.YAMLError as error:
+        problems.append(f"--set {override}: not YAML: {' '.join(str(error).split())}")

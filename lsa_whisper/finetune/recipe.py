@@ -12,6 +12,7 @@ from typing import Any
 
 import yaml
 
+from lsa_whisper import plain_yaml
 from lsa_whisper.augment import Augmentation
 from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetune.fields import build, set_path
@@ -157,7 +158,7 @@ def parse(text: str, *, set: Sequence[str] = (), path: str = "recipe") -> Recipe
         RecipeError: With every problem found.
     """
     try:
-        raw = yaml.safe_load(text) or {}
+        raw = plain_yaml.load(text) or {}
     except yaml.YAMLError as error:
         raise RecipeError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
     problems: list[str] = []
@@ -167,16 +168,18 @@ def parse(text: str, *, set: Sequence[str] = (), path: str = "recipe") -> Recipe
     if recipe is not None:
         problems += _contradictions(recipe)
     if problems or recipe is None:
-        raise RecipeError(f"{path}: {'; '.join(problems)}")
+        raise RecipeError(f"{path}: {' '.join('; '.join(problems).split())}")  # a key may hold a line end
     return recipe
 
 
 def read(path: Path, *, set: Sequence[str] = ()) -> Recipe:
     """Return the recipe in the file ``path``; see :func:`parse`."""
     try:
-        text = path.read_text("utf-8")
+        text = plain_yaml.read(path)
     except OSError as error:
         raise RecipeError(f"{path}: cannot be read ({error.strerror}); recipes that ship are in recipes/") from None
+    except yaml.YAMLError as error:
+        raise RecipeError(f"{path}: not YAML: {error}") from None
     return parse(text, set=set, path=str(path))
 
 

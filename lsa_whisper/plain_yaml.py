@@ -1,0 +1,89 @@
+"""YAML as people write it: mappings, lists, text and numbers, read quickly and in bounded memory whatever is in it.
+
+YAML can do more than a recipe or a corpus card needs, and some of it harms: aliases of aliases stand for billions of
+values, deep nesting overruns the stack, tags build objects, numbers have a million digits. None of it is read here.
+Dates stay text.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+MOST_BYTES = 1 << 19
+DEEPEST = 32
+LONGEST_NUMBER = 40
+_DATE = "tag:yaml.org,2002:timestamp"
+
+
+def load(text: str) -> Any:
+    r"""Return the value that ``text`` describes.
+
+    >>> load("{rank: 8, since: 2001-01-01, targets: [q_proj]}")
+    {'rank': 8, 'since': '2001-01-01', 'targets': ['q_proj']}
+    >>> load("a: &a [x]\nb: *a")
+    Traceback (most recent call last):
+    ...
+    yaml.composer.ComposerError: aliases such as *a are not read here; write the value out
+      in "<unicode string>", line 2, column 4:
+    ...
+
+    Raises:
+        yaml.YAMLError: it is no YAML, or more than is read here.
+    """
+    if len(text) > MOST_BYTES:
+        raise yaml.YAMLError(f"more than {MOST_BYTES >> 10} KB of text; is this the right file?")
+    try:
+        return yaml.load(text, Loader=_Loader)
+    except ValueError as error:  # a number such as 0x_
+        raise yaml.YAMLError(str(error)) from error
+
+
+def read(path: Path) -> str:
+    """Return the text of the file at ``path``, for :func:`load`; of an endless file no more than that takes.
+
+    Raises:
+        OSError: it cannot be opened.
+        yaml.YAMLError: it is not UTF-8.
+    """
+    with path.open("rb") as file:
+        data = file.read(4 * MOST_BYTES + 4)
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise yaml.YAMLError("not UTF-8 text") from error
+
+
+class _Loader(yaml.SafeLoader):
+    _depth = 0
+    yaml_implicit_resolvers = {  # noqa: RUF012 - PyYAML's own way
+        first: [(tag, pattern) for tag, pattern in resolvers if tag != _DATE]
+        for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        event: Any = self.peek_event()  # type: ignore[no-untyped-call]
+        if isinstance(event, yaml.AliasEvent):
+            raise _refused(f"aliases such as *{event.anchor} are not read here; write the value out", event)
+        if event.tag is not None:
+            raise _refused(f"tags such as {event.tag} are not read here; leave it out", event)
+        if self._depth == DEEPEST:
+            raise _refused(f"nested more than {DEEPEST} deep", event)
+        self._depth += 1
+        node = super().compose_node(parent, index)
+        self._depth -= 1
+        return node
+
+    def construct_yaml_int(self, node: yaml.ScalarNode) -> int:
+        if len(node.value) > LONGEST_NUMBER:
+            raise yaml.constructor.ConstructorError(None, None, "a number with too many digits", node.start_mark)
+        return super().construct_yaml_int(node)
+
+
+_Loader.add_constructor("tag:yaml.org,2002:int", _Loader.construct_yaml_int)
+
+
+def _refused(message: str, event: Any) -> yaml.YAMLError:
+    return yaml.composer.ComposerError(None, None, message, event.start_mark)
