@@ -13,6 +13,7 @@ from our rules, and are made good here:
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import accumulate
 from typing import Any
 
 import ctranslate2
@@ -129,12 +130,16 @@ class CTranslate2Decoder:
         return token_limit(duration_s, len(self._prompt), int(self._converted.settings.max_length))
 
     def _times_s(self, heard: Any, durations_s: Sequence[float], rows: Sequence[list[int]]) -> list[list[float]]:
-        """Return where each token of each row begins and, last, where its text ends, in seconds."""
+        """Return where each token of each row begins and, last, where its text ends, in seconds.
+
+        CTranslate2 aligns text after ``<|notimestamps|>``: stamps there mislead it, and are left out.
+        """
         step_s = self._converted.time_precision_s
-        texts = [
+        told = [
             tokens[: self._spelling.length(tokens, self._limit(duration_s))]
             for tokens, duration_s in zip(rows, durations_s, strict=True)
         ]
+        texts = [[token for token in tokens if token not in self._may.stamps] for tokens in told]
         frames = [max(2, round(duration_s / step_s)) * 2 for duration_s in durations_s]
         start = [token for token in self._prompt if token != self._no_timestamps]
         try:
@@ -144,8 +149,10 @@ class CTranslate2Decoder:
                 f"{self._converted.path}: cannot tell when words were said ({error}); leave out --wor, or use the "
                 "engine transformers"
             ) from error
-        rows_s = zip(found, texts, durations_s, strict=True)
-        return [_begins_s(each.alignments, len(text), duration_s, step_s) for each, text, duration_s in rows_s]
+        return [
+            _begins_s(each.alignments, [token in self._may.stamps for token in tokens], duration_s, step_s)
+            for each, tokens, duration_s in zip(found, told, durations_s, strict=True)
+        ]
 
     @property
     def _no_timestamps(self) -> int:
@@ -173,13 +180,20 @@ def _giving(times_s: list[float]) -> Callable[[Sequence[int]], list[float]]:
     return lambda _: times_s
 
 
-def _begins_s(path: Sequence[tuple[int, int]], length: int, duration_s: float, step_s: float) -> list[float]:
-    """Return the second at which each of ``length`` tokens begins on an alignment's path, and the one of their end.
+def _begins_s(path: Sequence[tuple[int, int]], is_stamp: Sequence[bool], duration_s: float, step_s: float) -> list[float]:
+    """Return the second at which each token begins, and the one at which the text ends.
 
-    >>> _begins_s([(0, 0), (0, 1), (1, 2), (2, 2), (2, 3)], 2, 0.05, 0.02)
-    [0.0, 0.04, 0.04]
+    Args:
+        path: steps of the alignment: a token of the text (its end is one more), a frame.
+        is_stamp: which tokens are stamps: these have no place on the path, and the time of the text that follows.
+        duration_s: length of the window's sound.
+        step_s: the seconds of a frame.
+
+    >>> _begins_s([(0, 0), (0, 1), (1, 2), (2, 2), (2, 3)], [True, False, True, False], 0.05, 0.02)
+    [0.0, 0.0, 0.04, 0.04, 0.04]
     """
     first: dict[int, int] = {}
     for token, frame in path:
         first.setdefault(token, frame)
-    return [min(round(first[token] * step_s, 6), duration_s) for token in range(length + 1)]
+    places = [0, *accumulate(not stamp for stamp in is_stamp)]
+    return [min(round(first[place] * step_s, 6), duration_s) for place in places]

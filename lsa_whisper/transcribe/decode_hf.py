@@ -25,16 +25,16 @@ class TransformersDecoder:
 
     def __init__(self, checkpoint: Checkpoint, *, language: str = "en", batch_size: int = 8, word_times: bool = False):
         self._checkpoint, self._word_times = checkpoint, word_times
-        self._model = checkpoint.model
+        self.model = checkpoint.model
         self._batch_size = batch_size
-        self._rules = Rules(checkpoint)
-        self._spelling = Spelling(self._rules.end, self._rules.stamps, self._text)
+        self.rules = Rules(checkpoint)
+        self._spelling = Spelling(self.rules.end, self.rules.stamps, self._text)
         self._rate_hz = int(checkpoint.feature_extractor.sampling_rate)
-        self._prompt = decoder_prompt(
+        self.prompt = decoder_prompt(
             checkpoint.tokenizer,
-            self._model.generation_config,
+            self.model.generation_config,
             language=language,
-            with_timestamps=bool(self._rules.stamps),
+            with_timestamps=bool(self.rules.stamps),
         )
 
     def decode(self, windows: Sequence[np.ndarray]) -> list[DecodedWindow]:
@@ -51,28 +51,28 @@ class TransformersDecoder:
     @torch.inference_mode()
     def _decode_batch(self, windows: Sequence[np.ndarray]) -> list[DecodedWindow]:
         durations_s = [min(len(window) / self._rate_hz, self._checkpoint.context_s) for window in windows]
-        hidden = self._model.get_encoder()(self.features(windows)).last_hidden_state
-        tokens, logprobs = self._greedy(hidden, torch.tensor(durations_s, device=self._model.device))
+        hidden = self.model.get_encoder()(self.features(windows)).last_hidden_state
+        tokens, logprobs = self._greedy(hidden, torch.tensor(durations_s, device=self.model.device))
         rows = zip(tokens.tolist(), logprobs.tolist(), durations_s, hidden.split(1), strict=True)
         return [self._result(*row) for row in rows]
 
     def features(self, windows: Sequence[np.ndarray]) -> torch.Tensor:
         """Return the log-mel spectra ``(batch, mels, frames)`` the encoder expects, padded to its context."""
         spectra = log_mel(self._checkpoint.feature_extractor, windows, self._checkpoint.context_s)
-        return spectra.to(self._model.device, self._model.dtype)
+        return spectra.to(self.model.device, self.model.dtype)
 
     def _greedy(self, hidden: torch.Tensor, durations_s: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Return tokens and log-probabilities ``(batch, n)``; a row that has ended goes on with the end of text."""
-        rules, batch = self._rules, len(hidden)
+        rules, batch = self.rules, len(hidden)
         limits = torch.tensor([self._limit(each) for each in durations_s.tolist()], device=hidden.device)
         longest = int(limits.max())
         tokens = torch.full((batch, longest), rules.end, device=hidden.device)
         logprobs = torch.zeros((batch, longest), device=hidden.device)
         active = torch.arange(batch, device=hidden.device)  # the rows still being written
-        step = torch.tensor([self._prompt], device=hidden.device).expand(batch, -1)
+        step = torch.tensor([self.prompt], device=hidden.device).expand(batch, -1)
         cache = None
         for position in range(longest):
-            output = self._model(
+            output = self.model(
                 encoder_outputs=(hidden,), decoder_input_ids=step, past_key_values=cache, use_cache=True
             )
             cache = output.past_key_values
@@ -95,7 +95,7 @@ class TransformersDecoder:
         return tokens, logprobs
 
     def _limit(self, duration_s: float) -> int:
-        return token_limit(duration_s, len(self._prompt), self._model.config.max_target_positions)
+        return token_limit(duration_s, len(self.prompt), self.model.config.max_target_positions)
 
     def _result(
         self, tokens: list[int], logprobs: list[float], duration_s: float, hidden: torch.Tensor
@@ -107,7 +107,7 @@ class TransformersDecoder:
         return self._spelling.window(tokens, logprobs, duration_s, self._limit(duration_s), times)
 
     def _times_s(self, tokens: Sequence[int], duration_s: float, hidden: torch.Tensor) -> list[float]:
-        return token_times(self._model, hidden, self._prompt, tokens, duration_s, self._checkpoint.time_precision_s)
+        return token_times(self.model, hidden, self.prompt, tokens, duration_s, self._checkpoint.time_precision_s)
 
     def _text(self, tokens: Sequence[int]) -> str:
         return str(

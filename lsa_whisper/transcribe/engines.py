@@ -49,6 +49,7 @@ def open_engine(
     language: str,
     batch_size: int,
     word_times: bool,
+    draft: str | Path | None = None,
 ) -> tuple[Any, Decoder, str]:
     """Return a loaded model, what decodes with it, and the number format it computes in.
 
@@ -60,9 +61,11 @@ def open_engine(
         language: Whisper's code.
         batch_size: windows decoded together.
         word_times: find the time of each token.
+        draft: a small checkpoint that guesses ahead, for ``transformers`` alone.
 
     Raises:
-        CheckpointError: the model cannot be loaded, or hears another sample rate than recordings are loaded at.
+        CheckpointError: a model cannot be loaded, hears another sample rate than recordings are loaded at, or has
+            another vocabulary than its draft.
         MissingExtraError: ``ct2`` without CTranslate2.
     """
     options: dict[str, Any] = {"language": language, "batch_size": batch_size, "word_times": word_times}
@@ -73,6 +76,11 @@ def open_engine(
         return converted, CTranslate2Decoder(converted, **options), str(converted.model.compute_type)
     loaded = checkpoint.load(model, dtype=dtype, device=device)
     _verify_rate(loaded)
+    if draft is not None:
+        from lsa_whisper.transcribe.decode_assisted import AssistedDecoder
+
+        guessing = checkpoint.load(draft, dtype=dtype, device=device)
+        return loaded, AssistedDecoder(loaded, draft=guessing, **options), dtype
     from lsa_whisper.transcribe.decode_hf import TransformersDecoder
 
     return loaded, TransformersDecoder(loaded, **options), dtype

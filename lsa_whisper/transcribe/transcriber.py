@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-from lsa_whisper import __version__, checkpoint
+from lsa_whisper import __version__
 from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
 from lsa_whisper.chat import Transcript
-from lsa_whisper.errors import CheckpointError, LsaWhisperError
 from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcribe.assemble import Heading, assemble
-from lsa_whisper.transcribe.decode import DecodedWindow, Decoder
+from lsa_whisper.transcribe.decode import DecodedWindow
+from lsa_whisper.transcribe.engines import ENGINES, open_engine, placement, verify_engine
 from lsa_whisper.transcribe.language import chat_code, whisper_code
 from lsa_whisper.transcribe.loops import decode_without_loops
 from lsa_whisper.transcribe.speech import find_speech
 from lsa_whisper.transcribe.windows import cut_windows
 
-ENGINES = ("transformers",)
+__all__ = ["ENGINES", "Transcriber", "placement", "verify_engine"]
+
 _VIDEO = (".mp4", ".mov", ".webm", ".mkv", ".avi")
 _BATCHES_AT_ONCE = 8  # windows of several batches are held in memory together, so that like lengths can meet
 
@@ -45,28 +45,39 @@ class Transcriber:
         role: str = "Participant",
         corpus: str = "",
         word_times: bool = False,
+        draft: str | Path | None = None,
     ):
         """Load the model.
 
         Args:
-            model: a checkpoint folder or a hub name.
+            model: a checkpoint folder or a hub name; for ``ct2`` also a folder that ``export --to ct2`` wrote (of another
+                checkpoint, such a folder is made and kept in the user's cache).
             language: ISO 639-3 (``eng``) or Whisper's code (``en``).
             batch_size: windows decoded together.
             device: ``auto`` takes a GPU where there is one.
-            dtype: ``auto`` is float32 on a CPU, bfloat16 or float16 on a GPU.
-            engine: the decoder, see :data:`ENGINES`.
+            dtype: ``auto`` is float32 on a CPU, bfloat16 or float16 on a GPU; for ``ct2``, the type that is stored.
+            engine: the decoder's library, see :data:`ENGINES`; both write the same text.
             speaker: the code of whoever speaks, where the model does not write roles.
             role: that speaker's role in ``@ID``.
             corpus: a name for ``@ID``.
             word_times: find the time of each word, and write ``%wor``.
+            draft: a small checkpoint with the same vocabulary that guesses what the model will write.
 
         Raises:
             CheckpointError: the model cannot be loaded, or does not know the language.
         """
-        verify_engine(engine)
-        device, dtype = placement(device, dtype)
-        self._checkpoint = checkpoint.load(model, dtype=dtype, device=device)
-        self._decoder = _decoder(self._checkpoint, whisper_code(language), batch_size, word_times)
+        verify_engine(engine, draft)
+        device, dtype = placement(device, dtype, engine)
+        self._checkpoint, self._decoder, dtype = open_engine(
+            engine,
+            model,
+            device=device,
+            dtype=dtype,
+            language=whisper_code(language),
+            batch_size=batch_size,
+            word_times=word_times,
+            draft=draft,
+        )
         self._at_once = _BATCHES_AT_ONCE * batch_size
         self._language, self._speaker, self._role, self._corpus = chat_code(language), speaker, role, corpus
         labels = self._checkpoint.labels
@@ -105,34 +116,3 @@ class Transcriber:
     def _windows(self, recording: Recording) -> list[TimeSpan]:
         speech = find_speech(recording.stream(), SAMPLE_RATE_HZ)
         return cut_windows(speech, context_s=self._checkpoint.context_s, duration_s=recording.duration_s)
-
-
-def verify_engine(engine: str) -> None:
-    """Return when there is such an engine.
-
-    Raises:
-        LsaWhisperError: there is none.
-    """
-    if engine not in ENGINES:
-        raise LsaWhisperError(f"engine {engine!r} is not known; choose {' or '.join(ENGINES)}")
-
-
-def placement(device: str, dtype: str) -> tuple[str, str]:
-    """Return the device and number format that ``auto`` stands for on this machine."""
-    import torch
-
-    if device == "auto":
-        device = "cuda" if torch.cuda.is_available() else "cpu"
-    if dtype == "auto":
-        on_gpu = "bfloat16" if torch.cuda.is_available() and torch.cuda.is_bf16_supported() else "float16"
-        dtype = on_gpu if device.startswith("cuda") else "float32"
-    return device, dtype
-
-
-def _decoder(loaded: Any, language: str, batch_size: int, word_times: bool) -> Decoder:
-    if loaded.feature_extractor.sampling_rate != SAMPLE_RATE_HZ:
-        rate_hz = loaded.feature_extractor.sampling_rate
-        raise CheckpointError(f"{loaded.path}: hears {rate_hz} Hz, recordings come at {SAMPLE_RATE_HZ}; use another")
-    from lsa_whisper.transcribe.decode_hf import TransformersDecoder
-
-    return TransformersDecoder(loaded, language=language, batch_size=batch_size, word_times=word_times)

@@ -21,12 +21,12 @@ def test_greedy_equals_the_library_token_by_token(loaded):
     from transformers import GenerationMixin, SuppressTokensLogitsProcessor, WhisperTimeStampLogitsProcessor
 
     decoder = TransformersDecoder(loaded, batch_size=5)
-    suppressed = [*decoder._rules._may.suppressed]
+    suppressed = [*decoder.rules._may.suppressed]
     processors = [
         SuppressTokensLogitsProcessor(suppressed),
-        WhisperTimeStampLogitsProcessor(loaded.model.generation_config, begin_index=len(decoder._prompt)),
+        WhisperTimeStampLogitsProcessor(loaded.model.generation_config, begin_index=len(decoder.prompt)),
     ]
-    prompt = torch.tensor([decoder._prompt] * 5)
+    prompt = torch.tensor([decoder.prompt] * 5)
     with torch.inference_mode():
         features = decoder.features([voice(CONTEXT_S, seed=seed) for seed in range(5)])
         hidden = loaded.model.get_encoder()(features)
@@ -120,7 +120,7 @@ def test_a_model_without_stamps_gives_one_piece_for_the_window(taught):
     model = checkpoint.load(taught)
     model.model.generation_config.suppress_tokens = sorted(checkpoint.timestamps(model.tokenizer))
     decoder = TransformersDecoder(model)
-    assert decoder._prompt[-1] == model.tokenizer.convert_tokens_to_ids("<|notimestamps|>")
+    assert decoder.prompt[-1] == model.tokenizer.convert_tokens_to_ids("<|notimestamps|>")
     (result,) = decoder.decode([voice(3)])
     assert len(result.pieces) <= 1
     assert all((piece.start_s, piece.end_s) == (0.0, 3.0) for piece in result.pieces)
@@ -131,7 +131,7 @@ def test_a_multilingual_model_is_asked_in_its_language(tmp_path):
     model = checkpoint.load(folder)
     ids = model.tokenizer.get_added_vocab()
     decoder = TransformersDecoder(model, language="es")
-    assert decoder._prompt == [ids["<|startoftranscript|>"], ids["<|es|>"], ids["<|transcribe|>"]]
+    assert decoder.prompt == [ids["<|startoftranscript|>"], ids["<|es|>"], ids["<|transcribe|>"]]
     assert len(decoder.decode([voice(2)])) == 1
 
 
