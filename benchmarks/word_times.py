@@ -53,7 +53,8 @@ def main() -> None:
     result.write(
         "word_times",
         ("torch", "transformers", "ctranslate2"),
-        f"{len(sessions)} sessions of {options.folder}, {options.model}, {options.engine}, {len(errors)} matching words",
+        f"{len(sessions)} sessions of {options.folder}, {options.model}, {len(errors)} matching words",
+        engine=options.engine,
         median_error_ms=round(float(np.median(errors))),
         share_within_ms={limit: round(float((np.abs(errors) <= limit).mean()), 3) for limit in LIMITS_MS},
     )

@@ -48,7 +48,9 @@ def verify(folder: Path) -> None:
             f"{folder}: no such folder; give a folder with config.json and model.safetensors, or a hub name owner/model"
         )
     if is_converted(folder):
-        raise CheckpointError(f"{folder}: holds a CTranslate2 model; use the engine ct2, or the checkpoint it came from")
+        raise CheckpointError(
+            f"{folder}: holds a CTranslate2 model; use the engine ct2, or the checkpoint it came from"
+        )
     if (folder / ADAPTER_FILE).exists():
         if not (folder / "adapter_model.safetensors").exists():
             raise CheckpointError(f"{folder}: has no adapter_model.safetensors; save the adapter again as safetensors")

@@ -3,8 +3,8 @@
 CTranslate2 applies OpenAI's rules for time stamps by itself and lets nobody else choose a token. Three things differ
 from our rules, and are made good here:
 
-- its first token is always a stamp; ours may be the end of text, when nothing is heard. The logits of the first step are
-  asked for beforehand (a token that is given after the prompt switches its rules off);
+- its first token is always a stamp; ours may be the end of text, when nothing is heard. The logits of the first step
+  are asked for beforehand (a token that is given after the prompt switches its rules off);
 - it knows one set of forbidden tokens for a batch; stamps after the end of the sound are another set for each window.
   Those after the longest window are forbidden, and a shorter window in which one was chosen is decoded again alone;
 - one limit holds for a batch; each window's tokens are cut at its own.
@@ -180,7 +180,9 @@ def _giving(times_s: list[float]) -> Callable[[Sequence[int]], list[float]]:
     return lambda _: times_s
 
 
-def _begins_s(path: Sequence[tuple[int, int]], is_stamp: Sequence[bool], duration_s: float, step_s: float) -> list[float]:
+def _begins_s(
+    path: Sequence[tuple[int, int]], is_stamp: Sequence[bool], duration_s: float, step_s: float
+) -> list[float]:
     """Return the second at which each token begins, and the one at which the text ends.
 
     Args:

@@ -50,8 +50,8 @@ class Transcriber:
         """Load the model.
 
         Args:
-            model: a checkpoint folder or a hub name; for ``ct2`` also a folder that ``export --to ct2`` wrote (of another
-                checkpoint, such a folder is made and kept in the user's cache).
+            model: a checkpoint folder or a hub name; for ``ct2`` also a folder that ``export --to ct2`` wrote (such a
+                folder is made of any other checkpoint, and kept in the user's cache).
             language: ISO 639-3 (``eng``) or Whisper's code (``en``).
             batch_size: windows decoded together.
             device: ``auto`` takes a GPU where there is one.
