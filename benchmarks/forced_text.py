@@ -1,7 +1,7 @@
 """Whispers of real sizes that have learned nothing, but end each window after a known number of tokens.
 
 Speed depends on how many tokens a model writes, and random weights write on until they are stopped. Rules of a library
-that stop them would measure that library's rules. So the end is in the weights themselves: the decoder's positions point
+that stop them would measure those rules. So the end is in the weights themselves: the decoder's positions point
 away from the end of text up to a place, and towards it from there on. Time stamps are made as improbable, but for the
 first token, which has to be one. The same weights then write as much text in every program.
 """

@@ -92,7 +92,7 @@ class Reader:
         text = [*self._prompt, *tokens]
         first = min(self._read, len(text) - last)
         if self._cache is not None and first < self._read:
-            self._cache.crop(first)
+            self._cache.crop(first - self._read)  # so many fewer
         output = self._model(
             encoder_outputs=(self.hidden,),
             decoder_input_ids=torch.tensor([text[first:]], device=self.hidden.device),
