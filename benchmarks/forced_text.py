@@ -97,7 +97,7 @@ def _force(model: Any, stamps: list[int], end: int, tokens: int) -> None:
     words -= words @ directions @ directions.T
     words[end] = 4 * stop
     words[stamps] -= 1.5 * stamp
-    # What is written hangs on its place more than on all layers, so that no text repeats itself: a loop is decoded again.
+    # What is written hangs on its place above all, so that no text repeats itself: a loop is decoded again.
     positions.mul_(60)
     last = tokens + 3  # start, language, task
     positions[:last] += 30 * (stamp - stop)
