@@ -42,8 +42,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("model")
     parser.add_argument("folder", type=Path)
+    parser.add_argument("--engine", default="transformers", help="transformers or ct2.")
     options = parser.parse_args()
-    transcriber = Transcriber(options.model, word_times=True)
+    transcriber = Transcriber(options.model, engine=options.engine, word_times=True)
     errors: list[int] = []
     sessions = sorted(options.folder.glob("*.cha"))
     for path in sessions:
@@ -51,8 +52,9 @@ def main() -> None:
         errors += errors_ms(chat.read(path), written)
     result.write(
         "word_times",
-        ("torch", "transformers"),
+        ("torch", "transformers", "ctranslate2"),
         f"{len(sessions)} sessions of {options.folder}, {options.model}, {len(errors)} matching words",
+        engine=options.engine,
         median_error_ms=round(float(np.median(errors))),
         share_within_ms={limit: round(float((np.abs(errors) <= limit).mean()), 3) for limit in LIMITS_MS},
     )

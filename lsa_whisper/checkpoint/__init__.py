@@ -9,19 +9,25 @@ Only safetensors are read (pickled weights can run code), and code that travels 
 Context, mel bands, vocabulary and special tokens are whatever the directory says; nothing here knows OpenAI's numbers.
 """
 
+from lsa_whisper.checkpoint.converted import Converted, load_converted
 from lsa_whisper.checkpoint.exporting import export
-from lsa_whisper.checkpoint.folder import digest
+from lsa_whisper.checkpoint.exporting_ct2 import converted_once
+from lsa_whisper.checkpoint.folder import digest, is_converted
 from lsa_whisper.checkpoint.loading import Checkpoint, load
 from lsa_whisper.checkpoint.saving import save
 from lsa_whisper.checkpoint.vocabulary import decoder_prompt, fit_generation_config, timestamps
 
 __all__ = [
     "Checkpoint",
+    "Converted",
+    "converted_once",
     "decoder_prompt",
     "digest",
     "export",
     "fit_generation_config",
+    "is_converted",
     "load",
+    "load_converted",
     "save",
     "timestamps",
 ]

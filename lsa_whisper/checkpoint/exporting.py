@@ -7,11 +7,13 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from lsa_whisper.checkpoint.converted import require_ctranslate2
+from lsa_whisper.checkpoint.exporting_ct2 import any_language, convert
 from lsa_whisper.checkpoint.folder import REPEATED_FILES, written_whole
 from lsa_whisper.checkpoint.loading import Checkpoint, load
 from lsa_whisper.checkpoint.saving import save
 from lsa_whisper.checkpoint.vocabulary import decoder_prompt
-from lsa_whisper.errors import CheckpointError, MissingExtraError
+from lsa_whisper.errors import CheckpointError
 
 _TOLERANCE = 1e-3
 
@@ -25,24 +27,26 @@ def export(
         checkpoint: what ``load`` returned, or the folder to load (an adapter is merged by then).
         out: the folder to write; an older checkpoint there is replaced.
         to: ``hf`` (a Hugging Face folder, as Batchalign reads it) or ``ct2`` (CTranslate2, as faster-whisper reads it).
-        dtype: ``float32``, or ``float16`` or ``bfloat16`` for half the size; a loaded checkpoint keeps its own.
+        dtype: ``float32``, or ``float16`` or ``bfloat16`` for half the size; a loaded checkpoint keeps its own. ``ct2``
+            also stores ``int8`` (a quarter of the size) and ``int8_float16``.
         merge: merge an adapter the model still carries; ``False`` writes such an adapter by itself.
 
     Raises:
-        CheckpointError: the written model does not compute what the given one does; nothing is left at ``out``.
+        CheckpointError: the written model does not compute what the given one does, or CTranslate2 has no place for
+            it; nothing is left at ``out``.
         MissingExtraError: ``ct2`` without CTranslate2.
     """
     if to not in ("hf", "ct2"):
         raise CheckpointError(f"cannot export to {to!r}: choose hf or ct2")
     if to == "ct2":
-        _require_ctranslate2()
+        require_ctranslate2("export to ct2")
     if not isinstance(checkpoint, Checkpoint):
-        checkpoint = load(checkpoint, dtype=dtype)
+        checkpoint = load(checkpoint, dtype="float32" if to == "ct2" else dtype)
     out = Path(out)
     with written_whole(out) as partial, tempfile.TemporaryDirectory(dir=partial.parent) as scratch:
         written = _write_verified(checkpoint, Path(scratch) / "checkpoint", merge=merge)
         if to == "ct2":
-            written = _convert(written, Path(scratch) / "ct2")
+            written = convert(load(written), written, Path(scratch) / "ct2", dtype=dtype)
         for file in sorted(written.iterdir()):
             file.rename(partial / file.name)
     return out
@@ -93,7 +97,7 @@ def _difference(checkpoint: Checkpoint, model: Any, again: Any) -> float:
     probe = torch.randn(
         1, checkpoint.feature_extractor.feature_size, frames, generator=torch.Generator().manual_seed(0)
     )
-    prompt = decoder_prompt(checkpoint.tokenizer, model.generation_config, language=_any_language(model))
+    prompt = decoder_prompt(checkpoint.tokenizer, model.generation_config, language=any_language(model))
     logits = []
     for each in (model, again):
         weight = next(each.parameters())
@@ -102,24 +106,3 @@ def _difference(checkpoint: Checkpoint, model: Any, again: Any) -> float:
             output = each(input_features=probe.to(weight.device, weight.dtype), decoder_input_ids=inputs)
         logits.append(output.logits.float().cpu())
     return float((logits[0] - logits[1]).abs().max())
-
-
-def _any_language(model: Any) -> str:
-    known = getattr(model.generation_config, "lang_to_id", None) or {"<|en|>": 0}
-    return str(next(iter(known)).strip("<|>"))
-
-
-def _require_ctranslate2() -> None:
-    try:
-        import ctranslate2  # noqa: F401
-    except ImportError as error:
-        raise MissingExtraError("export to ct2", "CTranslate2", "ct2") from error
-
-
-def _convert(source: Path, out: Path) -> Path:
-    """Return a CTranslate2 folder made from a Hugging Face one, with the files faster-whisper looks for."""
-    from ctranslate2.converters import TransformersConverter
-
-    copied = ["tokenizer.json", "preprocessor_config.json", "lsa_whisper.json"]
-    TransformersConverter(str(source), copy_files=copied).convert(str(out))
-    return out

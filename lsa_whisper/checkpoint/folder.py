@@ -34,8 +34,13 @@ def is_local(path: str | Path) -> bool:
     return re.fullmatch(r"\w[\w.-]*/[\w.-]+", path) is None
 
 
+def is_converted(path: str | Path) -> bool:
+    """Tell whether a folder holds a CTranslate2 model."""
+    return (Path(path) / "model.bin").exists() and any(Path(path).glob("vocabulary.*"))
+
+
 def verify(folder: Path) -> None:
-    """Return when a folder can be loaded.
+    """Return when a folder can be loaded by transformers.
 
     Raises:
         CheckpointError: it is missing, incomplete, pickled, or not Whisper.
@@ -43,6 +48,10 @@ def verify(folder: Path) -> None:
     if not folder.is_dir():
         raise CheckpointError(
             f"{folder}: no such folder; give a folder with config.json and model.safetensors, or a hub name owner/model"
+        )
+    if is_converted(folder):
+        raise CheckpointError(
+            f"{folder}: holds a CTranslate2 model; use the engine ct2, or the checkpoint it came from"
         )
     if (folder / ADAPTER_FILE).exists():
         if not (folder / "adapter_model.safetensors").exists():
@@ -99,7 +108,8 @@ def digest(path: str | Path) -> str:
     if not is_local(path):
         return f"hub:{path}"
     folder = Path(path)
-    verify(folder)
+    if not is_converted(folder):
+        verify(folder)
     summary = hashlib.sha256()
     labels = read_json(folder / OUR_FILE).get("labels") if (folder / OUR_FILE).exists() else None
     summary.update(json.dumps(labels, sort_keys=True).encode())

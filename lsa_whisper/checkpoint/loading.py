@@ -68,7 +68,7 @@ def load(path: str | Path, *, dtype: str = "float32", device: str = "cpu") -> Ch
         raise CheckpointError(f"numbers of type {dtype!r} are not known; choose {', '.join(_DTYPES)}")
     with quiet():
         model = _onto(_load_model(source, dtype), device).eval()
-        feature_extractor, tokenizer = _load_processor(source)
+        feature_extractor, tokenizer = load_processor(source)
     labels = Labels.from_dict(ours["labels"]) if "labels" in ours else Labels("fluent")
     recipe, provenance = ours.get("recipe", {}), ours.get("provenance", {})
     return Checkpoint(source, model, feature_extractor, tokenizer, labels, recipe, provenance)
@@ -131,7 +131,7 @@ def _load_merged(folder: Path, dtype: str) -> Any:
     return model
 
 
-def _load_processor(source: str) -> tuple[Any, Any]:
+def load_processor(source: str) -> tuple[Any, Any]:
     """Return the feature extractor and the tokenizer; those of an adapter's base where the adapter has none."""
     from transformers import AutoFeatureExtractor, AutoTokenizer
 

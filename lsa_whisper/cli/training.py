@@ -51,7 +51,7 @@ def estimate_memory(**parameters: Any) -> None:
 @click.option("--to", default="hf", show_default=True, type=click.Choice(["hf", "ct2"]), help="Format.")
 @click.option("--merge/--no-merge", default=True, show_default=True, help="Merge an adapter into its base.")
 @click.option(
-    "--dtype", default="float32", show_default=True, help="float32, or float16 or bfloat16 for half the size."
+    "--dtype", default="float32", show_default=True, help="float32, float16, bfloat16; for ct2 also int8, int8_float16."
 )
 def export(**parameters: Any) -> None:
     """Write a checkpoint that other programs load.

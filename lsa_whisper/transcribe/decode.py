@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Protocol, runtime_checkable
@@ -86,6 +86,60 @@ def token_limit(duration_s: float, prompt_length: int, max_positions: int) -> in
     (84, 445)
     """
     return max(1, min(round(30 * duration_s) + 24, max_positions - prompt_length))
+
+
+def by_length(windows: Sequence[Any], batch_size: int) -> Iterator[list[int]]:
+    """Yield the indices of each batch: windows of like length, because a batch lasts as long as its longest text.
+
+    >>> list(by_length(["aa", "aaaa", "a", "aaa"], 2))
+    [[1, 3], [0, 2]]
+    """
+    order = sorted(range(len(windows)), key=lambda index: -len(windows[index]))
+    for first in range(0, len(order), batch_size):
+        yield order[first : first + batch_size]
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """What turns the tokens of a window into its pieces.
+
+    Attributes:
+        end: the end of text.
+        stamps: token id -> seconds.
+        text_of: ids -> text.
+    """
+
+    end: int
+    stamps: dict[int, float]
+    text_of: Callable[[Sequence[int]], str]
+
+    def length(self, tokens: Sequence[int], limit: int) -> int:
+        """Return how many tokens come before the end of text, at most ``limit``."""
+        return next((at for at, token in enumerate(tokens[:limit]) if token == self.end), min(limit, len(tokens)))
+
+    def window(
+        self,
+        tokens: Sequence[int],
+        logprobs: Sequence[float],
+        duration_s: float,
+        limit: int,
+        times_of: Callable[[Sequence[int]], Sequence[float]] | None = None,
+    ) -> DecodedWindow:
+        """Return what a window's tokens say.
+
+        Args:
+            tokens: decoded, without the prompt; what follows the end of text does not count.
+            logprobs: one per token, that of the end of text included.
+            duration_s: length of the window's sound.
+            limit: see :func:`token_limit`.
+            times_of: tokens -> where each begins and, last, where the text ends; absent when not asked for.
+        """
+        length = self.length(tokens, limit)
+        complete = length < limit
+        counted = logprobs[: length + complete]
+        times_s = times_of(tokens[:length]) if times_of and length else ()
+        pieces = pieces_of(tokens[:length], logprobs[:length], self.stamps, duration_s, self.text_of, times_s)
+        return DecodedWindow(pieces, sum(counted) / len(counted), complete)
 
 
 def pieces_of(

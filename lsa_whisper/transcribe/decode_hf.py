@@ -13,7 +13,8 @@ import numpy as np
 import torch
 
 from lsa_whisper.checkpoint import Checkpoint, decoder_prompt
-from lsa_whisper.transcribe.decode import DecodedWindow, pieces_of, token_limit
+from lsa_whisper.transcribe.decode import DecodedWindow, Spelling, by_length, token_limit
+from lsa_whisper.transcribe.features import log_mel
 from lsa_whisper.transcribe.rules import Rules
 from lsa_whisper.transcribe.token_times import token_times
 
@@ -25,29 +26,26 @@ class TransformersDecoder:
 
     def __init__(self, checkpoint: Checkpoint, *, language: str = "en", batch_size: int = 8, word_times: bool = False):
         self._checkpoint, self._word_times = checkpoint, word_times
-        self._model = checkpoint.model
+        self.model = checkpoint.model
         self._batch_size = batch_size
-        self._rules = Rules(checkpoint)
+        self.rules = Rules(checkpoint)
+        self._spelling = Spelling(self.rules.end, self.rules.stamps, self._text)
         self._rate_hz = int(checkpoint.feature_extractor.sampling_rate)
-        self._prompt = decoder_prompt(
+        self.prompt = decoder_prompt(
             checkpoint.tokenizer,
-            self._model.generation_config,
+            self.model.generation_config,
             language=language,
-            with_timestamps=bool(self._rules.stamps),
+            with_timestamps=bool(self.rules.stamps),
         )
 
     def decode(self, windows: Sequence[np.ndarray]) -> list[DecodedWindow]:
         """Return one result per window, in order.
 
-        Windows of like length share a batch, because a batch lasts as long as its longest text.
-
         Args:
             windows: float32 mono samples at the model's rate; what exceeds the context is not heard.
         """
-        order = sorted(range(len(windows)), key=lambda index: -len(windows[index]))
         results: dict[int, DecodedWindow] = {}
-        for first in range(0, len(order), self._batch_size):
-            chosen = order[first : first + self._batch_size]
+        for chosen in by_length(windows, self._batch_size):
             results.update(zip(chosen, self._decode_batch([windows[index] for index in chosen]), strict=True))
         return [results[index] for index in range(len(windows))]
 
@@ -62,49 +60,39 @@ class TransformersDecoder:
             return self.decode([window])[0]
         said = self._checkpoint.tokenizer.encode(f" {previous.strip()}", add_special_tokens=False)
         after = copy.copy(self)
-        after._prompt = [begin, *said[-(self._model.config.max_target_positions // 2 - 1) :], *self._prompt]
+        after.prompt = [begin, *said[-(self.model.config.max_target_positions // 2 - 1) :], *self.prompt]
         return after.decode([window])[0]
 
     @torch.inference_mode()
     def _decode_batch(self, windows: Sequence[np.ndarray]) -> list[DecodedWindow]:
         durations_s = [min(len(window) / self._rate_hz, self._checkpoint.context_s) for window in windows]
-        hidden = self._model.get_encoder()(self.features(windows)).last_hidden_state
-        tokens, logprobs = self._greedy(hidden, torch.tensor(durations_s, device=self._model.device))
+        hidden = self.model.get_encoder()(self.features(windows)).last_hidden_state
+        tokens, logprobs = self._greedy(hidden, torch.tensor(durations_s, device=self.model.device))
         rows = zip(tokens.tolist(), logprobs.tolist(), durations_s, hidden.split(1), strict=True)
         return [self._result(*row) for row in rows]
 
     def features(self, windows: Sequence[np.ndarray]) -> torch.Tensor:
         """Return the log-mel spectra ``(batch, mels, frames)`` the encoder expects, padded to its context."""
-        extractor = self._checkpoint.feature_extractor
-        samples = round(self._checkpoint.context_s * self._rate_hz)
-        features = extractor(
-            list(windows),
-            sampling_rate=self._rate_hz,
-            return_tensors="pt",
-            padding="max_length",
-            max_length=samples,
-            truncation=True,
-        ).input_features
-        return features.to(self._model.device, self._model.dtype)
+        spectra = log_mel(self._checkpoint.feature_extractor, windows, self._checkpoint.context_s)
+        return spectra.to(self.model.device, self.model.dtype)
 
     def _greedy(self, hidden: torch.Tensor, durations_s: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Return tokens and log-probabilities ``(batch, n)``; a row that has ended goes on with the end of text."""
-        rules, batch = self._rules, len(hidden)
+        rules, batch = self.rules, len(hidden)
         limits = torch.tensor([self._limit(each) for each in durations_s.tolist()], device=hidden.device)
         longest = int(limits.max())
         tokens = torch.full((batch, longest), rules.end, device=hidden.device)
         logprobs = torch.zeros((batch, longest), device=hidden.device)
         active = torch.arange(batch, device=hidden.device)  # the rows still being written
-        step = torch.tensor([self._prompt], device=hidden.device).expand(batch, -1)
+        step = torch.tensor([self.prompt], device=hidden.device).expand(batch, -1)
         cache = None
         for position in range(longest):
-            output = self._model(
+            output = self.model(
                 encoder_outputs=(hidden,), decoder_input_ids=step, past_key_values=cache, use_cache=True
             )
             cache = output.past_key_values
-            logits = output.logits[:, -1].float()
             written = tokens[active, :position]
-            best_logprob, best = rules.apply(logits, written, durations_s[active]).max(dim=-1)
+            best, best_logprob = rules.choose(output.logits[:, -1], written, durations_s[active])
             # Each row keeps to its own limit: what a window gives must not depend on the others in its batch.
             over = limits[active] <= position
             if position:
@@ -122,20 +110,19 @@ class TransformersDecoder:
         return tokens, logprobs
 
     def _limit(self, duration_s: float) -> int:
-        return token_limit(duration_s, len(self._prompt), self._model.config.max_target_positions)
+        return token_limit(duration_s, len(self.prompt), self.model.config.max_target_positions)
 
     def _result(
         self, tokens: list[int], logprobs: list[float], duration_s: float, hidden: torch.Tensor
     ) -> DecodedWindow:
-        length = next((at for at, token in enumerate(tokens) if token == self._rules.end), len(tokens))
-        complete = length < self._limit(duration_s)
-        counted = logprobs[: length + complete]
-        times_s = self._times_s(tokens[:length], duration_s, hidden) if self._word_times and length else []
-        pieces = pieces_of(tokens[:length], logprobs[:length], self._rules.stamps, duration_s, self._text, times_s)
-        return DecodedWindow(pieces, sum(counted) / len(counted), complete)
+        def times_of(text: Sequence[int]) -> list[float]:
+            return self._times_s(text, duration_s, hidden)
 
-    def _times_s(self, tokens: list[int], duration_s: float, hidden: torch.Tensor) -> list[float]:
-        return token_times(self._model, hidden, self._prompt, tokens, duration_s, self._checkpoint.time_precision_s)
+        times = times_of if self._word_times else None
+        return self._spelling.window(tokens, logprobs, duration_s, self._limit(duration_s), times)
+
+    def _times_s(self, tokens: Sequence[int], duration_s: float, hidden: torch.Tensor) -> list[float]:
+        return token_times(self.model, hidden, self.prompt, tokens, duration_s, self._checkpoint.time_precision_s)
 
     def _text(self, tokens: Sequence[int]) -> str:
         return str(

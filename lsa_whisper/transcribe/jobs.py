@@ -47,6 +47,7 @@ class Settings:
     word_times: bool
     windows: str
     vad: str
+    draft: str | Path | None = None
 
     @cached_property
     def transcriber(self) -> Transcriber:
@@ -94,6 +95,7 @@ def transcribe(
     role: str = "Participant",
     corpus: str = "",
     word_times: bool = False,
+    draft: str | Path | None = None,
     windows: str = "speech",
     vad: str = "auto",
     speakers: Path | None = None,
@@ -104,14 +106,14 @@ def transcribe(
 
     Args:
         inputs: recordings, and folders that are searched for recordings.
-        model: a checkpoint folder or a hub name.
+        model: a checkpoint folder or a hub name; for ``ct2`` also a folder that ``export --to ct2`` wrote.
         out: the folder for transcripts (folders among the inputs keep their inner folders); beside the audio if absent.
         formats: what to write besides ``cha``, which is always written.
         language: ISO 639-3 (``eng``) or Whisper's code (``en``).
         batch_size: windows decoded together.
         device: ``auto`` takes a GPU where there is one.
-        dtype: ``auto`` is float32 on a CPU, bfloat16 or float16 on a GPU.
-        engine: the decoder.
+        dtype: ``auto`` is float32 on a CPU, bfloat16 or float16 on a GPU; for ``ct2``, the type that is stored.
+        engine: ``transformers`` or ``ct2`` (CTranslate2): the same text, computed by another library.
         speaker: the code of whoever speaks, where the model does not write roles.
         role: that speaker's role in ``@ID``.
         corpus: a name for ``@ID``.
@@ -121,19 +123,21 @@ def transcribe(
         speakers: who speaks when, as RTTM, TextGrid or CHAT; or a folder with such a file for each recording.
         review: a table to write of the words and utterances the model was least sure of, worst first.
         log: a file that gets a line for each recording.
+        draft: a small checkpoint with the same vocabulary that guesses what the model will write; it changes how long
+            that takes, not the text.
 
     Raises:
         AudioError: there is nothing to transcribe, or the only recording cannot be.
         CheckpointError: the model cannot be loaded.
         LsaWhisperError: an unknown format or engine.
     """
-    verify_engine(engine)
+    verify_engine(engine, draft)
     verify_windows(windows)
     vad = voice_activity.resolve(vad)
     wanted = _known_formats(formats)
-    device, dtype = placement(device, dtype)
+    device, dtype = placement(device, dtype, engine)
     settings = Settings(
-        model, language, batch_size, device, dtype, engine, speaker, role, corpus, word_times, windows, vad
+        model, language, batch_size, device, dtype, engine, speaker, role, corpus, word_times, windows, vad, draft
     )
     jobs = list(find_jobs(inputs, out))
     if not jobs:

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
-from lsa_whisper import __version__, checkpoint
+from lsa_whisper import __version__
 from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
 from lsa_whisper.chat import Transcript
-from lsa_whisper.errors import CheckpointError, LsaWhisperError
+from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.transcribe import vad as voice_activity
 from lsa_whisper.transcribe.assemble import Heading, Written, written
-from lsa_whisper.transcribe.decode import ContextDecoder, Decoder
+from lsa_whisper.transcribe.decode import ContextDecoder
+from lsa_whisper.transcribe.engines import ENGINES, open_engine, placement, verify_engine
 from lsa_whisper.transcribe.hearing import hear_in_sequence, hear_speech
 from lsa_whisper.transcribe.language import chat_code, whisper_code
 from lsa_whisper.transcribe.partial import Heard, Partial
 from lsa_whisper.transcribe.speech import Speech
 from lsa_whisper.transcribe.turns import Turns
 
-ENGINES = ("transformers",)
 WINDOWS = ("speech", "sequential")
+__all__ = ["ENGINES", "WINDOWS", "Transcriber", "placement", "verify_engine", "verify_windows"]
+
 _VIDEO = (".mp4", ".mov", ".webm", ".mkv", ".avi")
 _BATCHES_AT_ONCE = 8  # windows of several batches are held in memory together, so that like lengths can meet
 
@@ -49,16 +50,18 @@ class Transcriber:
         word_times: bool = False,
         windows: str = "speech",
         vad: str = "auto",
+        draft: str | Path | None = None,
     ):
         """Load the model.
 
         Args:
-            model: a checkpoint folder or a hub name.
+            model: a checkpoint folder or a hub name; for ``ct2`` also a folder that ``export --to ct2`` wrote (such a
+                folder is made of any other checkpoint, and kept in the user's cache).
             language: ISO 639-3 (``eng``) or Whisper's code (``en``).
             batch_size: windows decoded together.
             device: ``auto`` takes a GPU where there is one.
-            dtype: ``auto`` is float32 on a CPU, bfloat16 or float16 on a GPU.
-            engine: the decoder, see :data:`ENGINES`.
+            dtype: ``auto`` is float32 on a CPU, bfloat16 or float16 on a GPU; for ``ct2``, the type that is stored.
+            engine: the decoder's library, see :data:`ENGINES`; both write the same text.
             speaker: the code of whoever speaks, where the model does not write roles.
             role: that speaker's role in ``@ID``.
             corpus: a name for ``@ID``.
@@ -66,17 +69,26 @@ class Transcriber:
             windows: ``speech`` cuts in silence; ``sequential`` goes on after the last complete time stamp, with the
                 text before as prompt.
             vad: what finds speech: ``silero``, ``energy``, or ``auto`` for the better one that is installed.
+            draft: a small checkpoint with the same vocabulary that guesses what the model will write.
 
         Raises:
             CheckpointError: the model cannot be loaded, or does not know the language.
             LsaWhisperError: the engine does not offer such windows, or there is no such setting.
         """
-        verify_engine(engine)
+        verify_engine(engine, draft)
         verify_windows(windows)
         self._vad = voice_activity.resolve(vad)
-        device, dtype = placement(device, dtype)
-        self._checkpoint = checkpoint.load(model, dtype=dtype, device=device)
-        self._decoder = _decoder(self._checkpoint, whisper_code(language), batch_size, word_times)
+        device, dtype = placement(device, dtype, engine)
+        self._checkpoint, self._decoder, dtype = open_engine(
+            engine,
+            model,
+            device=device,
+            dtype=dtype,
+            language=whisper_code(language),
+            batch_size=batch_size,
+            word_times=word_times,
+            draft=draft,
+        )
         if windows == "sequential" and not isinstance(self._decoder, ContextDecoder):
             raise LsaWhisperError(f"engine {engine} takes no previous text; use --windows speech, or another engine")
         self._sequential = windows == "sequential"
@@ -147,34 +159,3 @@ def verify_windows(windows: str) -> None:
     """
     if windows not in WINDOWS:
         raise LsaWhisperError(f"windows {windows!r} are not known; choose {' or '.join(WINDOWS)}")
-
-
-def verify_engine(engine: str) -> None:
-    """Return when there is such an engine.
-
-    Raises:
-        LsaWhisperError: there is none.
-    """
-    if engine not in ENGINES:
-        raise LsaWhisperError(f"engine {engine!r} is not known; choose {' or '.join(ENGINES)}")
-
-
-def placement(device: str, dtype: str) -> tuple[str, str]:
-    """Return the device and number format that ``auto`` stands for on this machine."""
-    import torch
-
-    if device == "auto":
-        device = "cuda" if torch.cuda.is_available() else "cpu"
-    if dtype == "auto":
-        on_gpu = "bfloat16" if torch.cuda.is_available() and torch.cuda.is_bf16_supported() else "float16"
-        dtype = on_gpu if device.startswith("cuda") else "float32"
-    return device, dtype
-
-
-def _decoder(loaded: Any, language: str, batch_size: int, word_times: bool) -> Decoder:
-    if loaded.feature_extractor.sampling_rate != SAMPLE_RATE_HZ:
-        rate_hz = loaded.feature_extractor.sampling_rate
-        raise CheckpointError(f"{loaded.path}: hears {rate_hz} Hz, recordings come at {SAMPLE_RATE_HZ}; use another")
-    from lsa_whisper.transcribe.decode_hf import TransformersDecoder
-
-    return TransformersDecoder(loaded, language=language, batch_size=batch_size, word_times=word_times)

@@ -21,12 +21,12 @@ def test_greedy_equals_the_library_token_by_token(loaded):
     from transformers import GenerationMixin, SuppressTokensLogitsProcessor, WhisperTimeStampLogitsProcessor
 
     decoder = TransformersDecoder(loaded, batch_size=5)
-    suppressed = decoder._rules._suppressed.nonzero().flatten().tolist()
+    suppressed = [*decoder.rules._may.suppressed]
     processors = [
         SuppressTokensLogitsProcessor(suppressed),
-        WhisperTimeStampLogitsProcessor(loaded.model.generation_config, begin_index=len(decoder._prompt)),
+        WhisperTimeStampLogitsProcessor(loaded.model.generation_config, begin_index=len(decoder.prompt)),
     ]
-    prompt = torch.tensor([decoder._prompt] * 5)
+    prompt = torch.tensor([decoder.prompt] * 5)
     with torch.inference_mode():
         features = decoder.features([voice(CONTEXT_S, seed=seed) for seed in range(5)])
         hidden = loaded.model.get_encoder()(features)
@@ -64,18 +64,17 @@ def test_rows_that_end_at_different_times_leave_the_batch_unharmed(taught, loade
     expected = decoder.decode(windows)
     ends = iter([1, 5, 30, 200])
     forced = dict(zip(range(4), ends, strict=True))
-    apply = Rules.apply
+    choose = Rules.choose
 
     def ending(self, logits, tokens, durations_s):
         # The rows are told apart by their durations, which differ by a sample.
-        scores = apply(self, logits, tokens, durations_s)
+        chosen, logprobs = choose(self, logits, tokens, durations_s)
         for row, duration_s in enumerate(durations_s.tolist()):
             if tokens.shape[1] >= forced[round((duration_s - 4) * 16_000)]:
-                scores[row] = -torch.inf
-                scores[row, self.end] = 0.0
-        return scores
+                chosen[row] = self.end
+        return chosen, logprobs
 
-    monkeypatch.setattr(Rules, "apply", ending)
+    monkeypatch.setattr(Rules, "choose", ending)
     longer = [voice(4 + extra / 16_000, seed=extra) for extra in range(4)]
     results = decoder.decode(longer)
     assert results[0].pieces == ()
@@ -102,19 +101,26 @@ def test_a_model_that_never_ends_is_stopped_and_says_so(loaded):
 def test_suppressed_and_special_tokens_are_never_written(loaded):
     rules = Rules(loaded)
     added = loaded.tokenizer.get_added_vocab()
-    logits = torch.zeros(1, loaded.model.config.vocab_size)
-    scores = rules.apply(logits, torch.tensor([[added["<|0.00|>"], 5]]), torch.tensor([8.0]))[0]
-    for token in ("<|startoftranscript|>", "<|en|>", "<|transcribe|>", "<|notimestamps|>"):
-        assert scores[added[token]] == -torch.inf
-    assert (scores[len(loaded.tokenizer) :] == -torch.inf).all()
-    assert scores[added["<|0.00|>"]] == -torch.inf and scores[added["<|0.02|>"]] > -torch.inf
+    for token in ("<|startoftranscript|>", "<|en|>", "<|transcribe|>", "<|notimestamps|>", "<|0.00|>"):
+        assert may_follow(rules, [added["<|0.00|>"], 5], added[token]) == -torch.inf
+    for row in range(len(loaded.tokenizer), loaded.model.config.vocab_size):
+        assert may_follow(rules, [added["<|0.00|>"], 5], row) == -torch.inf
+    assert may_follow(rules, [added["<|0.00|>"], 5], added["<|0.02|>"]) > -0.1
+
+
+def may_follow(rules, tokens, token):
+    """Return the log-probability of a token that the model wants above all others, as far as it may be written."""
+    logits = torch.zeros(1, rules._may.size)
+    logits[0, token] = 20.0
+    (chosen,), (logprob,) = rules.choose(logits, torch.tensor([tokens]), torch.tensor([8.0]))
+    return float(logprob) if chosen == token else -torch.inf
 
 
 def test_a_model_without_stamps_gives_one_piece_for_the_window(taught):
     model = checkpoint.load(taught)
     model.model.generation_config.suppress_tokens = sorted(checkpoint.timestamps(model.tokenizer))
     decoder = TransformersDecoder(model)
-    assert decoder._prompt[-1] == model.tokenizer.convert_tokens_to_ids("<|notimestamps|>")
+    assert decoder.prompt[-1] == model.tokenizer.convert_tokens_to_ids("<|notimestamps|>")
     (result,) = decoder.decode([voice(3)])
     assert len(result.pieces) <= 1
     assert all((piece.start_s, piece.end_s) == (0.0, 3.0) for piece in result.pieces)
@@ -125,7 +131,7 @@ def test_a_multilingual_model_is_asked_in_its_language(tmp_path):
     model = checkpoint.load(folder)
     ids = model.tokenizer.get_added_vocab()
     decoder = TransformersDecoder(model, language="es")
-    assert decoder._prompt == [ids["<|startoftranscript|>"], ids["<|es|>"], ids["<|transcribe|>"]]
+    assert decoder.prompt == [ids["<|startoftranscript|>"], ids["<|es|>"], ids["<|transcribe|>"]]
     assert len(decoder.decode([voice(2)])) == 1
 
 

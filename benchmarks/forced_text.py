@@ -1,0 +1,116 @@
+"""Whispers of real sizes that have learned nothing, but end each window after a known number of tokens.
+
+Speed depends on how many tokens a model writes, and random weights write on until they are stopped. Rules of a library
+that stop them would measure those rules. So the end is in the weights themselves: the decoder's positions point
+away from the end of text up to a place, and towards it from there on. Time stamps are made as improbable, but for the
+first token, which has to be one. The same weights then write as much text in every program.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import torch
+from transformers import (
+    AutoTokenizer,
+    GenerationConfig,
+    WhisperConfig,
+    WhisperFeatureExtractor,
+    WhisperForConditionalGeneration,
+)
+
+from lsa_whisper import checkpoint
+from lsa_whisper.labels import Labels
+
+# width, layers of the encoder, layers of the decoder, heads, mel bands
+SHAPES = {
+    "tiny": (384, 4, 4, 6, 80),
+    "base": (512, 6, 6, 8, 80),
+    "small": (768, 12, 12, 12, 80),
+    "turbo": (1280, 32, 4, 20, 128),
+    "large-v3": (1280, 32, 32, 20, 128),
+}
+_OPENAI = (
+    (r"^model\.", ""),
+    (r"layers\.", "blocks."),
+    (r"self_attn_layer_norm", "attn_ln"),
+    (r"encoder_attn_layer_norm", "cross_attn_ln"),
+    (r"final_layer_norm", "mlp_ln"),
+    (r"self_attn", "attn"),
+    (r"encoder_attn", "cross_attn"),
+    (r"q_proj", "query"),
+    (r"k_proj", "key"),
+    (r"v_proj", "value"),
+    (r"out_proj", "out"),
+    (r"fc1", "mlp.0"),
+    (r"fc2", "mlp.2"),
+    (r"encoder\.layer_norm", "encoder.ln_post"),
+    (r"decoder\.layer_norm", "decoder.ln"),
+    (r"embed_tokens", "token_embedding"),
+    (r"embed_positions\.weight", "positional_embedding"),
+)
+
+
+def build(size: str, processor: Path, tokens: int, out: Path) -> Path:
+    """Write a checkpoint of a size that writes ``tokens`` tokens for a window, and return its folder.
+
+    Args:
+        size: one of :data:`SHAPES`.
+        processor: a folder with the tokenizer and generation settings of OpenAI's model of that size.
+        tokens: how many.
+        out: the folder to write.
+    """
+    width, encoder_layers, decoder_layers, heads, mels = SHAPES[size]
+    tokenizer = AutoTokenizer.from_pretrained(processor)
+    settings = GenerationConfig.from_pretrained(processor)
+    settings.alignment_heads = [[decoder_layers - 1, head] for head in range(heads)]
+    config = WhisperConfig(
+        vocab_size=len(tokenizer),
+        num_mel_bins=mels,
+        d_model=width,
+        encoder_layers=encoder_layers,
+        decoder_layers=decoder_layers,
+        encoder_attention_heads=heads,
+        decoder_attention_heads=heads,
+        encoder_ffn_dim=4 * width,
+        decoder_ffn_dim=4 * width,
+        pad_token_id=settings.eos_token_id,
+        bos_token_id=settings.eos_token_id,
+        eos_token_id=settings.eos_token_id,
+        decoder_start_token_id=settings.decoder_start_token_id,
+    )
+    torch.manual_seed(0)
+    model = WhisperForConditionalGeneration(config)
+    model.generation_config = settings
+    _force(model, sorted(checkpoint.timestamps(tokenizer)), int(settings.eos_token_id), tokens)
+    extractor = WhisperFeatureExtractor(feature_size=mels)
+    return checkpoint.save(out, model=model, feature_extractor=extractor, tokenizer=tokenizer, labels=Labels("fluent"))
+
+
+@torch.no_grad()
+def _force(model: Any, stamps: list[int], end: int, tokens: int) -> None:
+    words, positions = model.model.decoder.embed_tokens.weight, model.model.decoder.embed_positions.weight
+    directions, _ = torch.linalg.qr(torch.randn(words.shape[1], 2))
+    stop, stamp = directions.T
+    words -= words @ directions @ directions.T
+    words[end] = 4 * stop
+    words[stamps] -= 1.5 * stamp
+    # What is written hangs on its place above all, so that no text repeats itself: a loop is decoded again.
+    positions.mul_(60)
+    last = tokens + 3  # start, language, task
+    positions[:last] += 30 * (stamp - stop)
+    positions[last:] += 30 * (stamp + stop)
+
+
+def openai_weights(model: Any) -> dict[str, torch.Tensor]:
+    """Return a transformers Whisper's weights under the names of OpenAI's package."""
+    weights = {}
+    for name, tensor in model.state_dict().items():
+        if name == "proj_out.weight":
+            continue
+        for pattern, to in _OPENAI:
+            name = re.sub(pattern, to, name)
+        weights[name] = tensor
+    return weights

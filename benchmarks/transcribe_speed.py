@@ -1,0 +1,228 @@
+"""How fast is transcription, beside the programs people use, on the same weights, the same sound and the same machine?
+
+    python -m benchmarks.transcribe_speed corpora/storybook/test --processor PROCESSOR --sizes tiny base small
+
+PROCESSOR is a folder with the tokenizer and generation settings of openai/whisper-tiny (for turbo and large-v3, of
+openai/whisper-large-v3). The weights are random and write a known number of tokens for each window (see
+``forced_text``): the text means nothing, its length and therefore the work are the same for all. Decoding is greedy
+everywhere, without fallbacks. Ours are measured with all they do, from the file to CHAT.
+
+- ``transformers pipeline``: chunks of 30 s in batches; it hears the ends of its chunks twice;
+- ``faster-whisper batched``: over the same windows as ours, so that no difference in finding speech counts;
+- ``openai-whisper`` and ``faster-whisper``: one window after another.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import soundfile
+import torch
+
+from benchmarks import result
+from benchmarks.forced_text import SHAPES, build, openai_weights
+from lsa_whisper import checkpoint
+from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
+from lsa_whisper.transcribe import Transcriber
+from lsa_whisper.transcribe.speech import find_speech
+from lsa_whisper.transcribe.windows import cut_windows
+
+Run = Callable[[], Any]
+
+
+def main() -> None:
+    """Time every program on every size, in turns, and write the result."""
+    options = arguments()
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    torch.set_num_threads(options.threads)
+    with tempfile.TemporaryDirectory() as name:
+        audio, length_s = sound(options.folder, options.seconds, Path(name) / "audio.wav")
+        figures = {}
+        for size in options.sizes:
+            model = build(size, options.processor, options.tokens, Path(name) / size)
+            figures[size] = timed(programs(model, audio, device, options, size), length_s, options)
+    result.write(
+        "transcribe_speed",
+        ("torch", "transformers", "ctranslate2", "faster-whisper", "openai-whisper"),
+        f"{length_s:.0f} s of {options.folder} (SYNTHETIC speech), random weights, {options.tokens} tokens a window",
+        device=torch.cuda.get_device_name() if device == "cuda" else "cpu",
+        settings=f"batches of {options.batch_size}, {options.threads} threads, best of {options.rounds} rounds",
+        note=options.note,
+        load_average=[round(load, 1) for load in os.getloadavg()],
+        seconds_of_sound_per_second=figures,
+    )
+
+
+def arguments() -> argparse.Namespace:
+    """Return what was asked for."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--processor", type=Path, required=True)
+    parser.add_argument("--sizes", nargs="+", choices=SHAPES, default=["tiny", "base", "small"])
+    parser.add_argument("--tokens", type=int, default=80, help="For each window of up to 30 s.")
+    parser.add_argument("--seconds", type=float, default=480, help="Of sound.")
+    parser.add_argument("--batch-size", type=int, default=8)
+    parser.add_argument("--threads", type=int, default=os.cpu_count())
+    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--only", nargs="+", help="Programs whose names begin so.")
+    parser.add_argument("--note", default="", help="About the machine, for the result.")
+    return parser.parse_args()
+
+
+def sound(folder: Path, seconds: float, out: Path) -> tuple[Path, float]:
+    """Write the folder's recordings as one, cut to some seconds; return its path and length."""
+    parts = [Recording.open(path).load() for path in sorted(folder.glob("*.flac"))]
+    samples = np.concatenate(parts)[: round(seconds * SAMPLE_RATE_HZ)]
+    soundfile.write(out, samples, SAMPLE_RATE_HZ)
+    return out, len(samples) / SAMPLE_RATE_HZ
+
+
+def timed(runs: dict[str, Run], length_s: float, options: argparse.Namespace) -> dict[str, Any]:
+    """Return how much sound each program does in a second of the clock, and of the processor."""
+    seconds: dict[str, list[tuple[float, float]]] = {name: [] for name in runs}
+    for _ in range(options.rounds):
+        for name, run in runs.items():
+            clock, processor = time.perf_counter(), time.process_time()
+            run()
+            seconds[name].append((time.perf_counter() - clock, time.process_time() - processor))
+            print(f"{name}: {seconds[name][-1][0]:.1f} s, of the processor {seconds[name][-1][1]:.1f} s", flush=True)
+    best = {name: [min(values) for values in zip(*measured, strict=True)] for name, measured in seconds.items()}
+    return {
+        name: {"clock": round(length_s / clock, 2), "processor": round(length_s / processor, 2)}
+        for name, (clock, processor) in best.items()
+    }
+
+
+def programs(model: Path, audio: Path, device: str, options: argparse.Namespace, size: str) -> dict[str, Run]:
+    """Return what is timed, by name, loaded and ready."""
+    dtype = "float16" if device == "cuda" else "float32"
+    makers: dict[str, Callable[[], Run]] = {
+        "lsa-whisper": lambda: ours(model, audio, device, dtype, "transformers", options),
+        "lsa-whisper ct2": lambda: ours(converted(), audio, device, dtype, "ct2", options),
+        "lsa-whisper ct2 int8": lambda: ours(converted(), audio, device, "int8", "ct2", options),
+        "transformers pipeline": lambda: pipeline(model, audio, device, dtype, options),
+        "openai-whisper": lambda: openai(model, audio, device, size),
+        "faster-whisper": lambda: faster(converted(), audio, device, dtype, options),
+        "faster-whisper batched": lambda: faster_batched(converted(), audio, device, dtype, options),
+        "faster-whisper batched int8": lambda: faster_batched(converted(), audio, device, "int8", options),
+    }
+
+    def converted() -> Path:
+        out = model.with_name(f"{model.name}-ct2")
+        return out if out.exists() else checkpoint.export(model, out, to="ct2")
+
+    chosen = [name for name in makers if not options.only or name.startswith(tuple(options.only))]
+    return {name: makers[name]() for name in chosen}
+
+
+def ours(model: Path, audio: Path, device: str, dtype: str, engine: str, options: argparse.Namespace) -> Run:
+    """Return one of our engines, from the file to CHAT."""
+    transcriber = Transcriber(model, device=device, dtype=dtype, engine=engine, batch_size=options.batch_size)
+    return lambda: transcriber.transcribe(Recording.open(audio))
+
+
+def pipeline(model: Path, audio: Path, device: str, dtype: str, options: argparse.Namespace) -> Run:
+    """Return transformers' own pipeline, in chunks."""
+    from transformers import pipeline as load
+
+    pipe = load(
+        "automatic-speech-recognition",
+        str(model),
+        device=device,
+        dtype=getattr(torch, dtype),
+        chunk_length_s=30,
+        batch_size=options.batch_size,
+    )
+    asked = {"language": "en", "task": "transcribe", "num_beams": 1, "do_sample": False}
+    samples, rate_hz = soundfile.read(audio, dtype="float32")
+    return lambda: pipe({"raw": samples, "sampling_rate": rate_hz}, return_timestamps=True, generate_kwargs=dict(asked))
+
+
+def openai(model: Path, audio: Path, device: str, size: str) -> Run:
+    """Return OpenAI's package with the same weights."""
+    from whisper.model import ModelDimensions, Whisper
+
+    source = checkpoint.load(model).model
+    width, encoder_layers, decoder_layers, heads, mels = SHAPES[size]
+    vocabulary = source.config.vocab_size
+    loaded = Whisper(
+        ModelDimensions(mels, 1500, width, heads, encoder_layers, vocabulary, 448, width, heads, decoder_layers)
+    )
+    loaded.load_state_dict(openai_weights(source))
+    loaded = loaded.to(device).eval()
+    samples, _ = soundfile.read(audio, dtype="float32")
+    return lambda: loaded.transcribe(
+        samples,
+        language="en",
+        temperature=0.0,
+        condition_on_previous_text=False,
+        compression_ratio_threshold=None,
+        logprob_threshold=None,
+        no_speech_threshold=None,
+        fp16=device == "cuda",
+    )
+
+
+def faster(model: Path, audio: Path, device: str, dtype: str, options: argparse.Namespace) -> Run:
+    """Return faster-whisper, one window after another."""
+    from faster_whisper import WhisperModel
+
+    loaded = WhisperModel(str(model), device=device, compute_type=dtype, cpu_threads=options.threads)
+    samples, _ = soundfile.read(audio, dtype="float32")
+
+    def run() -> None:
+        segments, _ = loaded.transcribe(
+            samples,
+            language="en",
+            beam_size=1,
+            temperature=0.0,
+            condition_on_previous_text=False,
+            compression_ratio_threshold=None,
+            log_prob_threshold=None,
+            no_speech_threshold=None,
+        )
+        list(segments)
+
+    return run
+
+
+def faster_batched(model: Path, audio: Path, device: str, dtype: str, options: argparse.Namespace) -> Run:
+    """Return faster-whisper's batches over the windows we cut."""
+    from faster_whisper import BatchedInferencePipeline, WhisperModel
+
+    loaded = WhisperModel(str(model), device=device, compute_type=dtype, cpu_threads=options.threads)
+    batched = BatchedInferencePipeline(loaded)
+    recording = Recording.open(audio)
+    speech = find_speech(recording.stream(), SAMPLE_RATE_HZ)
+    spans = cut_windows(speech, context_s=30.0, duration_s=recording.duration_s)
+    clips = [{"start": span.start_ms / 1000, "end": span.end_ms / 1000} for span in spans]
+    samples, _ = soundfile.read(audio, dtype="float32")
+
+    def run() -> None:
+        segments, _ = batched.transcribe(
+            samples,
+            language="en",
+            beam_size=1,
+            temperature=0.0,
+            vad_filter=False,
+            clip_timestamps=clips,
+            batch_size=options.batch_size,
+            without_timestamps=False,
+            compression_ratio_threshold=None,
+            log_prob_threshold=None,
+            no_speech_threshold=None,
+        )
+        list(segments)
+
+    return run
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,28 @@
+"""Sound -> the log-mel spectra that an encoder expects, the same for every engine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+
+def log_mel(extractor: Any, windows: Sequence[np.ndarray], context_s: float) -> torch.Tensor:
+    """Return float32 spectra ``(batch, mels, frames)``, padded to the encoder's context.
+
+    Args:
+        extractor: the checkpoint's own.
+        windows: float32 mono samples at the extractor's rate; what exceeds the context is not heard.
+        context_s: the longest window the encoder hears at once.
+    """
+    spectra: torch.Tensor = extractor(
+        list(windows),
+        sampling_rate=extractor.sampling_rate,
+        return_tensors="pt",
+        padding="max_length",
+        max_length=round(context_s * extractor.sampling_rate),
+        truncation=True,
+    ).input_features
+    return spectra
