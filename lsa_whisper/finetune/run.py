@@ -6,6 +6,7 @@ import dataclasses
 import importlib.metadata
 import json
 import shutil
+import signal
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -17,9 +18,11 @@ from lsa_whisper import checkpoint, manifest
 from lsa_whisper.checkpoint import Checkpoint
 from lsa_whisper.errors import ManifestError
 from lsa_whisper.finetune import Finetuned
-from lsa_whisper.finetune.launch import rank
 from lsa_whisper.finetune.model import prepare_for_training, start
+from lsa_whisper.finetune.ranks import rank
 from lsa_whisper.finetune.recipe import Recipe
+from lsa_whisper.finetune.resume import check_fits, last_whole
+from lsa_whisper.finetune.stop import Stop
 from lsa_whisper.finetune.strategy import gathered, join_processes, leave_processes
 from lsa_whisper.finetune.trainer import SpeechTrainer
 from lsa_whisper.labels import Labels
@@ -42,7 +45,7 @@ def run(recipe: Recipe, say: Callable[[str], None]) -> Finetuned:
     say = say if rank() == 0 else _nothing
     trainer = SpeechTrainer(recipe, begun, model, unfinished, say)
     say(f"training {_millions(model)} of {labels.style} labels on {len(trainer.train_dataset)} windows")
-    result = trainer.train(resume_from_checkpoint=_last_saved(unfinished))
+    result = _train(trainer, unfinished, say)
     said |= {"steps": result.global_step, "loss": result.training_loss}
     weights = gathered(trainer)
     if rank() == 0:
@@ -51,6 +54,29 @@ def run(recipe: Recipe, say: Callable[[str], None]) -> Finetuned:
         shutil.rmtree(unfinished)
     leave_processes(trainer.accelerator)
     return Finetuned(out, result.global_step, result.training_loss)
+
+
+def _train(trainer: SpeechTrainer, unfinished: Path, say: Callable[[str], None]) -> Any:
+    """Train from the last whole checkpoint to the end.
+
+    Raises:
+        KeyboardInterrupt: If the run was stopped by Ctrl-C; it goes on when called again.
+        SystemExit: If it was stopped by another signal, with that signal's status.
+    """
+    with trainer.accelerator.main_process_first():
+        begin = last_whole(unfinished, say)
+    if begin is not None:
+        check_fits(begin, trainer.recipe, trainer.args.world_size)
+        say(f"going on from {begin}")
+    stop = Stop(trainer.accelerator)
+    trainer.add_callback(stop)
+    with stop.listening():
+        result = trainer.train(resume_from_checkpoint=str(begin) if begin else None)
+    if stop.signal and trainer.state.global_step < trainer.state.max_steps:
+        say(f"saved after step {trainer.state.global_step} of {trainer.state.max_steps}; the same command goes on")
+        leave_processes(trainer.accelerator)
+        raise KeyboardInterrupt if stop.signal == signal.SIGINT else SystemExit(128 + stop.signal)
+    return result
 
 
 def _nothing(line: str) -> None:
@@ -98,12 +124,6 @@ def _finished(out: Path, said: dict[str, Any]) -> Finetuned | None:
         return None
     same = all(before.get(key) == said[key] for key in ("recipe", "manifest_sha256"))
     return Finetuned(out, before["steps"], before["loss"]) if same and "steps" in before else None
-
-
-def _last_saved(folder: Path) -> str | None:
-    from transformers.trainer_utils import get_last_checkpoint
-
-    return get_last_checkpoint(str(folder))
 
 
 def _millions(model: Any) -> str:
