@@ -117,6 +117,8 @@ def _watch(ranks: Any) -> int | None:
 def _first_to_fail(failed: Sequence[int], logs: Mapping[int, str]) -> int:
     """Return the process that failed of itself: the others lose their connection to it, and say so at length."""
     own = [number for number in failed if _own_words(Path(logs[number]))]
+    if 0 in own:  # all may have found the same fault in the recipe, and the first one's words are shown already
+        return 0
     return min(own or failed, key=lambda number: (Path(logs[number]).stat().st_mtime_ns, number))
 
 
@@ -127,9 +129,9 @@ def _own_words(log: Path) -> str:
 
 
 def _what_failed(recipe: Path, number: int, processes: int, logs: Path, log: Path) -> str:
-    told = f"{recipe}: process {number} of {processes} failed; every process's own log is in {logs}"
+    told, kept = f"{recipe}: process {number} of {processes} failed", f"all processes' logs are in {logs}"
     if number == 0:
-        return f"{told}; the first one's lines are above"
+        return f"{told}; its lines are above; {kept}"
     last = log.read_text("utf-8", "replace").splitlines()[-1:]
     said = _own_words(log).removeprefix("lsa-whisper: ") or "".join(last) or "nothing"
-    return f"{told}; it said: {said}"
+    return f"{told}: {said}; {kept}"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 
 def rank() -> int:
@@ -59,3 +60,15 @@ def first_host(nodes: str) -> str:
     """
     one = re.match(r"(?:[^,\[]|\[[^]]*\])+", nodes)
     return re.sub(r"\[([^],-]+)[^]]*\]", r"\1", one.group()) if one else nodes
+
+
+@contextmanager
+def environment_kept() -> Iterator[None]:
+    """Put the environment back afterwards: libraries leave notes to themselves in it that the next run would read."""
+    before = dict(os.environ)
+    try:
+        yield
+    finally:
+        for name in os.environ.keys() - before.keys():
+            del os.environ[name]
+        os.environ |= before

@@ -146,6 +146,8 @@ class Recipe:
     """Only with ``zero2``, ``zero3`` and ``fsdp2``."""
     fsdp: Fsdp = field(default_factory=Fsdp)
     """Only with ``fsdp2``."""
+    deepspeed: dict[str, Any] = field(default_factory=dict)
+    """Laid over the configuration that ``zero2`` and ``zero3`` give DeepSpeed, in DeepSpeed's own words."""
     seed: int = 0
     """Decides initial weights and the order of the data."""
     training: dict[str, Any] = field(default_factory=dict)
@@ -216,6 +218,8 @@ def _contradictions(recipe: Recipe) -> list[str]:
         problems.append(f"fsdp.shard: one of {', '.join(SHARDS)}, not {recipe.fsdp.shard!r}")
     if recipe.fsdp != Fsdp() and recipe.strategy != "fsdp2":
         problems.append("fsdp: needs strategy fsdp2")
+    if recipe.deepspeed and recipe.strategy not in ("zero2", "zero3"):
+        problems.append("deepspeed: needs strategy zero2 or zero3")
     return problems
 
 

@@ -19,11 +19,11 @@ from lsa_whisper.checkpoint import Checkpoint
 from lsa_whisper.errors import ManifestError
 from lsa_whisper.finetune import Finetuned
 from lsa_whisper.finetune.model import prepare_for_training, start
-from lsa_whisper.finetune.ranks import rank
+from lsa_whisper.finetune.ranks import environment_kept, rank
 from lsa_whisper.finetune.recipe import Recipe
 from lsa_whisper.finetune.resume import check_fits, last_whole
 from lsa_whisper.finetune.stop import Stop
-from lsa_whisper.finetune.strategy import gathered, join_processes, leave_processes
+from lsa_whisper.finetune.strategy import forget_processes, gathered, join_processes, leave_processes
 from lsa_whisper.finetune.trainer import SpeechTrainer
 from lsa_whisper.labels import Labels
 
@@ -35,7 +35,15 @@ def run(recipe: Recipe, say: Callable[[str], None]) -> Finetuned:
     if (done := _finished(out, said)) is not None:
         say(f"{out} is already trained with this recipe and these data")
         return done
-    labels = manifest_labels(Path(recipe.data.train))
+    with environment_kept():
+        try:
+            return _run(recipe, said, say)
+        finally:
+            forget_processes()
+
+
+def _run(recipe: Recipe, said: dict[str, Any], say: Callable[[str], None]) -> Finetuned:
+    out, labels = Path(recipe.out), manifest_labels(Path(recipe.data.train))
     join_processes(recipe)
     set_seed(recipe.seed)  # before the model: new weights and an adapter's first ones are drawn from it
     begun = start(recipe, labels)

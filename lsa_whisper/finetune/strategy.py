@@ -21,7 +21,7 @@ def arguments_for(recipe: Recipe) -> dict[str, Any]:
     """
     if recipe.strategy in _ZERO:
         zero.require_deepspeed(recipe)
-        return {"deepspeed": zero.settings(recipe.strategy, recipe.offload)}
+        return {"deepspeed": zero.settings(recipe.strategy, recipe.offload, recipe.deepspeed)}
     if _is_fsdp(recipe):
         return fsdp.arguments_for(recipe)
     return {}
@@ -63,3 +63,14 @@ def leave_processes(accelerator: Any) -> None:
     """
     accelerator.wait_for_everyone()
     accelerator.end_training()
+
+
+def forget_processes() -> None:
+    """Leave nothing of this run in the libraries' own memory, so that another one can be made in this process."""
+    from accelerate.state import AcceleratorState, GradientState
+    from transformers.integrations.deepspeed import unset_hf_deepspeed_config
+
+    AcceleratorState._reset_state(reset_partial_state=True)
+    GradientState._reset_state()
+    unset_hf_deepspeed_config()
+    zero.forget()

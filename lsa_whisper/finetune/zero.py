@@ -6,6 +6,7 @@ import importlib.util
 import os
 import shutil
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -55,11 +56,19 @@ def meet() -> None:
     deepspeed.init_distributed(dist_backend=backend, auto_mpi_discovery=False)
 
 
-def settings(strategy: str, offload: Offload) -> dict[str, Any]:
+def forget() -> None:
+    """Let DeepSpeed meet other processes when it is asked to next."""
+    if "deepspeed" in sys.modules:
+        from deepspeed import comm
+
+        comm.comm.cdb = None
+
+
+def settings(strategy: str, offload: Offload, more: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Return DeepSpeed's configuration; ``"auto"`` is filled in from the training arguments.
 
     The optimizer is not in it: the trainer makes it as for every other strategy, so that weight decay and the
-    recipe's own choice mean the same under all of them.
+    recipe's own choice mean the same under all of them. ``more`` is laid over it, section by section.
 
     >>> settings("zero3", Offload("cpu", "cpu"))["zero_optimization"]["offload_param"]["device"]
     'cpu'
@@ -98,6 +107,14 @@ def settings(strategy: str, offload: Offload) -> dict[str, Any]:
             "overlap_events": True,
             "intra_op_parallelism": 1,
         }
+    return _over(found, more or {})
+
+
+def _over(settings: dict[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
+    found = dict(settings)
+    for name, value in more.items():
+        both = isinstance(value, Mapping) and isinstance(found.get(name), dict)
+        found[name] = _over(found[name], value) if both else value
     return found
 
 
