@@ -46,18 +46,6 @@ def _nodes() -> tuple[int, int]:
     return processes // each, each
 
 
-def meet(recipe: Recipe) -> None:
-    """Make this process one of the run's before the model is loaded, where only one of each node is to read weights."""
-    if not recipe.fsdp.low_ram:
-        return
-    import torch
-    from torch import distributed
-
-    os.environ |= {"ACCELERATE_USE_FSDP": "true", "FSDP_CPU_RAM_EFFICIENT_LOADING": "true", "FSDP_VERSION": "2"}
-    if not distributed.is_initialized():
-        distributed.init_process_group("cuda:nccl,cpu:gloo" if torch.cuda.is_available() else "gloo")
-
-
 def shard_on_cpu(trainer: Any) -> None:
     """Let accelerate shard on a CPU too: there it would silently train whole copies (DDP) instead.
 

@@ -124,8 +124,8 @@ class Fsdp:
     backward pass, which takes memory and saves traffic; ``hybrid``: pieces within a node, copies between nodes;
     ``none``: nothing, as ``ddp``."""
     low_ram: bool = False
-    """Only one process of each node reads the weights, and the first sends them to all: for a host that cannot hold
-    one copy for each GPU."""
+    """Only the first process reads the weights and sends the others their pieces: for a host that cannot hold one copy
+    for each GPU."""
 
 
 @dataclass(frozen=True)

@@ -36,10 +36,8 @@ def join_processes(recipe: Recipe) -> None:
     if recipe.strategy in _ZERO:
         zero.require_deepspeed(recipe)
         zero.meet()
-    elif _is_fsdp(recipe):
-        if not is_launched():
-            raise RecipeError("strategy: fsdp2 shares the work among processes; give --processes, or use single")
-        fsdp.meet(recipe)
+    elif _is_fsdp(recipe) and not is_launched():
+        raise RecipeError("strategy: fsdp2 shares the work among processes; give --processes, or use single")
 
 
 def gathered(trainer: Any) -> dict[str, Any] | None:
