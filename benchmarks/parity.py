@@ -12,9 +12,10 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from lsa_whisper import checkpoint, manifest
 from lsa_whisper.finetune import finetune
 from lsa_whisper.finetune.launch import free_port
 from lsa_whisper.finetune.trainer import SpeechTrainer
+from lsa_whisper.finetune.zero import can_compile
 from tests.tiny_whisper import build_checkpoint, voice
 
 STEPS, WINDOWS, BATCH = 20, 12, 4
@@ -34,25 +36,39 @@ TEXTS = ("&-um I want it .", "the cat [//] the dog sat on a mat .", "she said I 
 
 _CUT = "deepspeed.zero_optimization.stage3_param_persistence_threshold=0"  # else so small a model stays whole
 _TWO = f"training.per_device_train_batch_size={BATCH // 2}"
-_ZERO3 = ("strategy=zero3", _CUT)
+ZERO3 = ("strategy=zero3", _CUT)
 ONE_PROCESS = {
     "single": ("single", ()),
     "accumulation": ("single", ("training.per_device_train_batch_size=1", "training.gradient_accumulation_steps=4")),
     "zero2": ("DeepSpeedEngine", ("strategy=zero2",)),
-    "zero3": ("DeepSpeedEngine", _ZERO3),
-    "zero3, optimizer on cpu": ("DeepSpeedEngine", (*_ZERO3, "offload.optimizer=cpu")),
-    "zero3, everything on cpu": ("DeepSpeedEngine", (*_ZERO3, "offload.optimizer=cpu", "offload.parameters=cpu")),
-    "zero3, optimizer on nvme": ("DeepSpeedEngine", (*_ZERO3, "offload.optimizer=nvme", "offload.path=swap")),
+    "zero3": ("DeepSpeedEngine", ZERO3),
+    "zero3, optimizer on cpu": ("DeepSpeedEngine", (*ZERO3, "offload.optimizer=cpu")),
+    "zero3, everything on cpu": ("DeepSpeedEngine", (*ZERO3, "offload.optimizer=cpu", "offload.parameters=cpu")),
+    "zero3, optimizer on nvme": ("DeepSpeedEngine", (*ZERO3, "offload.optimizer=nvme", "offload.path=swap")),
 }
 """Each strategy's name, the class its model is wrapped in, and its recipe's settings."""
 TWO_PROCESSES = {
     "ddp": ("DistributedDataParallel", ("strategy=ddp", _TWO)),
-    "zero3": ("DeepSpeedEngine", (*_ZERO3, _TWO)),
+    "zero3": ("DeepSpeedEngine", (*ZERO3, _TWO)),
     "fsdp2": ("FSDP", ("strategy=fsdp2", _TWO)),
     "fsdp2, gradients only": ("FSDP", ("strategy=fsdp2", "fsdp.shard=gradients", _TWO)),
     "fsdp2, read by one process": ("FSDP", ("strategy=fsdp2", "fsdp.low_ram=true", _TWO)),
     "fsdp2, everything on cpu": ("FSDP", ("strategy=fsdp2", "offload.parameters=cpu", _TWO)),
 }
+
+
+def build_here(set_variable: Callable[[str, str], Any] = os.environ.__setitem__) -> None:
+    """Let DeepSpeed build its parts once for this folder, whatever a killed build left locked elsewhere."""
+    set_variable("TORCH_EXTENSIONS_DIR", str(Path("build/torch_extensions").resolve()))
+    set_variable("DS_ACCELERATOR", "cpu")
+    set_variable("PYTHONPATH", str(Path.cwd()))
+
+
+def has_nvme() -> bool:
+    """Tell whether DeepSpeed can build what it swaps to NVMe with."""
+    from deepspeed.ops.op_builder import AsyncIOBuilder
+
+    return can_compile() and bool(AsyncIOBuilder().is_compatible())
 
 
 def prepare(folder: Path) -> Path:
@@ -102,18 +118,19 @@ def train(recipe: Path, strategy: str, adapter: str, ranks: int, wrapped: str, s
 
 def compare(recipe: Path, found: Path, wanted: Path) -> dict[str, float]:
     """Return how far losses, merged weights and plainly loaded logits lie apart at most."""
-    losses = [torch.tensor(_losses(out)) for out in (found, wanted)]
+    curves = [torch.tensor(losses(out)) for out in (found, wanted)]
     weights = [checkpoint.load(out).model.state_dict() for out in (found, wanted)]
     logits = [_logits(recipe, out) for out in (found, wanted)]
-    assert len(losses[0]) == STEPS and weights[0].keys() == weights[1].keys()
+    assert len(curves[0]) == STEPS and weights[0].keys() == weights[1].keys()
     return {
-        "max_abs_loss_difference": float((losses[0] - losses[1]).abs().max()),
+        "max_abs_loss_difference": float((curves[0] - curves[1]).abs().max()),
         "max_abs_weight_difference": max(float((weights[0][k] - weights[1][k]).abs().max()) for k in weights[0]),
         "max_abs_logit_difference": float((logits[0] - logits[1]).abs().max()),
     }
 
 
-def _losses(out: Path) -> list[float]:
+def losses(out: Path) -> list[float]:
+    """Return the loss of every step of a run."""
     lines = map(json.loads, (out / "curve.jsonl").read_text("utf-8").splitlines())
     return [line["loss"] for line in lines if "loss" in line]
 
@@ -183,7 +200,6 @@ def main() -> None:
     """Write ``benchmarks/results/parity.json``."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=Path("build/parity"))
-    parser.add_argument("--without-nvme", action="store_true", help="where libaio is not installed")
     parser.add_argument("--launch", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--rank-of", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--ports", help=argparse.SUPPRESS)
@@ -192,8 +208,10 @@ def main() -> None:
         sys.exit(_launch(options.launch))
     if options.rank_of:
         return _rank(options.rank_of, options.ports.split(","))
+    build_here()
+    shutil.rmtree(options.out, ignore_errors=True)
     found = []
-    for row in rows(options.out, nvme=not options.without_nvme):
+    for row in rows(options.out, nvme=has_nvme()):
         print(row, flush=True)
         found.append(row)
     packages = ("torch", "transformers", "peft", "accelerate", "deepspeed")

@@ -66,8 +66,11 @@ def leave_processes(accelerator: Any) -> None:
 def forget_processes() -> None:
     """Leave nothing of this run in the libraries' own memory, so that another one can be made in this process."""
     from accelerate.state import AcceleratorState, GradientState
+    from torch import distributed
     from transformers.integrations.deepspeed import unset_hf_deepspeed_config
 
+    if distributed.is_initialized() and distributed.get_world_size() == 1:  # of several, each ends in its own time
+        distributed.destroy_process_group()
     AcceleratorState._reset_state(reset_partial_state=True)
     GradientState._reset_state()
     unset_hf_deepspeed_config()

@@ -66,7 +66,13 @@ def srun(recipe):
 
 
 def accelerate(recipe):
-    which = ["--num_processes=2", "--num_machines=1", f"--main_process_port={free_port()}", "--mixed_precision=no"]
+    which = [
+        "--multi_gpu",
+        "--num_processes=2",
+        "--num_machines=1",
+        f"--main_process_port={free_port()}",
+        "--mixed_precision=no",
+    ]
     yield [*PYTHON, "accelerate.commands.launch", *which, "--dynamo_backend=no", "-m", *OURS, recipe], {}
 
 
