@@ -66,11 +66,16 @@ def check_fits(folder: Path, recipe: Recipe, processes: int) -> None:
             f"{folder}: saved by {said['processes']} processes, each with its own part of the optimizer, and this run "
             f"has {processes}; go on with --processes {said['processes']}, {anew}"
         )
-    if "nvme" in (recipe.offload.optimizer, recipe.offload.parameters):
+    if not can_go_on(recipe):
         raise RecipeError(
             f"{folder}: DeepSpeed does not put back what it had moved to NVMe, so the run would go on as if it had "
             f"forgotten its last steps; put offload on cpu in runs that may be stopped, and remove {folder.parent}"
         )
+
+
+def can_go_on(recipe: Recipe) -> bool:
+    """Tell whether a stopped run of this recipe can go on; see :func:`check_fits`."""
+    return "nvme" not in (recipe.offload.optimizer, recipe.offload.parameters)
 
 
 def _state(recipe: Recipe) -> str:

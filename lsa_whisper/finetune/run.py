@@ -21,7 +21,7 @@ from lsa_whisper.finetune import Finetuned
 from lsa_whisper.finetune.model import prepare_for_training, start
 from lsa_whisper.finetune.ranks import environment_kept, rank
 from lsa_whisper.finetune.recipe import Recipe
-from lsa_whisper.finetune.resume import check_fits, last_whole
+from lsa_whisper.finetune.resume import can_go_on, check_fits, last_whole
 from lsa_whisper.finetune.stop import Stop
 from lsa_whisper.finetune.strategy import forget_processes, gathered, join_processes, leave_processes
 from lsa_whisper.finetune.trainer import SpeechTrainer
@@ -81,7 +81,8 @@ def _train(trainer: SpeechTrainer, unfinished: Path, say: Callable[[str], None])
     with stop.listening():
         result = trainer.train(resume_from_checkpoint=str(begin) if begin else None)
     if stop.signal and trainer.state.global_step < trainer.state.max_steps:
-        say(f"saved after step {trainer.state.global_step} of {trainer.state.max_steps}; the same command goes on")
+        then = "the same command goes on" if can_go_on(trainer.recipe) else "with offload to nvme it cannot go on"
+        say(f"saved after step {trainer.state.global_step} of {trainer.state.max_steps}; {then}")
         leave_processes(trainer.accelerator)
         raise KeyboardInterrupt if stop.signal == signal.SIGINT else SystemExit(128 + stop.signal)
     return result

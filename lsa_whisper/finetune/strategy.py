@@ -60,6 +60,7 @@ def leave_processes(accelerator: Any) -> None:
     while it waits for the threads, now and then forever.
     """
     accelerator.wait_for_everyone()
+    zero.leave()
     accelerator.end_training()
 
 
@@ -69,9 +70,10 @@ def forget_processes() -> None:
     from torch import distributed
     from transformers.integrations.deepspeed import unset_hf_deepspeed_config
 
-    if distributed.is_initialized() and distributed.get_world_size() == 1:  # of several, each ends in its own time
+    if distributed.is_initialized() and distributed.get_world_size() == 1:  # several that failed end as they can
+        zero.leave()
+    if distributed.is_initialized() and distributed.get_world_size() == 1:
         distributed.destroy_process_group()
     AcceleratorState._reset_state(reset_partial_state=True)
     GradientState._reset_state()
     unset_hf_deepspeed_config()
-    zero.forget()

@@ -86,13 +86,6 @@ class SpeechTrainer(Seq2SeqTrainer):
         super().create_accelerator_and_postprocess()
         fsdp.shard_on_cpu(self)
 
-    def _prepare_for_training(self, max_steps: int, train_dataloader: Any, resume_from_checkpoint: str | None) -> Any:
-        """Wrap and load as transformers does, and load what DeepSpeed leaves out."""
-        prepared = super()._prepare_for_training(max_steps, train_dataloader, resume_from_checkpoint)
-        if resume_from_checkpoint is not None and self.is_deepspeed_enabled:
-            zero.put_back_swapped(self.deepspeed)
-        return prepared
-
     def save_model(self, output_dir: str | None = None, _internal_call: bool = False) -> None:
         """Write whole weights, or the whole adapter, however the model is cut; every process must ask."""
         weights = gathered(self)

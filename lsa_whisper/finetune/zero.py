@@ -56,12 +56,16 @@ def meet() -> None:
     deepspeed.init_distributed(dist_backend=backend, auto_mpi_discovery=False)
 
 
-def forget() -> None:
-    """Let DeepSpeed meet other processes when it is asked to next."""
-    if "deepspeed" in sys.modules:
-        from deepspeed import comm
+def leave() -> None:
+    """End the meeting, and let DeepSpeed forget the groups it keeps for itself beside torch's."""
+    if "deepspeed" not in sys.modules:
+        return
+    from deepspeed import comm
+    from torch import distributed
 
-        comm.comm.cdb = None
+    if comm.comm.cdb is not None and distributed.is_initialized():
+        comm.destroy_process_group()
+    comm.comm.cdb = None
 
 
 def settings(strategy: str, offload: Offload, more: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -169,29 +173,3 @@ def gathered(engine: Any, *, only_trained: bool) -> dict[str, Any]:
             if engine.global_rank == 0:
                 found[name] = weight.detach().to("cpu", copy=True)
     return found
-
-
-def put_back_swapped(engine: Any) -> None:
-    """Make a resumed optimizer find its moments on NVMe again.
-
-    DeepSpeed copies their files back, but not the knowledge which belong to which weights: it would begin with moments
-    of nought and say nothing. What is too small to be swapped (under a block, 1 MiB) it loads as it should.
-    """
-    optimizer = engine.optimizer
-    if not getattr(optimizer, "swap_optimizer", False):
-        return
-    swapper = optimizer.optimizer_swapper
-    for weights in optimizer.fp32_partitioned_groups_flat:
-        swapped = swapper.swap_params_info.get(swapper.parameter_id(weights))
-        if swapped is None or swapped.has_state_tensors:
-            continue
-        moments = {name: value for name, value in optimizer.optimizer.state[weights].items() if _is_away(value)}
-        for name, value in moments.items():
-            value.ds_id = f"{name}-{weights.ds_id}"
-        swapped.add_state_tensors(list(moments.values()))
-
-
-def _is_away(value: Any) -> bool:
-    import torch
-
-    return torch.is_tensor(value) and value.numel() == 0
