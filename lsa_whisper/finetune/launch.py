@@ -21,7 +21,7 @@ GRACE_S = 300
 LAUNCHER = "LSA_WHISPER_LAUNCHER"
 """Holds the id of the launching process for those it started: when it is gone, so are they."""
 _LOOK_S = 0.2
-_ENDING = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
 
 def sharing_cores(processes: int) -> dict[str, str]:
@@ -65,7 +65,9 @@ def launch(recipe: Path, *, set: Sequence[str], processes: int, out: Path) -> No
 @contextlib.contextmanager
 def _own_signals() -> Iterator[None]:
     """Put back what this process does at a signal: torch takes the signals over for as long as it starts others."""
-    before = {number: signal.getsignal(number) for number in (*_ENDING, signal.SIGINT)}
+    before = {number: signal.getsignal(number) for number in _ENDING}
+    heard = [number.name for number, handler in before.items() if handler is not signal.SIG_IGN]  # as nohup has it
+    os.environ["TORCHELASTIC_SIGNALS_TO_HANDLE"] = ",".join(heard)
     logging.getLogger("torch.distributed.elastic").setLevel(logging.CRITICAL)  # what it says of them, we say ourselves
     try:
         yield

@@ -32,11 +32,12 @@ class Stop(TrainerCallback):
 
     @contextmanager
     def listening(self) -> Iterator[None]:
-        """Take the signals over, where that is allowed: only a program's main thread may."""
+        """Take the signals over where that is allowed, in a program's main thread, and leave what ``nohup`` ignores."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return
-        before = {number: signal.signal(number, self._note) for number in _SIGNALS}
+        heard = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
+        before = {number: signal.signal(number, self._note) for number in heard}
         try:
             yield
         finally:

@@ -10,7 +10,7 @@ import signal
 import pytest
 
 from lsa_whisper.errors import RecipeError
-from lsa_whisper.finetune import finetune, resume
+from lsa_whisper.finetune import finetune, resume, stop
 from lsa_whisper.finetune.recipe import Offload, parse
 
 SAVING = "save_strategy: steps, save_steps: 1, save_total_limit: 3"
@@ -116,11 +116,15 @@ def test_ctrl_c_saves_the_step_and_says_how_to_go_on(windows, scratch_recipe, tm
         if line.startswith("step 2/"):
             os.kill(os.getpid(), signal.SIGINT)
 
-    with pytest.raises(KeyboardInterrupt):
-        finetune(path, say=say)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background ignores it
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            finetune(path, say=say)
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)
     step = next(int(line.split()[3]) for line in lines if line.startswith("saved after step"))
     assert step in (2, 3) and lines[-1] == f"saved after step {step} of 4; the same command goes on"
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     lines.clear()
     out = finetune(path, say=lines.append).out
     assert f"going on from {tmp_path / 'out.unfinished' / f'checkpoint-{step}'}" in lines
@@ -146,3 +150,14 @@ def test_whole_copies_go_on_in_any_number_of_processes(tmp_path):
     (tmp_path / "checkpoint-5").mkdir()
     resume.mark_whole(tmp_path / "checkpoint-5", recipe, 1)
     resume.check_fits(tmp_path / "checkpoint-5", dataclasses.replace(recipe, strategy="ddp"), 2)
+
+
+def test_what_nohup_ignores_stays_ignored():
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with stop.Stop(None).listening():
+            assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+            assert signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL
+        assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    finally:
+        signal.signal(signal.SIGHUP, before)
