@@ -101,10 +101,10 @@ def _watch(ranks: Any) -> int | None:
     running = {number: handler.proc for number, handler in ranks.subprocess_handlers.items()}
     try:
         while True:
-            going = any(process.poll() is None for process in running.values())
-            if failed := [number for number, process in running.items() if process.returncode]:
+            codes = {number: process.poll() for number, process in running.items()}
+            if failed := [number for number, code in codes.items() if code]:
                 return _first_to_fail(failed, ranks.stderrs)
-            if not going:
+            if None not in codes.values():
                 return None
             time.sleep(_LOOK_S)
     except SignalException as told:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -16,10 +17,11 @@ from transformers import TrainerCallback
 from lsa_whisper.finetune.launch import LAUNCHER
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_ECHO_S = 2.0  # a terminal and a launcher may both pass on the same signal
 
 
 class Stop(TrainerCallback):
-    """Ends a training after the step in which a signal came to any of its processes; a second signal ends it at once.
+    """Ends a training after the step in which a signal came to any of its processes; Ctrl-C once more ends it at once.
 
     Attributes:
         signal: The signal that came, 0 while none has.
@@ -27,7 +29,7 @@ class Stop(TrainerCallback):
 
     def __init__(self, accelerator: Any):
         self.accelerator = accelerator
-        self.signal = 0
+        self.signal, self._since = 0, 0.0
         self._parent = int(os.environ.get(LAUNCHER, "0"))
 
     @contextmanager
@@ -45,9 +47,10 @@ class Stop(TrainerCallback):
                 signal.signal(number, handler)
 
     def _note(self, number: int, frame: FrameType | None) -> None:
-        if self.signal:
+        if not self.signal:
+            self.signal, self._since = number, time.monotonic()
+        elif number == signal.SIGINT and time.monotonic() - self._since > _ECHO_S:
             raise KeyboardInterrupt
-        self.signal = number
 
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         """Ask for a checkpoint and the end, in all processes after the same step."""

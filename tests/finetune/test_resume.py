@@ -152,6 +152,19 @@ def test_whole_copies_go_on_in_any_number_of_processes(tmp_path):
     resume.check_fits(tmp_path / "checkpoint-5", dataclasses.replace(recipe, strategy="ddp"), 2)
 
 
+def test_an_echo_of_the_signal_changes_nothing_and_ctrl_c_again_ends_at_once(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+    stopping = stop.Stop(None)
+    for number in (signal.SIGTERM, signal.SIGTERM, signal.SIGINT):
+        stopping._note(number, None)
+    assert stopping.signal == signal.SIGTERM
+    now[0] += 3
+    stopping._note(signal.SIGTERM, None)
+    with pytest.raises(KeyboardInterrupt):
+        stopping._note(signal.SIGINT, None)
+
+
 def test_what_nohup_ignores_stays_ignored():
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
