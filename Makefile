@@ -88,6 +88,7 @@ bench: $(READY)
 	$(BIN)/python -m benchmarks.word_times models/nano corpora/storybook/test
 	$(BIN)/python -m benchmarks.transformers_4 models/nano corpora/storybook/test
 	$(BIN)/python -m benchmarks.prepare_scale --processes 2
+	$(BIN)/python -m benchmarks.parity
 	$(BIN)/python -m benchmarks.demo_seeds --seeds 3
 	$(BIN)/python -m benchmarks.memory_cpu --sizes tiny small
 

@@ -47,13 +47,15 @@ class Checkpoint:
         return float(self.model.config.max_source_positions * self.time_precision_s)
 
 
-def load(path: str | Path, *, dtype: str = "float32", device: str = "cpu") -> Checkpoint:
+def load(path: str | Path, *, dtype: str = "float32", device: str = "cpu", weights: bool = True) -> Checkpoint:
     """Return the checkpoint in a folder or under a hub name; a folder with an adapter comes back merged into its base.
 
     Args:
         path: a folder as ``save`` writes it, any Hugging Face Whisper folder, or a hub name ``owner/model``.
         dtype: ``float32``, ``bfloat16`` or ``float16``.
         device: where the weights go, for example ``cpu`` or ``cuda:0``.
+        weights: read them; without, the model has its shape only, and its memory stays untouched until another process
+            sends the weights.
 
     Raises:
         CheckpointError: the folder is missing or incomplete, its weights are pickled, it is no Whisper model, or the
@@ -67,7 +69,7 @@ def load(path: str | Path, *, dtype: str = "float32", device: str = "cpu") -> Ch
     if dtype not in _DTYPES:
         raise CheckpointError(f"numbers of type {dtype!r} are not known; choose {', '.join(_DTYPES)}")
     with quiet():
-        model = _onto(_load_model(source, dtype), device).eval()
+        model = _onto(_load_model(source, dtype) if weights else _shape_of(source, dtype), device).eval()
         feature_extractor, tokenizer = load_processor(source)
     labels = Labels.from_dict(ours["labels"]) if "labels" in ours else Labels("fluent")
     recipe, provenance = ours.get("recipe", {}), ours.get("provenance", {})
@@ -107,6 +109,19 @@ def _load_model(source: str, dtype: str) -> Any:
     missing = sorted(set(report["missing_keys"]) - {"proj_out.weight"})
     if missing:
         raise CheckpointError(f"{source}: {len(missing)} tensors are missing, first {missing[0]}; save the model again")
+    return model
+
+
+def _shape_of(source: str, dtype: str) -> Any:
+    import torch
+    from transformers import GenerationConfig, WhisperConfig, WhisperForConditionalGeneration
+
+    source = base_of(Path(source)) if (Path(source) / ADAPTER_FILE).exists() else source
+    config = WhisperConfig.from_pretrained(source)
+    with torch.device("meta"):
+        model = WhisperForConditionalGeneration._from_config(config, dtype=getattr(torch, dtype))
+    model.to_empty(device="cpu").tie_weights()
+    model.generation_config = GenerationConfig.from_pretrained(source)
     return model
 
 

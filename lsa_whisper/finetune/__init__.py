@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lsa_whisper.finetune import recipe as recipes
-from lsa_whisper.finetune.launch import is_launched, launch
+from lsa_whisper.finetune.launch import launch
 from lsa_whisper.finetune.memory import estimate_memory
+from lsa_whisper.finetune.ranks import is_launched, join_slurm
 
 __all__ = ["Finetuned", "estimate_memory", "finetune"]
 
@@ -55,9 +56,10 @@ def finetune(
     """
     overrides = [*set, f"out={out}"] if out is not None else list(set)
     wanted = recipes.read(Path(recipe), set=overrides)
+    join_slurm()
     if processes > 1 and not is_launched():
         os.environ[_FORCE] = str(int(force))  # the command line of each process reads it
-        launch(Path(recipe), set=overrides, processes=processes)
+        launch(Path(recipe), set=overrides, processes=processes, out=Path(wanted.out))
     from lsa_whisper.finetune.run import run
 
     return run(wanted, say or _to_stderr, force=force)

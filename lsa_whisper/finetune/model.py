@@ -14,6 +14,7 @@ from lsa_whisper import checkpoint, manifest
 from lsa_whisper.augment import Augmentation
 from lsa_whisper.checkpoint import Checkpoint
 from lsa_whisper.finetune.loss import CtcHead
+from lsa_whisper.finetune.ranks import rank
 from lsa_whisper.finetune.recipe import Adapter, Recipe
 from lsa_whisper.finetune.trim import hear_any_length
 from lsa_whisper.labels import Labels
@@ -25,7 +26,9 @@ LOWEST_RANK = 10
 def start(recipe: Recipe, labels: Labels) -> Checkpoint:
     """Return the checkpoint training starts from, in fp32, with ``labels`` as what it is going to write."""
     if recipe.model.base is not None:
-        begun = dataclasses.replace(checkpoint.load(recipe.model.base, dtype="float32"), labels=labels)
+        reads = not recipe.fsdp.low_ram or rank() == 0
+        begun = checkpoint.load(recipe.model.base, dtype="float32", weights=reads)
+        begun = dataclasses.replace(begun, labels=labels)
     else:
         begun = _scratch(recipe, labels)
     return with_context(begun, recipe.model.context_s) if recipe.model.context_s else begun

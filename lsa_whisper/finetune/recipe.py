@@ -105,14 +105,28 @@ class Adapter:
 
 @dataclass(frozen=True)
 class Offload:
-    """Where DeepSpeed keeps what does not fit on the GPU."""
+    """Where that is kept which does not fit on the GPU."""
 
     optimizer: str = "none"
-    """``none``, ``cpu`` or ``nvme``."""
+    """``none``, ``cpu`` or ``nvme``; with ``zero2`` and ``zero3``. A run with its optimizer on NVMe cannot go on after
+    a stop."""
     parameters: str = "none"
-    """``none``, ``cpu`` or ``nvme``."""
+    """``none``, ``cpu`` or ``nvme`` with ``zero3``; ``cpu`` with ``fsdp2`` takes gradients and optimizer along."""
     path: str | None = None
     """A folder on a fast local disk, for ``nvme``."""
+
+
+@dataclass(frozen=True)
+class Fsdp:
+    """What ``fsdp2`` cuts into pieces, one for each process."""
+
+    shard: str = "full"
+    """``full``: parameters, gradients and optimizer; ``gradients``: parameters stay whole from a step's forward to its
+    backward pass, which takes memory and saves traffic; ``hybrid``: pieces within a node, copies between nodes;
+    ``none``: nothing, as ``ddp``."""
+    low_ram: bool = False
+    """Only the first process reads the weights and sends the others their pieces: for a host that cannot hold one copy
+    for each GPU."""
 
 
 @dataclass(frozen=True)
@@ -128,9 +142,13 @@ class Recipe:
     adapter: Adapter | None = None
     """Train an adapter instead of the weights themselves."""
     strategy: str = "single"
-    """``single``, ``ddp``, ``zero2`` or ``zero3``."""
+    """``single``, ``ddp``, ``zero2``, ``zero3`` or ``fsdp2``."""
     offload: Offload = field(default_factory=Offload)
-    """Only with ``zero2`` and ``zero3``."""
+    """Only with ``zero2``, ``zero3`` and ``fsdp2``."""
+    fsdp: Fsdp = field(default_factory=Fsdp)
+    """Only with ``fsdp2``."""
+    deepspeed: dict[str, Any] = field(default_factory=dict)
+    """Laid over the configuration that ``zero2`` and ``zero3`` give DeepSpeed, in DeepSpeed's own words."""
     auto_micro_batch: bool = False
     """When memory runs out, go on from the last saved step with a smaller ``per_device_train_batch_size`` and as much
     more accumulation: the steps stay the same. Only in one process (strategy ``single``)."""
@@ -140,8 +158,12 @@ class Recipe:
     """Handed to transformers' ``Seq2SeqTrainingArguments`` untouched."""
 
 
-STRATEGIES = ("single", "ddp", "zero2", "zero3")
-_PLACES = ("none", "cpu", "nvme")
+STRATEGIES = ("single", "ddp", "zero2", "zero3", "fsdp2")
+SHARDS = ("full", "gradients", "hybrid", "none")
+_PLACES = {
+    "optimizer": {"zero2": ("none", "cpu", "nvme"), "zero3": ("none", "cpu", "nvme")},
+    "parameters": {"zero3": ("none", "cpu", "nvme"), "fsdp2": ("none", "cpu")},
+}
 
 
 def parse(text: str, *, set: Sequence[str] = (), path: str = "recipe") -> Recipe:
@@ -199,14 +221,28 @@ def _contradictions(recipe: Recipe) -> list[str]:
         problems.append("auto_micro_batch: needs strategy single; of several processes one alone cannot turn back")
     if recipe.adapter and recipe.model.scratch:
         problems.append("adapter: new weights are trained whole; leave the adapter out")
-    for name in ("optimizer", "parameters"):
+    problems += _misplaced(recipe)
+    if recipe.fsdp.shard not in SHARDS:
+        problems.append(f"fsdp.shard: one of {', '.join(SHARDS)}, not {recipe.fsdp.shard!r}")
+    if recipe.fsdp != Fsdp() and recipe.strategy != "fsdp2":
+        problems.append("fsdp: needs strategy fsdp2")
+    if recipe.deepspeed and recipe.strategy not in ("zero2", "zero3"):
+        problems.append("deepspeed: needs strategy zero2 or zero3")
+    return problems
+
+
+def _misplaced(recipe: Recipe) -> list[str]:
+    """Return what is wrong with the places of optimizer and parameters under the recipe's strategy."""
+    problems = []
+    for name, places in _PLACES.items():
         place = getattr(recipe.offload, name)
-        if place not in _PLACES:
-            problems.append(f"offload.{name}: one of {', '.join(_PLACES)}, not {place!r}")
-        elif place != "none" and recipe.strategy not in ("zero2", "zero3"):
-            problems.append(f"offload.{name}: {place} needs strategy zero2 or zero3")
+        if place not in places["zero3"]:
+            problems.append(f"offload.{name}: one of {', '.join(places['zero3'])}, not {place!r}")
+        elif place not in places.get(recipe.strategy, ("none",)):
+            able = [strategy for strategy, known in places.items() if place in known]
+            problems.append(f"offload.{name}: {place} needs strategy {' or '.join(able)}")
         elif place == "nvme" and not recipe.offload.path:
             problems.append("offload.path: name a folder on a fast local disk for nvme")
-    if recipe.strategy == "zero2" and recipe.offload.parameters != "none":
-        problems.append("offload.parameters: needs strategy zero3")
+    if recipe.fsdp.shard == "none" and recipe.offload.parameters != "none":
+        problems.append("offload.parameters: fsdp2 moves only what it shards; choose another fsdp.shard than none")
     return problems

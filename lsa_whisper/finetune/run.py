@@ -6,6 +6,7 @@ import dataclasses
 import importlib.metadata
 import json
 import shutil
+import signal
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -17,12 +18,14 @@ from lsa_whisper import checkpoint, manifest
 from lsa_whisper.checkpoint import Checkpoint
 from lsa_whisper.errors import ManifestError
 from lsa_whisper.finetune import Finetuned
-from lsa_whisper.finetune.launch import rank
 from lsa_whisper.finetune.memory.shortage import within_memory
 from lsa_whisper.finetune.model import prepare_for_training, start
 from lsa_whisper.finetune.preflight import preflight
+from lsa_whisper.finetune.ranks import environment_kept, rank
 from lsa_whisper.finetune.recipe import Recipe
-from lsa_whisper.finetune.strategy import gathered, join_processes, leave_processes
+from lsa_whisper.finetune.resume import can_go_on, check_fits, last_whole
+from lsa_whisper.finetune.stop import Stop
+from lsa_whisper.finetune.strategy import forget_processes, gathered, join_processes, leave_processes
 from lsa_whisper.finetune.trainer import SpeechTrainer
 from lsa_whisper.labels import Labels
 
@@ -36,11 +39,15 @@ def run(recipe: Recipe, say: Callable[[str], None], *, force: bool = False) -> F
         return done
     if not force:
         preflight(recipe, say if rank() == 0 else _nothing)
-    return within_memory(recipe, lambda fitting: _train(fitting, out, said, say), say)
+    with environment_kept():
+        try:
+            return within_memory(recipe, lambda fitting: _run(fitting, said, say), say)
+        finally:
+            forget_processes()
 
 
-def _train(recipe: Recipe, out: Path, said: dict[str, Any], say: Callable[[str], None]) -> Finetuned:
-    labels = manifest_labels(Path(recipe.data.train))
+def _run(recipe: Recipe, said: dict[str, Any], say: Callable[[str], None]) -> Finetuned:
+    out, labels = Path(recipe.out), manifest_labels(Path(recipe.data.train))
     join_processes(recipe)
     set_seed(recipe.seed)  # before the model: new weights and an adapter's first ones are drawn from it
     begun = start(recipe, labels)
@@ -50,7 +57,7 @@ def _train(recipe: Recipe, out: Path, said: dict[str, Any], say: Callable[[str],
     say = say if rank() == 0 else _nothing
     trainer = SpeechTrainer(recipe, begun, model, unfinished, say)
     say(f"training {_millions(model)} of {labels.style} labels on {len(trainer.train_dataset)} windows")
-    result = trainer.train(resume_from_checkpoint=_last_saved(unfinished))
+    result = _train(trainer, unfinished, say)
     said |= {"steps": result.global_step, "loss": result.training_loss}
     weights = gathered(trainer)
     if rank() == 0:
@@ -59,6 +66,30 @@ def _train(recipe: Recipe, out: Path, said: dict[str, Any], say: Callable[[str],
         shutil.rmtree(unfinished)
     leave_processes(trainer.accelerator)
     return Finetuned(out, result.global_step, result.training_loss)
+
+
+def _train(trainer: SpeechTrainer, unfinished: Path, say: Callable[[str], None]) -> Any:
+    """Train from the last whole checkpoint to the end.
+
+    Raises:
+        KeyboardInterrupt: If the run was stopped by Ctrl-C; it goes on when called again.
+        SystemExit: If it was stopped by another signal, with that signal's status.
+    """
+    with trainer.accelerator.main_process_first():
+        begin = last_whole(unfinished, say)
+    if begin is not None:
+        check_fits(begin, trainer.recipe, trainer.args.world_size)
+        say(f"going on from {begin}")
+    stop = Stop(trainer.accelerator)
+    trainer.add_callback(stop)
+    with stop.listening():
+        result = trainer.train(resume_from_checkpoint=str(begin) if begin else None)
+    if stop.signal and trainer.state.global_step < trainer.state.max_steps:
+        then = "the same command goes on" if can_go_on(trainer.recipe) else "with offload to nvme it cannot go on"
+        say(f"saved after step {trainer.state.global_step} of {trainer.state.max_steps}; {then}")
+        leave_processes(trainer.accelerator)
+        raise KeyboardInterrupt if stop.signal == signal.SIGINT else SystemExit(128 + stop.signal)
+    return result
 
 
 def _nothing(line: str) -> None:
@@ -106,12 +137,6 @@ def _finished(out: Path, said: dict[str, Any]) -> Finetuned | None:
         return None
     same = all(before.get(key) == said[key] for key in ("recipe", "manifest_sha256"))
     return Finetuned(out, before["steps"], before["loss"]) if same and "steps" in before else None
-
-
-def _last_saved(folder: Path) -> str | None:
-    from transformers.trainer_utils import get_last_checkpoint
-
-    return get_last_checkpoint(str(folder))
 
 
 def _millions(model: Any) -> str:

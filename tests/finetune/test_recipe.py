@@ -40,6 +40,9 @@ def test_all_problems_are_reported_at_once():
         ("strategy=zero4", "one of single"),
         ("offload.optimizer=cpu", "needs strategy zero2 or zero3"),
         ("offload.optimizer=disk", "one of none"),
+        ("offload.parameters=cpu", "needs strategy zero3 or fsdp2"),
+        ("fsdp.shard=hybrid", "fsdp: needs strategy fsdp2"),
+        ("fsdp.shard=half", "one of full, gradients, hybrid, none"),
         ("seed", "write section.key=value"),
         ("out.x=1", "not a section"),
     ],
@@ -67,7 +70,15 @@ def test_missing_file_is_one_sentence():
 
 def test_every_field_is_documented_where_it_stands():
     source = Path(recipes.__file__).read_text("utf-8").splitlines()
-    for kind in (recipes.Data, recipes.Scratch, recipes.Model, recipes.Adapter, recipes.Offload, recipes.Recipe):
+    for kind in (
+        recipes.Data,
+        recipes.Scratch,
+        recipes.Model,
+        recipes.Adapter,
+        recipes.Offload,
+        recipes.Fsdp,
+        recipes.Recipe,
+    ):
         for field in dataclasses.fields(kind):
             line = next(n for n, text in enumerate(source) if text.startswith(f"    {field.name}: "))
             assert source[line + 1].strip().startswith('"""'), f"{kind.__name__}.{field.name}"

@@ -1,0 +1,69 @@
+"""PyTorch's fully sharded data parallel, second version, through accelerate."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from lsa_whisper.errors import RecipeError
+from lsa_whisper.finetune.recipe import Recipe
+
+
+def arguments_for(recipe: Recipe) -> dict[str, Any]:
+    """Return what ``fsdp2`` adds to the training arguments.
+
+    Raises:
+        RecipeError: If ``hybrid`` is asked for and the nodes do not have as many processes each.
+    """
+    layers = ["WhisperEncoderLayer", "WhisperDecoderLayer"]
+    settings: dict[str, Any] = {
+        "version": 2,
+        "auto_wrap_policy": "TRANSFORMER_BASED_WRAP",
+        "transformer_layer_cls_to_wrap": layers,
+        "reshard_after_forward": recipe.fsdp.shard != "gradients",
+        "state_dict_type": "FULL_STATE_DICT",
+        "cpu_offload": recipe.offload.parameters == "cpu",
+        "cpu_ram_efficient_loading": recipe.fsdp.low_ram,
+    }
+    found: dict[str, Any] = {"fsdp": True, "fsdp_config": settings}
+    if recipe.fsdp.shard == "hybrid":
+        from accelerate.parallelism_config import ParallelismConfig
+
+        nodes, each = _nodes()
+        found["parallelism_config"] = ParallelismConfig(dp_replicate_size=nodes, dp_shard_size=each)
+    return found
+
+
+def _nodes() -> tuple[int, int]:
+    """Return how many nodes there are and how many processes on each."""
+    processes = int(os.environ.get("WORLD_SIZE", "1"))
+    each = int(os.environ.get("LOCAL_WORLD_SIZE", processes))
+    if each < 2 or processes // each < 2 or processes % each:
+        raise RecipeError(
+            f"fsdp.shard: hybrid needs two nodes or more with two processes or more on each, not {processes} processes "
+            f"with {each} on this node; use full"
+        )
+    return processes // each, each
+
+
+def shard_on_cpu(trainer: Any) -> None:
+    """Let accelerate shard on a CPU too: there it would silently train whole copies (DDP) instead.
+
+    What it does with a GPU when it sees the plugin, it leaves out on a CPU; nothing else in it asks for the device.
+    """
+    accelerator = trainer.accelerator
+    if trainer.args.fsdp_plugin_args is None or accelerator.device.type != "cpu":
+        return
+    from accelerate.state import PartialState
+    from accelerate.utils import DistributedType, FullyShardedDataParallelPlugin
+    from torch.distributed.fsdp import CPUOffloadPolicy
+
+    plugin = FullyShardedDataParallelPlugin(**trainer.args.fsdp_plugin_args)
+    if isinstance(plugin.cpu_offload, CPUOffloadPolicy):
+        plugin.cpu_offload = CPUOffloadPolicy(pin_memory=False)
+    if accelerator.mixed_precision != "no":
+        plugin.set_mixed_precision(accelerator.mixed_precision)
+    accelerator.state.fsdp_plugin = plugin
+    accelerator.state.distributed_type = DistributedType.FSDP
+    PartialState._shared_state["distributed_type"] = DistributedType.FSDP
+    trainer.is_fsdp_enabled = True

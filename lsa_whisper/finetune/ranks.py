@@ -1,0 +1,74 @@
+"""Who this process is among those that train together: what torchrun, accelerate, DeepSpeed or SLURM told it."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+
+def rank() -> int:
+    """Return this process's number among all that train together; 0 when it is alone."""
+    return int(os.environ.get("RANK", "0"))
+
+
+def is_launched() -> bool:
+    """Tell whether a launcher started this process as one of several."""
+    return "RANK" in os.environ and "WORLD_SIZE" in os.environ
+
+
+def join_slurm() -> None:
+    """Take the place that ``srun`` gave this process, where nobody else gave it one."""
+    if not is_launched():
+        os.environ |= from_slurm(os.environ)
+
+
+def from_slurm(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return torch's variables for one process of a SLURM job step, none when it is its step's only process.
+
+    Only a step (``srun``) has several processes: the script of a job has the job's variables, but runs once. A process
+    that is shown a single GPU finds it under number 0, whatever its own number on the node. The port follows from job
+    and step, so that two jobs on one node do not meet; ``MASTER_ADDR`` and ``MASTER_PORT`` win where they are set.
+
+    >>> step = {"SLURM_STEP_NUM_TASKS": "4", "SLURM_PROCID": "3", "SLURM_LOCALID": "1", "SLURM_JOB_ID": "77"}
+    >>> place = from_slurm(step | {"SLURM_STEP_NODELIST": "gpu[07-08]"})
+    >>> place["RANK"], place["LOCAL_RANK"], place["WORLD_SIZE"], place["MASTER_ADDR"]
+    ('3', '1', '4', 'gpu07')
+    """
+    processes = int(environment.get("SLURM_STEP_NUM_TASKS", "1"))
+    if processes == 1 or "SLURM_PROCID" not in environment:
+        return {}
+    job, step = int(environment.get("SLURM_JOB_ID", "0")), int(environment.get("SLURM_STEP_ID", "0"))
+    visible = [number for number in environment.get("CUDA_VISIBLE_DEVICES", "").split(",") if number]
+    local = int(environment.get("SLURM_LOCALID", "0"))
+    found = {
+        "RANK": environment["SLURM_PROCID"],
+        "WORLD_SIZE": str(processes),
+        "LOCAL_RANK": str(local % len(visible) if visible else local),
+        "MASTER_ADDR": first_host(environment.get("SLURM_STEP_NODELIST", "127.0.0.1")),
+        "MASTER_PORT": str(20_000 + (job * 7 + step) % 20_000),
+    }
+    return found | {name: environment[name] for name in ("MASTER_ADDR", "MASTER_PORT") if environment.get(name)}
+
+
+def first_host(nodes: str) -> str:
+    """Return the first name of SLURM's short way to write many.
+
+    >>> first_host("gpu[07-12,15],login1"), first_host("a1,a2"), first_host("rack[1-2]n[3,5]")
+    ('gpu07', 'a1', 'rack1n3')
+    """
+    one = re.match(r"(?:[^,\[]|\[[^]]*\])+", nodes)
+    return re.sub(r"\[([^],-]+)[^]]*\]", r"\1", one.group()) if one else nodes
+
+
+@contextmanager
+def environment_kept() -> Iterator[None]:
+    """Put the environment back afterwards: libraries leave notes to themselves in it that the next run would read."""
+    before = dict(os.environ)
+    try:
+        yield
+    finally:
+        for name in os.environ.keys() - before.keys():
+            del os.environ[name]
+        os.environ |= before

@@ -1,0 +1,103 @@
+"""Checkpoints to go on from: marked when they are whole, looked over before one is used."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from lsa_whisper.errors import RecipeError
+from lsa_whisper.finetune.recipe import Recipe
+
+MARK = "complete.json"
+"""Written last: what a whole checkpoint's files are, and who can go on from them."""
+
+
+def mark_whole(folder: Path, recipe: Recipe, processes: int) -> None:
+    """Say that everything of this checkpoint is on disk."""
+    said = {"state": _state(recipe), "processes": processes, "files": dict(_sizes(folder))}
+    partial = folder / f".{MARK}"
+    partial.write_text(json.dumps(said, indent=1), encoding="utf-8")
+    partial.rename(folder / MARK)
+
+
+def last_whole(run: Path, say: Callable[[str], None]) -> Path | None:
+    """Return the newest checkpoint in a run's folder that is whole; those that are not are removed, and it is said."""
+    for folder in sorted(run.glob("checkpoint-*"), key=_step, reverse=True):
+        problem = broken(folder)
+        if problem is None:
+            return folder
+        say(f"{folder}: not used, {problem}")
+        shutil.rmtree(folder)
+    return None
+
+
+def broken(folder: Path) -> str | None:
+    """Return what is wrong with a checkpoint, nothing when it is whole."""
+    try:
+        wanted = json.loads((folder / MARK).read_text("utf-8"))["files"]
+    except (OSError, ValueError, KeyError):
+        return "the run was stopped while it was being written"
+    found = dict(_sizes(folder))
+    for name, size in wanted.items():
+        if name not in found:
+            return f"{name} is missing"
+        if found[name] != size:
+            return f"{name} has {found[name]} bytes instead of {size}"
+    return None
+
+
+def check_fits(folder: Path, recipe: Recipe, processes: int) -> None:
+    """Return when a run of so many processes can go on from a whole checkpoint.
+
+    Raises:
+        RecipeError: If it was saved under another strategy, by another number of processes where each holds a part of
+            its own, or with its optimizer on NVMe.
+    """
+    said = json.loads((folder / MARK).read_text("utf-8"))
+    anew = f"or remove {folder.parent} to begin anew"
+    if said["state"] != _state(recipe):
+        raise RecipeError(f"{folder}: saved under {said['state']}, not {_state(recipe)}; go on with that, {anew}")
+    if recipe.strategy in ("zero2", "zero3") and said["processes"] != processes:
+        raise RecipeError(
+            f"{folder}: saved by {said['processes']} processes, each with its own part of the optimizer, and this run "
+            f"has {processes}; go on with --processes {said['processes']}, {anew}"
+        )
+    if not can_go_on(recipe):
+        raise RecipeError(
+            f"{folder}: DeepSpeed does not put back what it had moved to NVMe, so the run would go on as if it had "
+            f"forgotten its last steps; put offload on cpu in runs that may be stopped, and remove {folder.parent}"
+        )
+
+
+def can_go_on(recipe: Recipe) -> bool:
+    """Tell whether a stopped run of this recipe can go on; see :func:`check_fits`."""
+    return "nvme" not in (recipe.offload.optimizer, recipe.offload.parameters)
+
+
+def _state(recipe: Recipe) -> str:
+    """Return what kind of state the strategy keeps: one process and many with whole copies keep the same."""
+    if recipe.strategy in ("single", "ddp") or recipe.fsdp.shard == "none":
+        return "single or ddp"
+    return recipe.strategy
+
+
+def _sizes(folder: Path) -> Iterator[tuple[str, int]]:
+    for file in sorted(folder.rglob("*")):
+        if file.is_file() and file.name not in (MARK, f".{MARK}"):
+            yield file.relative_to(folder).as_posix(), file.stat().st_size
+
+
+def _step(folder: Path) -> int:
+    found = re.search(r"\d+$", folder.name)
+    return int(found.group()) if found else -1
+
+
+def drop_older(run: Path, keep: int | None, best: Any) -> None:
+    """Remove all but the newest ``keep`` checkpoints, but not the best one; ``None`` keeps all."""
+    from transformers.trainer_utils import rotate_checkpoints
+
+    rotate_checkpoints(str(run), save_total_limit=keep, best_model_checkpoint=best)

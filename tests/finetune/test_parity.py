@@ -1,0 +1,27 @@
+"""The claim of ``benchmarks/parity.py``: every strategy trains, and saves, what one plain process does."""
+
+from __future__ import annotations
+
+import importlib.util
+
+import pytest
+
+from benchmarks import parity
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(importlib.util.find_spec("deepspeed") is None, reason="DeepSpeed is not installed"),
+]
+
+SAME_LOSS, SAME_WEIGHTS, SAME_LOGITS = 1e-4, 1e-3, 1e-3
+"""Adam divides by the gradient's size, so where a gradient is nearly nought its rounding is a step; losses agree."""
+
+
+def test_every_strategy_takes_the_same_steps_and_saves_the_same_model(tmp_path, monkeypatch):
+    parity.build_here(monkeypatch.setenv)
+    found = list(parity.rows(tmp_path, nvme=parity.has_nvme()))
+    assert len(found) >= 2 * (len(parity.ONE_PROCESS) + len(parity.TWO_PROCESSES) - 1)
+    for row in found:
+        assert row["max_abs_loss_difference"] < SAME_LOSS, row
+        assert row["max_abs_weight_difference"] < SAME_WEIGHTS, row
+        assert row["max_abs_logit_difference"] < SAME_LOGITS, row
