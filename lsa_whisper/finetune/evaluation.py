@@ -8,6 +8,7 @@ that share a model would wait for each other forever.
 from __future__ import annotations
 
 import copy
+import functools
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -50,7 +51,7 @@ class Windows(torch.utils.data.Dataset):
         """Return the manifest's row of a window."""
         return self.data.segment(self.indices[number])
 
-    @property
+    @functools.cached_property
     def longest(self) -> int:
         """A number of tokens that no window's label exceeds: a model in a loop is stopped there."""
         rows = map(self.segment, range(len(self)))
@@ -71,7 +72,7 @@ class Writer:
         self.prompt_length = len(prompt)
         self.processors = [WhisperTimeStampLogitsProcessor(settings, begin_index=len(prompt))] if stamps else []
         self.settings = copy.deepcopy(settings)
-        self.settings.update(max_length=None, do_sample=False, num_beams=1, use_cache=True)
+        self.settings.update(max_length=None, forced_decoder_ids=None, do_sample=False, num_beams=1, use_cache=True)
 
     def write(self, model: Any, batch: dict[str, torch.Tensor], longest: int) -> torch.Tensor:
         """Return the tokens the model writes for a batch, (batch, tokens), without what decoding begins with.

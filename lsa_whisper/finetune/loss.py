@@ -42,7 +42,7 @@ def cross_entropy(
 
 
 def sums_and_counts(logits: torch.Tensor, labels: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return each window's summed loss and number of label tokens, (batch, 1) each: their quotient over all is exact."""
+    """Return each window's summed loss and number of label tokens, (batch, 1) each; their sums give the exact mean."""
     losses = functional.cross_entropy(logits.float().mT, labels, ignore_index=IGNORED, reduction="none")
     return losses.sum(1, keepdim=True), (labels != IGNORED).sum(1, keepdim=True)
 

@@ -31,17 +31,13 @@ class Watch:
         """
         assert recipe.evaluation is not None and recipe.data.dev is not None
         self.settings = recipe.evaluation
-        self.dev = self._windows("dev", recipe.data.dev, begun)
+        self.dev = _windows("dev", recipe.data.dev, begun, recipe)
         elsewhere = self.settings.elsewhere
-        self.elsewhere = self._windows("elsewhere", elsewhere, begun) if elsewhere else None
+        self.elsewhere = _windows("elsewhere", elsewhere, begun, recipe) if elsewhere else None
         if self.settings.generate:
             fitted = fit_generation_config(begun.model, begun.tokenizer, begun.labels, taught=train.taught)
             self.writer = Writer(begun, fitted)
         self.scorer = Scorer(begun, self.settings.samples, folder / SAMPLES)
-
-    def _windows(self, name: str, path: str, begun: Checkpoint) -> Windows:
-        data = WindowDataset(Path(path), begun)
-        return Windows(name, data, manifest_labels(Path(path)), self.settings.windows)
 
     def scores(self, windows: Windows, predictions: tuple[Any, ...], step: int | None) -> dict[str, float]:
         """Return the scores of one evaluation.
@@ -67,6 +63,12 @@ class Watch:
                 "evaluation.metric"
             )
         return found
+
+
+def _windows(name: str, path: str, begun: Checkpoint, recipe: Recipe) -> Windows:
+    assert recipe.evaluation is not None
+    data = WindowDataset(Path(path), begun, cache=recipe.data.cache)
+    return Windows(name, data, manifest_labels(Path(path)), recipe.evaluation.windows)
 
 
 def watch_arguments(recipe: Recipe) -> dict[str, Any]:
