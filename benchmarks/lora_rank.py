@@ -1,8 +1,8 @@
 """What a LoRA's rank changes: loss, word errors and disfluencies after the same steps, against full fine-tuning.
 
-Runs `recipes/studies/lora_rank.yaml` for each rank, learning rate and seed. The learning rate of a rank is chosen on the
-development speakers, over all seeds; the test speakers decide nothing. alpha is twice the rank, so that the update is
-scaled alike at each. Called again it goes on: a finished run is not done again, one that was cut goes on.
+Runs `recipes/studies/lora_rank.yaml` for each rank, learning rate and seed. The learning rate of a rank is chosen on
+the development speakers, over all seeds; the test speakers decide nothing. alpha is twice the rank, so that the update
+is scaled alike at each. Called again it goes on: a finished run is not done again, one that was cut goes on.
 
     python -m benchmarks.lora_rank
     python -m benchmarks.lora_rank --minutes 60      # stops before a run that would not end in time

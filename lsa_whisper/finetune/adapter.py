@@ -71,7 +71,7 @@ def _check_names(model: Any, adapter: Adapter) -> None:
         raise RecipeError(
             f"adapter.targets: no layer is called {', '.join(wrong)}; there are {', '.join(sorted(linear))}"
         )
-    if wrong := sorted(set(adapter.modules_to_save) - ends):
+    if wrong := [name for name in adapter.modules_to_save if not any(end.endswith(name) for end in ends)]:
         raise RecipeError(f"adapter.modules_to_save: no module is called {', '.join(wrong)}")
 
 

@@ -97,19 +97,16 @@ class SpeechTrainer(Seq2SeqTrainer):
         )
         self.watch = Watch(recipe, start, train, folder) if recipe.evaluation and recipe.data.dev else None
         self.loss = exact_loss(recipe, start, arguments)
-        try:
-            super().__init__(
-                model=model,
-                args=arguments,
-                train_dataset=train,
-                eval_dataset=self.watch.dev if self.watch else _plain_dev(recipe, start),
-                data_collator=_collator(recipe, start),
-                compute_loss_func=self.loss,
-                compute_metrics=self._scores if self.watch else None,
-                callbacks=callbacks(recipe, folder),
-            )
-        except (RuntimeError, ImportError) as error:  # a tracker whose package is missing
-            raise RecipeError(f"training: {error}") from error
+        super().__init__(
+            model=model,
+            args=arguments,
+            train_dataset=train,
+            eval_dataset=self.watch.dev if self.watch else _plain_dev(recipe, start),
+            data_collator=_collator(recipe, start),
+            compute_loss_func=self.loss,
+            compute_metrics=self._scores if self.watch else None,
+            callbacks=callbacks(recipe, folder),
+        )
         self.optimizer_cls_and_kwargs = optimizer_class(recipe, arguments)
         self.base = Base(self.model, arguments.device) if recipe.loss.stay_near_base else None
         for printer in (PrinterCallback, ProgressCallback):

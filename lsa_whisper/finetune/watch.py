@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from transformers import EarlyStoppingCallback, TrainerCallback
-from transformers.integrations import TensorBoardCallback
+from transformers.integrations import TensorBoardCallback, get_reporting_integration_callbacks
 
 from lsa_whisper import manifest
 from lsa_whisper.checkpoint import Checkpoint, fit_generation_config
 from lsa_whisper.dataset import WindowDataset
-from lsa_whisper.errors import ManifestError, MissingExtraError
+from lsa_whisper.errors import ManifestError, MissingExtraError, RecipeError
 from lsa_whisper.evaluate.runs import rises
 from lsa_whisper.finetune.evaluation import Scorer, Windows, Writer
 from lsa_whisper.finetune.recipe import Recipe
@@ -77,8 +77,6 @@ def watch_arguments(recipe: Recipe) -> dict[str, Any]:
     if wanted is None:
         return {}
     steps = {"eval_strategy": "steps", "eval_steps": wanted.every, "per_device_eval_batch_size": wanted.batch_size}
-    if others := [tracker for tracker in wanted.trackers if tracker != TENSORBOARD]:
-        steps["report_to"] = others
     if not wanted.keep_best:
         return steps
     return steps | {
@@ -95,6 +93,7 @@ def callbacks(recipe: Recipe, folder: Path) -> list[TrainerCallback]:
 
     Raises:
         MissingExtraError: If tensorboard is asked for and not installed.
+        RecipeError: If transformers does not know a tracker, or its package is not installed.
     """
     wanted = recipe.evaluation
     if wanted is None:
@@ -102,9 +101,16 @@ def callbacks(recipe: Recipe, folder: Path) -> list[TrainerCallback]:
     listening: list[TrainerCallback] = []
     if wanted.patience:
         listening.append(EarlyStoppingCallback(wanted.patience))
-    if TENSORBOARD in wanted.trackers:
-        listening.append(_tensorboard(folder / TENSORBOARD))
+    for name in wanted.trackers:
+        listening.append(_tensorboard(folder / TENSORBOARD) if name == TENSORBOARD else _tracker(name))
     return listening
+
+
+def _tracker(name: str) -> TrainerCallback:
+    try:
+        return get_reporting_integration_callbacks([name])[0]()
+    except (ValueError, RuntimeError, ImportError) as error:
+        raise RecipeError(f"evaluation.trackers: {error}") from error
 
 
 def _tensorboard(folder: Path) -> TrainerCallback:

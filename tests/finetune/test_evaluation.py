@@ -112,7 +112,7 @@ def loss_of(loaded, windows):
 
 def test_what_is_written_is_what_the_model_learned(run, windows, tmp_path):
     """A model that knows six windows by heart writes them, and gets full marks."""
-    settings = ("training.max_steps=300", "training.learning_rate=1e-2", "model.scratch.d_model=64")
+    settings = ("training.max_steps=300", "training.learning_rate=3e-3", "model.scratch.d_model=64")
     out = run("heart", "every: 300, batch_size: 4", *settings, "training.per_device_train_batch_size=6")
     assert logged(out, "eval_wer_verbatim") == [0.0] and logged(out, "eval_disfluency_f1") == [1.0]
 

@@ -75,7 +75,7 @@ def test_batches_mark_their_disfluent_tokens(tmp_path):
     short = {"tokens": [begin, end], "given": 0, "input_features": torch.zeros(40, 800)}
     batch = MarkingCollator(end, tokenizer, Labels("chat"))([short, row])
     marked = tokenizer.decode(batch["labels"][1][batch["disfluent"][1]])
-    assert marked.split() == ["um", "want", "/"] and not batch["disfluent"][0].any()
+    assert marked == "um want/" and not batch["disfluent"][0].any()
 
 
 @pytest.mark.parametrize("adapter", [(), ("adapter.rank=16",)], ids=["full", "lora"])
@@ -85,15 +85,15 @@ def test_a_run_stays_near_its_base(windows, scratch_recipe, tmp_path, adapter):
     path.write_text(scratch_recipe(windows, tmp_path / "base"))
     base = finetune(path, set=["training.max_steps=1"], say=lambda _: None).out
     before = checkpoint.load(base).model.state_dict()
-    for weight in (0, 30):
+    for weight in (0, 1000):
         out = tmp_path / str(weight)
         set = [f"out={out}", "model.scratch=null", f"model.base={base}", f"loss.stay_near_base={weight}", *adapter]
         after = checkpoint.load(finetune(path, set=set, say=lambda _: None).out).model.state_dict()
         moved[weight] = sum(float((after[name] - before[name]).norm()) for name in before)
         first = json.loads((out / "curve.jsonl").read_text().splitlines()[0])
         moved[f"loss {weight}"] = first["loss"]
-    assert moved["loss 30"] == pytest.approx(moved["loss 0"], abs=1e-4)  # at the first step it IS the base
-    assert 0 < moved[30] < 0.95 * moved[0]
+    assert moved["loss 1000"] == pytest.approx(moved["loss 0"], abs=1e-4)  # at the first step it IS the base
+    assert 0 < moved[1000] < 0.9 * moved[0]
 
 
 TERMS = ("loss.disfluency_weight=2", "loss.stay_near_base=0.5", "loss.smoothing=0.1")

@@ -19,7 +19,7 @@ from lsa_whisper.finetune.trainer import training_arguments
 from lsa_whisper.labels import Labels
 
 RECIPE = (
-    "{{data: {{train: {}}}, out: {}, model: {{base: {}}}, training: {{use_cpu: true, max_steps: 3, logging_steps: 1}}}}"
+    "{{data: {{train: {}}}, out: {}, model: {{base: {}}}, training: {{use_cpu: true, max_steps: 3, learning_rate: 1e-3, logging_steps: 1}}}}"
 )
 
 
@@ -91,7 +91,7 @@ def test_fp8_keeps_weights_and_names(base):
 def test_small_optimizers_learn(base, windows, tmp_path, optimizer):
     path = tmp_path / "r.yaml"
     path.write_text(RECIPE.format(windows, tmp_path / "out", base))
-    settings = [f"optimizer={optimizer}", "training.learning_rate=1e-3"]
+    settings = [f"optimizer={optimizer}"]
     if optimizer == "adamw-8bit" and importlib.util.find_spec("bitsandbytes") is None:
         with pytest.raises(MissingExtraError, match=r"lsa-whisper\[quantize\]"):
             finetune(path, set=settings, say=lambda _: None)
