@@ -72,7 +72,7 @@ class Writer:
         self.prompt_length = len(prompt)
         self.processors = [WhisperTimeStampLogitsProcessor(settings, begin_index=len(prompt))] if stamps else []
         self.settings = copy.deepcopy(settings)
-        self.settings.update(max_length=None, forced_decoder_ids=None, do_sample=False, num_beams=1, use_cache=True)
+        self.settings.update(forced_decoder_ids=None, do_sample=False, num_beams=1, use_cache=True)
 
     def write(self, model: Any, batch: dict[str, torch.Tensor], longest: int) -> torch.Tensor:
         """Return the tokens the model writes for a batch, (batch, tokens), without what decoding begins with.
@@ -87,13 +87,15 @@ class Writer:
         whisper = model.get_base_model() if hasattr(model, "get_base_model") else model
         begin = (batch["decoder_input_ids"] == self.start).int().argmax(1, keepdim=True)  # a prompt may stand before
         places = begin + torch.arange(self.prompt_length, device=begin.device)
+        features = batch["input_features"]
+        self.settings.max_length = min(longest + self.prompt_length, self.room)
         written = GenerationMixin.generate(
             whisper,
-            batch["input_features"],
+            features,
+            attention_mask=torch.ones_like(features[:, 0], dtype=torch.long),  # else transformers warns of its lack
             generation_config=self.settings,
             logits_processor=list(self.processors),
             decoder_input_ids=batch["decoder_input_ids"].gather(1, places),
-            max_new_tokens=min(longest, self.room - self.prompt_length - 1),
             synced_gpus=is_deepspeed_zero3_enabled() and torch.distributed.get_world_size() > 1,
         )
         return written[:, self.prompt_length :]
