@@ -65,9 +65,9 @@ def test_loss_on_the_development_set_is_exact_however_it_is_cut(run):
 
 
 @pytest.mark.slow
-def test_two_processes_score_like_one(run, windows, tmp_path):
+def test_two_processes_score_like_one(run, windows):
     """Five windows on two processes: the sixth that evens them out is counted nowhere."""
-    five = tmp_path / "five.jsonl"
+    five = windows.parent / "five.jsonl"
     five.write_text("".join(windows.read_text().splitlines(keepends=True)[:5]))
     evaluation, dev = "every: 2, batch_size: 2, samples: 5", f"data.dev={five}"
     one = run("one", evaluation, dev, "strategy=ddp")
@@ -110,19 +110,19 @@ def loss_of(loaded, windows):
     return float(torch.nn.functional.cross_entropy(logits.mT, labels))
 
 
-def test_what_is_written_is_what_the_model_learned(run, windows, tmp_path):
+def test_what_is_written_is_what_the_model_learned(run):
     """A model that knows six windows by heart writes them, and gets full marks."""
     settings = ("training.max_steps=300", "training.learning_rate=3e-3", "model.scratch.d_model=64")
     out = run("heart", "every: 300, batch_size: 4", *settings, "training.per_device_train_batch_size=6")
     assert logged(out, "eval_wer_verbatim") == [0.0] and logged(out, "eval_disfluency_f1") == [1.0]
 
 
-def test_nothing_to_judge_by_is_said(run, windows, tmp_path):
-    fluent = tmp_path / "fluent.jsonl"
+def test_nothing_to_judge_by_is_said(run, windows):
+    silent = windows.parent / "silent.jsonl"
     rows = [json.loads(line) for line in windows.read_text().splitlines()]
-    fluent.write_text("".join(json.dumps(row | {"text": ""}) + "\n" for row in rows))
+    silent.write_text("".join(json.dumps(row | {"text": ""}) + "\n" for row in rows))
     with pytest.raises(ManifestError, match="nothing to count wer_verbatim on"):
-        run("none", "every: 2", f"data.dev={fluent}")
+        run("none", "every: 2", f"data.dev={silent}")
 
 
 def test_an_unknown_tracker_is_a_recipe_error(run):
