@@ -18,7 +18,12 @@ from lsa_whisper.finetune.recipe import parse
 from lsa_whisper.finetune.trainer import training_arguments
 from lsa_whisper.labels import Labels
 
-RECIPE = "{{data: {{train: {}}}, out: {}, model: {{base: {}}}, training: {{use_cpu: true, max_steps: 3, learning_rate: 1e-3, logging_steps: 1}}}}"
+RECIPE = """
+data: {{train: {}}}
+out: {}
+model: {{base: {}}}
+training: {{use_cpu: true, max_steps: 3, learning_rate: 1e-3, logging_steps: 1}}
+"""
 
 
 @pytest.fixture(scope="module")
