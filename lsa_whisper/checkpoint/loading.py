@@ -47,7 +47,14 @@ class Checkpoint:
         return float(self.model.config.max_source_positions * self.time_precision_s)
 
 
-def load(path: str | Path, *, dtype: str = "float32", device: str = "cpu", weights: bool = True) -> Checkpoint:
+def load(
+    path: str | Path,
+    *,
+    dtype: str = "float32",
+    device: str = "cpu",
+    weights: bool = True,
+    quantized: Any = None,
+) -> Checkpoint:
     """Return the checkpoint in a folder or under a hub name; a folder with an adapter comes back merged into its base.
 
     Args:
@@ -56,6 +63,7 @@ def load(path: str | Path, *, dtype: str = "float32", device: str = "cpu", weigh
         device: where the weights go, for example ``cpu`` or ``cuda:0``.
         weights: read them; without, the model has its shape only, and its memory stays untouched until another process
             sends the weights.
+        quantized: transformers' settings for weights in fewer bits, to train an adapter beside them.
 
     Raises:
         CheckpointError: the folder is missing or incomplete, its weights are pickled, it is no Whisper model, or the
@@ -69,7 +77,8 @@ def load(path: str | Path, *, dtype: str = "float32", device: str = "cpu", weigh
     if dtype not in _DTYPES:
         raise CheckpointError(f"numbers of type {dtype!r} are not known; choose {', '.join(_DTYPES)}")
     with quiet():
-        model = _onto(_load_model(source, dtype) if weights else _shape_of(source, dtype), device).eval()
+        model = _load_model(source, dtype, quantized) if weights else _shape_of(source, dtype)
+        model = (model if quantized is not None else _onto(model, device)).eval()  # quantised ones cannot be moved
         feature_extractor, tokenizer = load_processor(source)
     labels = Labels.from_dict(ours["labels"]) if "labels" in ours else Labels("fluent")
     recipe, provenance = ours.get("recipe", {}), ours.get("provenance", {})
@@ -92,15 +101,21 @@ def quiet() -> Iterator[None]:
             logging.enable_progress_bar()
 
 
-def _load_model(source: str, dtype: str) -> Any:
+def _load_model(source: str, dtype: str, quantized: Any = None) -> Any:
     if (Path(source) / ADAPTER_FILE).exists():
+        if quantized is not None:
+            raise CheckpointError(f"{source}: an adapter cannot be quantised with its base; export it merged first")
         return _load_merged(Path(source), dtype)
     import torch
     from transformers import WhisperForConditionalGeneration
 
     try:
         model, report = WhisperForConditionalGeneration.from_pretrained(
-            source, dtype=getattr(torch, dtype), use_safetensors=True, output_loading_info=True
+            source,
+            dtype=getattr(torch, dtype),
+            use_safetensors=True,
+            output_loading_info=True,
+            quantization_config=quantized,
         )
     except Exception as error:  # hub, safetensors and transformers each raise their own
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__

@@ -48,6 +48,7 @@ def save(
             tokenizer.save_pretrained(partial)
         (partial / OUR_FILE).write_text(json.dumps(ours, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
         verify_tensors(partial)
+        verify_adapter(partial, model)
     return Path(out)
 
 
@@ -81,3 +82,21 @@ def verify_tensors(folder: Path) -> None:
         if empty or not names:
             first = empty[0] if empty else "all of them"
             raise CheckpointError(f"{file.name}: tensors are empty ({first}); gather the model before saving it")
+
+
+def verify_adapter(folder: Path, model: Any) -> None:
+    """Return when every matrix of the adapter that ``model`` carries, if any, is in the folder's file.
+
+    Raises:
+        CheckpointError: some are not.
+    """
+    if not hasattr(model, "peft_config"):
+        return
+    from peft import get_peft_model_state_dict
+    from safetensors import safe_open
+
+    with safe_open(str(folder / "adapter_model.safetensors"), framework="pt") as tensors:
+        written = set(tensors.keys())
+    missing = sorted(get_peft_model_state_dict(model, save_embedding_layers=False).keys() - written)
+    if missing:
+        raise CheckpointError(f"the adapter lacks {len(missing)} tensors, first {missing[0]}; gather it before saving")

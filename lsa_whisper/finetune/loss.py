@@ -20,21 +20,43 @@ LETTERS = "abcdefghijklmnopqrstuvwxyz'"
 """What the auxiliary CTC head can spell; other letters of other languages are passed over."""
 
 
-def cross_entropy(logits: torch.Tensor, labels: torch.Tensor, smoothing: float = 0.0) -> torch.Tensor:
+def cross_entropy(
+    logits: torch.Tensor, labels: torch.Tensor, smoothing: float = 0.0, weights: torch.Tensor | None = None
+) -> torch.Tensor:
     """Return the summed negative log-likelihood of ``labels``.
 
     Args:
         logits: (batch, tokens, vocabulary), any float type.
         labels: (batch, tokens), ``-100`` where nothing is to be learned.
         smoothing: Share of the target spread over the whole vocabulary.
+        weights: (batch, tokens), how much each token counts; all the same when left out.
     """
-    return functional.cross_entropy(
+    losses = functional.cross_entropy(
         logits.float().flatten(0, 1),
         labels.flatten(),
         ignore_index=IGNORED,
-        reduction="sum",
+        reduction="sum" if weights is None else "none",
         label_smoothing=smoothing,
     )
+    return losses if weights is None else (losses * weights.flatten()).sum()
+
+
+def sums_and_counts(logits: torch.Tensor, labels: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return each window's summed loss and number of label tokens, (batch, 1) each; their sums give the exact mean."""
+    losses = functional.cross_entropy(logits.float().mT, labels, ignore_index=IGNORED, reduction="none")
+    return losses.sum(1, keepdim=True), (labels != IGNORED).sum(1, keepdim=True)
+
+
+def divergence(base: torch.Tensor, logits: torch.Tensor, where: torch.Tensor) -> torch.Tensor:
+    """Return KL(base || model) in nats, summed over the tokens ``where`` holds.
+
+    Args:
+        base: Logits of the model as it was, (batch, tokens, vocabulary).
+        logits: Logits of the model as it is.
+        where: (batch, tokens), bool.
+    """
+    was, now = (functional.log_softmax(each[where].float(), -1) for each in (base, logits))
+    return functional.kl_div(now, was, reduction="sum", log_target=True)
 
 
 def spelling(tokens: Sequence[str]) -> torch.Tensor:
@@ -85,18 +107,47 @@ class CtcHead(nn.Linear):
 
 @dataclass
 class ExactLoss:
-    """Trainer's ``compute_loss_func``: cross-entropy, plus CTC on the encoder when there is a head for it."""
+    """Trainer's ``compute_loss_func``: cross-entropy, and what the recipe's ``loss`` section adds to it.
+
+    Every term is a sum over tokens (or letters) divided by the label tokens of the whole step, so that none depends on
+    how the batch is cut.
+    """
 
     ctc_head: CtcHead | None = None
     ctc_weight: float = 0.0
     smoothing: float = 0.0
+    disfluency_weight: float = 1.0
+    stay_near_base: float = 0.0
 
     def __call__(
-        self, outputs: Any, labels: torch.Tensor, num_items_in_batch: torch.Tensor | int | None = None
+        self,
+        outputs: Any,
+        labels: torch.Tensor,
+        num_items_in_batch: torch.Tensor | int | None = None,
+        *,
+        disfluent: torch.Tensor | None = None,
+        base_logits: torch.Tensor | None = None,
     ) -> torch.Tensor:
-        """Return the loss of one micro-batch, divided by the label tokens of the whole step."""
+        """Return the loss of one micro-batch, divided by the label tokens of the whole step.
+
+        Args:
+            outputs: The model's, with ``logits``.
+            labels: (batch, tokens).
+            num_items_in_batch: Label tokens of the step; those of ``labels`` when left out.
+            disfluent: (batch, tokens), which tokens belong to a disfluency; needed for a weight of them.
+            base_logits: What the base says, to stay near it.
+        """
         items = num_items_in_batch if num_items_in_batch is not None else (labels != IGNORED).sum()
-        loss = cross_entropy(outputs.logits, labels, self.smoothing)
+        loss = cross_entropy(outputs.logits, labels, self.smoothing, self._weights(disfluent))
         if self.ctc_head is not None:
             loss = loss + self.ctc_weight * self.ctc_head.loss(outputs.encoder_last_hidden_state, labels)
+        if base_logits is not None:
+            fluent = labels != IGNORED
+            fluent = fluent if disfluent is None else fluent & ~disfluent
+            loss = loss + self.stay_near_base * divergence(base_logits, outputs.logits, fluent)
         return loss / items
+
+    def _weights(self, disfluent: torch.Tensor | None) -> torch.Tensor | None:
+        if disfluent is None or self.disfluency_weight == 1:
+            return None
+        return torch.where(disfluent, self.disfluency_weight, 1.0)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import warnings
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,21 +11,26 @@ import torch
 from lsa_whisper import checkpoint, manifest
 from lsa_whisper.augment import Augmentation
 from lsa_whisper.checkpoint import Checkpoint
+from lsa_whisper.finetune.adapter import quantization, with_adapter
 from lsa_whisper.finetune.loss import CtcHead
+from lsa_whisper.finetune.precision import multiply_in_8_bits, weights_type
 from lsa_whisper.finetune.ranks import rank
-from lsa_whisper.finetune.recipe import Adapter, Recipe
+from lsa_whisper.finetune.recipe import Model, Recipe
 from lsa_whisper.finetune.trim import hear_any_length
 from lsa_whisper.labels import Labels
 from lsa_whisper.manifest import TIMESTAMP
 
-LOWEST_RANK = 10
-
 
 def start(recipe: Recipe, labels: Labels) -> Checkpoint:
-    """Return the checkpoint training starts from, in fp32, with ``labels`` as what it is going to write."""
+    """Return the checkpoint training starts from, with ``labels`` as what it is going to write.
+
+    Its weights are fp32, whatever the base was saved in (large-v3's is fp16), unless the recipe asks for ``pure-bf16``
+    or for a quantised base.
+    """
     if recipe.model.base is not None:
         reads = not recipe.fsdp.low_ram or rank() == 0
-        begun = checkpoint.load(recipe.model.base, dtype="float32", weights=reads)
+        quantized = quantization(recipe.adapter, weights_type(recipe)) if recipe.adapter else None
+        begun = checkpoint.load(recipe.model.base, dtype=weights_type(recipe), weights=reads, quantized=quantized)
         begun = dataclasses.replace(begun, labels=labels)
     else:
         begun = _scratch(recipe, labels)
@@ -43,7 +46,8 @@ def with_context(begun: Checkpoint, context_s: float) -> Checkpoint:
     from transformers.models.whisper.modeling_whisper import sinusoids
 
     encoder, positions = begun.model.get_encoder(), round(context_s / begun.time_precision_s)
-    encoder.embed_positions = torch.nn.Embedding.from_pretrained(sinusoids(positions, encoder.config.d_model))
+    table = sinusoids(positions, encoder.config.d_model).to(encoder.embed_positions.weight)
+    encoder.embed_positions = torch.nn.Embedding.from_pretrained(table)
     begun.model.config.max_source_positions = positions
     settings = begun.feature_extractor.to_dict() | {"chunk_length": round(context_s)}
     derived = ("n_samples", "nb_max_frames", "mel_filters")
@@ -76,14 +80,26 @@ def prepare_for_training(begun: Checkpoint, recipe: Recipe) -> Any:
         for module in model.modules():
             if isinstance(getattr(module, "dropout", None), float):
                 module.dropout = recipe.model.dropout
-    if recipe.model.train == "decoder":
-        model.get_encoder().requires_grad_(False)
+    freeze(model, recipe.model)
     if recipe.model.ctc_weight:
         texts = [begun.tokenizer.decode([index]) for index in range(begun.tokenizer.eos_token_id)]
-        model.ctc_head = CtcHead(model.config.d_model, texts)
-    if recipe.adapter is None:
-        return model
-    return with_adapter(model, recipe.adapter, _written(begun, recipe) if recipe.adapter.embeddings else ())
+        model.ctc_head = CtcHead(model.config.d_model, texts).to(model.dtype)
+    if recipe.adapter is not None:
+        return with_adapter(model, recipe.adapter, _written(begun, recipe) if recipe.adapter.embeddings else ())
+    return multiply_in_8_bits(model) if recipe.precision == "fp8" else model
+
+
+def freeze(model: Any, wanted: Model) -> None:
+    """Leave only what the recipe's ``model.train`` and ``model.top_layers`` name free to be trained."""
+    stacks = [model.get_decoder(), *([model.get_encoder()] if wanted.train == "all" else [])]
+    if wanted.train == "decoder":
+        model.get_encoder().requires_grad_(False)
+    if wanted.top_layers is None:
+        return
+    model.requires_grad_(False)
+    for stack in stacks:
+        stack.layers[-wanted.top_layers :].requires_grad_(True)
+        stack.layer_norm.requires_grad_(True)
 
 
 def _written(begun: Checkpoint, recipe: Recipe) -> list[int]:
@@ -100,27 +116,3 @@ def _hide_parts(config: Any, augment: Augmentation) -> None:
     config.apply_spec_augment = bool(augment.time_masks or augment.mel_masks)
     config.mask_time_prob, config.mask_feature_prob = augment.time_masks, augment.mel_masks
     config.mask_feature_length = min(config.mask_feature_length, config.num_mel_bins // 8)
-
-
-def with_adapter(model: Any, adapter: Adapter, tokens: Sequence[int] = ()) -> Any:
-    """Return ``model`` frozen, with LoRA beside the adapter's target layers and the embeddings of ``tokens`` free.
-
-    No ``task_type`` is set: PEFT's wrapper for sequence-to-sequence models passes ``input_ids``, which Whisper lacks.
-    """
-    from peft import LoraConfig, get_peft_model
-
-    if adapter.rank < LOWEST_RANK:
-        warnings.warn(
-            f"LoRA rank {adapter.rank}: below {LOWEST_RANK} Whisper's adaptation to disfluent labels has been seen "
-            "not to converge; watch the loss, or raise adapter.rank",
-            stacklevel=2,
-        )
-    settings = LoraConfig(
-        r=adapter.rank,
-        lora_alpha=adapter.alpha,
-        lora_dropout=adapter.dropout,
-        target_modules=list(adapter.targets),
-        bias="none",
-        trainable_token_indices={"embed_tokens": list(tokens)} if tokens else None,
-    )
-    return get_peft_model(model, settings)

@@ -15,7 +15,9 @@ import yaml
 from lsa_whisper import plain_yaml
 from lsa_whisper.augment import Augmentation
 from lsa_whisper.errors import RecipeError
+from lsa_whisper.finetune.clashes import clashes
 from lsa_whisper.finetune.fields import build, set_path
+from lsa_whisper.finetune.sections import Adapter, Evaluation, Loss
 
 
 @dataclass(frozen=True)
@@ -81,26 +83,13 @@ class Model:
     """Hear windows of this length instead of the checkpoint's own: shorter ones train faster."""
     train: str = "all"
     """``all``, or ``decoder`` to leave the encoder as it is."""
+    top_layers: int | None = None
+    """Train only so many of the last layers of the encoder and of the decoder (of the decoder alone with ``train:
+    decoder``), and the norms behind them; everything below and the token table stay."""
     dropout: float | None = None
     """Share of activations dropped in training, in place of the checkpoint's own; slows learning by heart."""
     ctc_weight: float = 0.0
     """Weight of an auxiliary CTC loss on the encoder; helps small models align (its head is not saved)."""
-
-
-@dataclass(frozen=True)
-class Adapter:
-    """LoRA (Hu et al. 2021): train small matrices beside frozen weights."""
-
-    rank: int = 32
-    """Rank of the update; below 10 Whisper's adaptation to disfluent labels has been seen not to converge."""
-    alpha: float = 64.0
-    """The update is scaled by alpha / rank."""
-    dropout: float = 0.0
-    """Dropout in front of the update."""
-    targets: tuple[str, ...] = ("q_proj", "v_proj", "out_proj")
-    """The linear layers that get one."""
-    embeddings: bool = False
-    """Train the embeddings of the labels' own tokens too: for a base that has never written CHAT's signs."""
 
 
 @dataclass(frozen=True)
@@ -152,6 +141,17 @@ class Recipe:
     auto_micro_batch: bool = False
     """When memory runs out, go on from the last saved step with a smaller ``per_device_train_batch_size`` and as much
     more accumulation: the steps stay the same. Only in one process (strategy ``single``)."""
+    loss: Loss = field(default_factory=Loss)
+    """What is added to plain cross-entropy."""
+    evaluation: Evaluation | None = None
+    """Look at the development set while training."""
+    precision: str = "fp32"
+    """``fp32``; ``bf16`` or ``fp16`` compute in 16 bits (autocast) over weights kept in fp32; ``pure-bf16`` keeps the
+    weights themselves in bf16: half the memory, but small updates are rounded away; ``fp8`` multiplies matrices in 8
+    bits on GPUs that can."""
+    optimizer: str = "adamw"
+    """``adamw`` (or what ``training.optim`` says); ``adafactor``, ``adamw-8bit`` (bitsandbytes) or ``adamw-cpu``
+    (torchao: its state and step on the CPU, for one GPU) take less GPU memory."""
     seed: int = 0
     """Decides initial weights and the order of the data."""
     training: dict[str, Any] = field(default_factory=dict)
@@ -207,6 +207,9 @@ def read(path: Path, *, set: Sequence[str] = ()) -> Recipe:
 
 def _contradictions(recipe: Recipe) -> list[str]:
     problems = [f"data.augment.{problem}" for problem in recipe.data.augment.problems()]
+    problems += [f"loss.{problem}" for problem in recipe.loss.problems()]
+    problems += [f"adapter.{problem}" for problem in (recipe.adapter.problems() if recipe.adapter else ())]
+    problems += [f"evaluation.{problem}" for problem in (recipe.evaluation.problems() if recipe.evaluation else ())]
     if (recipe.model.base is None) == (recipe.model.scratch is None):
         problems.append("model: give either base (a checkpoint) or scratch (a shape for new weights)")
     if not 0 <= recipe.data.untrimmed <= 1:
@@ -221,6 +224,7 @@ def _contradictions(recipe: Recipe) -> list[str]:
         problems.append("auto_micro_batch: needs strategy single; of several processes one alone cannot turn back")
     if recipe.adapter and recipe.model.scratch:
         problems.append("adapter: new weights are trained whole; leave the adapter out")
+    problems += clashes(recipe)
     problems += _misplaced(recipe)
     if recipe.fsdp.shard not in SHARDS:
         problems.append(f"fsdp.shard: one of {', '.join(SHARDS)}, not {recipe.fsdp.shard!r}")

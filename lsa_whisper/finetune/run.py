@@ -16,10 +16,11 @@ from transformers import set_seed
 
 from lsa_whisper import checkpoint, manifest
 from lsa_whisper.checkpoint import Checkpoint
-from lsa_whisper.errors import ManifestError
 from lsa_whisper.finetune import Finetuned
 from lsa_whisper.finetune.memory.shortage import within_memory
 from lsa_whisper.finetune.model import prepare_for_training, start
+from lsa_whisper.finetune.plot import plot_curves
+from lsa_whisper.finetune.precision import remark
 from lsa_whisper.finetune.preflight import preflight
 from lsa_whisper.finetune.ranks import environment_kept, rank
 from lsa_whisper.finetune.recipe import Recipe
@@ -27,7 +28,7 @@ from lsa_whisper.finetune.resume import can_go_on, check_fits, last_whole
 from lsa_whisper.finetune.stop import Stop
 from lsa_whisper.finetune.strategy import forget_processes, gathered, join_processes, leave_processes
 from lsa_whisper.finetune.trainer import SpeechTrainer
-from lsa_whisper.labels import Labels
+from lsa_whisper.finetune.watch import SAMPLES, TENSORBOARD, manifest_labels
 
 
 def run(recipe: Recipe, say: Callable[[str], None], *, force: bool = False) -> Finetuned:
@@ -57,12 +58,19 @@ def _run(recipe: Recipe, said: dict[str, Any], say: Callable[[str], None]) -> Fi
     say = say if rank() == 0 else _nothing
     trainer = SpeechTrainer(recipe, begun, model, unfinished, say)
     say(f"training {_millions(model)} of {labels.style} labels on {len(trainer.train_dataset)} windows")
+    if warning := remark(recipe):
+        say(warning)
     result = _train(trainer, unfinished, say)
     said |= {"steps": result.global_step, "loss": result.training_loss}
+    if trainer.state.best_global_step is not None:
+        said["best"] = {
+            "step": trainer.state.best_global_step,
+            trainer.args.metric_for_best_model: trainer.state.best_metric,
+        }
     weights = gathered(trainer)
     if rank() == 0:
         _save(trainer, begun, said, out, weights)
-        shutil.copy(unfinished / "curve.jsonl", out / "curve.jsonl")
+        _keep_log(unfinished, out, plot=recipe.evaluation is not None and recipe.evaluation.plot)
         shutil.rmtree(unfinished)
     leave_processes(trainer.accelerator)
     return Finetuned(out, result.global_step, result.training_loss)
@@ -92,20 +100,19 @@ def _train(trainer: SpeechTrainer, unfinished: Path, say: Callable[[str], None])
     return result
 
 
+def _keep_log(unfinished: Path, out: Path, *, plot: bool) -> None:
+    """Put what was written while training beside the weights."""
+    if plot:
+        plot_curves(unfinished, out / "curve.png")
+    for name in ("curve.jsonl", SAMPLES):
+        if (unfinished / name).is_file():
+            shutil.copy(unfinished / name, out / name)
+    if (unfinished / TENSORBOARD).is_dir():
+        shutil.copytree(unfinished / TENSORBOARD, out / TENSORBOARD)
+
+
 def _nothing(line: str) -> None:
     """Only the first process speaks."""
-
-
-def manifest_labels(path: Path) -> Labels:
-    """Return the label style of prepared data.
-
-    Raises:
-        ManifestError: If the manifest is empty or mixes styles.
-    """
-    styles = set(manifest.open_rows(path).unique("labels"))
-    if len(styles) != 1:
-        raise ManifestError(f"{path}: {'no windows' if not styles else 'labels of several styles'}; prepare it again")
-    return Labels.from_name(styles.pop())
 
 
 def provenance(recipe: Recipe) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 import time
@@ -9,20 +10,25 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import torch
 from transformers import Seq2SeqTrainer, Seq2SeqTrainingArguments, TrainerCallback
 from transformers.trainer_callback import PrinterCallback, ProgressCallback
 
-from lsa_whisper.augment import Augmentation
 from lsa_whisper.checkpoint import Checkpoint
 from lsa_whisper.checkpoint.saving import verify_tensors
 from lsa_whisper.dataset import Collator, WindowDataset
 from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetune import fsdp, zero
-from lsa_whisper.finetune.loss import ExactLoss
+from lsa_whisper.finetune.base import Base
+from lsa_whisper.finetune.loss import ExactLoss, sums_and_counts
+from lsa_whisper.finetune.marking import DISFLUENT, MarkingCollator
+from lsa_whisper.finetune.optimizer import optimizer_arguments, optimizer_class
+from lsa_whisper.finetune.precision import precision_arguments
 from lsa_whisper.finetune.recipe import Recipe
 from lsa_whisper.finetune.resume import MARK, drop_older, mark_whole
 from lsa_whisper.finetune.strategy import arguments_for, gathered
 from lsa_whisper.finetune.trim import LengthGroupedSampler
+from lsa_whisper.finetune.watch import Watch, callbacks, watch_arguments
 
 _DEFAULTS: dict[str, Any] = {
     "report_to": "none",
@@ -48,6 +54,7 @@ def training_arguments(recipe: Recipe, folder: Path) -> Seq2SeqTrainingArguments
     settings |= {"dataloader_num_workers": recipe.data.workers}
     settings |= {"dataloader_persistent_workers": recipe.data.cache and recipe.data.workers > 0}  # they hold the cache
     settings |= {"train_sampling_strategy": "group_by_length"} if recipe.data.trim else {}
+    settings |= precision_arguments(recipe) | optimizer_arguments(recipe) | watch_arguments(recipe)
     settings |= recipe.training | arguments_for(recipe)
     try:
         return Seq2SeqTrainingArguments(**settings)
@@ -55,28 +62,58 @@ def training_arguments(recipe: Recipe, folder: Path) -> Seq2SeqTrainingArguments
         raise RecipeError(f"training: {error}") from None
 
 
+def exact_loss(recipe: Recipe, start: Checkpoint, arguments: Seq2SeqTrainingArguments) -> ExactLoss:
+    """Return the loss the recipe asks for."""
+    return ExactLoss(
+        getattr(start.model, "ctc_head", None),
+        recipe.model.ctc_weight,
+        recipe.loss.smoothing or arguments.label_smoothing_factor,
+        recipe.loss.disfluency_weight,
+        recipe.loss.stay_near_base,
+    )
+
+
+def _collator(recipe: Recipe, start: Checkpoint) -> Collator:
+    pad, options = start.model.config.pad_token_id, {"untrimmed": recipe.data.untrimmed, "seed": recipe.seed}
+    if recipe.loss.tells_disfluencies:
+        return MarkingCollator(pad, start.tokenizer, start.labels, **options)
+    return Collator(pad, **options)
+
+
+def _plain_dev(recipe: Recipe, start: Checkpoint) -> WindowDataset | None:
+    """Return the development set for whoever asks transformers itself to evaluate, by ``training.eval_strategy``."""
+    return WindowDataset(Path(recipe.data.dev), start, cache=recipe.data.cache) if recipe.data.dev else None
+
+
 class SpeechTrainer(Seq2SeqTrainer):
     """Seq2SeqTrainer whose loss does not depend on how a batch is cut into micro-batches and processes."""
 
     def __init__(self, recipe: Recipe, start: Checkpoint, model: Any, folder: Path, say: Callable[[str], None]):
         """Wire ``model`` (made from ``start``) to the recipe's data and settings."""
-
-        def dataset(path: str, augmentation: Augmentation | None = None, trim: bool = False) -> WindowDataset:
-            return WindowDataset(Path(path), start, cache=recipe.data.cache, augmentation=augmentation, trim=trim)
-
+        self.recipe = recipe
         arguments = training_arguments(recipe, folder)
-        self.recipe, self._keep, arguments.save_total_limit = recipe, arguments.save_total_limit, None
+        self._keep, arguments.save_total_limit = arguments.save_total_limit, None
+        train = WindowDataset(
+            Path(recipe.data.train),
+            start,
+            cache=recipe.data.cache,
+            augmentation=recipe.data.augment,
+            trim=recipe.data.trim,
+        )
+        self.watch = Watch(recipe, start, train, folder) if recipe.evaluation and recipe.data.dev else None
+        self.loss = exact_loss(recipe, start, arguments)
         super().__init__(
             model=model,
             args=arguments,
-            train_dataset=dataset(recipe.data.train, recipe.data.augment, recipe.data.trim),
-            eval_dataset=dataset(recipe.data.dev) if recipe.data.dev else None,
-            data_collator=Collator(start.model.config.pad_token_id, untrimmed=recipe.data.untrimmed, seed=recipe.seed),
-            compute_loss_func=ExactLoss(
-                getattr(start.model, "ctc_head", None), recipe.model.ctc_weight, arguments.label_smoothing_factor
-            ),
+            train_dataset=train,
+            eval_dataset=self.watch.dev if self.watch else _plain_dev(recipe, start),
+            data_collator=_collator(recipe, start),
+            compute_loss_func=self.loss,
+            compute_metrics=self._scores if self.watch else None,
+            callbacks=callbacks(recipe, folder),
         )
-        self.optimizer_cls_and_kwargs = zero.optimizer_of(recipe, arguments)
+        self.optimizer_cls_and_kwargs = optimizer_class(recipe, arguments) or zero.optimizer_of(recipe, arguments)
+        self.base = Base(self.model, arguments.device) if recipe.loss.stay_near_base else None
         for printer in (PrinterCallback, ProgressCallback):
             self.remove_callback(printer)
         self.add_callback(Curve(folder / "curve.jsonl", say))
@@ -105,6 +142,61 @@ class SpeechTrainer(Seq2SeqTrainer):
             verify_tensors(folder)
             mark_whole(folder, self.recipe, self.args.world_size)
             drop_older(folder.parent, self._keep, self.state.best_model_checkpoint)
+
+    def compute_loss(
+        self, model: Any, inputs: dict[str, Any], return_outputs: bool = False, num_items_in_batch: Any = None
+    ) -> Any:
+        """Return the recipe's loss; on the development set plain cross-entropy."""
+        disfluent = inputs.pop(DISFLUENT, None)
+        if not model.training:
+            self.compute_loss_func = ExactLoss()
+        else:
+            base_logits = self.base.logits(self.accelerator.unwrap_model(model), inputs) if self.base else None
+            self.compute_loss_func = functools.partial(self.loss, disfluent=disfluent, base_logits=base_logits)
+        return super().compute_loss(model, inputs, return_outputs, num_items_in_batch)
+
+    def _prepare_inputs(self, inputs: dict[str, Any]) -> dict[str, Any]:
+        """Return the batch on the device, in the type of the weights where nothing casts it later."""
+        prepared = dict(super()._prepare_inputs(inputs))
+        if self.recipe.precision == "pure-bf16":
+            prepared["input_features"] = prepared["input_features"].to(torch.bfloat16)
+        return prepared
+
+    def evaluate(self, eval_dataset: Any = None, *args: Any, **options: Any) -> dict[str, float]:
+        """Return the scores of the development set, and beside them those of the manifest from elsewhere."""
+        metrics = dict(super().evaluate(eval_dataset, *args, **options))
+        if self.watch and self.watch.elsewhere and eval_dataset is None:
+            windows = self.get_eval_dataloader(self.watch.elsewhere)
+            found = self.evaluation_loop(windows, "Evaluation", metric_key_prefix="eval_elsewhere").metrics
+            self.log(found)
+            metrics |= found
+        return metrics
+
+    def evaluation_loop(self, dataloader: Any, *args: Any, **options: Any) -> Any:
+        """Evaluate; windows that processes were given twice, to be equally many, are counted once."""
+        self.gather_function = self.accelerator.gather_for_metrics
+        self.watched = dataloader.dataset
+        return super().evaluation_loop(dataloader, *args, **options)
+
+    def prediction_step(
+        self, model: Any, inputs: dict[str, Any], prediction_loss_only: bool, ignore_keys: Any = None, **options: Any
+    ) -> tuple[Any, Any, Any]:
+        """Return what the scores of a batch come from: summed losses, numbers of tokens, and what the model writes."""
+        if self.watch is None:
+            return super().prediction_step(model, inputs, prediction_loss_only, ignore_keys, **options)
+        inputs = self._prepare_inputs(inputs)
+        inputs.pop(DISFLUENT, None)
+        labels = inputs.pop("labels")
+        with torch.no_grad(), self.compute_loss_context_manager():
+            predictions = sums_and_counts(model(**inputs).logits, labels)
+            if self.watch.settings.generate:
+                predictions += (self.watch.writer.write(self.model, inputs, self.watched.longest),)
+        return None, predictions, labels
+
+    def _scores(self, found: Any) -> dict[str, float]:
+        assert self.watch is not None
+        step = self.state.global_step if self.is_world_process_zero() else None
+        return self.watch.scores(self.watched, found.predictions, step)
 
     def _get_train_sampler(self, train_dataset: Any = None) -> Any:
         """Return transformers' sampler, but for lengths: those it would find by loading every window first."""
@@ -138,6 +230,15 @@ class Curve(TrainerCallback):
             elapsed = time.monotonic() - self.began
             left = elapsed / max(1, state.global_step) * (state.max_steps - state.global_step)
             self.say(f"step {state.global_step}/{state.max_steps}  loss {logs['loss']:.4f}  {left:.0f} s left")
+        elif found := {name[5:]: value for name, value in logs.items() if name.startswith("eval_") and _tells(name)}:
+            self.say(
+                f"step {state.global_step}/{state.max_steps}  " + "  ".join(f"{k} {v:.4f}" for k, v in found.items())
+            )
+
+
+def _tells(name: str) -> bool:
+    """Whether a value logged by an evaluation is about the model, and not about how fast it was evaluated."""
+    return not name.endswith(("runtime", "per_second"))
 
 
 def _step(line: str) -> float:

@@ -1,6 +1,7 @@
 """Utterances <-> the text Whisper learns to write."""
 
 from lsa_whisper.labels.decode import Decoded, decode
+from lsa_whisper.labels.disfluent import disfluent_spans
 from lsa_whisper.labels.encode import encode
 from lsa_whisper.labels.length import DECODER_TOKENS, tokens_at_most
 from lsa_whisper.labels.style import STYLES, VERSION, Labels
@@ -14,6 +15,7 @@ __all__ = [
     "Labels",
     "characters",
     "decode",
+    "disfluent_spans",
     "encode",
     "tokens_at_most",
     "tokens_to_allow",

@@ -4,9 +4,13 @@ import json
 
 import pytest
 import torch
+from tiny_whisper import build_tokenizer
 
+from lsa_whisper import checkpoint
 from lsa_whisper.finetune import finetune
 from lsa_whisper.finetune.loss import LETTERS, CtcHead, ExactLoss, cross_entropy
+from lsa_whisper.finetune.marking import MarkingCollator
+from lsa_whisper.labels import Labels
 
 
 def test_cross_entropy_is_the_sum_over_what_is_to_be_learned():
@@ -39,8 +43,68 @@ def test_loss_divides_by_the_items_of_the_whole_step():
     torch.testing.assert_close(ExactLoss()(Outputs, labels, num_items_in_batch=torch.tensor(4)), whole / 4)
 
 
-@pytest.mark.parametrize("adapter", ["", "adapter: {rank: 16}"], ids=["full", "lora"])
-def test_accumulation_changes_neither_loss_nor_gradient(windows, scratch_recipe, tmp_path, adapter):
+def test_weights_count_tokens_of_disfluencies_more():
+    class Outputs:
+        logits = torch.randn(1, 3, 5)
+
+    labels, disfluent = torch.tensor([[1, 2, -100]]), torch.tensor([[True, False, True]])
+    first, second = (-Outputs.logits[0, n].log_softmax(0)[labels[0, n]] for n in (0, 1))
+    found = ExactLoss(disfluency_weight=3.0)(Outputs, labels, disfluent=disfluent)
+    torch.testing.assert_close(found, (3 * first + second) / 2)
+
+
+def test_divergence_from_the_base_is_counted_on_fluent_tokens_only():
+    class Outputs:
+        logits = torch.randn(1, 3, 5)
+
+    labels, disfluent = torch.tensor([[1, 2, -100]]), torch.tensor([[True, False, False]])
+    base = torch.randn(1, 3, 5)
+    was, now = base[0, 1].softmax(0), Outputs.logits[0, 1].softmax(0)
+    wanted = ExactLoss()(Outputs, labels) + 0.5 * (was * (was / now).log()).sum() / 2
+    near = ExactLoss(stay_near_base=0.5)
+    torch.testing.assert_close(near(Outputs, labels, disfluent=disfluent, base_logits=base), wanted)
+    same = near(Outputs, labels, disfluent=disfluent, base_logits=Outputs.logits)
+    torch.testing.assert_close(same, ExactLoss()(Outputs, labels))
+
+
+def test_batches_mark_their_disfluent_tokens(tmp_path):
+    tokenizer = build_tokenizer(tmp_path)
+    ids = tokenizer("um I want / want it.", add_special_tokens=False).input_ids
+    begin, end = tokenizer.convert_tokens_to_ids(["<|startoftranscript|>", "<|endoftext|>"])
+    row = {"tokens": [begin, *ids, end], "given": 0, "input_features": torch.zeros(40, 800)}
+    short = {"tokens": [begin, end], "given": 0, "input_features": torch.zeros(40, 800)}
+    batch = MarkingCollator(end, tokenizer, Labels("chat"))([short, row])
+    marked = tokenizer.decode(batch["labels"][1][batch["disfluent"][1]])
+    assert marked == "um want/" and not batch["disfluent"][0].any()
+
+
+@pytest.mark.parametrize("adapter", [(), ("adapter.rank=16",)], ids=["full", "lora"])
+def test_a_run_stays_near_its_base(windows, scratch_recipe, tmp_path, adapter):
+    """The pull to the base holds the model back, and the base itself is what it was."""
+    path, moved = tmp_path / "r.yaml", {}
+    path.write_text(scratch_recipe(windows, tmp_path / "base"))
+    base = finetune(path, set=["training.max_steps=1"], say=lambda _: None).out
+    before = checkpoint.load(base).model.state_dict()
+    for weight in (0, 1000):
+        out = tmp_path / str(weight)
+        set = [f"out={out}", "model.scratch=null", f"model.base={base}", f"loss.stay_near_base={weight}", *adapter]
+        after = checkpoint.load(finetune(path, set=set, say=lambda _: None).out).model.state_dict()
+        moved[weight] = sum(float((after[name] - before[name]).norm()) for name in before)
+        first = json.loads((out / "curve.jsonl").read_text().splitlines()[0])
+        moved[f"loss {weight}"] = first["loss"]
+    assert moved["loss 1000"] == pytest.approx(moved["loss 0"], abs=1e-4)  # at the first step it IS the base
+    assert 0 < moved[1000] < 0.9 * moved[0]
+
+
+TERMS = ("loss.disfluency_weight=2", "loss.stay_near_base=0.5", "loss.smoothing=0.1")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [(), ("adapter.rank=16",), TERMS, ("adapter.rank=16", *TERMS)],
+    ids=["full", "lora", "full-all-terms", "lora-all-terms"],
+)
+def test_accumulation_changes_neither_loss_nor_gradient(windows, scratch_recipe, tmp_path, options):
     """Six windows at once or one by one: the same steps, though their labels have very unequal lengths."""
     base = tmp_path / "base"
     path = tmp_path / "recipe.yaml"
@@ -53,11 +117,32 @@ def test_accumulation_changes_neither_loss_nor_gradient(windows, scratch_recipe,
             f" training: {{use_cpu: true, max_steps: 4, learning_rate: 1e-2, logging_steps: 1,"
             f" per_device_train_batch_size: {batch}, gradient_accumulation_steps: {pieces}}}}}"
         )
-        set = ["adapter.rank=16"] if adapter else []
-        finetune(path, set=set, say=lambda _: None)
-        lines = (tmp_path / name / "curve.jsonl").read_text().splitlines()
-        curves[name] = [json.loads(line) for line in lines if "grad_norm" in line]
+        finetune(path, set=options, say=lambda _: None)
+        curves[name] = logged(tmp_path / name)
     assert len(curves["whole"]) == 4
-    for whole, pieces in zip(curves["whole"], curves["pieces"], strict=True):
-        assert pieces["loss"] == pytest.approx(whole["loss"], abs=1e-4)
-        assert pieces["grad_norm"] == pytest.approx(whole["grad_norm"], rel=1e-3)
+    same(curves["whole"], curves["pieces"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("options", [(), ("adapter.rank=16", *TERMS)], ids=["full", "lora-all-terms"])
+def test_two_ranks_change_neither_loss_nor_gradient(windows, scratch_recipe, tmp_path, options):
+    """Two ranks with three micro-batches of one window each take the steps of one process with six windows."""
+    path = tmp_path / "recipe.yaml"
+    path.write_text(scratch_recipe(windows, tmp_path / "base"))
+    base = finetune(path, set=["training.max_steps=1"], say=lambda _: None).out
+    set = ["model.scratch=null", f"model.base={base}", "strategy=ddp", *options]
+    whole, pieces = tmp_path / "whole", tmp_path / "pieces"
+    finetune(path, set=[*set, f"out={whole}", "training.per_device_train_batch_size=6"], say=lambda _: None)
+    cut = ["training.per_device_train_batch_size=1", "training.gradient_accumulation_steps=3"]
+    finetune(path, set=[*set, f"out={pieces}", *cut], processes=2, say=lambda _: None)
+    same(logged(whole), logged(pieces))
+
+
+def logged(out):
+    return [json.loads(line) for line in (out / "curve.jsonl").read_text().splitlines() if "grad_norm" in line]
+
+
+def same(whole, pieces):
+    for one, other in zip(whole, pieces, strict=True):
+        assert other["loss"] == pytest.approx(one["loss"], abs=1e-4)
+        assert other["grad_norm"] == pytest.approx(one["grad_norm"], rel=1e-3)

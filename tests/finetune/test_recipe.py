@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,15 @@ def test_all_problems_are_reported_at_once():
         ("offload.parameters=cpu", "needs strategy zero3 or fsdp2"),
         ("fsdp.shard=hybrid", "fsdp: needs strategy fsdp2"),
         ("fsdp.shard=half", "one of full, gradients, hybrid, none"),
+        ("adapter.parts=middle", "adapter.parts: one of both"),
+        ("adapter.quantize=3bit", "adapter.quantize: one of none"),
+        ("adapter.dropout=1.5", "adapter.dropout: from 0 up to 1"),
+        ("model.top_layers=0", "model.top_layers: 1 or more"),
+        ("loss.smoothing=1", "loss.smoothing: from 0"),
+        ("evaluation.every=10", "evaluation: needs data.dev"),
+        ("evaluation.metric=bleu", "evaluation.metric: one of wer_verbatim"),
+        ("precision=int8", "precision: one of fp32"),
+        ("optimizer=sgd", "optimizer: one of adamw"),
         ("seed", "write section.key=value"),
         ("out.x=1", "not a section"),
     ],
@@ -50,6 +60,31 @@ def test_all_problems_are_reported_at_once():
 def test_contradictions(override, problem):
     with pytest.raises(RecipeError, match=problem):
         recipes.parse(GOOD, set=[override])
+
+
+@pytest.mark.parametrize(
+    ("overrides", "problem"),
+    [
+        (["adapter.rank=16", "model.train=decoder"], "say adapter.parts instead"),
+        (["adapter.rank=16", "model.top_layers=2"], "leave one of the two out"),
+        (["adapter.quantize=8bit", "strategy=zero2"], "cannot shard quantised weights"),
+        (["loss.smoothing=0.1", "training.label_smoothing_factor=0.1"], "says it too"),
+        (["loss.stay_near_base=1", "strategy=zero3"], "cannot be asked under zero3"),
+        (["precision=bf16", "training.bf16=true"], "says it too"),
+        (["precision=fp8", "adapter.rank=16"], "use bf16 with an adapter"),
+        (["precision=pure-bf16", "strategy=zero2"], "use bf16 with zero2"),
+        (["optimizer=adafactor", "training.optim=adafactor"], "says it too"),
+        (["optimizer=adafactor", "strategy=zero3"], "brings its own AdamW"),
+        (["optimizer=adamw-cpu", "strategy=ddp"], "for one process"),
+        (["optimizer=adamw-cpu", "precision=fp16"], "loss scale"),
+        (["optimizer=adamw-cpu", "training.max_grad_norm=1"], "cannot clip"),
+        (["data.dev=d", "evaluation.generate=false"], "needs generate: true"),
+        (["data.dev=d", "evaluation.patience=2", "evaluation.keep_best=false"], "needs keep_best"),
+    ],
+)
+def test_settings_that_do_not_go_together(overrides, problem):
+    with pytest.raises(RecipeError, match=problem):
+        recipes.parse(GOOD, set=overrides)
 
 
 def test_nvme_needs_a_path():
@@ -69,16 +104,10 @@ def test_missing_file_is_one_sentence():
 
 
 def test_every_field_is_documented_where_it_stands():
-    source = Path(recipes.__file__).read_text("utf-8").splitlines()
-    for kind in (
-        recipes.Data,
-        recipes.Scratch,
-        recipes.Model,
-        recipes.Adapter,
-        recipes.Offload,
-        recipes.Fsdp,
-        recipes.Recipe,
-    ):
+    sections = (recipes.Adapter, recipes.Loss, recipes.Evaluation)
+    kinds = (recipes.Data, recipes.Scratch, recipes.Model, recipes.Offload, recipes.Fsdp, recipes.Recipe)
+    for kind in (*kinds, *sections):
+        source = inspect.getsource(kind).splitlines()
         for field in dataclasses.fields(kind):
             line = next(n for n, text in enumerate(source) if text.startswith(f"    {field.name}: "))
             assert source[line + 1].strip().startswith('"""'), f"{kind.__name__}.{field.name}"

@@ -103,10 +103,10 @@ def of_recipe(recipe: Recipe) -> Way:
     """Return the way a recipe trains."""
     training = recipe.training
     # Recipes of versions without these two words say it in ``training``.
-    said = getattr(recipe, "precision", "fp32")
+    said = recipe.precision
     half = said in ("bf16", "fp16", "fp8") or training.get("bf16") or training.get("fp16")
     precision = said if said == "pure-bf16" else "bf16" if half else "fp32"
-    optimizer = getattr(recipe, "optimizer", "adamw")
+    optimizer = recipe.optimizer
     if str(training.get("optim", "")).endswith("8bit"):
         optimizer = "adamw-8bit"
     return Way(recipe.strategy, recipe.offload, precision, optimizer, recipe.adapter)

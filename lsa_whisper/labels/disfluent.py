@@ -1,0 +1,76 @@
+"""Which parts of a label belong to a disfluency, read off its signs alone."""
+
+from __future__ import annotations
+
+import functools
+import re
+
+from lsa_whisper.chat.reading import RETRACES
+from lsa_whisper.labels.spelling import FILLERS, to_model
+from lsa_whisper.labels.style import Labels
+
+_PIECE = re.compile(r"[<>]|[^\s<>]+")
+_END = re.compile(r"(?<=.)(?:\.\.\.\??|\?!|[.?!])$")
+_SOUND = re.compile(r"&[-+~].|[~%][^\W\d_]|[^\W\d_]+-$|(?:[^\W\d_]+~+)+$")
+"""A filler, fragment or nonword as either version spells it, or the copies of a part-word repetition."""
+_INSIDE = re.compile(r".*[↫≠^]|[^\W\d_]+:+[^\W\d_:]*$")
+"""A word that is itself stumbled over: version 1 writes it as one piece."""
+_SIGNS = ("=", ":")
+
+
+def disfluent_spans(text: str, labels: Labels) -> list[tuple[int, int]]:
+    """Return where in ``text`` the words and signs of disfluencies stand, as (start, end) in characters.
+
+    These are fillers, cut-off words, words taken back, the signs that take them back, pauses, and the signs of
+    stretched and blocked words. The ``verbatim`` style has no signs: only fillers and cut-off words can be told there.
+
+    >>> text = "um < I want > / I want : library .. it."
+    >>> [text[start:end] for start, end in disfluent_spans(text, Labels("chat"))]
+    ['um', '<', 'I', 'want', '>', '/', ':', '..']
+    >>> disfluent_spans("I want it.", Labels("fluent"))
+    []
+    """
+    if labels.style == "fluent":
+        return []
+    pieces = list(_PIECE.finditer(text))
+    flags = [_is_disfluent(piece.group(), labels) for piece in pieces]
+    if labels.style == "chat":
+        _take_back([piece.group() for piece in pieces], flags, labels)
+    return [piece.span() for piece, flag in zip(pieces, flags, strict=True) if flag]
+
+
+def _is_disfluent(piece: str, labels: Labels) -> bool:
+    word = _END.sub("", piece)
+    if labels.style == "verbatim":
+        return word.casefold() in FILLERS or (len(word) > 1 and word.endswith("-"))
+    if piece in _retraces(labels.version) or piece in _pauses(labels.version):
+        return True
+    if labels.version > 1 and (piece in _SIGNS or word.casefold() in FILLERS):
+        return True
+    return bool(_SOUND.match(word) or _INSIDE.match(word))
+
+
+def _take_back(pieces: list[str], flags: list[bool], labels: Labels) -> None:
+    """Flag what stands in front of each retrace: the group in brackets, or the one word."""
+    retraces = _retraces(labels.version)
+    opened: list[int] = []
+    begin = 0  # of the last word or closed group
+    for at, piece in enumerate(pieces):
+        if piece == "<":
+            opened.append(at)
+        elif piece == ">":
+            begin = opened.pop() if opened else at
+        elif piece in retraces:
+            flags[begin:at] = [True] * (at - begin)
+        else:
+            begin = at
+
+
+@functools.cache
+def _retraces(version: int) -> frozenset[str]:
+    return frozenset(to_model(code, version) for code in RETRACES)
+
+
+@functools.cache
+def _pauses(version: int) -> frozenset[str]:
+    return frozenset(to_model(code, version) for code in ("(.)", "(..)", "(...)"))
