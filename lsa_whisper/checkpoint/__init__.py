@@ -10,7 +10,7 @@ Context, mel bands, vocabulary and special tokens are whatever the directory say
 """
 
 from lsa_whisper.checkpoint.exporting import export
-from lsa_whisper.checkpoint.folder import digest
+from lsa_whisper.checkpoint.folder import digest, is_local
 from lsa_whisper.checkpoint.loading import Checkpoint, load
 from lsa_whisper.checkpoint.saving import save
 from lsa_whisper.checkpoint.vocabulary import decoder_prompt, fit_generation_config, timestamps
@@ -21,6 +21,7 @@ __all__ = [
     "digest",
     "export",
     "fit_generation_config",
+    "is_local",
     "load",
     "save",
     "timestamps",

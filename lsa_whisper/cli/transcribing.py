@@ -31,6 +31,8 @@ from lsa_whisper.cli.group import PATH, call, main
 @click.option("--dtype", default="auto", show_default=True, help="auto, float32, bfloat16 or float16.")
 @click.option("--engine", default="transformers", show_default=True, help="The decoder's library.")
 @click.option("--wor/--nowor", "word_times", default=False, show_default=True, help="Write the time of each word.")
+@click.option("--processes", type=int, help="Recordings worked on at once: one per GPU, or one, when not given.")
+@click.option("--ray", metavar="ADDRESS", help="Let a Ray cluster do the work: its address, auto, or local.")
 def transcribe(**parameters: Any) -> None:
     """Write down recordings with every stumble, as CHAT.
 

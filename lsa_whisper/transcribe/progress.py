@@ -14,10 +14,10 @@ class Meter:
     def __init__(self, total_s: float):
         self._total_s, self._before_s = total_s, 0.0
 
-    def at(self, seconds: float) -> None:
-        """Take note that the current recording is done up to ``seconds``."""
+    def at(self, seconds: float, number: int = 0) -> None:
+        """Take note that a recording is done up to ``seconds``; its number tells those apart that run at once."""
 
-    def finish(self, name: str, duration_s: float) -> None:
+    def finish(self, name: str, duration_s: float, number: int = 0) -> None:
         """Take note that a recording is done or given up."""
         self._before_s += duration_s
         print(f"{name}: {self._before_s:.0f} of {self._total_s:.0f} s of sound done", file=sys.stderr)
@@ -27,13 +27,19 @@ class _Bar(Meter):
     def __init__(self, total_s: float, progress: Any, task: Any):
         super().__init__(total_s)
         self._progress, self._task = progress, task
+        self._running_s: dict[int, float] = {}
 
-    def at(self, seconds: float) -> None:
-        self._progress.update(self._task, completed=self._before_s + seconds)
+    def at(self, seconds: float, number: int = 0) -> None:
+        self._running_s[number] = seconds
+        self._show()
 
-    def finish(self, name: str, duration_s: float) -> None:
+    def finish(self, name: str, duration_s: float, number: int = 0) -> None:
+        self._running_s.pop(number, None)
         self._before_s += duration_s
-        self._progress.update(self._task, completed=self._before_s, description=name)
+        self._show(description=name)
+
+    def _show(self, **more: Any) -> None:
+        self._progress.update(self._task, completed=self._before_s + sum(self._running_s.values()), **more)
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from lsa_whisper import chat
 from lsa_whisper.audio import Recording
 from lsa_whisper.errors import AudioError, CheckpointError, LsaWhisperError
 from lsa_whisper.timespan import TimeSpan
-from lsa_whisper.transcribe import Transcriber, jobs, transcribe
+from lsa_whisper.transcribe import Transcriber, transcribe
 
 PAIRED = Path(__file__).resolve().parents[3] / "shared" / "data" / "paired"
 
@@ -167,7 +167,7 @@ def test_a_run_that_dies_leaves_no_half_transcript(folder, taught, tmp_path, mon
             raise KeyboardInterrupt
         written(transcript, path)
 
-    monkeypatch.setattr(jobs.chat, "write", dying)
+    monkeypatch.setattr(chat, "write", dying)
     with pytest.raises(KeyboardInterrupt):
         transcribe([folder], model=taught, out=tmp_path / "out")
     assert set(files(tmp_path / "out")) == {"deep/quiet.cha"}
