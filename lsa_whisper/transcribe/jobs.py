@@ -81,10 +81,10 @@ class Settings:
 
 
 def transcribe(
-    inputs: Sequence[Path],
+    inputs: Sequence[Path | str] | Path | str,
     *,
     model: str | Path,
-    out: Path | None = None,
+    out: Path | str | None = None,
     formats: Sequence[str] = ("cha",),
     language: str = "eng",
     batch_size: int = 8,
@@ -101,7 +101,7 @@ def transcribe(
     """Write a transcript for each recording and return what became of each.
 
     Args:
-        inputs: recordings, and folders that are searched for recordings.
+        inputs: recordings, and folders that are searched for recordings; one or several.
         model: a checkpoint folder or a hub name.
         out: the folder for transcripts (folders among the inputs keep their inner folders); beside the audio if absent.
         formats: what to write besides ``cha``, which is always written.
@@ -128,7 +128,7 @@ def transcribe(
     wanted = _known_formats(formats)
     if processes is not None and processes < 1:
         raise LsaWhisperError(f"processes is {processes}; at least one must do the work")
-    jobs = list(find_jobs(inputs, out))
+    jobs = list(find_jobs([inputs] if isinstance(inputs, str | Path) else inputs, out))
     if not jobs:
         raise AudioError("no recording was found; name audio files, or folders that hold some")
     model = Path(os.path.abspath(model)) if checkpoint.is_local(model) else model
@@ -222,13 +222,14 @@ def _known_formats(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in names if name != "cha"))
 
 
-def find_jobs(inputs: Sequence[Path], out: Path | None) -> Iterator[tuple[Path, Path]]:
+def find_jobs(inputs: Sequence[Path | str], out: Path | str | None) -> Iterator[tuple[Path, Path]]:
     """Yield each recording with the place of its transcript.
 
     Args:
         inputs: recordings, and folders that are searched for recordings.
         out: the folder for transcripts, which keeps the inner folders of a folder; beside the audio if absent.
     """
+    out = Path(out) if out else None
     for each in map(Path, inputs):
         if each.is_dir():
             for audio in sorted(each.rglob("*")):
@@ -236,7 +237,7 @@ def find_jobs(inputs: Sequence[Path], out: Path | None) -> Iterator[tuple[Path, 
                     place = out / audio.relative_to(each) if out else audio
                     yield audio, place.with_name(f"{audio.stem}.cha")
         else:
-            yield each, (Path(out) if out else each.parent) / f"{each.stem}.cha"
+            yield each, (out or each.parent) / f"{each.stem}.cha"
 
 
 def run_jobs(

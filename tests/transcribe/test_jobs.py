@@ -64,6 +64,12 @@ def test_a_recording_becomes_chat_with_times(visit, taught, tmp_path):
     assert "not checked by a person" in chat.serialize(transcript)
 
 
+def test_paths_may_be_strings(visit, taught, tmp_path):
+    written = Transcriber(taught).transcribe(str(visit))
+    (done,) = transcribe(str(visit), model=str(taught), out=str(tmp_path)).done
+    assert [u.text for u in chat.read(done.transcript).utterances] == [u.text for u in written.utterances] != []
+
+
 def test_finished_recordings_are_kept_and_bytes_do_not_change(folder, taught, tmp_path, decoded):
     out = tmp_path / "out"
     first = transcribe([folder], model=taught, out=out)
