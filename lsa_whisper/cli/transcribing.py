@@ -1,4 +1,4 @@
-"""The command ``transcribe``."""
+"""The commands ``transcribe`` and ``choose-heads``."""
 
 from __future__ import annotations
 
@@ -41,3 +41,18 @@ def transcribe(**parameters: Any) -> None:
     done = call("transcribe", **parameters)
     click.echo(done.table())
     sys.exit(done.exit_code)
+
+
+@main.command("choose-heads")
+@click.argument("model", type=PATH)
+@click.argument("corpus", nargs=-1, required=True, type=PATH)
+@click.option("--windows", default=60, show_default=True, help="Windows of the corpus to listen to.")
+@click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:1.")
+def choose_heads(**parameters: Any) -> None:
+    """Find the attention heads that tell when words are said, on a corpus with word times (%wor).
+
+    They are written into MODEL's generation_config.json, where transcribe --wor and other programs look for them.
+
+    Example: lsa-whisper choose-heads models/nano corpora/storybook/dev
+    """
+    click.echo(call("choose-heads", **parameters).table())

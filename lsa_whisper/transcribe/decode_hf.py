@@ -119,7 +119,7 @@ class TransformersDecoder:
         pieces = pieces_of(tokens[:length], logprobs[:length], self._rules.stamps, duration_s, self._text, times_s)
         return DecodedWindow(pieces, sum(counted) / len(counted), complete)
 
-    def _times_s(self, tokens: list[int], duration_s: float, hidden: torch.Tensor) -> list[float]:
+    def _times_s(self, tokens: list[int], duration_s: float, hidden: torch.Tensor) -> list[tuple[float, float]]:
         return token_times(self._model, hidden, self._prompt, tokens, duration_s, self._checkpoint.time_precision_s)
 
     def _text(self, tokens: Sequence[int]) -> str:

@@ -159,7 +159,7 @@ def transcribe(
 def _placed_there(settings: Settings, machines: Cluster) -> Settings:
     """Return the settings with the device and number format that ``auto`` stands for on a cluster's machines."""
     if settings.device not in ("auto", "cpu", "cuda"):
-        raise LsaWhisperError(f"device {settings.device!r}: Ray deals out the GPUs of a cluster; give auto, cuda or cpu")
+        raise LsaWhisperError(f"device {settings.device!r}: Ray deals out its GPUs itself; give auto, cuda or cpu")
     if settings.device == "auto":
         settings = settings.on("cuda" if machines.gpus() else "cpu")
     on_gpu = settings.device == "cuda"
