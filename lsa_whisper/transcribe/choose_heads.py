@@ -11,7 +11,6 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +22,7 @@ from lsa_whisper.chat import Utterance
 from lsa_whisper.checkpoint import Checkpoint, decoder_prompt, timestamps
 from lsa_whisper.corpus import Session, discover
 from lsa_whisper.errors import CheckpointError, CorpusError
-from lsa_whisper.formats import write_whole
+from lsa_whisper.formats.whole import write_whole
 from lsa_whisper.labels import encode
 from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcribe.decode import TimedText
@@ -104,10 +103,13 @@ def choose_heads(model: Path | str, corpus: Sequence[Path | str], *, windows: in
     if not found:
         raise CorpusError("no utterance of the corpus has word times; give one whose transcripts have %wor")
     heard = [_Heard(loaded, found[at]) for at in np.unique(np.linspace(0, len(found) - 1, windows).round().astype(int))]
-    before = _errors(heard, alignment_heads(loaded.model))
+    before_heads = tuple(alignment_heads(loaded.model))
+    before = _errors(heard, before_heads)
     if not len(before):
         raise CorpusError("the model's labels have other words than the corpus; give a corpus with the same labels")
     chosen, after = _greedy(heard)
+    if after.mean() > before.mean():
+        chosen, after = before_heads, before
     whole = json.loads(settings.read_text("utf-8")) | {"alignment_heads": [list(head) for head in chosen]}
     write_whole(json.dumps(whole, indent=2, ensure_ascii=False, sort_keys=True) + "\n", settings)
     return Heads(chosen, len(after), (_within(before), _within(after)))
@@ -146,7 +148,9 @@ class _Heard:
         self._window, self._loaded = window, loaded
         self._stamps = timestamps(loaded.tokenizer)
         config = loaded.model.config
-        self.heads = [(at, head) for at in range(config.decoder_layers) for head in range(config.decoder_attention_heads)]
+        self.heads = [
+            (at, head) for at in range(config.decoder_layers) for head in range(config.decoder_attention_heads)
+        ]
         self._step_s = loaded.time_precision_s
         self._frames = max(1, int(window.span.duration_ms / 1000 / self._step_s))
         self._tokens = self._read()
@@ -176,7 +180,8 @@ class _Heard:
         tokens: list[int] = []
         for each in self._window.utterances:
             begin, end = (
-                stamp_of.get(round((edge - self._window.span.start_ms) / 20)) for edge in (each.span.start_ms, each.span.end_ms)
+                stamp_of.get(round((edge - self._window.span.start_ms) / 20))
+                for edge in (each.span.start_ms, each.span.end_ms)
             )
             words = self._loaded.tokenizer.encode(" " + encode(each, self._loaded.labels), add_special_tokens=False)
             tokens += [token for token in (begin, *words, end) if token is not None]
@@ -194,9 +199,7 @@ class _Heard:
             max_length=round(loaded.context_s * SAMPLE_RATE_HZ),
             truncation=True,
         ).input_features
-        prompt = decoder_prompt(
-            loaded.tokenizer, loaded.model.generation_config, with_timestamps=bool(self._stamps)
-        )
+        prompt = decoder_prompt(loaded.tokenizer, loaded.model.generation_config, with_timestamps=bool(self._stamps))
         hidden = loaded.model.get_encoder()(features.to(loaded.model.device)).last_hidden_state
         weights = attention(loaded.model, hidden, prompt, self._tokens, self.heads)[:, :, : self._frames]
         return dict(zip(self.heads, weights.astype(np.float16), strict=True))

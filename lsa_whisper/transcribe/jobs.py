@@ -7,7 +7,6 @@ corrected in a CHAT file goes into its subtitles.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, fields, replace
@@ -131,7 +130,7 @@ def transcribe(
     jobs = list(find_jobs([inputs] if isinstance(inputs, str | Path) else inputs, out))
     if not jobs:
         raise AudioError("no recording was found; name audio files, or folders that hold some")
-    model = Path(os.path.abspath(model)) if checkpoint.is_local(model) else model
+    model = Path(model).absolute() if checkpoint.is_local(model) else model
     settings = Settings(model, language, batch_size, device, dtype, engine, speaker, role, corpus, word_times)
     settings.model_digest  # noqa: B018 -- a model that is not there must fail before any recording is opened
     recordings = {audio: _open(audio) for audio, _ in jobs}

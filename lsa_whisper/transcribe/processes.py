@@ -12,7 +12,7 @@ import queue
 import signal
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from typing import Any
@@ -47,10 +47,8 @@ class Processes:
     def give(self, worker: _Worker, task: Task) -> None:
         """Send a task."""
         self._busy.append(worker)
-        try:
+        with suppress(OSError):  # it has died already, and ``wait`` will see that
             worker.pipe.send(task)
-        except OSError:
-            pass  # it has died already, and ``wait`` will see that
 
     def wait(self) -> list[tuple[_Worker, News]]:
         """Return what the processes sent; one whose pipe has ended has died."""
