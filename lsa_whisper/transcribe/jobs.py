@@ -164,7 +164,9 @@ def _placed_there(settings: Settings, machines: Cluster) -> Settings:
     on_gpu = settings.device == "cuda"
     if on_gpu and not machines.gpus():
         raise LsaWhisperError("device 'cuda': the Ray cluster has no GPU; give cpu, or add a machine that has one")
-    return settings.on(*machines.ask(placement, settings.device, settings.dtype, gpus=int(on_gpu)))
+    if not on_gpu:
+        return settings.on(*placement("cpu", settings.dtype))
+    return settings.on(*machines.ask(placement, settings.device, settings.dtype, gpus=1))
 
 
 def _devices(device: str, processes: int | None, jobs: int) -> list[str]:
