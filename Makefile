@@ -78,6 +78,7 @@ nano: $(READY)
 	$(BIN)/lsa-whisper finetune recipes/nano-base.yaml --processes 2
 	$(BIN)/lsa-whisper finetune recipes/nano-wild.yaml --processes 2
 	$(BIN)/lsa-whisper export build/nano/wild --out models/nano --dtype float16
+	$(BIN)/lsa-whisper choose-heads models/nano corpora/storybook/train
 
 # The claims of the README, measured again on this machine.
 bench: $(READY)

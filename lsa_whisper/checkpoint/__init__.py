@@ -12,7 +12,7 @@ Context, mel bands, vocabulary and special tokens are whatever the directory say
 from lsa_whisper.checkpoint.converted import Converted, load_converted
 from lsa_whisper.checkpoint.exporting import export
 from lsa_whisper.checkpoint.exporting_ct2 import converted_once
-from lsa_whisper.checkpoint.folder import digest, is_converted
+from lsa_whisper.checkpoint.folder import digest, is_converted, is_local
 from lsa_whisper.checkpoint.loading import Checkpoint, load
 from lsa_whisper.checkpoint.saving import save
 from lsa_whisper.checkpoint.vocabulary import decoder_prompt, fit_generation_config, timestamps
@@ -26,6 +26,7 @@ __all__ = [
     "export",
     "fit_generation_config",
     "is_converted",
+    "is_local",
     "load",
     "load_converted",
     "save",

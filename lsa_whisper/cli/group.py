@@ -22,6 +22,7 @@ VERBS = {
     "calibrate": "lsa_whisper.transcribe.calibrate:calibrate",
     "evaluate": "lsa_whisper.evaluate:evaluate",
     "export": "lsa_whisper.checkpoint:export",
+    "choose-heads": "lsa_whisper.transcribe.choose_heads:choose_heads",
     "batchalign transcribe": "lsa_whisper.batchalign_engine:transcribe",
     "batchalign run": "lsa_whisper.batchalign_engine:run",
     "doctor": "lsa_whisper.doctor:doctor",

@@ -1,4 +1,4 @@
-"""The commands ``transcribe`` and ``calibrate``."""
+"""The commands ``transcribe``, ``calibrate`` and ``choose-heads``."""
 
 from __future__ import annotations
 
@@ -45,6 +45,8 @@ from lsa_whisper.cli.group import PATH, call, main
 @click.option("--speakers", type=PATH, help="Who speaks when: RTTM, TextGrid or CHAT, or a folder of them by stem.")
 @click.option("--review", type=PATH, help="Table (CSV) of the words the model was least sure of, worst first.")
 @click.option("--log", type=PATH, help="File that gets a line for each recording.")
+@click.option("--processes", type=int, help="Recordings worked on at once: one per GPU, or one, when not given.")
+@click.option("--ray", metavar="ADDRESS", help="Let a Ray cluster do the work: its address, auto, or local.")
 def transcribe(**parameters: Any) -> None:
     """Write down recordings with every stumble, as CHAT.
 
@@ -67,3 +69,18 @@ def calibrate(**parameters: Any) -> None:
     Example: lsa-whisper calibrate runs/demo/full corpora/storybook/dev
     """
     click.echo(call("calibrate", **parameters).table())
+
+
+@main.command("choose-heads")
+@click.argument("model", type=PATH)
+@click.argument("corpus", nargs=-1, required=True, type=PATH)
+@click.option("--windows", default=60, show_default=True, help="Windows of the corpus to listen to.")
+@click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:1.")
+def choose_heads(**parameters: Any) -> None:
+    """Find the attention heads that tell when words are said, on a corpus with word times (%wor).
+
+    They are written into MODEL's generation_config.json, where transcribe --wor and other programs look for them.
+
+    Example: lsa-whisper choose-heads models/nano corpora/storybook/dev
+    """
+    click.echo(call("choose-heads", **parameters).table())

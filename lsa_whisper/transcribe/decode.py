@@ -123,7 +123,7 @@ class Spelling:
         logprobs: Sequence[float],
         duration_s: float,
         limit: int,
-        times_of: Callable[[Sequence[int]], Sequence[float]] | None = None,
+        times_of: Callable[[Sequence[int]], Sequence[float] | Sequence[tuple[float, float]]] | None = None,
     ) -> DecodedWindow:
         """Return what a window's tokens say.
 
@@ -132,7 +132,7 @@ class Spelling:
             logprobs: one per token, that of the end of text included.
             duration_s: length of the window's sound.
             limit: see :func:`token_limit`.
-            times_of: tokens -> where each begins and, last, where the text ends; absent when not asked for.
+            times_of: tokens -> ``times_s`` of :func:`pieces_of`; absent when not asked for.
         """
         length = self.length(tokens, limit)
         complete = length < limit
@@ -148,7 +148,7 @@ def pieces_of(
     stamps: dict[int, float],
     duration_s: float,
     text_of: Any,
-    times_s: Sequence[float] = (),
+    times_s: Sequence[float] | Sequence[tuple[float, float]] = (),
 ) -> tuple[Piece, ...]:
     """Return the pieces that a window's tokens spell.
 
@@ -161,7 +161,7 @@ def pieces_of(
         stamps: token id -> seconds.
         duration_s: length of the window's sound.
         text_of: ids -> text.
-        times_s: where each token begins and, last, where the text ends; empty when not known.
+        times_s: where each token begins and ends; or where each begins and, last, where the text ends; or nothing.
 
     >>> stamps = {90: 0.0, 91: 1.0, 92: 2.0}
     >>> [(p.text, p.start_s, p.end_s) for p in pieces_of([90, 7, 8, 91, 91, 9], [0] * 6, stamps, 2.5, str)]
@@ -169,7 +169,8 @@ def pieces_of(
     """
     pieces: list[Piece] = []
     start_s, pending = 0.0, []
-    spans = list(pairwise(times_s)) or [None] * len(tokens)
+    paired = bool(times_s) and isinstance(times_s[0], tuple)
+    spans = list(times_s if paired else pairwise(times_s)) or [None] * len(tokens)
 
     def close(end_s: float, closed: bool = True) -> None:
         ids = [token for token, _, _ in pending]

@@ -115,13 +115,13 @@ class TransformersDecoder:
     def _result(
         self, tokens: list[int], logprobs: list[float], duration_s: float, hidden: torch.Tensor
     ) -> DecodedWindow:
-        def times_of(text: Sequence[int]) -> list[float]:
+        def times_of(text: Sequence[int]) -> list[tuple[float, float]]:
             return self._times_s(text, duration_s, hidden)
 
         times = times_of if self._word_times else None
         return self._spelling.window(tokens, logprobs, duration_s, self._limit(duration_s), times)
 
-    def _times_s(self, tokens: Sequence[int], duration_s: float, hidden: torch.Tensor) -> list[float]:
+    def _times_s(self, tokens: Sequence[int], duration_s: float, hidden: torch.Tensor) -> list[tuple[float, float]]:
         return token_times(self.model, hidden, self.prompt, tokens, duration_s, self._checkpoint.time_precision_s)
 
     def _text(self, tokens: Sequence[int]) -> str:

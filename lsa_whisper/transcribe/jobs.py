@@ -8,83 +8,30 @@ corrected in a CHAT file goes into its subtitles.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
-from functools import cached_property
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
-from lsa_whisper import __version__, chat, checkpoint
+from lsa_whisper import checkpoint
 from lsa_whisper.audio import AUDIO_SUFFIXES, Recording
 from lsa_whisper.errors import AudioError, CheckpointError, LsaWhisperError
-from lsa_whisper.formats import NAMES, SUFFIXES, write
+from lsa_whisper.formats import NAMES
 from lsa_whisper.transcribe import vad as voice_activity
-from lsa_whisper.transcribe.assemble import Heading, verify_heading
-from lsa_whisper.transcribe.confidence import load_calibration
-from lsa_whisper.transcribe.language import chat_code
 from lsa_whisper.transcribe.log import Log
-from lsa_whisper.transcribe.outcome import Done, Failure, Transcribed
-from lsa_whisper.transcribe.partial import Partial
+from lsa_whisper.transcribe.one import Wanted, transcribe_one
+from lsa_whisper.transcribe.outcome import Done, Failure, Transcribed, same_name
+from lsa_whisper.transcribe.pooled import devices_of, on_cluster, on_devices
 from lsa_whisper.transcribe.progress import Meter, meter
-from lsa_whisper.transcribe.record import digest_inputs, is_finished, stamped
-from lsa_whisper.transcribe.review import beside, doubtful, gather
-from lsa_whisper.transcribe.review import write as write_review
-from lsa_whisper.transcribe.transcriber import Transcriber, placement, verify_engine, verify_windows
-from lsa_whisper.transcribe.turns import Turns, find_turns, read_turns
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What a transcript depends on besides its recording."""
-
-    model: str | Path
-    language: str
-    batch_size: int
-    device: str
-    dtype: str
-    engine: str
-    speaker: str
-    role: str
-    corpus: str
-    word_times: bool
-    windows: str
-    vad: str
-    draft: str | Path | None = None
-
-    @cached_property
-    def transcriber(self) -> Transcriber:
-        """The loaded model: loaded for the first recording that needs it."""
-        return Transcriber(**{each.name: getattr(self, each.name) for each in fields(self)})
-
-    def heading(self, audio: Path, turns: Turns | None = None) -> Heading:
-        """Return what these settings put above a transcript."""
-        return Heading(
-            audio.stem,
-            language=chat_code(self.language),
-            speaker=self.speaker,
-            role=self.role,
-            corpus=self.corpus,
-            turns=turns,
-        )
-
-    @cached_property
-    def model_digest(self) -> str:
-        """The content of the model."""
-        return checkpoint.digest(self.model)
-
-    def digest(self, audio: Path, turns: Path | None = None) -> str:
-        """Return a name for everything the transcript of ``audio`` depends on (the size of batches is not part)."""
-        chosen = ("engine", "dtype", "speaker", "role", "corpus", "windows", "vad")
-        settings = {name: str(getattr(self, name)) for name in chosen}
-        settings |= {"language": chat_code(self.language), "version": __version__, "name": Path(self.model).name}
-        settings |= {"word_times": "yes"} if self.word_times else {}
-        settings |= {"turns": turns.name, "who": digest_inputs(turns, "", {})} if turns else {}
-        return digest_inputs(audio, self.model_digest, settings | {"audio": audio.stem})
+from lsa_whisper.transcribe.review import gather
+from lsa_whisper.transcribe.settings import Settings
+from lsa_whisper.transcribe.transcriber import placement, verify_engine, verify_windows
 
 
 def transcribe(
-    inputs: Sequence[Path],
+    inputs: Sequence[Path | str] | Path | str,
     *,
     model: str | Path,
-    out: Path | None = None,
+    out: Path | str | None = None,
     formats: Sequence[str] = ("cha",),
     language: str = "eng",
     batch_size: int = 8,
@@ -101,11 +48,13 @@ def transcribe(
     speakers: Path | None = None,
     review: Path | None = None,
     log: Path | None = None,
+    processes: int | None = None,
+    ray: str | None = None,
 ) -> Transcribed:
     """Write a transcript for each recording and return what became of each.
 
     Args:
-        inputs: recordings, and folders that are searched for recordings.
+        inputs: recordings, and folders that are searched for recordings; one or several.
         model: a checkpoint folder or a hub name; for ``ct2`` also a folder that ``export --to ct2`` wrote.
         out: the folder for transcripts (folders among the inputs keep their inner folders); beside the audio if absent.
         formats: what to write besides ``cha``, which is always written.
@@ -125,6 +74,10 @@ def transcribe(
         log: a file that gets a line for each recording.
         draft: a small checkpoint with the same vocabulary that guesses what the model will write; it changes how long
             that takes, not the text.
+        processes: how many recordings are worked on at once, whatever that changes nothing in the transcripts; the
+            default is one for each GPU, or one where there is none (on a cluster, one for each core).
+        ray: address of a Ray cluster that does the work; ``local`` makes one of this machine. All its machines must
+            see recordings, model and transcripts under the same paths.
 
     Raises:
         AudioError: there is nothing to transcribe, or the only recording cannot be.
@@ -134,33 +87,52 @@ def transcribe(
     verify_engine(engine, draft)
     verify_windows(windows)
     vad = voice_activity.resolve(vad)
-    wanted = _known_formats(formats)
-    device, dtype = placement(device, dtype, engine)
+    wanted = Wanted(_known_formats(formats), speakers, review is not None)
+    if processes is not None and processes < 1:
+        raise LsaWhisperError(f"processes is {processes}; at least one must do the work")
+    jobs = list(find_jobs([inputs] if isinstance(inputs, str | Path) else inputs, out))
+    if not jobs:
+        raise AudioError("no recording was found; name audio files, or folders that hold some")
+    model = Path(model).absolute() if checkpoint.is_local(model) else model
     settings = Settings(
         model, language, batch_size, device, dtype, engine, speaker, role, corpus, word_times, windows, vad, draft
     )
-    jobs = list(find_jobs(inputs, out))
-    if not jobs:
-        raise AudioError("no recording was found; name audio files, or folders that hold some")
     settings.model_digest  # noqa: B018 -- a model that is not there must fail before any recording is opened
+    with closing(Log(log)) as lines:
+        result = _run(jobs, settings, wanted, processes, ray, lines)
+    if review is None:
+        return result
+    without = gather([each.transcript for each in result.done], review)
+    return replace(result, without_review=tuple(without))
+
+
+def _run(
+    jobs: Sequence[tuple[Path, Path]],
+    settings: Settings,
+    wanted: Wanted,
+    processes: int | None,
+    ray: str | None,
+    log: Log,
+) -> Transcribed:
     recordings = {audio: _open(audio) for audio, _ in jobs}
-    lengths_s = [each.duration_s if isinstance(each := recordings[audio], Recording) else 0.0 for audio, _ in jobs]
+    if ray is not None:
+        return on_cluster(ray, jobs, recordings, settings, wanted, processes, log)
+    settings = settings.on(*placement(settings.device, settings.dtype, settings.engine))
+    devices = devices_of(settings.device, processes, len(jobs))
+    if len(devices) > 1:
+        return on_devices(devices, jobs, recordings, settings, wanted, log)
 
     def do(audio: Path, target: Path, progress: Meter) -> Done:
         recording = recordings[audio]
         if isinstance(recording, AudioError):
             raise recording
-        return _transcribe_one(recording, target, settings, wanted, progress, speakers, bool(review))
+        return transcribe_one(settings, wanted, recording, target, progress.at)
 
-    lines = Log(log)
-    try:
-        result = run_jobs(jobs, lengths_s, do, alone_raises=True, log=lines)
-    finally:
-        lines.close()
-    if review is None:
-        return result
-    without = gather([each.transcript for each in result.done], review)
-    return replace(result, without_review=tuple(without))
+    return run_jobs(jobs, [_length_s(recordings[audio]) for audio, _ in jobs], do, alone_raises=True, log=log)
+
+
+def _length_s(recording: Recording | AudioError) -> float:
+    return recording.duration_s if isinstance(recording, Recording) else 0.0
 
 
 def _known_formats(names: Sequence[str]) -> tuple[str, ...]:
@@ -169,13 +141,14 @@ def _known_formats(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in names if name != "cha"))
 
 
-def find_jobs(inputs: Sequence[Path], out: Path | None) -> Iterator[tuple[Path, Path]]:
+def find_jobs(inputs: Sequence[Path | str], out: Path | str | None) -> Iterator[tuple[Path, Path]]:
     """Yield each recording with the place of its transcript.
 
     Args:
         inputs: recordings, and folders that are searched for recordings.
         out: the folder for transcripts, which keeps the inner folders of a folder; beside the audio if absent.
     """
+    out = Path(out) if out else None
     for each in map(Path, inputs):
         if each.is_dir():
             for audio in sorted(each.rglob("*")):
@@ -183,7 +156,7 @@ def find_jobs(inputs: Sequence[Path], out: Path | None) -> Iterator[tuple[Path, 
                     place = out / audio.relative_to(each) if out else audio
                     yield audio, place.with_name(f"{audio.stem}.cha")
         else:
-            yield each, (Path(out) if out else each.parent) / f"{each.stem}.cha"
+            yield each, (out or each.parent) / f"{each.stem}.cha"
 
 
 def run_jobs(
@@ -212,17 +185,17 @@ def run_jobs(
         for (audio, target), length_s in zip(jobs, lengths_s, strict=True):
             try:
                 if target in written:
-                    raise AudioError(f"{audio}: {written[target].name} has the same name; rename one of the two")
+                    raise AudioError(same_name(audio, written[target]))
                 done.append(made := do(audio, target, progress))
                 written[target] = audio
-                log.line("kept" if made.skipped else "done", audio, length_s, counts=made.counts, note=made.note)
+                log.outcome(made, length_s)
             except CheckpointError:
                 raise
             except (LsaWhisperError, OSError, RuntimeError) as error:
-                log.line("failed", audio, length_s, note=str(error))
+                failed.append(Failure(audio, str(error)))
+                log.outcome(failed[-1], length_s)
                 if alone_raises and len(jobs) == 1:
                     raise
-                failed.append(Failure(audio, str(error)))
             progress.finish(audio.name, length_s)
     return Transcribed(tuple(done), tuple(failed))
 
@@ -232,35 +205,3 @@ def _open(audio: Path) -> Recording | AudioError:
         return Recording.open(audio)
     except AudioError as error:
         return error
-
-
-def _transcribe_one(
-    recording: Recording,
-    target: Path,
-    settings: Settings,
-    wanted: Sequence[str],
-    progress: Meter,
-    speakers: Path | None,
-    review: bool,
-) -> Done:
-    where = find_turns(speakers, recording.path) if speakers else None
-    turns = read_turns(where, recording.path, int(recording.duration_s * 1000)) if where else None
-    verify_heading(settings.heading(recording.path, turns), target)
-    inputs = settings.digest(recording.path, where)
-    finished = is_finished(target, inputs)
-    note = ""
-    if finished:
-        transcript = chat.read(target)
-    else:
-        partial = Partial(target, inputs)
-        made = settings.transcriber.write(recording, progress=progress.at, turns=turns, partial=partial)
-        transcript, note = stamped(made.transcript, inputs), "; ".join(made.remarks)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if review:  # before the transcript, for a transcript that is there is finished
-            write_review(doubtful(made, recording.path.name, load_calibration(settings.model)), beside(target))
-        chat.write(transcript, target)
-        partial.remove()
-    for name in wanted:
-        write(transcript, target.with_suffix(f".{SUFFIXES[name]}"), name)
-    words = sum(len(each.verbatim()) for each in transcript.utterances)
-    return Done(recording.path, target, finished, (len(transcript.utterances), words), note)

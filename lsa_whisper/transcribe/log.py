@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TextIO
 
 from lsa_whisper.errors import LsaWhisperError
+from lsa_whisper.transcribe.outcome import Done, Failure
 
 COLUMNS = ("finished", "outcome", "recording", "sound_s", "took_s", "utterances", "words", "note")
 
@@ -32,6 +33,14 @@ class Log:
                 self._put(COLUMNS)
         except OSError as error:
             raise LsaWhisperError(f"{path}: cannot write it ({error.strerror}); choose another log") from error
+
+    def outcome(self, became: Done | Failure, sound_s: float) -> None:
+        """Write a line about what became of a recording of ``sound_s`` seconds."""
+        if isinstance(became, Failure):
+            self.line("failed", became.audio, sound_s, note=became.reason)
+        else:
+            outcome = "kept" if became.skipped else "done"
+            self.line(outcome, became.audio, sound_s, counts=became.counts, note=became.note)
 
     def line(
         self, outcome: str, recording: Path, sound_s: float, *, counts: tuple[int, int] = (0, 0), note: str = ""

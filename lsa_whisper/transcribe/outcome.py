@@ -68,3 +68,8 @@ class Transcribed:
         ]
         kept = sum(each.skipped for each in self.done)
         return "\n".join([*lines, f"{len(self.done) - kept} transcribed, {kept} kept, {len(self.failed)} failed"])
+
+
+def same_name(audio: Path, first: Path) -> str:
+    """Return the reason why ``audio`` has no transcript: that of ``first`` stands in its place."""
+    return f"{audio}: {first.name} has the same name; rename one of the two"

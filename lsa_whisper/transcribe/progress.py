@@ -20,34 +20,39 @@ class Meter:
         self._total_s, self._before_s = total_s, 0.0
         self._clock, self._began, self._told = clock, clock(), clock()
         self._worked_s = 0.0
-        self._here_s: float | None = None
+        self._running_s: dict[int, float] = {}
 
-    def at(self, seconds: float) -> None:
-        """Take note that the current recording is done up to ``seconds``; the first time, that it begins there."""
-        if self._here_s is not None:
-            self._worked_s += seconds - self._here_s
-        self._here_s = seconds
+    def at(self, seconds: float, number: int = 0) -> None:
+        """Take note that a recording is done up to ``seconds``; the first time, that it begins there.
+
+        Its number tells those apart that run at once.
+        """
+        if number in self._running_s:
+            self._worked_s += seconds - self._running_s[number]
+        self._running_s[number] = seconds
         if self._clock() - self._told >= _EVERY_S:
             self._say("still at work")
 
-    def finish(self, name: str, duration_s: float) -> None:
+    def finish(self, name: str, duration_s: float, number: int = 0) -> None:
         """Take note that a recording is done or given up."""
         self._before_s += duration_s
-        self._here_s = None
+        self._running_s.pop(number, None)
         self._say(name)
+
+    def done_s(self) -> float:
+        """Return how many seconds of sound are done."""
+        return self._before_s + sum(self._running_s.values())
 
     def left_s(self) -> float | None:
         """Return how many seconds the rest will take at the speed so far; ``None`` before anything was decoded."""
         if self._worked_s <= 0:
             return None
-        left_s = self._total_s - self._before_s - (self._here_s or 0.0)
-        return max(0.0, left_s) * (self._clock() - self._began) / self._worked_s
+        return max(0.0, self._total_s - self.done_s()) * (self._clock() - self._began) / self._worked_s
 
     def _say(self, what: str) -> None:
-        self._told = self._clock()
-        left_s, done_s = self.left_s(), self._before_s + (self._here_s or 0.0)
+        self._told, left_s = self._clock(), self.left_s()
         left = f", about {timedelta(seconds=round(left_s))} left" if left_s else ""
-        print(f"{what}: {done_s:.0f} of {self._total_s:.0f} s of sound done{left}", file=sys.stderr)
+        print(f"{what}: {self.done_s():.0f} of {self._total_s:.0f} s of sound done{left}", file=sys.stderr)
 
 
 class _Bar(Meter):
@@ -55,12 +60,14 @@ class _Bar(Meter):
         super().__init__(total_s)
         self._progress, self._task = progress, task
 
-    def at(self, seconds: float) -> None:
-        self._progress.update(self._task, completed=self._before_s + seconds)
+    def at(self, seconds: float, number: int = 0) -> None:
+        self._running_s[number] = seconds
+        self._progress.update(self._task, completed=self.done_s())
 
-    def finish(self, name: str, duration_s: float) -> None:
+    def finish(self, name: str, duration_s: float, number: int = 0) -> None:
         self._before_s += duration_s
-        self._progress.update(self._task, completed=self._before_s, description=name)
+        self._running_s.pop(number, None)
+        self._progress.update(self._task, completed=self.done_s(), description=name)
 
 
 @contextmanager

@@ -32,7 +32,10 @@ class Transcriber:
     Example::
 
         transcriber = Transcriber("runs/storybook")
-        transcript = transcriber.transcribe(Recording.open("visit.wav"))
+        transcript = transcriber.transcribe("visit.wav")
+        for each in transcript.utterances:
+            print(each.speaker, each.span, each.text)
+        chat.write(transcript, "visit.cha")
     """
 
     def __init__(
@@ -101,13 +104,19 @@ class Transcriber:
             f"speech found by {self._vad}); not checked by a person"
         )
 
-    def transcribe(self, recording: Recording, *, progress: Callable[[float], None] | None = None) -> Transcript:
+    def transcribe(
+        self, recording: Recording | str | Path, *, progress: Callable[[float], None] | None = None
+    ) -> Transcript:
         """Return the transcript of a recording; an empty one, which says so, where nobody speaks.
 
         Args:
-            recording: opened audio; it is streamed, never held whole.
+            recording: opened audio, or the path of some; it is streamed, never held whole.
             progress: called with the seconds of the recording that are done.
+
+        Raises:
+            AudioError: there is no such recording, or no sound in it that can be read.
         """
+        recording = recording if isinstance(recording, Recording) else Recording.open(recording)
         return self.write(recording, progress=progress).transcript
 
     def write(

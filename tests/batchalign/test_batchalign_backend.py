@@ -25,6 +25,7 @@ from lsa_whisper.chat import Participant, compose, utterance
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcribe import Transcriber
+from lsa_whisper.transcribe import transcribe as own_transcribe
 
 PAIRED = Path(__file__).resolve().parents[3] / "shared" / "data" / "paired"
 
@@ -59,6 +60,21 @@ def through(backend, audio, out, *, cache=None, wor=False):
     outcome.write(str(out), strip_word_timing=not wor)
     finish(out, backend.pop(audio.stem))
     return reread(out)
+
+
+@pytest.mark.parametrize("model", ["nano", "taught"])
+def test_what_transcribe_writes_is_read_without_complaint(model, storybook, tmp_path, request):
+    """Not through the engine: by our own command, whose files nobody at Batchalign has touched."""
+    recordings = [storybook / "test01.flac", storybook / "test04.flac"]
+    result = own_transcribe(recordings, model=request.getfixturevalue(model), out=tmp_path, word_times=True)
+    for each in result.done:
+        written = reread(each.transcript)
+        with each.transcript.open(encoding="utf-8") as stream:
+            document = CHATFile.read(stream)
+        assert len(document.utterances) == len(written.utterances) > 20
+        assert sum(len(u.word_times) for u in written.utterances) > 100
+        document.write(str(tmp_path / "again.cha"))
+        assert [u.text for u in reread(tmp_path / "again.cha").utterances] == [u.text for u in written.utterances]
 
 
 @pytest.mark.parametrize("wor", [False, True], ids=["plain", "wor"])

@@ -16,7 +16,7 @@ from lsa_whisper import chat
 from lsa_whisper.audio import Recording
 from lsa_whisper.errors import AudioError, CheckpointError, LsaWhisperError
 from lsa_whisper.timespan import TimeSpan
-from lsa_whisper.transcribe import Transcriber, jobs, transcribe
+from lsa_whisper.transcribe import Transcriber, transcribe
 
 PAIRED = Path(__file__).resolve().parents[3] / "shared" / "data" / "paired"
 
@@ -62,6 +62,12 @@ def test_a_recording_becomes_chat_with_times(visit, taught, tmp_path):
     assert starts == sorted(starts) and abs(starts[0] - 1000) < 200 and abs(starts[2] - 9000) < 200
     assert transcript.media == "visit"
     assert "not checked by a person" in chat.serialize(transcript)
+
+
+def test_paths_may_be_strings(visit, taught, tmp_path):
+    written = Transcriber(taught).transcribe(str(visit))
+    (done,) = transcribe(str(visit), model=str(taught), out=str(tmp_path)).done
+    assert [u.text for u in chat.read(done.transcript).utterances] == [u.text for u in written.utterances] != []
 
 
 def test_finished_recordings_are_kept_and_bytes_do_not_change(folder, taught, tmp_path, decoded):
@@ -167,7 +173,7 @@ def test_a_run_that_dies_leaves_no_half_transcript(folder, taught, tmp_path, mon
             raise KeyboardInterrupt
         written(transcript, path)
 
-    monkeypatch.setattr(jobs.chat, "write", dying)
+    monkeypatch.setattr(chat, "write", dying)
     with pytest.raises(KeyboardInterrupt):
         transcribe([folder], model=taught, out=tmp_path / "out")
     assert {name for name in files(tmp_path / "out") if not name.startswith(".visit.")} == {"deep/quiet.cha"}
