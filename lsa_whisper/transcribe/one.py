@@ -55,6 +55,7 @@ def transcribe_one(
     inputs = settings.digest(recording.path, where)
     finished, note = is_finished(target, inputs), ""
     if not finished:
+        settings.transcriber  # noqa: B018 -- a model that cannot be loaded must leave no empty folder
         target.parent.mkdir(parents=True, exist_ok=True)
         with only_writer(target):
             finished = is_finished(target, inputs)  # by another call, for which this one has waited
