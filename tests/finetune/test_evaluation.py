@@ -119,12 +119,7 @@ def test_what_is_written_is_what_the_model_learned(run, windows):
     """
     timed = windows.parent / "timed.jsonl"
     timed.write_text("".join(row for row in windows.read_text().splitlines(keepends=True) if "<|" in row))
-    settings = (
-        f"data.dev={timed}",
-        "training.max_steps=150",
-        "training.learning_rate=3e-3",
-        "model.scratch.d_model=64",
-    )
+    settings = (f"data.dev={timed}", "training.max_steps=150", "training.learning_rate=3e-3", "model.scratch.d_model=64")
     out = run("heart", "every: 150, batch_size: 3", *settings, "training.per_device_train_batch_size=6")
     assert logged(out, "eval_wer_verbatim") == [0.0] and logged(out, "eval_disfluency_f1") == [1.0]
 
