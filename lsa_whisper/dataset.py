@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -130,7 +131,7 @@ class WindowDataset(torch.utils.data.Dataset):
         """Seconds of every window, in the manifest's order."""
         return np.asarray(self.rows.data.column("duration"))
 
-    @property
+    @functools.cached_property
     def taught(self) -> set[int]:
         """Every token id that is to be learned."""
         found: set[int] = set()
