@@ -16,7 +16,6 @@ from lsa_whisper import chat
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.transcribe import transcribe
 
-
 ROOT = Path(__file__).resolve().parents[2]
 NANO = ROOT / "models" / "nano"
 
