@@ -74,7 +74,7 @@ def calibrate(**parameters: Any) -> None:
 @main.command("choose-heads")
 @click.argument("model", type=PATH)
 @click.argument("corpus", nargs=-1, required=True, type=PATH)
-@click.option("--windows", default=60, show_default=True, help="Windows of the corpus to listen to.")
+@click.option("--windows", default=40, show_default=True, help="Windows of the corpus to listen to.")
 @click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:1.")
 def choose_heads(**parameters: Any) -> None:
     """Find the attention heads that tell when words are said, on a corpus with word times (%wor).

@@ -1,8 +1,8 @@
 """Which heads of a decoder follow the sound: chosen on a corpus whose word times are known.
 
 OpenAI names such heads for each of its models. A model trained from nothing has none, and one that was fine-tuned far
-from its base may have others. The model reads what was said (nothing is decoded); heads are added one by one, the best
-first, as long as words begin nearer to where they were said.
+from its base may have others. The model writes down some windows of the corpus; heads are added one by one, the best
+first, as long as the words that it wrote as they were said begin nearer to where they were said.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from pathlib import Path
 
 import numpy as np
@@ -17,16 +18,16 @@ import numpy.typing as npt
 import torch
 
 from lsa_whisper import checkpoint
-from lsa_whisper.audio import SAMPLE_RATE_HZ
 from lsa_whisper.chat import Utterance
 from lsa_whisper.checkpoint import Checkpoint, decoder_prompt, timestamps
 from lsa_whisper.corpus import Session, discover
 from lsa_whisper.errors import CheckpointError, CorpusError
 from lsa_whisper.formats.whole import write_whole
-from lsa_whisper.labels import encode
+from lsa_whisper.labels import decode
 from lsa_whisper.timespan import TimeSpan
-from lsa_whisper.transcribe.decode import TimedText
-from lsa_whisper.transcribe.token_times import Weights, aligned, alignment_heads, attention
+from lsa_whisper.transcribe.decode import DecodedWindow, TimedText
+from lsa_whisper.transcribe.language import whisper_code
+from lsa_whisper.transcribe.token_times import aligned, alignment_heads, attention
 from lsa_whisper.transcribe.word_times import timed_words
 
 LIMITS_MS = (50, 100, 200)
@@ -72,20 +73,20 @@ class Heads:
 
 @dataclass(frozen=True)
 class _Window:
-    """Consecutive utterances, and what the model reads when it hears them."""
+    """Consecutive utterances, all of them with word times."""
 
     session: Session
     utterances: tuple[Utterance, ...]
     span: TimeSpan
 
 
-def choose_heads(model: Path | str, corpus: Sequence[Path | str], *, windows: int = 60, device: str = "auto") -> Heads:
+def choose_heads(model: Path | str, corpus: Sequence[Path | str], *, windows: int = 40, device: str = "auto") -> Heads:
     """Choose a model's alignment heads, write them into its ``generation_config.json``, and return them.
 
     Args:
         model: a checkpoint folder (export an adapter first).
         corpus: folders of CHAT files with ``%wor`` and their recordings; best not those that the model is tested on.
-        windows: how many windows to listen to, spread over the corpus.
+        windows: how many windows to listen to, spread over the corpus (30 s of a large model take some 0.15 GB each).
         device: ``auto`` takes a GPU where there is one.
 
     Raises:
@@ -102,11 +103,13 @@ def choose_heads(model: Path | str, corpus: Sequence[Path | str], *, windows: in
     found = _windows([Path(each) for each in corpus], loaded.context_s)
     if not found:
         raise CorpusError("no utterance of the corpus has word times; give one whose transcripts have %wor")
-    heard = [_Heard(loaded, found[at]) for at in np.unique(np.linspace(0, len(found) - 1, windows).round().astype(int))]
+    heard = _listen(
+        loaded, [found[at] for at in np.unique(np.linspace(0, len(found) - 1, windows).round().astype(int))]
+    )
     before_heads = tuple(alignment_heads(loaded.model))
     before = _errors(heard, before_heads)
     if not len(before):
-        raise CorpusError("the model's labels have other words than the corpus; give a corpus with the same labels")
+        raise CorpusError("the model writes no word of the corpus as it was said; give a corpus like its training data")
     chosen, after = _greedy(heard)
     if after.mean() > before.mean():
         chosen, after = before_heads, before
@@ -142,67 +145,77 @@ def _errors(heard: Sequence[_Heard], heads: Sequence[Head]) -> Errors:
 
 
 class _Heard:
-    """A window with the attention of all heads."""
+    """A window, what the model wrote, and the attention of all heads while it did so."""
 
-    def __init__(self, loaded: Checkpoint, window: _Window):
-        self._window, self._loaded = window, loaded
-        self._stamps = timestamps(loaded.tokenizer)
+    def __init__(self, loaded: Checkpoint, window: _Window, written: DecodedWindow, hidden: torch.Tensor):
+        self._tokenizer, self._step_s, self._begin_ms = loaded.tokenizer, loaded.time_precision_s, window.span.start_ms
+        self._utterances = [each for piece in written.pieces for each in decode(piece.text, loaded.labels).utterances]
+        self._said = [(word.lower(), at.start_ms) for each in window.utterances for word, at in each.word_times]
+        self._tokens, self._is_stamp = _tokens_of(written, loaded)
         config = loaded.model.config
         self.heads = [
-            (at, head) for at in range(config.decoder_layers) for head in range(config.decoder_attention_heads)
+            (layer, head) for layer in range(config.decoder_layers) for head in range(config.decoder_attention_heads)
         ]
-        self._step_s = loaded.time_precision_s
-        self._frames = max(1, int(window.span.duration_ms / 1000 / self._step_s))
-        self._tokens = self._read()
-        self._weights = self._attention()
+        prompt = decoder_prompt(
+            loaded.tokenizer,
+            loaded.model.generation_config,
+            language=whisper_code(window.session.language),
+            with_timestamps=bool(timestamps(loaded.tokenizer)),
+        )
+        frames = max(1, int(window.span.duration_ms / 1000 / self._step_s))
+        weights = attention(loaded.model, hidden, prompt, self._tokens, self.heads)[:, :, :frames]
+        self._weights = dict(zip(self.heads, weights.astype(np.float16), strict=True))
 
     def keep(self, heads: Sequence[Head]) -> None:
         """Forget all heads but these."""
         self._weights = {head: self._weights[head] for head in heads}
 
     def errors_ms(self, heads: Sequence[Head]) -> Iterator[float]:
-        """Yield the error of each word's beginning, of utterances all of whose words the labels hold."""
+        """Yield how far the beginning is off of each word that was written as it was said."""
         spans = aligned(np.mean([self._weights[head] for head in heads], axis=0, dtype=np.float32))
-        said = [token not in self._stamps for token in self._tokens]
         timed = [
-            TimedText(self._loaded.tokenizer.decode([token]), begin * self._step_s, end * self._step_s)
-            for token, (begin, end), is_said in zip(self._tokens, spans, said, strict=True)
-            if is_said
+            TimedText(self._tokenizer.decode([token]), begin * self._step_s, end * self._step_s)
+            for token, (begin, end), is_stamp in zip(self._tokens, spans, self._is_stamp, strict=True)
+            if not is_stamp
         ]
-        utterances = self._window.utterances
-        for each, words in zip(utterances, timed_words(utterances, timed, self._window.span.start_ms), strict=True):
-            if [word for word, _ in words] == [word for word, _ in each.word_times]:
-                for (_, found), (_, true) in zip(words, each.word_times, strict=True):
-                    yield abs(found.start_ms - true.start_ms)
+        found = [
+            (word.lower(), at.start_ms)
+            for words in timed_words(self._utterances, timed, self._begin_ms)
+            for word, at in words
+        ]
+        matcher = SequenceMatcher(None, [word for word, _ in self._said], [word for word, _ in found], autojunk=False)
+        for block in matcher.get_matching_blocks():
+            for at in range(block.size):
+                yield abs(found[block.b + at][1] - self._said[block.a + at][1])
 
-    def _read(self) -> list[int]:
-        stamp_of = {round(at_s / 0.02): token for token, at_s in self._stamps.items()}
-        tokens: list[int] = []
-        for each in self._window.utterances:
-            begin, end = (
-                stamp_of.get(round((edge - self._window.span.start_ms) / 20))
-                for edge in (each.span.start_ms, each.span.end_ms)
-            )
-            words = self._loaded.tokenizer.encode(" " + encode(each, self._loaded.labels), add_special_tokens=False)
-            tokens += [token for token in (begin, *words, end) if token is not None]
-        return tokens[: self._loaded.model.config.max_target_positions - 8]
 
-    @torch.inference_mode()
-    def _attention(self) -> dict[Head, Weights]:
-        loaded, extractor = self._loaded, self._loaded.feature_extractor
-        sound = self._window.session.recording.load(self._window.span)
-        features = extractor(
-            sound,
-            sampling_rate=SAMPLE_RATE_HZ,
-            return_tensors="pt",
-            padding="max_length",
-            max_length=round(loaded.context_s * SAMPLE_RATE_HZ),
-            truncation=True,
-        ).input_features
-        prompt = decoder_prompt(loaded.tokenizer, loaded.model.generation_config, with_timestamps=bool(self._stamps))
-        hidden = loaded.model.get_encoder()(features.to(loaded.model.device)).last_hidden_state
-        weights = attention(loaded.model, hidden, prompt, self._tokens, self.heads)[:, :, : self._frames]
-        return dict(zip(self.heads, weights.astype(np.float16), strict=True))
+def _tokens_of(written: DecodedWindow, loaded: Checkpoint) -> tuple[list[int], list[bool]]:
+    """Return the tokens of a window's pieces between their time stamps, and which of them are stamps."""
+    stamps = timestamps(loaded.tokenizer)
+    stamp_at = {round(at_s, 2): token for token, at_s in stamps.items()}
+    tokens: list[int] = []
+    for piece in written.pieces:
+        words = loaded.tokenizer.encode(f" {piece.text}", add_special_tokens=False)
+        edges = (stamp_at.get(round(edge_s, 2)) for edge_s in (piece.start_s, piece.end_s))
+        begin, end = ([] if edge is None else [edge] for edge in edges)
+        tokens += [*begin, *words, *end]
+    return tokens, [token in stamps for token in tokens]
+
+
+@torch.inference_mode()
+def _listen(loaded: Checkpoint, windows: Sequence[_Window]) -> list[_Heard]:
+    """Return what the model makes of the windows, without those for which it writes nothing."""
+    from lsa_whisper.transcribe.decode_hf import TransformersDecoder
+
+    heard = []
+    for window in windows:
+        decoder = TransformersDecoder(loaded, language=whisper_code(window.session.language), batch_size=1)
+        sound = window.session.recording.load(window.span)
+        (written,) = decoder.decode([sound])
+        if written.pieces and written.complete:
+            hidden = loaded.model.get_encoder()(decoder.features([sound])).last_hidden_state
+            heard.append(_Heard(loaded, window, written, hidden))
+    return heard
 
 
 def _windows(folders: Sequence[Path], context_s: float) -> list[_Window]:

@@ -6,7 +6,7 @@ import os
 import shutil
 import signal
 import threading
-import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -62,24 +62,24 @@ def test_processes_write_what_one_writes(visits, tmp_path):
 def test_a_cluster_writes_the_same_though_an_actor_is_killed(visits, tmp_path):
     psutil = pytest.importorskip("psutil")
     pytest.importorskip("ray")
-    killed = []
+    killed, over = [], threading.Event()
 
     def kill_one():
-        end = time.monotonic() + 300
-        while not killed and time.monotonic() < end:
+        """Kill the first actor that is seen at work on a recording."""
+        while not killed and not over.wait(0.02):
             for child in psutil.Process().children(recursive=True):
-                try:
-                    if child.cmdline()[:1] and child.cmdline()[0].startswith("ray::_Actor.do"):
+                with suppress(psutil.Error):  # it has ended in the meantime
+                    if not killed and child.cmdline()[:1] == ["ray::_Actor.do"]:
                         os.kill(child.pid, signal.SIGKILL)
                         killed.append(child.pid)
-                        return
-                except (psutil.NoSuchProcess, psutil.ZombieProcess):
-                    pass
-            time.sleep(0.02)
 
-    thread = threading.Thread(target=kill_one, daemon=True)
+    thread = threading.Thread(target=kill_one)
     thread.start()
-    again = check_same(visits, tmp_path, ray="local", processes=2)
+    try:
+        again = check_same(visits, tmp_path, ray="local", processes=2)
+    finally:
+        over.set()
+        thread.join()
     assert len(killed) == 1
     assert [each.skipped for each in again.done] == [True] * 3
 
