@@ -105,7 +105,7 @@ def test_an_engine_is_told_what_was_said_before(taught, monkeypatch):
     asked, original = [], TransformersDecoder._greedy
 
     def noted(self, hidden, durations_s):
-        asked.append(list(self._prompt))
+        asked.append(list(self.prompt))
         return original(self, hidden, durations_s)
 
     monkeypatch.setattr(TransformersDecoder, "_greedy", noted)
