@@ -46,7 +46,7 @@ class Segment:
         corpus: The corpus card's name, or the folder's.
         session: The transcript this window comes from.
         split: ``train``, ``dev`` or ``test``.
-        labels: Label style and version, such as ``chat/2``.
+        labels: Label style and version, such as ``chat/3``.
         prompt: What was said before, given to the decoder but not learned; often empty.
     """
 
@@ -59,7 +59,7 @@ class Segment:
     corpus: str = ""
     session: str = ""
     split: str = "train"
-    labels: str = "chat/2"
+    labels: str = "chat/3"
     prompt: str = ""
 
     @property

@@ -13,6 +13,7 @@ from lsa_whisper.labels import STYLES, Labels, decode, encode
 
 CHAT, VERBATIM, FLUENT = (Labels(style) for style in STYLES)
 PLAIN = Labels("chat", version=1)
+SIGNED = Labels("chat", version=2)
 REAL = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 
@@ -156,9 +157,38 @@ def test_chat_labels_of_real_transcripts_keep_words_and_events():
 )
 def test_the_signs_of_chat_and_back(tier, written):
     spoken = utterance("CHI", tier)
+    assert encode(spoken, SIGNED) == written
+    (back,) = decode(written, SIGNED).utterances
+    assert back.text == encode(spoken, PLAIN)
+
+
+@pytest.mark.parametrize(
+    ("tier", "written"),
+    [
+        ("the [/] the [/] the dog [/] dog .", "the the the dog dog."),
+        ("<I want> [/] I want &-um want .", 'I want I want um "want.'),
+        ("I want want it .", 'I want "want it.'),  # meant to come twice, for nobody took it back
+        ("I [/] &-um (.) I want .", "I um .. I want."),
+        ("I &-um [/] I want .", "I um / I want."),  # the um belongs to what is taken back
+        ("very very [/] very good .", "very very / very good."),  # words that fluent speakers say twice keep the sign
+        ("<no no> [/] no no .", "< no no > / no no."),
+        ("the [//] the dog .", "the // the dog."),
+        ("<the [/] the dog> [//] the [/] the cat .", "< the the dog > // the the cat."),
+        ("w:ant [/] want ↫b-b↫ball [/] ball .", ": want want b~~ ball ball."),
+        ("The [/] the dog . ", "The the dog."),
+        ("um [/] um &-um &-um dog .", '"um / "um um um dog.'),
+        ("a dog . ", "a dog."),
+    ],
+)
+def test_what_is_plainly_said_twice_needs_no_sign(tier, written):
+    spoken = utterance("CHI", tier)
     assert encode(spoken, CHAT) == written
     (back,) = decode(written, CHAT).utterances
     assert back.text == encode(spoken, PLAIN)
+
+
+def test_what_two_sentences_share_is_no_repetition():
+    assert texts(decode("I went home. home is far", CHAT)) == ["I went home .", "home is far ."]
 
 
 @pytest.mark.parametrize(

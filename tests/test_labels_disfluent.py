@@ -42,6 +42,7 @@ def test_what_is_left_of_storybook_is_what_was_meant(version):
     [
         ("um I want / want it.", ["um", "want", "/"]),
         ("I / I / I see.", ["I", "/", "I", "/"]),
+        ("I I um I see see.", ["I", "I", "um", "see"]),
         ("< < I want > / I want > // I need it.", ["<", "<", "I", "want", ">", "/", "I", "want", ">", "//"]),
         ("the dog ra- ran ~like \\ oh um.", ["ra-", "~like", "\\", "um."]),
         ("I see a b~~ ball : really = big .. sto:re.", ["b~~", ":", "=", "..", "sto:re."]),

@@ -6,6 +6,7 @@ import functools
 import re
 
 from lsa_whisper.chat.reading import RETRACES
+from lsa_whisper.labels.repeats import repeated
 from lsa_whisper.labels.spelling import FILLERS, to_model
 from lsa_whisper.labels.style import Labels
 
@@ -24,9 +25,9 @@ def disfluent_spans(text: str, labels: Labels) -> list[tuple[int, int]]:
     These are fillers, cut-off words, words taken back, the signs that take them back, pauses, and the signs of
     stretched and blocked words. The ``verbatim`` style has no signs: only fillers and cut-off words can be told there.
 
-    >>> text = "um < I want > / I want : library .. it."
+    >>> text = "um < I want > // I can : library library .. it."
     >>> [text[start:end] for start, end in disfluent_spans(text, Labels("chat"))]
-    ['um', '<', 'I', 'want', '>', '/', ':', '..']
+    ['um', '<', 'I', 'want', '>', '//', ':', 'library', '..']
     >>> disfluent_spans("I want it.", Labels("fluent"))
     []
     """
@@ -36,6 +37,9 @@ def disfluent_spans(text: str, labels: Labels) -> list[tuple[int, int]]:
     flags = [_is_disfluent(piece.group(), labels) for piece in pieces]
     if labels.style == "chat":
         _take_back([piece.group() for piece in pieces], flags, labels)
+    if labels.style == "chat" and labels.version > 2:
+        for begin, length in repeated([piece.group() for piece in pieces]):
+            flags[begin : begin + length] = [True] * length
     return [piece.span() for piece, flag in zip(pieces, flags, strict=True) if flag]
 
 

@@ -23,7 +23,7 @@ def encode(utterance: Utterance, labels: Labels) -> str:
     >>> from lsa_whisper.chat import utterance
     >>> spoken = utterance("CHI", "&-um I want [/] want (.) it [* m] . [+ gram]")
     >>> encode(spoken, Labels("chat", roles=True))
-    '*CHI: um I want / want .. it.'
+    '*CHI: um I want want .. it.'
     >>> encode(spoken, Labels("verbatim")), encode(spoken, Labels("fluent"))
     ('um I want want it.', 'I want it.')
     """

@@ -22,13 +22,18 @@ CHAT                   version 2         meaning
 ====================== ================= =====================================================
 
 What has no row is written as CHAT has it, so every text survives the way there and back.
+
+Version 3 is version 2 without the sign of a repetition where the words alone show it: ``the the``, ``I want I want``
+(see :mod:`lsa_whisper.labels.repeats`).
 """
 
 from __future__ import annotations
 
 import re
 
-VERSIONS = (1, 2)
+from lsa_whisper.labels.repeats import signed, unsigned
+
+VERSIONS = (1, 2, 3)
 
 FILLERS = frozenset(("um", "uh", "uhm", "er", "erm"))
 """Fillers that need no sign: where one of these is an ordinary word, the sign ``"`` says so."""
@@ -62,9 +67,13 @@ def to_model(text: str, version: int) -> str:
     'um < I : want > / I want b~~ ball .. +...'
     >>> to_model("&-um I [/] I .", 1)
     '&-um I [/] I .'
+    >>> to_model("&-um I [/] I .", 3)
+    'um I I.'
     """
     if version == 1:
         return text
+    if version == 3:
+        return unsigned(to_model(text, 2))
     written: list[str] = []
     for piece in _BRACKET.sub(r" \1 ", text).split():
         if piece in _ENDS:
@@ -112,6 +121,8 @@ def to_chat(text: str, version: int) -> str:
     """
     if version == 1:
         return text
+    if version == 3:
+        return to_chat(signed(_SPECIAL.sub(" ", text)), 2)
     pieces: list[str] = []
     waiting: list[str] = []
     for written in _BRACKET.sub(r" \1 ", _SPECIAL.sub(" ", text)).split():

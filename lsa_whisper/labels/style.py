@@ -10,17 +10,18 @@ from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.labels.spelling import VERSIONS
 
 STYLES = ("chat", "verbatim", "fluent")
-VERSION = 2
+VERSION = 3
 
 
 @dataclass(frozen=True)
 class Labels:
     """What a model writes: its ``style``, whether speaker ``roles`` stand in front, the ``version`` of the spelling.
 
-    Version 2 costs fewer tokens; version 1 writes CHAT as it stands (see :mod:`lsa_whisper.labels.spelling`).
+    Version 3 leaves out the sign of what is plainly said twice, version 2 costs fewer tokens than CHAT as it stands,
+    which is version 1 (see :mod:`lsa_whisper.labels.spelling`).
 
     >>> Labels.from_dict(Labels("verbatim").as_dict())
-    Labels(style='verbatim', roles=False, version=2)
+    Labels(style='verbatim', roles=False, version=3)
 
     Raises:
         LsaWhisperError: for a style or version that this package does not write.

@@ -53,7 +53,7 @@ def cut(utterance: Utterance, context_ms: int, labels: Labels) -> list[Piece]:
     >>> words = [(word, TimeSpan(at * 1000, at * 1000 + 600)) for at, word in enumerate(["I", "want", "want", "it"])]
     >>> long = utterance("CHI", "I want [/] want it .", TimeSpan(0, 3600), words)
     >>> [(piece.label, piece.utterance.span) for piece in cut(long, 3000, Labels())]
-    [('I want / want', TimeSpan(start_ms=0, end_ms=2600)), ('it.', TimeSpan(start_ms=3000, end_ms=3600))]
+    [('I want want', TimeSpan(start_ms=0, end_ms=2600)), ('it.', TimeSpan(start_ms=3000, end_ms=3600))]
     """
     if utterance.span is None:
         return []

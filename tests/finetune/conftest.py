@@ -7,11 +7,11 @@ import soundfile
 from lsa_whisper import manifest
 
 TEXTS = (
-    "<|0.10|>um I want / want it.<|1.20|>",
+    "<|0.10|>um I want want it.<|1.20|>",
     "the dog ra- ran.",
     "<|0.20|>no.<|0.60|>",
-    "<|0.10|>the / the cat sat.<|1.40|><|1.60|>yes.<|1.90|>",
-    "I / I / I see a : ball.",
+    "<|0.10|>the the cat sat.<|1.40|><|1.60|>yes.<|1.90|>",
+    "I I I see a : ball.",
     "<|0.10|>oh.<|0.30|>",
 )
 

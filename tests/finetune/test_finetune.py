@@ -96,7 +96,7 @@ def test_adapter_with_embeddings_trains_those_of_the_labels_only(base, windows, 
     )
     before, after = checkpoint.load(base), checkpoint.load(run(tmp_path / "r.yaml", text).out)
     moved = (before.model.proj_out.weight != after.model.proj_out.weight).any(1)
-    ids = before.tokenizer(" um I want / want it.", add_special_tokens=False).input_ids
+    ids = before.tokenizer(" um I want want it.", add_special_tokens=False).input_ids
     assert moved[ids].all() and not moved[before.tokenizer.eos_token_id :].any()
     assert torch.equal(after.model.proj_out.weight, after.model.get_input_embeddings().weight)
 

@@ -30,7 +30,13 @@ def environment():
 
 def start(environment, *words, **more):
     return subprocess.Popen(
-        [str(word) for word in words], env=environment | more, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [str(word) for word in words],
+        env=environment | more,
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        # As from a terminal: what a shell starts in its background is deaf to Ctrl-C, and the tests may run there.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
 
 

@@ -52,8 +52,8 @@ def test_what_a_session_becomes(session, talk, tmp_path):
     done = prepare([folder], tmp_path / "out", without_timestamps=0.0)
     (row,) = rows(tmp_path / "out")
     assert row.text.startswith("<|0.") and row.text.count("<|") == 20
-    assert "um I want / want it." in row.text
-    assert (row.lang, row.labels, row.corpus, row.session, row.split) == ("en", "chat/2", "corpus", "s", "train")
+    assert "um I want want it." in row.text
+    assert (row.lang, row.labels, row.corpus, row.session, row.split) == ("en", "chat/3", "corpus", "s", "train")
     assert row.speaker == "corpus/s-CHI" and row.prompt == ""
     assert Path(row.audio_filepath) == folder / "s.wav"
     assert done.splits["train"]["utterances"] == 10 and done.rejected == {}
