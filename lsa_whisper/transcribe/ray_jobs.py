@@ -21,6 +21,8 @@ from lsa_whisper.transcribe.crew import Died, Done, Failure, Hopeless, News, Tas
 
 _STORE_BYTES = 100_000_000  # tasks and outcomes are a few lines each; the default takes 30 % of the memory
 
+_PATIENCE_S = 10.0
+
 
 class Cluster:
     """A connection to a Ray cluster."""
@@ -63,13 +65,25 @@ def cluster(address: str) -> Iterator[Cluster]:
         # No dashboard, and nothing that listens for other machines: a cluster of one has no need of either.
         options |= {"include_dashboard": False, "object_store_memory": _STORE_BYTES, "_node_ip_address": "127.0.0.1"}
     try:
+        _knock(address)
         ray.init(address=address, **options)
-    except (ConnectionError, ValueError, RuntimeError) as error:
+    except (OSError, ValueError, RuntimeError) as error:
         raise LsaWhisperError(f"no Ray cluster at {address} ({error}); start one: ray start --head") from error
     try:
         yield Cluster(ray)
     finally:
         ray.shutdown()
+
+
+def _knock(address: str) -> None:
+    """Return when somebody answers at ``host:port``; Ray itself would try for a quarter of an hour.
+
+    Raises:
+        OSError: nobody does.
+    """
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if host and port.isdigit():
+        socket.create_connection((host.strip("[]"), int(port)), timeout=_PATIENCE_S).close()
 
 
 class Actors:
