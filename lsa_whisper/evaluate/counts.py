@@ -78,11 +78,6 @@ class WordErrors(Additive):
         return self.hits + self.substitutions + self.deletions
 
     @property
-    def hypothesis_words(self) -> int:
-        """How many hypothesis words were scored."""
-        return self.hits + self.substitutions + self.insertions
-
-    @property
     def rate(self) -> float | None:
         """Errors per reference word (above 1 when much is inserted); ``None`` without reference words."""
         return ratio(self.errors, self.reference_words)

@@ -81,10 +81,6 @@ class FileWords:
                 flags[event.start : event.end] |= [w.endswith("-") for w in self.words[event.start : event.end]]
         return flags
 
-    def speaker_of(self, position: int) -> str:
-        """Return the code of the speaker of the word at ``position``."""
-        return self.utterances[int(self.utterance_of[position])].speaker
-
 
 def file_words(utterances: Sequence[Utterance], *, keep_unintelligible: bool = True) -> FileWords:
     """Return the words of ``utterances`` (all of one file, in order).

@@ -24,6 +24,8 @@ def spell_number(digits: str, *, ordinal: bool = False) -> str:
 
     >>> spell_number("42"), spell_number("3.5"), spell_number("21", ordinal=True), spell_number("1905")
     ('forty two', 'three point five', 'twenty first', 'one thousand nine hundred five')
+    >>> spell_number("007"), spell_number("6", ordinal=True), spell_number("30", ordinal=True)
+    ('zero zero seven', 'sixth', 'thirtieth')
     """
     whole, _, decimals = digits.partition(".")
     if len(whole) > 12 or (len(whole) > 1 and whole[0] == "0"):
@@ -43,11 +45,9 @@ def _spell(number: int) -> list[str]:
     if number < 100:
         tens, ones = divmod(number, 10)
         return [_TENS[tens - 2], *([_ONES[ones]] if ones else [])]
-    for scale, name in _SCALES:
-        if number >= scale:
-            high, low = divmod(number, scale)
-            return [*_spell(high), name, *(_spell(low) if low else [])]
-    raise AssertionError(number)
+    scale, name = next(each for each in _SCALES if number >= each[0])
+    high, low = divmod(number, scale)
+    return [*_spell(high), name, *(_spell(low) if low else [])]
 
 
 def _ordinal(word: str) -> str:
