@@ -12,7 +12,7 @@ from lsa_whisper import chat
 from lsa_whisper.timespan import TimeSpan
 
 from . import sound
-from .plan import Fluency, Plan, plan, word_list
+from .plan import FILLERS, Fluency, Plan, plan, word_list
 from .speech import RATE_HZ, Spoken, SynthesisError, speak
 from .voices import Voice
 
@@ -113,8 +113,9 @@ def _utterance(turn: Turn, at: int, *, with_words: bool) -> chat.Utterance:
 
 
 def _captioned(said: chat.Utterance, *, word_for_word: bool) -> chat.Utterance:
-    """Return what somebody without CHAT would write: the words, and no codes."""
-    words = [word for word in said.verbatim() if not word.endswith("-")] if word_for_word else said.fluent()
+    """Return what somebody without CHAT would write: the words, which fillers are too, and no codes."""
+    heard = (f"&-{word}" if word in FILLERS else word for word in said.verbatim() if not word.endswith("-"))
+    words = heard if word_for_word else said.fluent()
     end = "?" if said.terminator == "?" else "."
     return chat.utterance(said.speaker, " ".join([*words, end]), said.span)
 

@@ -11,6 +11,7 @@ from .grammar import alternative, sentence, vocabulary
 SHORT_PAUSE_MS, LONG_PAUSE_MS = 400, 900
 """The lengths that ``(.)`` and ``(..)`` stand for in this corpus."""
 
+FILLERS = ("um", "uh")
 _VOWELS = "aeiouy"
 _SINGLE_SOUNDS = {"sh": 1, "th": 1, "ch": 1, "wh": 1, "kn": 1}
 _STRETCHABLE = "smnlf"
@@ -149,7 +150,7 @@ def _stumble(rest: list[str], f: Fluency, rng: np.random.Generator, chat: list[s
     """Append the next word (or phrase) of ``rest`` with at most one disfluency; return how many words were used."""
     word = rest[0]
     if rng.random() < f.filler:
-        filler = "um" if rng.random() < 0.6 else "uh"
+        filler = FILLERS[0] if rng.random() < 0.6 else FILLERS[1]
         chat.append(f"&-{filler}")
         pieces.append(Piece(filler, (filler,), stretch_ms=int(rng.integers(180, 380)), gap_ms=_gap(rng, 40, 300)))
     if pieces and rng.random() < f.pause:
