@@ -37,5 +37,5 @@ def corpus(tmp_path):
 def thirty(tmp_path_factory) -> Path:
     """Thirty sessions, prepared; not to be changed."""
     folder = tmp_path_factory.mktemp("thirty")
-    prepare([write_corpus(folder / "corpus", 30)], folder / "prepared", context_s=10)
+    prepare([write_corpus(folder / "corpus", 30)], folder / "prepared", context_s=10, without_timestamps=0)
     return folder / "prepared"

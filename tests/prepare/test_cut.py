@@ -93,7 +93,7 @@ def test_times_that_go_back_are_no_place_for_a_cut():
 @pytest.mark.parametrize(
     ("labels", "expected"),
     [
-        (Labels("chat", roles=True), ["*CHI: um one two / two", "*CHI: three four."]),
+        (Labels("chat", roles=True), ["*CHI: um one two two", "*CHI: three four."]),
         (Labels("chat", version=1), ["&-um one two [/] two", "three four ."]),
         (Labels("verbatim"), ["um one two two", "three four."]),
         (Labels("fluent"), ["One two", "three four."]),

@@ -145,7 +145,7 @@ def test_roles_languages_and_shares(session, talk, tmp_path):
     folder = session("s", lines, language="deu")
     done = prepare([folder], tmp_path / "out", roles=True, without_timestamps=0.5, with_prompt=0.5, context_s=5)
     found = rows(tmp_path / "out")
-    assert {(row.lang, row.labels) for row in found} == {("de", "chat+roles/2")}
+    assert {(row.lang, row.labels) for row in found} == {("de", "chat+roles/3")}
     assert {row.speaker for row in found} >= {"corpus/s-CHI+corpus/s-MOT"}
     assert all("*CHI: " in row.text or "*MOT: " in row.text for row in found)
     plain = [row for row in found if not row.text.startswith("<|")]

@@ -87,7 +87,12 @@ def test_no_process_outlives_its_parent(tmp_path, end):
     code = "from tests.prepare.test_spread import act; from lsa_whisper.prepare.spread import spread;"
     code += f"list(spread(act, {tasks!r}, 2))"
     root = Path(__file__).parents[2]
-    parent = subprocess.Popen([sys.executable, "-c", code], cwd=root, stderr=subprocess.DEVNULL)
+
+    # As from a terminal: what a shell starts in its background is deaf to Ctrl-C, and the tests may run there.
+    def hear() -> None:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    parent = subprocess.Popen([sys.executable, "-c", code], cwd=root, stderr=subprocess.DEVNULL, preexec_fn=hear)
     files = [tmp_path / "one", tmp_path / "two"]
     until = time.monotonic() + 30
     while not all(file.exists() and file.read_text() for file in files) and time.monotonic() < until:
