@@ -38,7 +38,7 @@ class Heading:
         language: ISO 639-3.
         speaker: the code of whoever speaks where the model does not say who.
         role: that speaker's role, one of CHAT's.
-        corpus: a name for ``@ID``, may be empty.
+        corpus: a name for ``@ID``; where it is empty, ``corpus_name`` is written, for Batchalign refuses an empty one.
         comments: one ``@Comment`` each.
     """
 
@@ -182,7 +182,7 @@ def _participants(utterances: Sequence[Utterance], heading: Heading) -> list[Par
             code,
             heading.role if code == heading.speaker else _ROLES.get(code, "Unidentified"),
             language=heading.language,
-            corpus=heading.corpus,
+            corpus=heading.corpus or "corpus_name",
         )
         for code in codes
     ]
