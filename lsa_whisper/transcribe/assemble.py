@@ -29,7 +29,7 @@ class Heading:
         language: ISO 639-3.
         speaker: the code of whoever speaks where the model does not say who.
         role: that speaker's role, one of CHAT's.
-        corpus: a name for ``@ID``, may be empty.
+        corpus: a name for ``@ID``; where it is empty, ``corpus_name`` is written, for Batchalign refuses an empty one.
         comments: one ``@Comment`` each.
         turns: who speaks when, if somebody else found out; goes before what the model says.
     """
@@ -228,7 +228,7 @@ def _participants(utterances: Sequence[Utterance], heading: Heading) -> list[Par
         replace(
             known.get(code) or Participant(code, _role(code, heading)),
             language=heading.language,
-            corpus=heading.corpus or (known[code].corpus if code in known else ""),
+            corpus=heading.corpus or (known[code].corpus if code in known else "") or "corpus_name",
         )
         for code in codes
     ]

@@ -73,7 +73,8 @@ def test_what_transcribe_writes_is_read_without_complaint(model, storybook, tmp_
             document = CHATFile.read(stream)
         assert len(document.utterances) == len(written.utterances) > 20
         assert sum(len(u.word_times) for u in written.utterances) > 100
-        document.write(str(tmp_path / "again.cha"))
+        with (tmp_path / "again.cha").open("w", encoding="utf-8") as stream:
+            document.write(stream)
         assert [u.text for u in reread(tmp_path / "again.cha").utterances] == [u.text for u in written.utterances]
 
 
