@@ -55,7 +55,11 @@ def training_arguments(recipe: Recipe, folder: Path) -> Seq2SeqTrainingArguments
     settings |= {"dataloader_persistent_workers": recipe.data.cache and recipe.data.workers > 0}  # they hold the cache
     settings |= {"train_sampling_strategy": "group_by_length"} if recipe.data.trim else {}
     settings |= precision_arguments(recipe) | optimizer_arguments(recipe) | watch_arguments(recipe)
-    settings |= recipe.training | arguments_for(recipe)
+    # YAML reads a bare ``no`` as false, and every recipe is YAML.
+    plain = {
+        key: "no" if value is False and key.endswith("_strategy") else value for key, value in recipe.training.items()
+    }
+    settings |= plain | arguments_for(recipe)
     try:
         return Seq2SeqTrainingArguments(**settings)
     except (TypeError, ValueError) as error:
