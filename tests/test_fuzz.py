@@ -9,6 +9,18 @@ from benchmarks.fuzz import TARGETS, run
 EXAMPLES = int(os.environ.get("LSA_WHISPER_TEST_EXAMPLES", "1000")) // 20
 
 
+BROKE = {
+    "chat": ["*CHI:\t&~x&~x&~x\x00&=laughs\n", "*CHI:\tb-xxx .\n"],  # only a part of the word is unintelligible
+    "recipes": ["\n", '{"a\\nb": 1}', "a: !!bool perhaps", "a=[", "- a", "seed: 0x_"],
+    "cards": ["name: a\nseed: 0x_\n", "name: a\nb: 2001-99-99\n", "[" * 2000],
+}
+
+
+@pytest.mark.parametrize(("name", "text"), [(name, text) for name, texts in BROKE.items() for text in texts])
+def test_what_once_broke_something_does_not(name, text):
+    TARGETS[name][0](text)
+
+
 @pytest.mark.parametrize("name", TARGETS)
 def test_nothing_breaks_what_reads_text(name):
     run(*TARGETS[name], EXAMPLES)

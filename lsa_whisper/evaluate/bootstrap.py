@@ -20,8 +20,8 @@ from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
 
-_CELLS = 1 << 17
-"""How many weights are worked on at once (1 MB)."""
+_CELLS = 1 << 15
+"""How many weights are worked on at once (a quarter of a megabyte)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import compress
 
 import numpy as np
 from numpy.typing import NDArray
@@ -101,8 +102,9 @@ def file_words(utterances: Sequence[Utterance], *, keep_unintelligible: bool = T
         for spoken, (pieces, raw, shown) in enumerate(_spelled(utterance.verbatim(), own)):
             starts.append(len(words))
             if not keep_unintelligible and not UNINTELLIGIBLE.isdisjoint(pieces):
-                dropped += 1
-                continue
+                kept = [piece not in UNINTELLIGIBLE for piece in pieces]  # of b-xxx the b
+                dropped += kept.count(False)
+                pieces, raw, shown = (list(compress(each, kept)) for each in (pieces, raw, shown))
             words += pieces
             raw_words += raw
             surface += shown
