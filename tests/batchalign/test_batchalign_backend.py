@@ -73,9 +73,11 @@ def test_what_transcribe_writes_is_read_without_complaint(model, storybook, tmp_
             document = CHATFile.read(stream)
         assert len(document.utterances) == len(written.utterances) > 20
         assert sum(len(u.word_times) for u in written.utterances) > 100
-        with (tmp_path / "again.cha").open("w", encoding="utf-8") as stream:
+        again = tmp_path / "again" / each.transcript.name
+        again.parent.mkdir(exist_ok=True)
+        with again.open("w", encoding="utf-8") as stream:
             document.write(stream)
-        assert [u.text for u in reread(tmp_path / "again.cha").utterances] == [u.text for u in written.utterances]
+        assert [u.text for u in reread(again).utterances] == [u.text for u in written.utterances]
 
 
 @pytest.mark.parametrize("wor", [False, True], ids=["plain", "wor"])
