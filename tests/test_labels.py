@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from lsa_whisper.chat import Disfluency, Participant, check, compose, read, utterance
@@ -259,6 +259,7 @@ NOISE = "< > [ ] / // [/] [//] /] [/ . ? +... +/. & &- &+ ↫ ≠ : - _ ( ) (.) 
 noise = st.sampled_from([*NOISE.split(), "\n"])
 
 
+@example("[I[]]")
 @settings(max_examples=300, deadline=None)
 @given(st.lists(st.one_of(letters, noise), max_size=30).map("".join))
 def test_whatever_was_written_becomes_valid_and_loses_no_letter(text):

@@ -43,8 +43,11 @@ def mend(text: str, *, marks: bool, english: bool = True) -> tuple[str, int]:
     if marks:
         rules = [(_RETRACE_UNCLOSED, r"[\1]"), (_RETRACE_UNOPENED, r"[\1]"), (_WORDS_IN_CODE, r" \1 "), *rules]
     for pattern, replacement in rules:
-        text, found = pattern.subn(replacement, text)
-        count += found if marks else 0
+        found = 1
+        while found:  # brackets stand in brackets: "[I[]]"
+            text, found = pattern.subn(replacement, text)
+            count += found if marks else 0
+            found = found if pattern is _WORDS_IN_CODE else 0
     return _spell_numbers(text, count) if english else (text, count)
 
 
