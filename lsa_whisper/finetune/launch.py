@@ -8,6 +8,7 @@ import os
 import shutil
 import signal
 import socket
+import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,6 +22,8 @@ GRACE_S = 300
 LAUNCHER = "LSA_WHISPER_LAUNCHER"
 """Holds the id of the launching process for those it started: when it is gone, so are they."""
 _LOOK_S = 0.2
+_SAME_FAULT_S = 10
+"""How long the first process may take to find the fault that another one has found."""
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
 
@@ -103,7 +106,7 @@ def _watch(ranks: Any) -> int | None:
         while True:
             codes = {number: process.poll() for number, process in running.items()}
             if failed := [number for number, code in codes.items() if code]:
-                return _first_to_fail(failed, ranks.stderrs)
+                return _first_to_fail(failed, ranks.stderrs, running[0])
             if None not in codes.values():
                 return None
             time.sleep(_LOOK_S)
@@ -116,11 +119,17 @@ def _watch(ranks: Any) -> int | None:
         raise SystemExit(128 + told.sigval) from None
 
 
-def _first_to_fail(failed: Sequence[int], logs: Mapping[int, str]) -> int:
-    """Return the process that failed of itself: the others lose their connection to it, and say so at length."""
+def _first_to_fail(failed: Sequence[int], logs: Mapping[int, str], first: subprocess.Popen[Any]) -> int:
+    """Return the process that failed of itself: the others lose their connection to it, and say so at length.
+
+    All may have found the same fault in the recipe. Then the first one's words are shown, so it gets the time for them.
+    """
     own = [number for number in failed if _own_words(Path(logs[number]))]
-    if 0 in own:  # all may have found the same fault in the recipe, and the first one's words are shown already
-        return 0
+    if own:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            first.wait(_SAME_FAULT_S)
+        if first.returncode and _own_words(Path(logs[0])):
+            return 0
     return min(own or failed, key=lambda number: (Path(logs[number]).stat().st_mtime_ns, number))
 
 
