@@ -1,8 +1,8 @@
 """Windows for the model: speech packed up to its context, cut in silence, or at the quietest point where there is none.
 
-The encoder pays for its whole context however little of it is filled, so short stretches of speech share a window. Of
-the silences in a window's last third it ends in the longest, where an utterance is likeliest to be over: a window that
-is filled to the brim ends in the middle of one, and neither half is heard with its other half.
+The encoder pays for its whole context however little of it is filled, so short stretches of speech share a window.
+But an utterance that is cut in two is heard in neither half, and the longer a silence, the likelier an utterance is
+over: of all ways to cut, the one is taken whose windows and cuts cost least together.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from lsa_whisper.transcribe.speech import FRAME_S, Speech
 
 _MARGIN_S = 0.2  # the first consonant and the last breath are quieter than the threshold
 _BRIDGE_S = 3.0  # a longer silence is left out of the window: it holds no words, and models invent some
+_WINDOW_COST = 0.2  # against 1 for a cut without any silence
+_CUT_DECAY_S = 0.1  # a silence this much longer makes a cut e times cheaper
 
 
 def cut_windows(speech: Speech, *, context_s: float, duration_s: float) -> list[TimeSpan]:
@@ -32,9 +34,11 @@ def cut_windows(speech: Speech, *, context_s: float, duration_s: float) -> list[
     [TimeSpan(start_ms=800, end_ms=6200), TimeSpan(start_ms=17800, end_ms=20200)]
     """
     longest = max(1, math.floor(context_s / FRAME_S))
-    parts = _margins(speech.regions, len(speech.level_db))
-    parts = [piece for part in parts for piece in _pieces(speech, part, longest)]
-    return _spans(_packed(parts, longest), duration_s)
+    windows = []
+    for stretch in _without_long_silence(speech):
+        parts = [piece for part in stretch for piece in _pieces(speech, part, longest)]
+        windows += _packed(parts, longest)
+    return _spans(windows, duration_s)
 
 
 def stretches(speech: Speech, *, duration_s: float) -> list[TimeSpan]:
@@ -45,8 +49,7 @@ def stretches(speech: Speech, *, duration_s: float) -> list[TimeSpan]:
     >>> stretches(speech, duration_s=40.0)
     [TimeSpan(start_ms=800, end_ms=6200), TimeSpan(start_ms=17800, end_ms=20200)]
     """
-    frames = len(speech.level_db)
-    return _spans(_packed(_margins(speech.regions, frames), frames + 1), duration_s)
+    return _spans([(parts[0].start, parts[-1].end) for parts in _without_long_silence(speech)], duration_s)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,20 +93,33 @@ def _spans(frames: Iterable[tuple[int, int]], duration_s: float) -> list[TimeSpa
     return [inside for span in spans if (inside := span & TimeSpan(0, end_ms))]
 
 
+def _without_long_silence(speech: Speech) -> list[list[_Part]]:
+    """Return the parts in groups between which nobody speaks for long."""
+    groups: list[list[_Part]] = []
+    for part in _margins(speech.regions, len(speech.level_db)):
+        if not groups or (part.start - groups[-1][-1].end) * FRAME_S > _BRIDGE_S:
+            groups.append([])
+        groups[-1].append(part)
+    return groups
+
+
 def _packed(parts: Sequence[_Part], longest: int) -> list[tuple[int, int]]:
+    """Return the windows that hold all parts, none longer than ``longest``, at the least cost of windows and cuts."""
+    cheapest = [0.0]  # of the windows up to each part
+    opened = [0]  # the part with which the last of these windows begins
+    for end, last in enumerate(parts):
+        costs = []
+        for first in range(end, -1, -1):
+            if first < end and last.end - parts[first].start > longest:
+                break
+            cut = math.exp(-parts[first].silence * FRAME_S / _CUT_DECAY_S) if first else 0.0
+            costs.append((cheapest[first] + _WINDOW_COST + cut, first))
+        cost, first = min(costs)
+        cheapest.append(cost)
+        opened.append(first)
     windows = []
-    first = 0
-    for index, part in enumerate(parts[1:], 1):
-        if (part.start - parts[index - 1].end) * FRAME_S > _BRIDGE_S:
-            windows.append((parts[first].start, parts[index - 1].end))
-            first = index
-        # What follows the cut may still be too long together with this part, so that one cut need not suffice.
-        while part.end - parts[first].start > longest:
-            late = parts[first].start + longest * 2 // 3
-            choice = [each for each in range(first + 1, index + 1) if parts[each].start >= late] or [index]
-            cut = max(choice, key=lambda each: (parts[each].silence, each))
-            windows.append((parts[first].start, parts[cut - 1].end))
-            first = cut
-    if parts:
-        windows.append((parts[first].start, parts[-1].end))
-    return windows
+    end = len(parts)
+    while end:
+        windows.append((parts[opened[end]].start, parts[end - 1].end))
+        end = opened[end]
+    return windows[::-1]

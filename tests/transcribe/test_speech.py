@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import combinations, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -81,6 +81,44 @@ def test_windows_cover_all_speech_in_order_within_the_context(turns, context_s, 
     for window in windows:
         covered[round(window.start_ms / 20) : round(window.end_ms / 20)] = True
     assert all(covered[start:end].all() for start, end in regions)
+
+
+def test_a_window_ends_in_an_early_long_silence_rather_than_full_within_an_utterance():
+    speech = Speech(np.zeros(350, np.float32), ((0, 100), (140, 240), (250, 340)))
+    windows = cut_windows(speech, context_s=6, duration_s=7)
+    assert [(window.start_ms // 20, window.end_ms // 20) for window in windows] == [(0, 110), (130, 350)]
+
+
+@given(turns=st.lists(st.tuples(st.integers(10, 120), st.integers(16, 100)), min_size=1, max_size=8))
+@settings(max_examples=60, deadline=None)
+def test_no_other_way_to_cut_costs_less(turns):
+    regions, at = [], 0
+    for length, gap in turns:
+        regions.append((at + gap, at + gap + length))
+        at += gap + length
+    longest_s, frames = 6.0, at + 50
+    windows = cut_windows(Speech(np.zeros(frames, np.float32), tuple(regions)), context_s=longest_s, duration_s=1000)
+
+    def cost(cuts):
+        """Of windows that begin with the given regions; endless when one is longer than the context."""
+        at = [0, *cuts, len(regions)]
+        for first, end in pairwise(at):
+            begin = regions[first][0] - (min(10, regions[0][0]) if first == 0 else margin(first))
+            close = regions[end - 1][1] + (10 if end == len(regions) else margin(end))
+            if (close - begin) * FRAME_S > longest_s:
+                return np.inf
+        return 0.2 * (len(at) - 1) + sum(np.exp(-silence_s(cut) / 0.1) for cut in cuts)
+
+    def silence_s(index):
+        return (regions[index][0] - regions[index - 1][1]) * FRAME_S
+
+    def margin(index):
+        return min(10, (regions[index][0] - regions[index - 1][1]) // 2)
+
+    starts = [round(window.start_ms / 20) for window in windows]
+    taken = [next(i for i, (start, _) in enumerate(regions) if start >= begin) for begin in starts]
+    possible = (c for n in range(len(regions)) for c in combinations(range(1, len(regions)), n))
+    assert cost(taken[1:]) == pytest.approx(min(map(cost, possible)))
 
 
 def test_speech_without_a_pause_is_cut_where_it_is_quietest():
