@@ -15,7 +15,8 @@ _REPLICATED = (*_UNSHARDED, "zero2")
 
 
 def clashes(recipe: Recipe) -> Iterator[str]:
-    """Yield every contradiction of adapter, loss, evaluation, precision and optimizer with the rest."""
+    """Yield every contradiction of layers, adapter, loss, evaluation, precision and optimizer with the rest."""
+    yield from _layers(recipe)
     yield from _adapter(recipe)
     yield from _loss(recipe)
     yield from _precision(recipe)
@@ -24,9 +25,18 @@ def clashes(recipe: Recipe) -> Iterator[str]:
         yield "evaluation: needs data.dev, the manifest of the development windows"
 
 
-def _adapter(recipe: Recipe) -> Iterator[str]:
+def _layers(recipe: Recipe) -> Iterator[str]:
     if recipe.model.top_layers is not None and recipe.model.top_layers < 1:
         yield f"model.top_layers: 1 or more, not {recipe.model.top_layers}"
+    if recipe.model.decoder_layers is None:
+        return
+    if recipe.model.scratch:
+        yield "model.decoder_layers: new weights have the layers that model.scratch says"
+    if recipe.strategy not in _UNSHARDED:
+        yield f"model.decoder_layers: {recipe.strategy} cannot add layers; use {' or '.join(_UNSHARDED)}"
+
+
+def _adapter(recipe: Recipe) -> Iterator[str]:
     if recipe.adapter is None:
         return
     if recipe.model.train != "all":

@@ -12,6 +12,7 @@ from lsa_whisper import checkpoint, manifest
 from lsa_whisper.augment import Augmentation
 from lsa_whisper.checkpoint import Checkpoint
 from lsa_whisper.finetune.adapter import quantization, with_adapter
+from lsa_whisper.finetune.deepen import deepen
 from lsa_whisper.finetune.loss import CtcHead
 from lsa_whisper.finetune.precision import multiply_in_8_bits, weights_type
 from lsa_whisper.finetune.ranks import rank
@@ -32,6 +33,8 @@ def start(recipe: Recipe, labels: Labels) -> Checkpoint:
         quantized = quantization(recipe.adapter, weights_type(recipe)) if recipe.adapter else None
         begun = checkpoint.load(recipe.model.base, dtype=weights_type(recipe), weights=reads, quantized=quantized)
         begun = dataclasses.replace(begun, labels=labels)
+        if recipe.model.decoder_layers is not None:
+            deepen(begun.model, recipe.model.decoder_layers)
     else:
         begun = _scratch(recipe, labels)
     return with_context(begun, recipe.model.context_s) if recipe.model.context_s else begun

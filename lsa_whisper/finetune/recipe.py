@@ -81,6 +81,8 @@ class Model:
     """Train new weights of this shape instead."""
     context_s: float | None = None
     """Hear windows of this length instead of the checkpoint's own: shorter ones train faster."""
+    decoder_layers: int | None = None
+    """Give the base's decoder more layers, a multiple of its own; new ones change nothing until they are trained."""
     train: str = "all"
     """``all``, or ``decoder`` to leave the encoder as it is."""
     top_layers: int | None = None

@@ -67,6 +67,15 @@ def test_contradictions(override, problem):
     [
         (["adapter.rank=16", "model.train=decoder"], "say adapter.parts instead"),
         (["adapter.rank=16", "model.top_layers=2"], "leave one of the two out"),
+        (["strategy=zero3", "model.decoder_layers=4"], "zero3 cannot add layers"),
+        (
+            [
+                "model.base=null",
+                "model.scratch={d_model: 8, encoder_layers: 1, decoder_layers: 1, heads: 1}",
+                "model.decoder_layers=4",
+            ],
+            "new weights have",
+        ),
         (["adapter.quantize=8bit", "strategy=zero2"], "cannot shard quantised weights"),
         (["loss.smoothing=0.1", "training.label_smoothing_factor=0.1"], "says it too"),
         (["loss.stay_near_base=1", "strategy=zero3"], "cannot be asked under zero3"),
