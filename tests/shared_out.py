@@ -9,8 +9,8 @@ from pathlib import Path
 
 from lsa_whisper.audio import Recording
 from lsa_whisper.errors import AudioError, CheckpointError
-from lsa_whisper.transcribe.crew import Task
-from lsa_whisper.transcribe.outcome import Done
+from lsa_whisper.transcribe.files.outcome import Done
+from lsa_whisper.transcribe.workers.crew import Task
 
 
 def tasks(folder, **lengths_s):

@@ -14,11 +14,11 @@ from lsa_whisper.audio import Recording
 from lsa_whisper.batchalign_engine.installed import require
 from lsa_whisper.errors import AudioError, CheckpointError, LsaWhisperError
 from lsa_whisper.transcribe import Done, Transcribed
+from lsa_whisper.transcribe.engines.opening import placement
+from lsa_whisper.transcribe.files.progress import Meter
+from lsa_whisper.transcribe.files.record import digest_inputs, is_finished, stamped
 from lsa_whisper.transcribe.jobs import find_jobs, run_jobs
 from lsa_whisper.transcribe.language import chat_code
-from lsa_whisper.transcribe.progress import Meter
-from lsa_whisper.transcribe.record import digest_inputs, is_finished, stamped
-from lsa_whisper.transcribe.transcriber import placement
 
 if TYPE_CHECKING:
     from lsa_whisper.batchalign_engine.backend import LsaWhisperBackend

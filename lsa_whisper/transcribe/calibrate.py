@@ -12,9 +12,9 @@ from lsa_whisper.errors import CorpusError
 from lsa_whisper.evaluate.align import NOTHING
 from lsa_whisper.evaluate.wer import align_verbatim
 from lsa_whisper.evaluate.words import file_words
-from lsa_whisper.transcribe.assemble import Written
-from lsa_whisper.transcribe.confidence import Calibration, fit, save_calibration
 from lsa_whisper.transcribe.transcriber import Transcriber
+from lsa_whisper.transcribe.writing.assemble import Written
+from lsa_whisper.transcribe.writing.confidence import Calibration, fit, save_calibration
 
 _BINS = 10
 _LEAST_WORDS = 200  # with fewer, two numbers cannot be told from chance

@@ -25,10 +25,10 @@ from lsa_whisper.errors import CheckpointError, CorpusError
 from lsa_whisper.formats.whole import write_whole
 from lsa_whisper.labels import decode
 from lsa_whisper.timespan import TimeSpan
-from lsa_whisper.transcribe.decode import DecodedWindow, TimedText
+from lsa_whisper.transcribe.engines.decoder import DecodedWindow, TimedText
+from lsa_whisper.transcribe.engines.token_times import aligned, alignment_heads, attention
 from lsa_whisper.transcribe.language import whisper_code
-from lsa_whisper.transcribe.token_times import aligned, alignment_heads, attention
-from lsa_whisper.transcribe.word_times import timed_words
+from lsa_whisper.transcribe.writing.word_times import timed_words
 
 LIMITS_MS = (50, 100, 200)
 _FAR_MS = 200.0  # a word that is off by more is lost, by however much
@@ -93,7 +93,7 @@ def choose_heads(model: Path | str, corpus: Sequence[Path | str], *, windows: in
         CheckpointError: the model cannot be loaded, or is no folder with settings of its own.
         CorpusError: no word of the corpus has a time.
     """
-    from lsa_whisper.transcribe.transcriber import placement
+    from lsa_whisper.transcribe.engines.opening import placement
 
     settings = Path(model) / "generation_config.json"
     if not settings.is_file():
@@ -205,7 +205,7 @@ def _tokens_of(written: DecodedWindow, loaded: Checkpoint) -> tuple[list[int], l
 @torch.inference_mode()
 def _listen(loaded: Checkpoint, windows: Sequence[_Window]) -> list[_Heard]:
     """Return what the model makes of the windows, without those for which it writes nothing."""
-    from lsa_whisper.transcribe.decode_hf import TransformersDecoder
+    from lsa_whisper.transcribe.engines.hf import TransformersDecoder
 
     heard = []
     for window in windows:

@@ -1,6 +1,6 @@
 """Many recordings in one call: finished ones are left alone, a bad one does not stop the rest.
 
-The CHAT file is always written, for it is the transcript and knows what it was made from (see ``record``); other
+The CHAT file is always written, for it is the transcript and knows what it was made from (see ``files.record``); other
 formats are made from it. So a second call skips what is finished, a new format costs no decoding, and what a person has
 corrected in a CHAT file goes into its subtitles.
 """
@@ -16,15 +16,16 @@ from lsa_whisper import checkpoint
 from lsa_whisper.audio import AUDIO_SUFFIXES, Recording
 from lsa_whisper.errors import AudioError, CheckpointError, LsaWhisperError
 from lsa_whisper.formats import NAMES
-from lsa_whisper.transcribe import vad as voice_activity
-from lsa_whisper.transcribe.log import Log
-from lsa_whisper.transcribe.one import Wanted, transcribe_one
-from lsa_whisper.transcribe.outcome import Done, Failure, Transcribed, same_name
-from lsa_whisper.transcribe.pooled import devices_of, on_cluster, on_devices
-from lsa_whisper.transcribe.progress import Meter, meter
-from lsa_whisper.transcribe.review import gather
-from lsa_whisper.transcribe.settings import Settings
-from lsa_whisper.transcribe.transcriber import placement, verify_engine, verify_windows
+from lsa_whisper.transcribe.engines.opening import placement, verify_engine
+from lsa_whisper.transcribe.files.log import Log
+from lsa_whisper.transcribe.files.one import Wanted, transcribe_one
+from lsa_whisper.transcribe.files.outcome import Done, Failure, Transcribed, same_name
+from lsa_whisper.transcribe.files.progress import Meter, meter
+from lsa_whisper.transcribe.files.settings import Settings
+from lsa_whisper.transcribe.speech import vad as voice_activity
+from lsa_whisper.transcribe.transcriber import verify_windows
+from lsa_whisper.transcribe.workers.pooled import devices_of, on_cluster, on_devices
+from lsa_whisper.transcribe.writing.review import gather
 
 
 def transcribe(

@@ -9,19 +9,17 @@ from lsa_whisper import __version__
 from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
 from lsa_whisper.chat import Transcript
 from lsa_whisper.errors import LsaWhisperError
-from lsa_whisper.transcribe import vad as voice_activity
-from lsa_whisper.transcribe.assemble import Heading, Written, written
-from lsa_whisper.transcribe.decode import ContextDecoder
-from lsa_whisper.transcribe.engines import ENGINES, open_engine, placement, verify_engine
-from lsa_whisper.transcribe.hearing import hear_in_sequence, hear_speech
+from lsa_whisper.transcribe.engines.decoder import ContextDecoder
+from lsa_whisper.transcribe.engines.opening import open_engine, placement, verify_engine
+from lsa_whisper.transcribe.hearing.hear import hear_in_sequence, hear_speech
+from lsa_whisper.transcribe.hearing.partial import Heard, Partial
 from lsa_whisper.transcribe.language import chat_code, whisper_code
-from lsa_whisper.transcribe.partial import Heard, Partial
-from lsa_whisper.transcribe.speech import Speech
-from lsa_whisper.transcribe.turns import Turns
+from lsa_whisper.transcribe.speech import vad as voice_activity
+from lsa_whisper.transcribe.speech.energy import Speech
+from lsa_whisper.transcribe.writing.assemble import Heading, Written, written
+from lsa_whisper.transcribe.writing.turns import Turns
 
 WINDOWS = ("speech", "sequential")
-__all__ = ["ENGINES", "WINDOWS", "Transcriber", "placement", "verify_engine", "verify_windows"]
-
 _VIDEO = (".mp4", ".mov", ".webm", ".mkv", ".avi")
 _BATCHES_AT_ONCE = 8  # windows of several batches are held in memory together, so that like lengths can meet
 

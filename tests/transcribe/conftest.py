@@ -34,7 +34,7 @@ def visit(tmp_path_factory):
 @pytest.fixture(autouse=True)
 def energy_finds_speech(monkeypatch):
     """What stands for a voice here is none to Silero's model: ``auto`` is energy, whatever is installed."""
-    from lsa_whisper.transcribe import vad
+    from lsa_whisper.transcribe.speech import vad
 
     resolve = vad.resolve
     monkeypatch.setattr(vad, "resolve", lambda name: resolve("energy" if name == "auto" else name))

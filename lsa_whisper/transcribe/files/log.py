@@ -1,0 +1,72 @@
+"""One line for each recording of a run, in a file that grows from run to run."""
+
+from __future__ import annotations
+
+import time
+from datetime import datetime
+from pathlib import Path
+from typing import TextIO
+
+from lsa_whisper.errors import LsaWhisperError
+from lsa_whisper.transcribe.files.outcome import Done, Failure
+
+COLUMNS = ("finished", "outcome", "recording", "sound_s", "took_s", "utterances", "words", "note")
+
+
+class Log:
+    """Tab-separated lines, written when a recording is done, kept or given up; without a path, nothing."""
+
+    def __init__(self, path: Path | None):
+        """Open the log at ``path``, to go on below what stands there.
+
+        Raises:
+            LsaWhisperError: it cannot be written.
+        """
+        self._file: TextIO | None = None
+        self._began = time.monotonic()
+        if path is None:
+            return
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = path.open("a", encoding="utf-8")
+            if not path.stat().st_size:
+                self._put(COLUMNS)
+        except OSError as error:
+            raise LsaWhisperError(f"{path}: cannot write it ({error.strerror}); choose another log") from error
+
+    def outcome(self, became: Done | Failure, sound_s: float) -> None:
+        """Write a line about what became of a recording of ``sound_s`` seconds."""
+        if isinstance(became, Failure):
+            self.line("failed", became.audio, sound_s, note=became.reason)
+        else:
+            outcome = "kept" if became.skipped else "done"
+            self.line(outcome, became.audio, sound_s, counts=became.counts, note=became.note)
+
+    def line(
+        self, outcome: str, recording: Path, sound_s: float, *, counts: tuple[int, int] = (0, 0), note: str = ""
+    ) -> None:
+        """Write a line about one recording; the time since the last line is its own.
+
+        Args:
+            outcome: ``done``, ``kept`` or ``failed``.
+            recording: which.
+            sound_s: its length.
+            counts: utterances and words of its transcript.
+            note: what a reader should know.
+        """
+        now = time.monotonic()
+        took_s, self._began = now - self._began, now
+        finished = datetime.now().astimezone().isoformat(timespec="seconds")
+        values = (finished, outcome, recording, f"{sound_s:.1f}", f"{took_s:.1f}", *counts, note)
+        self._put([" ".join(str(value).split()) for value in values])
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._file:
+            self._file.close()
+
+    def _put(self, values: object) -> None:
+        if self._file:
+            assert isinstance(values, list | tuple)
+            self._file.write("\t".join(values) + "\n")
+            self._file.flush()  # who looks into the log of a running job sees what is done

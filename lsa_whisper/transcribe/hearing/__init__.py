@@ -1,0 +1,1 @@
+"""A whole recording through an engine: window by window, without loops, kept on disk as it is decoded."""

@@ -1,0 +1,1 @@
+"""Sound -> where somebody speaks -> windows no longer than the model's context."""

@@ -1,0 +1,125 @@
+"""Windows for the model: speech packed up to its context, cut in silence, or at the quietest point where there is none.
+
+The encoder pays for its whole context however little of it is filled, so short stretches of speech share a window.
+But an utterance that is cut in two is heard in neither half, and the longer a silence, the likelier an utterance is
+over: of all ways to cut, the one is taken whose windows and cuts cost least together.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from lsa_whisper.timespan import TimeSpan
+from lsa_whisper.transcribe.speech.energy import FRAME_S, Speech
+
+_MARGIN_S = 0.2  # the first consonant and the last breath are quieter than the threshold
+_BRIDGE_S = 3.0  # a longer silence is left out of the window: it holds no words, and models invent some
+_WINDOW_COST = 0.2  # against 1 for a cut without any silence
+_CUT_DECAY_S = 0.1  # a silence this much longer makes a cut e times cheaper
+
+
+def cut_windows(speech: Speech, *, context_s: float, duration_s: float) -> list[TimeSpan]:
+    """Return the windows of a recording, in order and without overlap; none where nobody speaks.
+
+    Args:
+        speech: what :func:`find_speech` found.
+        context_s: the longest window.
+        duration_s: the length of the recording.
+
+    >>> import numpy as np
+    >>> speech = Speech(np.zeros(2000, np.float32), ((50, 200), (230, 300), (900, 1000)))
+    >>> cut_windows(speech, context_s=8.0, duration_s=40.0)
+    [TimeSpan(start_ms=800, end_ms=6200), TimeSpan(start_ms=17800, end_ms=20200)]
+    """
+    longest = max(1, math.floor(context_s / FRAME_S))
+    windows = []
+    for stretch in _without_long_silence(speech):
+        parts = [piece for part in stretch for piece in _pieces(speech, part, longest)]
+        windows += _packed(parts, longest)
+    return _spans(windows, duration_s)
+
+
+def stretches(speech: Speech, *, duration_s: float) -> list[TimeSpan]:
+    """Return where somebody speaks without a long silence, in order, however long that lasts.
+
+    >>> import numpy as np
+    >>> speech = Speech(np.zeros(2000, np.float32), ((50, 200), (230, 300), (900, 1000)))
+    >>> stretches(speech, duration_s=40.0)
+    [TimeSpan(start_ms=800, end_ms=6200), TimeSpan(start_ms=17800, end_ms=20200)]
+    """
+    return _spans([(parts[0].start, parts[-1].end) for parts in _without_long_silence(speech)], duration_s)
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A stretch of speech with its margins, in frames, and the silence between it and the stretch before."""
+
+    start: int
+    end: int
+    silence: int
+
+
+def _margins(regions: Sequence[tuple[int, int]], frames: int) -> list[_Part]:
+    """Return the regions with a margin on each side, which stops half-way to the neighbour."""
+    margin = round(_MARGIN_S / FRAME_S)
+    widened = []
+    for index, (start, end) in enumerate(regions):
+        before = regions[index - 1][1] if index else None
+        after = regions[index + 1][0] if index + 1 < len(regions) else None
+        first = max(0, start - margin) if before is None else max(start - margin, (before + start) // 2)
+        last = min(frames, end + margin) if after is None else min(end + margin, (end + after) // 2)
+        widened.append(_Part(first, last, start - (before or 0)))
+    return widened
+
+
+def _pieces(speech: Speech, part: _Part, longest: int) -> list[_Part]:
+    """Return a part in pieces no longer than the context, cut where it is quietest."""
+    pieces = []
+    start, silence = part.start, part.silence
+    while part.end - start > longest:
+        earliest = start + longest // 2
+        cut = earliest + int(speech.level_db[earliest : start + longest].argmin())
+        pieces.append(_Part(start, cut, silence))
+        start, silence = cut, 0
+    return [*pieces, _Part(start, part.end, silence)]
+
+
+def _spans(frames: Iterable[tuple[int, int]], duration_s: float) -> list[TimeSpan]:
+    """Return spans inside the recording, those that begin after its end left out."""
+    end_ms = math.floor(duration_s * 1000)
+    spans = (TimeSpan(round(start * FRAME_S * 1000), round(end * FRAME_S * 1000)) for start, end in frames)
+    return [inside for span in spans if (inside := span & TimeSpan(0, end_ms))]
+
+
+def _without_long_silence(speech: Speech) -> list[list[_Part]]:
+    """Return the parts in groups between which nobody speaks for long."""
+    groups: list[list[_Part]] = []
+    for part in _margins(speech.regions, len(speech.level_db)):
+        if not groups or (part.start - groups[-1][-1].end) * FRAME_S > _BRIDGE_S:
+            groups.append([])
+        groups[-1].append(part)
+    return groups
+
+
+def _packed(parts: Sequence[_Part], longest: int) -> list[tuple[int, int]]:
+    """Return the windows that hold all parts, none longer than ``longest``, at the least cost of windows and cuts."""
+    cheapest = [0.0]  # of the windows up to each part
+    opened = [0]  # the part with which the last of these windows begins
+    for end, last in enumerate(parts):
+        costs = []
+        for first in range(end, -1, -1):
+            if first < end and last.end - parts[first].start > longest:
+                break
+            cut = math.exp(-parts[first].silence * FRAME_S / _CUT_DECAY_S) if first else 0.0
+            costs.append((cheapest[first] + _WINDOW_COST + cut, first))
+        cost, first = min(costs)
+        cheapest.append(cost)
+        opened.append(first)
+    windows = []
+    end = len(parts)
+    while end:
+        windows.append((parts[opened[end]].start, parts[end - 1].end))
+        end = opened[end]
+    return windows[::-1]

@@ -1,0 +1,132 @@
+"""Recordings shared out among several workers, longest first, so that the last one is not waited for alone.
+
+What a worker is (a process of this machine, an actor of a Ray cluster) is a :class:`Pool`'s business. Here is what all
+of them promise: a worker has one recording at a time, so that it is known which one it was when it dies; that recording
+is tried once more, by a fresh worker; and each recording has one outcome, whatever happens.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from lsa_whisper.audio import Recording
+from lsa_whisper.errors import CheckpointError, LsaWhisperError
+from lsa_whisper.transcribe.files.outcome import Done, Failure
+
+_TRIES = 2
+
+Work = Callable[[Recording, Path, Callable[[float], None]], Done]
+"""Writes the transcript of a recording to a path, and tells the seconds that are done. Other processes must find it."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """A recording and the place of its transcript."""
+
+    recording: Recording
+    target: Path
+
+
+@dataclass(frozen=True)
+class Died:
+    """A worker has ended with its recording unfinished."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class Hopeless:
+    """A worker found that no recording can be done: the model cannot be loaded."""
+
+    reason: str
+
+
+News = float | Done | Failure | Died | Hopeless
+"""What is heard of a worker: seconds of its recording that are done, or how it ended."""
+
+
+class Pool(Protocol):
+    """Where workers come from."""
+
+    def hire(self) -> Any:
+        """Return a fresh worker."""
+        ...
+
+    def give(self, worker: Any, task: Task) -> None:
+        """Let a worker that has nothing to do begin."""
+        ...
+
+    def wait(self) -> list[tuple[Any, News]]:
+        """Return what is new, as soon as anything is."""
+        ...
+
+    def dismiss(self, worker: Any) -> None:
+        """Let a worker go that is not needed any more."""
+        ...
+
+
+def attempt(work: Work, task: Task, say: Callable[[float], None]) -> Done | Failure | Hopeless:
+    """Return what became of a recording; what a user can cause is no exception here, so that any worker can tell it."""
+    try:
+        return work(task.recording, task.target, say)
+    except CheckpointError as error:
+        return Hopeless(str(error))
+    except (LsaWhisperError, OSError, RuntimeError) as error:
+        return Failure(task.recording.path, str(error))
+
+
+def share_out(
+    tasks: Mapping[int, Task], pool: Pool, workers: int, say: Callable[[int, float], None]
+) -> Iterator[tuple[int, Done | Failure]]:
+    """Yield the outcome of every task under the task's number, in the order in which they end.
+
+    Args:
+        tasks: what is to be done.
+        pool: where workers come from.
+        workers: how many work at once.
+        say: told a task's number and how many seconds of it are done.
+
+    Raises:
+        CheckpointError: the model cannot be loaded.
+    """
+    waiting = deque(sorted(tasks, key=lambda number: (-tasks[number].recording.duration_s, number)))
+    deaths: Counter[int] = Counter()
+    busy: dict[Any, int] = {}
+
+    def begin(worker: Any) -> None:
+        busy[worker] = waiting.popleft()
+        pool.give(worker, tasks[busy[worker]])
+
+    for _ in range(min(workers, len(tasks))):
+        begin(pool.hire())
+    while busy:
+        for worker, news in pool.wait():
+            number = busy[worker]
+            if isinstance(news, float):
+                say(number, news)
+                continue
+            del busy[worker]
+            if isinstance(news, Hopeless):
+                raise CheckpointError(news.reason)
+            if not isinstance(news, Died):
+                yield number, news
+                begin(worker) if waiting else pool.dismiss(worker)
+                continue
+            deaths[number] += 1
+            if deaths[number] < _TRIES:
+                waiting.appendleft(number)
+            else:
+                yield number, Failure(tasks[number].recording.path, _given_up(tasks[number], news))
+            if waiting:
+                begin(pool.hire())
+
+
+def _given_up(task: Task, news: Died) -> str:
+    return (
+        f"{task.recording.path}: whoever worked on it died twice ({news.reason}); see if memory suffices (fewer "
+        "processes, a smaller batch size), and convert the recording to wav or flac"
+    )

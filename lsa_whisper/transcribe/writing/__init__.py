@@ -1,0 +1,1 @@
+"""Timed pieces of text -> a CHAT transcript: utterances, speakers, times of words, and how sure they are."""
