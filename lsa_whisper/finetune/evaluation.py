@@ -28,6 +28,7 @@ from lsa_whisper.evaluate.groups import Side
 from lsa_whisper.evaluate.metrics import METRICS
 from lsa_whisper.evaluate.score import FileScores, Wanted, score
 from lsa_whisper.finetune.sections import SCORES
+from lsa_whisper.finetune.strategy import root_gathered, shares_layers
 from lsa_whisper.labels import Labels, decode
 from lsa_whisper.manifest import TIMESTAMP
 
@@ -78,26 +79,25 @@ class Writer:
         """Return the tokens the model writes for a batch, (batch, tokens), without what decoding begins with.
 
         Args:
-            model: A Whisper, with or without an adapter, sharded by ZeRO or not.
+            model: A Whisper, with or without an adapter, sharded by ZeRO or FSDP2 or not at all.
             batch: ``input_features``, and ``decoder_input_ids`` for the language of each window.
             longest: Tokens after which to stop.
         """
-        from transformers.integrations import is_deepspeed_zero3_enabled
-
         whisper = model.get_base_model() if hasattr(model, "get_base_model") else model
         begin = (batch["decoder_input_ids"] == self.start).int().argmax(1, keepdim=True)  # a prompt may stand before
         places = begin + torch.arange(self.prompt_length, device=begin.device)
         features = batch["input_features"]
         self.settings.max_length = min(longest + self.prompt_length, self.room)
-        written = GenerationMixin.generate(
-            whisper,
-            features,
-            attention_mask=torch.ones_like(features[:, 0], dtype=torch.long),  # else transformers warns of its lack
-            generation_config=self.settings,
-            logits_processor=list(self.processors),
-            decoder_input_ids=batch["decoder_input_ids"].gather(1, places),
-            synced_gpus=is_deepspeed_zero3_enabled() and torch.distributed.get_world_size() > 1,
-        )
+        with root_gathered(model):
+            written = GenerationMixin.generate(
+                whisper,
+                features,
+                attention_mask=torch.ones_like(features[:, 0], dtype=torch.long),  # else transformers warns of its lack
+                generation_config=self.settings,
+                logits_processor=list(self.processors),
+                decoder_input_ids=batch["decoder_input_ids"].gather(1, places),
+                synced_gpus=shares_layers(model),
+            )
         return written[:, self.prompt_length :]
 
 

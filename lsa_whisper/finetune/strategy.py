@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from typing import Any
 
 from lsa_whisper.errors import RecipeError
@@ -50,6 +52,28 @@ def gathered(trainer: Any) -> dict[str, Any] | None:
     if trainer.is_fsdp_enabled:
         return dict(trainer.accelerator.get_state_dict(trainer.model))
     return None
+
+
+def shares_layers(model: Any) -> bool:
+    """Tell whether each process holds only a part of every layer, so that none may stop asking before the others."""
+    from torch import distributed
+    from transformers.integrations import is_deepspeed_zero3_enabled
+
+    alone = not distributed.is_initialized() or distributed.get_world_size() == 1
+    return not alone and (is_deepspeed_zero3_enabled() or hasattr(model, "unshard"))
+
+
+@contextlib.contextmanager
+def root_gathered(model: Any) -> Iterator[None]:
+    """Hold what FSDP2 shards outside the layers whole: generation calls the encoder without the model around it."""
+    if not hasattr(model, "unshard"):
+        yield
+        return
+    model.unshard()
+    try:
+        yield
+    finally:
+        model.reshard()
 
 
 def leave_processes(accelerator: Any) -> None:

@@ -65,13 +65,19 @@ def test_loss_on_the_development_set_is_exact_however_it_is_cut(run):
 
 
 @pytest.mark.slow
-def test_two_processes_score_like_one(run, windows):
-    """Five windows on two processes: the sixth that evens them out is counted nowhere."""
+@pytest.mark.parametrize(
+    ("strategy", "adapter"), [("ddp", ()), ("zero3", ()), ("fsdp2", ()), ("fsdp2", ("adapter.rank=10",))]
+)
+def test_two_processes_score_like_one(run, windows, strategy, adapter):
+    """Five windows on two processes: the sixth that evens them out is counted nowhere, and none waits for ever."""
     five = windows.parent / "five.jsonl"
     five.write_text("".join(windows.read_text().splitlines(keepends=True)[:5]))
-    evaluation, dev = "every: 2, batch_size: 2, samples: 5", f"data.dev={five}"
-    one = run("one", evaluation, dev, "strategy=ddp")
-    two = run("two", evaluation, dev, "strategy=ddp", "training.per_device_train_batch_size=1", processes=2)
+    evaluation, base = "every: 2, batch_size: 2, samples: 5", run("base", "every: 4, generate: false, metric: loss")
+    settings = (f"data.dev={five}", "model.scratch=null", f"model.base={base}", *adapter)
+    one = run("one", evaluation, *settings)
+    two = run(
+        "two", evaluation, *settings, f"strategy={strategy}", "training.per_device_train_batch_size=1", processes=2
+    )
     for key in SCORES:
         assert logged(two, f"eval_{key}") == pytest.approx(logged(one, f"eval_{key}"), abs=1e-3), key
     assert (two / "samples.jsonl").read_text() == (one / "samples.jsonl").read_text()
