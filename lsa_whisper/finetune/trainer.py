@@ -216,10 +216,11 @@ class Curve(TrainerCallback):
 
     def __init__(self, path: Path, say: Callable[[str], None]):
         self.path, self.say = path, say
-        self.began = time.monotonic()
+        self.began, self.first_step = time.monotonic(), 0
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         """Forget the steps that are going to be taken again because they came after the checkpoint we go on from."""
+        self.began, self.first_step = time.monotonic(), state.global_step
         if state.is_world_process_zero and self.path.exists():
             lines = self.path.read_text("utf-8").splitlines(keepends=True)
             self.path.write_text("".join(line for line in lines if _step(line) <= state.global_step), "utf-8")
@@ -232,7 +233,7 @@ class Curve(TrainerCallback):
             file.write(json.dumps({"step": state.global_step, **logs}) + "\n")
         if "loss" in logs:
             elapsed = time.monotonic() - self.began
-            left = elapsed / max(1, state.global_step) * (state.max_steps - state.global_step)
+            left = elapsed / max(1, state.global_step - self.first_step) * (state.max_steps - state.global_step)
             self.say(f"step {state.global_step}/{state.max_steps}  loss {logs['loss']:.4f}  {left:.0f} s left")
         elif found := {name[5:]: value for name, value in logs.items() if name.startswith("eval_") and _tells(name)}:
             self.say(

@@ -5,11 +5,14 @@ import json
 import pytest
 import torch
 
+from transformers import TrainerState
+
 from lsa_whisper import checkpoint
 from lsa_whisper.errors import ManifestError, RecipeError
 from lsa_whisper.finetune import finetune
 from lsa_whisper.finetune.model import prepare_for_training, start
 from lsa_whisper.finetune.recipe import parse
+from lsa_whisper.finetune.trainer import Curve
 from lsa_whisper.labels import Labels
 
 
@@ -75,6 +78,17 @@ def test_stopped_and_called_again_equals_undisturbed(windows, scratch_recipe, tm
     cut = finetune(tmp_path / "r.yaml", say=lambda _: None)
     states = [checkpoint.load(done.out).model.state_dict() for done in (whole, cut)]
     torch.testing.assert_close(states[0], states[1], rtol=0, atol=1e-6)
+
+
+def test_the_time_left_is_told_by_the_steps_of_this_call_alone(tmp_path, monkeypatch):
+    clock, lines = iter((0.0, 100.0, 120.0)), []
+    monkeypatch.setattr("lsa_whisper.finetune.trainer.time.monotonic", lambda: next(clock))
+    curve = Curve(tmp_path / "curve.jsonl", lines.append)
+    state = TrainerState(max_steps=3500, global_step=2500)
+    curve.on_train_begin(None, state, None)
+    state.global_step = 2550
+    curve.on_log(None, state, None, {"loss": 0.5})
+    assert lines == ["step 2550/3500  loss 0.5000  380 s left"]
 
 
 def test_adapter_leaves_the_base_alone_and_merges(base, windows, tmp_path):
