@@ -4,7 +4,6 @@ import json
 
 import pytest
 import torch
-
 from transformers import TrainerState
 
 from lsa_whisper import checkpoint
