@@ -5,7 +5,7 @@ READY := .venv/.ready
 # Threads that wait for each other asleep, not awake: beside other work, torch is three times as fast for it.
 export OMP_WAIT_POLICY ?= PASSIVE
 
-.PHONY: setup demo test test-batchalign coverage mutation fuzz lint storybook nano bench clean
+.PHONY: setup demo test test-batchalign coverage mutation fuzz lint docs storybook nano bench bench-gpu clean
 
 setup: $(READY)
 
@@ -59,6 +59,14 @@ lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# The pages under docs/ into build/site; a broken link or reference fails. Once installed, it needs no network.
+.venv/.docs: $(READY)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[docs]'
+	@touch $@
+
+docs: .venv/.docs
+	$(BIN)/mkdocs build --strict --quiet
 
 # Rebuilding the synthetic corpus needs the libraries of espeak-ng and flite (Debian: libespeak-ng1 libflite1).
 storybook: $(READY)
