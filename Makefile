@@ -100,6 +100,16 @@ bench: $(READY)
 	$(BIN)/python -m benchmarks.parity
 	$(BIN)/python -m benchmarks.demo_seeds --seeds 3
 	$(BIN)/python -m benchmarks.memory_cpu --sizes tiny small
+	$(BIN)/python -m benchmarks.table
+
+# What wants a GPU: memory and speed of fine-tuning whisper-large-v3, and of transcription. PROCESSOR is a folder with
+# the tokenizer and generation settings of openai/whisper-large-v3 (no weights: they are random).
+bench-gpu: $(READY)
+	@test -n "$(PROCESSOR)" || { echo "name the folder of openai/whisper-large-v3's tokenizer: make bench-gpu PROCESSOR=..."; exit 1; }
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[bench,torchao,quantize]'
+	$(BIN)/python -m benchmarks.gpu_finetune
+	$(BIN)/python -m benchmarks.transcribe_speed corpora/storybook/test --processor $(PROCESSOR) --sizes large-v3 turbo
+	$(BIN)/python -m benchmarks.table
 
 clean:
 	rm -rf build runs mutants

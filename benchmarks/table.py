@@ -42,11 +42,10 @@ class Claim:
 
 def _demo(found: Figures) -> str:
     def percent(system: Figures, key: str) -> str:
-        value = system[key]
-        return f"{100 * (value['value'] if isinstance(value, dict) else value):.1f} %"
+        return f"{100 * system[key]['value']:.1f} %"
 
     return "; ".join(
-        f"{each['system']}: {percent(each, 'wer_verbatim')} word errors as spoken, disfluencies F1 "
+        f"{each['system']}: {percent(each, 'wer_verbatim')} word errors as spoken, F1 of disfluencies "
         f"{percent(each, 'disfluency_f1')}"
         for each in found["systems"]
     )
@@ -98,8 +97,34 @@ def _padding(found: Figures) -> str:
     return ", ".join(f"{name}: x{way['times_the_first']}" for name, way in found["ways"].items())
 
 
-def _as_it_is(key: str) -> Callable[[Figures], str]:
-    return lambda found: json.dumps(found[key], ensure_ascii=False).translate(str.maketrans("", "", '{}"'))
+def _gpu(found: Figures) -> str:
+    return "; ".join(f"{case}: {_of_case(figures)}" for case, figures in found["cases"].items())
+
+
+def _of_case(figures: Figures) -> str:
+    sizes = [name for name in figures if name.startswith("batch ")]
+    if not sizes:
+        return f"x{figures['audio_s_per_s']} real time" if "audio_s_per_s" in figures else "failed"
+    largest = figures[sizes[-1]]
+    memory = f", {largest['gpu_gib']} GiB (planned {largest['planned_gpu_gib']})" if "gpu_gib" in largest else ""
+    return f"{sizes[-1]}, {largest['samples_per_s']} windows/s{memory}"
+
+
+def _speed(found: Figures) -> str:
+    return "; ".join(
+        f"{size}: " + ", ".join(f"{name} x{speed['clock']}" for name, speed in programs.items())
+        for size, programs in found["seconds_of_sound_per_second"].items()
+    )
+
+
+def _long(found: Figures) -> str:
+    same = "the same bytes" if found["same_bytes_after_kill"] else "OTHER BYTES"
+    return f"{found['grown_mb']} MB more; killed: {same}"
+
+
+def _rank(found: Figures) -> str:
+    key = "eval_elsewhere_wer_verbatim"
+    return ", ".join(f"{each['rank']}: {each[key]['mean']:.1%}".replace("%", " %") for each in found["chosen"])
 
 
 CLAIMS = (
@@ -121,13 +146,8 @@ CLAIMS = (
         _memory,
         (("docs/strategy.md", "Measured: is the plan right?"),),
     ),
-    Claim("Memory and speed of fine-tuning on a GPU, against the plan", "gpu_finetune", _as_it_is("cases"), gpu=True),
-    Claim(
-        "Speed of transcription beside other programs",
-        "transcribe_speed",
-        _as_it_is("seconds_of_sound_per_second"),
-        gpu=True,
-    ),
+    Claim("Memory and speed of fine-tuning on a GPU, against the plan", "gpu_finetune", _gpu, gpu=True),
+    Claim("Speed of transcription beside other programs", "transcribe_speed", _speed, gpu=True),
     Claim("Where `transcribe --wor` says that words begin", "word_times", _words_in_time),
     Claim(
         "An export gives the same text in transformers 4",
@@ -139,8 +159,8 @@ CLAIMS = (
     Claim("Preparation grows in proportion, and being killed does no harm", "prepare_scale", _prepare),
     Claim("What labels cost in tokens, for disfluent utterances", "label_tokens", _tokens),
     Claim("What packing and trimming save against padding", "padding", _padding),
-    Claim("A recording of hours needs no more memory than one of minutes", "long_recording", _as_it_is("runs")),
-    Claim("What a LoRA's rank changes", "lora_rank", _as_it_is("rows")),
+    Claim("A recording of hours needs no more memory than one of minutes", "long_recording", _long),
+    Claim("What a LoRA's rank changes: word errors as spoken", "lora_rank", _rank),
 )
 
 
@@ -157,9 +177,15 @@ def row(claim: Claim) -> str:
     if found is None:
         last, made = "no result yet", "wants a GPU" if claim.gpu else "-"
     else:
-        last, made = claim.last(found), f"{found['date']}, {found.get('device') or found['machine']}"
+        last, made = claim.last(found), f"{found['date']}, {_machine(found)}"
     cells = (claim.says, where, f"`python -m benchmarks.{claim.script}`", last, made)
     return f"| {' | '.join(cell.replace('|', '¦') for cell in cells)} |"
+
+
+def _machine(found: Figures) -> str:
+    """Return the GPU, or the processor where there was none."""
+    device = found.get("device", "cpu")
+    return found["machine"] if device == "cpu" else device
 
 
 def rewritten(text: str) -> str:
