@@ -10,7 +10,9 @@ from pages import PAGES, ROOT, sections
 
 from benchmarks import table
 
-FIGURE = re.compile(r"(\d[\d,]*(?:\.\d+)?(?:e-\d+)?)\s?(%|GiB|ms|seconds?|minutes?|hours?|s\b|times as)|\b(\d\.\d+e-\d+)\b")
+FIGURE = re.compile(
+    r"(\d[\d,]*(?:\.\d+)?(?:e-\d+)?)\s?(%|GiB|ms|seconds?|minutes?|hours?|s\b|times as)|\b(\d\.\d+e-\d+)\b"
+)
 RESULTS = sorted((ROOT / "benchmarks" / "results").glob("*.json"))
 CLAIMED = {place: claim for claim in table.CLAIMS for place in claim.places}
 STATED = [
@@ -49,7 +51,9 @@ def test_a_stated_figure_was_measured(page, heading, figures):
     if not figures:
         return
     claim = CLAIMED.get((page, heading))
-    assert claim, f"{figures}: give {page} ({heading}) a row in benchmarks/table.py, or write <!-- not measured: WHY -->"
+    assert claim, (
+        f"{figures}: give {page} ({heading}) a row in benchmarks/table.py, or write <!-- not measured: WHY -->"
+    )
     found = table.result_of(claim)
     if found is None:
         pytest.skip(f"benchmarks.{claim.script} has left no result yet")

@@ -17,6 +17,7 @@ import re
 import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 import click
 import pytest
@@ -122,7 +123,7 @@ def test_the_commands_of_a_page_do_what_it_says(page, tmp_path):
 def run(code, folder):
     """Type the lines in a shell, as a reader does after ``source .venv/bin/activate``."""
     environment = os.environ | {
-        "PATH": f"{os.path.dirname(sys.executable)}{os.pathsep}{os.environ['PATH']}",
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         "PYTHONPATH": f"{ROOT}{os.pathsep}{os.environ.get('PYTHONPATH', '')}",
         "HF_HUB_OFFLINE": "1",
     }
