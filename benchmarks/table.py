@@ -42,7 +42,8 @@ class Claim:
 
 def _demo(found: Figures) -> str:
     def percent(system: Figures, key: str) -> str:
-        return f"{100 * system[key]['value']:.1f} %"
+        value = system[key]["value"]
+        return "-" if value is None else f"{100 * value:.1f} %"
 
     return "; ".join(
         f"{each['system']}: {percent(each, 'wer_verbatim')} word errors as spoken, F1 of disfluencies "

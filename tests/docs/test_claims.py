@@ -13,6 +13,20 @@ from benchmarks import table
 FIGURE = re.compile(
     r"(\d[\d,]*(?:\.\d+)?(?:e-\d+)?)\s?(%|GiB|ms|seconds?|minutes?|hours?|s\b|times as)|\b(\d\.\d+e-\d+)\b"
 )
+LEFT_BY_SCRIPTS = {
+    "demo_seeds": {"systems": [{"system": "base", "wer_verbatim": {"value": 0.2}, "disfluency_f1": {"value": None}}]},
+    "gpu_finetune": {
+        "cases": {
+            "LoRA": {"batch 1": {"samples_per_s": 1.0, "gpu_gib": 7.5, "planned_gpu_gib": 8.0}, "failed": "no time"},
+            "packed": {"audio_s_per_s": 90.5},
+            "plain": {"failed": "stopped after 110 s"},
+        }
+    },
+    "transcribe_speed": {"seconds_of_sound_per_second": {"tiny": {"lsa-whisper": {"clock": 30.1, "processor": 15.0}}}},
+    "long_recording": {"grown_mb": 3, "same_bytes_after_kill": True},
+    "lora_rank": {"chosen": [{"rank": "8", "eval_elsewhere_wer_verbatim": {"mean": 0.25}}]},
+}
+"""The shape of results that may not be there yet."""
 RESULTS = sorted((ROOT / "benchmarks" / "results").glob("*.json"))
 CLAIMED = {place: claim for claim in table.CLAIMS for place in claim.places}
 STATED = [
@@ -32,6 +46,21 @@ def test_every_claim_names_a_section_that_is_there_and_a_script_that_is_there():
     there = {(page, heading) for page in PAGES for heading, *_ in sections(page)}
     assert set(CLAIMED) <= there
     assert all((ROOT / "benchmarks" / f"{claim.script}.py").is_file() for claim in table.CLAIMS)
+
+
+@pytest.mark.parametrize(
+    "script, words",
+    [
+        ("demo_seeds", "base: 20.0 % word errors as spoken, F1 of disfluencies -"),
+        ("gpu_finetune", "LoRA: batch 1, 1.0 windows/s, 7.5 GiB (planned 8.0); packed: x90.5 real time; plain: failed"),
+        ("transcribe_speed", "tiny: lsa-whisper x30.1"),
+        ("long_recording", "3 MB more; killed: the same bytes"),
+        ("lora_rank", "8: 25.0 %"),
+    ],
+)
+def test_a_result_that_comes_later_has_its_words(script, words):
+    claim = next(claim for claim in table.CLAIMS if claim.script == script)
+    assert claim.last(LEFT_BY_SCRIPTS[script]) == words
 
 
 def test_every_result_has_a_row():
