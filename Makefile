@@ -5,7 +5,7 @@ READY := .venv/.ready
 # Threads that wait for each other asleep, not awake: beside other work, torch is three times as fast for it.
 export OMP_WAIT_POLICY ?= PASSIVE
 
-.PHONY: setup demo test test-batchalign coverage mutation fuzz lint storybook nano bench clean
+.PHONY: setup demo test test-batchalign coverage mutation fuzz lint docs storybook nano bench bench-gpu clean
 
 setup: $(READY)
 
@@ -60,6 +60,17 @@ lint: $(READY)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# The pages under docs/ into build/site. A broken link fails, and so does a page that would fetch something.
+# Once installed, it needs no network.
+.venv/.docs: $(READY)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[docs]'
+	@touch $@
+
+docs: .venv/.docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@! grep -rnE '<(script|link|img)[^>]* (src|href)="https?:' build/site --include='*.html'
+	@echo build/site/index.html
+
 # Rebuilding the synthetic corpus needs the libraries of espeak-ng and flite (Debian: libespeak-ng1 libflite1).
 storybook: $(READY)
 	$(BIN)/python -m corpora.storybook.generator --out corpora/storybook
@@ -100,6 +111,16 @@ bench: $(READY)
 	$(BIN)/python -m benchmarks.parity
 	$(BIN)/python -m benchmarks.demo_seeds --seeds 3
 	$(BIN)/python -m benchmarks.memory_cpu --sizes tiny small
+	$(BIN)/python -m benchmarks.table
+
+# What wants a GPU: memory and speed of fine-tuning whisper-large-v3, and of transcription. PROCESSOR is a folder with
+# the tokenizer and generation settings of openai/whisper-large-v3 (no weights: they are random).
+bench-gpu: $(READY)
+	@test -n "$(PROCESSOR)" || { echo "name the folder of openai/whisper-large-v3's tokenizer: make bench-gpu PROCESSOR=..."; exit 1; }
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[bench,torchao,quantize]'
+	$(BIN)/python -m benchmarks.gpu_finetune
+	$(BIN)/python -m benchmarks.transcribe_speed corpora/storybook/test --processor $(PROCESSOR) --sizes large-v3 turbo
+	$(BIN)/python -m benchmarks.table
 
 clean:
 	rm -rf build runs mutants

@@ -26,6 +26,7 @@ def write(name: str, packages: tuple[str, ...], data: str, **figures: Any) -> Pa
     made_by = {
         "command": f"python -m benchmarks.{name} {' '.join(sys.argv[1:])}".strip(),
         "date": date.today().isoformat(),
+        "device": _device(),
         "machine": f"{platform.machine()}, {os.cpu_count()} cores, {_processor()}",
         "versions": {package: _version(package) for package in ("lsa-whisper", *packages)},
         "data": data,
@@ -35,6 +36,12 @@ def write(name: str, packages: tuple[str, ...], data: str, **figures: Any) -> Pa
     path.write_text(json.dumps(made_by | figures, indent=1, ensure_ascii=False) + "\n", "utf-8")
     print(path)
     return path
+
+
+def _device() -> str:
+    """Return the GPU that torch uses; a benchmark that has not imported torch computes on the processor."""
+    torch = sys.modules.get("torch")
+    return str(torch.cuda.get_device_name()) if torch is not None and torch.cuda.is_available() else "cpu"
 
 
 def _version(package: str) -> str | None:

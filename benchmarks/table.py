@@ -1,0 +1,201 @@
+"""The table in benchmarks/README.md: what is claimed where, what measures it, and what it gave last.
+
+    python -m benchmarks.table
+
+The result column comes from ``benchmarks/results/``; nothing in it is typed by hand. ``tests/docs/test_claims.py``
+fails when the table is not up to date, and when a page states a figure for which there is no row.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks.result import FOLDER
+
+PAGE = Path(__file__).with_name("README.md")
+BEGIN, END = "<!-- table -->", "<!-- end of table -->"
+Figures = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One row.
+
+    Attributes:
+        says: What is measured, in words.
+        script: Module below ``benchmarks``, which writes the result of the same name.
+        last: Makes the words of the result column from the result.
+        places: Page and section in which figures of it stand.
+        gpu: Whether it wants one.
+    """
+
+    says: str
+    script: str
+    last: Callable[[Figures], str]
+    places: tuple[tuple[str, str], ...] = ()
+    gpu: bool = False
+
+
+def _demo(found: Figures) -> str:
+    def percent(system: Figures, key: str) -> str:
+        value = system[key]["value"]
+        return "-" if value is None else f"{100 * value:.1f} %"
+
+    return "; ".join(
+        f"{each['system']}: {percent(each, 'wer_verbatim')} word errors as spoken, F1 of disfluencies "
+        f"{percent(each, 'disfluency_f1')}"
+        for each in found["systems"]
+    )
+
+
+def _parity(found: Figures) -> str:
+    worst = {
+        name: max(row[f"max_abs_{name}_difference"] for row in found["rows"]) for name in ("loss", "weight", "logit")
+    }
+    return f"{len(found['rows'])} runs; " + ", ".join(f"{name} {value:.1e}" for name, value in worst.items())
+
+
+def _memory(found: Figures) -> str:
+    return "; ".join(
+        f"{row['size']}, {row['case']}: planned {row['planned_gib']}, measured {row['measured_gib']} GiB"
+        for row in found["rows"]
+    )
+
+
+def _words_in_time(found: Figures) -> str:
+    shares = ", ".join(f"{share:.0%} within {ms} ms" for ms, share in found["share_within_ms"].items())
+    return f"{shares.replace('%', ' %')} (SYNTHETIC speech)"
+
+
+def _chat(found: Figures) -> str:
+    speeds = found["utterances_per_second_and_core"]
+    return ", ".join(f"{name} {speed:,} utterances/s" for name, speed in speeds.items())
+
+
+def _scoring(found: Figures) -> str:
+    return (
+        f"{found['files_1000']['utterances']:,} utterances in {found['files_1000']['wall_s']} s, "
+        f"{found['memory_per_further_file_kb']} kB for each further file"
+    )
+
+
+def _prepare(found: Figures) -> str:
+    most = found["runs"][-1]
+    same = "the same bytes" if found["kills"]["same_bytes"] else "OTHER BYTES"
+    return f"{most['sessions']:,} sessions: {most['cpu_seconds']} s of processor, {most['peak_mb']} MB; killed: {same}"
+
+
+def _tokens(found: Figures) -> str:
+    kinds = next(iter(found["tokens_per_utterance"].values()))["disfluent"]
+    return ", ".join(f"{name} {kinds[name]['ratio']}" for name in ("chat/3", "chat/1", "verbatim")) + " x bare words"
+
+
+def _padding(found: Figures) -> str:
+    return ", ".join(f"{name}: x{way['times_the_first']}" for name, way in found["ways"].items())
+
+
+def _gpu(found: Figures) -> str:
+    return "; ".join(f"{case}: {_of_case(figures)}" for case, figures in found["cases"].items())
+
+
+def _of_case(figures: Figures) -> str:
+    sizes = [name for name in figures if name.startswith("batch ")]
+    if not sizes:
+        return f"x{figures['audio_s_per_s']} real time" if "audio_s_per_s" in figures else "failed"
+    largest = figures[sizes[-1]]
+    memory = f", {largest['gpu_gib']} GiB (planned {largest['planned_gpu_gib']})" if "gpu_gib" in largest else ""
+    return f"{sizes[-1]}, {largest['samples_per_s']} windows/s{memory}"
+
+
+def _speed(found: Figures) -> str:
+    return "; ".join(
+        f"{size}: " + ", ".join(f"{name} x{speed['clock']}" for name, speed in programs.items())
+        for size, programs in found["seconds_of_sound_per_second"].items()
+    )
+
+
+def _long(found: Figures) -> str:
+    same = "the same bytes" if found["same_bytes_after_kill"] else "OTHER BYTES"
+    return f"{found['grown_mb']} MB more; killed: {same}"
+
+
+def _rank(found: Figures) -> str:
+    key = "eval_elsewhere_wer_verbatim"
+    return ", ".join(f"{each['rank']}: {each[key]['mean']:.1%}".replace("%", " %") for each in found["chosen"])
+
+
+CLAIMS = (
+    Claim(
+        "Fine-tuning teaches nano to keep disfluencies",
+        "demo_seeds",
+        _demo,
+        (("README.md", "What the demo shows"),),
+    ),
+    Claim(
+        "All strategies give the model of one plain process (largest differences)",
+        "parity",
+        _parity,
+        (("docs/strategy.md", "Measured: do all strategies give the same model?"),),
+    ),
+    Claim(
+        "The planned memory is near the measured one, on a CPU",
+        "memory_cpu",
+        _memory,
+        (("docs/strategy.md", "Measured: is the plan right?"),),
+    ),
+    Claim("Memory and speed of fine-tuning on a GPU, against the plan", "gpu_finetune", _gpu, gpu=True),
+    Claim("Speed of transcription beside other programs", "transcribe_speed", _speed, gpu=True),
+    Claim("Where `transcribe --wor` says that words begin", "word_times", _words_in_time),
+    Claim(
+        "An export gives the same text in transformers 4",
+        "transformers_4",
+        lambda found: f"transformers {found['other_transformers']}: same text {str(found['same_text']).lower()}",
+    ),
+    Claim("CHAT is read at this speed on one core", "chat_speed", _chat),
+    Claim("Scoring takes memory that hardly grows with the files", "scoring_speed", _scoring),
+    Claim("Preparation grows in proportion, and being killed does no harm", "prepare_scale", _prepare),
+    Claim("What labels cost in tokens, for disfluent utterances", "label_tokens", _tokens),
+    Claim("What packing and trimming save against padding", "padding", _padding),
+    Claim("A recording of hours needs no more memory than one of minutes", "long_recording", _long),
+    Claim("What a LoRA's rank changes: word errors as spoken", "lora_rank", _rank),
+)
+
+
+def result_of(claim: Claim) -> Figures | None:
+    """Return what the claim's script left last, nothing when it never ran here."""
+    path = FOLDER / f"{claim.script}.json"
+    return json.loads(path.read_text("utf-8")) if path.is_file() else None
+
+
+def row(claim: Claim) -> str:
+    """Return a claim's line of the table."""
+    where = ", ".join(f"{page} ({section})" for page, section in claim.places) or "-"
+    found = result_of(claim)
+    if found is None:
+        last, made = "no result yet", "wants a GPU" if claim.gpu else "-"
+    else:
+        last, made = claim.last(found), f"{found['date']}, {_machine(found)}"
+    cells = (claim.says, where, f"`python -m benchmarks.{claim.script}`", last, made)
+    return f"| {' | '.join(cell.replace('|', '¦') for cell in cells)} |"
+
+
+def _machine(found: Figures) -> str:
+    """Return the GPU, or the processor where there was none."""
+    device = found.get("device", "cpu")
+    return found["machine"] if device == "cpu" else device
+
+
+def rewritten(text: str) -> str:
+    """Return the page with the table made anew."""
+    head = ("| what | claimed in | measured by | last result | when, on what |", "|---|---|---|---|---|")
+    before, rest = text.split(BEGIN)
+    table = "\n".join((*head, *map(row, CLAIMS)))
+    return f"{before}{BEGIN}\n\n{table}\n\n{END}{rest.split(END)[1]}"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(rewritten(PAGE.read_text("utf-8")), "utf-8")

@@ -1,0 +1,115 @@
+"""A figure that README or a page states was measured by a script, and the script's last result says the same."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from pages import PAGES, ROOT, sections
+
+from benchmarks import table
+
+FIGURE = re.compile(
+    r"(\d[\d,]*(?:\.\d+)?(?:e-\d+)?)\s?(%|GiB|ms|seconds?|minutes?|hours?|s\b|times as)|\b(\d\.\d+e-\d+)\b"
+)
+LEFT_BY_SCRIPTS = {
+    "demo_seeds": {"systems": [{"system": "base", "wer_verbatim": {"value": 0.2}, "disfluency_f1": {"value": None}}]},
+    "gpu_finetune": {
+        "cases": {
+            "LoRA": {"batch 1": {"samples_per_s": 1.0, "gpu_gib": 7.5, "planned_gpu_gib": 8.0}, "failed": "no time"},
+            "packed": {"audio_s_per_s": 90.5},
+            "plain": {"failed": "stopped after 110 s"},
+        }
+    },
+    "transcribe_speed": {"seconds_of_sound_per_second": {"tiny": {"lsa-whisper": {"clock": 30.1, "processor": 15.0}}}},
+    "long_recording": {"grown_mb": 3, "same_bytes_after_kill": True},
+    "lora_rank": {"chosen": [{"rank": "8", "eval_elsewhere_wer_verbatim": {"mean": 0.25}}]},
+}
+"""The shape of results that may not be there yet."""
+RESULTS = sorted((ROOT / "benchmarks" / "results").glob("*.json"))
+CLAIMED = {place: claim for claim in table.CLAIMS for place in claim.places}
+STATED = [
+    (page, heading, [found[1] or found[3] for found in FIGURE.finditer(prose)])
+    for page in PAGES
+    for heading, prose, comments in sections(page)
+    if not any(comment.startswith("not measured: ") for comment in comments)
+]
+
+
+def test_the_table_is_up_to_date():
+    text = table.PAGE.read_text("utf-8")
+    assert table.rewritten(text) == text, "type: python -m benchmarks.table"
+
+
+def test_every_claim_names_a_section_that_is_there_and_a_script_that_is_there():
+    there = {(page, heading) for page in PAGES for heading, *_ in sections(page)}
+    assert set(CLAIMED) <= there
+    assert all((ROOT / "benchmarks" / f"{claim.script}.py").is_file() for claim in table.CLAIMS)
+
+
+@pytest.mark.parametrize(
+    "script, words",
+    [
+        ("demo_seeds", "base: 20.0 % word errors as spoken, F1 of disfluencies -"),
+        ("gpu_finetune", "LoRA: batch 1, 1.0 windows/s, 7.5 GiB (planned 8.0); packed: x90.5 real time; plain: failed"),
+        ("transcribe_speed", "tiny: lsa-whisper x30.1"),
+        ("long_recording", "3 MB more; killed: the same bytes"),
+        ("lora_rank", "8: 25.0 %"),
+    ],
+)
+def test_a_result_that_comes_later_has_its_words(script, words):
+    claim = next(claim for claim in table.CLAIMS if claim.script == script)
+    assert claim.last(LEFT_BY_SCRIPTS[script]) == words
+
+
+def test_every_result_has_a_row():
+    assert {path.stem for path in RESULTS} <= {claim.script for claim in table.CLAIMS}
+
+
+@pytest.mark.parametrize("path", RESULTS, ids=lambda path: path.stem)
+def test_a_result_says_how_it_was_made(path):
+    found = json.loads(path.read_text("utf-8"))
+    assert found["command"].startswith(f"python -m benchmarks.{path.stem}")
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", found["date"]) and found["machine"] and found["data"]
+    assert found["versions"] and all(found["versions"].values())
+
+
+@pytest.mark.parametrize("page, heading, figures", STATED, ids=lambda value: value if isinstance(value, str) else "")
+def test_a_stated_figure_was_measured(page, heading, figures):
+    if not figures:
+        return
+    claim = CLAIMED.get((page, heading))
+    assert claim, (
+        f"{figures}: give {page} ({heading}) a row in benchmarks/table.py, or write <!-- not measured: WHY -->"
+    )
+    found = table.result_of(claim)
+    if found is None:
+        pytest.skip(f"benchmarks.{claim.script} has left no result yet")
+    known = list(numbers(found))
+    for figure in figures:
+        assert any(says(figure, number) for number in known), f"{figure} is not in {claim.script}.json"
+
+
+def numbers(found):
+    """Yield every number of a result."""
+    if isinstance(found, bool) or found is None or isinstance(found, str):
+        return
+    if isinstance(found, int | float):
+        yield found
+    else:
+        for each in found.values() if isinstance(found, dict) else found:
+            yield from numbers(each)
+
+
+def says(figure, number):
+    """Whether a figure is a number of the result, as it stands or in percent, rounded as the figure is."""
+    if "e" in figure:
+        return f"{number:.1e}" == figure
+    decimals = len(figure.partition(".")[2])
+    return figure.replace(",", "") in (f"{number:.{decimals}f}", f"{100 * number:.{decimals}f}")
+
+
+def test_a_figure_is_compared_as_it_is_rounded():
+    assert says("71", 0.711) and says("1.43", 1.43) and says("3.3e-06", 3.337e-6)
+    assert not says("72", 0.711) and not says("1.4", 1.46)
