@@ -16,6 +16,7 @@ from lsa_whisper import checkpoint
 from lsa_whisper.audio import AUDIO_SUFFIXES, Recording
 from lsa_whisper.errors import AudioError, CheckpointError, LsaWhisperError
 from lsa_whisper.formats import NAMES
+from lsa_whisper.private import kept_from_others
 from lsa_whisper.transcribe import vad as voice_activity
 from lsa_whisper.transcribe.log import Log
 from lsa_whisper.transcribe.one import Wanted, transcribe_one
@@ -27,6 +28,7 @@ from lsa_whisper.transcribe.settings import Settings
 from lsa_whisper.transcribe.transcriber import placement, verify_engine, verify_windows
 
 
+@kept_from_others()
 def transcribe(
     inputs: Sequence[Path | str] | Path | str,
     *,
