@@ -6,7 +6,7 @@ wrongly, goes through the ``ffmpeg`` program where that is installed. Samples th
 
 from __future__ import annotations
 
-import json
+import math
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -19,6 +19,7 @@ import numpy.typing as npt
 import soundfile as sf
 import soxr
 
+from lsa_whisper import plain_json
 from lsa_whisper.errors import AudioError
 from lsa_whisper.timespan import TimeSpan
 
@@ -30,7 +31,7 @@ AUDIO_SUFFIXES = (".wav", ".flac", ".aif", ".aiff", ".mp3", ".ogg", ".opus", ".m
 
 Samples = npt.NDArray[np.float32]
 
-_FFMPEG_RATES = (1_000, 768_000)
+_RATES_HZ = (1_000, 768_000)
 _MARGIN_S = 0.1  # what the resampler must see on both sides of a cut so that a cut equals the same part of the whole
 _TAIL_S = 0.5
 _CHUNK_S = 1.0
@@ -46,6 +47,7 @@ class Recording:
         rate_hz: The file's own sample rate.
         channels: The file's own number of channels.
         decoder: ``soundfile`` or ``ffmpeg``.
+        claimed_s: Seconds of sound its header promises.
     """
 
     path: Path
@@ -53,6 +55,14 @@ class Recording:
     rate_hz: int
     channels: int
     decoder: str = "soundfile"
+    claimed_s: float = 0.0
+
+    @property
+    def remark(self) -> str:
+        """A sentence about a header that promises more than there is; empty where it is true."""
+        if self.claimed_s <= self.duration_s + 1:
+            return ""
+        return f"its header claims {self.claimed_s:.1f} s, and {self.duration_s:.1f} s of it can be read"
 
     @classmethod
     def open(cls, path: Path | str) -> Recording:
@@ -130,13 +140,14 @@ def _open_soundfile(path: Path) -> Recording | None:
     try:
         with sf.SoundFile(path) as file:
             rate, channels, frames = file.samplerate, file.channels, file.frames
-            if frames < 1 or rate < 1:
+            if frames < 1 or not _RATES_HZ[0] <= rate <= _RATES_HZ[1]:
                 return None
+            claimed = frames
             if not _last_frame_reads(file):
                 frames = _count_frames(path)
     except sf.LibsndfileError:
         return None
-    return Recording(path, frames / rate, rate, channels) if frames > 0 else None
+    return Recording(path, frames / rate, rate, channels, claimed_s=claimed / rate) if frames > 0 else None
 
 
 def _last_frame_reads(file: sf.SoundFile) -> bool:
@@ -206,18 +217,27 @@ def _open_ffmpeg(path: Path) -> Recording | None:
     command = ["ffprobe", "-v", "error", "-protocol_whitelist", "file", "-select_streams", "a:0", "-of", "json"]
     command += ["-show_entries", "stream=sample_rate,channels:format=duration", f"file:{path.absolute()}"]
     probe = subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL)
-    found: dict[str, Any] = json.loads(probe.stdout or b"{}") if probe.returncode == 0 else {}
+    found: dict[str, Any] = plain_json.load(probe.stdout or b"{}") if probe.returncode == 0 else {}
     if not found.get("streams"):
         return None
     stream = found["streams"][0]
     rate, channels = int(stream.get("sample_rate", 0)), int(stream.get("channels", 0))
-    if not (_FFMPEG_RATES[0] <= rate <= _FFMPEG_RATES[1]) or channels < 1:
+    if not _RATES_HZ[0] <= rate <= _RATES_HZ[1] or channels < 1:
         return None
-    recording = Recording(path, float(found.get("format", {}).get("duration", 0.0)), rate, channels, "ffmpeg")
+    recording = Recording(path, _seconds(found.get("format", {}).get("duration")), rate, channels, "ffmpeg")
     if not _tail_reads(recording):
         samples = sum(len(chunk) for chunk in _chunks_ffmpeg(recording))
-        recording = Recording(path, samples / SAMPLE_RATE_HZ, rate, channels, "ffmpeg")
+        recording = Recording(path, samples / SAMPLE_RATE_HZ, rate, channels, "ffmpeg", recording.duration_s)
     return recording if recording.duration_s > 0 else None
+
+
+def _seconds(said: Any) -> float:
+    """Return a duration as ffprobe says it; 0 where it says none that can be."""
+    try:
+        seconds = float(said)
+    except (TypeError, ValueError):
+        return 0.0
+    return seconds if math.isfinite(seconds) else 0.0
 
 
 def _tail_reads(recording: Recording) -> bool:

@@ -10,11 +10,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from lsa_whisper.errors import CorpusError, RecipeError
+from lsa_whisper.private import kept_from_others
 
 ADAPTATIONS = ("lora", "full")
 """The two ways the demo fine-tunes, each a recipe in ``recipes/demo-*.yaml``."""
 
 
+@kept_from_others()
 def demo(
     out: Path = Path("runs/demo"),
     *,

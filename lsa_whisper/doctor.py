@@ -13,12 +13,23 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 from lsa_whisper import machine
 from lsa_whisper.machine import Row
 
 _NEEDED = ("torch", "transformers", "peft", "accelerate", "datasets", "librosa", "soundfile", "soxr")
 _EXTRAS = (("deepspeed", "deepspeed"), ("ctranslate2", "ct2"), ("silero-vad", "vad"))
+_MORE_EXTRAS = (
+    ("ray", "ray"),
+    ("meeteval", "speakers"),
+    ("bitsandbytes", "quantize"),
+    ("torchao", "torchao"),
+    ("tensorboard", "tensorboard"),
+    ("whisper-normalizer", "whisper"),
+    ("batchalign", "batchalign"),
+)
+_OLDEST_PYTHON = (3, 11)
 
 
 @dataclass(frozen=True)
@@ -63,7 +74,10 @@ def doctor(*, folder: Path | None = None, nvme: Path | None = None) -> Diagnosis
         _extras,
         lambda: machine.libaio(needed=nvme is not None),
         lambda: machine.stale_locks(machine.extension_caches()),
+        lambda: machine.compiled(machine.extension_caches()) if _version("deepspeed") else iter(()),
         machine.memory,
+        machine.shared_memory,
+        machine.hub_cache,
         lambda: machine.disk(folder),
         lambda: machine.disk(Path(nvme), name="nvme") if nvme else iter(()),
     )
@@ -71,16 +85,36 @@ def doctor(*, folder: Path | None = None, nvme: Path | None = None) -> Diagnosis
 
 
 def _python() -> Iterator[Row]:
-    yield Row("python", "ok", f"{platform.python_version()} ({sys.executable})")
+    found = f"{platform.python_version()} ({sys.executable})"
+    if sys.version_info < _OLDEST_PYTHON:
+        yield Row("python", "problem", found, "make a new environment with Python 3.11 or newer")
+    else:
+        yield Row("python", "ok", found)
 
 
 def _packages() -> Iterator[Row]:
-    for name in _NEEDED:
-        version = _version(name)
-        if version:
+    """Yield the packages people ask about, and any other that is needed and missing, too old or too new."""
+    wanted = _requirements()
+    for name in dict.fromkeys((*_NEEDED, *wanted)):
+        version, wants = _version(name), wanted.get(name, "")
+        if not version:
+            yield Row(name, "problem", "not installed", f"pip install '{name}{wants}'")
+        elif wants and not wants.contains(version, prereleases=True):
+            yield Row(name, "problem", f"{version}, not {wants}", f"pip install '{name}{wants}'")
+        elif name in _NEEDED:
             yield Row(name, "ok", version)
-        else:
-            yield Row(name, "problem", "not installed", f"pip install {name}")
+
+
+def _requirements() -> dict[str, Any]:
+    """Return the versions that the installed package asks for, by name; nothing where it runs from its source."""
+    from packaging.requirements import Requirement
+
+    try:
+        lines = metadata.requires("lsa-whisper") or []
+    except metadata.PackageNotFoundError:
+        return {}
+    asked = [each for each in map(Requirement, lines) if each.marker is None or each.marker.evaluate({"extra": ""})]
+    return {each.name: each.specifier for each in asked}
 
 
 def _version(package: str) -> str | None:
@@ -99,13 +133,27 @@ def _devices() -> Iterator[Row]:
             yield Row("device", "problem", f"torch does not import: {reason}", "reinstall torch for this machine")
         return
     if not torch.cuda.is_available():
-        found = f"no GPU; {os.cpu_count()} CPU cores, {torch.get_num_threads()} threads"
-        yield Row("device", "warn", found, "training a large model wants a GPU; small ones and LoRA do without")
+        yield _no_gpu(torch, machine.nvidia_driver())
         return
     for index in range(torch.cuda.device_count()):
         card = torch.cuda.get_device_properties(index)
         bf16 = "bf16" if torch.cuda.is_bf16_supported() else "no bf16: use fp16 or fp32"
         yield Row(f"device {index}", "ok", f"{card.name}, {card.total_memory / 2**30:.0f} GiB, {bf16}")
+
+
+def _no_gpu(torch: Any, driver: str | None) -> Row:
+    """Return why no GPU can be used: there is none, or torch and the driver do not belong together."""
+    cores = f"{os.cpu_count()} CPU cores, {torch.get_num_threads()} threads"
+    if driver and torch.version.cuda is None:
+        found = f"NVIDIA's driver {driver} is here, but torch {torch.__version__} was built without CUDA; {cores}"
+        return Row("device", "problem", found, "install torch for CUDA: see pytorch.org, Get Started")
+    if driver:
+        found = f"torch was built for CUDA {torch.version.cuda} and finds no GPU under driver {driver}; {cores}"
+        remedy = "update the driver, or install torch for an older CUDA; in a container, give it the GPU (--gpus all)"
+        return Row("device", "problem", found, remedy)
+    return Row(
+        "device", "warn", f"no GPU; {cores}", "training a large model wants a GPU; small ones and LoRA do without"
+    )
 
 
 def _extras() -> Iterator[Row]:
@@ -115,5 +163,9 @@ def _extras() -> Iterator[Row]:
             yield Row(package, "ok", version)
         else:
             yield Row(package, "warn", "not installed (optional)", f"pip install 'lsa-whisper[{extra}]'")
+    there = [extra for package, extra in _MORE_EXTRAS if _version(package)]
+    absent = [extra for _, extra in _MORE_EXTRAS if extra not in there]
+    rest = f"; not installed: {', '.join(absent)} (pip install 'lsa-whisper[NAME]')" if absent else ""
+    yield Row("other extras", "ok", f"{', '.join(there) or 'none'}{rest}")
     if importlib.util.find_spec("torchaudio") is not None:
         yield Row("torchaudio", "warn", "installed", "if transformers fails to import, pip uninstall torchaudio")

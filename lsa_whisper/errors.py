@@ -7,6 +7,15 @@ status 1. Anything else that escapes is a defect of this package.
 from __future__ import annotations
 
 
+def printable(message: str) -> str:
+    r"""Return a message without the control characters by which the name of a file could steer a terminal.
+
+    >>> printable("two\nlines of \x1b[2J.wav")
+    'two\nlines of \\x1b[2J.wav'
+    """
+    return "".join(sign if sign.isprintable() or sign in "\n\t" else repr(sign)[1:-1] for sign in message)
+
+
 class LsaWhisperError(Exception):
     """Base of every error that a user can cause and mend."""
 

@@ -6,6 +6,7 @@ Nothing is installed or compiled, and torch is not imported.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -17,6 +18,7 @@ from pathlib import Path
 _LOCK_AGE_S = 600.0  # a cold build of the slowest op takes about two minutes; an older lock has no builder left
 _LEAST_MEMORY_GIB = 4.0
 _LEAST_DISK_GIB = 5.0
+_LEAST_SHARED_GIB = 1.0
 GIB = 2**30
 
 
@@ -75,7 +77,18 @@ def libaio(*, needed: bool = False) -> Iterator[Row]:
 def extension_caches() -> list[Path]:
     """Return the folders where torch keeps what it compiled, the chosen one first."""
     chosen = os.environ.get("TORCH_EXTENSIONS_DIR")
-    return [*([Path(chosen)] if chosen else []), Path.home() / ".cache" / "torch_extensions"]
+    return [*([Path(chosen)] if chosen else []), cache_home() / "torch_extensions"]
+
+
+def cache_home() -> Path:
+    """Return the folder below which programs keep what they can make or fetch again."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+
+
+def compiled(caches: list[Path]) -> Iterator[Row]:
+    """Yield which of DeepSpeed's parts are compiled already; the others will be when they are first used."""
+    ops = sorted({library.stem for cache in caches if cache.is_dir() for library in cache.glob("*/*/*.so")})
+    yield Row("compiled parts", "ok", ", ".join(ops) if ops else "none yet; each takes a minute or two when first used")
 
 
 def stale_locks(caches: list[Path]) -> Iterator[Row]:
@@ -116,6 +129,44 @@ def available_memory_gib() -> float | None:
     if limit.exists() and used.exists() and (text := limit.read_text().strip()).isdigit():
         available = min(available, float(text) - float(used.read_text()))
     return available / GIB
+
+
+def shared_memory(folder: Path = Path("/dev/shm")) -> Iterator[Row]:
+    """Yield a warning where processes have little memory to share, as in a container with Docker's defaults."""
+    if not folder.is_dir():
+        return
+    size = shutil.disk_usage(folder).total / GIB
+    low = size < _LEAST_SHARED_GIB
+    remedy = "data.workers and several GPUs need more: docker run --shm-size 8g, or data.workers: 0" if low else ""
+    yield Row("shared memory", "warn" if low else "ok", f"{size:.1f} GiB in {folder}", remedy)
+
+
+def hub_cache() -> Iterator[Row]:
+    """Yield where models of the Hugging Face hub are kept, how many there are, and whether more could be."""
+    home = os.environ.get("HF_HOME") or cache_home() / "huggingface"
+    folder = Path(os.environ.get("HF_HUB_CACHE") or Path(home) / "hub").expanduser()
+    models = len(list(folder.glob("models--*"))) if folder.is_dir() else 0
+    found = f"{folder}: {models} {'model' if models == 1 else 'models'}"
+    offline = os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE")
+    place = next(place for place in (folder, *folder.parents) if place.is_dir())
+    free = shutil.disk_usage(place).free / GIB
+    if offline:
+        yield Row("hub cache", "ok", f"{found}, and HF_HUB_OFFLINE forbids to fetch others")
+    elif not os.access(place, os.W_OK):
+        yield Row("hub cache", "warn", f"{found}, cannot be written to", "set HF_HOME to a folder you may write to")
+    elif free < _LEAST_DISK_GIB:
+        yield Row("hub cache", "warn", f"{found}, {free:.1f} GiB free", "set HF_HOME to a folder with room")
+    else:
+        yield Row("hub cache", "ok", found)
+
+
+def nvidia_driver(said: Path = Path("/proc/driver/nvidia/version")) -> str | None:
+    """Return the version of NVIDIA's driver, ``None`` where there is none."""
+    try:
+        found = re.search(r"\b(\d{3,}\.\d+(?:\.\d+)?)\b", said.read_text("utf-8", "replace"))
+    except OSError:
+        return None
+    return found.group(1) if found else "of an unknown version"
 
 
 def disk(folder: Path, *, name: str = "disk", needed_gib: float | None = None) -> Iterator[Row]:

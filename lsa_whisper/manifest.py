@@ -14,20 +14,25 @@ import dataclasses
 import hashlib
 import itertools
 import json
-import math
 import os
 import re
+import reprlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from lsa_whisper import plain_json
 from lsa_whisper.errors import ManifestError
 from lsa_whisper.timespan import TimeSpan
 
 SPLITS = ("train", "dev", "test")
 TIMESTAMP = re.compile(r"<\|(\d+\.\d\d)\|>")
 """Whisper's marks of time inside a text, in seconds from the window's start."""
+LONGEST_S = 1e6
+"""No recording is longer, in seconds: eleven days."""
+LONGEST_ROW = 1 << 20
+"""In characters; a window of thirty seconds has some thousand."""
 MAPPED_FROM_BYTES = 32 * 2**20
 """Manifests from this size on are mapped from disk; smaller ones, some 80,000 rows, are quicker to hold."""
 
@@ -89,9 +94,10 @@ def parse_row(line: str, *, place: str = "row") -> Segment:
         ManifestError: The row is no JSON object, or a value is missing or impossible; ``place`` opens the message.
     """
     try:
-        row = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise ManifestError(f"{place}: not a JSON object ({error.msg}); prepare the data again") from error
+        row = plain_json.load(line)
+    except ValueError as error:
+        reason = getattr(error, "msg", None) or error
+        raise ManifestError(f"{place}: not a JSON object ({reason}); prepare the data again") from error
     if not isinstance(row, dict):
         raise ManifestError(f"{place}: a row must be a JSON object, not {type(row).__name__}")
     return _segment(row, place)
@@ -112,18 +118,24 @@ def _problem(row: dict[str, Any]) -> str | None:
             return f"{name!r} is missing; a row needs {', '.join(_REQUIRED)}"
     for name in _TEXTS:
         if name in row and not isinstance(row[name], str):
-            return f"{name!r} must be text, not {row[name]!r}"
+            return f"{name!r} must be text, not {_shown(row[name])}"
     for name in _NUMBERS:
         value = row[name]
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-            return f"{name!r} must be a number of seconds, not {value!r}"
+        if not plain_json.is_finite(value):
+            return f"{name!r} must be a number of seconds, not {_shown(value)}"
     if not row["audio_filepath"]:
         return "'audio_filepath' is empty; name a recording"
-    if row["offset"] < 0 or row["duration"] <= 0:
-        return f"offset {row['offset']} s and duration {row['duration']} s do not describe a piece of a recording"
+    if not (0 <= row["offset"] <= LONGEST_S and 0 < row["duration"] <= LONGEST_S):
+        offset, duration = _shown(row["offset"]), _shown(row["duration"])
+        return f"offset {offset} s and duration {duration} s do not describe a piece of a recording"
     if row.get("split", "train") not in SPLITS:
-        return f"split {row['split']!r} is none of {', '.join(SPLITS)}"
+        return f"split {_shown(row['split'])} is none of {', '.join(SPLITS)}"
     return None
+
+
+def _shown(value: Any) -> str:
+    """Return a wrong value as a message can hold it."""
+    return reprlib.repr(value)
 
 
 def stream(path: Path | str, *, start: int = 0) -> Iterator[Segment]:
@@ -147,7 +159,9 @@ def stream(path: Path | str, *, start: int = 0) -> Iterator[Segment]:
 def _json_rows(path: Path, start: int) -> Iterator[Segment]:
     with path.open(encoding="utf-8") as lines:
         try:
-            for number, line in enumerate(lines, 1):
+            for number, line in enumerate(iter(lambda: lines.readline(LONGEST_ROW), ""), 1):
+                if len(line) == LONGEST_ROW:
+                    raise ManifestError(f"{path}:{number}: longer than any row; is this a JSON-lines manifest?")
                 if number > start and line.strip():
                     yield parse_row(line, place=f"{path}:{number}")
         except UnicodeDecodeError as error:
@@ -283,7 +297,7 @@ def _columns(rows: Iterable[dict[str, Any]]) -> dict[str, list[Any]]:
 def from_row(row: dict[str, Any]) -> Segment:
     """Return the segment that a row of :func:`open_rows` holds."""
     audio = row["audio_filepath"]
-    return Segment(**row | {"audio_filepath": json.loads(audio) if audio.startswith('"') else audio})
+    return Segment(**row | {"audio_filepath": plain_json.load(audio) if audio.startswith('"') else audio})
 
 
 def _row_dicts(path: Path) -> Iterator[dict[str, Any]]:

@@ -2,9 +2,13 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
+import sys
 import time
+from types import SimpleNamespace
 
 import pytest
+from packaging.specifiers import SpecifierSet
 
 from lsa_whisper import doctor as room
 from lsa_whisper import machine
@@ -37,7 +41,7 @@ def test_an_old_lock_is_a_problem_and_a_fresh_one_is_not(tmp_path):
 def test_a_missing_package_is_a_problem_and_a_missing_extra_is_not(monkeypatch, tmp_path):
     monkeypatch.setattr(room, "_version", lambda name: None if name in ("peft", "ctranslate2") else "1.0")
     rows = {row.name: row for row in doctor(folder=tmp_path).rows}
-    assert rows["peft"].state == "problem" and "pip install peft" in rows["peft"].remedy
+    assert rows["peft"].state == "problem" and "pip install 'peft" in rows["peft"].remedy
     assert rows["ctranslate2"].state == "warn" and "lsa-whisper[ct2]" in rows["ctranslate2"].remedy
 
 
@@ -70,6 +74,99 @@ def test_the_table_has_every_row_and_every_remedy():
         "                 -> install it",
         "ok       python  3.11",
     ]
+
+
+def test_nvidias_driver_and_torch_must_belong_together(tmp_path, monkeypatch):
+    said = tmp_path / "version"
+    assert machine.nvidia_driver(said) is None
+    said.write_text("NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  550.54.15  Release Build\n")
+    driver = machine.nvidia_driver(said)
+    assert driver == "550.54.15"
+    cpu = SimpleNamespace(__version__="2.13.0+cpu", version=SimpleNamespace(cuda=None), get_num_threads=lambda: 2)
+    cuda = SimpleNamespace(__version__="2.13.0", version=SimpleNamespace(cuda="13.0"), get_num_threads=lambda: 2)
+    assert room._no_gpu(cpu, None).state == room._no_gpu(cuda, None).state == "warn"
+    for torch, word in ((cpu, "built without CUDA"), (cuda, "CUDA 13.0")):
+        row = room._no_gpu(torch, driver)
+        assert row.state == "problem" and word in row.found and driver in row.found and row.remedy
+
+
+def test_a_package_of_the_wrong_version_is_a_problem(monkeypatch):
+    wanted = {"soxr": SpecifierSet(">=999"), "numpy": SpecifierSet(">=1"), "absent-package": SpecifierSet("")}
+    monkeypatch.setattr(room, "_requirements", lambda: wanted)
+    rows = {row.name: row for row in room._packages()}
+    assert rows["soxr"].state == "problem" and "pip install 'soxr>=999'" in rows["soxr"].remedy
+    assert "numpy" not in rows and rows["absent-package"].found == "not installed"
+    monkeypatch.undo()
+    assert room._requirements() == {} or "torch" in room._requirements()
+
+
+def test_an_old_python_is_a_problem(monkeypatch):
+    assert [row.state for row in room._python()] == ["ok"]
+    monkeypatch.setattr(room, "_OLDEST_PYTHON", (99, 0))
+    assert [row.state for row in room._python()] == ["problem"]
+
+
+def test_locks_are_looked_for_where_torch_compiles(tmp_path, monkeypatch):
+    """torch follows XDG_CACHE_HOME, too; a lock there was once not found."""
+    monkeypatch.delenv("TORCH_EXTENSIONS_DIR", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    lock = tmp_path / "torch_extensions" / "py311_cpu" / "cpu_adam" / "lock"
+    lock.parent.mkdir(parents=True)
+    lock.touch()
+    os.utime(lock, (time.time() - 7200,) * 2)
+    diagnosis = doctor(folder=tmp_path)
+    assert diagnosis.exit_code == 1 and f"rm '{lock}'" in diagnosis.table()
+    lock.unlink()
+    (lock.parent / "cpu_adam.so").touch()
+    (row,) = machine.compiled(machine.extension_caches())
+    assert row.found == "cpu_adam"
+
+
+def test_the_hub_cache(tmp_path, monkeypatch):
+    for name in ("HF_HUB_CACHE", "HF_HOME", "HF_HUB_OFFLINE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    (row,) = machine.hub_cache()
+    assert row.state == "ok" and row.found == f"{tmp_path / 'huggingface' / 'hub'}: 0 models"
+    (tmp_path / "own" / "models--openai--whisper-tiny").mkdir(parents=True)
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "own"))
+    (row,) = machine.hub_cache()
+    assert row.found == f"{tmp_path / 'own'}: 1 model"
+    monkeypatch.setattr(machine, "_LEAST_DISK_GIB", 1e9)
+    (row,) = machine.hub_cache()
+    assert row.state == "warn" and "HF_HOME" in row.remedy
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    (row,) = machine.hub_cache()
+    assert row.state == "ok" and "HF_HUB_OFFLINE" in row.found
+
+
+def test_little_shared_memory_is_a_warning(tmp_path, monkeypatch):
+    assert list(machine.shared_memory(tmp_path / "absent")) == []
+    monkeypatch.setattr(machine, "_LEAST_SHARED_GIB", 1e9)
+    (row,) = machine.shared_memory(tmp_path)
+    assert row.state == "warn" and "--shm-size" in row.remedy
+
+
+def test_extras_are_listed_whether_installed_or_not(monkeypatch):
+    monkeypatch.setattr(room, "_version", lambda name: "1.0" if name in ("ray", "meeteval") else None)
+    found = {row.name: row for row in room._extras()}["other extras"].found
+    assert found.startswith("ray, speakers; not installed: quantize, ")
+
+
+def test_it_is_quick_and_ends_with_a_status(tmp_path):
+    """Processor time, for the machine may be busy; importing torch is nearly all of it."""
+    lock = tmp_path / "torch_extensions" / "x" / "lock"
+    lock.parent.mkdir(parents=True)
+    lock.touch()
+    os.utime(lock, (time.time() - 7200,) * 2)
+    environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path), "PATH": "/nonexistent"}
+    before = os.times()
+    command = [sys.executable, "-m", "lsa_whisper", "doctor", "--folder", str(tmp_path)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    after = os.times()
+    assert done.returncode == 1 and "Traceback" not in done.stderr
+    assert "problem  build locks" in done.stdout and "warn     ffmpeg" in done.stdout
+    assert after.children_user + after.children_system - before.children_user - before.children_system < 8
 
 
 def test_too_little_room_is_a_problem_when_it_is_known_how_much_is_needed(tmp_path):

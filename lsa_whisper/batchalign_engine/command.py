@@ -15,6 +15,7 @@ from typing import Any
 
 from lsa_whisper.batchalign_engine.installed import require
 from lsa_whisper.errors import LsaWhisperError
+from lsa_whisper.private import kept_from_others
 
 ENGINE = "lsa"
 _PLACE = "batchalign.cli.transcribe"
@@ -26,6 +27,7 @@ _EXPECTED = {
 """The functions that are wrapped, and the parameters by which they are called."""
 
 
+@kept_from_others()
 def run(args: Sequence[str]) -> None:
     """Run ``batchalign`` with ``args``, the engine ``lsa`` among its engines; ends the process as Batchalign does.
 

@@ -65,4 +65,4 @@ def held(source: str, pcm: bytes, rate_hz: int, channels: int) -> HeldRecording:
     duration_s = len(samples) / rate_hz
     if rate_hz != SAMPLE_RATE_HZ:
         samples = soxr.resample(samples, rate_hz, SAMPLE_RATE_HZ).astype(np.float32, copy=False)
-    return HeldRecording(Path(source), duration_s, rate_hz, channels, "batchalign", samples)
+    return HeldRecording(Path(source), duration_s, rate_hz, channels, "batchalign", samples=samples)

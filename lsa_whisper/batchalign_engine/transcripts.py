@@ -13,6 +13,7 @@ from lsa_whisper import __version__, chat, checkpoint
 from lsa_whisper.audio import Recording
 from lsa_whisper.batchalign_engine.installed import require
 from lsa_whisper.errors import AudioError, CheckpointError, LsaWhisperError
+from lsa_whisper.private import kept_from_others
 from lsa_whisper.transcribe import Done, Transcribed
 from lsa_whisper.transcribe.engines.opening import placement
 from lsa_whisper.transcribe.files.progress import Meter
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from lsa_whisper.batchalign_engine.backend import LsaWhisperBackend
 
 
+@kept_from_others()
 def transcribe(
     paths: Sequence[Path],
     *,

@@ -82,8 +82,11 @@ def read(path: str | Path, *, strict: bool = False) -> Transcript:
     Raises:
         ChatSyntaxError: when the file cannot be opened, or at the first problem when ``strict``.
     """
+    source = Path(path)
+    if source.exists() and not source.is_file() and not source.is_dir():  # /dev/zero, by a link, would never end
+        raise ChatSyntaxError("is a device or a pipe and no file; check the path", path=str(path))
     try:
-        data = Path(path).read_bytes()
+        data = source.read_bytes()
     except OSError as error:
         raise ChatSyntaxError(f"cannot open it ({error.strerror}); check the path", path=str(path)) from error
     text, encoding = _decode(data)

@@ -7,13 +7,14 @@ model is to be asked and how its text is to be read.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lsa_whisper.checkpoint.folder import OUR_FILE, is_converted, read_json
+from lsa_whisper import plain_json
+from lsa_whisper.checkpoint.folder import OUR_FILE, is_converted
+from lsa_whisper.checkpoint.foreign import read_json, verify_settings
 from lsa_whisper.checkpoint.loading import load_processor, quiet
 from lsa_whisper.errors import CheckpointError, MissingExtraError
 from lsa_whisper.labels import Labels
@@ -91,15 +92,26 @@ def load_converted(path: str | Path, *, dtype: str = "auto", device: str = "cpu"
         raise CheckpointError(f"numbers of type {dtype!r} are not known; choose auto, {', '.join(CT2_DTYPES)}")
     from transformers import GenerationConfig
 
+    verify_settings(folder)
     ours = read_json(folder / OUR_FILE)
     with quiet():
         feature_extractor, tokenizer = load_processor(str(folder))
-        settings = GenerationConfig.from_pretrained(str(folder))
-    size = len(json.loads((folder / "vocabulary.json").read_text("utf-8")))
+        try:
+            settings = GenerationConfig.from_pretrained(str(folder), local_files_only=True)
+        except Exception as error:  # transformers raises whatever its checks do
+            raise CheckpointError(f"{folder}: cannot be loaded ({error}); export the checkpoint again") from error
+    size = _words(folder / "vocabulary.json")
     labels = Labels.from_dict(ours["labels"]) if "labels" in ours else Labels("fluent")
     model = _model(folder, dtype, device)
     parts = (feature_extractor, tokenizer, settings, size, labels)
     return Converted(str(path), model, *parts, ours.get("recipe", {}), ours.get("provenance", {}))
+
+
+def _words(vocabulary: Path) -> int:
+    try:
+        return len(plain_json.read(vocabulary))
+    except (OSError, ValueError, TypeError) as error:
+        raise CheckpointError(f"{vocabulary}: cannot be read ({error}); export the checkpoint again") from error
 
 
 def _model(folder: Path, dtype: str, device: str) -> Any:

@@ -14,10 +14,12 @@ from lsa_whisper.checkpoint.loading import Checkpoint, load
 from lsa_whisper.checkpoint.saving import save
 from lsa_whisper.checkpoint.vocabulary import decoder_prompt
 from lsa_whisper.errors import CheckpointError
+from lsa_whisper.private import kept_from_others
 
 _TOLERANCE = 1e-3
 
 
+@kept_from_others()
 def export(
     checkpoint: Checkpoint | str | Path, out: str | Path, *, to: str = "hf", merge: bool = True, dtype: str = "float32"
 ) -> Path:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 from typing import Any
 
+from lsa_whisper import machine
 from lsa_whisper.checkpoint.converted import COPIED, CT2_DTYPES, Converted, load_converted
 from lsa_whisper.checkpoint.folder import digest
 from lsa_whisper.checkpoint.loading import Checkpoint, quiet
@@ -113,7 +113,7 @@ def any_language(model: Any) -> str:
 
 def cache_folder() -> Path:
     """Return where converted checkpoints are kept: ``$XDG_CACHE_HOME`` or ``~/.cache``, ``lsa-whisper/ct2``."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "lsa-whisper" / "ct2"
+    return machine.cache_home() / "lsa-whisper" / "ct2"
 
 
 def converted_once(source: str | Path) -> Path:

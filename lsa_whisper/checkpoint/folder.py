@@ -10,28 +10,36 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from uuid import uuid4
 
+from lsa_whisper.checkpoint.foreign import ADAPTER_FILE, read_json, verify_settings
 from lsa_whisper.errors import CheckpointError
 
 OUR_FILE = "lsa_whisper.json"
-ADAPTER_FILE = "adapter_config.json"
 REPEATED_FILES = ("vocab.json", "merges.txt", "added_tokens.json")
 """Where transformers 4 looks for what ``tokenizer.json`` holds."""
 CALIBRATION_FILE = "calibration.json"
 """What the model's confidences are worth; it changes no word of a transcript."""
+_OUR_FOLDERS = ("build", "corpora", "models", "runs")
 _CONTENT = (".json", ".safetensors", ".txt", ".bin")
 
 
 def is_local(path: str | Path) -> bool:
     """Tell a folder from a hub name; what looks like a path is one, so that a typing error is never looked up.
 
+    So is what would lie in a folder that is here, or in those that this project's commands write to.
+
     >>> is_local("openai/whisper-small"), is_local("./whisper-small"), is_local("models/a/b"), is_local("whisper")
     (False, True, True, True)
+    >>> is_local("runs/whisper-large-v3"), is_local("owner/model.safetensors")
+    (True, True)
     """
-    if isinstance(path, Path) or Path(path).exists():
+    if isinstance(path, Path) or Path(path).exists() or Path(path).suffix in _CONTENT:
         return True
-    return re.fullmatch(r"\w[\w.-]*/[\w.-]+", path) is None
+    if re.fullmatch(r"\w[\w.-]*/[\w.-]+", path) is None:
+        return True
+    owner = path.partition("/")[0]
+    return owner in _OUR_FOLDERS or Path(owner).is_dir()
 
 
 def is_converted(path: str | Path) -> bool:
@@ -43,12 +51,13 @@ def verify(folder: Path) -> None:
     """Return when a folder can be loaded by transformers.
 
     Raises:
-        CheckpointError: it is missing, incomplete, pickled, or not Whisper.
+        CheckpointError: it is missing, incomplete, pickled, or not Whisper, or asks for code of its own.
     """
     if not folder.is_dir():
         raise CheckpointError(
             f"{folder}: no such folder; give a folder with config.json and model.safetensors, or a hub name owner/model"
         )
+    verify_settings(folder)
     if is_converted(folder):
         raise CheckpointError(
             f"{folder}: holds a CTranslate2 model; use the engine ct2, or the checkpoint it came from"
@@ -77,27 +86,15 @@ def base_of(folder: Path) -> str:
     name = read_json(folder / ADAPTER_FILE).get("base_model_name_or_path")
     if not name:
         raise CheckpointError(f"{folder / ADAPTER_FILE}: names no base model; add base_model_name_or_path")
-    beside = folder / name
-    if beside.is_dir():
-        return str(beside)
-    if is_local(name) and not Path(name).is_dir():
+    base = folder / str(name) if (folder / str(name)).is_dir() else str(name)
+    if not is_local(base):
+        return str(base)
+    if not Path(base).is_dir():
         raise CheckpointError(f"{folder}: its base model {name} is not there; put it back or correct {ADAPTER_FILE}")
-    return str(name)
-
-
-def read_json(path: Path) -> dict[str, Any]:
-    """Return the object in a JSON file.
-
-    Raises:
-        CheckpointError: the file holds no JSON object.
-    """
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise CheckpointError(f"{path}: cannot be read ({error}); write the checkpoint again") from error
-    if not isinstance(content, dict):
-        raise CheckpointError(f"{path}: holds no settings; write the checkpoint again")
-    return content
+    if (Path(base) / ADAPTER_FILE).exists():
+        raise CheckpointError(f"{folder}: its base model {name} is an adapter itself; export that one merged first")
+    verify(Path(base))
+    return str(base)
 
 
 def digest(path: str | Path) -> str:
@@ -116,7 +113,7 @@ def digest(path: str | Path) -> str:
     # Where a model comes from and how it was trained stand in our file, and change nothing it writes.
     passed_over = {OUR_FILE, CALIBRATION_FILE, *(REPEATED_FILES if (folder / "tokenizer.json").exists() else ())}
     for file in sorted(folder.iterdir()):
-        if file.suffix in _CONTENT and file.name not in passed_over:
+        if file.suffix in _CONTENT and file.name not in passed_over and file.is_file():
             with file.open("rb") as stream:
                 summary.update(f"{file.name} {hashlib.file_digest(stream, 'sha256').hexdigest()}\n".encode())
     if (folder / ADAPTER_FILE).exists():
@@ -134,10 +131,10 @@ def written_whole(out: Path) -> Iterator[Path]:
     if out.exists() and not (out.is_dir() and _replaceable(out)):
         raise CheckpointError(f"{out}: exists and is not a checkpoint; choose another folder or remove it")
     out.parent.mkdir(parents=True, exist_ok=True)
-    partial = Path(tempfile.mkdtemp(prefix=f".{out.name}.", dir=out.parent))
+    partial = out.with_name(f".{out.name}.{uuid4().hex[:8]}")
+    partial.mkdir(0o770)  # less what the umask takes away
     try:
         yield partial
-        partial.chmod(0o755)
         _swap(partial, out)
     finally:
         shutil.rmtree(partial, ignore_errors=True)

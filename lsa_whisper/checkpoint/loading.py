@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lsa_whisper.checkpoint.folder import ADAPTER_FILE, OUR_FILE, base_of, is_local, read_json, verify
+from lsa_whisper.checkpoint.folder import OUR_FILE, base_of, is_local, verify
+from lsa_whisper.checkpoint.foreign import ADAPTER_FILE, read_json
 from lsa_whisper.errors import CheckpointError
 from lsa_whisper.labels import Labels
 
@@ -101,7 +102,8 @@ def quiet() -> Iterator[None]:
             logging.enable_progress_bar()
 
 
-def _load_model(source: str, dtype: str, quantized: Any = None) -> Any:
+def _load_model(source: str, dtype: str, quantized: Any = None, *, here: bool = False) -> Any:
+    """Return the model; from what is ``here`` already, where a folder is loaded that names its base by a hub name."""
     if (Path(source) / ADAPTER_FILE).exists():
         if quantized is not None:
             raise CheckpointError(f"{source}: an adapter cannot be quantised with its base; export it merged first")
@@ -116,10 +118,18 @@ def _load_model(source: str, dtype: str, quantized: Any = None) -> Any:
             use_safetensors=True,
             output_loading_info=True,
             quantization_config=quantized,
+            trust_remote_code=False,
+            local_files_only=here or is_local(source),
         )
     except Exception as error:  # hub, safetensors and transformers each raise their own
-        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise CheckpointError(f"{source}: cannot be loaded ({reason}); check the folder or the name") from error
+        if here:
+            raise CheckpointError(
+                f"{source}: the base of an adapter must be here already; fetch it once (hf download {source}), or "
+                "correct adapter_config.json"
+            ) from error
+        raise CheckpointError(
+            f"{source}: cannot be loaded ({_first_line(error)}); check the folder or the name"
+        ) from error
     # Tensors that are not in the file would be random numbers, and the transcripts nonsense without a word.
     missing = sorted(set(report["missing_keys"]) - {"proj_out.weight"})
     if missing:
@@ -132,11 +142,11 @@ def _shape_of(source: str, dtype: str) -> Any:
     from transformers import GenerationConfig, WhisperConfig, WhisperForConditionalGeneration
 
     source = base_of(Path(source)) if (Path(source) / ADAPTER_FILE).exists() else source
-    config = WhisperConfig.from_pretrained(source)
+    config = WhisperConfig.from_pretrained(source, local_files_only=is_local(source))
     with torch.device("meta"):
         model = WhisperForConditionalGeneration._from_config(config, dtype=getattr(torch, dtype))
     model.to_empty(device="cpu").tie_weights()
-    model.generation_config = GenerationConfig.from_pretrained(source)
+    model.generation_config = GenerationConfig.from_pretrained(source, local_files_only=is_local(source))
     return model
 
 
@@ -151,23 +161,32 @@ def _load_merged(folder: Path, dtype: str) -> Any:
     from peft import PeftModel
     from transformers import GenerationConfig
 
-    base = _load_model(base_of(folder), dtype)
+    name = base_of(folder)
+    base = _load_model(name, dtype, here=not is_local(name))
     try:
         model = PeftModel.from_pretrained(base, str(folder)).merge_and_unload()
+        if (folder / "generation_config.json").exists():
+            model.generation_config = GenerationConfig.from_pretrained(str(folder), local_files_only=True)
     except Exception as error:  # PEFT raises what safetensors, torch or its configuration raise
-        raise CheckpointError(f"{folder}: the adapter does not fit its base ({error}); check the base model") from error
-    if (folder / "generation_config.json").exists():
-        model.generation_config = GenerationConfig.from_pretrained(str(folder))
+        reason = _first_line(error)
+        raise CheckpointError(
+            f"{folder}: the adapter does not fit its base ({reason}); check the base model"
+        ) from error
     return model
+
+
+def _first_line(error: Exception) -> str:
+    """Return what the libraries' errors, which go on for paragraphs, begin with."""
+    return next(iter(str(error).strip().splitlines()), type(error).__name__)
 
 
 def load_processor(source: str) -> tuple[Any, Any]:
     """Return the feature extractor and the tokenizer; those of an adapter's base where the adapter has none."""
-    from transformers import AutoFeatureExtractor, AutoTokenizer
+    from transformers import AutoTokenizer, WhisperFeatureExtractor
 
-    loaded = []
+    loaded: list[Any] = []
     for kind, files in (
-        (AutoFeatureExtractor, ("preprocessor_config.json", "processor_config.json")),
+        (WhisperFeatureExtractor, ("preprocessor_config.json", "processor_config.json")),
         (AutoTokenizer, ("tokenizer.json", "vocab.json")),
     ):
         place = source
@@ -176,7 +195,10 @@ def load_processor(source: str) -> tuple[Any, Any]:
         if is_local(place) and not any((Path(place) / file).exists() for file in files):
             raise CheckpointError(f"{place}: has no {files[0]}; copy it from the model this one was made from")
         try:
-            loaded.append(kind.from_pretrained(place))
+            # What a folder needs is never fetched. A tokenizer saves what it was loaded with, so only where it matters.
+            options = {"local_files_only": True} if is_local(source) and not is_local(place) else {}
+            loaded.append(kind.from_pretrained(place, trust_remote_code=False, **options))
         except Exception as error:
-            raise CheckpointError(f"{place}: {files[0]} cannot be read ({error}); save the model again") from error
+            reason = _first_line(error)
+            raise CheckpointError(f"{place}: {files[0]} cannot be read ({reason}); save the model again") from error
     return loaded[0], loaded[1]

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from lsa_whisper.cli.group import PATH, call, main
+from lsa_whisper.cli.group import PATH, call, main, show
 
 
 @main.group()
@@ -36,7 +36,7 @@ def batchalign_transcribe(**parameters: Any) -> None:
     Example: lsa-whisper batchalign transcribe visits -o transcripts --model runs/demo/full --lang eng
     """
     done = call("batchalign transcribe", **parameters)
-    click.echo(done.table())
+    show(done.table())
     sys.exit(done.exit_code)
 
 

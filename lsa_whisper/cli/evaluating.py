@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from lsa_whisper.cli.group import PATH, call, main
+from lsa_whisper.cli.group import PATH, call, main, show
 
 
 @main.command()
@@ -37,4 +37,4 @@ def evaluate(**parameters: Any) -> None:
 
     Example: lsa-whisper evaluate corpora/storybook/test runs/demo/full-transcripts -o report
     """
-    click.echo(call("evaluate", **parameters).table())
+    show(call("evaluate", **parameters).table())

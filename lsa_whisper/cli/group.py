@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from lsa_whisper import __version__
-from lsa_whisper.errors import LsaWhisperError
+from lsa_whisper.errors import LsaWhisperError, printable
 
 VERBS = {
     "prepare": "lsa_whisper.prepare:prepare",
@@ -30,6 +30,9 @@ VERBS = {
 }
 """Each command and the library function it calls."""
 
+_SILENT = ("HF_HUB_DISABLE_TELEMETRY", "DO_NOT_TRACK", "WANDB_DISABLED", "DISABLE_SAFETENSORS_CONVERSION")
+"""What the libraries are told: report nothing, and do not ask a server to convert a model's weights."""
+
 PATH = click.Path(path_type=Path)
 
 
@@ -40,7 +43,7 @@ class _Commands(click.Group):
         try:
             return super().invoke(ctx)
         except LsaWhisperError as error:
-            click.echo(f"lsa-whisper: {error}", err=True)
+            click.echo(f"lsa-whisper: {printable(str(error))}", err=True)
             sys.exit(1)
         except KeyboardInterrupt:
             click.echo("lsa-whisper: stopped; the same command goes on from here", err=True)
@@ -59,10 +62,16 @@ def main() -> None:
     Example: lsa-whisper transcribe interview.wav --model models/nano
     """
     # Recordings of patients and children stay here: nothing below may report to a server unasked.
-    for variable in ("HF_HUB_DISABLE_TELEMETRY", "DO_NOT_TRACK", "WANDB_DISABLED"):
+    for variable in _SILENT:
         os.environ.setdefault(variable, "1")
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     # Threads that wait for each other asleep cost 3 % alone; awake, they take three times as long beside other work.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
+
+def show(found: Any) -> None:
+    """Print what a command found."""
+    click.echo(printable(str(found)))
 
 
 def call(command: str, **parameters: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from lsa_whisper.cli.group import PATH, call, main
+from lsa_whisper.cli.group import PATH, call, main, show
 
 
 @main.command()
@@ -20,7 +20,7 @@ def doctor(**parameters: Any) -> None:
     Example: lsa-whisper doctor
     """
     found = call("doctor", **parameters)
-    click.echo(found.table())
+    show(found.table())
     sys.exit(found.exit_code)
 
 
@@ -40,4 +40,4 @@ def demo(**parameters: Any) -> None:
 
     Example: lsa-whisper demo
     """
-    click.echo(call("demo", **parameters))
+    show(call("demo", **parameters))

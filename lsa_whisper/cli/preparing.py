@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from lsa_whisper.cli.group import PATH, call, main
+from lsa_whisper.cli.group import PATH, call, main, show
 
 
 @main.command()
@@ -38,7 +38,7 @@ def prepare(**parameters: Any) -> None:
 
     Example: lsa-whisper prepare corpora/storybook -o build/storybook --context 6
     """
-    click.echo(call("prepare", **parameters).table())
+    show(call("prepare", **parameters).table())
 
 
 @main.command()
@@ -55,4 +55,4 @@ def inspect(**parameters: Any) -> None:
 
     Example: lsa-whisper inspect build/storybook -o build/storybook.html
     """
-    click.echo(call("inspect", **parameters))
+    show(call("inspect", **parameters))

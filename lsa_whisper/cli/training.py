@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from lsa_whisper.cli.group import PATH, call, main
+from lsa_whisper.cli.group import PATH, call, main, show
 
 FORCE = "LSA_WHISPER_FORCE"
 """The variable that carries ``--force`` to the processes of a run."""
@@ -25,7 +25,7 @@ def finetune(**parameters: Any) -> None:
 
     Example: lsa-whisper finetune recipes/whisper-large-v3-zero3-offload.yaml
     """
-    click.echo(call("finetune", **parameters).out)
+    show(call("finetune", **parameters).out)
 
 
 @main.command("estimate-memory")
@@ -42,7 +42,7 @@ def estimate_memory(**parameters: Any) -> None:
 
     Example: lsa-whisper estimate-memory large-v3 --gpu-memory 16
     """
-    click.echo(call("estimate-memory", **parameters).table())
+    show(call("estimate-memory", **parameters).table())
 
 
 @main.command()
@@ -58,4 +58,4 @@ def export(**parameters: Any) -> None:
 
     Example: lsa-whisper export runs/demo/lora -o exported
     """
-    click.echo(call("export", **parameters))
+    show(call("export", **parameters))

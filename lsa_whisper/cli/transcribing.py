@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from lsa_whisper.cli.group import PATH, call, main
+from lsa_whisper.cli.group import PATH, call, main, show
 
 
 @main.command()
@@ -53,7 +53,7 @@ def transcribe(**parameters: Any) -> None:
     Example: lsa-whisper transcribe interview.wav --model runs/demo/full
     """
     done = call("transcribe", **parameters)
-    click.echo(done.table())
+    show(done.table())
     sys.exit(done.exit_code)
 
 
@@ -68,7 +68,7 @@ def calibrate(**parameters: Any) -> None:
 
     Example: lsa-whisper calibrate runs/demo/full corpora/storybook/dev
     """
-    click.echo(call("calibrate", **parameters).table())
+    show(call("calibrate", **parameters).table())
 
 
 @main.command("choose-heads")
@@ -83,4 +83,4 @@ def choose_heads(**parameters: Any) -> None:
 
     Example: lsa-whisper choose-heads models/nano corpora/storybook/dev
     """
-    click.echo(call("choose-heads", **parameters).table())
+    show(call("choose-heads", **parameters).table())

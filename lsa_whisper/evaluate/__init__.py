@@ -25,6 +25,7 @@ from lsa_whisper.evaluate.shown import Shown
 from lsa_whisper.evaluate.system import System
 from lsa_whisper.evaluate.timed import COLLAR_MS
 from lsa_whisper.evaluate.words import has_marks, mark_from_words
+from lsa_whisper.private import kept_from_others
 
 __all__ = [
     "Detections",
@@ -68,6 +69,7 @@ def evaluate(
 ) -> Runs: ...
 
 
+@kept_from_others()
 def evaluate(
     reference: Path,
     hypotheses: Sequence[Path] = (),

@@ -11,10 +11,10 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import isfinite
 from pathlib import Path
 from typing import Any
 
+from lsa_whisper import plain_json
 from lsa_whisper.errors import CorpusError
 from lsa_whisper.evaluate.metrics import METRICS
 from lsa_whisper.evaluate.pairing import system_names
@@ -148,23 +148,23 @@ def _curves(path: Path) -> dict[str, Points]:
     lines = path.read_text("utf-8", errors="replace").splitlines()
     for number, line in enumerate(lines, 1):
         try:
-            logged = json.loads(line)
+            logged = plain_json.load(line)
             step = int(logged["step"])
-        except (ValueError, TypeError, KeyError):
+        except (ValueError, TypeError, KeyError, OverflowError):
             if number == len(lines):  # the line a crash cut off
                 break
             raise CorpusError(f"{path}:{number}: is no logged step; remove the line or train again") from None
         for key, value in logged.items():
             if key == "step" or any(part in key for part in _NO_CURVE) or key.startswith(("train_", "total_")):
                 continue
-            if isinstance(value, (int, float)) and isfinite(value):
+            if plain_json.is_finite(value):
                 curves.setdefault(key, {})[step] = float(value)
     return {key: sorted(points.items()) for key, points in curves.items()}
 
 
 def _recipe(path: Path) -> dict[str, Any]:
     try:
-        said = json.loads(path.read_text("utf-8"))["provenance"]["recipe"]
+        said = plain_json.read(path)["provenance"]["recipe"]
     except (OSError, ValueError, KeyError, TypeError):
         return {}
     return dict(_flat(said)) if isinstance(said, dict) else {}

@@ -12,6 +12,7 @@ from lsa_whisper.finetune import recipe as recipes
 from lsa_whisper.finetune.launch import launch
 from lsa_whisper.finetune.memory import estimate_memory
 from lsa_whisper.finetune.ranks import is_launched, join_slurm
+from lsa_whisper.private import kept_from_others
 
 __all__ = ["Finetuned", "estimate_memory", "finetune"]
 
@@ -27,6 +28,7 @@ class Finetuned:
     loss: float | None
 
 
+@kept_from_others()
 def finetune(
     recipe: Path,
     *,

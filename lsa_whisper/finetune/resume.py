@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
+import pickle
 import re
 import shutil
+import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import torch
+
+from lsa_whisper import plain_json
 from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetune.recipe import Recipe
 
@@ -27,6 +34,8 @@ def mark_whole(folder: Path, recipe: Recipe, processes: int) -> None:
 def last_whole(run: Path, say: Callable[[str], None]) -> Path | None:
     """Return the newest checkpoint in a run's folder that is whole; those that are not are removed, and it is said."""
     for folder in sorted(run.glob("checkpoint-*"), key=_step, reverse=True):
+        if folder.is_symlink():
+            raise RecipeError(f"{folder}: is a link to somewhere else, and no checkpoint of this run; remove it")
         problem = broken(folder)
         if problem is None:
             return folder
@@ -38,8 +47,8 @@ def last_whole(run: Path, say: Callable[[str], None]) -> Path | None:
 def broken(folder: Path) -> str | None:
     """Return what is wrong with a checkpoint, nothing when it is whole."""
     try:
-        wanted = json.loads((folder / MARK).read_text("utf-8"))["files"]
-    except (OSError, ValueError, KeyError):
+        wanted = dict(plain_json.read(folder / MARK)["files"])
+    except (OSError, ValueError, KeyError, TypeError):
         return "the run was stopped while it was being written"
     found = dict(_sizes(folder))
     for name, size in wanted.items():
@@ -57,7 +66,7 @@ def check_fits(folder: Path, recipe: Recipe, processes: int) -> None:
         RecipeError: If it was saved under another strategy, by another number of processes where each holds a part of
             its own, or with its optimizer on NVMe.
     """
-    said = json.loads((folder / MARK).read_text("utf-8"))
+    said = plain_json.read(folder / MARK)
     anew = f"or remove {folder.parent} to begin anew"
     if said["state"] != _state(recipe):
         raise RecipeError(f"{folder}: saved under {said['state']}, not {_state(recipe)}; go on with that, {anew}")
@@ -71,6 +80,39 @@ def check_fits(folder: Path, recipe: Recipe, processes: int) -> None:
             f"{folder}: DeepSpeed does not put back what it had moved to NVMe, so the run would go on as if it had "
             f"forgotten its last steps; put offload on cpu in runs that may be stopped, and remove {folder.parent}"
         )
+
+
+@contextmanager
+def tensors_alone(folder: Path | None) -> Iterator[None]:
+    """Let nothing but tensors and numbers be read while a run goes on from ``folder``.
+
+    The states of an optimizer are pickled, and a pickle can run code. transformers reads them so anyhow; DeepSpeed
+    would read whatever there is, so torch is told not to.
+
+    Raises:
+        RecipeError: A state holds something else.
+    """
+    os.environ["TORCH_FORCE_WEIGHTS_ONLY_LOAD"] = "1"
+    os.environ.pop("TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD", None)
+    try:
+        with torch.serialization.safe_globals(_of_deepspeed()):
+            yield
+    except pickle.UnpicklingError as error:
+        raise RecipeError(
+            f"{folder}: holds more than the numbers of a training, and could run code; remove it, or go on from a run "
+            "of your own"
+        ) from error
+
+
+def _of_deepspeed() -> list[Any]:
+    """Return the classes that DeepSpeed's states hold beside tensors."""
+    if "deepspeed" not in sys.modules:
+        return []
+    from deepspeed.runtime.fp16.loss_scaler import DynamicLossScaler, LossScaler
+    from deepspeed.runtime.zero.config import ZeroStageEnum
+    from deepspeed.utils.tensor_fragment import fragment_address
+
+    return [ZeroStageEnum, LossScaler, DynamicLossScaler, fragment_address]
 
 
 def can_go_on(recipe: Recipe) -> bool:

@@ -14,7 +14,7 @@ from typing import Any
 
 from transformers import set_seed
 
-from lsa_whisper import checkpoint, manifest
+from lsa_whisper import checkpoint, manifest, plain_json
 from lsa_whisper.checkpoint import Checkpoint
 from lsa_whisper.finetune import Finetuned
 from lsa_whisper.finetune.memory.shortage import within_memory
@@ -24,7 +24,7 @@ from lsa_whisper.finetune.precision import remark
 from lsa_whisper.finetune.preflight import preflight
 from lsa_whisper.finetune.ranks import environment_kept, rank
 from lsa_whisper.finetune.recipe import Recipe
-from lsa_whisper.finetune.resume import can_go_on, check_fits, last_whole
+from lsa_whisper.finetune.resume import can_go_on, check_fits, last_whole, tensors_alone
 from lsa_whisper.finetune.stop import Stop
 from lsa_whisper.finetune.strategy import forget_processes, gathered, join_processes, leave_processes
 from lsa_whisper.finetune.trainer import SpeechTrainer
@@ -90,7 +90,7 @@ def _train(trainer: SpeechTrainer, unfinished: Path, say: Callable[[str], None])
         say(f"going on from {begin}")
     stop = Stop(trainer.accelerator)
     trainer.add_callback(stop)
-    with stop.listening():
+    with stop.listening(), tensors_alone(begin):
         result = trainer.train(resume_from_checkpoint=str(begin) if begin else None)
     if stop.signal and trainer.state.global_step < trainer.state.max_steps:
         then = "the same command goes on" if can_go_on(trainer.recipe) else "with offload to nvme it cannot go on"
@@ -106,7 +106,7 @@ def _keep_log(unfinished: Path, out: Path, *, plot: bool) -> None:
         plot_curves(unfinished, out / "curve.png")
     for name in ("curve.jsonl", SAMPLES):
         if (unfinished / name).is_file():
-            shutil.copy(unfinished / name, out / name)
+            shutil.copyfile(unfinished / name, out / name)
     if (unfinished / TENSORBOARD).is_dir():
         shutil.copytree(unfinished / TENSORBOARD, out / TENSORBOARD)
 
@@ -139,7 +139,7 @@ def _finished(out: Path, said: dict[str, Any]) -> Finetuned | None:
     if not out.is_dir():
         return None
     try:
-        before = json.loads((out / "lsa_whisper.json").read_text("utf-8")).get("provenance", {})
+        before = plain_json.read(out / "lsa_whisper.json").get("provenance", {})
     except (OSError, ValueError):
         return None
     same = all(before.get(key) == said[key] for key in ("recipe", "manifest_sha256"))

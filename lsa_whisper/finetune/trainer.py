@@ -14,6 +14,7 @@ import torch
 from transformers import Seq2SeqTrainer, Seq2SeqTrainingArguments, TrainerCallback
 from transformers.trainer_callback import PrinterCallback, ProgressCallback
 
+from lsa_whisper import plain_json
 from lsa_whisper.checkpoint import Checkpoint
 from lsa_whisper.checkpoint.saving import verify_tensors
 from lsa_whisper.dataset import Collator, WindowDataset
@@ -60,6 +61,8 @@ def training_arguments(recipe: Recipe, folder: Path) -> Seq2SeqTrainingArguments
         key: "no" if value is False and key.endswith("_strategy") else value for key, value in recipe.training.items()
     }
     settings |= plain | arguments_for(recipe)
+    if settings.get("push_to_hub"):
+        raise RecipeError("training.push_to_hub: nothing is uploaded from here; upload the finished folder yourself")
     try:
         return Seq2SeqTrainingArguments(**settings)
     except (TypeError, ValueError) as error:
@@ -249,6 +252,6 @@ def _tells(name: str) -> bool:
 def _step(line: str) -> float:
     """Return the step of a line of the curve; one that was cut off belongs to none."""
     try:
-        return float(json.loads(line)["step"])
-    except ValueError:
+        return float(plain_json.load(line)["step"])
+    except (ValueError, TypeError, KeyError, OverflowError):
         return math.inf

@@ -1,10 +1,10 @@
-"""Text onto disk, whole or not at all."""
+"""Text onto disk, whole or not at all, and not for others to read."""
 
 from __future__ import annotations
 
 import os
-import tempfile
 from pathlib import Path
+from uuid import uuid4
 
 from lsa_whisper.errors import LsaWhisperError
 
@@ -28,12 +28,12 @@ def put(text: str, path: Path) -> None:
     Raises:
         OSError: the file cannot be written; an older one is still there.
     """
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    name = path.with_name(f".{path.name[:200]}.{uuid4().hex[:8]}")
+    handle = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o660)  # less what the umask takes away
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
             file.write(text)
-        Path(name).chmod(0o644)
-        Path(name).replace(path)
+        name.replace(path)
     except BaseException:
-        Path(name).unlink(missing_ok=True)
+        name.unlink(missing_ok=True)
         raise

@@ -11,10 +11,12 @@ from lsa_whisper.inspection.tables import report
 from lsa_whisper.inspection.terminal import as_json
 from lsa_whisper.inspection.tokens import token_counter
 from lsa_whisper.manifest import SPLITS
+from lsa_whisper.private import kept_from_others
 
 __all__ = ["inspect"]
 
 
+@kept_from_others()
 def inspect(
     path: Path,
     *,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import heapq
-import json
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from operator import add
 from pathlib import Path
 from typing import Any
 
-from lsa_whisper import manifest
+from lsa_whisper import manifest, plain_json
 from lsa_whisper.chat import Disfluency
 from lsa_whisper.inspection.counts import Counts
 from lsa_whisper.inspection.distribution import Distribution
@@ -168,7 +167,7 @@ def _keep(ranked: _Ranked, entry: tuple[float, int, Segment]) -> None:
 
 def _summary(folder: Path) -> dict[str, Any]:
     try:
-        found = json.loads((folder / "prepared.json").read_text(encoding="utf-8"))
+        found = plain_json.read(folder / "prepared.json")
     except (OSError, ValueError):  # a manifest of another tool has none
         return {}
     found = found if isinstance(found, dict) else {}

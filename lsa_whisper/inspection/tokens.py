@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from lsa_whisper import plain_json
 from lsa_whisper.errors import CheckpointError
 from lsa_whisper.labels import DECODER_TOKENS, tokens_at_most
 from lsa_whisper.manifest import TIMESTAMP, Segment
@@ -87,7 +87,7 @@ def _is_multilingual(model: Path) -> bool:
 
 def _settings(path: Path) -> dict[str, Any]:
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = plain_json.read(path)
     except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}

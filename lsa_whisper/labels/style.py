@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -55,7 +56,7 @@ class Labels:
         (Labels(style='chat', roles=True, version=1), 'fluent')
         """
         style, _, version = name.partition("/")
-        if version and not version.isdigit():
+        if version and not re.fullmatch(r"[0-9]{1,9}", version):
             raise LsaWhisperError(f"labels: {name!r} is not a style and a version such as 'chat/{VERSION}'")
         return cls(style.removesuffix("+roles"), style.endswith("+roles"), int(version or VERSION))
 
@@ -66,6 +67,8 @@ class Labels:
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> Labels:
         """Return the labels that :meth:`as_dict` described; unknown fields are refused."""
+        if not isinstance(fields, Mapping):
+            raise LsaWhisperError(f"labels: style, roles and version are to be named, not {str(fields)[:40]!r}")
         known = {"style", "roles", "version"}
         if extra := sorted(set(fields) - known):
             raise LsaWhisperError(f"labels: unknown fields {', '.join(extra)}; known are {', '.join(sorted(known))}")

@@ -17,10 +17,12 @@ from lsa_whisper.prepare.session import Options
 from lsa_whisper.prepare.split import assign
 from lsa_whisper.prepare.spread import spread
 from lsa_whisper.prepare.statistics import Prepared
+from lsa_whisper.private import kept_from_others
 
 __all__ = ["Prepared", "prepare"]
 
 
+@kept_from_others()
 def prepare(
     corpora: Sequence[Path],
     out: Path,

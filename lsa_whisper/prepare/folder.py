@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lsa_whisper import __version__
+from lsa_whisper import __version__, plain_json
 from lsa_whisper.corpus import Session, Unpaired
 from lsa_whisper.errors import AudioError, ChatSyntaxError, CorpusError
 from lsa_whisper.manifest import SPLITS, serialize_row, sha256
@@ -170,7 +170,7 @@ def _without_duplicates(paths: Iterable[Path]) -> Iterator[Row | Source]:
     """Yield all rows and rejections; of windows with the same sound and text, only the first stays a row."""
     seen: set[bytes] = set()
     for path in paths:
-        result = Result.from_dict(json.loads(path.read_text(encoding="utf-8")))
+        result = Result.from_dict(plain_json.load(path.read_bytes()))
         for row in result.rows:
             digest = bytes.fromhex(row.digest)[:16]
             if digest in seen:

@@ -12,6 +12,7 @@ from lsa_whisper.errors import CorpusError
 from lsa_whisper.evaluate.align import NOTHING
 from lsa_whisper.evaluate.wer import align_verbatim
 from lsa_whisper.evaluate.words import file_words
+from lsa_whisper.private import kept_from_others
 from lsa_whisper.transcribe.transcriber import Transcriber
 from lsa_whisper.transcribe.writing.assemble import Written
 from lsa_whisper.transcribe.writing.confidence import Calibration, fit, save_calibration
@@ -46,6 +47,7 @@ class Calibrated:
         )
 
 
+@kept_from_others()
 def calibrate(
     model: Path, sessions: Path, *, language: str = "eng", batch_size: int = 8, device: str = "auto"
 ) -> Calibrated:

@@ -17,13 +17,14 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from lsa_whisper import checkpoint
+from lsa_whisper import checkpoint, plain_json
 from lsa_whisper.chat import Utterance
 from lsa_whisper.checkpoint import Checkpoint, decoder_prompt, timestamps
 from lsa_whisper.corpus import Session, discover
 from lsa_whisper.errors import CheckpointError, CorpusError
 from lsa_whisper.formats.whole import write_whole
 from lsa_whisper.labels import decode
+from lsa_whisper.private import kept_from_others
 from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcribe.engines.decoder import DecodedWindow, TimedText
 from lsa_whisper.transcribe.engines.token_times import aligned, alignment_heads, attention
@@ -80,6 +81,7 @@ class _Window:
     span: TimeSpan
 
 
+@kept_from_others()
 def choose_heads(model: Path | str, corpus: Sequence[Path | str], *, windows: int = 40, device: str = "auto") -> Heads:
     """Choose a model's alignment heads, write them into its ``generation_config.json``, and return them.
 
@@ -113,7 +115,7 @@ def choose_heads(model: Path | str, corpus: Sequence[Path | str], *, windows: in
     chosen, after = _greedy(heard)
     if after.mean() > before.mean():
         chosen, after = before_heads, before
-    whole = json.loads(settings.read_text("utf-8")) | {"alignment_heads": [list(head) for head in chosen]}
+    whole = plain_json.read(settings) | {"alignment_heads": [list(head) for head in chosen]}
     write_whole(json.dumps(whole, indent=2, ensure_ascii=False, sort_keys=True) + "\n", settings)
     return Heads(chosen, len(after), (_within(before), _within(after)))
 

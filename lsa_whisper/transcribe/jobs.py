@@ -16,6 +16,7 @@ from lsa_whisper import checkpoint
 from lsa_whisper.audio import AUDIO_SUFFIXES, Recording
 from lsa_whisper.errors import AudioError, CheckpointError, LsaWhisperError
 from lsa_whisper.formats import NAMES
+from lsa_whisper.private import kept_from_others
 from lsa_whisper.transcribe.engines.opening import placement, verify_engine
 from lsa_whisper.transcribe.files.log import Log
 from lsa_whisper.transcribe.files.one import Wanted, transcribe_one
@@ -28,6 +29,7 @@ from lsa_whisper.transcribe.workers.pooled import devices_of, on_cluster, on_dev
 from lsa_whisper.transcribe.writing.review import gather
 
 
+@kept_from_others()
 def transcribe(
     inputs: Sequence[Path | str] | Path | str,
     *,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from lsa_whisper.checkpoint.folder import ADAPTER_FILE, base_of, read_json
+from lsa_whisper.checkpoint.folder import base_of
+from lsa_whisper.checkpoint.foreign import ADAPTER_FILE, read_json
 from lsa_whisper.errors import CheckpointError
 from lsa_whisper.finetune.recipe import Adapter, Recipe
 

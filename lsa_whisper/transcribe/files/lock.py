@@ -36,7 +36,7 @@ def only_writer(target: Path) -> Iterator[None]:
 def _locked(place: Path, target: Path) -> int:
     """Return the open file that is locked; it is the one that bears the name now, not one that was removed since."""
     while True:
-        handle = os.open(place, os.O_RDWR | os.O_CREAT, 0o644)
+        handle = os.open(place, os.O_RDWR | os.O_CREAT, 0o660)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -84,7 +84,7 @@ def _decode(
         write_review(doubtful(made, recording.path.name, load_calibration(settings.model)), beside(target))
     chat.write(stamped(made.transcript, inputs), target)
     partial.remove()
-    return "; ".join(made.remarks)
+    return "; ".join(remark for remark in (recording.remark, *made.remarks) if remark)
 
 
 def _counts(transcript: Transcript) -> tuple[int, int]:

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
 
+from lsa_whisper.errors import printable
+
 _EVERY_S = 60.0  # a log of a long recording must not look as if nothing happened
 
 
@@ -52,7 +54,7 @@ class Meter:
     def _say(self, what: str) -> None:
         self._told, left_s = self._clock(), self.left_s()
         left = f", about {timedelta(seconds=round(left_s))} left" if left_s else ""
-        print(f"{what}: {self.done_s():.0f} of {self._total_s:.0f} s of sound done{left}", file=sys.stderr)
+        print(f"{printable(what)}: {self.done_s():.0f} of {self._total_s:.0f} s of sound done{left}", file=sys.stderr)
 
 
 class _Bar(Meter):
@@ -65,9 +67,11 @@ class _Bar(Meter):
         self._progress.update(self._task, completed=self.done_s())
 
     def finish(self, name: str, duration_s: float, number: int = 0) -> None:
+        from rich.markup import escape
+
         self._before_s += duration_s
         self._running_s.pop(number, None)
-        self._progress.update(self._task, completed=self.done_s(), description=name)
+        self._progress.update(self._task, completed=self.done_s(), description=escape(printable(name)))
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from lsa_whisper import plain_json
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcribe.engines.decoder import DecodedWindow, Piece, TimedText
@@ -46,8 +47,8 @@ class Partial:
             try:
                 if not line.endswith(b"\n"):
                     break
-                heard += [_window(each) for each in json.loads(line)]
-            except (ValueError, TypeError, KeyError, AttributeError):
+                heard += [_window(each) for each in plain_json.load(line)]
+            except (ValueError, TypeError, KeyError, AttributeError, OverflowError):
                 break  # damaged: this window and all after it are decoded again
             whole += len(line)
         if windows is not None and [span for span, _ in heard] != list(windows[: len(heard)]):

@@ -36,7 +36,7 @@ def sequential_windows(
     """Yield each window with what is kept of its text, those after ``done`` only.
 
     Args:
-        spoken: stretches of speech, as :func:`~lsa_whisper.transcribe.windows.stretches` gives them.
+        spoken: stretches of speech, as :func:`~lsa_whisper.transcribe.speech.windows.stretches` gives them.
         context_s: the longest window.
         decode: what the model makes of a span after the text before it.
         done: what an earlier, interrupted run yielded.

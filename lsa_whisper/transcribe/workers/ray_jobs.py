@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from lsa_whisper.errors import LsaWhisperError, MissingExtraError
+from lsa_whisper.private import kept_from_others
 from lsa_whisper.transcribe.workers.crew import Died, Done, Failure, Hopeless, News, Task, Work, attempt
 
 _STORE_BYTES = 100_000_000  # tasks and outcomes are a few lines each; the default takes 30 % of the memory
@@ -124,6 +125,7 @@ class _Actor:
     def __init__(self, work: Work):
         self._work = work
 
+    @kept_from_others()
     def do(self, task: Task) -> Done | Failure | Hopeless:
         """Return what became of a recording; Ray counts it as done when this returns."""
         if not task.recording.path.exists():

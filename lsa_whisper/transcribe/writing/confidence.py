@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from lsa_whisper import plain_json
 from lsa_whisper.chat import Utterance
 from lsa_whisper.checkpoint.folder import CALIBRATION_FILE
 from lsa_whisper.errors import CheckpointError
@@ -142,9 +143,9 @@ def load_calibration(model: str | Path) -> Calibration:
     if not path.is_file():
         return Calibration()
     try:
-        read = Calibration(**json.loads(path.read_text("utf-8")))
+        read = Calibration(**plain_json.read(path))
         numbers = [float(read.slope), float(read.intercept)]
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, OverflowError) as error:
         raise CheckpointError(f"{path}: is no calibration ({error}); delete it or calibrate again") from error
     if not all(map(math.isfinite, numbers)) or numbers[0] <= 0:
         raise CheckpointError(f"{path}: is no calibration (slope {read.slope}); delete it or calibrate again")

@@ -68,7 +68,8 @@ def find_turns(speakers: Path, audio: Path) -> Path:
     if not speakers.is_dir():
         raise LsaWhisperError(f"{speakers}: no such file or folder; name an RTTM, TextGrid or CHAT file, or a folder")
     known = {suffix.lower() for suffix in SUFFIXES}
-    found = [each for each in sorted(speakers.iterdir()) if each.stem == audio.stem and each.suffix.lower() in known]
+    same = (each for each in sorted(speakers.iterdir()) if each.stem == audio.stem and each.is_file())
+    found = [each for each in same if each.suffix.lower() in known]
     if len(found) == 1:
         return found[0]
     if found:
