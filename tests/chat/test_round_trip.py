@@ -101,7 +101,7 @@ def test_encodings_and_line_ends(data, tmp_path):
 def test_strict_takes_no_file_that_is_not_utf_8(tmp_path):
     (tmp_path / "old.cha").write_bytes("@Comment:\tnaïve\n".encode("latin-1"))
     assert serialize(read(tmp_path / "old.cha")) == "@Comment:\tnaïve\n"
-    with pytest.raises(ChatSyntaxError, match="old.cha:1:1: not UTF-8"):
+    with pytest.raises(ChatSyntaxError, match=r"old\.cha:1:1: not UTF-8"):
         read(tmp_path / "old.cha", strict=True)
 
 
