@@ -95,6 +95,8 @@ def test_the_taken_back_word_is_the_one_that_is_missing():
     assert list(aligned) == [(0, NOTHING), (1, 0), (2, 1)]
     aligned = align(["i", "want"], ["i", "i", "want"], disfluent_hypothesis=[True, False, False])
     assert list(aligned) == [(NOTHING, 0), (0, 1), (1, 2)]
+    aligned = align(["i", "want"], ["i", "i", "want"], disfluent_hypothesis=[False, True, False])
+    assert list(aligned) == [(0, 0), (NOTHING, 1), (1, 2)]
 
 
 def test_among_equals_words_said_at_the_same_time_are_paired():
