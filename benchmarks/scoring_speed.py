@@ -36,22 +36,23 @@ DISFLUENCIES = ("&-um", "&-uh", "&+b", "the [/]", "<I want> [/]", "<he said> [//
 def main() -> None:
     """Measure and write the result."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--files", type=int, default=1000, help="How many files of 100 utterances.")
+    parser.add_argument("--files", nargs="+", type=int, default=[100, 300, 1000], help="How many, 100 utterances each.")
     parser.add_argument("--score", nargs=2, type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.score:
         print(json.dumps(scored(*options.score)))
         return
+    sizes = sorted(options.files)
     with tempfile.TemporaryDirectory() as folder:
-        few, many = (alone(Path(folder), count) for count in (options.files // 10, options.files))
-    more = many["peak_memory_mb"] - few["peak_memory_mb"]
+        figures = {size: alone(Path(folder), size) for size in sizes}
+    more = figures[sizes[-1]]["peak_memory_mb"] - figures[sizes[0]]["peak_memory_mb"]
     result.write(
         "scoring_speed",
         ("numpy", "rapidfuzz"),
-        f"{options.files} pairs of synthetic transcripts of {UTTERANCES} utterances",
-        **{f"files_{options.files // 10}": few, f"files_{options.files}": many},
+        f"up to {sizes[-1]} pairs of synthetic transcripts of {UTTERANCES} utterances",
+        **{f"files_{size}": of for size, of in figures.items()},
         # What is kept of a file are its counts, for the bootstrap; not its words.
-        memory_per_further_file_kb=round(1024 * more / (options.files - options.files // 10), 1),
+        memory_per_further_file_kb=round(1024 * more / max(sizes[-1] - sizes[0], 1), 1),
         bootstrap_10000_resamples_of_100_files_s=bootstrap(),
     )
 

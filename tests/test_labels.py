@@ -332,5 +332,7 @@ def test_labels_as_a_dictionary():
         Labels("plain")
     with pytest.raises(LsaWhisperError, match="version 7"):
         Labels(version=7)
+    with pytest.raises(LsaWhisperError, match="'chat/new' is not a style and a version"):
+        Labels.from_name("chat/new")
     with pytest.raises(LsaWhisperError, match="colour"):
         Labels.from_dict({"colour": 1})

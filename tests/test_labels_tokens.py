@@ -7,6 +7,7 @@ import pytest
 
 from lsa_whisper.chat import utterance
 from lsa_whisper.labels import Labels, encode, tokens_to_allow
+from lsa_whisper.labels.tokens import characters
 
 WHISPER = Path(__file__).resolve().parents[2] / "shared" / "data" / "whisper"
 PROCESSORS = ("processor", "processor-large-v3", "processor-tiny.en")
@@ -49,6 +50,10 @@ def test_chat_frees_what_the_defaults_forbid(tokenizer):
     assert {tokenizer.decode([one]).strip() for one in freed} >= {"[", "]", "(", "<", ">", ":", "+"}
     assert tokenizer.suppressed - freed  # and nothing that no label writes: music, quotes, braces
     assert not any("♪" in tokenizer.decode([one]) or "{" in tokenizer.decode([one]) for one in freed)
+
+
+def test_what_an_earlier_version_writes_a_later_one_may_write_too():
+    assert characters(Labels("chat", version=1)) < characters(Labels("chat", version=2))
 
 
 def test_only_real_ids(tokenizer):

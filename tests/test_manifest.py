@@ -149,3 +149,44 @@ def test_open_rows_keeps_every_name_and_says_where_a_row_is_bad(tmp_path, monkey
         file.write('{"audio_filepath": 3}\n')
     with pytest.raises(ManifestError, match=r"train\.jsonl:4: 'offset' is missing"):
         manifest.open_rows(tmp_path / "train.jsonl")
+
+
+def test_a_long_manifest_is_copied_once(tmp_path, monkeypatch):
+    datasets = pytest.importorskip("datasets")
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", Path(tmp_path / "cache"))
+    monkeypatch.setattr(manifest, "MAPPED_FROM_BYTES", 0)
+    manifest.write([segment()], tmp_path / "train.jsonl")
+    manifest.open_rows(tmp_path / "train.jsonl")
+    (copy,) = (tmp_path / "cache" / "lsa_whisper").iterdir()
+    made = copy.stat()
+    assert [manifest.from_row(row) for row in manifest.open_rows(tmp_path / "train.jsonl")] == [segment()]
+    again = copy.stat()
+    assert (again.st_ino, again.st_mtime_ns) == (made.st_ino, made.st_mtime_ns)
+    manifest.write([segment(text="other .")], tmp_path / "train.jsonl")
+    assert [row["text"] for row in manifest.open_rows(tmp_path / "train.jsonl")] == ["other ."]
+
+
+def test_a_cache_without_room_is_said_with_the_way_out(tmp_path, monkeypatch):
+    datasets = pytest.importorskip("datasets")
+    (tmp_path / "cache").write_text("not a folder")
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
+    monkeypatch.setattr(manifest, "MAPPED_FROM_BYTES", 0)
+    manifest.write([segment()], tmp_path / "train.jsonl")
+    with pytest.raises(ManifestError, match=r"train\.jsonl: cannot be copied to .*; set HF_DATASETS_CACHE to a folder"):
+        manifest.open_rows(tmp_path / "train.jsonl")
+
+
+def test_a_parquet_shard_is_a_manifest_whose_audio_is_passed_over(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    rows = [ROW | {"text": text, "speaker": "x/a-CHI", "audio": b"\x00\x01"} for text in ("no .", "yes .")]
+    parquet.write_table(pa.Table.from_pylist(rows), tmp_path / "train-00000.parquet")
+    at = str(tmp_path / "a.wav")
+    kept = [Segment(at, 0.5, 2.0, text, speaker="x/a-CHI") for text in ("no .", "yes .")]
+    assert manifest.read(tmp_path / "train-00000.parquet") == kept
+    parquet.write_table(pa.Table.from_pylist([rows[0], rows[1] | {"duration": -1.0}]), tmp_path / "bad.parquet")
+    with pytest.raises(ManifestError, match=r"bad\.parquet:2: offset 0\.5 s and duration -1\.0 s"):
+        manifest.read(tmp_path / "bad.parquet")
+    (tmp_path / "text.parquet").write_text("no Parquet")
+    with pytest.raises(ManifestError, match=r"text\.parquet: not a Parquet file"):
+        manifest.read(tmp_path / "text.parquet")

@@ -72,7 +72,7 @@ def build(text: str) -> Tree:
     """
     items: list[Item] = []
     target: Word | Group | None = None  # what a code [...] comments on: pauses and happenings in between do not count
-    stack: list[tuple[list[Item], Word | Group | None]] = []
+    stack: list[tuple[list[Item], Group]] = []  # groups not closed yet, and the items they are the last of
     faults: list[Fault] = []
     for match in SOLID.finditer(text.rstrip()):
         kind = match.lastgroup or "opaque"
@@ -91,27 +91,18 @@ def build(text: str) -> Tree:
             else:
                 target.codes.append(piece)
         elif kind == "open" and len(stack) < MAX_DEPTH:
-            stack.append((items, target))
             group = Group(offset)
+            stack.append((items, group))
             items.append(group)
             items, target = group.items, None
         elif kind == "close" and stack:
-            items, _ = stack.pop()
-            target = items[-1]  # type: ignore[assignment]
+            items, target = stack.pop()
         else:
             items.append(Mark(kind, piece, offset))
             if kind in _MISFITS:
                 faults.append(Fault(offset, "opaque", f"cannot read {piece!r}"))
-    for outer, _ in reversed(stack):
-        _dissolve(outer, faults)
+    for outer, group in reversed(stack):
+        outer[-1:] = [Mark("opaque", "<", group.offset), *group.items]
+        faults.append(Fault(group.offset, "unclosed-group", "'<' has no '>'"))
         items = outer
     return Tree(items, faults)
-
-
-def _dissolve(items: list[Item], faults: list[Fault]) -> None:
-    """Undo the group that was opened last in ``items`` and never closed."""
-    group = items.pop()
-    if isinstance(group, Group):
-        faults.append(Fault(group.offset, "unclosed-group", "'<' has no '>'"))
-        items.append(Mark("opaque", "<", group.offset))
-        items.extend(group.items)

@@ -12,7 +12,7 @@ Conventions:
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, repeat
@@ -236,10 +236,9 @@ def _rows(problem: _Problem, below: int, above: int) -> Iterator[tuple[slice, In
 
 
 def _last_row(problem: _Problem) -> Ints:
-    """Return the last row of the whole table, of a problem with reference words."""
-    row = deque((row for _, row, _, _ in _rows(problem, len(problem.r), len(problem.h))), maxlen=1)[0]
-    whole: Ints = row + np.concatenate(([0], np.cumsum(problem.insert)))
-    return whole
+    """Return the last row of the whole table, as :func:`_rows` gives it, of a problem with reference words."""
+    *_, last = (row for _, row, _, _ in _rows(problem, len(problem.r), len(problem.h)))
+    return last
 
 
 def _moves(problem: _Problem) -> NDArray[np.uint8]:
@@ -251,7 +250,7 @@ def _moves(problem: _Problem) -> NDArray[np.uint8]:
     middle, everything, back = rows // 2, slice(None), slice(None, None, -1)
     before = _last_row(problem.part(slice(None, middle), everything))
     after = _last_row(problem.part(slice(middle, None), everything).part(back, back))[::-1]
-    cut = int(np.argmin(before + after))
+    cut = int(np.argmin(before + after))  # what _rows leaves out, inserting every word, is the same for every cut
     left = _moves(problem.part(slice(None, middle), slice(None, cut)))
     return np.concatenate((left, _moves(problem.part(slice(middle, None), slice(cut, None)))))
 

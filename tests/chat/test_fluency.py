@@ -49,6 +49,7 @@ def test_the_published_row(real_files, mode):
          {"phrase_repetition": 1, "filled_pause": 1}),
         ("the [/] the [/] the dog .", *[{"whole_word_repetition": 2, "monosyllabic_whole_word_repetition": 2}] * 2),
         ("rabbit [/] rabbit .", *[{"whole_word_repetition": 1}] * 2),
+        ("maybe [/] maybe .", *[{"whole_word_repetition": 1}] * 2),
         ("going [/] going .", {"whole_word_repetition": 1},
          {"whole_word_repetition": 1, "monosyllabic_whole_word_repetition": 1}),
         ("<I want> [/] I want .", *[{"phrase_repetition": 1}] * 2),

@@ -38,6 +38,12 @@ ROWS = [
     ("he goed [: went] home .", "he goed home", "he went home", []),
     ("he goed [:: went out] [* m:=ed] .", "he goed", "he went out", []),
     ("<a b> [: c d] .", "a b", "c d", []),
+    ("<a [* m] b> [: c d] .", "a b", "c d", []),
+    ("<a <b>> [: c d] .", "a b", "c d", []),
+    ("<<a b> [* m]> [: c d] .", "a b", "c d", []),
+    ("he <goed [: went]> [: left] .", "he goed", "he left", []),
+    ("&=laughs [/] &=laughs [x 2] go .", "go", "go", []),
+    ("one ice+s:o .", "one ice so", None, [("prolongation", 2, 3)]),
     ("dada@c woof@o b@l agua@s:spa so@q cat$n dog@x$n .", "dada woof b agua so cat dog", None, []),
     ("hao3@s:eng+zho no@s .", "hao3 no", "hao3 no", []),
     ("xxx wants www .", "xxx wants www", "xxx wants www", []),
@@ -76,6 +82,14 @@ NESTED = [
     ("a [: b] [/] a [: b] .", "b", [("repetition", 0, 1, 1, 2)]),
     ("<I want> [//] +...", "", [("revision", 0, 2)]),
     ("↫b-b↫ball [/] ball .", "ball", [("part_word_repetition", 0, 2, 2, 3), ("repetition", 0, 3, 3, 4)]),
+    ("one ice+↫b-b↫ball [/] ball .", "one ball", [("part_word_repetition", 2, 4, 4, 5), ("repetition", 1, 5, 5, 6)]),
+    ("I [/] &~goo I go .", "I go", [("repetition", 0, 1, 2, 3), ("nonword", 1, 2)]),
+    ("xxx [//] xxx go .", "xxx go", [("revision", 0, 1, 1, 2)]),
+    ("<I go> [x 2] .", "I go", [("repetition", 0, 2, 2, 4)]),
+    ("go [x 2] up [x 2] .", "go up", [("repetition", 0, 1, 1, 2), ("repetition", 2, 3, 3, 4)]),
+    ("dog [* p:w] go [x 2] .", "dog go", [("repetition", 1, 2, 2, 3)]),
+    ("<go [x 2]> [x 2] .", "go", [("repetition", 0, 1, 1, 2)]),
+    ("<a [* m] b [x 2]> [x 2] .", "a b", [("repetition", 0, 2, 2, 4)]),
 ]
 
 
@@ -89,8 +103,18 @@ def test_retraces_in_and_around_each_other(text, fluent, events):
     assert sorted(found) == sorted(events)
 
 
+def test_events_come_in_the_order_of_their_words():
+    events = utterance("PAR", "the [/] &-um the dog .").events()
+    assert [(event.kind, event.start) for event in events] == [("repetition", 0), ("filled_pause", 1)]
+
+
 def test_iterations_of_part_words():
-    assert [e.iterations for e in utterance("PAR", "↫b-b-b↫ball ra↫b↫bbit .").events()] == [3, 1]
+    assert [e.iterations for e in utterance("PAR", "↫b-b-b↫ball ra↫b↫bbit he↫e-e↫ .").events()] == [3, 1, 2]
+
+
+@pytest.mark.parametrize(("written", "said"), [(0, 1), (1, 1), (2, 2), (20, 20), (21, 1), (999, 1)])
+def test_more_copies_than_anyone_says_are_a_slip_of_the_pen(written, said):
+    assert utterance("PAR", f"go [x {written}] .").verbatim() == ["go"] * said
 
 
 @pytest.mark.parametrize("mark", [". ", "? ", "! ", "+...", "+..?", "+/.", "+/?", "+//.", "+//?", "+!?", '+"/.', '+".'])

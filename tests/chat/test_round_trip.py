@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lsa_whisper.chat import check, parse, read, serialize, write
+from lsa_whisper.chat import Participant, check, parse, read, serialize, write
 from lsa_whisper.chat.scan import scan
 from lsa_whisper.errors import ChatSyntaxError
 
@@ -96,6 +96,18 @@ def test_encodings_and_line_ends(data, tmp_path):
     if b"\xef" in data or b"\xff\xfe" in data:
         assert transcript.utterances[0].verbatim() == ["naïve"]
     assert any(problem.code == "encoding" for problem in transcript.problems) == (b"na\xefve" in data)
+
+
+def test_strict_takes_no_file_that_is_not_utf_8(tmp_path):
+    (tmp_path / "old.cha").write_bytes("@Comment:\tnaïve\n".encode("latin-1"))
+    assert serialize(read(tmp_path / "old.cha")) == "@Comment:\tnaïve\n"
+    with pytest.raises(ChatSyntaxError, match=r"old\.cha:1:1: not UTF-8"):
+        read(tmp_path / "old.cha", strict=True)
+
+
+def test_a_speaker_without_a_role_is_a_speaker():
+    people = parse("@Participants:\tCHI, MOT Ann Lee Mother\n").participants
+    assert people == {"CHI": Participant("CHI", ""), "MOT": Participant("MOT", "Mother", "Ann Lee")}
 
 
 def test_continuation_lines_and_places():

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 
 from lsa_whisper.evaluate import align as room
-from lsa_whisper.evaluate.align import NOTHING, Apart, align
+from lsa_whisper.evaluate.align import NOTHING, Apart, align, plain_errors
+from lsa_whisper.evaluate.counts import WordErrors
 
 words = st.lists(st.sampled_from(["i", "want", "it", "um", "fr-", "the"]), max_size=14)
 flags = st.lists(st.booleans(), min_size=14, max_size=14)
@@ -94,6 +95,8 @@ def test_the_taken_back_word_is_the_one_that_is_missing():
     assert list(aligned) == [(0, NOTHING), (1, 0), (2, 1)]
     aligned = align(["i", "want"], ["i", "i", "want"], disfluent_hypothesis=[True, False, False])
     assert list(aligned) == [(NOTHING, 0), (0, 1), (1, 2)]
+    aligned = align(["i", "want"], ["i", "i", "want"], disfluent_hypothesis=[False, True, False])
+    assert list(aligned) == [(0, 0), (NOTHING, 1), (1, 2)]
 
 
 def test_among_equals_words_said_at_the_same_time_are_paired():
@@ -104,6 +107,52 @@ def test_among_equals_words_said_at_the_same_time_are_paired():
     assert list(align(["no", "no", "dog"], ["no"], apart=nearer)) == [(0, 0), (1, NOTHING), (2, NOTHING)]
 
 
+@given(words, words, flags, st.integers(1, 4), st.integers(1, 4))
+@settings(max_examples=60, deadline=None)
+def test_a_table_cut_in_halves_pairs_as_few_words_said_apart(reference, hypothesis, matrix, first, second):
+    of_reference, of_hypothesis = (np.arange(len(w)) // n for w, n in ((reference, first), (hypothesis, second)))
+    apart = Apart(np.resize(matrix, (15, 15)), of_reference, of_hypothesis)
+    whole = align(reference, hypothesis, apart=apart)
+    kept, room._CELLS = room._CELLS, 4
+    try:
+        cut = align(reference, hypothesis, apart=apart)
+    finally:
+        room._CELLS = kept
+    assert _pairs_said_apart(cut, apart) == _pairs_said_apart(whole, apart)
+
+
+def _pairs_said_apart(aligned, apart):
+    pairs = [(r, h) for r, h in aligned if NOTHING not in (r, h)]
+    return sum(bool(apart.matrix[apart.reference[r], apart.hypothesis[h]]) for r, h in pairs)
+
+
+def test_an_unintelligible_word_takes_none_that_stands_for_its_neighbour():
+    aligned = align(["um", "xxx"], ["uh"], disfluent_reference=[True, False], wildcard=[False, True])
+    assert list(aligned) == [(0, 0), (1, NOTHING)] and aligned.errors.substitutions == 1
+
+
+def test_counts_alone_are_those_of_any_cheapest_alignment():
+    assert plain_errors("abc", "xbcd") == WordErrors(hits=2, substitutions=1, deletions=0, insertions=1)
+    assert plain_errors("abc", "") == WordErrors(deletions=3)
+    assert plain_errors(["a", "b"], ["b"]) == WordErrors(hits=1, deletions=1)
+
+
+def test_counts_of_some_columns_are_those_of_these_columns():
+    unclear = [False, True, False, False, False, False]
+    aligned = align(["a", "xxx", "b", "c", "b", "d"], ["a", "q", "b", "x", "b"], wildcard=unclear)
+    assert list(aligned) == [(0, 0), (1, 1), (2, 2), (3, 3), (4, 4), (5, NOTHING)]
+    alone = [aligned.errors_where(np.arange(6) == column) for column in range(6)]
+    assert alone[:2] == [WordErrors(hits=1), WordErrors(excluded_reference=1, excluded_hypothesis=1)]
+    assert alone[3] == WordErrors(substitutions=1) and alone[5] == WordErrors(deletions=1)
+    assert sum(alone, WordErrors()) == aligned.errors
+
+
+def test_both_sides_know_their_counterparts():
+    aligned = align(["a", "b", "c"], ["b", "c", "d"])
+    assert aligned.to_hypothesis.tolist() == [NOTHING, 0, 1] and aligned.to_reference.tolist() == [1, 2, NOTHING]
+    assert aligned.equal.tolist() == [False, True, True, False]
+
+
 def test_unintelligible_words_and_what_stands_for_them_are_excluded():
     aligned = align(["a", "xxx", "b"], ["a", "q", "r", "s", "b"], wildcard=[False, True, False])
     assert (aligned.errors.errors, aligned.errors.hits) == (0, 2)
@@ -112,6 +161,12 @@ def test_unintelligible_words_and_what_stands_for_them_are_excluded():
     assert taken.errors.hits == 2 and taken.errors.excluded_hypothesis == 0, "xxx takes no word that is right elsewhere"
     elsewhere = align(["a", "xxx", "b"], ["a", "b", "c"], wildcard=[False, True, False])
     assert elsewhere.errors.insertions == 1, "an insertion that does not touch the xxx is still one"
+
+
+def test_more_different_words_than_costs_are_kept_of_are_aligned_as_well():
+    reference = [f"word{n}" for n in range(2500)]
+    aligned = align(reference, [word for n, word in enumerate(reference) if n % 9])
+    assert [r for r, h in aligned if h == NOTHING] == list(range(0, 2500, 9)) and aligned.errors.errors == 278
 
 
 def test_two_thousand_words_take_well_under_a_second():

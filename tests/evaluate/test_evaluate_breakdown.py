@@ -1,7 +1,7 @@
 import pytest
 
 from lsa_whisper import chat
-from lsa_whisper.chat import Participant
+from lsa_whisper.chat import Disfluency, Participant
 from lsa_whisper.evaluate.confusion import NOTHING_THERE, PLAIN
 from lsa_whisper.evaluate.groups import Side
 from lsa_whisper.evaluate.score import score
@@ -39,6 +39,22 @@ def matrix(reference, hypothesis):
 )
 def test_confusion(reference, hypothesis, expected):
     assert matrix(reference, hypothesis) == expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "reference", "hypothesis", "expected"),
+    [
+        ("repetition", "<I want> [/]", "<I want> [/]", (1, 0, 0)),
+        ("repetition", "<I want> [/]", "I want [/]", (0, 1, 1)),
+        ("fragment", "&+fr no", "&+f no", (1, 0, 0)),
+        ("fragment", "&+fr no", "&+g no", (0, 1, 1)),
+        ("revision", "<a big dog> [//] no", "<a big dog here> [//] no", (1, 0, 0)),
+        ("revision", "<a big dog> [//] no", "a big dog [//] no", (0, 1, 1)),
+    ],
+)
+def test_detections(kind, reference, hypothesis, expected):
+    found = score("file", side(f"CHI: {reference} ."), side(f"CHI: {hypothesis} .")).disfluency[Disfluency(kind)]
+    assert (found.true_positives, found.false_positives, found.false_negatives) == expected
 
 
 def test_rows_of_the_matrix_count_every_event_of_the_reference():

@@ -68,6 +68,14 @@ def test_a_run_that_goes_on_is_read_as_far_as_it_is(two, tmp_path):
     assert "third: not finished" in runs.table()
 
 
+def test_what_is_no_number_is_no_point_of_a_curve(tmp_path):
+    folder = run(tmp_path / "run", [3.0])
+    with (folder / "curve.jsonl").open("a") as file:
+        file.write('{"step": 20, "loss": NaN, "note": "warm"}\n{"step": 30, "loss": 1.0}\n')
+    curves = evaluate(folder, compare=True).runs[0].curves
+    assert curves["loss"] == [(10, 3.0), (30, 1.0)] and "note" not in curves
+
+
 def test_wrong_folders_are_one_clear_sentence(two, tmp_path):
     (tmp_path / "empty").mkdir()
     broken = run(tmp_path / "broken", [1.0])

@@ -1,0 +1,76 @@
+"""How many small changes to the code that reads marks and scores them the tests notice, file by file.
+
+mutmut changes one thing at a time in the files that pyproject.toml names (``>`` to ``>=``, ``1`` to ``2``, an argument
+to ``None``) and runs the tests that go through it. A change is noticed when a test fails, or no longer ends. Those that
+nothing notices are listed with ``mutmut results``, and shown with ``mutmut show NAME``. Some change nothing: a number
+format that numpy would choose itself, or a cost that every alignment of two files pays alike.
+
+What is tried is kept in mutants/: a run that was stopped goes on where it was.
+
+    python -m benchmarks.mutation
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tomllib
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from benchmarks import result
+
+ROOT = Path(__file__).resolve().parents[1]
+LEAST_PERCENT = 85.0
+_NOTICED = {1, 3, 24, -24, 36, 152, 255}  # mutmut's codes: a test failed, pytest broke, the time was over
+_NO_TEST = {5, 33}
+
+
+def main() -> None:
+    """Run mutmut, write the result, and fail below :data:`LEAST_PERCENT` in any file."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--processes", type=int, default=2)
+    processes = parser.parse_args().processes
+    with (ROOT / "pyproject.toml").open("rb") as settings:
+        mutated: list[str] = tomllib.load(settings)["tool"]["mutmut"]["only_mutate"]
+    mutmut = Path(sys.executable).with_name("mutmut")
+    subprocess.run([mutmut, "run", "--max-children", str(processes)], cwd=ROOT, check=True)
+    files = {path: noticed(ROOT / "mutants" / f"{path}.meta") for path in mutated}
+    unfinished = [path for path in mutated if files[path]["not_tried"]]
+    result.write(
+        "mutation",
+        ("mutmut", "pytest", "hypothesis", "numpy", "rapidfuzz"),
+        f"{len(mutated)} files, one change at a time, {sum(each['changes'] for each in files.values())} changes",
+        least_percent=LEAST_PERCENT,
+        files=files,
+    )
+    if unfinished:
+        sys.exit(f"{', '.join(unfinished)}: not tried whole; run it again, it goes on")
+    low = [path for path, each in files.items() if each["noticed_percent"] < LEAST_PERCENT]
+    if low:
+        sys.exit(f"{', '.join(low)}: the tests notice less than {LEAST_PERCENT} % of the changes; see mutmut results")
+
+
+def noticed(kept: Path) -> dict[str, Any]:
+    """Return the figures of one file, from what mutmut keeps of it; the percentage is of those tried."""
+    codes: list[int | None] = list(json.loads(kept.read_text("utf-8"))["exit_code_by_key"].values())
+    found = Counter(_verdict(code) for code in codes)
+    tried = len(codes) - found["not_tried"]
+    return {
+        "changes": len(codes),
+        **{name: found[name] for name in ("noticed", "unnoticed", "no_test", "not_tried")},
+        "noticed_percent": round(100 * found["noticed"] / max(tried, 1), 1),
+    }
+
+
+def _verdict(code: int | None) -> str:
+    if code is None:
+        return "not_tried"
+    return "noticed" if code in _NOTICED else "no_test" if code in _NO_TEST else "unnoticed"
+
+
+if __name__ == "__main__":
+    main()
