@@ -15,7 +15,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from lsa_whisper.disk import writing
 from lsa_whisper.errors import RecipeError
+from lsa_whisper.lock import only_writer
 
 GRACE_S = 300
 """How long processes may take to save what they learned after they were told to stop."""
@@ -51,18 +53,19 @@ def launch(recipe: Path, *, set: Sequence[str], processes: int, out: Path) -> No
         SystemExit: If it was stopped by another signal, with that signal's status.
     """
     logs = out.with_name(out.name + ".logs")
-    shutil.rmtree(logs, ignore_errors=True)
-    logs.mkdir(parents=True)
     words = ["finetune", str(recipe), *(part for override in set for part in ("--set", override))]
-    with _own_signals():
-        ranks = _start(words, processes, logs)
-        try:
-            failed = _watch(ranks)
-        finally:
-            ranks.close(signal.SIGKILL)
-    if failed is not None:
-        raise RecipeError(_what_failed(recipe, failed, processes, logs, Path(ranks.stderrs[failed])))
-    shutil.rmtree(logs)
+    with writing(logs, RecipeError), only_writer(logs, wait=False):
+        shutil.rmtree(logs, ignore_errors=True)
+        logs.mkdir()
+        with _own_signals():
+            ranks = _start(words, processes, logs)
+            try:
+                failed = _watch(ranks)
+            finally:
+                ranks.close(signal.SIGKILL)
+        if failed is not None:
+            raise RecipeError(_what_failed(recipe, failed, processes, logs, Path(ranks.stderrs[failed])))
+        shutil.rmtree(logs)
 
 
 @contextlib.contextmanager

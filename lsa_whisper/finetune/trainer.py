@@ -28,7 +28,8 @@ from lsa_whisper.finetune.recipe import Recipe
 from lsa_whisper.finetune.resume import MARK, drop_older, mark_whole
 from lsa_whisper.finetune.strategy import arguments_for, gathered
 from lsa_whisper.finetune.trim import LengthGroupedSampler
-from lsa_whisper.finetune.watch import Watch, callbacks, watch_arguments
+from lsa_whisper.finetune.watch import SAMPLES, Watch, callbacks, watch_arguments
+from lsa_whisper.formats.whole import put
 
 _DEFAULTS: dict[str, Any] = {
     "report_to": "none",
@@ -220,9 +221,10 @@ class Curve(TrainerCallback):
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         """Forget the steps that are going to be taken again because they came after the checkpoint we go on from."""
-        if state.is_world_process_zero and self.path.exists():
-            lines = self.path.read_text("utf-8").splitlines(keepends=True)
-            self.path.write_text("".join(line for line in lines if _step(line) <= state.global_step), "utf-8")
+        for path in (self.path, self.path.with_name(SAMPLES)) if state.is_world_process_zero else ():
+            if path.exists():
+                lines = path.read_text("utf-8").splitlines(keepends=True)
+                put("".join(line for line in lines if _step(line) <= state.global_step), path)
 
     def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, float] | None = None, **_: Any) -> None:
         """Append what was logged."""

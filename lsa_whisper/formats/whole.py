@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from pathlib import Path
 
@@ -37,3 +38,12 @@ def put(text: str, path: Path) -> None:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+def sweep(*paths: Path) -> None:
+    """Remove what killed calls left of ``paths`` under temporary names; for who alone may write them now."""
+    for path in paths:
+        name = re.compile(rf"\.{re.escape(path.name)}\.(\w{{8}}|\d+\.part)")
+        for left in path.parent.iterdir() if path.parent.is_dir() else ():
+            if name.fullmatch(left.name):
+                left.unlink(missing_ok=True)

@@ -8,7 +8,6 @@ corrected in a CHAT file goes into its subtitles.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -98,8 +97,7 @@ def transcribe(
         model, language, batch_size, device, dtype, engine, speaker, role, corpus, word_times, windows, vad, draft
     )
     settings.model_digest  # noqa: B018 -- a model that is not there must fail before any recording is opened
-    with closing(Log(log)) as lines:
-        result = _run(jobs, settings, wanted, processes, ray, lines)
+    result = _run(jobs, settings, wanted, processes, ray, Log(log))
     if review is None:
         return result
     without = gather([each.transcript for each in result.done], review)

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from lsa_whisper import disk
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.formats.whole import write_whole
 from lsa_whisper.timespan import TimeSpan
@@ -85,7 +86,8 @@ def gather(transcripts: Iterable[Path], path: Path) -> list[Path]:
     """
     without: list[Path] = []
     rows = [row for transcript in transcripts for row in _rows(transcript, without)]
-    path.parent.mkdir(parents=True, exist_ok=True)
+    with disk.writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
     write(worst_first(rows), path)
     return without
 

@@ -15,8 +15,8 @@ import pytest
 import shared_out
 
 from lsa_whisper.errors import CheckpointError
+from lsa_whisper.lock import only_writer
 from lsa_whisper.transcribe.crew import share_out
-from lsa_whisper.transcribe.lock import only_writer
 from lsa_whisper.transcribe.outcome import Done, Failure
 from lsa_whisper.transcribe.processes import processes
 
@@ -92,7 +92,7 @@ def test_processes_end_with_the_one_that_started_them(tmp_path):
 
 def test_the_second_writer_waits_until_the_first_is_done_or_dead(tmp_path, capfd):
     target = tmp_path / "visit.cha"
-    code = "import sys, time, pathlib\nfrom lsa_whisper.transcribe.lock import only_writer\n"
+    code = "import sys, time, pathlib\nfrom lsa_whisper.lock import only_writer\n"
     code += "with only_writer(pathlib.Path(sys.argv[1])):\n    print('held', flush=True)\n    time.sleep(60)"
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     first = subprocess.Popen([sys.executable, "-c", code, target], stdout=subprocess.PIPE, text=True, env=environment)
