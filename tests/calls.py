@@ -128,8 +128,8 @@ def at_touch(folder, number, act, *arguments, after=None):
             return
         paths = [os.fsdecode(each) for each in details[:2] if isinstance(each, str | bytes | os.PathLike)]
         inside = any(path.startswith(folder) for path in paths)
-        inside |= bool(paths) and not os.path.isabs(paths[0])  # shutil.rmtree names files by their folder's handle
-        if not inside or (after and not os.path.exists(after)):
+        inside |= bool(paths) and not Path(paths[0]).is_absolute()  # shutil.rmtree names files by their folder's handle
+        if not inside or (after and not Path(after).exists()):
             return
         seen += 1
         if number in (seen, None):

@@ -17,6 +17,7 @@ from typing import Any
 
 from lsa_whisper.disk import writing
 from lsa_whisper.errors import RecipeError
+from lsa_whisper.finetune.ranks import LOST
 from lsa_whisper.lock import only_writer
 
 GRACE_S = 300
@@ -138,14 +139,21 @@ def _first_to_fail(failed: Sequence[int], logs: Mapping[int, str], first: subpro
 
 def _own_words(log: Path) -> str:
     """Return the line with which our command line ends when the user can mend it; empty when there is none."""
-    lines = log.read_text("utf-8", "replace").splitlines()
+    lines = [line for line in log.read_text("utf-8", "replace").splitlines() if not line.endswith(LOST)]
     return next((line for line in reversed(lines) if line.startswith("lsa-whisper: ")), "")
 
 
 def _what_failed(recipe: Path, number: int, processes: int, logs: Path, log: Path) -> str:
     told, kept = f"{recipe}: process {number} of {processes} failed", f"all processes' logs are in {logs}"
-    if number == 0:
+    own = _own_words(log).removeprefix("lsa-whisper: ")
+    if number == 0 or (not own and _show_traceback(log)):
         return f"{told}; its lines are above; {kept}"
     last = log.read_text("utf-8", "replace").splitlines()[-1:]
-    said = _own_words(log).removeprefix("lsa-whisper: ") or "".join(last) or "nothing"
-    return f"{told}: {said}; {kept}"
+    return f"{told}: {own or ''.join(last) or 'nothing'}; {kept}"
+
+
+def _show_traceback(log: Path) -> bool:
+    """Show the traceback in a process's log, as the first one's is shown when it comes; tell whether there is one."""
+    _, head, rest = log.read_text("utf-8", "replace").partition("Traceback (most recent call last)")
+    print(head + rest, file=sys.stderr, end="", flush=True)
+    return bool(head)

@@ -27,7 +27,7 @@ from lsa_whisper.finetune.model import prepare_for_training, start
 from lsa_whisper.finetune.plot import plot_curves
 from lsa_whisper.finetune.precision import remark
 from lsa_whisper.finetune.preflight import preflight
-from lsa_whisper.finetune.ranks import environment_kept, rank
+from lsa_whisper.finetune.ranks import among_others, environment_kept, rank
 from lsa_whisper.finetune.recipe import Recipe
 from lsa_whisper.finetune.resume import can_go_on, check_fits, last_whole
 from lsa_whisper.finetune.stop import Stop
@@ -48,7 +48,7 @@ def run(recipe: Recipe, say: Callable[[str], None], *, force: bool = False) -> F
         return done
     if not force:
         preflight(recipe, say if rank() == 0 else _nothing)
-    with writing(out, CheckpointError), _only_run(out), environment_kept():
+    with writing(out, CheckpointError), _only_run(out), environment_kept(), among_others():
         try:
             return within_memory(recipe, lambda fitting: _run(fitting, said, say), say)
         finally:
