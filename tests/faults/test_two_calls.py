@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 from functools import partial
 
 import pytest
-from calls import Call, contents, is_one_sentence, signal_at_touch, until
+from calls import Call, is_one_sentence, signal_at_touch, until
 
 pytestmark = pytest.mark.slow
 BUSY = "another call is writing it"
@@ -49,27 +47,3 @@ def test_a_second_training_is_refused(jobs, undisturbed, tmp_path):
     os.kill(first.pid, signal.SIGCONT)
     assert first.wait() == 0, first.said
     job.same(undisturbed("finetune"), work)
-
-
-def test_a_copy_of_the_process_does_not_hold_the_lock_on(tmp_path):
-    """Data loaders are such copies, and may live some seconds longer than the run that was killed."""
-    code = (
-        "import os, sys, time\nfrom pathlib import Path\nfrom lsa_whisper.lock import only_writer\n"
-        "with only_writer(Path(sys.argv[1])):\n"
-        "    if os.fork() == 0:\n        time.sleep(60)\n        os._exit(0)\n"
-        "    print('held', flush=True)\n    time.sleep(60)"
-    )
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
-    command = [sys.executable, "-c", code, tmp_path / "out"]
-    first = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment, start_new_session=True)
-    assert first.stdout.readline() == "held\n"
-    os.kill(first.pid, signal.SIGKILL)
-    first.wait()
-    second = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment, start_new_session=True)
-    try:
-        assert second.stdout.readline() == "held\n"
-    finally:
-        os.killpg(first.pid, signal.SIGKILL)
-        os.killpg(second.pid, signal.SIGKILL)
-        second.wait()
-    assert contents(tmp_path) == {".out.lock": b""}
