@@ -11,11 +11,9 @@ from pathlib import Path
 
 from lsa_whisper.errors import LsaWhisperError
 
-_REFUSALS = {
-    getattr(errno, name)
-    for name in ("ENOSPC", "EDQUOT", "EFBIG", "EROFS", "EACCES", "EPERM", "EIO", "ENOTDIR", "EEXIST", "ENAMETOOLONG")
-    if hasattr(errno, name)  # Windows knows no quota
-}
+_FULL = {errno.ENOSPC, errno.EFBIG, errno.EROFS, getattr(errno, "EDQUOT", errno.ENOSPC)}  # Windows knows no quota
+_CLOSED = {errno.EACCES, errno.EPERM, errno.EIO, errno.ENOTDIR, errno.EEXIST, errno.ENAMETOOLONG}
+"""What may as well be said of a file that is read."""
 _IN_WORDS = re.compile(r"\[errno (\d+)\]|\(os error (\d+)\)", re.IGNORECASE)  # Arrow's way and Rust's
 _TORCH = re.compile(r"PytorchStreamWriter failed|inline_container\.cc|iostream error")
 
@@ -33,7 +31,7 @@ def refusal(error: BaseException) -> str | None:
     if number is None and (found := _IN_WORDS.search(str(error))):
         number = int(found[1] or found[2])
     if number is not None:
-        return os.strerror(number) if number in _REFUSALS else None
+        return os.strerror(number) if number in _FULL | _CLOSED else None
     return "not all of it was taken" if isinstance(error, RuntimeError) and _TORCH.search(str(error)) else None
 
 
@@ -49,7 +47,17 @@ def writing(place: Path, kind: type[LsaWhisperError] = LsaWhisperError) -> Itera
     except LsaWhisperError:
         raise
     except Exception as error:  # each library has its own
-        reason = refusal(error)
-        if reason is None:
+        reason, other = refusal(error), _elsewhere(error, place)
+        if reason is None or (other and isinstance(error, OSError) and error.errno in _CLOSED):
             raise
-        raise kind(f"{place}: cannot be written ({reason}); make room there, or choose another place") from error
+        raise kind(
+            f"{other or place}: cannot be written ({reason}); make room there, or choose another place"
+        ) from error
+
+
+def _elsewhere(error: Exception, place: Path) -> Path | None:
+    """Return the file that ``error`` names, if it lies neither below ``place`` nor beside it."""
+    if not isinstance(error, OSError) or not isinstance(error.filename, str | bytes | os.PathLike):
+        return None
+    named = Path(os.fsdecode(error.filename))
+    return None if named.absolute().is_relative_to(place.absolute().parent) else named

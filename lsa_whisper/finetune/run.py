@@ -115,8 +115,8 @@ def _run(recipe: Recipe, said: dict[str, Any], say: Callable[[str], None]) -> Fi
         _keep_log(unfinished, saved, plot=recipe.evaluation is not None and recipe.evaluation.plot)
         shutil.copy(saved / OUR_FILE, unfinished)  # by which _drop_finished knows the rest, should this be killed now
         with written_whole(out) as folder:
-            for file in saved.iterdir():
-                file.rename(folder / file.name)
+            folder.rmdir()
+            saved.rename(folder)  # in one step: half a folder could neither be used nor be replaced
         _drop_finished(out)
     leave_processes(trainer.accelerator)
     return Finetuned(out, said["steps"], said["loss"])

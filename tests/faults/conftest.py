@@ -63,7 +63,7 @@ class Job:
 
     Attributes:
         words: what is typed; ``OUT`` stands for the folder.
-        others: what is typed besides for another result in the same folder.
+        others: what is typed for another result in the same folder.
         lock: the name of the lock's file, beside the folder.
         same: raises unless two folders hold the same result.
     """
@@ -74,7 +74,7 @@ class Job:
     same: Callable[[Path, Path], None] = same_bytes
 
     def typed(self, out: Path, *, other: bool = False) -> list[str]:
-        return [word.replace("OUT", str(out)) for word in (*self.words, *(self.others if other else ()))]
+        return [word.replace("OUT", str(out)) for word in (self.others if other else self.words)]
 
 
 @pytest.fixture(scope="session")
@@ -90,26 +90,20 @@ def jobs(tmp_path_factory) -> dict[str, Job]:
         soundfile.write(place / "sounds" / f"{name}.wav", sound, 16_000)
     for strategy, batch in (("single", 2), ("ddp", 1)):
         (place / f"{strategy}.yaml").write_text(RECIPE.format(data=data, strategy=strategy, batch=batch))
-    sounds, options = str(place / "sounds"), ("--vad", "energy", "--batch-size", "1", "--format", "srt")
-    rate = ("--set", "training.learning_rate=2e-2")
-    reports = ("evaluate", str(corpus), str(corpus), "-o", "OUT", "--samples", "50")
+    transcribe = ("transcribe", str(place / "sounds"), "--model", str(model), "-o", "OUT", "--review", "OUT/doubts.csv")
+    transcribe += ("--vad", "energy", "--batch-size", "1", "--format", "srt")
+    prepared = ("prepare", str(corpus), "-o", "OUT", "--shards", "2")
+    evaluate = ("evaluate", str(corpus), str(corpus), "-o", "OUT", "--samples", "50")
+    single, ranks = (("finetune", str(place / f"{name}.yaml"), "-o", "OUT") for name in ("single", "ddp"))
+    rate, training = ("--set", "training.learning_rate=2e-2"), (".out.unfinished.lock", same_weights)
+    exports = [("export", str(each), "-o", "OUT") for each in (model, place / "tiny" / "model")]
     return {
-        "prepare": Job(
-            ("prepare", str(corpus), "-o", "OUT", "--shards", "2"), ("--seed", "1"), "out/.prepared.json.lock"
-        ),
-        "transcribe": Job(
-            ("transcribe", sounds, "--model", str(model), "-o", "OUT", "--review", "OUT/doubts.csv", *options),
-            ("--role", "Adult"),
-            "out/.one.cha.lock",
-        ),
-        "evaluate": Job(reports, ("--collar", "100"), "out/.report.lock"),
-        "export": Job(("export", str(model), "-o", "OUT"), ("--dtype", "float16"), ".out.lock"),
-        "finetune": Job(
-            ("finetune", str(place / "single.yaml"), "-o", "OUT"), rate, ".out.unfinished.lock", same_weights
-        ),
-        "two ranks": Job(
-            ("finetune", str(place / "ddp.yaml"), "-o", "OUT"), rate, ".out.unfinished.lock", same_weights
-        ),
+        "prepare": Job(prepared, (*prepared, "--seed", "1"), "out/.prepared.json.lock"),
+        "transcribe": Job(transcribe, (*transcribe, "--role", "Adult"), "out/.one.cha.lock"),
+        "evaluate": Job(evaluate, (*evaluate, "--collar", "100"), "out/.report.lock"),
+        "export": Job(*exports, ".out.lock"),
+        "finetune": Job(single, (*single, *rate), *training),
+        "two ranks": Job(ranks, (*ranks, *rate), *training),
     }
 
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
 from functools import partial
+from pathlib import Path
 
 import pytest
 from calls import call, contents, is_one_sentence, no_file_beyond, shown
@@ -75,6 +78,14 @@ def test_two_ranks(jobs, disk, tmp_path):
     ballast.unlink()
     status, said = call(words, tmp_path / "said", environment={"OMP_NUM_THREADS": "1"})
     assert status == 0 and shown(disk).keys() >= {"out/model.safetensors"}, said
+
+
+def test_standard_output_on_a_full_disk(jobs):
+    transcript = sorted(Path(jobs["prepare"].words[1]).rglob("*.cha"))[0]
+    with Path("/dev/full").open("wb") as full:
+        command = [sys.executable, "-m", "lsa_whisper", "inspect", transcript]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 1 and is_one_sentence(done.stderr) and "No space left" in done.stderr, done.stderr
 
 
 def test_a_log_without_room_is_one_sentence(jobs, undisturbed, disk, tmp_path):
