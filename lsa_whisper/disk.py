@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from lsa_whisper.errors import LsaWhisperError
+from lsa_whisper.errors import DiskError, LsaWhisperError
 
 _FULL = {errno.ENOSPC, errno.EFBIG, errno.EROFS, getattr(errno, "EDQUOT", errno.ENOSPC)}  # Windows knows no quota
 _CLOSED = {errno.EACCES, errno.EPERM, errno.EIO, errno.ENOTDIR, errno.EEXIST, errno.ENAMETOOLONG}
@@ -27,20 +27,31 @@ def refusal(error: BaseException) -> str | None:
     'Read-only file system'
     >>> refusal(ValueError("no such option"))
     """
-    number = error.errno if isinstance(error, OSError) else None
-    if number is None and (found := _IN_WORDS.search(str(error))):
-        number = int(found[1] or found[2])
-    if number is not None:
+    if (number := _number(error)) is not None:
         return os.strerror(number) if number in _FULL | _CLOSED else None
     return "not all of it was taken" if isinstance(error, RuntimeError) and _TORCH.search(str(error)) else None
 
 
+def _number(error: BaseException) -> int | None:
+    """Return the system's number for what went wrong, where the library that was told it passes it on."""
+    if isinstance(error, OSError) and error.errno is not None:
+        return error.errno
+    found = _IN_WORDS.search(str(error))
+    return int(found[1] or found[2]) if found else None
+
+
+def kind_of(error: BaseException) -> type[LsaWhisperError]:
+    """Return the kind of error to raise for a refusal: another one when other files may still be taken."""
+    number = _number(error)
+    return DiskError if number is None or number in _FULL else LsaWhisperError
+
+
 @contextmanager
-def writing(place: Path, kind: type[LsaWhisperError] = LsaWhisperError) -> Iterator[None]:
+def writing(place: Path, kind: type[LsaWhisperError] | None = None) -> Iterator[None]:
     """Make one sentence of it when the disk refuses what is written to ``place`` in this block.
 
     Raises:
-        LsaWhisperError: it did; of the ``kind`` that is asked for.
+        LsaWhisperError: it did; of the ``kind`` that is asked for, else a :class:`DiskError` where that fits.
     """
     try:
         yield
@@ -48,9 +59,9 @@ def writing(place: Path, kind: type[LsaWhisperError] = LsaWhisperError) -> Itera
         raise
     except Exception as error:  # each library has its own
         reason, other = refusal(error), _elsewhere(error, place)
-        if reason is None or (other and isinstance(error, OSError) and error.errno in _CLOSED):
+        if reason is None or (other and _number(error) in _CLOSED):
             raise
-        raise kind(
+        raise (kind or kind_of(error))(
             f"{other or place}: cannot be written ({reason}); make room there, or choose another place"
         ) from error
 

@@ -18,6 +18,7 @@ import psutil
 _CONTEXT = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload(
     [
+        "deepspeed",
         "pytest",
         "matplotlib.backends.backend_agg",
         "matplotlib.backends.backend_svg",

@@ -7,7 +7,7 @@ import re
 import tempfile
 from pathlib import Path
 
-from lsa_whisper.errors import LsaWhisperError
+from lsa_whisper.disk import kind_of
 
 
 def write_whole(text: str, path: str | Path) -> None:
@@ -20,7 +20,7 @@ def write_whole(text: str, path: str | Path) -> None:
         put(text, Path(path))
     except OSError as error:
         reason = error.strerror or error
-        raise LsaWhisperError(f"{path}: cannot write it ({reason}); check the folder and the disk") from error
+        raise kind_of(error)(f"{path}: cannot write it ({reason}); check the folder and the disk") from error
 
 
 def put(text: str, path: Path) -> None:

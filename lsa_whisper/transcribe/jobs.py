@@ -13,7 +13,7 @@ from pathlib import Path
 
 from lsa_whisper import checkpoint
 from lsa_whisper.audio import AUDIO_SUFFIXES, Recording
-from lsa_whisper.errors import AudioError, CheckpointError, LsaWhisperError
+from lsa_whisper.errors import AudioError, CheckpointError, DiskError, LsaWhisperError
 from lsa_whisper.formats import NAMES
 from lsa_whisper.transcribe import vad as voice_activity
 from lsa_whisper.transcribe.log import Log
@@ -81,6 +81,7 @@ def transcribe(
     Raises:
         AudioError: there is nothing to transcribe, or the only recording cannot be.
         CheckpointError: the model cannot be loaded.
+        DiskError: the disk takes no transcripts.
         LsaWhisperError: an unknown format or engine.
     """
     verify_engine(engine, draft)
@@ -176,6 +177,7 @@ def run_jobs(
 
     Raises:
         CheckpointError: the model cannot be loaded, so that no job can be done.
+        DiskError: the disk is full or read-only, likewise.
     """
     done, failed, written = [], [], dict[Path, Path]()
     log = log or Log(None)
@@ -187,7 +189,7 @@ def run_jobs(
                 done.append(made := do(audio, target, progress))
                 written[target] = audio
                 log.outcome(made, length_s)
-            except CheckpointError:
+            except (CheckpointError, DiskError):
                 raise
             except (LsaWhisperError, OSError, RuntimeError) as error:
                 failed.append(Failure(audio, str(error)))

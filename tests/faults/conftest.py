@@ -94,7 +94,7 @@ def jobs(tmp_path_factory) -> dict[str, Job]:
     transcribe += ("--vad", "energy", "--batch-size", "1", "--format", "srt")
     prepared = ("prepare", str(corpus), "-o", "OUT", "--shards", "2")
     evaluate = ("evaluate", str(corpus), str(corpus), "-o", "OUT", "--samples", "50")
-    single, ranks = (("finetune", str(place / f"{name}.yaml"), "-o", "OUT") for name in ("single", "ddp"))
+    single, ranks = (("finetune", str(place / f"{name}.yaml"), "-o", "OUT", "--force") for name in ("single", "ddp"))
     rate, training = ("--set", "training.learning_rate=2e-2"), (".out.unfinished.lock", same_weights)
     exports = [("export", str(each), "-o", "OUT") for each in (model, place / "tiny" / "model")]
     return {
