@@ -148,6 +148,13 @@ class SpeechTrainer(Seq2SeqTrainer):
             mark_whole(folder, self.recipe, self.args.world_size)
             drop_older(folder.parent, self._keep, self.state.best_model_checkpoint)
 
+    def _run_epoch(self, *args: Any, **options: Any) -> None:
+        """Take no step after the last one: a run that was killed after its last checkpoint would take one more."""
+        if self.state.global_step >= self.state.max_steps:
+            self.control.should_training_stop = True
+        else:
+            super()._run_epoch(*args, **options)
+
     def compute_loss(
         self, model: Any, inputs: dict[str, Any], return_outputs: bool = False, num_items_in_batch: Any = None
     ) -> Any:
@@ -224,7 +231,7 @@ class Curve(TrainerCallback):
         for path in (self.path, self.path.with_name(SAMPLES)) if state.is_world_process_zero else ():
             if path.exists():
                 lines = path.read_text("utf-8").splitlines(keepends=True)
-                put("".join(line for line in lines if _step(line) <= state.global_step), path)
+                put("".join(line for line in lines if _step(line) <= state.global_step and not _sums_up(line)), path)
 
     def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, float] | None = None, **_: Any) -> None:
         """Append what was logged."""
@@ -245,6 +252,11 @@ class Curve(TrainerCallback):
 def _tells(name: str) -> bool:
     """Whether a value logged by an evaluation is about the model, and not about how fast it was evaluated."""
     return not name.endswith(("runtime", "per_second"))
+
+
+def _sums_up(line: str) -> bool:
+    """Tell whether a line of the curve is the one that ends it."""
+    return '"train_runtime"' in line
 
 
 def _step(line: str) -> float:
