@@ -5,7 +5,7 @@ READY := .venv/.ready
 # Threads that wait for each other asleep, not awake: beside other work, torch is three times as fast for it.
 export OMP_WAIT_POLICY ?= PASSIVE
 
-.PHONY: setup demo test test-batchalign coverage mutation fuzz lint docs storybook nano bench bench-gpu clean
+.PHONY: setup demo test test-faults test-batchalign coverage mutation fuzz lint docs storybook nano bench bench-gpu clean
 
 setup: $(READY)
 
@@ -24,7 +24,11 @@ demo: $(READY)
 	$(BIN)/lsa-whisper demo
 
 test: $(READY)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --ignore tests/faults
+
+# Kills, full and read-only disks, two calls at once: some minutes, and most of it takes root (to mount a disk).
+test-faults: $(READY)
+	$(BIN)/python -m pytest tests/faults
 
 # Batchalign needs an older pyarrow than datasets 5 does, hence an environment of its own.
 BATCHALIGN := .venv-batchalign/bin

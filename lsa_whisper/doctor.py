@@ -18,7 +18,7 @@ from typing import Any
 from lsa_whisper import machine
 from lsa_whisper.machine import Row
 
-_NEEDED = ("torch", "transformers", "peft", "accelerate", "datasets", "librosa", "soundfile", "soxr")
+_NEEDED = ("torch", "transformers", "peft", "accelerate", "datasets", "soundfile", "soxr")
 _EXTRAS = (("deepspeed", "deepspeed"), ("ctranslate2", "ct2"), ("silero-vad", "vad"))
 _MORE_EXTRAS = (
     ("ray", "ray"),

@@ -49,6 +49,10 @@ class CheckpointError(LsaWhisperError):
     """A model directory cannot be loaded, or is not one."""
 
 
+class DiskError(LsaWhisperError):
+    """A disk is full or read-only, so that whatever is written next to it will fail, too."""
+
+
 class MissingExtraError(LsaWhisperError):
     """A feature needs a package that is not installed.
 

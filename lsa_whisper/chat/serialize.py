@@ -12,7 +12,7 @@ from lsa_whisper.chat.lines import Line
 from lsa_whisper.chat.main_tier import Utterance
 from lsa_whisper.chat.model import Transcript
 from lsa_whisper.chat.parse import parse
-from lsa_whisper.errors import LsaWhisperError
+from lsa_whisper.disk import kind_of
 from lsa_whisper.timespan import TimeSpan
 
 
@@ -47,7 +47,7 @@ def write(transcript: Transcript, path: str | Path) -> None:
         unfinished.replace(target)
     except OSError as error:
         unfinished.unlink(missing_ok=True)
-        raise LsaWhisperError(f"{path}: cannot write it ({error.strerror}); check the folder") from error
+        raise kind_of(error)(f"{path}: cannot write it ({error.strerror}); check the folder") from error
 
 
 def compose(

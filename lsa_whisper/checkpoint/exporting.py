@@ -45,7 +45,7 @@ def export(
     if not isinstance(checkpoint, Checkpoint):
         checkpoint = load(checkpoint, dtype="float32" if to == "ct2" else dtype)
     out = Path(out)
-    with written_whole(out) as partial, tempfile.TemporaryDirectory(dir=partial.parent) as scratch:
+    with written_whole(out) as partial, tempfile.TemporaryDirectory(dir=partial) as scratch:
         written = _write_verified(checkpoint, Path(scratch) / "checkpoint", merge=merge)
         if to == "ct2":
             written = convert(load(written), written, Path(scratch) / "ct2", dtype=dtype)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import json
 import re
@@ -13,7 +14,9 @@ from pathlib import Path
 from uuid import uuid4
 
 from lsa_whisper.checkpoint.foreign import ADAPTER_FILE, read_json, verify_settings
+from lsa_whisper.disk import writing
 from lsa_whisper.errors import CheckpointError
+from lsa_whisper.lock import only_writer
 
 OUR_FILE = "lsa_whisper.json"
 REPEATED_FILES = ("vocab.json", "merges.txt", "added_tokens.json")
@@ -21,6 +24,7 @@ REPEATED_FILES = ("vocab.json", "merges.txt", "added_tokens.json")
 CALIBRATION_FILE = "calibration.json"
 """What the model's confidences are worth; it changes no word of a transcript."""
 _OUR_FOLDERS = ("build", "corpora", "models", "runs")
+_NEW, _OLD = ".unfinished-", ".replaced-"
 _CONTENT = (".json", ".safetensors", ".txt", ".bin")
 
 
@@ -126,18 +130,34 @@ def written_whole(out: Path) -> Iterator[Path]:
     """Give an empty folder that becomes ``out`` when the block ends well, and vanishes when it does not.
 
     Raises:
-        CheckpointError: ``out`` holds something that is not a checkpoint.
+        CheckpointError: ``out`` holds something that is not a checkpoint, or the disk does not take the new one.
     """
-    if out.exists() and not (out.is_dir() and _replaceable(out)):
-        raise CheckpointError(f"{out}: exists and is not a checkpoint; choose another folder or remove it")
-    out.parent.mkdir(parents=True, exist_ok=True)
-    partial = out.with_name(f".{out.name}.{uuid4().hex[:8]}")
-    partial.mkdir(0o770)  # less what the umask takes away
-    try:
-        yield partial
-        _swap(partial, out)
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
+    with writing(out, CheckpointError), only_writer(out):
+        _recover(out)
+        if out.exists() and not (out.is_dir() and _replaceable(out)):
+            raise CheckpointError(f"{out}: exists and is not a checkpoint; choose another folder or remove it")
+        partial = out.with_name(f".{out.name}{_NEW}{uuid4().hex[:8]}")
+        partial.mkdir(0o770)  # less what the umask takes away
+        try:
+            yield partial
+            _swap(partial, out)
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
+
+
+def tidy(out: Path) -> None:
+    """Remove what a call that was killed left beside the checkpoint ``out``, and put back what it had moved aside."""
+    with only_writer(out):
+        _recover(out)
+
+
+def _recover(out: Path) -> None:
+    for aside in out.parent.glob(f".{glob.escape(out.name)}{_OLD}*"):
+        if not out.exists() and (aside / out.name).is_dir():
+            (aside / out.name).rename(out)
+        shutil.rmtree(aside, ignore_errors=True)
+    for unfinished in out.parent.glob(f".{glob.escape(out.name)}{_NEW}*"):
+        shutil.rmtree(unfinished, ignore_errors=True)
 
 
 def _replaceable(out: Path) -> bool:
@@ -150,7 +170,7 @@ def _swap(partial: Path, out: Path) -> None:
     if not out.exists():
         partial.rename(out)
         return
-    old = Path(tempfile.mkdtemp(prefix=f".{out.name}.old.", dir=out.parent)) / out.name
+    old = Path(tempfile.mkdtemp(prefix=f".{out.name}{_OLD}", dir=out.parent)) / out.name
     out.rename(old)
     try:
         partial.rename(out)

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from lsa_whisper import __version__
+from lsa_whisper.disk import refusal
 from lsa_whisper.errors import LsaWhisperError, printable
 
 VERBS = {
@@ -52,6 +53,13 @@ class _Commands(click.Group):
             # The reader (head, less) has gone; what is left unsaid cannot be said to anyone.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             sys.exit(141)
+        except OSError as error:
+            reason = refusal(error)
+            if reason is None or error.filename:
+                raise
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            click.echo(f"lsa-whisper: what is said here cannot be written ({reason}); make room", err=True)
+            sys.exit(1)
 
 
 @click.group(cls=_Commands, context_settings={"max_content_width": 110, "help_option_names": ["-h", "--help"]})

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
+import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +22,12 @@ from lsa_whisper.evaluate.runs import Runs, judged, shown, title
 from lsa_whisper.evaluate.table import Entry, Table
 from lsa_whisper.evaluate.tables import tables
 from lsa_whisper.formats.whole import put
+from lsa_whisper.lock import only_writer
 from lsa_whisper.page import templates
 
 WORST = 20
 """How many utterances the Markdown report shows."""
+_UNFINISHED = ".report-"
 
 
 def write_reports(evaluation: Evaluation, out: Path, *, audio: Path | None = None) -> Path:
@@ -105,14 +110,22 @@ def _value(value: Any) -> str:
 
 
 def _write_all(out: Path, texts: dict[str, str]) -> None:
+    """Write the files of a report: all of them, or, when the disk is full, none."""
     try:
-        out.mkdir(parents=True, exist_ok=True)
-        for name, text in texts.items():
-            # A file name that is not UTF-8 comes from the system as lone surrogates; JSON writes them so, too.
-            put(text.encode("utf-8", "backslashreplace").decode("utf-8"), out / name)
+        with only_writer(out / "report"):
+            for left in out.glob(f"{_UNFINISHED}*"):  # of a call that was killed
+                shutil.rmtree(left, ignore_errors=True)
+            with tempfile.TemporaryDirectory(prefix=_UNFINISHED, dir=out) as unfinished:
+                for name, text in texts.items():
+                    # A file name that is not UTF-8 comes from the system as lone surrogates; JSON writes them so, too.
+                    put(text.encode("utf-8", "backslashreplace").decode("utf-8"), Path(unfinished, name))
+                for name in texts:
+                    Path(unfinished, name).replace(out / name)
     except OSError as error:
+        with suppress(OSError):
+            out.rmdir()  # where nothing is in it
         raise CorpusError(
-            f"{out}: the report cannot be written here ({error.strerror}); choose another folder"
+            f"{out}: the report cannot be written here ({error.strerror}); make room, or choose another folder"
         ) from error
 
 

@@ -15,7 +15,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from lsa_whisper.disk import writing
 from lsa_whisper.errors import RecipeError
+from lsa_whisper.finetune.ranks import LOST
+from lsa_whisper.lock import only_writer
 
 GRACE_S = 300
 """How long processes may take to save what they learned after they were told to stop."""
@@ -51,18 +54,19 @@ def launch(recipe: Path, *, set: Sequence[str], processes: int, out: Path) -> No
         SystemExit: If it was stopped by another signal, with that signal's status.
     """
     logs = out.with_name(out.name + ".logs")
-    shutil.rmtree(logs, ignore_errors=True)
-    logs.mkdir(parents=True)
     words = ["finetune", str(recipe), *(part for override in set for part in ("--set", override))]
-    with _own_signals():
-        ranks = _start(words, processes, logs)
-        try:
-            failed = _watch(ranks)
-        finally:
-            ranks.close(signal.SIGKILL)
-    if failed is not None:
-        raise RecipeError(_what_failed(recipe, failed, processes, logs, Path(ranks.stderrs[failed])))
-    shutil.rmtree(logs)
+    with writing(logs, RecipeError), only_writer(logs, wait=False):
+        shutil.rmtree(logs, ignore_errors=True)
+        logs.mkdir()
+        with _own_signals():
+            ranks = _start(words, processes, logs)
+            try:
+                failed = _watch(ranks)
+            finally:
+                ranks.close(signal.SIGKILL)
+        if failed is not None:
+            raise RecipeError(_what_failed(recipe, failed, processes, logs, Path(ranks.stderrs[failed])))
+        shutil.rmtree(logs)
 
 
 @contextlib.contextmanager
@@ -135,14 +139,21 @@ def _first_to_fail(failed: Sequence[int], logs: Mapping[int, str], first: subpro
 
 def _own_words(log: Path) -> str:
     """Return the line with which our command line ends when the user can mend it; empty when there is none."""
-    lines = log.read_text("utf-8", "replace").splitlines()
+    lines = [line for line in log.read_text("utf-8", "replace").splitlines() if not line.endswith(LOST)]
     return next((line for line in reversed(lines) if line.startswith("lsa-whisper: ")), "")
 
 
 def _what_failed(recipe: Path, number: int, processes: int, logs: Path, log: Path) -> str:
     told, kept = f"{recipe}: process {number} of {processes} failed", f"all processes' logs are in {logs}"
-    if number == 0:
+    own = _own_words(log).removeprefix("lsa-whisper: ")
+    if number == 0 or (not own and _show_traceback(log)):
         return f"{told}; its lines are above; {kept}"
     last = log.read_text("utf-8", "replace").splitlines()[-1:]
-    said = _own_words(log).removeprefix("lsa-whisper: ") or "".join(last) or "nothing"
-    return f"{told}: {said}; {kept}"
+    return f"{told}: {own or ''.join(last) or 'nothing'}; {kept}"
+
+
+def _show_traceback(log: Path) -> bool:
+    """Show the traceback in a process's log, as the first one's is shown when it comes; tell whether there is one."""
+    _, head, rest = log.read_text("utf-8", "replace").partition("Traceback (most recent call last)")
+    print(head + rest, file=sys.stderr, end="", flush=True)
+    return bool(head)

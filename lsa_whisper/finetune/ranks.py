@@ -7,6 +7,11 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
+from lsa_whisper.errors import RecipeError
+
+LOST = "another process of this run has ended, so that this one cannot go on; that one's lines say why"
+_GONE = re.compile(r"Connection (closed|reset) by peer|Broken pipe")
+
 
 def rank() -> int:
     """Return this process's number among all that train together; 0 when it is alone."""
@@ -60,6 +65,21 @@ def first_host(nodes: str) -> str:
     """
     one = re.match(r"(?:[^,\[]|\[[^]]*\])+", nodes)
     return re.sub(r"\[([^],-]+)[^]]*\]", r"\1", one.group()) if one else nodes
+
+
+@contextmanager
+def among_others() -> Iterator[None]:
+    """Say in a sentence, not in a traceback, that this process ends because another one has.
+
+    Raises:
+        RecipeError: The connection to another process broke.
+    """
+    try:
+        yield
+    except RuntimeError as error:  # torch's, whichever library carries its messages
+        if is_launched() and _GONE.search(str(error)):
+            raise RecipeError(LOST) from error
+        raise
 
 
 @contextmanager

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import glob
 import importlib.metadata
 import json
 import shutil
 import signal
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,19 +18,23 @@ from transformers import set_seed
 
 from lsa_whisper import checkpoint, manifest, plain_json
 from lsa_whisper.checkpoint import Checkpoint
+from lsa_whisper.checkpoint.folder import OUR_FILE, tidy, written_whole
+from lsa_whisper.disk import writing
+from lsa_whisper.errors import CheckpointError, LsaWhisperError
 from lsa_whisper.finetune import Finetuned
 from lsa_whisper.finetune.memory.shortage import within_memory
 from lsa_whisper.finetune.model import prepare_for_training, start
 from lsa_whisper.finetune.plot import plot_curves
 from lsa_whisper.finetune.precision import remark
 from lsa_whisper.finetune.preflight import preflight
-from lsa_whisper.finetune.ranks import environment_kept, rank
+from lsa_whisper.finetune.ranks import among_others, environment_kept, rank
 from lsa_whisper.finetune.recipe import Recipe
 from lsa_whisper.finetune.resume import can_go_on, check_fits, last_whole, tensors_alone
 from lsa_whisper.finetune.stop import Stop
 from lsa_whisper.finetune.strategy import forget_processes, gathered, join_processes, leave_processes
 from lsa_whisper.finetune.trainer import SpeechTrainer
 from lsa_whisper.finetune.watch import SAMPLES, TENSORBOARD, manifest_labels
+from lsa_whisper.lock import only_writer
 
 
 def run(recipe: Recipe, say: Callable[[str], None], *, force: bool = False) -> Finetuned:
@@ -37,14 +43,49 @@ def run(recipe: Recipe, say: Callable[[str], None], *, force: bool = False) -> F
     said = provenance(recipe)
     if (done := _finished(out, said)) is not None:
         say(f"{out} is already trained with this recipe and these data")
+        if rank() == 0:
+            _tidy(out)
         return done
     if not force:
         preflight(recipe, say if rank() == 0 else _nothing)
-    with environment_kept():
+    with writing(out, CheckpointError), _only_run(out), environment_kept(), among_others():
         try:
             return within_memory(recipe, lambda fitting: _run(fitting, said, say), say)
         finally:
             forget_processes()
+
+
+@contextlib.contextmanager
+def _only_run(out: Path) -> Iterator[None]:
+    """Train alone into ``out``: the first of the run's processes holds the lock."""
+    if rank() != 0:
+        yield
+        return
+    with only_writer(_unfinished(out), wait=False):
+        _drop_finished(out)
+        yield
+
+
+def _drop_finished(out: Path) -> None:
+    """Remove the checkpoints of the run that wrote ``out``, and whatever a killed call has left beside it."""
+    tidy(out)
+    unfinished = _unfinished(out)
+    with contextlib.suppress(OSError):
+        if (out / OUR_FILE).read_bytes() == (unfinished / OUR_FILE).read_bytes():
+            # In one step: half of it would look like a run to go on with. The new name is one that tidy knows.
+            unfinished.rename(out.with_name(f".{unfinished.name}-done"))
+            tidy(out)
+
+
+def _tidy(out: Path) -> None:
+    """Remove what the finished run of ``out`` has left, if it was killed before it could."""
+    if _unfinished(out).exists() or any(out.parent.glob(f".{glob.escape(out.name)}.*")):
+        with contextlib.suppress(LsaWhisperError, OSError), only_writer(_unfinished(out), wait=False):
+            _drop_finished(out)
+
+
+def _unfinished(out: Path) -> Path:
+    return out.with_name(out.name + ".unfinished")
 
 
 def _run(recipe: Recipe, said: dict[str, Any], say: Callable[[str], None]) -> Finetuned:
@@ -53,7 +94,7 @@ def _run(recipe: Recipe, said: dict[str, Any], say: Callable[[str], None]) -> Fi
     set_seed(recipe.seed)  # before the model: new weights and an adapter's first ones are drawn from it
     begun = start(recipe, labels)
     model = prepare_for_training(begun, recipe)
-    unfinished = out.with_name(out.name + ".unfinished")
+    unfinished = _unfinished(out)
     unfinished.mkdir(parents=True, exist_ok=True)
     say = say if rank() == 0 else _nothing
     trainer = SpeechTrainer(recipe, begun, model, unfinished, say)
@@ -61,7 +102,8 @@ def _run(recipe: Recipe, said: dict[str, Any], say: Callable[[str], None]) -> Fi
     if warning := remark(recipe):
         say(warning)
     result = _train(trainer, unfinished, say)
-    said |= {"steps": result.global_step, "loss": result.training_loss}
+    logged = [row["loss"] for row in trainer.state.log_history if "loss" in row]  # of the steps before a stop, too
+    said |= {"steps": result.global_step, "loss": logged[-1] if logged else None}
     if trainer.state.best_global_step is not None:
         said["best"] = {
             "step": trainer.state.best_global_step,
@@ -69,11 +111,15 @@ def _run(recipe: Recipe, said: dict[str, Any], say: Callable[[str], None]) -> Fi
         }
     weights = gathered(trainer)
     if rank() == 0:
-        _save(trainer, begun, said, out, weights)
-        _keep_log(unfinished, out, plot=recipe.evaluation is not None and recipe.evaluation.plot)
-        shutil.rmtree(unfinished)
+        saved = _save(trainer, begun, said, unfinished / "saved", weights)
+        _keep_log(unfinished, saved, plot=recipe.evaluation is not None and recipe.evaluation.plot)
+        shutil.copy(saved / OUR_FILE, unfinished)  # by which _drop_finished knows the rest, should this be killed now
+        with written_whole(out) as folder:
+            folder.rmdir()
+            saved.rename(folder)  # in one step: half a folder could neither be used nor be replaced
+        _drop_finished(out)
     leave_processes(trainer.accelerator)
-    return Finetuned(out, result.global_step, result.training_loss)
+    return Finetuned(out, said["steps"], said["loss"])
 
 
 def _train(trainer: SpeechTrainer, unfinished: Path, say: Callable[[str], None]) -> Any:
@@ -151,12 +197,12 @@ def _millions(model: Any) -> str:
     return f"{trained / 1e6:.2f} M of {sum(p.numel() for p in model.parameters()) / 1e6:.2f} M parameters"
 
 
-def _save(trainer: SpeechTrainer, begun: Checkpoint, said: dict[str, Any], out: Path, weights: Any) -> None:
+def _save(trainer: SpeechTrainer, begun: Checkpoint, said: dict[str, Any], out: Path, weights: Any) -> Path:
     model = trainer.accelerator.unwrap_model(trainer.model)
     if hasattr(model, "ctc_head"):
         del model.ctc_head
     model.config.use_cache, model.config.apply_spec_augment = True, False
-    checkpoint.save(
+    return checkpoint.save(
         out,
         model=model,
         feature_extractor=begun.feature_extractor,

@@ -29,7 +29,8 @@ from lsa_whisper.finetune.recipe import Recipe
 from lsa_whisper.finetune.resume import MARK, drop_older, mark_whole
 from lsa_whisper.finetune.strategy import arguments_for, gathered
 from lsa_whisper.finetune.trim import LengthGroupedSampler
-from lsa_whisper.finetune.watch import Watch, callbacks, watch_arguments
+from lsa_whisper.finetune.watch import SAMPLES, Watch, callbacks, watch_arguments
+from lsa_whisper.formats.whole import put
 
 _DEFAULTS: dict[str, Any] = {
     "report_to": "none",
@@ -150,6 +151,13 @@ class SpeechTrainer(Seq2SeqTrainer):
             mark_whole(folder, self.recipe, self.args.world_size)
             drop_older(folder.parent, self._keep, self.state.best_model_checkpoint)
 
+    def _run_epoch(self, *args: Any, **options: Any) -> None:
+        """Take no step after the last one: a run that was killed after its last checkpoint would take one more."""
+        if self.state.global_step >= self.state.max_steps:
+            self.control.should_training_stop = True
+        else:
+            super()._run_epoch(*args, **options)
+
     def compute_loss(
         self, model: Any, inputs: dict[str, Any], return_outputs: bool = False, num_items_in_batch: Any = None
     ) -> Any:
@@ -224,9 +232,10 @@ class Curve(TrainerCallback):
     def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         """Forget the steps that are going to be taken again because they came after the checkpoint we go on from."""
         self.began, self.first_step = time.monotonic(), state.global_step
-        if state.is_world_process_zero and self.path.exists():
-            lines = self.path.read_text("utf-8").splitlines(keepends=True)
-            self.path.write_text("".join(line for line in lines if _step(line) <= state.global_step), "utf-8")
+        for path in (self.path, self.path.with_name(SAMPLES)) if state.is_world_process_zero else ():
+            if path.exists():
+                lines = path.read_text("utf-8").splitlines(keepends=True)
+                put("".join(line for line in lines if _step(line) <= state.global_step and not _sums_up(line)), path)
 
     def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, float] | None = None, **_: Any) -> None:
         """Append what was logged."""
@@ -247,6 +256,11 @@ class Curve(TrainerCallback):
 def _tells(name: str) -> bool:
     """Whether a value logged by an evaluation is about the model, and not about how fast it was evaluated."""
     return not name.endswith(("runtime", "per_second"))
+
+
+def _sums_up(line: str) -> bool:
+    """Tell whether a line of the curve is the one that ends it."""
+    return '"train_runtime"' in line
 
 
 def _step(line: str) -> float:

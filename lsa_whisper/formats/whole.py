@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from uuid import uuid4
 
-from lsa_whisper.errors import LsaWhisperError
+from lsa_whisper.disk import kind_of
 
 
 def write_whole(text: str, path: str | Path) -> None:
@@ -19,7 +20,7 @@ def write_whole(text: str, path: str | Path) -> None:
         put(text, Path(path))
     except OSError as error:
         reason = error.strerror or error
-        raise LsaWhisperError(f"{path}: cannot write it ({reason}); check the folder and the disk") from error
+        raise kind_of(error)(f"{path}: cannot write it ({reason}); check the folder and the disk") from error
 
 
 def put(text: str, path: Path) -> None:
@@ -37,3 +38,12 @@ def put(text: str, path: Path) -> None:
     except BaseException:
         name.unlink(missing_ok=True)
         raise
+
+
+def sweep(*paths: Path) -> None:
+    """Remove what killed calls left of ``paths`` under temporary names; for who alone may write them now."""
+    for path in paths:
+        name = re.compile(rf"\.{re.escape(path.name)}\.(\w{{8}}|\d+\.part)")
+        for left in path.parent.iterdir() if path.parent.is_dir() else ():
+            if name.fullmatch(left.name):
+                left.unlink(missing_ok=True)

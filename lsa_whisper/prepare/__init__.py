@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from lsa_whisper.corpus import Session, Unpaired, discover
+from lsa_whisper.disk import refusal
 from lsa_whisper.errors import CorpusError
 from lsa_whisper.labels import Labels
-from lsa_whisper.prepare.folder import PARTS, finish_part, join
+from lsa_whisper.lock import only_writer
+from lsa_whisper.prepare.folder import PARTS, SUMMARY, finish_part, join
 from lsa_whisper.prepare.session import Options
 from lsa_whisper.prepare.split import assign
 from lsa_whisper.prepare.spread import spread
@@ -84,17 +86,19 @@ def prepare(
     sessions, unpaired = _discover(corpora, media, card)
     splits, notes = assign(sessions)
     facts: dict[str, Any] = {"corpora": sorted({session.corpus for session in sessions}), "notes": notes}
+    out = Path(out)
     try:
-        (Path(out) / PARTS).mkdir(parents=True, exist_ok=True)
-        finish = partial(_finish, options=options, parts=Path(out) / PARTS)
-        paths = _finish_parts(list(zip(sessions, splits, strict=True)), finish, processes, unpaired)
-        return join(
-            paths, Path(out), options=options, unpaired=unpaired, facts=facts, shards=shards, processes=processes
-        )
+        with only_writer(out / SUMMARY):
+            (out / PARTS).mkdir(exist_ok=True)
+            finish = partial(_finish, options=options, parts=out / PARTS)
+            paths = _finish_parts(list(zip(sessions, splits, strict=True)), finish, processes, unpaired)
+            return join(paths, out, options=options, unpaired=unpaired, facts=facts, shards=shards, processes=processes)
     except OSError as error:
-        raise CorpusError(
-            f"{out}: cannot be written to ({error.strerror}); make room or name another folder"
-        ) from error
+        reason = refusal(error) or error.strerror or error
+        raise CorpusError(f"{out}: cannot be written to ({reason}); make room or name another folder") from error
+    finally:
+        with suppress(OSError):
+            out.rmdir()  # where nothing is in it
 
 
 def _finish_parts(

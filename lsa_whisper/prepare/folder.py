@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,6 +20,7 @@ from typing import Any
 from lsa_whisper import __version__, plain_json
 from lsa_whisper.corpus import Session, Unpaired
 from lsa_whisper.errors import AudioError, ChatSyntaxError, CorpusError
+from lsa_whisper.formats.whole import put
 from lsa_whisper.manifest import SPLITS, serialize_row, sha256
 from lsa_whisper.prepare.filter import DUPLICATE
 from lsa_whisper.prepare.session import Options, Result, Row, Source, process
@@ -62,25 +62,9 @@ def finish_part(session: Session, split: str, options: Options, parts: Path) -> 
     except Exception as error:
         error.add_note(f"while preparing {session.path}")
         raise
-    if result:
-        _put(path, json.dumps(result.as_dict()))
+    if result:  # each writer has a name of its own: a process of a killed call may still write the same
+        put(json.dumps(result.as_dict()), path)
     return path, ""
-
-
-def _put(path: Path, text: str) -> None:
-    """Write ``text`` to ``path``, whole or not at all, even while a process of a killed call still writes the same."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    partial.write_text(text, encoding="utf-8")
-    partial.replace(path)
-
-
-def clear(out: Path) -> None:
-    """Remove what only an unfinished call needs, and ``out`` itself if that leaves it empty."""
-    shutil.rmtree(out / PARTS, ignore_errors=True)
-    for partial in out.glob(".*.partial"):
-        partial.unlink()
-    if not any(out.iterdir()):
-        out.rmdir()
 
 
 @dataclass
@@ -107,10 +91,29 @@ def join(
     Raises:
         AudioError: A recording could not be read again for the shards.
         CorpusError: No utterance was accepted; nothing is written then.
+        OSError: The folder cannot be written to; what an earlier call wrote is still there.
     """
+    try:
+        made = _join(paths, out, options, unpaired, facts, shards, processes)
+    finally:
+        for unfinished in out.glob(partial_name("*")):
+            unfinished.unlink()
+    shutil.rmtree(out / PARTS, ignore_errors=True)
+    return made
+
+
+def _join(
+    paths: Iterable[Path],
+    out: Path,
+    options: Options,
+    unpaired: Sequence[Unpaired],
+    facts: Mapping[str, Any],
+    shards: int,
+    processes: int,
+) -> Prepared:
     counts = _write_manifests(paths, out)
     if not any(tally.segments for tally in counts.tallies.values()):
-        clear(out)
+        shutil.rmtree(out / PARTS, ignore_errors=True)
         raise CorpusError(_why_nothing(counts.rejections, unpaired))
     planned = [
         shard
@@ -131,9 +134,8 @@ def join(
         "unpaired": listed,
         "sha256": {name: sha256(out / partial_name(name)) for name in names},
     }
-    _publish(out, names)
-    _put(out / SUMMARY, json.dumps(summary, ensure_ascii=False, indent=1) + "\n")
-    clear(out)
+    (out / partial_name(SUMMARY)).write_text(json.dumps(summary, ensure_ascii=False, indent=1) + "\n", "utf-8")
+    _publish(out, [*names, SUMMARY])
     return Prepared(out, splits, counts.rejections.as_dict(), listed, facts.get("notes", []))
 
 

@@ -8,13 +8,12 @@ corrected in a CHAT file goes into its subtitles.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 from lsa_whisper import checkpoint
 from lsa_whisper.audio import AUDIO_SUFFIXES, Recording
-from lsa_whisper.errors import AudioError, CheckpointError, LsaWhisperError
+from lsa_whisper.errors import AudioError, CheckpointError, DiskError, LsaWhisperError
 from lsa_whisper.formats import NAMES
 from lsa_whisper.private import kept_from_others
 from lsa_whisper.transcribe.engines.opening import placement, verify_engine
@@ -85,6 +84,7 @@ def transcribe(
     Raises:
         AudioError: there is nothing to transcribe, or the only recording cannot be.
         CheckpointError: the model cannot be loaded.
+        DiskError: the disk takes no transcripts.
         LsaWhisperError: an unknown format or engine.
     """
     verify_engine(engine, draft)
@@ -101,8 +101,7 @@ def transcribe(
         model, language, batch_size, device, dtype, engine, speaker, role, corpus, word_times, windows, vad, draft
     )
     settings.model_digest  # noqa: B018 -- a model that is not there must fail before any recording is opened
-    with closing(Log(log)) as lines:
-        result = _run(jobs, settings, wanted, processes, ray, lines)
+    result = _run(jobs, settings, wanted, processes, ray, Log(log))
     if review is None:
         return result
     without = gather([each.transcript for each in result.done], review)
@@ -181,6 +180,7 @@ def run_jobs(
 
     Raises:
         CheckpointError: the model cannot be loaded, so that no job can be done.
+        DiskError: the disk is full or read-only, likewise.
     """
     done, failed, written = [], [], dict[Path, Path]()
     log = log or Log(None)
@@ -192,7 +192,7 @@ def run_jobs(
                 done.append(made := do(audio, target, progress))
                 written[target] = audio
                 log.outcome(made, length_s)
-            except CheckpointError:
+            except (CheckpointError, DiskError):
                 raise
             except (LsaWhisperError, OSError, RuntimeError) as error:
                 failed.append(Failure(audio, str(error)))

@@ -107,6 +107,23 @@ def test_a_checkpoint_is_dropped_only_when_a_newer_one_is_whole(windows, scratch
     assert f"going on from {tmp_path / 'out.unfinished' / 'checkpoint-1'}" in lines
 
 
+def test_killed_after_its_last_checkpoint_it_takes_no_further_step(windows, scratch_recipe, tmp_path, monkeypatch):
+    path = tmp_path / "r.yaml"
+    text = scratch_recipe(windows, tmp_path / "out", training=SAVING).replace("size: 2", "size: 1")
+
+    def killed(*_):
+        raise StoppedError
+
+    path.write_text(text)  # six steps an epoch: the fifth must not be taken
+    with monkeypatch.context() as patch:
+        patch.setattr("lsa_whisper.finetune.run._save", killed)
+        with pytest.raises(StoppedError):
+            finetune(path, say=lambda _: None)
+    done = finetune(path, say=lambda _: None)
+    assert done.steps == 4
+    assert [json.loads(line)["step"] for line in (done.out / "curve.jsonl").read_text().splitlines()] == [1, 2, 3, 4, 4]
+
+
 def test_ctrl_c_saves_the_step_and_says_how_to_go_on(windows, scratch_recipe, tmp_path, undisturbed):
     path, lines = tmp_path / "r.yaml", []
     path.write_text(scratch_recipe(windows, tmp_path / "out"))

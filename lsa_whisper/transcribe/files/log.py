@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import time
+from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
-from typing import TextIO
 
-from lsa_whisper.errors import LsaWhisperError
+from lsa_whisper import disk
 from lsa_whisper.transcribe.files.outcome import Done, Failure
 
 COLUMNS = ("finished", "outcome", "recording", "sound_s", "took_s", "utterances", "words", "note")
@@ -22,17 +24,16 @@ class Log:
         Raises:
             LsaWhisperError: it cannot be written.
         """
-        self._file: TextIO | None = None
+        self._path = path
         self._began = time.monotonic()
         if path is None:
             return
-        try:
+        with disk.writing(path):
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = path.open("a", encoding="utf-8")
-            if not path.stat().st_size:
-                self._put(COLUMNS)
-        except OSError as error:
-            raise LsaWhisperError(f"{path}: cannot write it ({error.strerror}); choose another log") from error
+            with path.open("ab") as file:
+                empty = file.tell() == 0
+        if empty:
+            self._put(COLUMNS)
 
     def outcome(self, became: Done | Failure, sound_s: float) -> None:
         """Write a line about what became of a recording of ``sound_s`` seconds."""
@@ -60,13 +61,13 @@ class Log:
         values = (finished, outcome, recording, f"{sound_s:.1f}", f"{took_s:.1f}", *counts, note)
         self._put([" ".join(str(value).split()) for value in values])
 
-    def close(self) -> None:
-        """Close the file."""
-        if self._file:
-            self._file.close()
-
-    def _put(self, values: object) -> None:
-        if self._file:
-            assert isinstance(values, list | tuple)
-            self._file.write("\t".join(values) + "\n")
-            self._file.flush()  # who looks into the log of a running job sees what is done
+    def _put(self, values: Iterable[str]) -> None:
+        """Add a line, whole or not at all; who looks into the log of a running job sees what is done."""
+        if self._path is None:
+            return
+        line = ("\t".join(values) + "\n").encode("utf-8", "backslashreplace")
+        with disk.writing(self._path), self._path.open("ab", buffering=0) as file:
+            before = file.tell()
+            if file.write(line) < len(line):
+                file.truncate(before)
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

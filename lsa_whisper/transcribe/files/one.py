@@ -6,11 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from lsa_whisper import chat
+from lsa_whisper import chat, disk
 from lsa_whisper.audio import Recording
 from lsa_whisper.chat import Transcript
 from lsa_whisper.formats import SUFFIXES, write
-from lsa_whisper.transcribe.files.lock import only_writer
+from lsa_whisper.formats.whole import sweep
+from lsa_whisper.lock import is_taken, only_writer
 from lsa_whisper.transcribe.files.outcome import Done
 from lsa_whisper.transcribe.files.record import is_finished, stamped
 from lsa_whisper.transcribe.files.settings import Settings
@@ -48,22 +49,28 @@ def transcribe_one(
         recording: opened audio.
         target: the place of the transcript.
         say: told how many seconds of the recording are done.
+
+    Raises:
+        LsaWhisperError: there is a transcript that must not be written over, or the disk does not take this one.
     """
     where = find_turns(wanted.speakers, recording.path) if wanted.speakers else None
     turns = read_turns(where, recording.path, int(recording.duration_s * 1000)) if where else None
     verify_heading(settings.heading(recording.path, turns), target)
     inputs = settings.digest(recording.path, where)
-    finished, note = is_finished(target, inputs), ""
-    if not finished:
+    if not is_finished(target, inputs):
         settings.transcriber  # noqa: B018 -- a model that cannot be loaded must leave no empty folder
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with only_writer(target):
-            finished = is_finished(target, inputs)  # by another call, for which this one has waited
-            if not finished:
-                note = _decode(settings, recording, target, inputs, turns, review=wanted.review, say=say)
-    transcript = chat.read(target)
-    for name in wanted.formats:
-        write(transcript, target.with_suffix(f".{SUFFIXES[name]}"), name)
+    elif not wanted.formats and not is_taken(target):  # nothing is to be written, so the folder may be read-only
+        return Done(recording.path, target, True, _counts(chat.read(target)))
+    with disk.writing(target), only_writer(target):
+        others = [target.with_suffix(f".{SUFFIXES[name]}") for name in wanted.formats]
+        sweep(target, beside(target), *others)
+        finished, note = is_finished(target, inputs), ""  # by another call too, for which this one has waited
+        if not finished:
+            note = _decode(settings, recording, target, inputs, turns, review=wanted.review, say=say)
+        transcript = chat.read(target)
+        for name, path in zip(wanted.formats, others, strict=True):
+            write(transcript, path, name)
+        Partial(target, inputs).remove()
     return Done(recording.path, target, finished, _counts(transcript), note)
 
 
@@ -78,12 +85,10 @@ def _decode(
     say: Callable[[float], None],
 ) -> str:
     """Write the transcript and return what decoding met with."""
-    partial = Partial(target, inputs)
-    made = settings.transcriber.write(recording, progress=say, turns=turns, partial=partial)
+    made = settings.transcriber.write(recording, progress=say, turns=turns, partial=Partial(target, inputs))
     if review:  # before the transcript, for a transcript that is there is finished
         write_review(doubtful(made, recording.path.name, load_calibration(settings.model)), beside(target))
     chat.write(stamped(made.transcript, inputs), target)
-    partial.remove()
     return "; ".join(remark for remark in (recording.remark, *made.remarks) if remark)
 
 

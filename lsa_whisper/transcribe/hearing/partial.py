@@ -14,8 +14,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from lsa_whisper import plain_json
-from lsa_whisper.errors import LsaWhisperError
+from lsa_whisper import disk, plain_json
 from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcribe.engines.decoder import DecodedWindow, Piece, TimedText
 
@@ -67,12 +66,10 @@ class Partial:
         self._write(json.dumps(rows).encode() + b"\n", "ab")
 
     def _write(self, data: bytes, mode: str) -> None:
-        try:
+        with disk.writing(self.path):
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with self.path.open(mode) as file:
                 file.write(data)
-        except OSError as error:
-            raise LsaWhisperError(f"{self.path}: cannot write it ({error.strerror}); check folder and disk") from error
 
     def remove(self) -> None:
         """Delete what is kept for this transcript, that of other models and settings too."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from lsa_whisper.audio import Recording
-from lsa_whisper.errors import CheckpointError, LsaWhisperError
+from lsa_whisper.errors import CheckpointError, DiskError, LsaWhisperError
 from lsa_whisper.transcribe.files.outcome import Done, Failure
 
 _TRIES = 2
@@ -40,9 +40,9 @@ class Died:
 
 @dataclass(frozen=True)
 class Hopeless:
-    """A worker found that no recording can be done: the model cannot be loaded."""
+    """A worker found that no recording can be done: the model cannot be loaded, or the disk is full."""
 
-    reason: str
+    error: CheckpointError | DiskError
 
 
 News = float | Done | Failure | Died | Hopeless
@@ -73,8 +73,8 @@ def attempt(work: Work, task: Task, say: Callable[[float], None]) -> Done | Fail
     """Return what became of a recording; what a user can cause is no exception here, so that any worker can tell it."""
     try:
         return work(task.recording, task.target, say)
-    except CheckpointError as error:
-        return Hopeless(str(error))
+    except (CheckpointError, DiskError) as error:
+        return Hopeless(error)
     except (LsaWhisperError, OSError, RuntimeError) as error:
         return Failure(task.recording.path, str(error))
 
@@ -92,6 +92,7 @@ def share_out(
 
     Raises:
         CheckpointError: the model cannot be loaded.
+        DiskError: the disk takes no transcripts.
     """
     waiting = deque(sorted(tasks, key=lambda number: (-tasks[number].recording.duration_s, number)))
     deaths: Counter[int] = Counter()
@@ -111,7 +112,7 @@ def share_out(
                 continue
             del busy[worker]
             if isinstance(news, Hopeless):
-                raise CheckpointError(news.reason)
+                raise news.error
             if not isinstance(news, Died):
                 yield number, news
                 begin(worker) if waiting else pool.dismiss(worker)

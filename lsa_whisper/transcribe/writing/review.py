@@ -12,8 +12,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from lsa_whisper import disk
 from lsa_whisper.errors import LsaWhisperError
-from lsa_whisper.formats.whole import write_whole
+from lsa_whisper.formats.whole import sweep, write_whole
+from lsa_whisper.lock import only_writer
 from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcribe.writing.assemble import Written
 from lsa_whisper.transcribe.writing.attribute import matched_times
@@ -85,8 +87,9 @@ def gather(transcripts: Iterable[Path], path: Path) -> list[Path]:
     """
     without: list[Path] = []
     rows = [row for transcript in transcripts for row in _rows(transcript, without)]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write(worst_first(rows), path)
+    with disk.writing(path), only_writer(path):
+        sweep(path)
+        write(worst_first(rows), path)
     return without
 
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import signal
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
@@ -15,7 +13,6 @@ import pytest
 import shared_out
 
 from lsa_whisper.errors import CheckpointError
-from lsa_whisper.transcribe.files.lock import only_writer
 from lsa_whisper.transcribe.files.outcome import Done, Failure
 from lsa_whisper.transcribe.workers.crew import share_out
 from lsa_whisper.transcribe.workers.processes import processes
@@ -88,26 +85,3 @@ def test_processes_end_with_the_one_that_started_them(tmp_path):
     run.kill()
     run.wait()
     until(lambda: gone(worker), 10)
-
-
-def test_the_second_writer_waits_until_the_first_is_done_or_dead(tmp_path, capfd):
-    target = tmp_path / "visit.cha"
-    code = "import sys, time, pathlib\nfrom lsa_whisper.transcribe.files.lock import only_writer\n"
-    code += "with only_writer(pathlib.Path(sys.argv[1])):\n    print('held', flush=True)\n    time.sleep(60)"
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
-    first = subprocess.Popen([sys.executable, "-c", code, target], stdout=subprocess.PIPE, text=True, env=environment)
-    assert first.stdout.readline() == "held\n"
-    entered = threading.Event()
-
-    def second():
-        with only_writer(target):
-            entered.set()
-
-    thread = threading.Thread(target=second)
-    thread.start()
-    assert not entered.wait(0.5)
-    os.kill(first.pid, signal.SIGKILL)
-    thread.join(30)
-    assert entered.is_set() and "another call is writing it" in capfd.readouterr().err
-    assert list(tmp_path.iterdir()) == []
-    first.wait()

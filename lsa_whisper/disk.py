@@ -1,0 +1,74 @@
+"""What a disk refuses to take, whichever library is told so: it is full, read-only, over quota, somebody else's."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from lsa_whisper.errors import DiskError, LsaWhisperError
+
+_FULL = {errno.ENOSPC, errno.EFBIG, errno.EROFS, getattr(errno, "EDQUOT", errno.ENOSPC)}  # Windows knows no quota
+_CLOSED = {errno.EACCES, errno.EPERM, errno.EIO, errno.ENOTDIR, errno.EEXIST, errno.ENAMETOOLONG}
+"""What may as well be said of a file that is read."""
+_IN_WORDS = re.compile(r"\[errno (\d+)\]|\(os error (\d+)\)", re.IGNORECASE)  # Arrow's way and Rust's
+_TORCH = re.compile(r"PytorchStreamWriter failed|inline_container\.cc|iostream error")
+
+
+def refusal(error: BaseException) -> str | None:
+    """Return why a disk did not take what was written, ``None`` when ``error`` is about something else.
+
+    >>> refusal(OSError(28, "No space left on device", "model.bin"))
+    'No space left on device'
+    >>> refusal(RuntimeError("I/O error: Read-only file system (os error 30)"))
+    'Read-only file system'
+    >>> refusal(ValueError("no such option"))
+    """
+    if (number := _number(error)) is not None:
+        return os.strerror(number) if number in _FULL | _CLOSED else None
+    return "not all of it was taken" if isinstance(error, RuntimeError) and _TORCH.search(str(error)) else None
+
+
+def _number(error: BaseException) -> int | None:
+    """Return the system's number for what went wrong, where the library that was told it passes it on."""
+    if isinstance(error, OSError) and error.errno is not None:
+        return error.errno
+    found = _IN_WORDS.search(str(error))
+    return int(found[1] or found[2]) if found else None
+
+
+def kind_of(error: BaseException) -> type[LsaWhisperError]:
+    """Return the kind of error to raise for a refusal: another one when other files may still be taken."""
+    number = _number(error)
+    return DiskError if number is None or number in _FULL else LsaWhisperError
+
+
+@contextmanager
+def writing(place: Path, kind: type[LsaWhisperError] | None = None) -> Iterator[None]:
+    """Make one sentence of it when the disk refuses what is written to ``place`` in this block.
+
+    Raises:
+        LsaWhisperError: it did; of the ``kind`` that is asked for, else a :class:`DiskError` where that fits.
+    """
+    try:
+        yield
+    except LsaWhisperError:
+        raise
+    except Exception as error:  # each library has its own
+        reason, other = refusal(error), _elsewhere(error, place)
+        if reason is None or (other and _number(error) in _CLOSED):
+            raise
+        raise (kind or kind_of(error))(
+            f"{other or place}: cannot be written ({reason}); make room there, or choose another place"
+        ) from error
+
+
+def _elsewhere(error: Exception, place: Path) -> Path | None:
+    """Return the file that ``error`` names, if it lies neither below ``place`` nor beside it."""
+    if not isinstance(error, OSError) or not isinstance(error.filename, str | bytes | os.PathLike):
+        return None
+    named = Path(os.fsdecode(error.filename))
+    return None if named.absolute().is_relative_to(place.absolute().parent) else named

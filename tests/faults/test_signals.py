@@ -1,0 +1,62 @@
+"""Ctrl-C in one process, and ranks that fail: what is said, what is saved, and that all come to an end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+
+import pytest
+from calls import Call, call
+
+pytestmark = pytest.mark.slow
+LONG = ("--set", "training.max_steps=100000", "--set", "training.save_steps=100000", "--set", "evaluation.every=100000")
+FAILS = """
+import os
+
+if os.environ.get("RANK") == "{rank}":
+    from lsa_whisper.finetune import trainer
+
+    ours = trainer.SpeechTrainer.training_step
+
+    def fails(self, *given):
+        if self.state.global_step == 2:
+            raise ZeroDivisionError("the sun was in my eyes")
+        return ours(self, *given)
+
+    trainer.SpeechTrainer.training_step = fails
+"""
+
+
+@pytest.mark.parametrize(("told", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_saves_and_the_same_command_goes_on(told, status, jobs, tmp_path):
+    words = jobs["finetune"].typed(tmp_path / "out")
+    made = Call([*words, *LONG], tmp_path / "said")
+    while "step 3/" not in made.said:
+        assert made.wait(0.05) is None, made.said
+    os.kill(made.pid, told)
+    assert made.wait() == status, made.said
+    assert made.said.count("the same command goes on") == (2 if told == signal.SIGINT else 1), made.said
+    assert "Traceback" not in made.said
+    (saved,) = (tmp_path / "out.unfinished").glob("checkpoint-*")
+    code, said = call(words, tmp_path / "said")
+    assert code == 0 and f"going on from {saved}" in said, said
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+def test_a_rank_that_raises_ends_the_others_and_its_traceback_is_shown_once(rank, jobs, tmp_path):
+    (tmp_path / "sitecustomize.py").write_text(FAILS.format(rank=rank))
+    paths = os.pathsep.join([str(tmp_path), *sys.path])
+    made = Call(
+        [*jobs["two ranks"].typed(tmp_path / "out"), *LONG, "--processes", "2"],
+        tmp_path / "said",
+        environment={"PYTHONPATH": paths, "OMP_NUM_THREADS": "1"},
+    )
+    while "step 2/" not in made.said:
+        assert made.wait(0.05) is None, made.said
+    began = time.monotonic()
+    assert made.wait() == 1, made.said
+    assert time.monotonic() - began < 60
+    assert made.said.count("Traceback") == 1 and made.said.count("ZeroDivisionError: the sun") >= 1, made.said
+    assert f"process {rank} of 2 failed" in made.said

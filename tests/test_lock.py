@@ -1,0 +1,70 @@
+"""A lock ends with the process that holds it, however that ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from lsa_whisper.errors import LsaWhisperError
+from lsa_whisper.lock import is_taken, only_writer
+
+HOLDS = """
+import os, sys, time
+from pathlib import Path
+from lsa_whisper.lock import only_writer
+with only_writer(Path(sys.argv[1])):
+    {first}
+    print("held", flush=True)
+    time.sleep(60)
+"""
+
+
+def holder(target, first="pass"):
+    """Return a process that holds the lock for a minute, once it has it."""
+    command = [sys.executable, "-c", HOLDS.format(first=first), target]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment, start_new_session=True)
+    assert process.stdout.readline() == "held\n"
+    return process
+
+
+def test_the_second_writer_waits_until_the_first_is_done_or_dead(tmp_path, capfd):
+    target, entered = tmp_path / "visit.cha", threading.Event()
+    first = holder(target)
+    with (
+        pytest.raises(LsaWhisperError, match="another call is writing it; let that one end"),
+        only_writer(target, wait=False),
+    ):
+        pass
+
+    def second():
+        with only_writer(target):
+            entered.set()
+
+    thread = threading.Thread(target=second)
+    thread.start()
+    assert not entered.wait(0.5) and is_taken(target)
+    first.kill()
+    thread.join(30)
+    assert entered.is_set() and "another call is writing it; waiting" in capfd.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+    first.wait()
+
+
+def test_a_copy_of_the_process_does_not_hold_the_lock_on(tmp_path):
+    """Data loaders are such copies, and may live some seconds longer than the run that was killed."""
+    first = holder(tmp_path / "out", "if os.fork() == 0: time.sleep(60); os._exit(0)")
+    try:
+        first.kill()
+        first.wait()
+        assert is_taken(tmp_path / "out")
+        with only_writer(tmp_path / "out", wait=False):
+            pass
+        assert not is_taken(tmp_path / "out")
+    finally:
+        os.killpg(first.pid, signal.SIGKILL)
