@@ -36,7 +36,7 @@ _CONTEXT.set_forkserver_preload(
         "lsa_whisper.finetune.run",
         "lsa_whisper.finetune.plot",
         "lsa_whisper.transcribe.jobs",
-        "lsa_whisper.transcribe.decode_hf",
+        "lsa_whisper.transcribe.engines.hf",
     ]
 )
 PATIENCE_S = 300
