@@ -112,6 +112,7 @@ def share_out(
                 continue
             del busy[worker]
             if isinstance(news, Hopeless):
+                pool.dismiss(worker)
                 raise news.error
             if not isinstance(news, Died):
                 yield number, news
