@@ -50,7 +50,7 @@ def record(evaluation: Evaluation) -> dict[str, Any]:
             }
             for d in evaluation.differences
         ],
-        "remarks": list(evaluation.remarks()),
+        "remarks": [*evaluation.remarks(), *evaluation.judgements()],
     }
 
 

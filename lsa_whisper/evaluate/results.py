@@ -43,6 +43,24 @@ class Difference:
             return None
         return self.first if (self.difference < 0) == self.metric.lower_is_better else self.second
 
+    @property
+    def points(self) -> str:
+        """How large a difference is whose interval leaves out zero, whichever way it points.
+
+        >>> from lsa_whisper.evaluate.metrics import METRICS
+        >>> Difference(METRICS[0], "a", "b", -0.12, Interval(-0.15, -0.1), 6).points
+        '12.0 points (10.0 to 15.0)'
+        """
+        size = f"{100 * abs(self.difference):.1f} points"
+        if self.interval is None:
+            return size
+        low, high = sorted((100 * abs(self.interval.low), 100 * abs(self.interval.high)))
+        return f"{size} ({low:.1f} to {high:.1f})"
+
+    def worse(self, better: str) -> str:
+        """Return the other system than ``better``."""
+        return self.second if better == self.first else self.first
+
     def __str__(self) -> str:
         text = f"{self.first} - {self.second}: {100 * self.difference:+.1f} points"
         if self.interval is None:
@@ -94,7 +112,7 @@ class Evaluation:
         for mode in self.wanted.published:
             shown = (percent(system.published_errors(mode).rate) for system in self._all)
             rows.append([f"not ours: {MODES[mode].title}", *shown])
-        return "\n".join([columns([["", *self.systems], *rows]), *self.remarks()])
+        return "\n".join([columns([["", *self.systems], *rows]), *self.remarks(), *self.judgements()])
 
     @property
     def _all(self) -> list[System]:
@@ -120,6 +138,21 @@ class Evaluation:
             yield "the systems can write different disfluency classes: compare them class by class, not in all together"
         if len(self.systems) > 1 and len(self._all[0].files) < ENOUGH_FILES:
             yield f"too few files to say which system is better: at least {ENOUGH_FILES} are needed"
-        for d in self.differences:
-            if d.better is not None:
-                yield f"{d.better} is better in “{d.metric.title.lower()}” ({d})"
+        elif self.differences and not self.better_in:
+            yield "no difference between the systems is larger than chance makes it"
+
+    @cached_property
+    def better_in(self) -> dict[tuple[Metric, str], list[Difference]]:
+        """What each system is better in, and the differences that show it, one for each system it is better than."""
+        found: dict[tuple[Metric, str], list[Difference]] = {}
+        for metric in METRICS:
+            for d in self.differences:
+                if d.metric is metric and d.better is not None:
+                    found.setdefault((metric, d.better), []).append(d)
+        return found
+
+    def judgements(self) -> Iterator[str]:
+        """Yield in plain sentences which system is better in what."""
+        for (metric, name), shown in self.better_in.items():
+            figures = f" ({shown[0]})" if len(self.systems) == 2 else ""
+            yield f"{name} is better in “{metric.title.lower()}” than {listed([d.worse(name) for d in shown])}{figures}"

@@ -13,7 +13,7 @@ from lsa_whisper.evaluate.metrics import METRICS
 from lsa_whisper.evaluate.results import Evaluation
 from lsa_whisper.evaluate.system import System
 from lsa_whisper.evaluate.table import COUNTED, Entry, Table, counted, head, with_interval
-from lsa_whisper.evaluate.text import percent
+from lsa_whisper.evaluate.text import listed, percent
 
 _SHARES = {"ttr", "mattr", "maze_share"}
 
@@ -21,7 +21,7 @@ _SHARES = {"ttr", "mattr", "maze_share"}
 def tables(evaluation: Evaluation) -> list[Table]:
     """Return every table of the report that has something to show."""
     systems = list(evaluation.systems.values())
-    found = _headline(systems), _disfluencies(systems), *confusions(systems), _rates(systems)
+    found = _headline(systems), _better(evaluation), _disfluencies(systems), *confusions(systems), _rates(systems)
     made = *found, *_language(systems), *breakdowns(evaluation), _speakers(systems), _files(systems)
     return [table for table in made if table.rows]
 
@@ -44,6 +44,22 @@ def _headline(systems: Sequence[System]) -> Table:
         "At a glance",
         ranges if len(systems[0].files) > 1 else "A single file: nothing can be said about how sure these figures are.",
         (Entry("Measure"), *(Entry(system.name) for system in systems)),
+        tuple(rows),
+    )
+
+
+def _better(evaluation: Evaluation) -> Table:
+    rows = []
+    for (metric, name), shown in evaluation.better_in.items():
+        others = [d.worse(name) for d in shown]
+        each = "; ".join(f"{other}: by {d.points}" for other, d in zip(others, shown, strict=True))
+        than = Entry(listed(others), hover=each if len(shown) > 1 else "")
+        size = Entry(shown[0].points if len(shown) == 1 else "")
+        rows.append((Entry(metric.title, metric.abbreviation, metric.definition), Entry(name), than, size))
+    return Table(
+        "Which is better",
+        "Only where chance hardly explains it: the range of the difference, on the same files, leaves out zero.",
+        head("Measure", "System", "Better than", "By"),
         tuple(rows),
     )
 

@@ -11,6 +11,7 @@ from lsa_whisper.chat import Disfluency, Participant
 from lsa_whisper.errors import CorpusError
 from lsa_whisper.evaluate import evaluate
 from lsa_whisper.evaluate.metrics import METRICS
+from lsa_whisper.evaluate.tables import tables
 from lsa_whisper.timespan import TimeSpan
 
 PAIRED = Path(__file__).resolve().parents[3] / "shared" / "data" / "paired"
@@ -61,6 +62,26 @@ def test_better_is_said_only_where_the_interval_excludes_zero(corpus):
     assert "perfect is better in “word errors, as spoken”" in evaluation.table()
     for d in evaluation.differences:
         assert d.better is None or d.interval.excludes_zero
+
+
+def test_who_is_better_than_whom_is_a_table_with_a_line_for_each_system(corpus):
+    names = ["deaf", "perfect", "twin"]
+    evaluation = evaluate(corpus / "reference", [corpus / n for n in ("deaf", "perfect", "perfect")], names=names)
+    (better,) = (table for table in tables(evaluation) if table.title == "Which is better")
+    lines = {(row[0].small, row[1].text): row[2:] for row in better.rows}
+    assert {system for _, system in lines} == {"perfect", "twin"}
+    than, by = lines["WER-V", "perfect"]
+    (d,) = (d for d in evaluation.differences if (d.metric.key, d.second) == ("wer_verbatim", "perfect"))
+    assert than.text == "deaf" and by.text == d.points and d.points.startswith(f"{100 * d.difference:.1f} points (")
+    assert "perfect is better in “word errors, as spoken” than deaf\n" in evaluation.table()
+    assert not any("better in" in remark for remark in evaluation.remarks())
+
+
+def test_that_nobody_is_better_is_said(corpus):
+    evaluation = evaluate(corpus / "reference", [corpus / "deaf", corpus / "deaf"], names=["one", "other"])
+    assert "no difference between the systems is larger than chance makes it" in list(evaluation.remarks())
+    assert not any(table.title == "Which is better" for table in tables(evaluation))
+    assert "larger than chance" not in evaluate(corpus / "reference", [corpus / "deaf"]).table()
 
 
 def test_few_files_never_make_a_system_better(corpus):
