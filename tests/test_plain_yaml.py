@@ -46,7 +46,7 @@ def test_hostile_text_is_one_error_at_once(text, tmp_path):
         recipe.read(path)
     with pytest.raises(CorpusError):
         read_card(path)
-    assert time.process_time() - began < 5
+    assert time.process_time() - began < 60  # unbounded it would be hours; how fast it is, is no matter of a test
     assert len(str(said.value)) < 1000 and "\n" not in str(said.value)
 
 
