@@ -56,9 +56,9 @@ class Stop(TrainerCallback):
         """Ask for a checkpoint and the end, in all processes after the same step."""
         if self._parent and os.getppid() != self._parent:
             self.signal = self.signal or signal.SIGTERM
-        if self.accelerator.num_processes > 1:
-            self.signal = self._of_any()
-        if self.signal:
+        # All stop after the same step. A signal that comes while they ask each other waits for the next one.
+        if agreed := self._of_any() if self.accelerator.num_processes > 1 else self.signal:
+            self.signal = agreed
             control.should_save = control.should_training_stop = True
 
     def _of_any(self) -> int:

@@ -8,6 +8,8 @@ import os
 import signal
 
 import pytest
+import torch
+from transformers import TrainerControl
 
 from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetune import finetune, resume, stop
@@ -191,3 +193,23 @@ def test_what_nohup_ignores_stays_ignored():
         assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
     finally:
         signal.signal(signal.SIGHUP, before)
+
+
+def test_a_signal_that_comes_while_processes_ask_each_other_is_not_lost():
+    """All were asked before it came, so this step is not the last one; the next is."""
+
+    class Two:
+        num_processes, device = 2, "cpu"
+
+        def gather(self, told):
+            if not stopping.signal:
+                os.kill(os.getpid(), signal.SIGTERM)
+                return told
+            return torch.stack((told, torch.zeros_like(told)))
+
+    stopping, control = stop.Stop(Two()), TrainerControl()
+    with stopping.listening():
+        stopping.on_step_end(None, None, control)
+        assert not control.should_training_stop and stopping.signal == signal.SIGTERM
+        stopping.on_step_end(None, None, control)
+    assert control.should_training_stop and control.should_save and stopping.signal == signal.SIGTERM
