@@ -43,7 +43,7 @@ test-batchalign: .venv-batchalign/.ready
 
 # Which lines and branches of the rooms without torch the tests go through; below 95 % in any room it fails. With the
 # usual number of generated texts it takes some three minutes of one core.
-MEASURED := chat labels evaluate manifest.py plain_yaml.py
+MEASURED := chat labels evaluate manifest plain_yaml.py
 coverage: $(READY)
 	$(BIN)/python -m coverage run -m pytest -q -m 'not slow' tests/chat tests/evaluate tests/inspection \
 	  $(wildcard tests/test_labels*.py) tests/test_manifest.py tests/test_plain_yaml.py \

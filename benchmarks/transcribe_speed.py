@@ -35,6 +35,15 @@ from lsa_whisper.transcribe.speech.energy import find_speech
 from lsa_whisper.transcribe.speech.windows import cut_windows
 
 Run = Callable[[], Any]
+_GREEDY: dict[str, Any] = {
+    "language": "en",
+    "beam_size": 1,
+    "temperature": 0.0,
+    "compression_ratio_threshold": None,
+    "log_prob_threshold": None,
+    "no_speech_threshold": None,
+}
+"""What faster-whisper is told: the likeliest token each time, and no second try."""
 
 
 def main() -> None:
@@ -177,20 +186,7 @@ def faster(model: Path, audio: Path, device: str, dtype: str, options: argparse.
     loaded = WhisperModel(str(model), device=device, compute_type=dtype, cpu_threads=options.threads)
     samples, _ = soundfile.read(audio, dtype="float32")
 
-    def run() -> None:
-        segments, _ = loaded.transcribe(
-            samples,
-            language="en",
-            beam_size=1,
-            temperature=0.0,
-            condition_on_previous_text=False,
-            compression_ratio_threshold=None,
-            log_prob_threshold=None,
-            no_speech_threshold=None,
-        )
-        list(segments)
-
-    return run
+    return lambda: list(loaded.transcribe(samples, condition_on_previous_text=False, **_GREEDY)[0])
 
 
 def faster_batched(model: Path, audio: Path, device: str, dtype: str, options: argparse.Namespace) -> Run:
@@ -205,23 +201,8 @@ def faster_batched(model: Path, audio: Path, device: str, dtype: str, options: a
     clips = [{"start": span.start_ms / 1000, "end": span.end_ms / 1000} for span in spans]
     samples, _ = soundfile.read(audio, dtype="float32")
 
-    def run() -> None:
-        segments, _ = batched.transcribe(
-            samples,
-            language="en",
-            beam_size=1,
-            temperature=0.0,
-            vad_filter=False,
-            clip_timestamps=clips,
-            batch_size=options.batch_size,
-            without_timestamps=False,
-            compression_ratio_threshold=None,
-            log_prob_threshold=None,
-            no_speech_threshold=None,
-        )
-        list(segments)
-
-    return run
+    over = {"vad_filter": False, "clip_timestamps": clips, "without_timestamps": False}
+    return lambda: list(batched.transcribe(samples, batch_size=options.batch_size, **over, **_GREEDY)[0])
 
 
 if __name__ == "__main__":

@@ -218,7 +218,7 @@ def test_rows_mapped_from_disk_are_the_same_windows(recordings, tmp_path, monkey
 
     held = WindowDataset(recordings, small())
     monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path)
-    monkeypatch.setattr(manifest, "MAPPED_FROM_BYTES", 0)
+    monkeypatch.setattr(manifest.mapped, "MAPPED_FROM_BYTES", 0)
     mapped = WindowDataset(recordings, small())
     assert not held.rows.cache_files and mapped.rows.cache_files
     assert [mapped.segment(row) for row in range(5)] == manifest.read(recordings)

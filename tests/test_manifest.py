@@ -141,7 +141,7 @@ def test_open_dataset_maps_the_same_rows(tmp_path, monkeypatch):
 def test_open_rows_keeps_every_name_and_says_where_a_row_is_bad(tmp_path, monkeypatch, mapped_from):
     datasets = pytest.importorskip("datasets")
     monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", Path(tmp_path / "cache"))
-    monkeypatch.setattr(manifest, "MAPPED_FROM_BYTES", mapped_from)
+    monkeypatch.setattr(manifest.mapped, "MAPPED_FROM_BYTES", mapped_from)
     rows = [segment(audio_filepath=f"/there/{name}.wav") for name in ("a", "é", "caf\udce9")]
     manifest.write(rows, tmp_path / "train.jsonl")
     assert [manifest.from_row(row) for row in manifest.open_rows(tmp_path / "train.jsonl")] == rows
@@ -154,7 +154,7 @@ def test_open_rows_keeps_every_name_and_says_where_a_row_is_bad(tmp_path, monkey
 def test_a_long_manifest_is_copied_once(tmp_path, monkeypatch):
     datasets = pytest.importorskip("datasets")
     monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", Path(tmp_path / "cache"))
-    monkeypatch.setattr(manifest, "MAPPED_FROM_BYTES", 0)
+    monkeypatch.setattr(manifest.mapped, "MAPPED_FROM_BYTES", 0)
     manifest.write([segment()], tmp_path / "train.jsonl")
     manifest.open_rows(tmp_path / "train.jsonl")
     (copy,) = (tmp_path / "cache" / "lsa_whisper").iterdir()
@@ -170,7 +170,7 @@ def test_a_cache_without_room_is_said_with_the_way_out(tmp_path, monkeypatch):
     datasets = pytest.importorskip("datasets")
     (tmp_path / "cache").write_text("not a folder")
     monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
-    monkeypatch.setattr(manifest, "MAPPED_FROM_BYTES", 0)
+    monkeypatch.setattr(manifest.mapped, "MAPPED_FROM_BYTES", 0)
     manifest.write([segment()], tmp_path / "train.jsonl")
     with pytest.raises(ManifestError, match=r"train\.jsonl: cannot be copied to .*; set HF_DATASETS_CACHE to a folder"):
         manifest.open_rows(tmp_path / "train.jsonl")

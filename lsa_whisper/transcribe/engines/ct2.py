@@ -22,7 +22,7 @@ import torch
 
 from lsa_whisper.checkpoint import Converted, decoder_prompt
 from lsa_whisper.errors import CheckpointError
-from lsa_whisper.transcribe.engines.decoder import DecodedWindow, Spelling, by_length, token_limit
+from lsa_whisper.transcribe.engines.decoder import DecodedWindow, Spelling, in_batches, token_limit
 from lsa_whisper.transcribe.engines.features import log_mel
 from lsa_whisper.transcribe.engines.rules import writable
 
@@ -52,10 +52,7 @@ class CTranslate2Decoder:
         Args:
             windows: float32 mono samples at the model's rate; what exceeds the context is not heard.
         """
-        results: dict[int, DecodedWindow] = {}
-        for chosen in by_length(windows, self._batch_size):
-            results.update(zip(chosen, self._decode_batch([windows[index] for index in chosen]), strict=True))
-        return [results[index] for index in range(len(windows))]
+        return in_batches(windows, self._batch_size, self._decode_batch)
 
     def _decode_batch(self, windows: Sequence[np.ndarray]) -> list[DecodedWindow]:
         durations_s = [min(len(window) / self._rate_hz, self._converted.context_s) for window in windows]

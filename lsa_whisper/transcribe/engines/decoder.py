@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Protocol, runtime_checkable
@@ -88,15 +88,22 @@ def token_limit(duration_s: float, prompt_length: int, max_positions: int) -> in
     return max(1, min(round(30 * duration_s) + 24, max_positions - prompt_length))
 
 
-def by_length(windows: Sequence[Any], batch_size: int) -> Iterator[list[int]]:
-    """Yield the indices of each batch: windows of like length, because a batch lasts as long as its longest text.
+def in_batches(
+    windows: Sequence[Any], batch_size: int, decode: Callable[[list[Any]], list[DecodedWindow]]
+) -> list[DecodedWindow]:
+    """Return one result per window, in order, from ``decode``, which is given windows of like length together.
 
-    >>> list(by_length(["aa", "aaaa", "a", "aaa"], 2))
-    [[1, 3], [0, 2]]
+    A batch lasts as long as its longest text.
+
+    >>> in_batches(["aa", "aaaa", "a", "aaa"], 2, lambda batch: ["+".join(batch)] * len(batch))
+    ['aa+a', 'aaaa+aaa', 'aa+a', 'aaaa+aaa']
     """
     order = sorted(range(len(windows)), key=lambda index: -len(windows[index]))
+    results: dict[int, DecodedWindow] = {}
     for first in range(0, len(order), batch_size):
-        yield order[first : first + batch_size]
+        chosen = order[first : first + batch_size]
+        results.update(zip(chosen, decode([windows[index] for index in chosen]), strict=True))
+    return [results[index] for index in range(len(windows))]
 
 
 @dataclass(frozen=True)

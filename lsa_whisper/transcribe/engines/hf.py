@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from lsa_whisper.checkpoint import Checkpoint, decoder_prompt
-from lsa_whisper.transcribe.engines.decoder import DecodedWindow, Spelling, by_length, token_limit
+from lsa_whisper.transcribe.engines.decoder import DecodedWindow, Spelling, in_batches, token_limit
 from lsa_whisper.transcribe.engines.features import log_mel
 from lsa_whisper.transcribe.engines.rules import Rules
 from lsa_whisper.transcribe.engines.token_times import token_times
@@ -44,10 +44,7 @@ class TransformersDecoder:
         Args:
             windows: float32 mono samples at the model's rate; what exceeds the context is not heard.
         """
-        results: dict[int, DecodedWindow] = {}
-        for chosen in by_length(windows, self._batch_size):
-            results.update(zip(chosen, self._decode_batch([windows[index] for index in chosen]), strict=True))
-        return [results[index] for index in range(len(windows))]
+        return in_batches(windows, self._batch_size, self._decode_batch)
 
     def decode_after(self, window: np.ndarray, previous: str) -> DecodedWindow:
         """Return the result of one window, with the text of the one before it as Whisper's prompt.

@@ -1,0 +1,29 @@
+"""``Segment``: one training window, one JSON line; read, write and check manifests.
+
+The column names are those NeMo and lhotse use, so a manifest of another tool with only ``audio_filepath``, ``offset``,
+``duration`` and ``text`` loads too, and columns this package does not know are passed over.
+
+Paths: a recording that lies beside the prepared folder or in it (below the parent of the manifest's folder) is written
+relative to the manifest, so that both can be moved together; any other recording is written as an absolute path, so
+that the prepared folder can be moved alone.
+"""
+
+from lsa_whisper.manifest.files import describe_row, read, serialize_row, sha256, stream, write
+from lsa_whisper.manifest.mapped import from_row, open_dataset, open_rows
+from lsa_whisper.manifest.segment import SPLITS, TIMESTAMP, Segment, parse_row
+
+__all__ = [
+    "SPLITS",
+    "TIMESTAMP",
+    "Segment",
+    "describe_row",
+    "from_row",
+    "open_dataset",
+    "open_rows",
+    "parse_row",
+    "read",
+    "serialize_row",
+    "sha256",
+    "stream",
+    "write",
+]

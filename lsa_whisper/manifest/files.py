@@ -1,0 +1,111 @@
+"""Manifests on disk: JSON lines, or the Parquet shards of ``prepare --shards``; read row by row, written whole."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from lsa_whisper.errors import ManifestError
+from lsa_whisper.manifest.segment import NAMES, Segment, parse_row, segment_of
+
+LONGEST_ROW = 1 << 20
+"""In characters; a window of thirty seconds has some thousand."""
+
+
+def stream(path: Path | str, *, start: int = 0) -> Iterator[Segment]:
+    """Yield the segments of the manifest at ``path`` one by one, audio paths made absolute.
+
+    A Parquet shard (``.parquet``) is a manifest too; the audio in it is passed over. The first ``start`` lines of a
+    JSON-lines manifest are passed over unread.
+
+    Raises:
+        ManifestError: The file is missing or unreadable, or a row is bad (``path:line: what is wrong``).
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise ManifestError(f"{path}: no such manifest; make one with 'lsa-whisper prepare'")
+    folder = path.resolve().parent
+    for segment in _parquet_rows(path) if path.suffix == ".parquet" else _json_rows(path, start):
+        audio = os.path.normpath(folder / segment.audio_filepath)
+        yield dataclasses.replace(segment, audio_filepath=audio)
+
+
+def _json_rows(path: Path, start: int) -> Iterator[Segment]:
+    with path.open(encoding="utf-8") as lines:
+        try:
+            for number, line in enumerate(iter(lambda: lines.readline(LONGEST_ROW), ""), 1):
+                if len(line) == LONGEST_ROW:
+                    raise ManifestError(f"{path}:{number}: longer than any row; is this a JSON-lines manifest?")
+                if number > start and line.strip():
+                    yield parse_row(line, place=f"{path}:{number}")
+        except UnicodeDecodeError as error:
+            raise ManifestError(f"{path}: not UTF-8 text; is this a JSON-lines manifest?") from error
+
+
+def _parquet_rows(path: Path) -> Iterator[Segment]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(path) as file:
+            columns = [name for name in NAMES if name in file.schema_arrow.names]
+            rows = (row for batch in file.iter_batches(columns=columns) for row in batch.to_pylist())
+            for number, row in enumerate(rows, 1):
+                yield segment_of(row, f"{path}:{number}")
+    except pa.ArrowInvalid as error:
+        raise ManifestError(f"{path}: not a Parquet file that can be read; prepare the data again") from error
+
+
+def read(path: Path | str) -> list[Segment]:
+    """Return all segments of the manifest at ``path``, audio paths made absolute.
+
+    Raises:
+        ManifestError: As :func:`stream` does.
+    """
+    return list(stream(path))
+
+
+def write(segments: Iterable[Segment], path: Path | str) -> None:
+    """Write ``segments`` to ``path``, one JSON line each; the file appears whole or not at all."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    folder = path.resolve().parent
+    partial = path.with_name(f".{path.name}.partial")
+    try:
+        with partial.open("w", encoding="utf-8", newline="\n") as file:
+            for segment in segments:
+                file.write(serialize_row(segment, folder) + "\n")
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def describe_row(segment: Segment, folder: Path) -> dict[str, Any]:
+    """Return the columns of ``segment`` for a manifest in ``folder`` (absolute), with its path as the package says."""
+    row = {name: getattr(segment, name) for name in NAMES}
+    audio = Path(segment.audio_filepath)
+    if audio.is_absolute() and audio.is_relative_to(folder.parent):
+        row["audio_filepath"] = Path(os.path.relpath(audio, folder)).as_posix()
+    return row
+
+
+def serialize_row(segment: Segment, folder: Path) -> str:
+    """Return ``segment`` as one JSON line for a manifest in ``folder`` (absolute)."""
+    row = describe_row(segment, folder)
+    line = json.dumps(row, ensure_ascii=False)
+    try:
+        line.encode()
+    except UnicodeEncodeError:  # a file name that is not UTF-8 comes from the system as lone surrogates
+        line = json.dumps(row)
+    return line
+
+
+def sha256(path: Path | str) -> str:
+    """Return the SHA-256 of the file at ``path`` in hexadecimal, for provenance."""
+    with Path(path).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,122 @@
+"""One training window as one row: what it holds, and what is wrong with a row that another program wrote."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import reprlib
+from dataclasses import dataclass
+from typing import Any
+
+from lsa_whisper import plain_json
+from lsa_whisper.errors import ManifestError
+from lsa_whisper.timespan import TimeSpan
+
+SPLITS = ("train", "dev", "test")
+TIMESTAMP = re.compile(r"<\|(\d+\.\d\d)\|>")
+"""Whisper's marks of time inside a text, in seconds from the window's start."""
+LONGEST_S = 1e6
+"""No recording is longer, in seconds: eleven days."""
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A stretch of a recording, at most one context long, and the text a model learns to write for it.
+
+    Attributes:
+        audio_filepath: Absolute after reading; :mod:`lsa_whisper.manifest` says what is written.
+        offset: Where the window begins in the recording, in seconds.
+        duration: How long it is, in seconds.
+        text: The labels; may hold Whisper's timestamp tokens (``<|0.00|>``), relative to ``offset``.
+        speaker: Speaker ids in order of appearance, joined by ``+``.
+        lang: Whisper's language code, such as ``en``.
+        corpus: The corpus card's name, or the folder's.
+        session: The transcript this window comes from.
+        split: ``train``, ``dev`` or ``test``.
+        labels: Label style and version, such as ``chat/3``.
+        prompt: What was said before, given to the decoder but not learned; often empty.
+    """
+
+    audio_filepath: str
+    offset: float
+    duration: float
+    text: str
+    speaker: str = ""
+    lang: str = "en"
+    corpus: str = ""
+    session: str = ""
+    split: str = "train"
+    labels: str = "chat/3"
+    prompt: str = ""
+
+    @property
+    def span(self) -> TimeSpan:
+        """Where the window lies in its recording.
+
+        >>> Segment("a.wav", 1.5, 2.25, "yes.").span
+        TimeSpan(start_ms=1500, end_ms=3750)
+        """
+        start_ms = round(self.offset * 1000)
+        return TimeSpan(start_ms, start_ms + round(self.duration * 1000))
+
+
+NUMBERS = ("offset", "duration")
+"""The columns that hold seconds; all others hold text."""
+NAMES = tuple(field.name for field in dataclasses.fields(Segment))
+_TEXTS = tuple(name for name in NAMES if name not in NUMBERS)
+_REQUIRED = ("audio_filepath", "offset", "duration", "text")
+
+
+def parse_row(line: str, *, place: str = "row") -> Segment:
+    """Return the segment that one JSON ``line`` describes.
+
+    >>> parse_row('{"audio_filepath": "a.wav", "offset": 1, "duration": 2.5, "text": "&-um no ."}').duration
+    2.5
+
+    Raises:
+        ManifestError: The row is no JSON object, or a value is missing or impossible; ``place`` opens the message.
+    """
+    try:
+        row = plain_json.load(line)
+    except ValueError as error:
+        reason = getattr(error, "msg", None) or error
+        raise ManifestError(f"{place}: not a JSON object ({reason}); prepare the data again") from error
+    if not isinstance(row, dict):
+        raise ManifestError(f"{place}: a row must be a JSON object, not {type(row).__name__}")
+    return segment_of(row, place)
+
+
+def segment_of(row: dict[str, Any], place: str) -> Segment:
+    """Return the segment in the columns of ``row``; raises as :func:`parse_row` does."""
+    problem = _problem(row)
+    if problem:
+        raise ManifestError(f"{place}: {problem}")
+    texts = {name: row[name] for name in _TEXTS if name in row}
+    return Segment(offset=float(row["offset"]), duration=float(row["duration"]), **texts)
+
+
+def _problem(row: dict[str, Any]) -> str | None:
+    """Return what is wrong with ``row``, or ``None``."""
+    for name in _REQUIRED:
+        if name not in row:
+            return f"{name!r} is missing; a row needs {', '.join(_REQUIRED)}"
+    for name in _TEXTS:
+        if name in row and not isinstance(row[name], str):
+            return f"{name!r} must be text, not {_shown(row[name])}"
+    for name in NUMBERS:
+        value = row[name]
+        if not plain_json.is_finite(value):
+            return f"{name!r} must be a number of seconds, not {_shown(value)}"
+    if not row["audio_filepath"]:
+        return "'audio_filepath' is empty; name a recording"
+    if not (0 <= row["offset"] <= LONGEST_S and 0 < row["duration"] <= LONGEST_S):
+        offset, duration = _shown(row["offset"]), _shown(row["duration"])
+        return f"offset {offset} s and duration {duration} s do not describe a piece of a recording"
+    if row.get("split", "train") not in SPLITS:
+        return f"split {_shown(row['split'])} is none of {', '.join(SPLITS)}"
+    return None
+
+
+def _shown(value: Any) -> str:
+    """Return a wrong value as a message can hold it."""
+    return reprlib.repr(value)
