@@ -64,7 +64,7 @@ def _locked(place: Path, target: Path, wait: bool) -> int:
     """Return the open file that is locked; it is the one that bears the name now, not one that was removed since."""
     while True:
         place.parent.mkdir(parents=True, exist_ok=True)  # whoever had the lock may have taken the empty folder away
-        handle = os.open(place, os.O_RDWR | os.O_CREAT, 0o660)
+        handle = os.open(place, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o660)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -14,6 +13,7 @@ from lsa_whisper.chat.model import Transcript
 from lsa_whisper.chat.parse import parse
 from lsa_whisper.disk import kind_of
 from lsa_whisper.timespan import TimeSpan
+from lsa_whisper.whole import whole_file
 
 
 def serialize(transcript: Transcript) -> str:
@@ -40,13 +40,10 @@ def write(transcript: Transcript, path: str | Path) -> None:
         LsaWhisperError: when the file cannot be written.
     """
     data = serialize(transcript).encode(transcript.encoding, "surrogatepass")
-    target = Path(path)
-    unfinished = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
-        unfinished.write_bytes(data)
-        unfinished.replace(target)
+        with whole_file(Path(path)) as file:
+            file.write(data)
     except OSError as error:
-        unfinished.unlink(missing_ok=True)
         raise kind_of(error)(f"{path}: cannot write it ({error.strerror}); check the folder") from error
 
 

@@ -21,9 +21,9 @@ from lsa_whisper.evaluate.rows import payload
 from lsa_whisper.evaluate.runs import Runs, judged, shown, title
 from lsa_whisper.evaluate.table import Entry, Table
 from lsa_whisper.evaluate.tables import tables
-from lsa_whisper.formats.whole import put
 from lsa_whisper.lock import only_writer
 from lsa_whisper.page import templates
+from lsa_whisper.whole import put
 
 WORST = 20
 """How many utterances the Markdown report shows."""

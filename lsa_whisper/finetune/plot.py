@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from lsa_whisper.evaluate.runs import Run, read_runs, title
+from lsa_whisper.whole import whole_file
 
 _LOSSES = ("loss", "eval_loss", "eval_elsewhere_loss")
 
@@ -23,9 +24,8 @@ def plot_curves(folder: Path, out: Path) -> None:
     FigureCanvasAgg(figure)  # not pyplot, which keeps its figures and may look for a screen
     for number, (unit, keys) in enumerate(panels, 1):
         _draw(figure.add_subplot(1, len(panels), number), run, keys, unit)
-    partial = out.with_name(f".{out.name}")
-    figure.savefig(partial, dpi=120, format="png")
-    partial.replace(out)
+    with whole_file(out) as file:
+        figure.savefig(file, dpi=120, format="png")
 
 
 def _draw(axes: Any, run: Run, keys: list[str], unit: str) -> None:

@@ -30,7 +30,7 @@ from lsa_whisper.finetune.resume import MARK, drop_older, mark_whole
 from lsa_whisper.finetune.strategy import arguments_for, gathered
 from lsa_whisper.finetune.trim import LengthGroupedSampler
 from lsa_whisper.finetune.watch import SAMPLES, Watch, callbacks, watch_arguments
-from lsa_whisper.formats.whole import put
+from lsa_whisper.whole import put
 
 _DEFAULTS: dict[str, Any] = {
     "report_to": "none",

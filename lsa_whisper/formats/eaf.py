@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 from lsa_whisper.chat import Transcript
 from lsa_whisper.formats.spoken import timed
-from lsa_whisper.formats.whole import write_whole
+from lsa_whisper.whole import write_whole
 
 _SCHEMA = "http://www.mpi.nl/tools/elan/EAFv3.0.xsd"
 _XSI = "http://www.w3.org/2001/XMLSchema-instance"

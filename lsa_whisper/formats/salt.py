@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from lsa_whisper.chat import Disfluency, Transcript, Utterance
-from lsa_whisper.formats.whole import write_whole
+from lsa_whisper.whole import write_whole
 
 _MAZE = (
     Disfluency.FILLED_PAUSE,

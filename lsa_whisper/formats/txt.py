@@ -6,7 +6,7 @@ from pathlib import Path
 
 from lsa_whisper.chat import Transcript
 from lsa_whisper.formats.spoken import several_speakers, spoken
-from lsa_whisper.formats.whole import write_whole
+from lsa_whisper.whole import write_whole
 
 
 def serialize(transcript: Transcript) -> str:

@@ -8,7 +8,6 @@ from typing import Any
 
 from lsa_whisper import __version__
 from lsa_whisper.errors import CorpusError
-from lsa_whisper.formats.whole import put
 from lsa_whisper.inspection.clips import cut
 from lsa_whisper.inspection.figures import figures
 from lsa_whisper.inspection.survey import Survey
@@ -16,6 +15,7 @@ from lsa_whisper.inspection.tables import place, remarks, tables
 from lsa_whisper.inspection.text import lines
 from lsa_whisper.manifest import Segment
 from lsa_whisper.page import templates
+from lsa_whisper.whole import put
 
 _ROWS = 200
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from lsa_whisper.errors import ManifestError
 from lsa_whisper.manifest.segment import NAMES, Segment, parse_row, segment_of
+from lsa_whisper.whole import whole_file
 
 LONGEST_ROW = 1 << 20
 """In characters; a window of thirty seconds has some thousand."""
@@ -75,14 +76,9 @@ def write(segments: Iterable[Segment], path: Path | str) -> None:
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     folder = path.resolve().parent
-    partial = path.with_name(f".{path.name}.partial")
-    try:
-        with partial.open("w", encoding="utf-8", newline="\n") as file:
-            for segment in segments:
-                file.write(serialize_row(segment, folder) + "\n")
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
+    with whole_file(path) as file:
+        for segment in segments:
+            file.write(f"{serialize_row(segment, folder)}\n".encode())
 
 
 def describe_row(segment: Segment, folder: Path) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from lsa_whisper import plain_json
 from lsa_whisper.errors import ManifestError
 from lsa_whisper.manifest.files import sha256, stream
 from lsa_whisper.manifest.segment import NAMES, NUMBERS, Segment
+from lsa_whisper.whole import whole_file
 
 MAPPED_FROM_BYTES = 32 * 2**20
 """Manifests from this size on are mapped from disk; smaller ones, some 80,000 rows, are quicker to hold."""
@@ -57,15 +58,10 @@ def _copy_to_arrow(path: Path, copy: Path) -> None:
     import pyarrow
 
     copy.parent.mkdir(parents=True, exist_ok=True)
-    partial = copy.with_name(f".{copy.name}.{os.getpid()}.partial")
     rows = _row_dicts(path)
-    try:
-        with partial.open("wb") as file, pyarrow.ipc.new_stream(file, _schema()) as writer:
-            while batch := _columns(itertools.islice(rows, 10_000)):
-                writer.write_batch(pyarrow.record_batch(batch, schema=_schema()))
-        partial.replace(copy)
-    finally:
-        partial.unlink(missing_ok=True)
+    with whole_file(copy) as file, pyarrow.ipc.new_stream(file, _schema()) as writer:
+        while batch := _columns(itertools.islice(rows, 10_000)):
+            writer.write_batch(pyarrow.record_batch(batch, schema=_schema()))
 
 
 def _schema() -> Any:

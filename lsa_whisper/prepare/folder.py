@@ -20,12 +20,12 @@ from typing import Any
 from lsa_whisper import __version__, plain_json
 from lsa_whisper.corpus import Session, Unpaired
 from lsa_whisper.errors import AudioError, ChatSyntaxError, CorpusError
-from lsa_whisper.formats.whole import put
 from lsa_whisper.manifest import SPLITS, serialize_row, sha256
 from lsa_whisper.prepare.filter import DUPLICATE
 from lsa_whisper.prepare.session import Options, Result, Row, Source, process
 from lsa_whisper.prepare.shards import partial_name, plan, write_shards
 from lsa_whisper.prepare.statistics import Prepared, Rejections, Tally, add_counts
+from lsa_whisper.whole import put
 
 PARTS = ".parts"
 SUMMARY = "prepared.json"
@@ -93,13 +93,19 @@ def join(
         CorpusError: No utterance was accepted; nothing is written then.
         OSError: The folder cannot be written to; what an earlier call wrote is still there.
     """
+    _sweep(out)
     try:
         made = _join(paths, out, options, unpaired, facts, shards, processes)
     finally:
-        for unfinished in out.glob(partial_name("*")):
-            unfinished.unlink()
+        _sweep(out)
     shutil.rmtree(out / PARTS, ignore_errors=True)
     return made
+
+
+def _sweep(out: Path) -> None:
+    """Remove what stands under hidden names, be it this call's, that of one that was killed, or a planted link."""
+    for unfinished in out.glob(partial_name("*")):
+        unfinished.unlink()
 
 
 def _join(

@@ -22,7 +22,6 @@ from lsa_whisper.chat import Utterance
 from lsa_whisper.checkpoint import Checkpoint, decoder_prompt, timestamps
 from lsa_whisper.corpus import Session, discover
 from lsa_whisper.errors import CheckpointError, CorpusError
-from lsa_whisper.formats.whole import write_whole
 from lsa_whisper.labels import decode
 from lsa_whisper.private import kept_from_others
 from lsa_whisper.timespan import TimeSpan
@@ -30,6 +29,7 @@ from lsa_whisper.transcribe.engines.decoder import DecodedWindow, TimedText
 from lsa_whisper.transcribe.engines.token_times import aligned, alignment_heads, attention
 from lsa_whisper.transcribe.language import whisper_code
 from lsa_whisper.transcribe.writing.word_times import timed_words
+from lsa_whisper.whole import write_whole
 
 LIMITS_MS = (50, 100, 200)
 _FAR_MS = 200.0  # a word that is off by more is lost, by however much

@@ -18,8 +18,8 @@ import soundfile
 from lsa_whisper.checkpoint.folder import written_whole
 from lsa_whisper.cli import VERBS
 from lsa_whisper.errors import CheckpointError, LsaWhisperError
-from lsa_whisper.formats.whole import put
 from lsa_whisper.private import kept_from_others
+from lsa_whisper.whole import put
 
 HERE = Path(__file__).parents[2]
 NANO = HERE / "models" / "nano"

@@ -10,7 +10,6 @@ from lsa_whisper import chat, disk
 from lsa_whisper.audio import Recording
 from lsa_whisper.chat import Transcript
 from lsa_whisper.formats import SUFFIXES, write
-from lsa_whisper.formats.whole import sweep
 from lsa_whisper.lock import is_taken, only_writer
 from lsa_whisper.transcribe.files.outcome import Done
 from lsa_whisper.transcribe.files.record import is_finished, stamped
@@ -21,6 +20,7 @@ from lsa_whisper.transcribe.writing.confidence import load_calibration
 from lsa_whisper.transcribe.writing.review import beside, doubtful
 from lsa_whisper.transcribe.writing.review import write as write_review
 from lsa_whisper.transcribe.writing.turns import Turns, find_turns, read_turns
+from lsa_whisper.whole import sweep
 
 
 @dataclass(frozen=True)

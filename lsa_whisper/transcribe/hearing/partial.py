@@ -36,6 +36,8 @@ class Partial:
         Args:
             windows: those of this run, where they are known; what was decoded of others is thrown away.
         """
+        if self.path.is_symlink():  # none of ours: what it leads to is not to be written
+            self.path.unlink()
         try:
             data = self.path.read_bytes()
         except FileNotFoundError:

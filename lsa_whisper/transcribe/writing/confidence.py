@@ -17,9 +17,9 @@ from lsa_whisper import plain_json
 from lsa_whisper.chat import Utterance
 from lsa_whisper.checkpoint.folder import CALIBRATION_FILE
 from lsa_whisper.errors import CheckpointError
-from lsa_whisper.formats.whole import write_whole
 from lsa_whisper.transcribe.engines.decoder import Piece, TimedText
 from lsa_whisper.transcribe.writing.word_times import timed_words
+from lsa_whisper.whole import write_whole
 
 _EDGE = 1e-6  # a probability of one has no odds
 

@@ -14,12 +14,12 @@ from typing import Any
 
 from lsa_whisper import disk
 from lsa_whisper.errors import LsaWhisperError
-from lsa_whisper.formats.whole import sweep, write_whole
 from lsa_whisper.lock import only_writer
 from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcribe.writing.assemble import Written
 from lsa_whisper.transcribe.writing.attribute import matched_times
 from lsa_whisper.transcribe.writing.confidence import Calibration, utterance_confidence
+from lsa_whisper.whole import sweep, write_whole
 
 DOUBTFUL = 0.8
 """What is listed: confidences below this."""

@@ -1,0 +1,61 @@
+"""Links that somebody planted where a call is about to write: what they lead to stays as it was."""
+
+from __future__ import annotations
+
+import pytest
+from click.testing import CliRunner
+
+from lsa_whisper import lock, manifest
+from lsa_whisper.cli import main
+from lsa_whisper.prepare.folder import MANIFESTS
+from lsa_whisper.timespan import TimeSpan
+from lsa_whisper.transcribe.engines.decoder import DecodedWindow
+from lsa_whisper.transcribe.hearing.partial import Partial
+from lsa_whisper.whole import put
+
+STORY = "corpora/storybook/dev"
+
+
+@pytest.fixture
+def secret(tmp_path):
+    secret = tmp_path / "elsewhere" / "secret"
+    secret.parent.mkdir()
+    secret.write_text("kept")
+    yield secret
+    assert secret.read_text() == "kept"
+
+
+def test_prepare_writes_through_no_hidden_link(secret, tmp_path, pytestconfig):
+    out = tmp_path / "out"
+    out.mkdir()
+    for name in [*MANIFESTS, "prepared.json"]:
+        (out / f".{name}.partial").symlink_to(secret)
+    words = ["prepare", str(pytestconfig.rootpath / STORY), "--out", str(out), "--context", "6"]
+    done = CliRunner().invoke(main, words)
+    assert done.exit_code == 0, done.output
+    assert not [path for path in out.iterdir() if path.is_symlink() or path.name.startswith(".")]
+    assert manifest.read(out / "train.jsonl")
+
+
+def test_decoded_windows_are_kept_in_a_file_of_their_own(secret, tmp_path):
+    partial = Partial(tmp_path / "visit.cha", "0" * 16)
+    partial.path.symlink_to(secret)
+    heard = [(TimeSpan(0, 900), DecodedWindow(()))]
+    assert partial.read() == []
+    partial.append(heard)
+    assert partial.read() == heard
+
+
+def test_a_lock_that_is_a_link_is_refused(secret, tmp_path):
+    target = tmp_path / "visit.cha"
+    lock._place(target).symlink_to(secret.with_name("new"))
+    with pytest.raises(OSError, match="symbolic link"), lock.only_writer(target):
+        pass
+    assert not secret.with_name("new").exists()
+
+
+def test_a_link_at_the_end_is_replaced_not_followed(secret, tmp_path):
+    path = tmp_path / "report.html"
+    path.symlink_to(secret)
+    put("new", path)
+    assert path.read_text() == "new" and not path.is_symlink()
