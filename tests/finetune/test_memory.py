@@ -11,9 +11,10 @@ from lsa_whisper.finetune import estimate_memory
 from lsa_whisper.finetune import recipe as recipes
 from lsa_whisper.finetune.memory import SHAPES, Job, Limits, Resources, Shape, Way, estimate_run, require_fit
 from lsa_whisper.finetune.memory.activations import Load, Widths, decoder_layer, encoder_layer
-from lsa_whisper.finetune.memory.shape import Counted, shape_of
-from lsa_whisper.finetune.model import with_adapter
-from lsa_whisper.finetune.recipe import Adapter, Offload
+from lsa_whisper.finetune.memory.counted import Counted, adapter_numbers, trained_weights
+from lsa_whisper.finetune.memory.shape import recipe_shape, shape_of
+from lsa_whisper.finetune.model import freeze, with_adapter
+from lsa_whisper.finetune.recipe import Adapter, Model, Offload
 
 CPU, EVERYTHING = Offload("cpu"), Offload("cpu", "cpu")
 
@@ -48,16 +49,39 @@ def test_parameters_are_counted_as_the_model_has_them(name):
     layers = model.model
     assert SHAPES[name].encoder_layer == sum(p.numel() for p in layers.encoder.layers[0].parameters())
     assert SHAPES[name].decoder_layer == sum(p.numel() for p in layers.decoder.layers[0].parameters())
-    assert SHAPES[name].encoder == sum(p.numel() for p in layers.encoder.parameters())
+    sizes = {weight: tuple(p.shape) for weight, p in layers.named_parameters()}
+    assert SHAPES[name].weights == sizes
     assert SHAPES[name].largest_weight == max(p.numel() for p in model.parameters())
 
 
-@pytest.mark.parametrize("targets", [("q_proj", "v_proj", "out_proj"), ("k_proj", "fc1", "fc2")])
-def test_adapter_parameters_are_counted_as_peft_makes_them(targets):
-    adapter = Adapter(rank=16, targets=targets)
+@pytest.mark.parametrize(
+    "adapter",
+    [
+        Adapter(rank=16),
+        Adapter(rank=16, targets=("k_proj", "fc1", "fc2")),
+        Adapter(parts="decoder"),
+        Adapter(parts="encoder", dora=True),
+        Adapter(modules_to_save=("layer_norm",)),
+        Adapter(modules_to_save=("conv1", "fc1")),
+    ],
+)
+def test_adapter_parameters_are_counted_as_peft_makes_them(adapter):
     model = with_adapter(meta_model(SHAPES["tiny"]), adapter)
     wanted = sum(p.numel() for p in model.parameters() if p.requires_grad)
-    assert SHAPES["tiny"].adapter_parameters(adapter) == wanted
+    assert adapter_numbers(SHAPES["tiny"], adapter) == wanted
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [Model(), Model(train="decoder"), Model(top_layers=1), Model(train="decoder", top_layers=3), Model(top_layers=9)],
+)
+def test_trained_weights_are_those_that_training_leaves_free(wanted):
+    model = meta_model(SHAPES["tiny"])
+    model.get_encoder().embed_positions.requires_grad_(False)
+    freeze(model, wanted)
+    free = {name: p.numel() for name, p in model.model.named_parameters() if p.requires_grad}
+    assert set(trained_weights(SHAPES["tiny"], wanted)) == set(free)
+    assert Counted.of(SHAPES["tiny"], model=wanted).trained == sum(free.values())
 
 
 def test_a_checkpoint_folder_says_its_own_shape(tmp_path):
@@ -240,3 +264,37 @@ def test_processes_of_another_machine_take_nothing_here():
     assert require_fit(recipe, Resources(limits, processes=8, here=4)) is not None
     with pytest.raises(RecipeError, match="host memory"):
         require_fit(recipe, Resources(dataclasses.replace(limits, host_gib=30), processes=8, here=8))
+
+
+def needed(*settings, gpus=1):
+    """Return the plan of large-v3 under ``settings``."""
+    base = "{data: {train: t}, out: o, model: {base: openai/whisper-large-v3}, training: {bf16: true}}"
+    return estimate_run(recipes.parse(base, set=settings), Limits(gpus, 141, 400, 900))
+
+
+def test_what_a_recipe_trains_less_or_keeps_smaller_counts():
+    parts = needed().parts
+    top = needed("model.top_layers=2")
+    assert top.parts.gradients == 4 * top.counted.trained < 0.15 * parts.gradients
+    assert needed("optimizer=adafactor").parts.optimizer == 0
+    assert needed("training.optim=adafactor").way == needed("optimizer=adafactor").way
+    whole, eight, four = (needed(f"adapter.quantize={kind}").parts.weights for kind in ("none", "8bit", "4bit"))
+    layers = 32 * (1280**2 * 12 + 1280**2 * 16)  # matrices of an encoder and a decoder layer
+    assert whole - eight == pytest.approx(3 * layers, rel=1e-6)
+    assert eight - four == pytest.approx((1 - 4.127 / 8) * layers, rel=1e-6)
+
+
+def test_the_base_that_the_loss_asks_counts():
+    plain, asked = needed(), needed("loss.stay_near_base=0.1")
+    assert asked.parts.weights - plain.parts.weights == 4 * SHAPES["large-v3"].parameters
+    assert asked.parts.activations > plain.parts.activations
+    plain, asked = needed("adapter.rank=32"), needed("adapter.rank=32", "loss.stay_near_base=0.1")
+    assert asked.parts.weights == plain.parts.weights  # the model itself with its adapter switched off
+    on_cpu = [needed(*said, gpus=0).host_gib for said in ((), ("loss.stay_near_base=0.1",))]
+    assert on_cpu[1] - on_cpu[0] > 4 * SHAPES["large-v3"].parameters / 2**30
+
+
+def test_added_decoder_layers_count():
+    said = "{data: {train: t}, out: o, model: {base: openai/whisper-tiny, decoder_layers: 8, context_s: 10}}"
+    shape = recipe_shape(recipes.parse(said))
+    assert (shape.decoder_layers, shape.source_positions) == (8, 500)

@@ -21,12 +21,14 @@ class Load:
         label_tokens: Length of the longest label.
         checkpointing: Whether layers are computed again in the backward pass instead of kept.
         accumulates: Whether gradients of earlier micro-batches lie there already.
+        asks_base: Whether the loss holds the model's scores against its base's.
     """
 
     batch: int = 1
     label_tokens: int = 128
     checkpointing: bool = True
     accumulates: bool = False
+    asks_base: bool = False
 
 
 @dataclass(frozen=True)
@@ -52,13 +54,14 @@ def activations(shape: Shape, way: Way, load: Load) -> int:
     encoder, decoder = encoder_layer(shape, width), decoder_layer(shape, width, tokens)
     front = shape.width * shape.source_positions * 6 * width.computed + shape.mels * shape.source_positions * 8
     states = shape.width * shape.source_positions * width.residual
+    scores = logits(shape, width, tokens) * (2 if load.asks_base else 1)
     if load.checkpointing:
         inputs = shape.encoder_layers * shape.source_positions + shape.decoder_layers * tokens
         kept = inputs * shape.width * width.residual
-        passing = max(logits(shape, width, tokens), round(1.5 * max(encoder, decoder)))
+        passing = max(scores, round(1.5 * max(encoder, decoder)))
     else:
         kept = shape.encoder_layers * encoder + shape.decoder_layers * decoder
-        passing = max(logits(shape, width, tokens), encoder // 2)
+        passing = max(scores, encoder // 2)
     return load.batch * (kept + passing + front + states)
 
 

@@ -8,8 +8,8 @@ moved, so that offloading to the CPU costs more than plain AdamW. The figures ar
 from __future__ import annotations
 
 from lsa_whisper.finetune.memory.activations import Load, activations
+from lsa_whisper.finetune.memory.counted import Counted
 from lsa_whisper.finetune.memory.gpu import SWAP_BUFFERS
-from lsa_whisper.finetune.memory.shape import Counted
 from lsa_whisper.finetune.memory.way import Way
 from lsa_whisper.machine import GIB
 
@@ -35,10 +35,9 @@ def states(counted: Counted, way: Way, ranks: int) -> float:
     p, total = counted.trained, counted.total
     if not way.is_deepspeed:
         one = 2 if way.precision == "pure-bf16" else 4
-        moments = 2.1 if way.optimizer == "adamw-8bit" else 2 * one
         sharers = 1 if way.strategy == "fsdp2" else ranks
-        casts = 2 * total if way.autocast else 0
-        return sharers * (one * total + (one + moments) * p + casts)
+        casts = 2 * (total - counted.packed) if way.autocast else 0
+        return sharers * (counted.bytes_in(one) + one * counted.copied + (one + way.moments) * p + casts)
     one = 4 if way.precision == "fp32" else 2
     if way.offload.optimizer == "nvme":
         return deepspeed_weights(counted, way, one, ranks) + one * p + SWAP_BUFFERS * 4 * min(1e8, p)

@@ -12,8 +12,9 @@ import yaml
 from lsa_whisper.finetune import recipe as recipes
 from lsa_whisper.finetune.memory import way as choice
 from lsa_whisper.finetune.memory.activations import Load
+from lsa_whisper.finetune.memory.counted import Counted
 from lsa_whisper.finetune.memory.plan import Job, Limits, Plan
-from lsa_whisper.finetune.memory.shape import Counted, recipe_shape, shape_of
+from lsa_whisper.finetune.memory.shape import recipe_shape, shape_of
 from lsa_whisper.finetune.recipe import Recipe
 from lsa_whisper.machine import GIB, available_memory_gib
 
@@ -120,10 +121,10 @@ def estimate_memory(
     wanted = recipes.read(Path(recipe), set=set) if recipe else None
     host = available_memory_gib() if gpus == 0 and host_memory is None else host_memory
     limits = Limits(gpus, gpu_memory, host)
-    job = Job(shape, limits, wanted.model.train, wanted.data.workers) if wanted else Job(shape, limits)
+    job = Job(shape, limits, wanted.model, wanted.data.workers) if wanted else Job(shape, limits)
     load = load_of(wanted, batch_size, label_tokens)
     plans = tuple(job.plan(way, load) for way in ways_on(limits, wanted))
-    trained = Counted.of(shape, wanted.adapter, wanted.model.train) if wanted else Counted.of(shape)
+    trained = Counted.of(shape, wanted.adapter, wanted.model) if wanted else Counted.of(shape)
     return Estimate(model, shape.parameters, trained.trained, plans)
 
 
@@ -141,7 +142,7 @@ def estimate_run(recipe: Recipe, limits: Limits, *, processes: int = 1, label_to
         CheckpointError: If its model is neither on this machine nor of a known size.
     """
     saves = recipe.training.get("save_strategy", "no") != "no"
-    job = Job(recipe_shape(recipe), limits, recipe.model.train, recipe.data.workers, processes, saves)
+    job = Job(recipe_shape(recipe), limits, recipe.model, recipe.data.workers, processes, saves)
     way = choice.of_recipe(recipe)
     if way.strategy == "single" and max(limits.gpus, processes) > 1:
         way = dataclasses.replace(way, strategy="ddp")  # which is what several processes then do
@@ -158,4 +159,5 @@ def load_of(recipe: Recipe | None, batch_size: int | None, label_tokens: int) ->
         label_tokens=label_tokens,
         checkpointing=bool(training.get("gradient_checkpointing") or training.get("activation_checkpointing")),
         accumulates=int(training.get("gradient_accumulation_steps", 1)) > 1,
+        asks_base=recipe.loss.stay_near_base > 0,
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lsa_whisper.finetune.memory.activations import Load, activations
-from lsa_whisper.finetune.memory.shape import Counted
+from lsa_whisper.finetune.memory.counted import Counted
 from lsa_whisper.finetune.memory.way import Way
 from lsa_whisper.machine import GIB
 
@@ -70,12 +70,12 @@ def states(counted: Counted, way: Way, ranks: int) -> tuple[int, int, int]:
     torchao's optimizer on the CPU leaves weights and gradients on the GPU; DeepSpeed and FSDP take the gradients along.
     """
     p, one = counted.trained, {"fp32": 4, "pure-bf16": 2, "bf16": 2 if way.is_deepspeed else 4}[way.precision]
-    kept_in = 2 if way.precision == "pure-bf16" else 4
-    moments = {"adamw-8bit": 2.1, "adamw-cpu": 0.0}.get(way.optimizer, 2.0 * kept_in)
+    moments = 0.0 if way.optimizer == "adamw-cpu" else way.moments
     master = 4 if way.is_deepspeed else 0
     shared_weights = ranks if way.strategy in ("zero3", "fsdp2") else 1
     shared = ranks if way.strategy in ("zero2", "zero3", "fsdp2") else 1
-    weights = one * counted.total / shared_weights if way.offload.parameters == "none" else 0.0
+    weights = counted.bytes_in(one) / shared_weights if way.offload.parameters == "none" else 0.0
+    weights += (2 if way.precision == "pure-bf16" else 4) * counted.copied  # the base is copied before anything else
     if way.offload.optimizer == "none":
         return round(weights), round(one * p / shared), round((moments + master) * p / shared)
     return round(weights), 0, 0  # gradients are sent off as they come
@@ -98,8 +98,11 @@ def buffers(counted: Counted, way: Way, load: Load, ranks: int) -> tuple[int, in
         return CONTEXT + round(always), 0, step
     always = 4 * counted.trained if way.strategy == "ddp" and ranks > 1 else 0
     # A trained weight's 16-bit copy lives through the forward pass; a frozen one's only as long as its layer is kept.
-    copied = counted.trained + (2 * layer if load.checkpointing else counted.frozen) if way.autocast else 0
-    return CONTEXT + always, 2 * copied, 0
+    frozen = 2 * layer if load.checkpointing else counted.frozen - counted.packed
+    copied = counted.trained + frozen if way.autocast else 0
+    # Adafactor squares a gradient and makes an update of it, one weight at a time.
+    step = 8 * counted.shape.largest_weight if way.optimizer == "adafactor" else 0
+    return CONTEXT + always, 2 * copied, step
 
 
 def host(counted: Counted, way: Way, ranks: int, workers: int) -> int:

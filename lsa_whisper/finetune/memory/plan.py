@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from lsa_whisper.finetune.memory import cpu, gpu
 from lsa_whisper.finetune.memory.activations import Load
+from lsa_whisper.finetune.memory.counted import Counted
 from lsa_whisper.finetune.memory.gpu import Parts
-from lsa_whisper.finetune.memory.shape import Counted, Shape
+from lsa_whisper.finetune.memory.shape import Shape
 from lsa_whisper.finetune.memory.way import Way, flat
+from lsa_whisper.finetune.recipe import Model
 from lsa_whisper.machine import GIB
 
 USABLE = 0.97
@@ -37,7 +39,7 @@ class Job:
     Attributes:
         shape: The model's.
         limits: What there is.
-        train: ``all``, or ``decoder``.
+        model: Says which weights are trained.
         workers: Processes that read audio, beside each that trains.
         processes: That train together where there is no GPU; with GPUs, one for each.
         saves: Whether checkpoints are saved on the way, or only the model in the end.
@@ -45,7 +47,7 @@ class Job:
 
     shape: Shape
     limits: Limits
-    train: str = "all"
+    model: Model = field(default_factory=Model)
     workers: int = 0
     processes: int = 1
     saves: bool = True
@@ -55,13 +57,13 @@ class Job:
         others = ("single",) if max(self.limits.gpus, self.processes) > 1 else ("ddp", "fsdp2")
         return way.strategy not in others and way.is_accepted
 
-    def counted(self, way: Way) -> Counted:
+    def counted(self, way: Way, *, asks_base: bool = False) -> Counted:
         """Return the numbers that are trained and frozen."""
-        return Counted.of(self.shape, way.adapter, self.train)
+        return Counted.of(self.shape, way.adapter, self.model, asks_base=asks_base)
 
     def plan(self, way: Way, load: Load) -> Plan:
         """Return what ``way`` needs for micro-batches of ``load``."""
-        counted = self.counted(way)
+        counted = self.counted(way, asks_base=load.asks_base)
         if self.limits.gpus:
             parts = gpu.parts(counted, way, load, gpus=self.limits.gpus, workers=self.workers, saves=self.saves)
             return Plan(self, way, load, parts)
@@ -82,7 +84,7 @@ class Plan:
     @property
     def counted(self) -> Counted:
         """Numbers trained and frozen."""
-        return self.job.counted(self.way)
+        return self.job.counted(self.way, asks_base=self.load.asks_base)
 
     @property
     def strategy(self) -> str:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from lsa_whisper.checkpoint.folder import base_of
 from lsa_whisper.checkpoint.foreign import ADAPTER_FILE, read_json
 from lsa_whisper.errors import CheckpointError
-from lsa_whisper.finetune.recipe import Adapter, Recipe
+from lsa_whisper.finetune.recipe import Recipe
 
 _SPECIALS = 9
 _TIME_PRECISION_S = 0.02
@@ -36,62 +40,85 @@ class Shape:
         return self.feed_forward or 4 * self.width
 
     @property
+    def weights(self) -> Mapping[str, tuple[int, ...]]:
+        """The shape of every weight by its name in transformers' ``WhisperModel``; the output layer is tied.
+
+        >>> SHAPES["tiny"].weights["encoder.conv1.weight"]
+        (384, 80, 3)
+        """
+        return _weights(self)
+
+    @property
     def encoder_layer(self) -> int:
         """Parameters of one encoder layer."""
-        return self._attention + self._mlp + 2 * self._norm
+        return self.count("encoder.layers.0.")
 
     @property
     def decoder_layer(self) -> int:
         """Parameters of one decoder layer."""
-        return 2 * self._attention + self._mlp + 3 * self._norm
-
-    @property
-    def encoder(self) -> int:
-        """Parameters of the encoder, its table of sinusoids included."""
-        d = self.width
-        convolutions = 3 * self.mels * d + d + 3 * d * d + d
-        return self.encoder_layers * self.encoder_layer + self._norm + convolutions + self.source_positions * d
+        return self.count("decoder.layers.0.")
 
     @property
     def outside_layers(self) -> int:
         """Parameters that belong to no layer: convolutions, tables and last norms."""
-        layers = self.encoder_layers * self.encoder_layer + self.decoder_layers * self.decoder_layer
-        return self.parameters - layers
+        return self.parameters - self.count("encoder.layers.") - self.count("decoder.layers.")
 
     @property
     def largest_weight(self) -> int:
         """Numbers in the largest tensor, Whisper's table of tokens."""
-        return self.vocabulary * self.width
+        return max(map(math.prod, self.weights.values()))
 
     @property
     def parameters(self) -> int:
-        """Numbers of the model; the encoder's sinusoidal positions count, the tied output layer does not.
+        """Numbers of the model; the encoder's sinusoidal positions count.
 
         >>> SHAPES["large-v3"].parameters, SHAPES["tiny"].parameters
         (1543490560, 37760640)
         """
-        tables = (self.vocabulary + self.target_positions) * self.width
-        return self.encoder + self.decoder_layers * self.decoder_layer + self._norm + tables
+        return self.count("")
 
-    def adapter_parameters(self, adapter: Adapter) -> int:
-        """Numbers in a LoRA of this rank: ``rank * (in + out)`` for each target layer of every block that has it."""
-        blocks = self.encoder_layers + 2 * self.decoder_layers
-        square = len([t for t in adapter.targets if t in ("q_proj", "k_proj", "v_proj", "out_proj")])
-        wide = len([t for t in adapter.targets if t in ("fc1", "fc2")])
-        layers = self.encoder_layers + self.decoder_layers
-        return adapter.rank * (2 * self.width * square * blocks + (self.width + self.inner) * wide * layers)
+    def count(self, start: str) -> int:
+        """Return the numbers in the weights whose names start so."""
+        return sum(math.prod(size) for name, size in self.weights.items() if name.startswith(start))
 
-    @property
-    def _attention(self) -> int:
-        return 4 * self.width**2 + 3 * self.width
 
-    @property
-    def _mlp(self) -> int:
-        return 2 * self.width * self.inner + self.width + self.inner
+@lru_cache
+def _weights(shape: Shape) -> Mapping[str, tuple[int, ...]]:
+    d, mels = shape.width, shape.mels
+    found: dict[str, tuple[int, ...]] = {
+        "encoder.conv1.weight": (d, mels, 3),
+        "encoder.conv1.bias": (d,),
+        "encoder.conv2.weight": (d, d, 3),
+        "encoder.conv2.bias": (d,),
+        "encoder.embed_positions.weight": (shape.source_positions, d),
+        "decoder.embed_tokens.weight": (shape.vocabulary, d),
+        "decoder.embed_positions.weight": (shape.target_positions, d),
+    }
+    heard, written = ("self_attn",), ("self_attn", "encoder_attn")
+    for stack, layers, attentions in (
+        ("encoder", shape.encoder_layers, heard),
+        ("decoder", shape.decoder_layers, written),
+    ):
+        for number in range(layers):
+            found.update(_layer(f"{stack}.layers.{number}", attentions, d, shape.inner))
+        found.update(_with_bias(f"{stack}.layer_norm", d))
+    return found
 
-    @property
-    def _norm(self) -> int:
-        return 2 * self.width
+
+def _layer(name: str, attentions: Sequence[str], d: int, inner: int) -> Iterator[tuple[str, tuple[int, ...]]]:
+    for attention in attentions:
+        yield f"{name}.{attention}.k_proj.weight", (d, d)  # Whisper's keys have no bias
+        for projection in ("v_proj", "q_proj", "out_proj"):
+            yield from _with_bias(f"{name}.{attention}.{projection}", d, d)
+        yield from _with_bias(f"{name}.{attention}_layer_norm", d)
+    yield from _with_bias(f"{name}.fc1", inner, d)
+    yield from _with_bias(f"{name}.fc2", d, inner)
+    yield from _with_bias(f"{name}.final_layer_norm", d)
+
+
+def _with_bias(name: str, *size: int) -> Iterator[tuple[str, tuple[int, ...]]]:
+    yield f"{name}.weight", size
+    yield f"{name}.bias", size[:1]
 
 
 SHAPES = {
@@ -140,30 +167,8 @@ def _from_config(config: dict[str, int]) -> Shape:
     )
 
 
-@dataclass(frozen=True)
-class Counted:
-    """Numbers trained and frozen, and the layers that are gathered one at a time."""
-
-    trained: int
-    frozen: int
-    shape: Shape
-
-    @property
-    def total(self) -> int:
-        """Trained and frozen together."""
-        return self.trained + self.frozen
-
-    @classmethod
-    def of(cls, shape: Shape, adapter: Adapter | None = None, train: str = "all") -> Counted:
-        """Return what is trained: an adapter beside frozen weights, the decoder, or all but the encoder's sinusoids."""
-        if adapter is not None:
-            return cls(shape.adapter_parameters(adapter), shape.parameters, shape)
-        frozen = shape.encoder if train == "decoder" else shape.source_positions * shape.width
-        return cls(shape.parameters - frozen, frozen, shape)
-
-
 def recipe_shape(recipe: Recipe) -> Shape:
-    """Return the shape of what a recipe trains, its own context included.
+    """Return the shape of what a recipe trains, its own context and added layers included.
 
     Raises:
         CheckpointError: If it starts from a checkpoint that is not on this machine and not of a known size.
@@ -182,6 +187,9 @@ def recipe_shape(recipe: Recipe) -> Shape:
         )
     else:
         shape = shape_of(str(recipe.model.base))
-    if recipe.model.context_s is None:
-        return shape
-    return Shape(**vars(shape) | {"source_positions": round(recipe.model.context_s / _TIME_PRECISION_S)})
+    if recipe.model.decoder_layers is not None:
+        shape = dataclasses.replace(shape, decoder_layers=recipe.model.decoder_layers)
+    if recipe.model.context_s is not None:
+        positions = round(recipe.model.context_s / _TIME_PRECISION_S)
+        shape = dataclasses.replace(shape, source_positions=positions)
+    return shape

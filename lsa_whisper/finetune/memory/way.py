@@ -16,6 +16,14 @@ SWAP = "SWAP_FOLDER"
 """Stands in the table for a folder on a fast disk that the user has to name."""
 
 
+OPTIMIZERS = {
+    "adamw-8bit": ["8-bit AdamW"],
+    "adamw-cpu": ["torchao AdamW on cpu"],
+    "adafactor": ["Adafactor"],
+}
+"""What the table calls those that are not AdamW."""
+
+
 @dataclass(frozen=True)
 class Way:
     """One way to train.
@@ -23,8 +31,8 @@ class Way:
     Attributes:
         precision: ``fp32``; ``bf16`` (fp32 master weights: autocast, or DeepSpeed's and FSDP's own); ``pure-bf16``
             (weights, gradients and moments in bf16, nothing else).
-        optimizer: ``adamw``; ``adamw-8bit``, whose moments take a byte each; ``adamw-cpu``, torchao's, which lives on
-            the CPU.
+        optimizer: ``adamw``; ``adamw-8bit``, whose moments take a byte each; ``adafactor``, which keeps sums of rows
+            and columns; ``adamw-cpu``, torchao's, which lives on the CPU.
     """
 
     strategy: str = "single"
@@ -41,7 +49,7 @@ class Way:
         ('zero3, all on cpu, bf16', 'single, 8-bit AdamW, bf16')
         """
         parts = [self.strategy, *self._moved()]
-        parts += {"adamw-8bit": ["8-bit AdamW"], "adamw-cpu": ["torchao AdamW on cpu"]}.get(self.optimizer, [])
+        parts += OPTIMIZERS.get(self.optimizer, [])
         parts += [f"LoRA r{self.adapter.rank}"] if self.adapter else []
         return ", ".join([*parts, self.precision])
 
@@ -63,6 +71,11 @@ class Way:
         return self.precision == "bf16" and not self.is_deepspeed
 
     @property
+    def moments(self) -> float:
+        """Bytes that the optimizer remembers of each trained number."""
+        return {"adamw-8bit": 2.1, "adafactor": 0.0}.get(self.optimizer, 4.0 if self.precision == "pure-bf16" else 8.0)
+
+    @property
     def settings(self) -> dict[str, Any]:
         """What a recipe must say for it."""
         wanted: dict[str, Any] = {"strategy": self.strategy}
@@ -70,10 +83,8 @@ class Way:
         wanted |= {"offload": moved} if moved else {}
         wanted |= {"adapter": {"rank": self.adapter.rank, "alpha": self.adapter.alpha}} if self.adapter else {}
         wanted |= {"precision": self.precision} if self.precision == "pure-bf16" else {}
-        wanted |= {"optimizer": self.optimizer} if self.optimizer == "adamw-cpu" else {}
-        training: dict[str, Any] = {"bf16": True} if self.precision == "bf16" else {}
-        training |= {"optim": "adamw_torch_8bit"} if self.optimizer == "adamw-8bit" else {}
-        return wanted | ({"training": training} if training else {})
+        wanted |= {"optimizer": self.optimizer} if self.optimizer != "adamw" else {}
+        return wanted | ({"training": {"bf16": True}} if self.precision == "bf16" else {})
 
     @property
     def is_accepted(self) -> bool:
@@ -102,13 +113,15 @@ def flat(settings: dict[str, Any], place: str = "") -> Iterator[tuple[str, Any]]
 def of_recipe(recipe: Recipe) -> Way:
     """Return the way a recipe trains."""
     training = recipe.training
-    # Recipes of versions without these two words say it in ``training``.
+    # What ``training`` says in transformers' words is as good.
     said = recipe.precision
     half = said in ("bf16", "fp16", "fp8") or training.get("bf16") or training.get("fp16")
     precision = said if said == "pure-bf16" else "bf16" if half else "fp32"
     optimizer = recipe.optimizer
     if str(training.get("optim", "")).endswith("8bit"):
         optimizer = "adamw-8bit"
+    if training.get("optim") == "adafactor":
+        optimizer = "adafactor"
     return Way(recipe.strategy, recipe.offload, precision, optimizer, recipe.adapter)
 
 
