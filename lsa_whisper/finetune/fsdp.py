@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from lsa_whisper.errors import RecipeError
@@ -46,18 +48,23 @@ def _nodes() -> tuple[int, int]:
     return processes // each, each
 
 
-def shard_on_cpu(trainer: Any) -> None:
-    """Let accelerate shard on a CPU too: there it would silently train whole copies (DDP) instead.
+@contextmanager
+def sharding_on_cpu(trainer: Any) -> Iterator[None]:
+    """Let accelerate, which is set up in this block, shard on a CPU too: it would silently train whole copies (DDP).
 
     What it does with a GPU when it sees the plugin, it leaves out on a CPU; nothing else in it asks for the device.
     """
-    accelerator = trainer.accelerator
-    if trainer.args.fsdp_plugin_args is None or accelerator.device.type != "cpu":
+    if trainer.args.fsdp_plugin_args is None or trainer.args.device.type != "cpu":
+        yield
         return
+    # How nodes and pieces lie is refused as long as the plugin is not there.
+    layout, trainer.args.parallelism_config = trainer.args.parallelism_config, None
+    yield
     from accelerate.state import PartialState
     from accelerate.utils import DistributedType, FullyShardedDataParallelPlugin
     from torch.distributed.fsdp import CPUOffloadPolicy
 
+    accelerator = trainer.accelerator
     plugin = FullyShardedDataParallelPlugin(**trainer.args.fsdp_plugin_args)
     if isinstance(plugin.cpu_offload, CPUOffloadPolicy):
         plugin.cpu_offload = CPUOffloadPolicy(pin_memory=False)
@@ -67,3 +74,6 @@ def shard_on_cpu(trainer: Any) -> None:
     accelerator.state.distributed_type = DistributedType.FSDP
     PartialState._shared_state["distributed_type"] = DistributedType.FSDP
     trainer.is_fsdp_enabled = True
+    if layout is not None:
+        trainer.args.parallelism_config = accelerator.state.parallelism_config = layout
+        accelerator.state.device_mesh = layout.get_device_mesh("cpu")

@@ -128,8 +128,8 @@ class SpeechTrainer(Seq2SeqTrainer):
 
     def create_accelerator_and_postprocess(self) -> None:
         """Meet the other processes; transformers calls this while it is made."""
-        super().create_accelerator_and_postprocess()
-        fsdp.shard_on_cpu(self)
+        with fsdp.sharding_on_cpu(self):
+            super().create_accelerator_and_postprocess()
 
     def save_model(self, output_dir: str | None = None, _internal_call: bool = False) -> None:
         """Write whole weights, or the whole adapter, however the model is cut; every process must ask."""

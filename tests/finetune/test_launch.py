@@ -11,7 +11,9 @@ from pathlib import Path
 
 import psutil
 import pytest
+import torch
 
+from lsa_whisper import checkpoint
 from lsa_whisper.finetune import finetune
 from lsa_whisper.finetune.launch import free_port
 
@@ -56,9 +58,9 @@ def torchrun(recipe):
     yield [*TORCHRUN, "--standalone", "--nproc-per-node=2", "-m", *OURS, recipe], {}
 
 
-def two_nodes(recipe):
-    """Two agents, as on two nodes, each with an address of its own."""
-    meeting = ["--nnodes=2", "--nproc-per-node=1", "--master-addr=127.0.0.1", f"--master-port={free_port()}"]
+def two_nodes(recipe, each=1):
+    """Two agents, as on two nodes, each with an address of its own and with ``each`` processes."""
+    meeting = ["--nnodes=2", f"--nproc-per-node={each}", "--master-addr=127.0.0.1", f"--master-port={free_port()}"]
     for node in range(2):
         place = [f"--node-rank={node}", f"--local-addr=127.0.0.{node + 1}"]
         yield [*TORCHRUN, *meeting, *place, "-m", *OURS, recipe], {}
@@ -94,11 +96,31 @@ def test_the_same_command_under_every_launcher(windows, scratch_recipe, tmp_path
     recipe.write_text(text.replace("per_device_train_batch_size: 2", "per_device_train_batch_size: 1"))
     if launcher is deepspeed:
         pytest.importorskip("deepspeed")
-    started = [start(environment, *command, **more) for command, more in launcher(recipe)]
+    run(environment, launcher(recipe))
+    assert losses(out) == pytest.approx(alone, abs=1e-4)
+
+
+def run(environment, commands):
+    """Start all ``commands`` and wait for their good end."""
+    started = [start(environment, *command, **more) for command, more in commands]
     for process in started:
         _, errors = process.communicate(timeout=900)
         assert process.returncode == 0, errors[-3000:]
-    assert losses(out) == pytest.approx(alone, abs=1e-4)
+
+
+def test_hybrid_over_two_nodes_loses_what_one_process_does(windows, scratch_recipe, tmp_path, environment):
+    text = scratch_recipe(windows, "OUT", training="dataloader_drop_last: true")
+    together, alone = tmp_path / "together.yaml", tmp_path / "alone.yaml"
+    alone.write_text(text.replace("OUT", str(tmp_path / "one")).replace("batch_size: 2", "batch_size: 4"))
+    hybrid = "strategy: fsdp2\nfsdp: {shard: hybrid}\ntraining:"
+    text = text.replace("OUT", str(tmp_path / "four")).replace("batch_size: 2", "batch_size: 1")
+    together.write_text(text.replace("training:", hybrid))
+    run(environment, two_nodes(together, each=2))
+    finetune(alone, say=lambda _: None)
+    assert losses(tmp_path / "four") == pytest.approx(losses(tmp_path / "one"), abs=1e-4)
+    weights = [checkpoint.load(tmp_path / name).model.state_dict() for name in ("one", "four")]
+    for name, tensor in weights[0].items():
+        torch.testing.assert_close(weights[1][name], tensor, atol=2e-4, rtol=0)
 
 
 @pytest.fixture
