@@ -81,7 +81,7 @@ docs: .venv/.docs
 storybook: $(READY)
 	$(BIN)/python -m corpora.storybook.generator --out corpora/storybook
 
-# The demo's base model from nothing: about four hours on two cores. Each recipe goes on from the one before.
+# The demo's base model from nothing: about five hours on two cores. Each recipe goes on from the one before.
 HOURS := $(BIN)/python -m corpora.storybook.generator
 PREPARE := $(BIN)/lsa-whisper prepare --context 6 --labels chat/2
 nano: $(READY)
@@ -93,6 +93,8 @@ nano: $(READY)
 	$(HOURS) --out build/nano/stammer --hours 7 --seed 6 --style stammer --captions words
 	$(HOURS) --out build/nano/more-stammer --hours 10 --seed 11 --style stammer
 	$(HOURS) --out build/nano/more-talk --hours 8 --seed 12
+	$(HOURS) --out build/nano/fresh-stammer --hours 12 --seed 13 --style stammer
+	$(HOURS) --out build/nano/fresh-talk --hours 8 --seed 14
 	$(PREPARE) build/nano/read --out build/nano/short --context 3 --one-utterance --without-timestamps 0.5
 	$(PREPARE) corpora/storybook --out build/nano/chat
 	$(PREPARE) build/nano/talk --out build/nano/cleaned
@@ -100,6 +102,9 @@ nano: $(READY)
 	$(PREPARE) build/nano/captions build/nano/lists/000 build/nano/lists/001 --out build/nano/web-and-lists
 	$(PREPARE) build/nano/stammer --out build/nano/stammered
 	$(PREPARE) build/nano/more-stammer build/nano/more-talk --out build/nano/words --labels verbatim
+	$(PREPARE) build/nano/fresh-stammer build/nano/fresh-talk --out build/nano/fresh --labels verbatim
+	mkdir -p build/nano/all-words && cat build/nano/words/train.jsonl build/nano/fresh/train.jsonl \
+	  > build/nano/all-words/train.jsonl
 	$(PREPARE) build/nano/tidy --out build/nano/tidied
 	for recipe in recipes/nano/*.yaml; do $(BIN)/lsa-whisper finetune $$recipe --processes 2 || exit 1; done
 	$(BIN)/lsa-whisper export build/nano/tidies --out models/nano --dtype float16
