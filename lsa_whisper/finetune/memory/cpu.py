@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from lsa_whisper.finetune.memory.activations import Load, activations
 from lsa_whisper.finetune.memory.counted import Counted
-from lsa_whisper.finetune.memory.gpu import SWAP_BUFFERS
+from lsa_whisper.finetune.memory.gpu import BUCKET, SWAP_BUFFERS, SWAPPED_BUCKET
 from lsa_whisper.finetune.memory.way import Way
 from lsa_whisper.machine import GIB
 
 PROCESS = round(0.75 * GIB)
 """Resident memory of a process that has torch, transformers and datasets loaded."""
-DEEPSPEED = round(0.35 * GIB)
+DEEPSPEED = round(0.1 * GIB)
 """What DeepSpeed adds to it."""
 
 
@@ -40,8 +40,11 @@ def states(counted: Counted, way: Way, ranks: int) -> float:
         return sharers * (counted.bytes_in(one) + one * counted.copied + (one + way.moments) * p + casts)
     one = 4 if way.precision == "fp32" else 2
     if way.offload.optimizer == "nvme":
-        return deepspeed_weights(counted, way, one, ranks) + one * p + SWAP_BUFFERS * 4 * min(1e8, p)
-    return deepspeed_weights(counted, way, one, ranks) + (16 + one) * p
+        reduced = 2 * one * min(SWAPPED_BUCKET, p)
+        return deepspeed_weights(counted, way, one, ranks) + one * p + SWAP_BUFFERS * 4 * min(1e8, p) + reduced
+    # From the second step on the moments are there while gradients pass through the bucket, and lie there twice.
+    reduced = 2 * one * min(BUCKET, p)
+    return deepspeed_weights(counted, way, one, ranks) + (16 + 2 * one) * p + reduced
 
 
 def deepspeed_weights(counted: Counted, way: Way, one: int, ranks: int) -> float:
