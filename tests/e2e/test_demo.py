@@ -1,4 +1,4 @@
-"""``lsa-whisper demo``, as a user runs it. How well the models hear is measured by ``benchmarks/demo_seeds.py``."""
+"""``lsa-whisper demo``, as a user runs it. More seeds than its own are measured by ``benchmarks/demo_seeds.py``."""
 
 from __future__ import annotations
 
@@ -36,12 +36,13 @@ def test_before_the_model_drops_filled_pauses(run):
     assert run[2]["before"]["disfluency"]["filled_pause"]["recall"] < 0.05
 
 
-def test_after_it_writes_marks_of_chat(run):
-    assert run[2]["full"]["marked"]
-    assert (
-        run[2]["full"]["disfluency"]["filled_pause"]["recall"]
-        > run[2]["before"]["disfluency"]["filled_pause"]["recall"]
-    )
+@pytest.mark.parametrize("name", ["lora", "full"])
+def test_after_it_keeps_them_and_repetitions_in_marks_of_chat(run, name):
+    after = run[2][name]
+    assert after["marked"]
+    assert after["disfluency"]["filled_pause"]["f1"] >= 0.85
+    assert after["disfluency"]["repetition"]["f1"] >= 0.75
+    assert after["word_errors"]["verbatim"]["rate"] <= 0.25
 
 
 @pytest.mark.parametrize("name", ["before", "lora", "full"])
