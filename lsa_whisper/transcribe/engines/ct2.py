@@ -62,7 +62,7 @@ class CTranslate2Decoder:
         times = self._times_s(heard, durations_s, [tokens for tokens, _ in rows]) if self._word_times else None
         for index, (tokens, _) in enumerate(rows):
             if self._leaves_the_sound(tokens, durations_s[index]):
-                alone = self._model.encode(_view(spectra[index : index + 1]))
+                alone = self._alone(heard, spectra, index)
                 (rows[index],) = self._generate(alone, durations_s[index : index + 1])
                 if times:
                     (times[index],) = self._times_s(alone, durations_s[index : index + 1], [rows[index][0]])
@@ -70,6 +70,12 @@ class CTranslate2Decoder:
             self._spelling.window(*row, duration_s, self._limit(duration_s), _giving(times[index]) if times else None)
             for index, (row, duration_s) in enumerate(zip(rows, durations_s, strict=True))
         ]
+
+    def _alone(self, heard: Any, spectra: np.ndarray, index: int) -> Any:
+        """Return what the encoder made of one window; on a GPU it is encoded again, for its memory is not read here."""
+        if heard.device != "cpu":
+            return self._model.encode(_view(spectra[index : index + 1]))
+        return _view(np.asarray(heard)[index : index + 1])
 
     def _generate(self, heard: Any, durations_s: Sequence[float]) -> list[tuple[list[int], list[float]]]:
         """Return each window's tokens, the end of text included where it was reached, and their log-probabilities."""
