@@ -12,7 +12,7 @@ from pathlib import Path
 from lsa_whisper.errors import DiskError, LsaWhisperError
 
 _FULL = {errno.ENOSPC, errno.EFBIG, errno.EROFS, getattr(errno, "EDQUOT", errno.ENOSPC)}  # Windows knows no quota
-_CLOSED = {errno.EACCES, errno.EPERM, errno.EIO, errno.ENOTDIR, errno.EEXIST, errno.ENAMETOOLONG}
+_CLOSED = {errno.EACCES, errno.EPERM, errno.EIO, errno.ENOTDIR, errno.EEXIST, errno.ENAMETOOLONG, errno.ELOOP}
 """What may as well be said of a file that is read."""
 _IN_WORDS = re.compile(r"\[errno (\d+)\]|\(os error (\d+)\)", re.IGNORECASE)  # Arrow's way and Rust's
 _TORCH = re.compile(r"PytorchStreamWriter failed|inline_container\.cc|iostream error")

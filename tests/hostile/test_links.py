@@ -59,3 +59,13 @@ def test_a_link_at_the_end_is_replaced_not_followed(secret, tmp_path):
     path.symlink_to(secret)
     put("new", path)
     assert path.read_text() == "new" and not path.is_symlink()
+
+
+def test_a_call_says_so_in_one_sentence(secret, tmp_path, pytestconfig):
+    recording = pytestconfig.rootpath / STORY / "dev01.flac"
+    lock._place(tmp_path / "dev01.cha").symlink_to(secret.with_name("new"))
+    nano = pytestconfig.rootpath / "models" / "nano"
+    done = CliRunner().invoke(main, ["transcribe", str(recording), "--model", str(nano), "-o", str(tmp_path)])
+    assert done.exit_code == 1 and "symbolic link" in done.output
+    assert not isinstance(done.exception, OSError)
+    assert not secret.with_name("new").exists() and not (tmp_path / "dev01.cha").exists()

@@ -17,7 +17,7 @@ bits to each number (Dettmers et al. 2023)."""
 
 @dataclass(frozen=True)
 class Counted:
-    """Numbers trained and frozen, and the layers that are gathered one at a time.
+    """Numbers trained and frozen, and how the frozen ones are kept.
 
     Attributes:
         packed: of the frozen ones, those that are kept in ``packed_bytes`` each.

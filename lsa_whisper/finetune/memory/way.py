@@ -14,13 +14,7 @@ from lsa_whisper.finetune.recipe import Adapter, Offload, Recipe
 DEEPSPEED = ("zero2", "zero3")
 SWAP = "SWAP_FOLDER"
 """Stands in the table for a folder on a fast disk that the user has to name."""
-
-
-OPTIMIZERS = {
-    "adamw-8bit": ["8-bit AdamW"],
-    "adamw-cpu": ["torchao AdamW on cpu"],
-    "adafactor": ["Adafactor"],
-}
+_OPTIMIZERS = {"adamw-8bit": "8-bit AdamW", "adamw-cpu": "torchao AdamW on cpu", "adafactor": "Adafactor"}
 """What the table calls those that are not AdamW."""
 
 
@@ -49,7 +43,7 @@ class Way:
         ('zero3, all on cpu, bf16', 'single, 8-bit AdamW, bf16')
         """
         parts = [self.strategy, *self._moved()]
-        parts += OPTIMIZERS.get(self.optimizer, [])
+        parts += [_OPTIMIZERS[self.optimizer]] if self.optimizer in _OPTIMIZERS else []
         parts += [f"LoRA r{self.adapter.rank}"] if self.adapter else []
         return ", ".join([*parts, self.precision])
 
