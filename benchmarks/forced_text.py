@@ -2,8 +2,9 @@
 
 Speed depends on how many tokens a model writes, and random weights write on until they are stopped. Rules of a library
 that stop them would measure those rules. So the end is in the weights themselves: the decoder's positions point
-away from the end of text up to a place, and towards it from there on. Time stamps are made as improbable, but for the
-first token, which has to be one. The same weights then write as much text in every program.
+away from the end of text up to a place, and towards it from there on. Time stamps are made as improbable. The first
+token has to be one, and is 0.00: a later one could lie behind the end of a short window, which a trained model does
+not write and programs mend in different ways. The same weights then write as much text in every program.
 """
 
 from __future__ import annotations
@@ -96,7 +97,8 @@ def _force(model: Any, stamps: list[int], end: int, tokens: int) -> None:
     stop, stamp = directions.T
     words -= words @ directions @ directions.T
     words[end] = 4 * stop
-    words[stamps] -= 1.5 * stamp
+    words[stamps] -= 3 * stamp
+    words[stamps[0]] += 1.5 * stamp
     # What is written hangs on its place above all, so that no text repeats itself: a loop is decoded again.
     positions.mul_(60)
     last = tokens + 3  # start, language, task
