@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from lsa_whisper import plain_json
 from lsa_whisper.checkpoint.folder import OUR_FILE, is_converted
 from lsa_whisper.checkpoint.foreign import read_json, verify_settings
@@ -127,6 +129,7 @@ def _model(folder: Path, dtype: str, device: str) -> Any:
             device=kind,
             device_index=int(index or 0),
             compute_type="default" if dtype == "auto" else dtype,
+            intra_threads=torch.get_num_threads(),  # by itself it takes four at most, and more than it was given
         )
     except (RuntimeError, ValueError) as error:
         reason = str(error).splitlines()[0]
