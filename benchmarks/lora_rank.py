@@ -1,8 +1,9 @@
 """What a LoRA's rank changes: loss, word errors and disfluencies after the same steps, against full fine-tuning.
 
-Runs `recipes/studies/lora_rank.yaml` for each rank, learning rate and seed. The learning rate of a rank is chosen on
-the development speakers, over all seeds; the test speakers decide nothing. alpha is twice the rank, so that the update
-is scaled alike at each. Called again it goes on: a finished run is not done again, one that was cut goes on.
+Runs `recipes/studies/lora_rank.yaml` for each rank and learning rate with the first seed, and at the rate that was best
+for a rank on the development speakers with the others; the test speakers decide nothing. alpha is twice the rank, so
+that the update is scaled alike at each. Called again it goes on: a finished run is not done again, one that was cut
+goes on.
 
     python -m benchmarks.lora_rank
     python -m benchmarks.lora_rank --minutes 60      # stops before a run that would not end in time
@@ -11,13 +12,12 @@ is scaled alike at each. Called again it goes on: a finished run is not done aga
 from __future__ import annotations
 
 import argparse
-import itertools
 import json
 import os
 import statistics
 import time
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -62,11 +62,10 @@ def main() -> None:
     """Run what is not done yet, as far as the time goes, and write table and picture of all that is."""
     options = parser().parse_args()
     data = prepared(options)
-    done = trained(grid(options), options, data)
-    settings = {"settings": options.set, "planned": len(grid(options)), "done": len(done)}
-    rows = [{"rank": run.rank, "rate": run.rate, "seed": run.seed, **found} for run, found in done.items()]
-    chosen = summary(rows)
-    write_result(options, rows, chosen, settings)
+    found = trained(options, data)
+    settings = {"settings": options.set, "planned": planned(options), "done": len(found)}
+    rows = [{"rank": run.rank, "rate": run.rate, "seed": run.seed, **row} for run, row in found.items()]
+    write_result(options, rows, summary(found), settings)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -83,10 +82,16 @@ def parser() -> argparse.ArgumentParser:
     return made
 
 
-def grid(options: argparse.Namespace) -> list[Run]:
-    """Return the runs, all of one seed before the next: stopped early, the study is smaller and not lopsided."""
-    cells = [(rank, rate) for rank in options.ranks for rate in rates(rank, options.rates)]
-    return [Run(rank, rate, seed) for seed, (rank, rate) in itertools.product(range(options.seeds), cells)]
+def grid(options: argparse.Namespace, found: dict[Run, dict[str, Any]]) -> Iterator[Run]:
+    """Yield the runs: one seed for every rank and rate, then the others at the rates that were best by then."""
+    yield from (Run(rank, rate, 0) for rank in options.ranks for rate in rates(rank, options.rates))
+    best = {row["rank"]: row["rate"] for row in summary(found)}
+    yield from (Run(rank, rate, seed) for seed in range(1, options.seeds) for rank, rate in best.items())
+
+
+def planned(options: argparse.Namespace) -> int:
+    """Return how many runs there are when time is no matter."""
+    return sum(len(rates(rank, options.rates)) + options.seeds - 1 for rank in options.ranks)
 
 
 def rates(rank: str, given: Sequence[str] | None) -> Sequence[str]:
@@ -101,10 +106,10 @@ def prepared(options: argparse.Namespace) -> Path:
     return Path(folder)
 
 
-def trained(runs: Iterable[Run], options: argparse.Namespace, data: Path) -> dict[Run, dict[str, Any]]:
+def trained(options: argparse.Namespace, data: Path) -> dict[Run, dict[str, Any]]:
     """Return the figures of each run that is done by the time there is."""
-    began, longest, found = time.monotonic(), 0.0, {}
-    for run in runs:
+    began, longest, found = time.monotonic(), 0.0, dict[Run, dict[str, Any]]()
+    for run in grid(options, found):
         out = options.runs / run.name
         if not (out / "curve.jsonl").exists() and late(time.monotonic() - began + longest, options.minutes):
             print(f"{run.name}: no time left for it", flush=True)
@@ -137,17 +142,15 @@ def figures(curve: Path) -> dict[str, float]:
     return last | {"loss": statistics.fmean(logged["loss"][-5:])} if logged["loss"] else last
 
 
-def summary(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def summary(found: dict[Run, dict[str, Any]]) -> list[dict[str, Any]]:
     """Return for each rank the learning rate that was best on the development speakers, and its figures over seeds."""
     table = []
     for rank in RANKS:
-        of_rate: dict[str, list[dict[str, Any]]] = {}
-        for row in rows:
-            if row["rank"] == rank:
-                of_rate.setdefault(row["rate"], []).append(row)
-        if of_rate:
-            rate = min(of_rate, key=lambda each: statistics.fmean(row[CHOSEN_BY] for row in of_rate[each]))
-            table.append({"rank": rank, "rate": rate, "seeds": len(of_rate[rate]), **spread(of_rate[rate])})
+        of_first = {run.rate: row[CHOSEN_BY] for run, row in found.items() if (run.rank, run.seed) == (rank, 0)}
+        if of_first:
+            rate = min(of_first, key=lambda each: of_first[each])
+            rows = [row for run, row in found.items() if (run.rank, run.rate) == (rank, rate)]
+            table.append({"rank": rank, "rate": rate, "seeds": len(rows), **spread(rows)})
     return table
 
 
@@ -178,11 +181,11 @@ def write_result(
         runs=rows,
     )
     if chosen:
-        draw(chosen, path.with_suffix(".png"))
+        draw(rows, chosen, path.with_suffix(".png"))
 
 
-def draw(chosen: Sequence[dict[str, Any]], out: Path) -> None:
-    """Draw each figure over the ranks: the mean of the seeds, a bar from the least to the most."""
+def draw(rows: Sequence[dict[str, Any]], chosen: Sequence[dict[str, Any]], out: Path) -> None:
+    """Draw the loss over the ranks for each learning rate, and the figures at the best: mean, least and most."""
     from matplotlib.figure import Figure
 
     shown = {
@@ -190,13 +193,24 @@ def draw(chosen: Sequence[dict[str, Any]], out: Path) -> None:
         "eval_elsewhere_wer_verbatim": "word errors, as spoken (test speakers)",
         "eval_elsewhere_disfluency_f1": "disfluencies found, F1 (test speakers)",
     }
-    figure = Figure(figsize=(13, 4), layout="constrained")
-    for axes, (key, title) in zip(figure.subplots(1, len(shown)), shown.items(), strict=True):
-        rows = [row for row in chosen if key in row]
-        means = [row[key]["mean"] for row in rows]
-        bars = [[mean - row[key]["least"], row[key]["most"] - mean] for mean, row in zip(means, rows, strict=True)]
-        axes.errorbar([row["rank"] for row in rows], means, yerr=list(zip(*bars, strict=True)), fmt="o-", capsize=4)
-        axes.set(xlabel="rank", title=title)
+    figure = Figure(figsize=(16, 4), layout="constrained")
+    first, *others = figure.subplots(1, 1 + len(shown))
+    ranks = [row["rank"] for row in chosen]
+    for rate in sorted({row["rate"] for row in rows}, key=float):
+        losses = {row["rank"]: row["loss"] for row in rows if (row["rate"], row["seed"]) == (rate, 0)}
+        at = [index for index, rank in enumerate(ranks) if rank in losses]
+        first.plot(at, [losses[ranks[index]] for index in at], "o-", label=rate)
+    first.set(title="training loss at the end, seed 0")
+    first.set_xticks(range(len(ranks)), ranks)
+    first.legend(title="learning rate")
+    for axes, (key, title) in zip(others, shown.items(), strict=True):
+        told = [row for row in chosen if key in row]
+        means = [row[key]["mean"] for row in told]
+        bars = [[mean - row[key]["least"], row[key]["most"] - mean] for mean, row in zip(means, told, strict=True)]
+        axes.errorbar([row["rank"] for row in told], means, yerr=list(zip(*bars, strict=True)), fmt="o-", capsize=4)
+        axes.set(title=title)
+    for axes in (first, *others):
+        axes.set(xlabel="rank")
         axes.set_ylim(bottom=0)
         axes.grid(alpha=0.3)
     figure.savefig(out, dpi=120)

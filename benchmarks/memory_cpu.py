@@ -1,7 +1,8 @@
 """Memory of real fine-tuning on a CPU, against what ``lsa-whisper estimate-memory`` says beforehand.
 
 Each case is a whole run in its own process: load, two steps, save. What is measured is the process's peak of resident
-memory; pages that only mirror a file (the weights while they are read) count in it, as they do in the plan.
+memory; pages that only mirror a file (the weights while they are read) count in it, as they do in the plan. Sizes and
+cases that were measured in another call stay in the result, each with its date.
 
     python -m benchmarks.memory_cpu --sizes tiny small
     python -m benchmarks.memory_cpu --sizes medium      # wants 20 GB free
@@ -16,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +71,7 @@ def main() -> None:
 
 def written(rows: list[dict[str, Any]], note: str) -> None:
     """Write the result so far; a later case may end the machine's patience."""
+    known = {(row["size"], row["case"]): row for row in [*result.last("memory_cpu").get("rows", []), *rows]}
     result.write(
         "memory_cpu",
         ("torch", "transformers", "peft", "deepspeed"),
@@ -76,7 +79,7 @@ def written(rows: list[dict[str, Any]], note: str) -> None:
         model="random weights of the published sizes",
         settings="one window per step, gradient checkpointing, two steps, one process",
         note=note,
-        rows=rows,
+        rows=list(known.values()),
     )
 
 
@@ -106,7 +109,8 @@ def measured(size: str, case: str, folder: Path) -> dict[str, Any]:
     seconds = time.monotonic() - began
     shutil.rmtree(place / "out", ignore_errors=True)
     shutil.rmtree(swap)
-    figures: dict[str, Any] = {"planned_gib": round(plan.host_gib, 2), "seconds_of_the_run": round(seconds)}
+    figures: dict[str, Any] = {"date": date.today().isoformat(), "planned_gib": round(plan.host_gib, 2)}
+    figures |= {"seconds_of_the_run": round(seconds)}
     if failed:
         return figures | {"failed": failed}
     measured_gib = peak_kib / 2**20

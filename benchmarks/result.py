@@ -38,6 +38,12 @@ def write(name: str, packages: tuple[str, ...], data: str, **figures: Any) -> Pa
     return path
 
 
+def last(name: str) -> dict[str, Any]:
+    """Return what the benchmark left last; nothing where it left nothing."""
+    path = FOLDER / f"{name}.json"
+    return dict(json.loads(path.read_text("utf-8"))) if path.is_file() else {}
+
+
 def _device() -> str:
     """Return the GPU that torch uses; a benchmark that has not imported torch computes on the processor."""
     torch = sys.modules.get("torch")

@@ -8,13 +8,12 @@ fails when the table is not up to date, and when a page states a figure for whic
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.result import FOLDER
+from benchmarks import result
 
 PAGE = Path(__file__).with_name("README.md")
 BEGIN, END = "<!-- table -->", "<!-- end of table -->"
@@ -170,17 +169,11 @@ CLAIMS = (
 )
 
 
-def result_of(claim: Claim) -> Figures | None:
-    """Return what the claim's script left last, nothing when it never ran here."""
-    path = FOLDER / f"{claim.script}.json"
-    return json.loads(path.read_text("utf-8")) if path.is_file() else None
-
-
 def row(claim: Claim) -> str:
     """Return a claim's line of the table."""
     where = ", ".join(f"{page} ({section})" for page, section in claim.places) or "-"
-    found = result_of(claim)
-    if found is None:
+    found = result.last(claim.script)
+    if not found:
         last, made = "no result yet", "wants a GPU" if claim.gpu else "-"
     else:
         last, made = claim.last(found), f"{found['date']}, {_machine(found)}"

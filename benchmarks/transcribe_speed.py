@@ -2,6 +2,8 @@
 
     python -m benchmarks.transcribe_speed corpora/storybook/test --processor PROCESSOR --sizes tiny base small
 
+A size that was measured in another call stays in the result.
+
 PROCESSOR is a folder with the tokenizer and generation settings of openai/whisper-tiny (for turbo and large-v3, of
 openai/whisper-large-v3). The weights are random and write a known number of tokens for each window (see
 ``forced_text``): the text means nothing, its length and therefore the work are the same for all. Decoding is greedy
@@ -19,6 +21,7 @@ import os
 import tempfile
 import time
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -55,19 +58,26 @@ def main() -> None:
     torch.set_num_threads(options.threads)
     with tempfile.TemporaryDirectory() as name:
         audio, length_s = sound(options.folder, options.seconds, Path(name) / "audio.wav")
-        figures = {}
         for size in options.sizes:
             model = build(size, options.processor, options.tokens, Path(name) / size)
-            figures[size] = timed(programs(model, audio, device, options, size), length_s, options)
+            write(size, timed(programs(model, audio, device, options, size), length_s, options), length_s, options)
+
+
+def write(size: str, figures: dict[str, Any], length_s: float, options: argparse.Namespace) -> None:
+    """Write the figures of a size beside those of others, which may be of another day and another device."""
+    before = result.last("transcribe_speed")
+    settings = (
+        f"{date.today()}, {torch.cuda.get_device_name() if torch.cuda.is_available() else 'cpu'}; {length_s:.0f} s of "
+        f"sound in batches of {options.batch_size}, {options.threads} threads, best of {options.rounds} rounds"
+    )
     result.write(
         "transcribe_speed",
         ("torch", "transformers", "ctranslate2", "faster-whisper", "openai-whisper"),
-        f"{length_s:.0f} s of {options.folder} (SYNTHETIC speech), random weights, {options.tokens} tokens a window",
-        device=torch.cuda.get_device_name() if device == "cuda" else "cpu",
-        settings=f"batches of {options.batch_size}, {options.threads} threads, best of {options.rounds} rounds",
+        f"{options.folder} (SYNTHETIC speech), random weights, {options.tokens} tokens a window",
         note=options.note,
-        load_average=[round(load, 1) for load in os.getloadavg()],
-        seconds_of_sound_per_second=figures,
+        settings=before.get("settings", {}) | {size: settings},
+        load_average=before.get("load_average", {}) | {size: [round(load, 1) for load in os.getloadavg()]},
+        seconds_of_sound_per_second=before.get("seconds_of_sound_per_second", {}) | {size: figures},
     )
 
 
