@@ -23,8 +23,10 @@ $(READY): pyproject.toml constraints.txt
 demo: $(READY)
 	$(BIN)/lsa-whisper demo
 
+# Files of tests side by side, for most of their time they load something with one core; make test WORKERS=0: one by one.
+WORKERS ?= 2
 test: $(READY)
-	$(BIN)/python -m pytest --ignore tests/faults
+	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile --ignore tests/faults
 
 # Kills, full and read-only disks, two calls at once: some minutes, and most of it takes root (to mount a disk).
 test-faults: $(READY)

@@ -29,7 +29,7 @@ from lsa_whisper.prepare import prepare
 
 RECIPE = Path("recipes/studies/lora_rank.yaml")
 RANKS = ("4", "8", "16", "32", "64", "full")
-RATES = {"lora": ("1e-3", "3e-3", "1e-2"), "full": ("3e-4", "8e-4", "2e-3")}
+RATES = {"lora": ("3e-4", "1e-3", "3e-3", "1e-2"), "full": ("1e-4", "3e-4", "8e-4", "2e-3")}
 """Whole weights want smaller steps than the matrices beside them."""
 FIGURES = ("loss", "eval_loss", "eval_wer_verbatim", "eval_disfluency_f1")
 FIGURES += ("eval_elsewhere_loss", "eval_elsewhere_wer_verbatim", "eval_elsewhere_disfluency_f1")
@@ -75,7 +75,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--runs", type=Path, default=Path("runs/lora-rank"), help="Where data and runs are kept.")
     made.add_argument("--out", type=Path, help="A folder for the result instead of benchmarks/results.")
     made.add_argument("--ranks", nargs="+", default=RANKS, choices=RANKS)
-    made.add_argument("--rates", nargs="+", help="Learning rates for all, instead of three each.")
+    made.add_argument("--rates", nargs="+", help="Learning rates for all, instead of four each.")
     made.add_argument("--seeds", type=int, default=3)
     made.add_argument("--minutes", type=float, help="Start no run that would end later than this.")
     made.add_argument("--set", action="append", default=[], help="Of the recipe, such as training.max_steps=20.")
