@@ -28,12 +28,14 @@ from lsa_whisper.finetune import finetune
 from lsa_whisper.prepare import prepare
 
 RECIPE = Path("recipes/studies/lora_rank.yaml")
-RANKS = ("4", "8", "16", "32", "64", "full")
+RANKS = ("4", "8", "16", "32", "64", "full", "4 bare", "32 bare")
+"""Bare: the matrices beside attention alone, without the embeddings of tokens, which the recipe trains as well."""
 RATES = {"lora": ("3e-4", "1e-3", "3e-3", "1e-2"), "full": ("1e-4", "3e-4", "8e-4", "2e-3")}
 """Whole weights want smaller steps than the matrices beside them."""
 FIGURES = ("loss", "eval_loss", "eval_wer_verbatim", "eval_disfluency_f1")
 FIGURES += ("eval_elsewhere_loss", "eval_elsewhere_wer_verbatim", "eval_elsewhere_disfluency_f1")
-CHOSEN_BY = "eval_wer_verbatim"
+CHOSEN_BY = "eval_loss"
+"""Of the development speakers, whose few words make word errors jump."""
 
 
 @dataclass(frozen=True)
@@ -47,12 +49,14 @@ class Run:
     @property
     def name(self) -> str:
         """The name of its folder."""
-        return f"{self.rank}-{self.rate}-{self.seed}"
+        return f"{self.rank.replace(' ', '-')}-{self.rate}-{self.seed}"
 
     def overrides(self, data: Path, base: str) -> list[str]:
         """Return what it changes in the recipe."""
+        number, _, bare = self.rank.partition(" ")
         adapter = ["adapter=null"] if self.rank == "full" else []
-        adapter = adapter or [f"adapter.rank={self.rank}", f"adapter.alpha={2 * int(self.rank)}"]
+        adapter = adapter or [f"adapter.rank={number}", f"adapter.alpha={2 * int(number)}"]
+        adapter += ["adapter.embeddings=false"] if bare else []
         paths = [f"data.train={data / 'train.jsonl'}", f"data.dev={data / 'dev.jsonl'}", f"model.base={base}"]
         paths += [f"evaluation.elsewhere={data / 'test.jsonl'}"]
         return [*adapter, *paths, f"training.learning_rate={self.rate}", f"seed={self.seed}"]
@@ -197,10 +201,10 @@ def draw(rows: Sequence[dict[str, Any]], chosen: Sequence[dict[str, Any]], out: 
     first, *others = figure.subplots(1, 1 + len(shown))
     ranks = [row["rank"] for row in chosen]
     for rate in sorted({row["rate"] for row in rows}, key=float):
-        losses = {row["rank"]: row["loss"] for row in rows if (row["rate"], row["seed"]) == (rate, 0)}
+        losses = {row["rank"]: row[CHOSEN_BY] for row in rows if (row["rate"], row["seed"]) == (rate, 0)}
         at = [index for index, rank in enumerate(ranks) if rank in losses]
         first.plot(at, [losses[ranks[index]] for index in at], "o-", label=rate)
-    first.set(title="training loss at the end, seed 0")
+    first.set(title="loss, nats per token (development speakers, seed 0)", yscale="log")
     first.set_xticks(range(len(ranks)), ranks)
     first.legend(title="learning rate")
     for axes, (key, title) in zip(others, shown.items(), strict=True):
@@ -209,10 +213,10 @@ def draw(rows: Sequence[dict[str, Any]], chosen: Sequence[dict[str, Any]], out: 
         bars = [[mean - row[key]["least"], row[key]["most"] - mean] for mean, row in zip(means, told, strict=True)]
         axes.errorbar([row["rank"] for row in told], means, yerr=list(zip(*bars, strict=True)), fmt="o-", capsize=4)
         axes.set(title=title)
+        axes.set_ylim(bottom=0)
     for axes in (first, *others):
         axes.set(xlabel="rank")
-        axes.set_ylim(bottom=0)
-        axes.grid(alpha=0.3)
+        axes.grid(alpha=0.3, which="both")
     figure.savefig(out, dpi=120)
     print(out)
 
