@@ -165,7 +165,12 @@ CLAIMS = (
     Claim("What labels cost in tokens, for disfluent utterances", "label_tokens", _tokens),
     Claim("What packing and trimming save against padding", "padding", _padding),
     Claim("A recording of hours needs no more memory than one of minutes", "long_recording", _long),
-    Claim("What a LoRA's rank changes: word errors as spoken", "lora_rank", _rank),
+    Claim(
+        "What a LoRA's rank changes: word errors as spoken",
+        "lora_rank",
+        _rank,
+        (("docs/strategy.md", "Measured: how large a rank?"),),
+    ),
 )
 
 
