@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from lsa_whisper.finetune.memory.activations import Load, activations
 from lsa_whisper.finetune.memory.counted import Counted
-from lsa_whisper.finetune.memory.gpu import BUCKET, SWAP_BUFFERS, SWAPPED_BUCKET
+from lsa_whisper.finetune.memory.gpu import BUCKET, SWAPPED_BUCKET, swap_buffers
 from lsa_whisper.finetune.memory.way import Way
 from lsa_whisper.machine import GIB
 
@@ -43,7 +43,7 @@ def states(counted: Counted, way: Way, ranks: int) -> float:
     one = deepspeed_bytes(way)
     if way.offload.optimizer == "nvme":
         reduced = 2 * one * min(SWAPPED_BUCKET, p)
-        return deepspeed_weights(counted, way, one, ranks) + one * p + SWAP_BUFFERS * 4 * min(1e8, p) + reduced
+        return deepspeed_weights(counted, way, one, ranks) + one * p + swap_buffers(counted) + reduced
     # From the second step on the moments are there while gradients pass through the bucket, and lie there twice.
     reduced = 2 * one * min(BUCKET, p)
     return deepspeed_weights(counted, way, one, ranks) + (16 + 2 * one) * p + reduced

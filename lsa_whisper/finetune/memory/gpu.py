@@ -24,7 +24,9 @@ FRAGMENTED = 1.05
 BUCKET, SWAPPED_BUCKET = 5e8, 5e7
 """Numbers in the bucket through which DeepSpeed reduces gradients; smaller where anything is on NVMe."""
 SWAP_BUFFERS = 7
-"""Buffers of a sub-group's 1e8 numbers through which DeepSpeed swaps an optimizer (fitted without a GPU)."""
+"""Buffers of a sub-group's size through which DeepSpeed swaps an optimizer (fitted without a GPU)."""
+SUB_GROUP = 1e8
+"""Numbers after which DeepSpeed closes a sub-group; its last weight may be the vocabulary's, and stays whole."""
 LIVE = 1e9
 """Numbers that ZeRO-3 keeps gathered at once; with parameters on NVMe, only those in use."""
 
@@ -112,7 +114,7 @@ def host(counted: Counted, way: Way, ranks: int, workers: int) -> int:
     if way.offload.optimizer == "cpu" or way.optimizer == "adamw-cpu":
         running += PINNED * (16 * p)
     elif way.offload.optimizer == "nvme":
-        running += PINNED * (4 if way.precision == "fp32" else 2) * p + SWAP_BUFFERS * 4 * min(1e8, p)
+        running += PINNED * (4 if way.precision == "fp32" else 2) * p + swap_buffers(counted)
     if way.offload.parameters == "cpu" and way.strategy != "fsdp2":  # FSDP's optimizer has no weights of its own
         running += PINNED * (4 if way.precision == "fp32" else 2) * total
     elif way.offload.parameters == "cpu":
@@ -122,6 +124,11 @@ def host(counted: Counted, way: Way, ranks: int, workers: int) -> int:
     loading = (4 * ranks + counted.shape.stored) * total
     saving = 4 * total if ranks > 1 or way.is_deepspeed else 0
     return round(ranks * (PROCESS + workers * LOADER) + max(loading, running + saving))
+
+
+def swap_buffers(counted: Counted) -> float:
+    """Return the bytes of the buffers between the host's memory and the disk, in which an optimizer is swapped."""
+    return SWAP_BUFFERS * 4 * min(SUB_GROUP + counted.shape.largest_weight, counted.trained)
 
 
 def disk(counted: Counted, way: Way, saves: bool) -> int:
