@@ -12,8 +12,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from lsa_whisper import plain_json
 from lsa_whisper.checkpoint.folder import OUR_FILE, is_converted
 from lsa_whisper.checkpoint.foreign import read_json, verify_settings
@@ -118,6 +116,7 @@ def _words(vocabulary: Path) -> int:
 
 def _model(folder: Path, dtype: str, device: str) -> Any:
     import ctranslate2
+    import torch
 
     kind, _, index = device.partition(":")
     # Asked for nothing, CTranslate2 says on the terminal that it computes float16 in float32 on a CPU.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 import importlib.util
 import os
 import shutil
@@ -44,7 +45,11 @@ def meet() -> None:
     """
     import deepspeed
     import torch
+    from deepspeed.runtime.zero.config import ZeroStageEnum
 
+    # Pythons before 3.11.4 pickle a member of an enumeration as a call of getattr, which no state may hold when it is
+    # read again.
+    copyreg.pickle(ZeroStageEnum, lambda stage: (ZeroStageEnum, (stage.value,)))
     if not is_launched():
         os.environ |= {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "1"}
         os.environ |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port())}

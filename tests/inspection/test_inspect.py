@@ -93,7 +93,8 @@ def test_each_speaker_has_the_hours_of_the_windows_they_are_in(thirty):
     assert found["speakers_in_several_splits"] == []
 
 
-def test_the_survey_as_tables(thirty):
+def test_the_survey_as_tables(thirty, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
     text = inspect(thirty)
     for words in ("Target_Child", "untranscribed", "want want it."):
         assert words in text
