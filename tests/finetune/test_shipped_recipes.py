@@ -97,7 +97,7 @@ def test_it_trains_a_step(path, windows, tiny_base, tmp_path, environment):
     if recipe.strategy in ("zero2", "zero3"):
         words = [part for override in overrides for part in ("--set", override)]
         command = [sys.executable, "-m", "lsa_whisper", "finetune", str(path), *words]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=900, check=False)
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=1800, check=False)
         assert done.returncode == 0, done.stderr[-3000:]
     else:
         finetune(path, set=overrides, say=lambda _: None)
