@@ -109,7 +109,7 @@ def made(size: str, folder: Path, windows: int) -> None:
 def utterances(folder: Path) -> None:
     """Write manifests of the same utterances twice: one a row, and packed in order to windows of up to 30 s."""
     draw, lengths = random.Random(0), []
-    while len(lengths) < (UTTERANCES if torch.cuda.is_available() else UTTERANCES // 8):
+    while len(lengths) < UTTERANCES:
         lengths.append(round(draw.uniform(1, 8), 2))
     noise = str(folder / "windows" / "0.wav")  # which part of the noise is heard does not matter
     single, packed, filled, texts = [], [], 0.0, []
