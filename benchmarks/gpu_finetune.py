@@ -143,8 +143,9 @@ def run(case: str, folder: Path, options: argparse.Namespace, seconds: float) ->
         if line.startswith("{"):
             figures |= json.loads(line)
     if code:
-        why = f"stopped after {seconds:.0f} s" if code == -1 else errors.read_text().strip()[-600:]
-        figures["failed"] = why
+        said = errors.read_text().strip()
+        print(said, file=sys.stderr)
+        figures["failed"] = f"stopped after {seconds:.0f} s" if code == -1 else said[said.rfind("\n") + 1 :]
     shutil.rmtree(folder / "out", ignore_errors=True)
     return figures | {"seconds_of_the_process": round(time.monotonic() - began)}
 
