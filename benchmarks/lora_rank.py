@@ -197,22 +197,25 @@ def draw(rows: Sequence[dict[str, Any]], chosen: Sequence[dict[str, Any]], out: 
         "eval_elsewhere_wer_verbatim": "word errors, as spoken (test speakers)",
         "eval_elsewhere_disfluency_f1": "disfluencies found, F1 (test speakers)",
     }
-    figure = Figure(figsize=(16, 4), layout="constrained")
+    figure = Figure(figsize=(18, 4), layout="constrained")
     first, *others = figure.subplots(1, 1 + len(shown))
     ranks = [row["rank"] for row in chosen]
+    names = [rank.replace(" ", "\n") for rank in ranks]
     for rate in sorted({row["rate"] for row in rows}, key=float):
         losses = {row["rank"]: row[CHOSEN_BY] for row in rows if (row["rate"], row["seed"]) == (rate, 0)}
         at = [index for index, rank in enumerate(ranks) if rank in losses]
         first.plot(at, [losses[ranks[index]] for index in at], "o-", label=rate)
-    first.set(title="loss, nats per token (development speakers, seed 0)", yscale="log")
-    first.set_xticks(range(len(ranks)), ranks)
+    first.set(title="loss, nats per token (dev speakers, seed 0)", yscale="log")
+    first.set_xticks(range(len(ranks)), names)
     first.legend(title="learning rate")
     for axes, (key, title) in zip(others, shown.items(), strict=True):
         told = [row for row in chosen if key in row]
         means = [row[key]["mean"] for row in told]
         bars = [[mean - row[key]["least"], row[key]["most"] - mean] for mean, row in zip(means, told, strict=True)]
-        axes.errorbar([row["rank"] for row in told], means, yerr=list(zip(*bars, strict=True)), fmt="o-", capsize=4)
+        at = [ranks.index(row["rank"]) for row in told]
+        axes.errorbar(at, means, yerr=list(zip(*bars, strict=True)), fmt="o-", capsize=4)
         axes.set(title=title)
+        axes.set_xticks(range(len(ranks)), names)
         axes.set_ylim(bottom=0)
     for axes in (first, *others):
         axes.set(xlabel="rank")

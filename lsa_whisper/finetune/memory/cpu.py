@@ -26,7 +26,7 @@ def host(counted: Counted, way: Way, load: Load, *, ranks: int) -> int:
     lets go of the file as it shares the weights out, in the type it computes in.
     """
     base = ranks * (PROCESS + (DEEPSPEED if way.is_deepspeed else 0))
-    besides = deepspeed_bytes(way) if way.strategy == "zero3" else counted.shape.stored
+    besides = way.deepspeed_bytes if way.strategy == "zero3" else counted.shape.stored
     loading = counted.total * (4 * ranks + besides)
     training = ranks * activations(counted.shape, way, load) + states(counted, way, ranks)
     return round(base + max(loading, training))
@@ -40,18 +40,13 @@ def states(counted: Counted, way: Way, ranks: int) -> float:
         sharers = 1 if way.strategy == "fsdp2" else ranks
         casts = 2 * (total - counted.packed) if way.autocast else 0
         return sharers * (counted.bytes_in(one) + one * counted.copied + (one + way.moments) * p + casts)
-    one = deepspeed_bytes(way)
+    one = way.deepspeed_bytes
     if way.offload.optimizer == "nvme":
         reduced = 2 * one * min(SWAPPED_BUCKET, p)
         return deepspeed_weights(counted, way, one, ranks) + one * p + swap_buffers(counted) + reduced
     # From the second step on the moments are there while gradients pass through the bucket, and lie there twice.
     reduced = 2 * one * min(BUCKET, p)
     return deepspeed_weights(counted, way, one, ranks) + (16 + 2 * one) * p + reduced
-
-
-def deepspeed_bytes(way: Way) -> int:
-    """Return the bytes of one of the weights that DeepSpeed computes with."""
-    return 4 if way.precision == "fp32" else 2
 
 
 def deepspeed_weights(counted: Counted, way: Way, one: int, ranks: int) -> float:

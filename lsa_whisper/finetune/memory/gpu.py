@@ -85,7 +85,7 @@ def states(counted: Counted, way: Way, ranks: int) -> tuple[int, int, int]:
 
 def buffers(counted: Counted, way: Way, load: Load, ranks: int) -> tuple[int, int, int]:
     """Return the bytes of what is there all the time, of what only the forward pass and of what only the step needs."""
-    one = 4 if way.precision == "fp32" else 2
+    one = way.deepspeed_bytes
     layer = max(counted.shape.encoder_layer, counted.shape.decoder_layer)
     if way.strategy == "fsdp2":
         return CONTEXT + 2 * one * (counted.shape.outside_layers + 3 * layer), 0, 0
@@ -114,9 +114,9 @@ def host(counted: Counted, way: Way, ranks: int, workers: int) -> int:
     if way.offload.optimizer == "cpu" or way.optimizer == "adamw-cpu":
         running += PINNED * (16 * p)
     elif way.offload.optimizer == "nvme":
-        running += PINNED * (4 if way.precision == "fp32" else 2) * p + swap_buffers(counted)
+        running += PINNED * way.deepspeed_bytes * p + swap_buffers(counted)
     if way.offload.parameters == "cpu" and way.strategy != "fsdp2":  # FSDP's optimizer has no weights of its own
-        running += PINNED * (4 if way.precision == "fp32" else 2) * total
+        running += PINNED * way.deepspeed_bytes * total
     elif way.offload.parameters == "cpu":
         running += PINNED * 4 * counted.frozen
     elif way.offload.parameters == "nvme":

@@ -60,6 +60,11 @@ class Way:
         return self.strategy in DEEPSPEED
 
     @property
+    def deepspeed_bytes(self) -> int:
+        """Bytes of a weight as DeepSpeed computes with it."""
+        return 4 if self.precision == "fp32" else 2
+
+    @property
     def autocast(self) -> bool:
         """Whether torch's autocast keeps a 16-bit copy of fp32 weights beside them."""
         return self.precision == "bf16" and not self.is_deepspeed
