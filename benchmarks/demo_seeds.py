@@ -37,11 +37,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--out", type=Path, default=Path("runs/demo-seeds"))
     options = parser.parse_args()
-    seconds = []
-    for seed in range(options.seeds):
-        began = time.monotonic()
-        demo(options.out / str(seed), seed=seed)
-        seconds.append(round(time.monotonic() - began))
+    seconds = timed(options.out, options.seeds)
     report = joined(options.out, options.seeds)
     print(report)
     result.write(
@@ -51,6 +47,21 @@ def main() -> None:
         demo_seconds=seconds,
         systems=scores(report.with_suffix(".json")),
     )
+
+
+def timed(out: Path, seeds: int) -> list[int | None]:
+    """Run the demo of every seed and return the seconds of each.
+
+    What lies in a folder already is skipped, so of such a seed the time of the last result stays; ``None`` where there
+    is none.
+    """
+    known: dict[int, int | None] = dict(enumerate(result.last("demo_seeds").get("demo_seconds", [])))
+    for seed in range(seeds):
+        is_new, began = not (out / str(seed)).exists(), time.monotonic()
+        demo(out / str(seed), seed=seed)
+        if is_new:
+            known[seed] = round(time.monotonic() - began)
+    return [known.get(seed) for seed in range(seeds)]
 
 
 def joined(out: Path, seeds: int) -> Path:

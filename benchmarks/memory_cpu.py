@@ -2,7 +2,7 @@
 
 Each case is a whole run in its own process: load, two steps, save. What is measured is the process's peak of resident
 memory; pages that only mirror a file (the weights while they are read) count in it, as they do in the plan. Sizes and
-cases that were measured in another call stay in the result, each with its date.
+cases that were measured in another call stay in the result, each with its date, also when they fail in this one.
 
     python -m benchmarks.memory_cpu --sizes tiny small
     python -m benchmarks.memory_cpu --sizes medium      # wants 20 GB free
@@ -71,7 +71,11 @@ def main() -> None:
 
 def written(rows: list[dict[str, Any]], note: str) -> None:
     """Write the result so far; a later case may end the machine's patience."""
-    known = {(row["size"], row["case"]): row for row in [*result.last("memory_cpu").get("rows", []), *rows]}
+    known: dict[tuple[str, str], dict[str, Any]] = {}
+    for row in (*result.last("memory_cpu").get("rows", []), *rows):
+        key = row["size"], row["case"]
+        if "failed" not in row or "measured_gib" not in known.get(key, {}):
+            known[key] = row
     result.write(
         "memory_cpu",
         ("torch", "transformers", "peft", "deepspeed"),

@@ -60,7 +60,8 @@ def _parity(found: Figures) -> str:
 
 def _memory(found: Figures) -> str:
     return "; ".join(
-        f"{row['size']}, {row['case']}: planned {row['planned_gib']}, measured {row['measured_gib']} GiB"
+        f"{row['size']}, {row['case']}: planned {row['planned_gib']}, "
+        + (f"measured {row['measured_gib']} GiB" if "measured_gib" in row else "failed")
         for row in found["rows"]
     )
 
@@ -131,6 +132,14 @@ def _fuzz(found: Figures) -> str:
     return f"{found['texts']:,} texts in {found['minutes']} minutes of a busy machine, none broke"
 
 
+def _mutation(found: Figures) -> str:
+    def noticed(each: Figures) -> str:
+        tried = each["changes"] - each["not_tried"]
+        return f"{each['noticed_percent']} % of {tried} (of {each['changes']})"
+
+    return "; ".join(f"{path.removeprefix('lsa_whisper/')}: {noticed(each)}" for path, each in found["files"].items())
+
+
 CLAIMS = (
     Claim(
         "Fine-tuning teaches nano to keep disfluencies",
@@ -163,6 +172,7 @@ CLAIMS = (
     Claim("Scoring takes memory that hardly grows with the files", "scoring_speed", _scoring),
     Claim("Preparation grows in proportion, and being killed does no harm", "prepare_scale", _prepare),
     Claim("What labels cost in tokens, for disfluent utterances", "label_tokens", _tokens),
+    Claim("The tests notice small changes to what reads marks and scores them", "mutation", _mutation),
     Claim("What packing and trimming save against padding", "padding", _padding),
     Claim("A recording of hours needs no more memory than one of minutes", "long_recording", _long),
     Claim(

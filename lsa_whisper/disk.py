@@ -11,7 +11,8 @@ from pathlib import Path
 
 from lsa_whisper.errors import DiskError, LsaWhisperError
 
-_FULL = {errno.ENOSPC, errno.EFBIG, errno.EROFS, getattr(errno, "EDQUOT", errno.ENOSPC)}  # Windows knows no quota
+_NO_ROOM = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)}  # Windows knows no quota
+_FULL = _NO_ROOM | {errno.EFBIG, errno.EROFS}
 _CLOSED = {errno.EACCES, errno.EPERM, errno.EIO, errno.ENOTDIR, errno.EEXIST, errno.ENAMETOOLONG, errno.ELOOP}
 """What may as well be said of a file that is read."""
 _IN_WORDS = re.compile(r"\[errno (\d+)\]|\(os error (\d+)\)", re.IGNORECASE)  # Arrow's way and Rust's
@@ -38,6 +39,15 @@ def _number(error: BaseException) -> int | None:
         return error.errno
     found = _IN_WORDS.search(str(error))
     return int(found[1] or found[2]) if found else None
+
+
+def is_full(error: BaseException) -> bool:
+    """Return whether a disk did not take what was written for want of room, so that making some helps.
+
+    >>> is_full(OSError(28, "No space left on device")), is_full(FileExistsError(17, "File exists"))
+    (True, False)
+    """
+    return _number(error) in _NO_ROOM
 
 
 def kind_of(error: BaseException) -> type[LsaWhisperError]:

@@ -12,10 +12,16 @@ from lsa_whisper.cli.group import PATH, call, main, show
 @main.command()
 @click.argument("reference", type=PATH)
 @click.argument("hypotheses", nargs=-1, type=PATH)
-@click.option("-o", "--out", type=PATH, help="Folder for report.html, report.md and report.json.")
-@click.option("--name", "names", multiple=True, help="Name of each system, in order.")
+@click.option("-o", "--out", type=PATH, help="Folder for report.html and report.json; of systems, report.md too.")
+@click.option("--name", "names", multiple=True, help="Name of each system or run, in order.")
 @click.option("--audio", type=PATH, help="Folder of the recordings, to play utterances in the report.")
-@click.option("--samples", default=2000, show_default=True, help="Bootstrap samples for the intervals.")
+@click.option(
+    "--samples",
+    default=2000,
+    show_default=True,
+    type=click.IntRange(min=40),
+    help="Bootstrap samples for the intervals.",
+)
 @click.option(
     "--collar",
     default=500,

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal, overload
 
 from lsa_whisper import chat
 from lsa_whisper.chat import Utterance
+from lsa_whisper.errors import CorpusError, LsaWhisperError
 from lsa_whisper.evaluate import published as modes
 from lsa_whisper.evaluate import speakers as who
-from lsa_whisper.evaluate.bootstrap import Resamples
+from lsa_whisper.evaluate.bootstrap import FEWEST_SAMPLES, SAMPLES, Resamples
 from lsa_whisper.evaluate.counts import Detections, WordErrors
 from lsa_whisper.evaluate.file_scores import FileCounts, FileScores, Totals
 from lsa_whisper.evaluate.files import FileTable
@@ -50,7 +51,7 @@ def evaluate(
     out: Path | None = None,
     names: Sequence[str] = (),
     audio: Path | None = None,
-    samples: int = 2000,
+    samples: int = SAMPLES,
     collar: int = COLLAR_MS,
     speakers: bool = False,
     as_: Sequence[str] = (),
@@ -77,7 +78,7 @@ def evaluate(
     out: Path | None = None,
     names: Sequence[str] = (),
     audio: Path | None = None,
-    samples: int = 2000,
+    samples: int = SAMPLES,
     collar: int = COLLAR_MS,
     speakers: bool = False,
     as_: Sequence[str] = (),
@@ -90,24 +91,36 @@ def evaluate(
     Args:
         reference: a CHAT file, or a folder of them.
         hypotheses: one CHAT file or folder per system; files are paired with the references by path or stem.
-        out: a folder for ``report.html``, ``report.md`` and ``report.json``; made if it is not there.
-        names: one name per system; their file or folder names when left out.
+        out: a folder for ``report.html``, ``report.json`` and, of systems, ``report.md``; made if it is not there.
+        names: one name per system, or per run; their file or folder names when left out.
         audio: a folder with the recordings, to be played from the report.
-        samples: how many bootstrap resamples the intervals come from.
+        samples: how many bootstrap resamples the intervals come from, at least 40.
         collar: how many milliseconds apart a disfluency may begin in both transcripts and agree in time.
         speakers: also score who said what (cpWER, tcpWER); needs meeteval.
         as_: foreign ways to score, each reported apart: see :data:`lsa_whisper.evaluate.published.MODES`.
-        compare: all the paths are folders of training runs: lay their curves side by side instead.
+        compare: all the paths are folders of training runs: lay their curves side by side instead. Only ``out`` and
+            ``names`` go with it.
 
     Raises:
         CorpusError: a path does not exist, holds no CHAT, or the names do not fit.
         MissingExtraError: a package for ``speakers`` or ``as_`` is not installed.
+        LsaWhisperError: there are too few ``samples``, or ``compare`` was given beside what only transcripts have.
     """
     if compare:
+        _refuse_beside_compare(
+            {
+                "--audio": audio is not None,
+                "--samples": samples != SAMPLES,
+                "--collar": collar != COLLAR_MS,
+                "--speakers": speakers,
+                "--as": bool(as_),
+            }
+        )
         return _compared([Path(reference), *(Path(path) for path in hypotheses)], names, out)
     modes.check(as_)
     if speakers:
         who.check()
+    _check(samples, audio)
     wanted = Wanted(rows=out is not None, collar_ms=collar, published=tuple(dict.fromkeys(as_)), speakers=speakers)
     files = pair(Path(reference), [Path(path) for path in hypotheses], names)
     marked = {name: _is_marked(paths.values()) for name, paths in files.hypotheses.items()}
@@ -129,6 +142,24 @@ def evaluate(
     from lsa_whisper.evaluate.report import write_reports
 
     return replace(evaluation, report=write_reports(evaluation, Path(out), audio=audio))
+
+
+def _refuse_beside_compare(given: Mapping[str, bool]) -> None:
+    """Raise when an option was given that training runs have no use for."""
+    if idle := [option for option, is_given in given.items() if is_given]:
+        raise LsaWhisperError(
+            f"evaluate --compare lays training runs side by side and scores no transcript; leave out {', '.join(idle)}"
+        )
+
+
+def _check(samples: int, audio: Path | None) -> None:
+    """Raise before hours of scoring what would be wrong after them."""
+    if samples < FEWEST_SAMPLES:
+        raise LsaWhisperError(
+            f"evaluate --samples {samples}: too few to leave out 2.5 % on each side; give {FEWEST_SAMPLES} or more"
+        )
+    if audio is not None and not Path(audio).is_dir():
+        raise CorpusError(f"{audio}: there is no such folder of recordings; leave it out or correct the path")
 
 
 def _compared(folders: Sequence[Path], names: Sequence[str], out: Path | None) -> Runs:

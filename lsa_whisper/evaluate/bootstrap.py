@@ -1,13 +1,17 @@
-"""How sure a rate is: percentile intervals from resampling whole files (or speakers), never single words.
+"""How sure a rate is: percentile intervals from resampling whole files, never single words.
 
 Conventions:
 
-- The resampled unit is what is independent: a file, or a speaker with all of their files. Words and utterances of one
-  recording are not, and treating them so makes intervals too narrow.
+- The resampled unit is the file: words and utterances of one recording are not independent, and treating them so makes
+  intervals too narrow. Files are taken as independent, also where one speaker is in several of them; there the
+  intervals are too narrow. CHAT does not say who is the same person: most references name roles only, and one examiner
+  may be in every file.
 - A rate of a resample is the ratio of its summed counts, as the rate of the whole is.
 - Two systems are compared on the same resamples (paired). One is called better only where the interval of the
   difference excludes 0 (Bisani & Ney 2004, "Bootstrap estimates for confidence intervals in ASR evaluation").
 - Fewer than two units have no interval: ``None``.
+- Intervals leave out 2.5 % of the resamples on each side, so fewer than :data:`FEWEST_SAMPLES` have nothing to leave
+  out.
 """
 
 from __future__ import annotations
@@ -20,17 +24,21 @@ from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
 
+CONFIDENCE = 0.95
+SAMPLES = 2000
+"""How many resamples are drawn unless said otherwise."""
+FEWEST_SAMPLES = 40
+
 _CELLS = 1 << 15
 """How many weights are worked on at once (a quarter of a megabyte)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """Where a value lies with the given confidence."""
+    """Where a value lies with a confidence of :data:`CONFIDENCE`."""
 
     low: float
     high: float
-    confidence: float = 0.95
 
     @property
     def excludes_zero(self) -> bool:
@@ -46,7 +54,7 @@ class Resamples:
     """
 
     units: int
-    samples: int = 2000
+    samples: int = SAMPLES
     seed: int = 0
 
     def weights(self) -> Iterator[Floats]:
@@ -75,16 +83,16 @@ class Resamples:
         rates: Floats = np.divide(above, below, out=np.full_like(above, np.nan), where=below != 0)
         return rates
 
-    def interval(self, rates: Floats, confidence: float = 0.95) -> Interval | None:
+    def interval(self, rates: Floats) -> Interval | None:
         """Return the interval of a rate, or of a difference of two on the same resamples, shape (samples,).
 
         >>> resamples = Resamples(2, samples=100)
         >>> resamples.interval(resamples.ratios([1, 1], [10, 10]))
-        Interval(low=0.1, high=0.1, confidence=0.95)
+        Interval(low=0.1, high=0.1)
         """
         defined = rates[~np.isnan(rates)]
         if self.units < 2 or not len(defined):
             return None
-        tail = 50 * (1 - confidence)
+        tail = 50 * (1 - CONFIDENCE)
         low, high = np.percentile(defined, [tail, 100 - tail])
-        return Interval(float(low), float(high), confidence)
+        return Interval(float(low), float(high))

@@ -66,7 +66,7 @@ def confusions(systems: Sequence[System]) -> Iterator[Table]:
 
 
 def _count(count: int, right: bool) -> Entry:
-    return Entry(f"{count:,}" if count else "", hover="right" if right and count else "")
+    return Entry(f"{count:,}" if count else "", right=right and count > 0)
 
 
 def _grouped(systems: Sequence[System], group: str, title: str, lead: str, name: str) -> Table:

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from math import ceil, log10
 
 from lsa_whisper.evaluate.agreement import agreement
-from lsa_whisper.evaluate.file_scores import FileCounts
 from lsa_whisper.evaluate.metrics import METRICS, Metric
 from lsa_whisper.evaluate.results import Evaluation
 from lsa_whisper.evaluate.system import System
 from lsa_whisper.evaluate.text import percent
 
 _SHOWN = ("wer_verbatim", "wer_fluent", "disfluency_f1")
+_ALL_CLASSES = "Disfluencies of every class are counted, also of those that a system has no way to write."
 _LEFT, _RIGHT = 12.0, 348.0
 
 
@@ -67,7 +67,8 @@ def figures(evaluation: Evaluation) -> list[Figure]:
     """Return a line with intervals per main metric, and two planes of disfluency rates.
 
     One has the reference's rate across and the transcript's up, the other is Bland and Altman's: the mean of both
-    across, transcript minus reference up, with the bias and the limits of agreement of each system.
+    across, transcript minus reference up, with the bias and the limits of agreement of each system. Both are of all
+    classes: the rate asked for is the speaker's, so what a system cannot write is part of its bias.
     """
     systems = list(evaluation.systems.values())
     lines = [_intervals(metric, systems) for metric in METRICS if metric.key in _SHOWN]
@@ -103,7 +104,7 @@ def _points(systems: Sequence[System]) -> list[_Point]:
     points = []
     for number, system in enumerate(systems):
         for scores in system.files:
-            said, heard = _total_rate(scores, system)
+            said, heard = scores.disfluency_rates
             if said is not None and heard is not None:
                 text = f"{system.name}, {scores.key}: {said:.1f} / {heard:.1f}"
                 points.append(_Point(number, text, said, heard))
@@ -114,13 +115,13 @@ def _rates(points: Sequence[_Point]) -> Figure:
     top = round_up(max((max(p.said, p.heard) for p in points), default=0.0)) or 1.0
     marks = tuple(_mark(place(p.said, top), up(p.heard, 0, top), p) for p in points)
     return Figure(
-        "Disfluencies per 100 words: reference (across), transcript (up)",
+        "All disfluencies per 100 words: reference (across), transcript (up)",
         380,
         marks,
         across(top),
         upward(0, top),
         diagonal=True,
-        hover="One point per file. On the dashed line both transcripts have as many.",
+        hover=f"One point per file. On the dashed line both transcripts have as many. {_ALL_CLASSES}",
     )
 
 
@@ -137,13 +138,14 @@ def _differences(points: Sequence[_Point]) -> Figure:
         if value is not None
     ]
     return Figure(
-        "Transcript minus reference, per 100 words (up), by the mean of both (across)",
+        "Transcript minus reference, all disfluencies per 100 words (up), by the mean of both (across)",
         380,
         marks,
         across(top),
         upward(-most, most),
         tuple(levels),
-        hover="Bland and Altman's figure: one point per file, a line at the bias, dashed lines at the 95 % limits.",
+        hover="Bland and Altman's figure: one point per file, a line at the bias, dashed lines at the 95 % limits. "
+        f"{_ALL_CLASSES}",
     )
 
 
@@ -165,18 +167,6 @@ def upward(low: float, high: float, form: str = ".4g") -> tuple[tuple[float, str
 def up(value: float, low: float, high: float) -> float:
     """Return where ``value`` stands on a vertical scale."""
     return round(_RIGHT - (_RIGHT - _LEFT) * min(max((value - low) / (high - low), 0.0), 1.0), 1)
-
-
-def _total_rate(scores: FileCounts, system: System) -> tuple[float | None, float | None]:
-    """Return events per 100 meant words of all classes the system can write."""
-    pairs = [scores.rate(kind) for kind in system.writable if kind in scores.disfluency.by_class]
-    sums = (_added(rates) for rates in zip(*pairs, strict=True))
-    return next(sums, None), next(sums, None)
-
-
-def _added(rates: Sequence[float | None]) -> float | None:
-    known = [rate for rate in rates if rate is not None]
-    return sum(known) if len(known) == len(rates) else None
 
 
 def place(value: float, top: float) -> float:

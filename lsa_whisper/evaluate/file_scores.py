@@ -66,9 +66,10 @@ class FileCounts(_Both):
     """In the reference, in the hypothesis."""
     samples: Samples = field(default_factory=dict)
 
-    def rate(self, kind: Disfluency) -> tuple[float | None, float | None]:
-        """Return the events per 100 fluent words, in the reference and in the hypothesis."""
-        found = self.disfluency[kind]
+    @property
+    def disfluency_rates(self) -> tuple[float | None, float | None]:
+        """The events of all classes per 100 fluent words, in the reference and in the hypothesis."""
+        found = self.disfluency.together
         events = found.reference_events, found.hypothesis_events
         rates = [100 * count / words if words else None for count, words in zip(events, self.fluent_words, strict=True)]
         return rates[0], rates[1]

@@ -78,7 +78,8 @@ COLUMNS: dict[str, str] = {
     "Minutes without speech": "Time outside the reference's utterances, in files in which every utterance has times.",
     "Per minute": "Words added per minute without speech.",
     "Utterances with a run": "Utterances of the system with five or more added words in a row.",
-    "Words in loops": "Added words in stretches where the same words come four or more times in a row.",
+    "Words in loops": "Added words in stretches where the same words come four or more times in a row, most of them "
+    "added.",
     "cpWER": "Word errors of each speaker's words in one row, speakers matched as they fit best: a word ascribed to "
     "the wrong speaker counts twice.",
     "tcpWER": "The same, but words only match within 5 seconds of each other.",

@@ -41,6 +41,7 @@ class Hallucinations(Additive):
     """Of them, those with a run of added words."""
     loops: int = 0
     looped_words: int = 0
+    """Of their words, those that were added: the first round may have been said."""
 
     @property
     def words_per_minute_of_silence(self) -> float | None:
@@ -66,7 +67,7 @@ def hallucinations(reference: FileWords, hypothesis: FileWords, alignment: Align
         utterances=len(np.unique(hypothesis.utterance_of)),
         runs=_runs(hypothesis, added),
         loops=len(loops),
-        looped_words=sum(b - a for a, b in loops),
+        looped_words=sum(int(added[a:b].sum()) for a, b in loops),
     )
 
 

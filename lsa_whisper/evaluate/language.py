@@ -23,18 +23,6 @@ from lsa_whisper.evaluate.words import UNINTELLIGIBLE
 
 FIXED_LENGTH = 100
 WINDOW = 50
-MEASURES = (
-    "mlu_words",
-    "total_words",
-    "different_words",
-    "ndw_100",
-    "ttr",
-    "mattr",
-    "maze_share",
-    "words_per_minute",
-    "abandoned",
-    "utterances",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,19 +69,15 @@ def count_words(utterances: Sequence[Utterance]) -> list[Counted]:
     ]
 
 
-def measure(utterances: Sequence[Utterance]) -> LanguageSample:
-    """Return the measures of ``utterances``.
+def sample_of(counted: Sequence[Counted]) -> LanguageSample:
+    """Return the measures of utterances whose words are counted.
 
     >>> from lsa_whisper import chat
-    >>> sample = measure([chat.utterance("CHI", "&-um <I want> [/] I want it ."), chat.utterance("CHI", "xxx no .")])
+    >>> said = [chat.utterance("CHI", "&-um <I want> [/] I want it ."), chat.utterance("CHI", "xxx no .")]
+    >>> sample = sample_of(count_words(said))
     >>> sample.mlu_words, sample.total_words, round(sample.maze_share, 2)
     (3.0, 4, 0.43)
     """
-    return sample_of(count_words(utterances))
-
-
-def sample_of(counted: Sequence[Counted]) -> LanguageSample:
-    """Return the measures of utterances whose words are counted."""
     words = [word for each in counted for word in each.fluent]
     spoken = sum(each.spoken for each in counted)
     complete = [len(each.fluent) for each in counted if each.fluent and each.complete]

@@ -24,6 +24,8 @@ class Metric:
     definition: str
     lower_is_better: bool
     fraction: Callable[[FileCounts, Writable], Fraction]
+    of_writable: bool = False
+    """Whether it is taken over the classes a system can write: of two that write others, each is judged on its own."""
 
 
 def _errors(field: str) -> Callable[[FileCounts, Writable], Fraction]:
@@ -107,6 +109,7 @@ METRICS = (
         "precision and recall). 100 % is perfect. Classes it cannot write are not in it.",
         False,
         lambda scores, writable: f1_fraction(scores.disfluency.only(writable).together),
+        of_writable=True,
     ),
     Metric(
         "timed_f1",
@@ -116,6 +119,7 @@ METRICS = (
         "(within half a second, unless said otherwise), whatever words are around it. Needs times in both transcripts.",
         False,
         lambda scores, writable: f1_fraction(scores.timed.only(writable).together),
+        of_writable=True,
     ),
     Metric(
         "boundary_f1",

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from lsa_whisper.audio import AUDIO_SUFFIXES
 from lsa_whisper.errors import CorpusError
 
-_AUDIO = (".wav", ".flac", ".mp3", ".m4a", ".ogg", ".opus", ".mp4", ".webm")
+_SELDOM_PLAYED = {".aif", ".aiff", ".mov"}
+"""What hardly any browser plays, so that another recording of the same name is better to link to."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,7 @@ def pair(reference: Path, hypotheses: Sequence[Path], names: Sequence[str] = ())
     references = _chat_files(reference, "reference")
     found: dict[str, dict[str, str]] = {}
     unused: dict[str, list[Path]] = {}
-    for name, path in zip(system_names(hypotheses, names), hypotheses, strict=True):
+    for name, path in zip(system_names(hypotheses, names, "system"), hypotheses, strict=True):
         files = _chat_files(path, "hypothesis")
         if reference.is_file() and path.is_file():
             found[name], unused[name] = {next(iter(references)): str(path)}, []
@@ -46,13 +48,31 @@ def pair(reference: Path, hypotheses: Sequence[Path], names: Sequence[str] = ())
     return Files(references, found, unused)
 
 
-def find_audio(folder: Path | None, key: str) -> Path | None:
-    """Return the recording of the reference ``key`` in ``folder``, at the same path or directly inside."""
-    if folder is None:
-        return None
-    names = dict.fromkeys((key, key.rpartition("/")[2]))
-    candidates = (folder / f"{name}{suffix}" for name in names for suffix in _AUDIO)
-    return next((path for path in candidates if path.is_file()), None)
+def find_audio(folder: Path, keys: Iterable[str]) -> dict[str, Path]:
+    """Return the recordings of the references ``keys`` in ``folder``: at the same path, or else directly inside."""
+    listed = {"": _recordings(folder)}  # once for each folder: a corpus has thousands of files
+    found = {}
+    for key in keys:
+        place, _, name = key.rpartition("/")
+        if place not in listed:
+            listed[place] = _recordings(folder / place)
+        recording = listed[place].get(name) or listed[""].get(name)
+        if recording is not None:
+            found[key] = recording
+    return found
+
+
+def _recordings(folder: Path) -> dict[str, Path]:
+    """Return the recordings directly in ``folder`` by stem; of several with one stem that most easily played."""
+    if not folder.is_dir():
+        return {}
+    paths = sorted(path for path in folder.iterdir() if path.suffix.lower() in AUDIO_SUFFIXES and path.is_file())
+    return {path.stem: path for path in sorted(paths, key=_preference, reverse=True)}
+
+
+def _preference(recording: Path) -> tuple[bool, int]:
+    suffix = recording.suffix.lower()
+    return suffix in _SELDOM_PLAYED, AUDIO_SUFFIXES.index(suffix)
 
 
 def _chat_files(path: Path, what: str) -> dict[str, str]:
@@ -85,20 +105,30 @@ def _matched(references: dict[str, str], files: dict[str, str]) -> tuple[dict[st
     return matched, [Path(path) for path in files.values() if path not in used]
 
 
-def system_names(paths: Sequence[Path], names: Sequence[str]) -> list[str]:
-    """Return one name per hypothesis: those given, else the file or folder names, with the folder above if alike.
+def system_names(paths: Sequence[Path], names: Sequence[str], kind: str) -> list[str]:
+    """Return one name per path: those given, else the file or folder names, with the folder above if alike.
+
+    Args:
+        paths: of the hypotheses, or of training runs.
+        names: those given, in the order of the paths; none, or one for each.
+        kind: what the paths are, for what is said of wrong names: ``system`` or ``run``.
 
     Raises:
         CorpusError: there are more or fewer names than paths, or two are the same.
     """
     if names and len(names) != len(paths):
-        raise CorpusError(f"evaluate: {len(names)} names for {len(paths)} hypotheses; give one name for each")
+        counts = f"{_number(len(names), 'name')} for {_number(len(paths), kind)}"
+        raise CorpusError(f"evaluate: {counts}; give one name for each")
     if names:
         if len(set(names)) != len(names):
-            raise CorpusError(f"evaluate: two systems have the same name ({', '.join(names)}); give each its own")
+            raise CorpusError(f"evaluate: two {kind}s have the same name ({', '.join(names)}); give each its own")
         return list(names)
     short = [path.resolve().stem if path.is_file() else path.resolve().name for path in paths]
     if len(set(short)) == len(short):
         return short
     longer = [f"{path.resolve().parent.name}/{name}" for path, name in zip(paths, short, strict=True)]
     return longer if len(set(longer)) == len(longer) else [f"{n}-{name}" for n, name in enumerate(short, 1)]
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{count} {noun}{'s' * (count != 1)}"

@@ -181,7 +181,8 @@ def _majority(numbers: Sequence[int]) -> int:
 def whisper_errors(reference: Utterances, hypothesis: Utterances) -> WordErrors:
     """Return the counts after Whisper's English normalizer; see ``MODES["whisper"].rules``."""
     normalize = _whisper_normalizer()
-    return plain_errors(*(normalize(" ".join(_verbatim(side, "xxx"))).split() for side in (reference, hypothesis)))
+    said, heard = (_verbatim(side, without_unintelligible=True) for side in (reference, hypothesis))
+    return plain_errors(normalize(" ".join(said)).split(), normalize(" ".join(heard)).split())
 
 
 @lru_cache(maxsize=1)
@@ -194,8 +195,8 @@ def _whisper_normalizer() -> Callable[[str], str]:
     return normalizer
 
 
-def _verbatim(utterances: Utterances, leave_out: str = "") -> list[str]:
-    dropped = UNINTELLIGIBLE if leave_out else frozenset()
+def _verbatim(utterances: Utterances, *, without_unintelligible: bool = False) -> list[str]:
+    dropped = UNINTELLIGIBLE if without_unintelligible else frozenset()
     return [word for utterance in utterances for word in utterance.verbatim() if word not in dropped]
 
 
@@ -251,9 +252,9 @@ MODES = {
         Mode(
             "whisper",
             "As Whisper's papers (English normalizer)",
-            "All spoken words of a file, xxx left out, through Whisper's English normalizer: it deletes um, uh, hmm, "
-            "mm and mhm and what stands in brackets, writes numbers as digits, American spellings and full forms. Then "
-            "plain word errors.",
+            "All spoken words of a file, xxx, yyy and www left out, through Whisper's English normalizer: it deletes "
+            "um, uh, hmm, mm and mhm and what stands in brackets, writes numbers as digits, American spellings and "
+            "full forms. Then plain word errors.",
             whisper_errors,
             "fillers: the normalizer has deleted them",
         ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+from lsa_whisper.evaluate.bootstrap import CONFIDENCE
 from lsa_whisper.evaluate.counts import Detections, WordErrors
 from lsa_whisper.evaluate.file_scores import FileCounts
 from lsa_whisper.evaluate.glossary import MEASURES
@@ -30,7 +31,7 @@ def record(evaluation: Evaluation) -> dict[str, Any]:
         "schema": SCHEMA,
         "schema_version": SCHEMA_VERSION,
         "reference": str(evaluation.reference),
-        "bootstrap": {"unit": "file", "samples": evaluation.samples, "confidence": 0.95},
+        "bootstrap": {"unit": "file", "samples": evaluation.samples, "confidence": CONFIDENCE},
         "metrics": {m.key: {"title": m.title, "definition": m.definition} for m in METRICS},
         "systems": [_system(system) for system in evaluation.systems.values()],
         "collar_ms": evaluation.wanted.collar_ms,

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from lsa_whisper import __version__
+from lsa_whisper.disk import is_full
 from lsa_whisper.errors import CorpusError
 from lsa_whisper.evaluate.curves import curve_figures
 from lsa_whisper.evaluate.figures import figures
@@ -39,10 +40,8 @@ def write_reports(evaluation: Evaluation, out: Path, *, audio: Path | None = Non
         audio: a folder with recordings to link to.
 
     Raises:
-        CorpusError: ``out`` cannot be written to, or ``audio`` is no folder.
+        CorpusError: ``out`` cannot be written to.
     """
-    if audio is not None and not audio.is_dir():
-        raise CorpusError(f"{audio}: there is no such folder of recordings; leave it out or correct the path")
     utterances = payload(evaluation, out, audio)
     facts: dict[str, Any] = {
         "evaluation": evaluation,
@@ -101,7 +100,7 @@ def _run_tables(runs: Runs) -> tuple[Table, Table]:
     lead = "The value, and the step at which it was logged."
     return (
         Table("The best of each curve", lead, head, (steps, *best)),
-        Table("In what the recipes differ", "Everything else is the same in all.", head, tuple(unlike)),
+        Table("In what the recipes differ", "Everything else is the same in all finished runs.", head, tuple(unlike)),
     )
 
 
@@ -124,9 +123,8 @@ def _write_all(out: Path, texts: dict[str, str]) -> None:
     except OSError as error:
         with suppress(OSError):
             out.rmdir()  # where nothing is in it
-        raise CorpusError(
-            f"{out}: the report cannot be written here ({error.strerror}); make room, or choose another folder"
-        ) from error
+        remedy = "make room, or choose another folder" if is_full(error) else "choose another folder"
+        raise CorpusError(f"{out}: the report cannot be written here ({error.strerror}); {remedy}") from error
 
 
 def _worst(utterances: dict[str, Any]) -> list[Any]:

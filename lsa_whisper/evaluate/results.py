@@ -84,14 +84,14 @@ class Evaluation:
 
     @cached_property
     def differences(self) -> list[Difference]:
-        """Every pair of systems in every metric both have; those that judge other classes are not compared."""
+        """Every pair of systems in every metric both have, unless it judges them on different classes."""
         return list(self._differences())
 
     def _differences(self) -> Iterator[Difference]:
         for first, second in combinations(self.systems.values(), 2):
             for metric in METRICS:
                 values = first.value(metric), second.value(metric)
-                unlike = metric.key == "disfluency_f1" and first.writable != second.writable
+                unlike = metric.of_writable and first.writable != second.writable
                 if values[0] is None or values[1] is None or unlike:
                     continue
                 interval = first.less(second, metric)

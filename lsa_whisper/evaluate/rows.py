@@ -15,11 +15,12 @@ from lsa_whisper.evaluate.shown import KINDS
 
 def payload(evaluation: Evaluation, out: Path, audio: Path | None) -> dict[str, Any]:
     """Return it as plain JSON values; ``rows`` are those of :class:`~lsa_whisper.evaluate.shown.Shown`."""
-    first = next(iter(evaluation.systems.values()))
+    keys = next(iter(evaluation.systems.values())).files.keys
+    recordings = {} if audio is None else find_audio(audio, keys)
     return {
         "systems": list(evaluation.systems),
         "classes": [[kind.value, CLASSES[kind][0]] for kind in KINDS],
-        "files": [[key, _link(find_audio(audio, key), out)] for key in first.files.keys],
+        "files": [[key, _link(recordings.get(key), out)] for key in keys],
         "rows": evaluation.shown.rows,
         "left_out": evaluation.shown.left_out,
     }

@@ -103,7 +103,8 @@ def read_runs(folders: Sequence[Path], names: Sequence[str] = ()) -> Runs:
     Raises:
         CorpusError: a folder does not exist or holds no ``curve.jsonl``, or the names do not fit.
     """
-    return Runs(tuple(_read(path, name) for path, name in zip(folders, system_names(folders, names), strict=True)))
+    called = system_names(folders, names, "run")
+    return Runs(tuple(_read(path, name) for path, name in zip(folders, called, strict=True)))
 
 
 def title(key: str) -> str:

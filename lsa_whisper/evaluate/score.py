@@ -73,7 +73,7 @@ def score(key: str, reference: Side, hypothesis: Side | None, wanted: Wanted | N
         boundaries=boundaries(said, heard, alignment),
         fluent_words=(int((~said.fluent_unintelligible).sum()), len(heard.fluent)),
         dropped=heard.dropped,
-        samples=_samples(reference.utterances, other.utterances),
+        samples=_samples(reference.utterances, None if hypothesis is None else hypothesis.utterances),
         fluent_characters=fluent_characters(said, heard),
         timed=DisfluencyScores(timed_detections(said, heard, wanted.collar_ms)),
         confusion=confusion(said, heard, alignment, disfluency[Disfluency.PAUSE]),
@@ -98,14 +98,15 @@ def _speakers(reference: Side, hypothesis: Side) -> SpeakerErrors:
     return speakers.speaker_errors(reference.utterances, hypothesis.utterances)
 
 
-def _samples(reference: Sequence[Utterance], hypothesis: Sequence[Utterance]) -> Samples:
+def _samples(reference: Sequence[Utterance], hypothesis: Sequence[Utterance] | None) -> Samples:
     """Return the language samples of everyone, and of each speaker that has a counterpart.
 
-    A hypothesis whose speakers are called otherwise says nothing about single speakers.
+    A hypothesis whose speakers are called otherwise says nothing about single speakers; one that was never written says
+    nothing about anybody, and is no sample of 0 words.
     """
-    counted, others = count_words(reference), count_words(hypothesis)
+    counted, others = count_words(reference), count_words(hypothesis or ())
     said, heard = by_speaker(counted), by_speaker(others)
-    samples: Samples = {EVERYONE: (sample_of(counted), sample_of(others))}
+    samples: Samples = {EVERYONE: (sample_of(counted), None if hypothesis is None else sample_of(others))}
     if len(said) > 1:
         for code, own in said.items():
             samples[code] = sample_of(own), sample_of(heard[code]) if code in heard else None

@@ -176,7 +176,7 @@ class System:
         return self.files.speakers
 
     def language_agreement(self, measure: str, key: str) -> Agreement:
-        """Return how one of :data:`~lsa_whisper.evaluate.language.MEASURES` agrees, file by file."""
+        """Return how one of :data:`~lsa_whisper.evaluate.glossary.MEASURES` agrees, file by file."""
         return agreement(self.files.measured(measure, key))
 
 

@@ -21,6 +21,8 @@ class Entry:
     text: str
     small: str = ""
     hover: str = ""
+    right: bool = False
+    """In a matrix: whether what is counted is right, which the cell's colour shows."""
 
 
 @dataclass(frozen=True, slots=True)

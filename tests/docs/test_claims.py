@@ -6,9 +6,11 @@ import json
 import re
 
 import pytest
-from pages import PAGES, ROOT, sections
+import soundfile
+from pages import PAGES, ROOT, sections, text_of
 
-from benchmarks import result, table
+from benchmarks import memory_cpu, result, table
+from corpora.storybook.generator.voices import VOICES
 
 FIGURE = re.compile(
     r"(\d[\d,]*(?:\.\d+)?(?:e-\d+)?)\s?(%|GiB|ms|seconds?|minutes?|hours?|s\b|times as)|\b(\d\.\d+e-\d+)\b"
@@ -21,6 +23,12 @@ LEFT_BY_SCRIPTS = {
             "packed": {"audio_s_per_s": 90.5},
             "plain": {"failed": "stopped after 110 s"},
         }
+    },
+    "memory_cpu": {
+        "rows": [
+            {"size": "tiny", "case": "LoRA", "planned_gib": 1.0, "measured_gib": 0.9},
+            {"size": "tiny", "case": "all", "planned_gib": 2.0, "failed": "killed"},
+        ]
     },
     "transcribe_speed": {"seconds_of_sound_per_second": {"tiny": {"lsa-whisper": {"clock": 30.1, "processor": 15.0}}}},
     "long_recording": {"grown_mb": 3, "same_bytes_after_kill": True},
@@ -53,6 +61,7 @@ def test_every_claim_names_a_section_that_is_there_and_a_script_that_is_there():
     [
         ("demo_seeds", "base: 20.0 % word errors as spoken, F1 of disfluencies -"),
         ("gpu_finetune", "LoRA: batch 1, 1.0 windows/s, 7.5 GiB (planned 8.0); packed: x90.5 real time; plain: failed"),
+        ("memory_cpu", "tiny, LoRA: planned 1.0, measured 0.9 GiB; tiny, all: planned 2.0, failed"),
         ("transcribe_speed", "tiny: lsa-whisper x30.1"),
         ("long_recording", "3 MB more; killed: the same bytes"),
         ("lora_rank", "8: 25.0 %"),
@@ -61,6 +70,17 @@ def test_every_claim_names_a_section_that_is_there_and_a_script_that_is_there():
 def test_a_result_that_comes_later_has_its_words(script, words):
     claim = next(claim for claim in table.CLAIMS if claim.script == script)
     assert claim.last(LEFT_BY_SCRIPTS[script]) == words
+
+
+def test_a_case_that_fails_later_was_measured_all_the_same(tmp_path, monkeypatch):
+    monkeypatch.setattr(result, "FOLDER", tmp_path)
+    (measured, _), failed = LEFT_BY_SCRIPTS["memory_cpu"]["rows"], {"failed": "killed", "planned_gib": 1.1}
+    again = [{"size": "tiny", "case": case, **failed} for case in ("LoRA", "all")]
+    memory_cpu.written([measured], "")
+    memory_cpu.written(again, "")
+    assert result.last("memory_cpu")["rows"] == [measured, again[1]]
+    memory_cpu.written([measured | {"measured_gib": 0.8}], "")
+    assert result.last("memory_cpu")["rows"][0]["measured_gib"] == 0.8
 
 
 def test_every_result_has_a_row():
@@ -108,6 +128,15 @@ def says(figure, number):
         return f"{number:.1e}" == figure
     decimals = len(figure.partition(".")[2])
     return figure.replace(",", "") in (f"{number:.{decimals}f}", f"{100 * number:.{decimals}f}")
+
+
+def test_storybook_says_how_much_of_it_there_is():
+    page = text_of("corpora/storybook/README.md")
+    assert f"({len(VOICES)} of them" in page
+    for split in ("train", "dev", "test"):
+        lengths = [soundfile.info(path).duration for path in (ROOT / "corpora/storybook" / split).glob("*.flac")]
+        voices = sum(voice.split == split for voice in VOICES)
+        assert f"| {split} | {len(lengths)} | {sum(lengths) / 60:.0f} | {voices} |" in page
 
 
 def test_a_figure_is_compared_as_it_is_rounded():

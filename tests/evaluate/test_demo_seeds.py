@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import demo_seeds
+from benchmarks import demo_seeds, result
 from lsa_whisper import chat
 from lsa_whisper.demo import ADAPTATIONS
 
@@ -47,6 +47,14 @@ def test_all_seeds_are_in_one_report_with_their_intervals(out, monkeypatch):
         low, high = systems[name]["wer_verbatim"]["interval"]
         assert low <= systems[name]["wer_verbatim"]["value"] <= high
         assert systems[name]["classes"]["filled_pause"]["recall"] == 0
+
+
+def test_of_a_seed_that_is_done_the_time_it_took_then_stays(tmp_path, monkeypatch):
+    monkeypatch.setattr(result, "last", lambda _: {"demo_seconds": [345]})
+    monkeypatch.setattr(demo_seeds, "demo", lambda out, seed: out.mkdir(exist_ok=True))
+    for seed in (0, 1):
+        (tmp_path / str(seed)).mkdir()
+    assert demo_seeds.timed(tmp_path, 3) == [345, None, 0]
 
 
 def _two_references(out: Path) -> Path:

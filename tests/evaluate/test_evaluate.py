@@ -5,11 +5,14 @@ from dataclasses import asdict
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from lsa_whisper import chat
 from lsa_whisper.chat import Disfluency, Participant
-from lsa_whisper.errors import CorpusError
+from lsa_whisper.cli import main
+from lsa_whisper.errors import CorpusError, LsaWhisperError
 from lsa_whisper.evaluate import evaluate
+from lsa_whisper.evaluate.figures import figures
 from lsa_whisper.evaluate.metrics import METRICS
 from lsa_whisper.evaluate.tables import tables
 from lsa_whisper.timespan import TimeSpan
@@ -75,6 +78,13 @@ def test_who_is_better_than_whom_is_a_table_with_a_line_for_each_system(corpus):
     assert than.text == "deaf" and by.text == d.points and d.points.startswith(f"{100 * d.difference:.1f} points (")
     assert "perfect is better in “word errors, as spoken” than deaf\n" in evaluation.table()
     assert not any("better in" in remark for remark in evaluation.remarks())
+
+
+def test_the_diagonal_of_the_confusions_is_marked_as_right(corpus):
+    found = tables(evaluate(corpus / "reference", [corpus / "perfect"]))
+    (matrix,) = (table for table in found if table.matrix)
+    cells = [cell for row in matrix.rows for cell in row[1:] if cell.text]
+    assert cells and all(cell.right and not cell.hover for cell in cells)
 
 
 def test_that_nobody_is_better_is_said(corpus):
@@ -146,6 +156,40 @@ def test_marks_of_a_family_make_its_other_classes_scored(tmp_path):
     assert (found.false_negatives, found.not_scored) == (1, 0)
 
 
+def without_marks(corpus):
+    """A system that writes the words of every second retracing and no mark at all."""
+    for path in (corpus / "perfect").iterdir():
+        said = [u.fluent() if n % 2 else u.verbatim() for n, u in enumerate(chat.read(path).utterances)]
+        write(corpus / "plain" / path.name, [" ".join([*words, "."]) for words in said])
+    return corpus / "plain"
+
+
+def test_systems_are_not_compared_over_classes_that_one_of_them_cannot_write(corpus):
+    evaluation = evaluate(corpus / "reference", [corpus / "perfect", without_marks(corpus)])
+    over_classes, compared = {"disfluency_f1", "timed_f1"}, {d.metric.key for d in evaluation.differences}
+    for system in evaluation.systems.values():
+        assert all(system.value(metric) for metric in METRICS if metric.key in over_classes)
+    assert "wer_verbatim" in compared and not over_classes & compared
+
+
+def test_the_figures_of_rates_have_the_reference_at_one_place_for_every_system(corpus):
+    evaluation = evaluate(corpus / "reference", [corpus / "perfect", without_marks(corpus)])
+    for figure in figures(evaluation)[-2:]:
+        said = [mark.text.partition(": ")[2].partition(" / ")[0] for mark in figure.marks]
+        assert len(said) == 16 and said[:8] == said[8:] and "every class" in figure.hover
+    # s0: two fillers, a repetition, a revision and a fragment, beside 13 meant words
+    assert "perfect, s0: 38.5 / 38.5" in {mark.text for mark in figures(evaluation)[-1].marks}
+
+
+@pytest.mark.parametrize("samples", [-1, 0, 39])
+def test_too_few_samples_for_a_range_are_refused(corpus, samples):
+    with pytest.raises(LsaWhisperError, match="give 40 or more"):
+        evaluate(corpus / "reference", [corpus / "deaf"], samples=samples)
+    words = ["evaluate", str(corpus / "reference"), str(corpus / "deaf"), "--samples", str(samples)]
+    typed = CliRunner().invoke(main, words)
+    assert typed.exit_code == 2 and "x>=40" in typed.stderr
+
+
 def test_random_damage_costs_what_was_done(tmp_path):
     generator = random.Random(5)
     said = [f"word{chr(97 + n % 26)}{chr(97 + n // 26)}" for n in range(200)]
@@ -180,7 +224,7 @@ def test_names(corpus):
         ("empty", ["perfect"], (), "no CHAT file"),
         ("notes.txt", ["perfect"], (), "not a CHAT file"),
         ("reference", [], (), "at least one hypothesis"),
-        ("reference", ["perfect"], ("a", "b"), "2 names for 1 hypotheses"),
+        ("reference", ["perfect"], ("a", "b"), "2 names for 1 system;"),
         ("reference", ["perfect", "deaf"], ("a", "a"), "the same name"),
     ],
 )

@@ -54,6 +54,7 @@ def test_the_counts_of_a_file_come_back(scores, table):
         assert {name: getattr(now, name) for name in names} == {name: getattr(was, name) for name in names}
         assert all(now.timed[kind] == was.timed[kind] for kind in Disfluency)
     assert table.missing == [False, False, False, True]
+    assert table[3].samples["everyone"][1] is None, "what was never written is no sample of 0 words"
     assert table[2].samples["MOT"][1] is None and table[1].samples["everyone"][1].total_words > 0
     assert isinstance(table[0].samples["everyone"][0].utterances, int)
 
@@ -71,6 +72,7 @@ def test_measures_are_given_where_the_reference_has_the_speaker(table):
     pairs = list(table.measured("total_words", "MOT"))
     assert [said for said, _ in pairs] == [4, 4, 4, 4]
     assert pairs[0] == (4, 4) and np.isnan(pairs[2][1]) and np.isnan(pairs[3][1])
+    assert np.isnan([heard for _, heard in table.measured("utterances", "everyone")]).tolist() == table.missing
 
 
 def test_totals_are_sums_whatever_the_order(scores):

@@ -79,8 +79,8 @@ def folder(tmp_path):
 
 def test_foreign_figures_stand_apart_with_their_rules(folder):
     asked = ("batchalign2", "batchalign-compare")
-    with_modes = evaluate(folder / "reference", [folder / "one"], as_=asked, out=folder / "report", samples=10)
-    without = evaluate(folder / "reference", [folder / "one"], samples=10)
+    with_modes = evaluate(folder / "reference", [folder / "one"], as_=asked, out=folder / "report", samples=40)
+    without = evaluate(folder / "reference", [folder / "one"], samples=40)
     system = with_modes.systems["one"]
     assert system.published_errors("batchalign-compare").reference_words == 7
     assert system.word_errors_verbatim == without.systems["one"].word_errors_verbatim

@@ -1,3 +1,4 @@
+import errno
 import html
 import json
 import re
@@ -12,6 +13,8 @@ from lsa_whisper import chat
 from lsa_whisper.chat import Participant
 from lsa_whisper.errors import CorpusError
 from lsa_whisper.evaluate import evaluate
+from lsa_whisper.evaluate import report as reports
+from lsa_whisper.evaluate.pairing import find_audio
 from lsa_whisper.timespan import TimeSpan
 
 EVIL = "</script><script>document.title='broken_in'</script><img/src=x/onerror=alert(1)>"
@@ -121,10 +124,33 @@ def test_nothing_is_left_half_written(report):
 def test_wrong_folders_are_one_clear_sentence(report, tmp_path):
     reference = report.parent / "reference"
     (tmp_path / "taken").write_text("a file")
-    with pytest.raises(CorpusError, match="cannot be written"):
+    with pytest.raises(CorpusError, match=r"cannot be written here \(File exists\); choose another folder"):
         evaluate(reference, [reference], out=tmp_path / "taken")
-    with pytest.raises(CorpusError, match="recordings"):
-        evaluate(reference, [reference], out=tmp_path / "out", audio=tmp_path / "nowhere")
+    for audio in (tmp_path / "nowhere", tmp_path / "taken"):
+        with pytest.raises(CorpusError, match="no such folder of recordings"):
+            evaluate(reference, [tmp_path / "not looked for"], audio=audio)
+
+
+def test_room_is_asked_for_only_where_there_is_none(report, tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(reports, "put", full)
+    with pytest.raises(CorpusError, match="make room, or choose another folder"):
+        evaluate(report.parent / "reference", [report.parent / "first"], out=tmp_path / "out")
+
+
+def test_recordings_are_found_whatever_their_ending(tmp_path):
+    (tmp_path / "deep").mkdir()
+    for name in ("a.AIF", "deep/b.MOV", "b.wav", "c.aiff", "c.mp3", "d.txt"):
+        (tmp_path / name).touch()
+    found = find_audio(tmp_path, ["a", "deep/b", "deeper/b", "c", "d"])
+    assert {key: path.relative_to(tmp_path).as_posix() for key, path in found.items()} == {
+        "a": "a.AIF",
+        "deep/b": "deep/b.MOV",
+        "deeper/b": "b.wav",
+        "c": "c.mp3",
+    }
 
 
 @pytest.mark.slow

@@ -4,7 +4,7 @@ import pytest
 from click.testing import CliRunner
 
 from lsa_whisper.cli import main
-from lsa_whisper.errors import CorpusError
+from lsa_whisper.errors import CorpusError, LsaWhisperError
 from lsa_whisper.evaluate import evaluate
 
 EVIL = "<script>alert(1)</script>"
@@ -54,6 +54,7 @@ def test_the_report_draws_a_line_per_run_and_curve(two, tmp_path):
     assert page.count("<polyline") == 6, "loss and gradient of both, two evaluations of the first"
     assert page.count("<script") == 1 and "&lt;script&gt;alert(1)" in page
     assert "training.learning_rate" in page and "training.warmup" not in page
+    assert "Everything else is the same in all finished runs." in page
     assert "http" not in page
     record = json.loads((tmp_path / "report" / "report.json").read_text("utf-8"))
     assert record["runs"][0]["curves"]["loss"] == [[10, 3.0], [20, 2.0], [30, 1.0]]
@@ -87,6 +88,22 @@ def test_wrong_folders_are_one_clear_sentence(two, tmp_path):
     ):
         with pytest.raises(CorpusError, match=said):
             evaluate(tmp_path / folder, compare=True)
+
+
+@pytest.mark.parametrize(
+    ("names", "said"), [(["x"], "1 name for 2 runs;"), (["x", "x"], "two runs have the same name")]
+)
+def test_names_are_of_runs(two, names, said):
+    with pytest.raises(CorpusError, match=said):
+        evaluate(two[0], [two[1]], names=names, compare=True)
+
+
+def test_what_only_transcripts_have_is_refused(two, tmp_path):
+    words = ["evaluate", "--compare", str(two[0]), "--as", "whisper", "--speakers", "--audio", str(tmp_path)]
+    result = CliRunner().invoke(main, [*words, "--samples", "50", "--collar", "9"])
+    assert result.exit_code == 1 and "leave out --audio, --samples, --collar, --speakers, --as" in result.stderr
+    with pytest.raises(LsaWhisperError, match=r"leave out --collar$"):
+        evaluate(two[0], compare=True, collar=0)
 
 
 def test_the_command(two, tmp_path):

@@ -20,7 +20,7 @@ SHOWN = {"=": "{0}", "s": "{0}>{1}", "d": "[-{0}-]", "i": "{{+{1}+}}", "x": "({0
 @pytest.fixture(params=GOLDEN, ids=lambda folder: folder.name, scope="module")
 def case(request):
     folder = request.param
-    evaluation = evaluate(folder / "reference.cha", [folder / "hypothesis.cha"], samples=10)
+    evaluation = evaluate(folder / "reference.cha", [folder / "hypothesis.cha"], samples=40)
     return json.loads((folder / "scores.json").read_text(encoding="utf-8")), evaluation.systems["hypothesis"]
 
 
@@ -108,7 +108,7 @@ def test_every_metric_is_scored_by_hand_where_it_is_zero_one_and_undefined():
 
 @pytest.mark.parametrize("folder", GOLDEN, ids=lambda folder: folder.name)
 def test_the_report_says_the_same(folder, tmp_path):
-    evaluate(folder / "reference.cha", [folder / "hypothesis.cha"], out=tmp_path, samples=10)
+    evaluate(folder / "reference.cha", [folder / "hypothesis.cha"], out=tmp_path, samples=40)
     (system,) = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))["systems"]
     for key, rate in json.loads((folder / "scores.json").read_text(encoding="utf-8"))["rates"].items():
         assert system["metrics"][key]["value"] == (rate if rate is None else pytest.approx(rate)), key

@@ -59,7 +59,7 @@ def report(place):
         names=SYSTEMS,
         out=place / "deep" / "report",
         audio=place / "reference",
-        samples=20,
+        samples=40,
     )
     after = tree(place)
     made = after.keys() - before.keys()
