@@ -25,8 +25,14 @@ from typing import Any
 
 from benchmarks import result
 
+try:
+    import resource
+except ImportError:  # Windows, where mutmut does not run either
+    resource = None  # type: ignore[assignment]
+
 ROOT = Path(__file__).resolve().parents[1]
 LEAST_PERCENT = 85.0
+_MOST_BYTES = 6 << 30  # a changed loop that never ends may fill the machine before its time is over
 _NOTICED = {1, 3, 24, -24, 36, 152, 255}  # mutmut's codes: a test failed, pytest broke, the time was over
 _NO_TEST = {5, 33}
 
@@ -40,6 +46,9 @@ def main() -> None:
     chosen = [f"*_mutmut_*{digit}" for digit in options.digits]
     with (ROOT / "pyproject.toml").open("rb") as settings:
         mutated: list[str] = tomllib.load(settings)["tool"]["mutmut"]["only_mutate"]
+    if resource:
+        resource.setrlimit(resource.RLIMIT_AS, (_MOST_BYTES, _MOST_BYTES))
+    _require_names()
     mutmut = Path(sys.executable).with_name("mutmut")
     subprocess.run([mutmut, "run", "--max-children", str(options.processes), *chosen], cwd=ROOT, check=True)
     files = {path: noticed(ROOT / "mutants" / f"{path}.meta") for path in mutated}
@@ -56,6 +65,20 @@ def main() -> None:
     low = [path for path, each in files.items() if each["noticed_percent"] < LEAST_PERCENT]
     if low:
         sys.exit(f"{', '.join(low)}: the tests notice less than {LEAST_PERCENT} % of the changes; see mutmut results")
+
+
+def _require_names() -> None:
+    """Fail when mutmut cannot call a test by its name: every change that this test sees would count as noticed.
+
+    pytest escapes signs beyond ASCII in names and, when it runs a second time in one process, does not know them again.
+    """
+    with (ROOT / "pyproject.toml").open("rb") as settings:
+        chosen: list[str] = tomllib.load(settings)["tool"]["mutmut"]["pytest_add_cli_args_test_selection"]
+    collect = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-m", "not slow", "-p", "no:cacheprovider"]
+    found = subprocess.run([*collect, *chosen], cwd=ROOT, check=True, capture_output=True, text=True)
+    names = [line for line in found.stdout.splitlines() if "::" in line]
+    if unlike := [name for name in names if "\\" in name]:
+        sys.exit(f"{unlike[0]} and others cannot be called by name; give their parameters plain ids")
 
 
 def noticed(kept: Path) -> dict[str, Any]:

@@ -102,7 +102,6 @@ class WindowDataset(torch.utils.data.Dataset):
             ManifestError: If a window is longer than the model hears, or its label longer than it writes.
         """
         self.rows = manifest.open_rows(path)
-        self.folder = path.parent
         self.extractor = checkpoint.feature_extractor
         self.labels = LabelEncoder(checkpoint.tokenizer, checkpoint.model.generation_config)
         self.cache: dict[int, torch.Tensor] | None = {} if cache else None
@@ -114,15 +113,15 @@ class WindowDataset(torch.utils.data.Dataset):
         context_s = self.extractor.n_samples / self.extractor.sampling_rate
         for index in np.flatnonzero(self.durations > context_s + 0.02)[:1]:
             raise ManifestError(
-                f"{path}:{index + 1}: a window of {self.durations[index]:.1f} s, but the model hears {context_s:g} s; "
-                f"prepare the data with --context {context_s:g}"
+                f"{path}: row {index + 1}: a window of {self.durations[index]:.1f} s, but the model hears "
+                f"{context_s:g} s; prepare the data with --context {context_s:g}"
             )
         for index, (text, prompt) in enumerate(self._texts("text", "prompt")):
             if self.labels.at_most(text, prompt) <= longest + 1:
                 continue
             if (tokens := len(self._encoded(self.segment(index))[0])) > longest + 1:
                 raise ManifestError(
-                    f"{path}:{index + 1}: a label of {tokens} tokens, but the model writes {longest}; "
+                    f"{path}: row {index + 1}: a label of {tokens} tokens, but the model writes {longest}; "
                     "use shorter windows"
                 )
 
@@ -192,7 +191,7 @@ class WindowDataset(torch.utils.data.Dataset):
         return math.ceil((seconds + reach) * self.extractor.sampling_rate / self.extractor.hop_length)
 
     def _samples(self, segment: manifest.Segment) -> np.ndarray:
-        return Recording.open(self.folder / segment.audio_filepath).load(segment.span)
+        return Recording.open(segment.audio_filepath).load(segment.span)
 
 
 SHORTEST_FRAMES = 100

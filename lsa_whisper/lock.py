@@ -6,6 +6,7 @@ is ever left over. The file it needs stands beside the output for as long as the
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sys
 from collections.abc import Iterator
@@ -19,6 +20,8 @@ try:
 except ImportError:  # Windows has other locks; there, two calls at once both do the work, and both write it whole
     fcntl = None  # type: ignore[assignment]
 
+_LONGEST_NAME = 240
+"""In bytes; most file systems take 255."""
 _held: set[int] = set()
 
 
@@ -57,6 +60,10 @@ def is_taken(target: Path) -> bool:
 
 def _place(target: Path) -> Path:
     whole = target.absolute()
+    name = os.fsencode(whole.name)
+    if len(name) > _LONGEST_NAME:  # cut, two long names must not become one: who holds both would wait for itself
+        digest = hashlib.sha256(name).hexdigest()[:16]
+        return whole.with_name(f".{name[:200].decode(errors='ignore')}.{digest}.lock")
     return whole.with_name(f".{whole.name}.lock")
 
 

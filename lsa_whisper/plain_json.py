@@ -1,4 +1,4 @@
-"""JSON that somebody else may have written: what is wrong with it is always a ``ValueError``.
+"""JSON that somebody else may have written: what is wrong with it is always a ``ValueError``. And JSON of our own.
 
 Python's reader raises three kinds of errors for what is no JSON, is nested too deep for its stack, or has numbers of
 more digits than it will read. What it can just read would overrun the stack of whoever walks through it, so the limit
@@ -37,6 +37,22 @@ def load(text: str | bytes) -> Any:
     if brackets > DEEPEST and _is_deep(value):
         raise _too_deep()
     return value
+
+
+def dump(value: Any, *, indent: int | None = None) -> str:
+    r"""Return ``value`` as JSON that a UTF-8 file can hold, letters as they are.
+
+    A file name that is not UTF-8 comes from the system with lone surrogates; then all but ASCII is written as escapes.
+
+    >>> dump({"session": "é"}), dump(["caf\udce9"])
+    ('{"session": "é"}', '["caf\\udce9"]')
+    """
+    text = json.dumps(value, ensure_ascii=False, indent=indent)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return json.dumps(value, indent=indent)
+    return text
 
 
 def _is_deep(value: Any) -> bool:

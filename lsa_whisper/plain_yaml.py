@@ -7,6 +7,7 @@ Dates stay text.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +17,18 @@ MOST_BYTES = 1 << 19
 DEEPEST = 32
 LONGEST_NUMBER = 40
 _DATE = "tag:yaml.org,2002:timestamp"
+_NULL = "tag:yaml.org,2002:null"
 
 
-def load(text: str) -> Any:
-    r"""Return the value that ``text`` describes.
+def load(text: str, *, as_text: bool = False) -> Any:
+    r"""Return the value that ``text`` describes; ``as_text``, each scalar as the text that stands there.
+
+    YAML takes an unquoted 010 for the number eight and an unquoted no for false, but a speaker may be called so.
 
     >>> load("{rank: 8, since: 2001-01-01, targets: [q_proj]}")
     {'rank': 8, 'since': '2001-01-01', 'targets': ['q_proj']}
+    >>> load("{dev: [010, no, 1.50], test: }", as_text=True)
+    {'dev': ['010', 'no', '1.50'], 'test': None}
     >>> load("a: &a [x]\nb: *a")
     Traceback (most recent call last):
     ...
@@ -36,7 +42,7 @@ def load(text: str) -> Any:
     if len(text) > MOST_BYTES:
         raise yaml.YAMLError(f"more than {MOST_BYTES >> 10} KB of text; is this the right file?")
     try:
-        return yaml.load(text, Loader=_Loader)
+        return yaml.load(text, Loader=_TextLoader if as_text else _Loader)
     except ValueError as error:  # a number such as 0x_
         raise yaml.YAMLError(str(error)) from error
 
@@ -80,6 +86,13 @@ class _Loader(yaml.SafeLoader):
         if len(node.value) > LONGEST_NUMBER:
             raise yaml.constructor.ConstructorError(None, None, "a number with too many digits", node.start_mark)
         return super().construct_yaml_int(node)
+
+
+class _TextLoader(_Loader):
+    yaml_implicit_resolvers = {  # noqa: RUF012 - PyYAML's own way
+        "": [(_NULL, re.compile(""))],
+        "~": [(_NULL, re.compile("~$"))],
+    }
 
 
 _Loader.add_constructor("tag:yaml.org,2002:int", _Loader.construct_yaml_int)

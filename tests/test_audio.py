@@ -1,5 +1,6 @@
 """Recordings as they come: good ones, other containers, and broken ones with one clear sentence each."""
 
+import os
 import shutil
 import struct
 import subprocess
@@ -9,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import soundfile as sf
+from unprivileged import closed
 
 from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
 from lsa_whisper.errors import AudioError
@@ -225,6 +227,23 @@ def test_ffmpeg_cuts_where_the_span_says(tmp_path):
 
 
 @needs_ffmpeg
+@pytest.mark.parametrize("cut", [None, TimeSpan(1000, 2500)])
+@pytest.mark.parametrize("harm", ["deleted", "ended with an error", "ended early"])
+def test_a_recording_that_ffmpeg_breaks_off_is_an_audio_error(tmp_path, monkeypatch, cut, harm):
+    sf.write(tmp_path / "a.wav", tone(3.0, 44_100), 44_100)
+    recording = Recording.open(convert(tmp_path / "a.wav", tmp_path / "a.m4a"))
+    if harm == "deleted":
+        recording.path.unlink()
+    else:
+        status = 1 if harm == "ended with an error" else 0
+        (tmp_path / "ffmpeg").write_text(f"#!/bin/sh\nhead -c 32000 /dev/zero\nexit {status}\n")
+        (tmp_path / "ffmpeg").chmod(0o755)
+        monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    with pytest.raises(AudioError, match=r"a\.m4a: cannot be read any more \(ffmpeg .* s\); was it moved or changed\?"):
+        recording.load(cut)
+
+
+@needs_ffmpeg
 def test_an_mp3_without_a_length_header_is_not_cut_short(tmp_path):
     sf.write(tmp_path / "a.wav", noise(20.0, 44_100), 44_100)
     path = convert(tmp_path / "a.wav", tmp_path / "a.mp3", "-q:a", "4", "-write_xing", "0")
@@ -250,3 +269,42 @@ def test_a_recording_that_vanishes_after_opening_is_an_audio_error(tmp_path):
         recording.load()
     with pytest.raises(AudioError, match="moved or changed"):
         recording.load(TimeSpan(0, 100))
+
+
+def test_a_recording_that_is_shorter_than_when_it_was_opened_is_an_audio_error(tmp_path):
+    path = tmp_path / "a.wav"
+    sf.write(path, tone(4.0, 16_000), 16_000)
+    recording = Recording.open(path)
+    sf.write(path, tone(2.0, 16_000), 16_000)
+    for span in (None, TimeSpan(1000, 3500)):
+        with pytest.raises(AudioError, match=r"cannot be read any more \(it breaks off at 2\.0 s\)"):
+            recording.load(span)
+
+
+@pytest.mark.parametrize("suffix", [".wav", ".mp3", pytest.param(".m4a", marks=needs_ffmpeg)])
+def test_a_name_that_is_not_utf8(tmp_path, suffix):
+    path = tmp_path / os.fsdecode(b"caf\xe9" + suffix.encode())
+    sf.write(tmp_path / "a.wav", tone(2.0, 16_000), 16_000)
+    if suffix == ".m4a":
+        convert(tmp_path / "a.wav", path)
+    else:
+        sf.write(os.fsencode(path), tone(2.0, 16_000), 16_000, format=suffix[1:].upper())
+    recording = Recording.open(path)
+    assert len(recording.load()) == pytest.approx(32_000, abs=3200)
+    assert len(recording.load(TimeSpan(500, 1000))) == 8000
+    with pytest.raises(AudioError, match="no such recording"):
+        Recording.open("lone\ud800.wav")
+
+
+def test_a_recording_that_may_not_be_opened_is_one_sentence(tmp_path):
+    path = tmp_path / "a" / "a.wav"
+    path.parent.mkdir()
+    sf.write(path, tone(1.0, 16_000), 16_000)
+    for shut in (path, path.parent):
+        with (
+            closed(shut, below=tmp_path),
+            pytest.raises(AudioError, match=r"a\.wav: cannot be opened \(Permission denied\)"),
+        ):
+            Recording.open(path)
+    with pytest.raises(AudioError, match="cannot be opened"):
+        Recording.open(tmp_path / ("x" * 300))

@@ -1,10 +1,12 @@
 """Folders as they come: who belongs to whom, who is who, and what must never be reached."""
 
+import os
 from pathlib import Path
 
 import numpy as np
 import pytest
 import soundfile as sf
+from unprivileged import closed
 
 from lsa_whisper.corpus import discover, read_card
 from lsa_whisper.errors import CorpusError
@@ -145,6 +147,35 @@ def test_hidden_files_and_other_folders_are_passed_over(tmp_path):
     assert names(tmp_path) == {"s": "s.wav"} and reasons(tmp_path) == {}
 
 
+def test_a_transcript_whose_name_is_not_utf8_is_listed_and_a_recording_in_such_a_folder_is_read(tmp_path):
+    odd = os.fsdecode(b"caf\xe9")
+    transcript(tmp_path / "c" / "t.cha")
+    audio(transcript(tmp_path / "c" / "odd" / "s.cha").with_suffix(".wav"))
+    audio(tmp_path / "c" / "odd" / "t.wav")
+    transcript(tmp_path / "c" / "u.cha").rename(tmp_path / "c" / f"{odd}.cha")
+    (tmp_path / "c" / "odd").rename(tmp_path / "c" / odd)
+    sessions, unpaired = discover(tmp_path / "c")
+    assert [(one.name, one.recording.duration_s) for one in sessions] == [("t", 0.5)]
+    told = [one.reason for one in unpaired if one.path.suffix == ".cha"]
+    assert len(told) == 2 and all("is not UTF-8; rename it" in reason for reason in told)
+    (tmp_path / "c").rename(tmp_path / odd)
+    assert discover(tmp_path / odd)[0][0].corpus == "caf\ufffd"
+
+
+def test_a_closed_folder_is_listed_or_one_sentence(tmp_path):
+    audio(transcript(tmp_path / "c" / "s.cha").with_suffix(".wav"))
+    transcript(tmp_path / "c" / "shut" / "t.cha")
+    with closed(tmp_path / "c" / "shut", below=tmp_path):
+        assert names(tmp_path / "c") == {"s": "s.wav"}
+        assert "cannot be looked into (Permission denied)" in reasons(tmp_path / "c")["shut"]
+        with pytest.raises(CorpusError, match="shut/deep: cannot be looked into"):
+            discover(tmp_path / "c" / "shut" / "deep")
+        with pytest.raises(CorpusError, match=r"holds no CHAT transcript .*shut: this folder cannot be looked into"):
+            discover(tmp_path / "c" / "shut")
+    with pytest.raises(CorpusError, match="cannot be looked into"):
+        discover(tmp_path / ("x" * 300))
+
+
 def test_latin_1_is_read(tmp_path):
     transcript(tmp_path / "s.cha", encoding="latin-1")
     audio(tmp_path / "s.wav")
@@ -197,7 +228,22 @@ def test_a_card_names_the_corpus_and_fixes_splits(tmp_path):
     sessions, _ = discover(tmp_path)
     assert [session.split for session in sessions] == ["train", "dev", "test", None]
     assert {session.corpus for session in sessions} == {"book"}
-    assert read_card(tmp_path / "card.yaml").facts == {"how": "ask"}
+
+
+def test_ids_in_a_card_are_the_text_that_stands_there(tmp_path):
+    people = ["010", "020304", "no", "1.50", "1:30", "~x"]
+    card = "name: 2001\nsplits:\n  dev:\n  test: [010, 020304, no, 1.50, 1:30, ~x]\n"
+    (tmp_path / "card.yaml").write_text(card)
+    for number, person in enumerate(people):
+        path = transcript(tmp_path / f"s{number}.cha")
+        path.write_text(path.read_text().replace("Target_Child|||", f"Target_Child||{person}|"))
+        audio(path.with_suffix(".wav"))
+    sessions, unpaired = discover(tmp_path)
+    assert [session.split for session in sessions] == ["test"] * 6 and unpaired == []
+    assert [session.listed for session in sessions] == [(person,) for person in people]
+    assert {session.corpus for session in sessions} == {"2001"} and read_card(tmp_path / "card.yaml").splits[
+        "dev"
+    ] == ()
 
 
 def test_a_generic_name_in_the_card_is_a_voice(tmp_path):
@@ -216,6 +262,7 @@ def test_a_generic_name_in_the_card_is_a_voice(tmp_path):
         ("name: x\nsplit: {}\n", "did you mean 'splits'"),
         ("name: x\nsplits: {valid: [a]}\n", "must map train, dev, test"),
         ("name: x\nsplits: {dev: a}\n", "must be a list"),
+        ("name: x\nsplits: {dev: [a, [b]]}\n", r"must be a list of speaker ids; write 'dev: \[id, id\]'"),
         ("name: x\nsplits: {dev: [a], test: [a]}\n", "a stands in 'splits' more than once"),
     ],
 )

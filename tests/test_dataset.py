@@ -119,7 +119,7 @@ def test_label_longer_than_the_decoder_is_refused(tmp_path):
     soundfile.write(tmp_path / "a.wav", np.zeros(16_000), 16_000)
     row = manifest.Segment(str(tmp_path / "a.wav"), 0.0, 1.0, "yes " * 500)
     manifest.write([row], tmp_path / "t.jsonl")
-    with pytest.raises(ManifestError, match=r"t\.jsonl:1: a label of"):
+    with pytest.raises(ManifestError, match=r"t\.jsonl: row 1: a label of"):
         WindowDataset(tmp_path / "t.jsonl", load("processor"))
 
 
@@ -209,7 +209,7 @@ def test_a_label_longer_than_the_decoder_is_refused_before_training(recordings):
     rows[0] = dataclasses.replace(rows[0], text="yes")
     long = recordings.with_name("long.jsonl")
     manifest.write(rows, long)
-    with pytest.raises(ManifestError, match=r"long\.jsonl:2: a label of \d+ tokens, but the model writes 64"):
+    with pytest.raises(ManifestError, match=r"long\.jsonl: row 2: a label of \d+ tokens, but the model writes 64"):
         WindowDataset(long, small())
 
 

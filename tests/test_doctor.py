@@ -13,6 +13,7 @@ from packaging.specifiers import SpecifierSet
 from lsa_whisper import doctor as room
 from lsa_whisper import machine
 from lsa_whisper.doctor import Diagnosis, doctor
+from lsa_whisper.finetune.zero import can_compile
 from lsa_whisper.machine import Row, stale_locks
 
 
@@ -55,12 +56,39 @@ def test_missing_programs_say_what_they_are_for(monkeypatch, tmp_path):
     ninja.write_text("#!/bin/sh\n")
     ninja.chmod(0o755)
     monkeypatch.setattr(machine.sys, "executable", str(ninja.with_name("python")))
-    assert "PATH" in {row.name: row for row in machine.programs()}["ninja"].found
+    assert {row.name: row for row in machine.programs()}["ninja"].found == str(ninja)  # finetune finds it there, too
+
+
+def test_the_compiler_is_the_one_that_torch_would_call(monkeypatch, tmp_path):
+    for name in ("c++", "of-mine"):
+        (tmp_path / name).write_text("#!/bin/sh\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setattr(machine.sys, "executable", "/nowhere/python")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CXX", raising=False)
+    assert machine.compiler() == str(tmp_path / "c++") and not can_compile()  # ninja lacks
+    monkeypatch.setenv("CXX", "of-mine -m64")
+    assert machine.compiler() == str(tmp_path / "of-mine")
+    (tmp_path / "of-mine").unlink()
+    assert machine.compiler() is None
+
+
+def test_files_that_were_read_lately_are_not_counted_as_used_memory(tmp_path):
+    assert machine._left_to_group(tmp_path) is None
+    (tmp_path / "memory.max").write_text("1000\n")
+    (tmp_path / "memory.current").write_text("900\n")
+    assert machine._left_to_group(tmp_path) == 100
+    (tmp_path / "memory.stat").write_text("anon 300\ninactive_file 500\nactive_file 100\n")
+    assert machine._left_to_group(tmp_path) == 600
+    (tmp_path / "memory.max").write_text("max\n")
+    assert machine._left_to_group(tmp_path) is None
 
 
 def test_a_folder_that_cannot_be_written_is_a_problem(tmp_path):
-    (row,) = machine.disk(tmp_path / "absent")
+    (tmp_path / "file").touch()
+    (row,) = machine.disk(tmp_path / "file")
     assert row.state == "problem"
+    assert next(machine.disk(tmp_path / "not" / "yet")).state == "ok" and not (tmp_path / "not").exists()
     if os.getuid() == 0:
         pytest.skip("the superuser may write anywhere")
     tmp_path.chmod(stat.S_IRUSR | stat.S_IXUSR)

@@ -62,4 +62,5 @@ def test_version_1_writes_chat():
 
 def test_other_styles():
     assert marked("um I want want the sto- story.", Labels("verbatim")) == ["um", "sto-"]
+    assert marked("Hmm uhh I ehm want hm.", Labels("verbatim")) == ["Hmm", "uhh", "ehm", "hm."], "those read back, too"
     assert marked("I want um.", Labels("fluent")) == []

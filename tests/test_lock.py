@@ -56,6 +56,13 @@ def test_the_second_writer_waits_until_the_first_is_done_or_dead(tmp_path, capfd
     first.wait()
 
 
+def test_names_as_long_as_a_disk_takes_have_a_lock_each(tmp_path):
+    first, second = (tmp_path / ("語" * 82 + letter + ".cha") for letter in "ab")
+    with only_writer(first, wait=False), only_writer(second, wait=False):
+        assert is_taken(first) and is_taken(second)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_copy_of_the_process_does_not_hold_the_lock_on(tmp_path):
     """Data loaders are such copies, and may live some seconds longer than the run that was killed."""
     copying = (

@@ -1,6 +1,7 @@
 """Manifests: what is written is read again, bad rows are named by line, and nothing is ever half-written."""
 
 import dataclasses
+import errno
 import json
 import math
 import shutil
@@ -9,10 +10,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from unprivileged import closed
 
 from lsa_whisper import manifest
 from lsa_whisper.errors import ManifestError
 from lsa_whisper.manifest import Segment
+from lsa_whisper.whole import whole_file
 
 ROW = {"audio_filepath": "a.wav", "offset": 0.5, "duration": 2.0, "text": "&-um no ."}
 
@@ -57,6 +60,7 @@ def test_a_manifest_of_another_tool_loads(tmp_path):
         *[({key: value for key, value in ROW.items() if key != name}, f"'{name}' is missing") for name in ROW],
         ({**ROW, "audio_filepath": ""}, "'audio_filepath' is empty"),
         ({**ROW, "text": None}, "'text' must be text"),
+        ({**ROW, "text": "a\ud800"}, "'text' holds half a letter"),
         ({**ROW, "speaker": 7}, "'speaker' must be text"),
         ({**ROW, "offset": "1"}, "'offset' must be a number"),
         ({**ROW, "offset": True}, "'offset' must be a number"),
@@ -125,16 +129,25 @@ def test_sha256_is_that_of_the_bytes(tmp_path):
     assert manifest.sha256(tmp_path / "a") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
 
 
-def test_open_dataset_maps_the_same_rows(tmp_path, monkeypatch):
-    datasets = pytest.importorskip("datasets")
-    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", Path(tmp_path / "cache"))
-    rows = [segment(text=f"word{number} .") for number in range(5)]
-    manifest.write(rows, tmp_path / "train.jsonl")
+def test_no_rows_and_no_manifest(tmp_path):
+    pytest.importorskip("datasets")
     manifest.write([], tmp_path / "dev.jsonl")
-    assert [Segment(**row) for row in manifest.open_dataset(tmp_path, "train")] == rows
-    assert len(manifest.open_dataset(tmp_path, "dev")) == 0
-    with pytest.raises(ManifestError, match=r"test\.jsonl"):
-        manifest.open_dataset(tmp_path, "test")
+    assert len(manifest.open_rows(tmp_path / "dev.jsonl")) == 0
+    with pytest.raises(ManifestError, match=r"test\.jsonl: no such manifest"):
+        manifest.open_rows(tmp_path / "test.jsonl")
+
+
+def test_a_manifest_that_may_not_be_read_is_one_sentence(tmp_path):
+    pytest.importorskip("datasets")
+    path = tmp_path / "data" / "train.jsonl"
+    manifest.write([segment()], path)
+    for shut in (path, path.parent):
+        with closed(shut, below=tmp_path):
+            for read in (manifest.read, manifest.open_rows):
+                with pytest.raises(ManifestError, match=r"train\.jsonl: cannot be read \(Permission denied\)"):
+                    read(path)
+    with pytest.raises(ManifestError, match="cannot be read"):
+        manifest.read(tmp_path / ("x" * 300))
 
 
 @pytest.mark.parametrize("mapped_from", [0, 10**9], ids=["mapped", "held"])
@@ -142,12 +155,13 @@ def test_open_rows_keeps_every_name_and_says_where_a_row_is_bad(tmp_path, monkey
     datasets = pytest.importorskip("datasets")
     monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", Path(tmp_path / "cache"))
     monkeypatch.setattr(manifest.mapped, "MAPPED_FROM_BYTES", mapped_from)
-    rows = [segment(audio_filepath=f"/there/{name}.wav") for name in ("a", "é", "caf\udce9")]
+    names = ("a", "é", "caf\udce9", '\0json "x"')
+    rows = [segment(audio_filepath=f"/there/{name}.wav", session=name, speaker=f"c/{name}-CHI") for name in names]
     manifest.write(rows, tmp_path / "train.jsonl")
     assert [manifest.from_row(row) for row in manifest.open_rows(tmp_path / "train.jsonl")] == rows
     with (tmp_path / "train.jsonl").open("a", encoding="utf-8") as file:
         file.write('{"audio_filepath": 3}\n')
-    with pytest.raises(ManifestError, match=r"train\.jsonl:4: 'offset' is missing"):
+    with pytest.raises(ManifestError, match=r"train\.jsonl:5: 'offset' is missing"):
         manifest.open_rows(tmp_path / "train.jsonl")
 
 
@@ -156,23 +170,57 @@ def test_a_long_manifest_is_copied_once(tmp_path, monkeypatch):
     monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", Path(tmp_path / "cache"))
     monkeypatch.setattr(manifest.mapped, "MAPPED_FROM_BYTES", 0)
     manifest.write([segment()], tmp_path / "train.jsonl")
+    manifest.write([segment()], tmp_path / "train.jsonl.jsonl")
+    manifest.open_rows(tmp_path / "train.jsonl.jsonl")
     manifest.open_rows(tmp_path / "train.jsonl")
-    (copy,) = (tmp_path / "cache" / "lsa_whisper").iterdir()
+    (copy,) = tmp_path.glob(".train.jsonl.????????????????.arrow")
     made = copy.stat()
     assert [manifest.from_row(row) for row in manifest.open_rows(tmp_path / "train.jsonl")] == [segment()]
     again = copy.stat()
     assert (again.st_ino, again.st_mtime_ns) == (made.st_ino, made.st_mtime_ns)
     manifest.write([segment(text="other .")], tmp_path / "train.jsonl")
     assert [row["text"] for row in manifest.open_rows(tmp_path / "train.jsonl")] == ["other ."]
+    (other,) = tmp_path.glob(".train.jsonl.????????????????.arrow")
+    assert other != copy, "what was said before is gone"
+    assert len(list(tmp_path.glob(".train.jsonl.jsonl.*.arrow"))) == 1 and not (tmp_path / "cache").exists()
+    manifest.drop_copies(tmp_path / "train.jsonl")
+    assert not other.exists()
 
 
-def test_a_cache_without_room_is_said_with_the_way_out(tmp_path, monkeypatch):
+def test_a_copy_lies_in_the_cache_where_the_folder_is_sealed(tmp_path, monkeypatch):
     datasets = pytest.importorskip("datasets")
-    (tmp_path / "cache").write_text("not a folder")
     monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
     monkeypatch.setattr(manifest.mapped, "MAPPED_FROM_BYTES", 0)
-    manifest.write([segment()], tmp_path / "train.jsonl")
+    path = tmp_path / "data" / "train.jsonl"
+
+    def sealed(target):
+        if target.parent == path.parent:
+            raise OSError(errno.EROFS, "Read-only file system")
+        return whole_file(target)
+
+    for text in ("one .", "two ."):
+        manifest.write([segment(text=text)], path)
+        with monkeypatch.context() as patch:
+            patch.setattr(manifest.mapped, "whole_file", sealed)
+            assert manifest.open_rows(path)["text"][:] == [text]
+        assert len(list((tmp_path / "cache" / "lsa_whisper").iterdir())) == 1 and len(list(path.parent.iterdir())) == 1
+    shutil.rmtree(tmp_path / "cache")
+    (tmp_path / "cache").write_text("not a folder")
+    monkeypatch.setattr(manifest.mapped, "whole_file", sealed)
     with pytest.raises(ManifestError, match=r"train\.jsonl: cannot be copied to .*; set HF_DATASETS_CACHE to a folder"):
+        manifest.open_rows(path)
+
+
+def test_a_folder_without_room_is_said_with_the_way_out(tmp_path, monkeypatch):
+    pytest.importorskip("datasets")
+    monkeypatch.setattr(manifest.mapped, "MAPPED_FROM_BYTES", 0)
+
+    def full(target):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(manifest.mapped, "whole_file", full)
+    manifest.write([segment()], tmp_path / "train.jsonl")
+    with pytest.raises(ManifestError, match=r"train\.jsonl: cannot be copied to .*No space left.*; make room there"):
         manifest.open_rows(tmp_path / "train.jsonl")
 
 
@@ -187,6 +235,11 @@ def test_a_parquet_shard_is_a_manifest_whose_audio_is_passed_over(tmp_path):
     parquet.write_table(pa.Table.from_pylist([rows[0], rows[1] | {"duration": -1.0}]), tmp_path / "bad.parquet")
     with pytest.raises(ManifestError, match=r"bad\.parquet:2: offset 0\.5 s and duration -1\.0 s"):
         manifest.read(tmp_path / "bad.parquet")
+    data = bytearray((tmp_path / "train-00000.parquet").read_bytes())
+    data[4:60] = bytes(56)
+    (tmp_path / "damaged.parquet").write_bytes(data)
+    with pytest.raises(ManifestError, match=r"damaged\.parquet: not a Parquet file"):
+        manifest.read(tmp_path / "damaged.parquet")
     (tmp_path / "text.parquet").write_text("no Parquet")
     with pytest.raises(ManifestError, match=r"text\.parquet: not a Parquet file"):
         manifest.read(tmp_path / "text.parquet")

@@ -16,8 +16,9 @@ from lsa_whisper.timespan import TimeSpan
 
 _NEWLINE = re.compile(r"\r\n?|\n")
 BULLET = re.compile(r"\x15[^\x15]*\x15")
-_TIMES = re.compile(r"(\d+)_(\d+)")
-_TIMED_WORD = re.compile(r"([^\s\x15]+)\s*\x15(\d+)_(\d+)[^\x15]*\x15")
+# No recording lasts for ten million hours, and of more than 4,300 digits Python makes no number.
+_TIMES = re.compile(r"(?<!\d)(\d{1,14})_(\d{1,14})(?!\d)")
+_TIMED_WORD = re.compile(r"([^\s\x15]+)\s*\x15(\d{1,14})_(\d{1,14})(?!\d)[^\x15]*\x15")
 _PREFIX = re.compile(r"\ufeff?[*%@][^:\s]*[ \t]*:?[ \t]*")
 ABANDONED = frozenset(("+...", "+..?", "+/.", "+/?", "+//.", "+//?"))
 

@@ -83,9 +83,9 @@ def read(path: str | Path, *, strict: bool = False) -> Transcript:
         ChatSyntaxError: when the file cannot be opened, or at the first problem when ``strict``.
     """
     source = Path(path)
-    if source.exists() and not source.is_file() and not source.is_dir():  # /dev/zero, by a link, would never end
-        raise ChatSyntaxError("is a device or a pipe and no file; check the path", path=str(path))
     try:
+        if source.exists() and not source.is_file() and not source.is_dir():  # /dev/zero, by a link, would never end
+            raise ChatSyntaxError("is a device or a pipe and no file; check the path", path=str(path))
         data = source.read_bytes()
     except OSError as error:
         raise ChatSyntaxError(f"cannot open it ({error.strerror}); check the path", path=str(path)) from error

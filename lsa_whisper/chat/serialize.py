@@ -11,9 +11,8 @@ from lsa_whisper.chat.lines import Line
 from lsa_whisper.chat.main_tier import Utterance
 from lsa_whisper.chat.model import Transcript
 from lsa_whisper.chat.parse import parse
-from lsa_whisper.disk import kind_of
 from lsa_whisper.timespan import TimeSpan
-from lsa_whisper.whole import whole_file
+from lsa_whisper.whole import write_whole
 
 
 def serialize(transcript: Transcript) -> str:
@@ -34,17 +33,17 @@ def serialize(transcript: Transcript) -> str:
 
 
 def write(transcript: Transcript, path: str | Path) -> None:
-    """Write ``transcript`` to ``path`` in its own encoding, all at once or not at all.
+    """Write ``transcript`` to ``path`` in its own encoding, or in UTF-8 where that cannot hold it, whole or not at all.
 
     Raises:
         LsaWhisperError: when the file cannot be written.
     """
-    data = serialize(transcript).encode(transcript.encoding, "surrogatepass")
+    text = serialize(transcript)
     try:
-        with whole_file(Path(path)) as file:
-            file.write(data)
-    except OSError as error:
-        raise kind_of(error)(f"{path}: cannot write it ({error.strerror}); check the folder") from error
+        data = text.encode(transcript.encoding)
+    except UnicodeEncodeError:  # letters that Latin-1 has not, or lone surrogates of a file name that is not UTF-8
+        data = text.encode(errors="replace")
+    write_whole(data, path)
 
 
 def compose(

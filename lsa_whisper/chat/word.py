@@ -64,7 +64,9 @@ class Spelling(NamedTuple):
     inner: tuple[Inner, ...] = ()
 
 
-FILLERS = frozenset(["uh", "um", "er", "erm", "em", "eh", "ehm", "uhm", "ah", "hm", "hmm", "mm", "mmm", "mhm", "uhuh"])
+LEGACY_FILLERS = frozenset(
+    ["uh", "um", "er", "erm", "em", "eh", "ehm", "uhm", "ah", "hm", "hmm", "mm", "mmm", "mhm", "uhuh"]
+)
 """Spellings that legacy transcripts write ``&uh``, as they write word fragments ``&fr``."""
 
 CA_MARKS = "↑↓→↗⇗↘⇘∞≈≋≡∙∾⁑⤇⤆∆∇⁎°▁▔☺♋⁇∬∮↻⌈⌉⌊⌋„‡ˈˌ⁺⁻\x01\x02\x03\x04\x07"
@@ -133,7 +135,7 @@ def _role(surface: str) -> tuple[Role, str]:
         case "~":
             return Role.NONWORD, body
     legacy = surface[1:]
-    return (Role.FILLER if _without_marks(legacy).replace(":", "").lower() in FILLERS else Role.FRAGMENT), legacy
+    return (Role.FILLER if _without_marks(legacy).replace(":", "").lower() in LEGACY_FILLERS else Role.FRAGMENT), legacy
 
 
 def _without_marks(body: str) -> str:
@@ -160,8 +162,8 @@ def _spell(role: Role, body: str) -> Spelling:
     inner: list[Inner] = []
     for piece in pieces:
         _sounds(piece, verbatim, inner)
-    if not verbatim:
-        return Spelling(role, fluent=() if role in _SIGNS else _meant(body))
+    if not verbatim:  # no letter was heard; so none is meant, for a word wholly in parentheses was heard
+        return Spelling(role)
     if role in _SIGNS:
         if role is Role.FRAGMENT:
             verbatim = [f"{word.rstrip('-')}-" for word in verbatim]

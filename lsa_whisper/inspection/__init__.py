@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from lsa_whisper.corpus import Unpaired, is_transcript, transcripts
 from lsa_whisper.errors import CorpusError
 from lsa_whisper.inspection.fluency import fluency, problems
 from lsa_whisper.inspection.survey import Survey, survey
@@ -29,7 +30,7 @@ def inspect(
     """Return, as text to print, what ``path`` holds.
 
     Args:
-        path: A CHAT file, a folder of them, a prepared folder, or one manifest (``.jsonl``).
+        path: A CHAT file, a folder of them at any depth, a prepared folder, or one manifest (``.jsonl``).
         mode: How disfluencies are counted in CHAT: ``strict``, or ``flucalc`` as CLAN does.
         json: Give JSON instead of tables.
         check: List what breaks CHAT's rules instead of counting.
@@ -40,23 +41,35 @@ def inspect(
     Raises:
         CorpusError: There is nothing at ``path`` that can be inspected, or ``out`` cannot be written.
         CheckpointError: ``model`` holds no tokenizer.
+        ChatSyntaxError: The one transcript, or each of several, cannot be read.
         ManifestError: A manifest is malformed.
     """
     path = Path(path)
-    if not path.exists():
-        raise CorpusError(f"{path}: no such file or folder; check the path")
-    manifests = _manifests(path)
+    try:
+        if not path.exists():
+            raise CorpusError(f"{path}: no such file or folder; check the path")
+        manifests = _manifests(path)
+        files, closed = _transcripts(path)
+    except OSError as error:
+        raise CorpusError(f"{path}: cannot be looked into ({error.strerror}); check path and permissions") from error
     if manifests and not check:
         found = survey(manifests, token_counter(model))
         shown = as_json(found.as_dict()) if json else report(path, found)
         return shown if out is None else _with_page(path, found, Path(out), shown, quiet=json)
-    files = [path] if path.is_file() and not manifests else sorted(path.rglob("*.[cC][hH][aA]"))
     if not files:
         wanted = "a CHAT file (*.cha), a folder of them, or a folder made by 'lsa-whisper prepare'"
-        raise CorpusError(f"{path}: nothing to inspect here; name {wanted}")
+        shut = f" ({closed[0].path}: {closed[0].reason})" if closed else ""
+        raise CorpusError(f"{path}: nothing to inspect here{shut}; name {wanted}")
     if model is not None or out is not None:
         raise CorpusError(f"{path}: a page and token counts are made of prepared data; run 'lsa-whisper prepare' first")
-    return problems(files, json) if check else fluency(path, files, mode, json)
+    return problems(files, closed, json) if check else fluency(path, files, closed, mode, json)
+
+
+def _transcripts(path: Path) -> tuple[list[Path], list[Unpaired]]:
+    """Return the transcripts at ``path``, found as ``prepare`` finds them, and the folders that are closed."""
+    if path.is_dir():
+        return transcripts(path)
+    return [path] if is_transcript(path) else [], []
 
 
 def _manifests(path: Path) -> dict[str, Path]:

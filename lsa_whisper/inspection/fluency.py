@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from lsa_whisper import chat
+from lsa_whisper.chat import Problem, Transcript
+from lsa_whisper.corpus import Unpaired
+from lsa_whisper.errors import ChatSyntaxError, printable
 from lsa_whisper.inspection.terminal import as_json, number, render, table
 
 _ROWS = (
@@ -18,35 +22,61 @@ _SUMMARY = _ROWS[-5:]
 _SIDE_BY_SIDE = 6
 
 
-def fluency(path: Path, files: Sequence[Path], mode: str, json: bool) -> str:
-    """Return the disfluencies in CHAT ``files``, per file and speaker.
+def fluency(path: Path, files: Sequence[Path], closed: Sequence[Unpaired], mode: str, json: bool) -> str:
+    """Return the disfluencies in CHAT ``files``, per file and speaker; what cannot be read is named, and left out.
 
     Raises:
         LsaWhisperError: There is no such counting ``mode``.
-        ChatSyntaxError: A file cannot be read.
+        ChatSyntaxError: No file can be read.
     """
-    counts = {str(file): {code: one.as_dict() for code, one in chat.read(file).fluency(mode).items()} for file in files}
+    read, unread = _read(files)
+    unread += [f"{one.path}: {one.reason}" for one in closed]
+    counts = {
+        file: {code: one.as_dict() for code, one in transcript.fluency(mode).items()} for file, transcript in read
+    }
     if json:
+        for problem in unread:  # there is no place for it in the counts
+            print(printable(problem), file=sys.stderr)
         return as_json(next(iter(counts.values())) if path.is_file() else counts)
     title = f"Disfluencies per speaker ({mode} counting)"
     columns = [(file, code, row) for file, rows in counts.items() for code, row in rows.items()]
     if len(columns) > _SIDE_BY_SIDE:  # few speakers read best side by side, many one below the other
         rows = ([f"{Path(file).stem} {code}", *(_cell(row, name) for name in _SUMMARY)] for file, code, row in columns)
-        return render(table(title, ["", *(name.replace("_", " ") for name in _SUMMARY)], rows))
+        return render(table(title, ["", *(name.replace("_", " ") for name in _SUMMARY)], rows), *unread)
     heads = [code if len(counts) == 1 else f"{Path(file).stem} {code}" for file, code, _ in columns]
     rows = ([name.replace("_", " "), *(_cell(row, name) for _, _, row in columns)] for name in _ROWS)
-    return render(table(title, ["", *heads], rows))
+    return render(table(title, ["", *heads], rows), *unread)
+
+
+def _read(files: Sequence[Path]) -> tuple[list[tuple[str, Transcript]], list[str]]:
+    """Return the transcripts that can be read, by name, and a sentence for each of the others."""
+    read: list[tuple[str, Transcript]] = []
+    unread: list[ChatSyntaxError] = []
+    for file in files:
+        try:
+            read.append((str(file), chat.read(file)))
+        except ChatSyntaxError as error:
+            unread.append(error)
+    if unread and not read:
+        raise unread[0]
+    return read, [str(error) for error in unread]
 
 
 def _cell(row: Mapping[str, Any], name: str) -> str:
     return number(row["counts"][name] if name in row["counts"] else row[name])
 
 
-def problems(files: Sequence[Path], json: bool) -> str:
+def problems(files: Sequence[Path], closed: Sequence[Unpaired], json: bool) -> str:
     """Return what breaks CHAT's rules in ``files``, one line each, and how many there are."""
-    found = [problem for file in files for problem in chat.check(chat.read(file))]
+    found = [Problem(str(one.path), 1, 1, "unreadable", one.reason) for one in closed]
+    for file in files:
+        try:
+            found += chat.check(chat.read(file))
+        except ChatSyntaxError as error:
+            message = str(error).removeprefix(f"{file}: ")
+            found.append(Problem(str(file), 1, 1, "unreadable", message))
     if json:
         return as_json([{**vars(problem)} for problem in found])
     broken = len({problem.path for problem in found})
-    summary = f"{len(found)} problem(s) in {broken} of {len(files)} file(s)"
+    summary = f"{len(found)} problem(s) in {broken} of {len(files) + len(closed)} file(s)"
     return "\n".join([*(str(problem) for problem in found), summary])

@@ -42,8 +42,6 @@ def write_page(path: Path, survey: Survey, out: Path) -> None:
         "version": __version__,
     }
     page = templates("lsa_whisper.inspection").get_template("page.html.jinja").render(facts)
-    # A file name that is not UTF-8 comes from the system as lone surrogates: a page cannot hold them.
-    page = page.encode(errors="replace").decode()
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         put(page, out)

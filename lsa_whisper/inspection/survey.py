@@ -13,6 +13,7 @@ from typing import Any
 
 from lsa_whisper import manifest, plain_json
 from lsa_whisper.chat import Disfluency
+from lsa_whisper.errors import LsaWhisperError, ManifestError
 from lsa_whisper.inspection.counts import Counts
 from lsa_whisper.inspection.distribution import Distribution
 from lsa_whisper.inspection.tokens import TokenCounter
@@ -24,6 +25,8 @@ EXTREMES = 5
 FREQUENT = 20
 
 _SUMMARY = {"options": dict, "splits": dict, "roles": dict, "rejected": dict, "unpaired": list, "notes": list}
+_OF_THE_WHOLE = ("roles", "rejected", "unpaired")
+"""What ``prepared.json`` counts over all splits together."""
 _Ranked = list[tuple[float, int, Segment]]
 
 
@@ -33,7 +36,8 @@ class Survey:
 
     Attributes:
         splits: Counts by split.
-        summary: What is used of ``prepared.json``; empty beside a manifest of another tool.
+        summary: What is used of ``prepared.json``; empty beside a manifest of another tool, and without what is told
+            of the whole folder where not all of its manifests were read.
         tokens: What counted the tokens.
         examples: Rows drawn by chance, every row with the same chance.
         slow: Rows with fewer words per second than nearly all others, the slowest first.
@@ -141,8 +145,13 @@ def survey(manifests: Mapping[str, Path], tokens: TokenCounter) -> Survey:
     slowest: _Ranked = []
     fastest: _Ranked = []
     chance = random.Random(0)
-    for at, (name, row) in enumerate((name, row) for name, path in manifests.items() for row in manifest.stream(path)):
-        splits[name].add(row, tokens.count(row))
+    for at, (name, number, row) in enumerate(
+        (name, number, row) for name, path in manifests.items() for number, row in enumerate(manifest.stream(path), 1)
+    ):
+        try:
+            splits[name].add(row, tokens.count(row))
+        except LsaWhisperError as error:
+            raise ManifestError(f"{manifests[name]}: row {number}: {error}") from error
         rate = splits[name].rates[-1]
         _keep(slowest, (-rate, -at, row))
         _keep(fastest, (rate, -at, row))
@@ -154,7 +163,7 @@ def survey(manifests: Mapping[str, Path], tokens: TokenCounter) -> Survey:
     fences = Distribution([rate for counts in splits.values() for rate in counts.rates]).fences or (0.0, 0.0)
     slow = [(-rate, row) for rate, _, row in sorted(slowest, reverse=True) if -rate < fences[0]]
     fast = [(rate, row) for rate, _, row in sorted(fastest, reverse=True) if rate > fences[1]]
-    return Survey(splits, _summary(next(iter(manifests.values())).parent), tokens, examples, slow, fast)
+    return Survey(splits, _summary(list(manifests.values())), tokens, examples, slow, fast)
 
 
 def _keep(ranked: _Ranked, entry: tuple[float, int, Segment]) -> None:
@@ -165,13 +174,18 @@ def _keep(ranked: _Ranked, entry: tuple[float, int, Segment]) -> None:
         heapq.heappushpop(ranked, entry)
 
 
-def _summary(folder: Path) -> dict[str, Any]:
+def _summary(manifests: Sequence[Path]) -> dict[str, Any]:
+    folder = manifests[0].parent
     try:
         found = plain_json.read(folder / "prepared.json")
     except (OSError, ValueError):  # a manifest of another tool has none
         return {}
     found = found if isinstance(found, dict) else {}
-    return {name: found[name] for name, kind in _SUMMARY.items() if isinstance(found.get(name), kind)}
+    summary = {name: found[name] for name, kind in _SUMMARY.items() if isinstance(found.get(name), kind)}
+    written = {folder / f"{split}.jsonl" for split in summary.get("splits", ())}
+    beside = {path for split in manifest.SPLITS if (path := folder / f"{split}.jsonl").is_file()}
+    whole = set(manifests) == beside and written <= beside
+    return {name: value for name, value in summary.items() if whole or name not in _OF_THE_WHOLE}
 
 
 def _rates(count: Mapping[str, int]) -> dict[str, float | None]:

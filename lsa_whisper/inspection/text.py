@@ -5,14 +5,22 @@ from __future__ import annotations
 from lsa_whisper.labels import Labels, decode
 from lsa_whisper.manifest import TIMESTAMP, Segment
 
+_OF_WHISPER = {"en": "eng"}
+"""CHAT's code by Whisper's, for the one language that reading depends on."""
+
 
 def read_text(row: Segment) -> tuple[list[str], int, list[str]]:
     """Return the words in a row's text, how many of them are fluent, and the kinds of its disfluencies.
 
     >>> read_text(Segment("a.wav", 0, 2, "<|0.00|>&-um I want [/] want it .<|1.90|>"))
     (['um', 'I', 'want', 'want', 'it'], 3, ['filled_pause', 'repetition'])
+
+    Raises:
+        LsaWhisperError: The row's ``labels`` are none that this package knows.
     """
-    said = decode(TIMESTAMP.sub(" ", row.text), Labels.from_name(row.labels)).utterances
+    # Numbers are spelled out in English alone: the 3 of Cantonese wo3 is a tone.
+    language = _OF_WHISPER.get(row.lang, row.lang)
+    said = decode(TIMESTAMP.sub(" ", row.text), Labels.from_name(row.labels), language=language).utterances
     words = [word for utterance in said for word in utterance.verbatim()]
     meant = sum(len(utterance.fluent()) for utterance in said)
     return words, meant, [event.kind.value for utterance in said for event in utterance.events()]

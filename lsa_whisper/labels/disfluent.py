@@ -6,8 +6,9 @@ import functools
 import re
 
 from lsa_whisper.chat.reading import RETRACES
+from lsa_whisper.labels.infer import PLAIN_FILLERS
 from lsa_whisper.labels.repeats import repeated
-from lsa_whisper.labels.spelling import FILLERS, to_model
+from lsa_whisper.labels.spelling import UNSIGNED_FILLERS, to_model
 from lsa_whisper.labels.style import Labels
 
 _PIECE = re.compile(r"[<>]|[^\s<>]+")
@@ -46,10 +47,10 @@ def disfluent_spans(text: str, labels: Labels) -> list[tuple[int, int]]:
 def _is_disfluent(piece: str, labels: Labels) -> bool:
     word = _END.sub("", piece)
     if labels.style == "verbatim":
-        return word.casefold() in FILLERS or (len(word) > 1 and word.endswith("-"))
+        return word.casefold() in PLAIN_FILLERS or (len(word) > 1 and word.endswith("-"))
     if piece in _retraces(labels.version) or piece in _pauses(labels.version):
         return True
-    if labels.version > 1 and (piece in _SIGNS or word.casefold() in FILLERS):
+    if labels.version > 1 and (piece in _SIGNS or word.casefold() in UNSIGNED_FILLERS):
         return True
     return bool(_SOUND.match(word) or _INSIDE.match(word))
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 LONGEST_REPEAT = 6
 """A longer stretch said twice is more often a refrain than a disfluency."""
 
-FILLERS = frozenset(("uh", "um", "er", "erm", "ehm", "uhm", "hm", "hmm", "uhh", "umm"))
+PLAIN_FILLERS = frozenset(("uh", "um", "er", "erm", "ehm", "uhm", "hm", "hmm", "uhh", "umm"))
 """Words that are nothing but fillers; ``ah`` or ``mhm`` may be an answer and are left alone."""
 
 EMPHATIC = frozenset(("very", "really", "bye", "no", "yeah", "yes", "ha", "so", "night", "there", "knock", "choo"))
@@ -30,7 +32,7 @@ def infer(text: str, *, repetitions: bool) -> str:
 
 
 def _filler(word: str) -> str:
-    return f"&-{word.lower()}" if word.lower() in FILLERS else word
+    return f"&-{word.lower()}" if word.lower() in PLAIN_FILLERS else word
 
 
 def _small(word: str) -> str:
@@ -76,15 +78,15 @@ def _repeat_at(folded: list[str], at: int) -> int:
         again = at + length
         while again < len(folded) and folded[again].startswith("&-"):
             again += 1
-        if copy == folded[again : again + length] and _is_disfluent(copy):
+        marked = any(word.startswith("&") for word in copy)
+        if copy == folded[again : again + length] and not marked and is_no_emphasis(copy):
             return length
     return 0
 
 
-def _is_disfluent(copy: list[str]) -> bool:
-    if any(word.startswith("&") for word in copy):
-        return False
+def is_no_emphasis(copy: Sequence[str]) -> bool:
+    """Tell whether saying ``copy`` again is a disfluency: no *very very*, and nothing that repeats itself already."""
     if len(copy) == 1:
         return copy[0] not in EMPHATIC
-    periods = (copy[:period] * (len(copy) // period) for period in range(1, len(copy)) if len(copy) % period == 0)
-    return copy not in periods
+    periods = (period for period in range(1, len(copy)) if len(copy) % period == 0)
+    return all(list(copy) != list(copy[:period]) * (len(copy) // period) for period in periods)

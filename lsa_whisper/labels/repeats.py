@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from lsa_whisper.labels.infer import EMPHATIC, FILLERS, LONGEST_REPEAT
+from lsa_whisper.labels.infer import LONGEST_REPEAT, PLAIN_FILLERS, is_no_emphasis
 
 _WORD = re.compile(r"[^\W\d_](?:[\w':^]*[^\W_:^])?")
 _ENDED = re.compile(r"(.*?[^\W_:^'])(?:\.\.\.\??|\?!|[.?!])")
@@ -62,7 +62,7 @@ def repeated(pieces: Sequence[str]) -> Iterator[tuple[int, int]]:
 def _length_at(folded: Sequence[str], at: int) -> int:
     for length in range(min(LONGEST_REPEAT, (len(folded) - at) // 2), 0, -1):
         copy = list(folded[at : at + length])
-        if not all(map(_is_word, copy)) or not _comes_to_be_repeated(copy):
+        if not all(map(_is_word, copy)) or not is_no_emphasis(copy):
             continue
         again = _behind(folded, at + length)
         if copy == [*folded[again : again + length - 1], *map(_unended, folded[again + length - 1 : again + length])]:
@@ -72,25 +72,18 @@ def _length_at(folded: Sequence[str], at: int) -> int:
 
 def _behind(folded: Sequence[str], at: int) -> int:
     """Return the place of the next word, behind fillers and pauses."""
-    while at < len(folded) and (folded[at] in _PAUSES or folded[at] in FILLERS or folded[at].startswith("~")):
+    while at < len(folded) and (folded[at] in _PAUSES or folded[at] in PLAIN_FILLERS or folded[at].startswith("~")):
         at += 1
     return at
 
 
 def _is_word(piece: str) -> bool:
-    return _WORD.fullmatch(piece) is not None and piece not in FILLERS
+    return _WORD.fullmatch(piece) is not None and piece not in PLAIN_FILLERS
 
 
 def _unended(piece: str) -> str:
     ended = _ENDED.fullmatch(piece)
     return ended[1] if ended else piece
-
-
-def _comes_to_be_repeated(copy: Sequence[str]) -> bool:
-    if len(copy) == 1:
-        return copy[0] not in EMPHATIC
-    periods = (period for period in range(1, len(copy)) if len(copy) % period == 0)
-    return all(list(copy) != list(copy[:period]) * (len(copy) // period) for period in periods)
 
 
 def _sign_all(pieces: Sequence[str]) -> list[str]:
@@ -118,7 +111,7 @@ def _bare(pieces: Sequence[str]) -> list[str]:
 
 
 def _is_filler(piece: str) -> bool:
-    return _unended(piece).casefold() in FILLERS
+    return _unended(piece).casefold() in PLAIN_FILLERS
 
 
 def _without(pieces: Sequence[str], at: int) -> list[str]:

@@ -35,7 +35,7 @@ from lsa_whisper.labels.repeats import signed, unsigned
 
 VERSIONS = (1, 2, 3)
 
-FILLERS = frozenset(("um", "uh", "uhm", "er", "erm"))
+UNSIGNED_FILLERS = frozenset(("um", "uh", "uhm", "er", "erm"))
 """Fillers that need no sign: where one of these is an ordinary word, the sign ``"`` says so."""
 
 _WHOLE = {
@@ -87,13 +87,13 @@ def to_model(text: str, version: int) -> str:
 
 
 def _word(piece: str) -> str:
-    if piece[:2] == "&-" and piece[2:] in FILLERS:
+    if piece[:2] == "&-" and piece[2:] in UNSIGNED_FILLERS:
         return piece[2:]
     if piece[:2] == "&+":
         return piece[2:] + "-" if piece[2:].isalpha() else piece
     if piece[:2] in _SIGNS:
         return _SIGNS[piece[:2]] + piece[2:]
-    if piece.casefold() in FILLERS:
+    if piece.casefold() in UNSIGNED_FILLERS:
         return '"' + piece
     parts = _STUMBLED.fullmatch(piece)
     return _stumbled(parts) if parts else piece
@@ -104,7 +104,7 @@ def _stumbled(parts: re.Match[str]) -> str:
     word = parts["word"]
     held = word[1:2] == ":" and word[2:3] != ":"
     bare = word[0] + word[2:] if held else word
-    if bare.casefold() in FILLERS:
+    if bare.casefold() in UNSIGNED_FILLERS:
         return parts[0]
     copies = parts["copies"].split("-") if parts["copies"] else []
     same = len(set(copies)) == 1
@@ -141,7 +141,7 @@ def to_chat(text: str, version: int) -> str:
 
 
 def _read(word: str) -> str:
-    if word.casefold() in FILLERS:
+    if word.casefold() in UNSIGNED_FILLERS:
         return "&-" + word.casefold()
     if word[0] == '"' and len(word) > 1:
         return word[1:]

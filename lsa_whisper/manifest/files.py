@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import json
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from lsa_whisper import plain_json
 from lsa_whisper.errors import ManifestError
 from lsa_whisper.manifest.segment import NAMES, Segment, parse_row, segment_of
 from lsa_whisper.whole import whole_file
@@ -28,24 +28,38 @@ def stream(path: Path | str, *, start: int = 0) -> Iterator[Segment]:
         ManifestError: The file is missing or unreadable, or a row is bad (``path:line: what is wrong``).
     """
     path = Path(path)
-    if not path.is_file():
-        raise ManifestError(f"{path}: no such manifest; make one with 'lsa-whisper prepare'")
-    folder = path.resolve().parent
-    for segment in _parquet_rows(path) if path.suffix == ".parquet" else _json_rows(path, start):
+    try:
+        if not path.is_file():
+            raise ManifestError(f"{path}: no such manifest; make one with 'lsa-whisper prepare'")
+        folder = path.resolve().parent
+        rows = _parquet_rows(path) if path.suffix == ".parquet" else _json_rows(path, start)
+    except OSError as error:
+        raise _unreadable(path, error) from error
+    for segment in rows:
         audio = os.path.normpath(folder / segment.audio_filepath)
         yield dataclasses.replace(segment, audio_filepath=audio)
 
 
+def _unreadable(path: Path, error: OSError) -> ManifestError:
+    return ManifestError(f"{path}: cannot be read ({error.strerror or error}); check the path and who may read it")
+
+
 def _json_rows(path: Path, start: int) -> Iterator[Segment]:
-    with path.open(encoding="utf-8") as lines:
-        try:
-            for number, line in enumerate(iter(lambda: lines.readline(LONGEST_ROW), ""), 1):
-                if len(line) == LONGEST_ROW:
-                    raise ManifestError(f"{path}:{number}: longer than any row; is this a JSON-lines manifest?")
-                if number > start and line.strip():
-                    yield parse_row(line, place=f"{path}:{number}")
-        except UnicodeDecodeError as error:
-            raise ManifestError(f"{path}: not UTF-8 text; is this a JSON-lines manifest?") from error
+    for number, line in enumerate(_lines(path), 1):
+        if len(line) == LONGEST_ROW:
+            raise ManifestError(f"{path}:{number}: longer than any row; is this a JSON-lines manifest?")
+        if number > start and line.strip():
+            yield parse_row(line, place=f"{path}:{number}")
+
+
+def _lines(path: Path) -> Iterator[str]:
+    try:
+        with path.open(encoding="utf-8") as lines:
+            yield from iter(lambda: lines.readline(LONGEST_ROW), "")
+    except UnicodeDecodeError as error:
+        raise ManifestError(f"{path}: not UTF-8 text; is this a JSON-lines manifest?") from error
+    except OSError as error:
+        raise _unreadable(path, error) from error
 
 
 def _parquet_rows(path: Path) -> Iterator[Segment]:
@@ -53,12 +67,14 @@ def _parquet_rows(path: Path) -> Iterator[Segment]:
     import pyarrow.parquet as pq
 
     try:
-        with pq.ParquetFile(path) as file:
+        with path.open("rb") as source, pq.ParquetFile(source) as file:  # Arrow opens no name that is not UTF-8
             columns = [name for name in NAMES if name in file.schema_arrow.names]
             rows = (row for batch in file.iter_batches(columns=columns) for row in batch.to_pylist())
             for number, row in enumerate(rows, 1):
                 yield segment_of(row, f"{path}:{number}")
-    except pa.ArrowInvalid as error:
+    except (pa.ArrowInvalid, OSError) as error:  # pages that are damaged are an OSError without a number
+        if isinstance(error, OSError) and error.errno:
+            raise _unreadable(path, error) from error
         raise ManifestError(f"{path}: not a Parquet file that can be read; prepare the data again") from error
 
 
@@ -92,13 +108,7 @@ def describe_row(segment: Segment, folder: Path) -> dict[str, Any]:
 
 def serialize_row(segment: Segment, folder: Path) -> str:
     """Return ``segment`` as one JSON line for a manifest in ``folder`` (absolute)."""
-    row = describe_row(segment, folder)
-    line = json.dumps(row, ensure_ascii=False)
-    try:
-        line.encode()
-    except UnicodeEncodeError:  # a file name that is not UTF-8 comes from the system as lone surrogates
-        line = json.dumps(row)
-    return line
+    return plain_json.dump(describe_row(segment, folder))
 
 
 def sha256(path: Path | str) -> str:

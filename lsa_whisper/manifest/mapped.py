@@ -2,62 +2,116 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import itertools
 import json
 import os
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from lsa_whisper import plain_json
 from lsa_whisper.errors import ManifestError
 from lsa_whisper.manifest.files import sha256, stream
-from lsa_whisper.manifest.segment import NAMES, NUMBERS, Segment
-from lsa_whisper.whole import whole_file
+from lsa_whisper.manifest.segment import NAMES, TEXTS, Segment, is_unicode
+from lsa_whisper.whole import cut_name, whole_file
 
+_MARK = "\0json "
+_SEALED = (errno.EACCES, errno.EPERM, errno.EROFS)
 MAPPED_FROM_BYTES = 32 * 2**20
 """Manifests from this size on are mapped from disk; smaller ones, some 80,000 rows, are quicker to hold."""
-
-
-def open_dataset(path: Path | str, split: str = "train") -> Any:
-    """Return split ``split`` of the prepared folder at ``path`` as a ``datasets.Dataset``; see :func:`open_rows`."""
-    return open_rows(Path(path) / f"{split}.jsonl")
 
 
 def open_rows(path: Path | str) -> Any:
     """Return the manifest at ``path`` as a ``datasets.Dataset``; :func:`from_row` makes a segment of a row.
 
-    Rows are checked and their audio paths made absolute first. A long manifest is streamed once to an Arrow file in
-    the cache of ``datasets`` and mapped from there, so that its rows take no memory, in worker processes neither.
+    Rows are checked and their audio paths made absolute first. A long manifest is streamed once to a hidden Arrow file
+    beside it and mapped from there, so that its rows take no memory, in worker processes neither. The copy of a
+    manifest that has changed since goes. Where the folder cannot be written to, the copy is in the cache of
+    ``datasets``.
 
     Raises:
-        ManifestError: The manifest is missing or malformed, or the cache cannot be written.
+        ManifestError: The manifest is missing or malformed, or its copy cannot be written.
     """
     import datasets
 
     rows = Path(path)
-    if not rows.is_file() or rows.stat().st_size < MAPPED_FROM_BYTES:
+    try:
+        held = not rows.is_file() or rows.stat().st_size < MAPPED_FROM_BYTES
+        digest = "" if held else _digest(rows)
+    except OSError as error:
+        raise ManifestError(f"{path}: cannot be read ({error.strerror}); check the path and who may read it") from error
+    if held:
         columns = {name: [] for name in NAMES} | _columns(_row_dicts(rows))
         return datasets.Dataset.from_dict(columns, features=datasets.Features.from_arrow_schema(_schema()))
+    return datasets.Dataset.from_file(str(_copied(rows, digest)))
+
+
+def drop_copies(path: Path) -> None:
+    """Remove the hidden copies beside the manifest at ``path``: they hold what people said, and must not outlive it."""
+    _drop(path.parent, _beside(path))
+
+
+def _drop(folder: Path, name: str, but: Path | None = None) -> None:
+    ours = re.compile(rf"{re.escape(name)}\.[0-9a-f]{{16}}\.arrow")
+    with suppress(OSError):  # there is no such folder, or, on Windows, another process still reads the copy
+        for left in folder.iterdir():
+            if left != but and ours.fullmatch(left.name):
+                left.unlink(missing_ok=True)
+
+
+def _beside(rows: Path) -> str:
+    return f".{cut_name(rows.name)}"
+
+
+def _digest(rows: Path) -> str:
     places = f"{sha256(rows)} {rows.resolve().parent} {NAMES}"  # the folder too: rows may name audio relative to it
-    folder = Path(datasets.config.HF_DATASETS_CACHE) / "lsa_whisper"
-    copy = folder / f"{hashlib.sha256(os.fsencode(places)).hexdigest()}.arrow"
-    if not copy.is_file():
+    return hashlib.sha256(os.fsencode(places)).hexdigest()[:16]
+
+
+def _places(rows: Path) -> list[tuple[Path, str]]:
+    """Return the folders where a copy may lie, and how its name begins there."""
+    import datasets
+
+    cached = hashlib.sha256(os.fsencode(rows.absolute())).hexdigest()[:16]
+    cache = Path(datasets.config.HF_DATASETS_CACHE) / "lsa_whisper"
+    return [(rows.parent, _beside(rows)), (cache, cached)]
+
+
+def _copied(rows: Path, digest: str) -> Path:
+    """Return where the copy lies, made where there is none; copies of what the manifest was before go."""
+    places = _places(rows)
+    copies = [folder / f"{name}.{digest}.arrow" for folder, name in places]
+    usable = [one for one in copies if is_unicode(str(one))] or copies  # Arrow opens no other names
+    copy = next((one for one in usable if one.is_file()), None) or _new_copy(rows, usable)
+    for folder, name in places:
+        _drop(folder, name, but=copy)
+    return copy
+
+
+def _new_copy(rows: Path, copies: Sequence[Path]) -> Path:
+    """Copy the manifest to the first of ``copies`` whose folder is not sealed."""
+    for copy in copies:
         try:
+            if copy.parent != rows.parent:
+                copy.parent.mkdir(parents=True, exist_ok=True)
             _copy_to_arrow(rows, copy)
+            return copy
         except OSError as error:
-            raise ManifestError(
-                f"{path}: cannot be copied to {folder} ({error}); set HF_DATASETS_CACHE to a folder with room"
-            ) from error
-    return datasets.Dataset.from_file(str(copy))
+            if error.errno in _SEALED and copy != copies[-1]:
+                continue
+            way_out = "make room there" if copy != copies[-1] else "set HF_DATASETS_CACHE to a folder with room"
+            raise ManifestError(f"{rows}: cannot be copied to {copy.parent} ({error}); {way_out}") from error
+    raise AssertionError("there is always a place to try")
 
 
 def _copy_to_arrow(path: Path, copy: Path) -> None:
     """Write the rows of ``path`` to ``copy`` as Arrow's stream format; several processes may do so at once."""
     import pyarrow
 
-    copy.parent.mkdir(parents=True, exist_ok=True)
     rows = _row_dicts(path)
     with whole_file(copy) as file, pyarrow.ipc.new_stream(file, _schema()) as writer:
         while batch := _columns(itertools.islice(rows, 10_000)):
@@ -67,7 +121,7 @@ def _copy_to_arrow(path: Path, copy: Path) -> None:
 def _schema() -> Any:
     import pyarrow
 
-    kinds = {name: pyarrow.float64() if name in NUMBERS else pyarrow.string() for name in NAMES}
+    kinds = {name: pyarrow.string() if name in TEXTS else pyarrow.float64() for name in NAMES}
     return pyarrow.schema(list(kinds.items()))
 
 
@@ -79,22 +133,20 @@ def _columns(rows: Iterable[dict[str, Any]]) -> dict[str, list[Any]]:
 
 def from_row(row: dict[str, Any]) -> Segment:
     """Return the segment that a row of :func:`open_rows` holds."""
-    audio = row["audio_filepath"]
-    return Segment(**row | {"audio_filepath": plain_json.load(audio) if audio.startswith('"') else audio})
+    texts = {name: _from_unicode(row[name]) for name in TEXTS}
+    return Segment(**row | texts)
 
 
 def _row_dicts(path: Path) -> Iterator[dict[str, Any]]:
     for segment in stream(path):
         row = {name: getattr(segment, name) for name in NAMES}
-        if not row["audio_filepath"].isascii():
-            row["audio_filepath"] = _as_unicode(row["audio_filepath"])
-        yield row
+        yield row | {name: _as_unicode(row[name]) for name in TEXTS}
 
 
-def _as_unicode(path: str) -> str:
-    """Return ``path``, or its JSON form where Arrow cannot hold it: a name that is not UTF-8 has lone surrogates."""
-    try:
-        path.encode()
-    except UnicodeEncodeError:
-        return json.dumps(path)
-    return path
+def _as_unicode(text: str) -> str:
+    """Return ``text``, marked and as JSON where Arrow cannot hold it: names that are not UTF-8 have lone surrogates."""
+    return _MARK + json.dumps(text) if text.startswith(_MARK) or not is_unicode(text) else text
+
+
+def _from_unicode(text: str) -> str:
+    return str(plain_json.load(text.removeprefix(_MARK))) if text.startswith(_MARK) else text

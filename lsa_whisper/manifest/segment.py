@@ -63,7 +63,7 @@ class Segment:
 NUMBERS = ("offset", "duration")
 """The columns that hold seconds; all others hold text."""
 NAMES = tuple(field.name for field in dataclasses.fields(Segment))
-_TEXTS = tuple(name for name in NAMES if name not in NUMBERS)
+TEXTS = tuple(name for name in NAMES if name not in NUMBERS)
 _REQUIRED = ("audio_filepath", "offset", "duration", "text")
 
 
@@ -91,7 +91,7 @@ def segment_of(row: dict[str, Any], place: str) -> Segment:
     problem = _problem(row)
     if problem:
         raise ManifestError(f"{place}: {problem}")
-    texts = {name: row[name] for name in _TEXTS if name in row}
+    texts = {name: row[name] for name in TEXTS if name in row}
     return Segment(offset=float(row["offset"]), duration=float(row["duration"]), **texts)
 
 
@@ -100,13 +100,16 @@ def _problem(row: dict[str, Any]) -> str | None:
     for name in _REQUIRED:
         if name not in row:
             return f"{name!r} is missing; a row needs {', '.join(_REQUIRED)}"
-    for name in _TEXTS:
+    for name in TEXTS:
         if name in row and not isinstance(row[name], str):
             return f"{name!r} must be text, not {_shown(row[name])}"
     for name in NUMBERS:
         value = row[name]
         if not plain_json.is_finite(value):
             return f"{name!r} must be a number of seconds, not {_shown(value)}"
+    for name in ("text", "prompt"):
+        if not is_unicode(row.get(name, "")):
+            return f"{name!r} holds half a letter (a lone surrogate), which nobody can learn to write; mend the text"
     if not row["audio_filepath"]:
         return "'audio_filepath' is empty; name a recording"
     if not (0 <= row["offset"] <= LONGEST_S and 0 < row["duration"] <= LONGEST_S):
@@ -115,6 +118,19 @@ def _problem(row: dict[str, Any]) -> str | None:
     if row.get("split", "train") not in SPLITS:
         return f"split {_shown(row['split'])} is none of {', '.join(SPLITS)}"
     return None
+
+
+def is_unicode(text: str) -> bool:
+    r"""Tell whether UTF-8 can hold ``text``: the system gives names that are not UTF-8 with lone surrogates.
+
+    >>> is_unicode("café"), is_unicode("caf\udce9")
+    (True, False)
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _shown(value: Any) -> str:

@@ -9,14 +9,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from lsa_whisper.corpus import Session, Unpaired, discover
+from lsa_whisper.corpus import Session, Unpaired, card_of, discover
 from lsa_whisper.disk import refusal
 from lsa_whisper.errors import CorpusError
 from lsa_whisper.labels import Labels
 from lsa_whisper.lock import only_writer
 from lsa_whisper.prepare.folder import PARTS, SUMMARY, finish_part, join
 from lsa_whisper.prepare.session import Options
-from lsa_whisper.prepare.split import assign
+from lsa_whisper.prepare.split import assign, unheard
 from lsa_whisper.prepare.spread import spread
 from lsa_whisper.prepare.statistics import Prepared
 from lsa_whisper.private import kept_from_others
@@ -52,7 +52,8 @@ def prepare(
     Args:
         corpora: Folders of CHAT transcripts, at any depth; each may hold a ``card.yaml``.
         out: Where to write; made when it is not there.
-        labels: The style of text to learn: ``chat``, ``verbatim`` or ``fluent``; ``chat/1`` spells CHAT out.
+        labels: The style of text to learn: ``chat``, ``verbatim`` or ``fluent``; ``chat/1`` spells CHAT out, and
+            ``chat+roles`` is ``chat`` with ``roles``.
         roles: Put the speaker's code in front of each utterance.
         media: Another root where the recordings lie.
         card: The corpus card, for all of ``corpora``; otherwise each folder's own ``card.yaml`` where there is one.
@@ -73,8 +74,9 @@ def prepare(
         CorpusError: A corpus is missing, has no transcript or no usable pair, or nothing in it can be trained on.
         LsaWhisperError: ``labels`` is no style.
     """
+    named = Labels.from_name(labels)
     options = Options(
-        labels=dataclasses.replace(Labels.from_name(labels), roles=roles),
+        labels=dataclasses.replace(named, roles=roles or named.roles),
         context_s=context_s,
         one_utterance=one_utterance,
         without_timestamps=without_timestamps,
@@ -83,8 +85,9 @@ def prepare(
         seed=seed,
     )
     _check(out, options, shards, processes)
-    sessions, unpaired = _discover(corpora, media, card)
+    sessions, unpaired, absent = _discover(corpora, media, card)
     splits, notes = assign(sessions)
+    notes += absent
     facts: dict[str, Any] = {"corpora": sorted({session.corpus for session in sessions}), "notes": notes}
     out = Path(out)
     try:
@@ -131,23 +134,27 @@ def _check(out: Path, options: Options, shards: int, processes: int) -> None:
     if Path(out).exists() and not Path(out).is_dir():
         raise CorpusError(f"{out}: is a file; name a folder to write the prepared data to")
     if not 1 <= options.context_s <= 30:
-        raise CorpusError(f"context_s is {options.context_s}; Whisper hears between 1 and 30 seconds at once")
-    for name in ("without_timestamps", "with_prompt"):
-        if not 0 <= getattr(options, name) <= 1:
-            raise CorpusError(f"{name} is {getattr(options, name)}; it is a share of windows, between 0 and 1")
+        raise CorpusError(f"--context is {options.context_s}; Whisper hears between 1 and 30 seconds at once")
+    for name, share in (("without-timestamps", options.without_timestamps), ("with-prompt", options.with_prompt)):
+        if not 0 <= share <= 1:
+            raise CorpusError(f"--{name} is {share}; it is a share of windows, between 0 and 1")
     if not 0 <= options.non_speech < 1:
-        raise CorpusError(f"non_speech is {options.non_speech}; it is a share of windows, from 0 to less than 1")
+        raise CorpusError(f"--non-speech is {options.non_speech}; it is a share of windows, from 0 to less than 1")
     if shards < 0:
-        raise CorpusError(f"shards is {shards}; name how many files each split is written to, or 0 for none")
+        raise CorpusError(f"--shards is {shards}; name how many files each split is written to, or 0 for none")
     if processes < 1:
-        raise CorpusError(f"processes is {processes}; at least one must do the work")
+        raise CorpusError(f"--processes is {processes}; at least one must do the work")
 
 
-def _discover(corpora: Sequence[Path], media: Path | None, card: Path | None) -> tuple[list[Session], list[Unpaired]]:
+def _discover(
+    corpora: Sequence[Path], media: Path | None, card: Path | None
+) -> tuple[list[Session], list[Unpaired], list[str]]:
+    """Return the sessions, the files that cannot be used, and notes on speakers that a card lists and nobody is."""
     if not corpora:
         raise CorpusError("no corpus was named; name at least one folder of CHAT transcripts")
     sessions: list[Session] = []
     unpaired: list[Unpaired] = []
+    listed: set[tuple[str, str]] = set()
     for folder in corpora:
         found, without = discover(folder, media=media, card=card)
         if not found:
@@ -155,4 +162,7 @@ def _discover(corpora: Sequence[Path], media: Path | None, card: Path | None) ->
             raise CorpusError(f"{folder}: no transcript there has a recording that can be read{first}")
         sessions += found
         unpaired += without
-    return sessions, unpaired
+        if Path(folder).is_dir():  # of a single transcript, nobody expects that it has all speakers
+            facts = card_of(Path(folder), card)
+            listed |= {(facts.name, one) for one in facts.split_of}
+    return sessions, unpaired, unheard(sorted(listed), sessions)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,7 +21,7 @@ from typing import Any
 from lsa_whisper import __version__, plain_json
 from lsa_whisper.corpus import Session, Unpaired
 from lsa_whisper.errors import AudioError, ChatSyntaxError, CorpusError
-from lsa_whisper.manifest import SPLITS, serialize_row, sha256
+from lsa_whisper.manifest import SPLITS, drop_copies, serialize_row, sha256
 from lsa_whisper.prepare.filter import DUPLICATE
 from lsa_whisper.prepare.session import Options, Result, Row, Source, process
 from lsa_whisper.prepare.shards import partial_name, plan, write_shards
@@ -29,6 +30,7 @@ from lsa_whisper.whole import put
 
 PARTS = ".parts"
 SUMMARY = "prepared.json"
+_SHARD = re.compile(rf"(?:{'|'.join(SPLITS)})-\d{{5}}-of-\d{{5}}\.parquet")
 MANIFESTS = (*(f"{split}.jsonl" for split in SPLITS), "rejected.jsonl")
 
 
@@ -93,19 +95,39 @@ def join(
         CorpusError: No utterance was accepted; nothing is written then.
         OSError: The folder cannot be written to; what an earlier call wrote is still there.
     """
+    earlier = _shards_in(out)
     _sweep(out)
     try:
-        made = _join(paths, out, options, unpaired, facts, shards, processes)
+        made = _join(paths, out, options, unpaired, facts, shards, processes, earlier)
     finally:
         _sweep(out)
     shutil.rmtree(out / PARTS, ignore_errors=True)
     return made
 
 
+def _shards_in(out: Path) -> list[Path]:
+    """Return the shards that earlier calls wrote here, by their summaries: what is not named there is somebody else's.
+
+    A call that was killed while it gave its files their names has left a summary under its hidden name.
+    """
+    named: set[str] = set()
+    for summary in (out / SUMMARY, out / partial_name(SUMMARY)):
+        try:
+            found = plain_json.read(summary) if summary.is_file() else {}
+        except (OSError, ValueError):
+            continue
+        hashes = found.get("sha256") if isinstance(found, dict) else None
+        named.update(name for name in (hashes if isinstance(hashes, dict) else ()) if _SHARD.fullmatch(name))
+    return [out / name for name in sorted(named)]
+
+
 def _sweep(out: Path) -> None:
-    """Remove what stands under hidden names, be it this call's, that of one that was killed, or a planted link."""
-    for unfinished in out.glob(partial_name("*")):
-        unfinished.unlink()
+    """Remove what stands under our hidden names, be it this call's, that of one that was killed, or a planted link."""
+    ours = {partial_name(name) for name in (*MANIFESTS, SUMMARY)}
+    for path in out.iterdir():
+        hidden = path.name.startswith(".") and path.name.endswith(".partial")
+        if path.name in ours or (hidden and _SHARD.fullmatch(path.name[1:].removesuffix(".partial"))):
+            path.unlink()
 
 
 def _join(
@@ -116,6 +138,7 @@ def _join(
     facts: Mapping[str, Any],
     shards: int,
     processes: int,
+    earlier: Sequence[Path],
 ) -> Prepared:
     counts = _write_manifests(paths, out)
     if not any(tally.segments for tally in counts.tallies.values()):
@@ -140,8 +163,8 @@ def _join(
         "unpaired": listed,
         "sha256": {name: sha256(out / partial_name(name)) for name in names},
     }
-    (out / partial_name(SUMMARY)).write_text(json.dumps(summary, ensure_ascii=False, indent=1) + "\n", "utf-8")
-    _publish(out, [*names, SUMMARY])
+    (out / partial_name(SUMMARY)).write_text(plain_json.dump(summary, indent=1) + "\n", "utf-8")
+    _publish(out, [*names, SUMMARY], earlier)
     return Prepared(out, splits, counts.rejections.as_dict(), listed, facts.get("notes", []))
 
 
@@ -156,7 +179,7 @@ def _write_manifests(paths: Iterable[Path], out: Path) -> _Counts:
         for item in _without_duplicates(paths):
             if isinstance(item, Source):
                 counts.rejections.add(item)
-                files[-1].write(json.dumps(asdict(item), ensure_ascii=False) + "\n")
+                files[-1].write(plain_json.dump(asdict(item)) + "\n")
             else:
                 split = item.segment.split
                 counts.tallies[split].add(item)
@@ -165,13 +188,14 @@ def _write_manifests(paths: Iterable[Path], out: Path) -> _Counts:
     return counts
 
 
-def _publish(out: Path, names: Sequence[str]) -> None:
-    """Give the files their names, and take away the shards of an earlier call."""
-    for split in SPLITS:
-        for old in out.glob(f"{split}-?????-of-?????.parquet"):
-            old.unlink()
+def _publish(out: Path, names: Sequence[str], earlier: Sequence[Path]) -> None:
+    """Give the files their names, and take away the shards of earlier calls and the copies of earlier manifests."""
+    for old in earlier:
+        old.unlink(missing_ok=True)
     for name in names:
         (out / partial_name(name)).replace(out / name)
+    for split in SPLITS:
+        drop_copies(out / f"{split}.jsonl")
 
 
 def _without_duplicates(paths: Iterable[Path]) -> Iterator[Row | Source]:

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from lsa_whisper.corpus import Session
-from lsa_whisper.labels import Labels, tokens_at_most
+from lsa_whisper.labels import DECODER_TOKENS, Labels, tokens_at_most
 from lsa_whisper.manifest import Segment
 from lsa_whisper.prepare.filter import Candidate, Limits, judge
 from lsa_whisper.prepare.language import whisper_language
@@ -19,6 +19,8 @@ from lsa_whisper.prepare.windows import Window, pack, spoil
 
 PROMPT_TOKENS = 200
 """Whisper keeps at most half of the decoder's 448 places for what was said before."""
+_OPENING_TOKENS = 6
+"""At most: the start of the prompt, start, language, task, no timestamps, and the end."""
 
 
 @dataclass(frozen=True)
@@ -141,17 +143,19 @@ def _segment(window: Window, before: Window | None, session: Session, split: str
         session=session.name,
         split=split,
         labels=options.labels.name,
-        prompt=_prompt(before) if prompted and before else "",
+        prompt=_prompt(before, window) if prompted and before else "",
     )
 
 
-def _prompt(before: Window) -> str:
-    """Return the last utterances of the window before, as many as the decoder keeps."""
+def _prompt(before: Window, window: Window) -> str:
+    """Return the last utterances of the window before, as many as the decoder keeps beside the window's own text."""
+    own = sum(tokens_at_most(one.text) for one in window.members)
+    room = min(PROMPT_TOKENS, DECODER_TOKENS - _OPENING_TOKENS - own)
     kept: list[str] = []
     tokens = 0
     for one in reversed(before.members):
         tokens += tokens_at_most(one.text)
-        if tokens > PROMPT_TOKENS:
+        if tokens > room:
             break
         kept.insert(0, one.text)
     return " ".join(kept)

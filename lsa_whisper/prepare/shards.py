@@ -61,7 +61,7 @@ def write_shards(shards: list[Shard], out: Path, processes: int) -> None:
 
 
 def partial_name(name: str) -> str:
-    """Return what the shard ``name`` is called until all shards are written."""
+    """Return what the file ``name`` of the prepared folder is called until all of them are written."""
     return f".{name}.partial"
 
 
@@ -73,7 +73,11 @@ def _write(shard: Shard, *, out: Path) -> None:
     # Statistics and dictionaries of whole sounds would double them in memory for nothing.
     texts = [name for name in schema.names if name != "audio"]
     path = out / partial_name(shard.name)
-    with pq.ParquetWriter(path, schema, use_dictionary=texts, write_statistics=texts) as file:
+    # Arrow opens no file whose name is not UTF-8.
+    with (
+        path.open("wb") as sink,
+        pq.ParquetWriter(sink, schema, use_dictionary=texts, write_statistics=texts) as file,
+    ):
         rows = islice(stream(shard.manifest, start=shard.start), shard.stop - shard.start)
         opened = lru_cache(maxsize=1)(Recording.open)  # windows of one recording follow each other
         while group := [_row(segment, out.resolve(), opened) for segment in islice(rows, ROW_GROUP)]:
@@ -93,7 +97,7 @@ def _row(segment: Segment, folder: Path, opened: Callable[[str], Recording]) -> 
     samples = opened(segment.audio_filepath).load(span)
     sf.write(sound, samples, SAMPLE_RATE_HZ, format="FLAC", subtype="PCM_16")
     row = describe_row(segment, folder)
-    # Parquet holds no file name that is not UTF-8; the sound is found without it.
-    row["audio_filepath"] = row["audio_filepath"].encode(errors="surrogateescape").decode(errors="replace")
+    # Parquet holds no name that is not UTF-8; the sound is found without it.
+    row |= {name: value.encode(errors="replace").decode() for name, value in row.items() if isinstance(value, str)}
     name = f"{Path(row['audio_filepath']).stem}-{span.start_ms}-{span.end_ms}.flac"
     return {"audio": {"bytes": sound.getvalue(), "path": name}, **row}

@@ -42,13 +42,34 @@ def assign(sessions: Sequence[Session]) -> tuple[list[str], list[str]]:
     return splits, notes
 
 
+def unheard(listed: Sequence[tuple[str, str]], sessions: Sequence[Session]) -> list[str]:
+    """Return a note for each corpus whose card lists speakers that no session has: they may be misspelt.
+
+    Args:
+        listed: Each corpus' name with an id that its card lists.
+        sessions: All sessions.
+    """
+    heard = {(session.corpus, one) for session in sessions for one in session.listed}
+    absent: dict[str, list[str]] = {}
+    for corpus, one in listed:
+        if (corpus, one) not in heard:
+            absent.setdefault(corpus, []).append(one)
+    return [
+        f"the card of {corpus} lists speakers that no usable session has: {', '.join(ids[:10])}"
+        f"{f' and {len(ids) - 10} more' if len(ids) > 10 else ''}; check how they are spelt"
+        for corpus, ids in absent.items()
+    ]
+
+
 def hashed(names: Sequence[str]) -> dict[str, str]:
     """Return the split of each of at least three groups, by the hash of its name.
 
     >>> sorted(hashed(["a", "b", "c"]).values())
     ['dev', 'test', 'train']
     """
-    place = {name: int(hashlib.sha256(name.encode()).hexdigest()[:12], 16) / 16**12 for name in names}
+    place = {
+        name: int(hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:12], 16) / 16**12 for name in names
+    }
     order = sorted(names, key=lambda name: (place[name], name))
     tests = _within(sum(place[name] < TEST_SHARE for name in order), 1, len(order) - 2)
     devs = _within(sum(place[name] < TEST_SHARE + DEV_SHARE for name in order) - tests, 1, len(order) - tests - 1)

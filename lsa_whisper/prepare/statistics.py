@@ -16,7 +16,7 @@ from lsa_whisper.prepare.session import Row, Source
 
 @dataclass
 class Tally:
-    """Counts of one split (or of everything): what is added row by row.
+    """Counts of one split: what is added row by row.
 
     A long utterance that was cut counts as one utterance for each piece.
     """
@@ -114,8 +114,9 @@ class Prepared:
         """Return hours, segments and rejections as a table to print."""
         from rich.console import Console
         from rich.table import Table
+        from rich.text import Text
 
-        table = Table(title=f"Prepared in {self.out}")
+        table = Table(title=Text(f"Prepared in {self.out}"))  # data[/b] is a name, not a style
         for heading in ("", "segments", "utterances", "words", "speakers", "hours", "padding"):
             table.add_column(heading, justify="right" if heading else "left")
         for split in SPLITS:

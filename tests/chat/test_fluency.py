@@ -107,6 +107,6 @@ def test_syllables_of_english(length, words):
     assert {word: syllables(word) for word in words.split()} == dict.fromkeys(words.split(), length)
 
 
-@pytest.mark.parametrize("word", ["", "'", "qwrt", "狗", "hao3", "собака"])
+@pytest.mark.parametrize("word", ["", "'", "qwrt", "狗", "hao3", "собака"], ids=range(6))
 def test_syllables_says_when_it_does_not_know(word):
     assert syllables(word) is None

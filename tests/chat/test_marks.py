@@ -3,6 +3,7 @@
 import pytest
 
 from lsa_whisper.chat import utterance
+from lsa_whisper.chat.word import read_word
 
 ROWS = [
     ("&-um .", "um", "", [("filled_pause", 0, 1)]),
@@ -62,7 +63,7 @@ ROWS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "verbatim", "fluent", "events"), ROWS, ids=[row[0] for row in ROWS])
+@pytest.mark.parametrize(("text", "verbatim", "fluent", "events"), ROWS, ids=range(len(ROWS)))
 def test_row_of_the_table(text, verbatim, fluent, events):
     spoken = utterance("PAR", text)
     assert spoken.verbatim() == verbatim.split()
@@ -93,7 +94,7 @@ NESTED = [
 ]
 
 
-@pytest.mark.parametrize(("text", "fluent", "events"), NESTED, ids=[row[0] for row in NESTED])
+@pytest.mark.parametrize(("text", "fluent", "events"), NESTED, ids=range(len(NESTED)))
 def test_retraces_in_and_around_each_other(text, fluent, events):
     spoken = utterance("PAR", text)
     assert spoken.fluent() == fluent.split()
@@ -101,6 +102,57 @@ def test_retraces_in_and_around_each_other(text, fluent, events):
         (e.kind, e.start, e.end, *((e.repair_start, e.repair_end) if e.repair_end else ())) for e in spoken.events()
     ]
     assert sorted(found) == sorted(events)
+
+
+ODD = [
+    ("01", "01", "01", "01", []),
+    ("‘til", "'til", "'til", "'til", []),
+    ("Xa", "Xa", "Xa", "Xa", []),
+    ("a_'_b", "a b", "a b", "a b", []),
+    ("'", "", "", "", []),
+    ("&", "", "", "", []),
+    ("&-", "", "", "", []),
+    ("&-you_know", "&-you_know", "you know", "", [("filled_pause", 0, 2)]),
+    ("&m", "&+m", "m-", "", [("fragment", 0, 1)]),
+    ("&+maX", "&+maX", "maX-", "", [("fragment", 0, 1)]),
+    ("&+↫f-f↫fr", "&+↫f-f↫fr", "f- f- fr-", "", [("fragment", 0, 3), ("part_word_repetition", 0, 2)]),
+    # Markers: the first one ends the word, wherever others stand; one in front of the word is none.
+    ("dog@s:spa@q", "dog", "dog", "dog", []),
+    ("@a@b", "a", "a", "a", []),
+    ("$a$b", "a", "a", "a", []),
+    ("a$n", "a", "a", "a", []),
+    ("a$n$v", "a", "a", "a", []),
+    # Parentheses that do not pair, or hold all there is.
+    ("go)", "go", "go", "go", []),
+    ("(be)", "be", "be", "be", []),
+    ("((be))", "be", "be", "be", []),
+    # Segments that do not pair, that hold all there is, or none.
+    ("b↫all", "ball", "ball", "ball", []),
+    ("↫b-b↫ba↫ll", "↫b-b↫ball", "b- b- ball", "ball", [("part_word_repetition", 0, 2)]),
+    ("↫b-b↫", "b-b", "b-b", "", []),
+    ("↫b↫ball", "↫b↫ball", "b- ball", "ball", [("part_word_repetition", 0, 1)]),
+    ("↫X-X↫Xa", "↫X-X↫Xa", "X- X- Xa", "Xa", [("part_word_repetition", 0, 2)]),
+    ("↫-↫ball", "↫-↫ball", "ball", "ball", [("part_word_repetition", 0, 1)]),
+    ("ice+↫-↫ball", "ice ↫-↫ball", "ice ball", "ice ball", [("part_word_repetition", 1, 2)]),
+    (
+        "↫b-b↫ba↫l-l↫l",
+        "↫b-b↫ba↫l-l↫l",
+        "b- b- ba-l-l-l",
+        "bal",
+        [("part_word_repetition", 0, 2), ("part_word_repetition", 2, 3)],
+    ),
+]
+
+
+@pytest.mark.parametrize(("written", "heard", "verbatim", "fluent", "events"), ODD, ids=range(len(ODD)))
+def test_words_that_are_written_oddly(written, heard, verbatim, fluent, events):
+    word = read_word(written)
+    assert [" ".join(words) for words in (word.heard, word.verbatim, word.fluent)] == [heard, verbatim, fluent]
+    assert [(event.kind, event.start, event.end) for event in word.inner] == events
+
+
+def test_a_mark_without_a_word_keeps_its_role():
+    assert [read_word(written).role for written in ("&-", "&+", "&~", "-")] == ["filler", "fragment", "nonword", "word"]
 
 
 def test_events_come_in_the_order_of_their_words():

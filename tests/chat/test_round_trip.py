@@ -6,8 +6,9 @@ import time
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from unprivileged import closed
 
-from lsa_whisper.chat import Participant, check, parse, read, serialize, write
+from lsa_whisper.chat import Line, Participant, check, parse, read, serialize, write
 from lsa_whisper.chat.scan import scan
 from lsa_whisper.errors import ChatSyntaxError
 
@@ -123,6 +124,36 @@ def test_continuation_lines_and_places():
 def test_several_bullets_span_from_the_first_to_the_last():
     (spoken,) = parse("*A:\tone \x1510_20\x15\n\ttwo \x1520_35\x15 . \x1535_40\x15\n").utterances
     assert (spoken.span.start_ms, spoken.span.end_ms) == (10, 40)
+
+
+def test_a_bullet_of_more_digits_than_any_time_has_is_none():
+    digits = "9" * 5000
+    tiers = f"*A:\tone . \x15{digits}_{digits}\x15\n%wor:\tone \x15{digits}_{digits}\x15 .\n"
+    (first, second) = parse(f"{tiers}*A:\ttwo . \x1599999_100000\x15\n").utterances
+    assert first.span is None and first.word_times == [] and second.span.end_ms == 100_000
+
+
+def test_what_an_encoding_cannot_hold_makes_it_utf_8(tmp_path):
+    (tmp_path / "a.cha").write_bytes(b"@Begin\n*A:\tna\xefve .\n@End\n")
+    old = read(tmp_path / "a.cha")
+    old.blocks.append(Line("%com:\t↫ caf\udce9\n", 4))
+    write(old, tmp_path / "a.cha")
+    assert (tmp_path / "a.cha").read_text("utf-8").endswith("naïve .\n@End\n%com:\t↫ caf?\n")
+    assert read(tmp_path / "a.cha").encoding == "utf-8"
+
+
+def test_a_file_that_may_not_be_read_is_one_clear_line(tmp_path):
+    path = tmp_path / "deep" / "a.cha"
+    path.parent.mkdir()
+    path.write_text("@UTF8\n")
+    for shut in (path, path.parent):
+        with (
+            closed(shut, below=tmp_path),
+            pytest.raises(ChatSyntaxError, match=r"a\.cha: cannot open it \(Permission denied\); check the path"),
+        ):
+            read(path)
+    with pytest.raises(ChatSyntaxError, match=r"cannot open it \(File name too long\)"):
+        read(tmp_path / ("x" * 300))
 
 
 def test_a_missing_file_is_one_clear_line(tmp_path):

@@ -5,6 +5,7 @@ import pytest
 from lsa_whisper.chat import Participant, check, compose, parse, read, serialize, utterance, write
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.timespan import TimeSpan
+from lsa_whisper.whole import cut_name, sweep
 
 PEOPLE = (Participant("CHI", "Target_Child", name="Ann", age="4;11.03", corpus="x"), Participant("MOT", "Mother"))
 
@@ -74,6 +75,15 @@ def test_a_failed_write_leaves_nothing_behind(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == [target]
     with pytest.raises(LsaWhisperError, match="cannot write it"):
         write(composed(), tmp_path / "nowhere" / "a.cha")
+
+
+def test_a_name_as_long_as_a_disk_takes(tmp_path):
+    target = tmp_path / ("語" * 83 + ".cha")
+    write(composed(), target)
+    left = target.with_name(f".{cut_name(target.name)}.0123abcd")
+    left.touch()
+    sweep(target)
+    assert target.is_file() and not left.exists()
 
 
 BROKEN = [

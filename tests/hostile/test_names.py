@@ -167,8 +167,12 @@ def test_a_link_where_a_transcript_is_to_be_is_not_followed(place):
     assert "was not written by lsa-whisper" in done.output
     (place / "out" / "secret.srt").symlink_to(place / "outside" / "secret.cha")
     (place / "out" / "secret.cha").unlink()
-    run(place, "transcribe", "outside/secret.wav", "--model", NANO, "-o", "out", "--format", "srt")
-    assert not (place / "out" / "secret.srt").is_symlink()
+    words = ("transcribe", "outside/secret.wav", "--model", NANO, "-o", "out", "--format", "srt")
+    assert "secret.srt: was not made from secret.cha" in run(place, *words, exit_code=1).output
+    (place / "out" / "secret.srt").unlink()
+    (place / "out" / "secret.srt").symlink_to(place / "outside" / "new.srt")
+    run(place, *words)
+    assert not (place / "out" / "secret.srt").is_symlink() and not (place / "outside" / "new.srt").exists()
 
 
 def test_evaluate(place):

@@ -39,3 +39,9 @@ def thirty(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("thirty")
     prepare([write_corpus(folder / "corpus", 30)], folder / "prepared", context_s=10, without_timestamps=0)
     return folder / "prepared"
+
+
+@pytest.fixture(autouse=True)
+def a_wide_terminal(monkeypatch):
+    """Tables break words where the terminal ends, and what they say must not depend on how long a path is."""
+    monkeypatch.setenv("COLUMNS", "200")

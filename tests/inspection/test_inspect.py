@@ -4,9 +4,10 @@ import json
 from pathlib import Path
 
 import pytest
+from unprivileged import closed
 
 from lsa_whisper import manifest
-from lsa_whisper.errors import CorpusError, LsaWhisperError, ManifestError
+from lsa_whisper.errors import ChatSyntaxError, CorpusError, LsaWhisperError, ManifestError
 from lsa_whisper.inspection import inspect
 from lsa_whisper.manifest import Segment
 from lsa_whisper.prepare import prepare
@@ -84,6 +85,13 @@ def test_prepared_data_are_surveyed(thirty):
     assert all((Path(one["audio_filepath"]).stem, one["text"]) in texts for one in found["examples"])
 
 
+def test_of_one_manifest_nothing_is_told_that_was_counted_of_all(thirty):
+    found = json.loads(inspect(thirty / "test.jsonl", json=True))
+    assert list(found["events_per_100_fluent_words"]) == ["everyone"]
+    assert found["rejected"] == {} and found["unpaired"] == [] and found["context_s"] == 10
+    assert found["splits"]["test"]["padding_one_utterance"] is not None
+
+
 def test_each_speaker_has_the_hours_of_the_windows_they_are_in(thirty):
     found = json.loads(inspect(thirty, json=True))
     rows = manifest.read(thirty / "test.jsonl")
@@ -144,6 +152,20 @@ def test_a_manifest_of_another_tool(tmp_path):
     assert "x.jsonl" in inspect(tmp_path / "x.jsonl")
 
 
+def test_digits_are_words_in_english_alone(tmp_path):
+    rows = [Segment("/x/a.wav", 0, 3.0, "ngo5 2 .", lang=lang) for lang in ("yue", "en")]
+    manifest.write(rows, tmp_path / "train.jsonl")
+    vocabulary = json.loads(inspect(tmp_path, json=True))["vocabulary"]["most_frequent"]
+    assert set(vocabulary) == {"ngo5", "2", "ngo", "five", "two"}
+
+
+def test_labels_that_nobody_knows_are_named_by_row(tmp_path):
+    rows = [Segment("/x/a.wav", 0, 3.0, "yes.", labels=labels) for labels in ("chat/3", "loud/9")]
+    manifest.write(rows, tmp_path / "train.jsonl")
+    with pytest.raises(ManifestError, match=r"train\.jsonl: row 2: labels: no style 'loud'"):
+        inspect(tmp_path)
+
+
 def test_an_empty_manifest(tmp_path):
     (tmp_path / "train.jsonl").write_text("")
     found = json.loads(inspect(tmp_path, json=True, out=tmp_path / "page.html"))
@@ -151,7 +173,41 @@ def test_an_empty_manifest(tmp_path):
     assert "hours" in inspect(tmp_path) and "<svg" not in (tmp_path / "page.html").read_text()
 
 
+def test_transcripts_are_found_as_prepare_finds_them(corpus, tmp_path, capsys):
+    folder = corpus("c", 2)
+    (tmp_path / "elsewhere").mkdir()
+    (folder / "s1.cha").rename(tmp_path / "elsewhere" / "s9.CHA")
+    (folder / "linked").symlink_to(tmp_path / "elsewhere")
+    (folder / "up").symlink_to(folder)
+    (folder / "._s0.cha").write_bytes(b"\0\5\x16\7")
+    (folder / "dead.cha").symlink_to(tmp_path / "nowhere.cha")
+    (folder / "shut").mkdir()
+    with closed(folder / "shut", below=tmp_path):
+        table = inspect(folder)
+        found = json.loads(inspect(folder, json=True))
+        listed = inspect(folder, check=True).splitlines()
+    assert "s0 CHI" in table and "s9 CHI" in table and "._s0" not in table
+    for said in (table, capsys.readouterr().err):
+        said = said.replace("\n", "")
+        assert "dead.cha: cannot open it (No such file" in said and "shut: this folder cannot be looked into" in said
+    assert set(found) == {str(folder / "s0.cha"), str(folder / "linked" / "s9.CHA")}
+    assert len([line for line in listed if line.endswith("[unreadable]")]) == 2 and listed[-1].endswith("of 4 file(s)")
+
+
+def test_one_transcript_that_cannot_be_read(tmp_path):
+    (tmp_path / "dead.cha").symlink_to(tmp_path / "nowhere.cha")
+    with pytest.raises(ChatSyntaxError, match=r"dead\.cha: cannot open it"):
+        inspect(tmp_path)
+
+
 def test_nothing_to_inspect(tmp_path):
+    (tmp_path / "a").mkdir()
+    for name in ("a/x.wav", "a/x.parquet"):
+        (tmp_path / name).write_text("no transcript")
+        with pytest.raises(CorpusError, match="nothing to inspect here; name a CHAT file"):
+            inspect(tmp_path / name)
+    with pytest.raises(CorpusError, match=r"cannot be looked into \(File name too long\)"):
+        inspect(tmp_path / ("x" * 300))
     with pytest.raises(CorpusError, match="no such file or folder"):
         inspect(tmp_path / "nowhere")
     with pytest.raises(CorpusError, match="nothing to inspect here"):

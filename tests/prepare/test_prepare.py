@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -17,7 +18,8 @@ from lsa_whisper.audio import Recording
 from lsa_whisper.chat import Participant
 from lsa_whisper.corpus import discover
 from lsa_whisper.errors import CorpusError, LsaWhisperError
-from lsa_whisper.labels import Labels, decode
+from lsa_whisper.inspection.tokens import token_counter
+from lsa_whisper.labels import DECODER_TOKENS, Labels, decode
 from lsa_whisper.manifest import SPLITS, Segment
 from lsa_whisper.prepare import prepare
 from lsa_whisper.timespan import TimeSpan
@@ -186,6 +188,55 @@ def test_several_corpora_and_a_card(session, talk, tmp_path):
     }
 
 
+def test_listed_speakers_whom_nobody_has_are_said(session, talk, tmp_path):
+    folder = session("s", talk(5), people=[Participant("CHI", "Target_Child", "Ann")])
+    (folder / "card.yaml").write_text("name: uno\nsplits: {test: [Ann, 005], dev: [Bo]}\n")
+    done = prepare([folder], tmp_path / "out")
+    assert done.notes == [
+        "the card of uno lists speakers that no usable session has: 005, Bo; check how they are spelt"
+    ]
+    assert f"note: {done.notes[0]}" in done.table()
+
+
+def test_a_folder_that_looks_like_markup(session, talk, tmp_path):
+    done = prepare([session("s", talk(3))], tmp_path / "data[" / "b]")
+    assert "data[/b]" in done.table().replace("\n", "").replace(" ", "")
+
+
+def test_names_that_are_not_utf8_end_nothing(session, talk, tmp_path):
+    folder, odd = session("s", talk(5)), os.fsdecode(b"caf\xe9")
+    place = tmp_path / odd / odd
+    shutil.copytree(folder, place)
+    (place / odd).mkdir()
+    (place / "s.wav").rename(place / odd / "s.wav")
+    lines = [*talk(3), ("CHI", "xxx .", (9000, 9500))]
+    shutil.copy(session("t", lines, corpus="more") / "t.cha", place / f"{odd}.cha")
+    done = prepare([place], place.parent / "out", roles=True)
+    assert [one["reason"] for one in done.unpaired if "rename it" in one["reason"]] and done.table()
+    (row,) = rows(place.parent / "out")
+    assert Path(row.audio_filepath) == place / odd / "s.wav" and row.corpus == "caf\ufffd"
+    assert json.loads((place.parent / "out" / "prepared.json").read_text("utf-8"))["unpaired"]
+
+
+def test_roles_may_be_named_with_the_labels(session, talk, tmp_path):
+    prepare([session("s", talk(3))], tmp_path / "out", labels="chat+roles/3")
+    (row,) = rows(tmp_path / "out")
+    assert row.labels == "chat+roles/3" and "*CHI: " in row.text
+
+
+def test_a_prompt_leaves_the_window_room_for_its_own_text(session, tmp_path):
+    long = " ".join(["wonderful"] * 20) + " ."
+    lines = [
+        ("CHI", text, (at * 4000 + start_ms, at * 4000 + end_ms))
+        for at in range(40)
+        for text, start_ms, end_ms in ((long, 0, 2900), ("yes .", 3000, 3900))
+    ]
+    prepare([session("s", lines)], tmp_path / "out", with_prompt=1.0, without_timestamps=0.0)
+    found = rows(tmp_path / "out")
+    assert any(row.prompt for row in found)
+    assert max(token_counter().count(row) for row in found) < DECODER_TOKENS
+
+
 def test_a_moved_project_keeps_its_audio(session, talk, tmp_path):
     folder = session("s", talk(3))
     prepare([folder], folder.parent / "prepared")
@@ -198,10 +249,10 @@ def test_a_moved_project_keeps_its_audio(session, talk, tmp_path):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"context_s": 0.5}, "between 1 and 30"),
+        ({"context_s": 0.5}, r"--context is 0\.5; .* between 1 and 30"),
         ({"context_s": 31}, "between 1 and 30"),
         ({"without_timestamps": 1.5}, "between 0 and 1"),
-        ({"with_prompt": -0.1}, "between 0 and 1"),
+        ({"with_prompt": -0.1}, r"--with-prompt is -0\.1; .* between 0 and 1"),
         ({"labels": "chatty"}, "no style 'chatty'"),
     ],
 )

@@ -1,6 +1,7 @@
 """Parquet shards: the manifest's rows and the sound of each window, in order, whatever the number of files."""
 
 import io
+import os
 from pathlib import Path
 
 import numpy as np
@@ -72,6 +73,36 @@ def test_shards_of_an_earlier_call_go(corpus, tmp_path):
     assert [path.name for path in (tmp_path / "out").glob("*.parquet")] == ["mine.parquet"]
 
 
+def test_what_somebody_else_put_into_the_folder_stays(corpus, tmp_path):
+    out = tmp_path / "out"
+    out.mkdir()
+    others = ["train-00000-of-00009.parquet", ".thesis.partial", ".train.jsonl.mine", ".parts.old"]
+    for name in others:
+        (out / name).write_text("mine")
+    prepare([corpus], out, shards=2)
+    prepare([corpus], out)
+    assert sorted(path.name for path in out.iterdir() if path.read_text() == "mine") == sorted(others)
+    assert [path.name for path in out.glob("*.parquet")] == [others[0]]
+
+
+def test_shards_of_a_call_that_was_killed_while_it_named_them_go(corpus, tmp_path, monkeypatch):
+    rename, out = Path.replace, tmp_path / "out"
+
+    def killed(path, target):
+        if target.name == "dev-00000-of-00003.parquet":
+            os._exit(9)
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "replace", killed)
+    if not os.fork():
+        prepare([corpus], out, shards=3)
+    os.wait()
+    monkeypatch.undo()
+    assert shards_of(out, "train")
+    prepare([corpus], out)
+    assert not list(out.glob("*.parquet")) and not list(out.glob(".*"))
+
+
 def test_a_split_without_rows_is_one_empty_shard(session, talk, tmp_path):
     prepare([session("s", talk(5))], tmp_path / "out", shards=4, one_utterance=True)
     assert len(shards_of(tmp_path / "out", "train")) == 4
@@ -112,5 +143,5 @@ def test_a_parquet_manifest_of_another_tool(tmp_path):
 
 
 def test_a_negative_number_of_shards(corpus, tmp_path):
-    with pytest.raises(CorpusError, match="shards is -1"):
+    with pytest.raises(CorpusError, match="--shards is -1"):
         prepare([corpus], tmp_path / "out", shards=-1)

@@ -1,0 +1,181 @@
+"""Transcripts and their recordings as sessions, and who speaks in them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from lsa_whisper import chat
+from lsa_whisper.audio import Recording
+from lsa_whisper.chat import Participant, Transcript
+from lsa_whisper.corpus.card import Card, card_of
+from lsa_whisper.corpus.files import Shelf, Unpaired, is_transcript, walk
+from lsa_whisper.errors import AudioError, ChatSyntaxError, CorpusError
+from lsa_whisper.manifest import SPLITS, is_unicode
+
+_AGE_NAME = re.compile(r"\d{5,6}[a-z]?")  # CHILDES names a session by the child's age: 020304 is 2;03.04
+_VISIT = re.compile(r"(?<=\d)[a-z]$")  # AphasiaBank's adler01a and adler01b are two visits of one person
+_ROLE_WORDS = """
+adult boy brother caller caretaker child clinician conversationalpartner doctor environment examiner experimenter
+father female friend girl grandfather grandmother informant interviewer investigator justice leader male man media
+member mother narrator nurse observer other parent participant partner patient player playmate sibling sister
+speaker student subject targetadult targetchild teacher teenager therapist unidentified visitor woman uncertain
+"""
+_GENERIC_NAMES = frozenset(_ROLE_WORDS.split())
+
+
+@dataclass(frozen=True)
+class Session:
+    """One transcript and its recording.
+
+    Attributes:
+        name: Path of the transcript below the corpus folder, without its ending.
+        corpus: Name of the corpus.
+        path: The transcript.
+        recording: Its audio.
+        speakers: Speaker id by code of those who speak; the part before the last ``-`` is the person.
+        split: The split the card fixes, or ``None``.
+        language: The first language of the transcript (ISO 639-3).
+        listed: The ids under which the card lists its speakers.
+    """
+
+    name: str
+    corpus: str
+    path: Path
+    recording: Recording
+    speakers: Mapping[str, str]
+    split: str | None = None
+    language: str = "eng"
+    listed: tuple[str, ...] = ()
+
+    @property
+    def transcript(self) -> Transcript:
+        """The transcript, read again at each use: thousands of sessions must not all stay in memory."""
+        return chat.read(self.path)
+
+
+def discover(
+    folder: Path | str, *, media: Path | str | None = None, card: Path | str | None = None
+) -> tuple[list[Session], list[Unpaired]]:
+    """Return the sessions in ``folder``, ordered by name, and everything that cannot be used.
+
+    Args:
+        folder: A corpus at any depth, or one ``.cha`` file.
+        media: Another root where recordings lie.
+        card: A corpus card; otherwise ``card.yaml`` in ``folder`` where there is one.
+
+    Raises:
+        CorpusError: There is no such folder, it may not be read, it holds no transcript, or the card is wrong.
+    """
+    try:
+        return _discover(Path(folder), Path(media) if media is not None else None, card)
+    except OSError as error:
+        raise CorpusError(f"{folder}: cannot be looked into ({error.strerror}); check path and permissions") from error
+
+
+def _discover(folder: Path, media: Path | None, card: Path | str | None) -> tuple[list[Session], list[Unpaired]]:
+    if not folder.exists():
+        raise CorpusError(f"{folder}: no such corpus folder; check the path")
+    if media is not None and not media.is_dir():
+        raise CorpusError(f"{media}: no such media folder; check the path")
+    alone = folder.is_file()
+    root = folder.parent if alone else folder
+    files, unpaired = ([folder], []) if alone else walk(folder)
+    transcripts = [path for path in files if is_transcript(path)]
+    if not transcripts:
+        closed = f" ({unpaired[0].path}: {unpaired[0].reason})" if unpaired else ""
+        raise CorpusError(f"{folder}: holds no CHAT transcript (*.cha){closed}; name a folder of transcripts")
+    facts = card_of(root, card)
+    recordings = [path for path in root.iterdir() if path.is_file()] if alone else files
+    if media is not None:
+        elsewhere, closed_media = walk(media)
+        recordings, unpaired = [*recordings, *elsewhere], [*unpaired, *closed_media]
+    shelf = Shelf(recordings)
+    sessions = []
+    for path in transcripts:
+        try:
+            sessions.append(_session(path, root, media, facts, shelf))
+        except (AudioError, ChatSyntaxError) as error:
+            unpaired.append(Unpaired(path, str(error)))
+    if not alone:
+        unpaired += [Unpaired(path, "no transcript goes with this recording") for path in shelf.unused()]
+    return sessions, unpaired
+
+
+def _session(path: Path, root: Path, media: Path | None, card: Card, shelf: Shelf) -> Session:
+    within = path.parent.relative_to(root)
+    if not is_unicode(f"{within}{path.name}"):  # rows and speaker ids hold this name, and text holds no other bytes
+        raise ChatSyntaxError("its name, or that of its folder, is not UTF-8; rename it", path=str(path))
+    transcript = chat.read(path)
+    if not transcript.utterances:
+        raise ChatSyntaxError("holds no utterance", path=str(path))
+    places = [path.parent.absolute(), *([(media / within).absolute()] if media else [])]
+    names = [name for name in (transcript.media, path.stem) if name]
+    paths = next((hits for name in names if (hits := shelf.take(name, places))), [])
+    if not paths:
+        raise AudioError(_why_no_recording(transcript, names, media))
+    name = (within / path.stem).as_posix()
+    people, heard = transcript.participants, dict.fromkeys(one.speaker for one in transcript.utterances)
+    speakers = {code: _speaker_id(people.get(code, Participant(code, "")), name, card) for code in heard}
+    language = next(iter(transcript.languages), card.language or "eng")
+    listed = _listed(speakers, people, card)
+    split = _fixed_split(path, listed, card)
+    return Session(name, card.name, path, _first_readable(paths), speakers, split, language, tuple(listed))
+
+
+def _first_readable(paths: list[Path]) -> Recording:
+    """Return the first recording that opens: a damaged ``a.wav`` may stand beside a whole ``a.mp3``."""
+    for path in paths[:-1]:
+        try:
+            return Recording.open(path)
+        except AudioError:
+            continue
+    return Recording.open(paths[-1])
+
+
+def _why_no_recording(transcript: Transcript, names: list[str], media: Path | None) -> str:
+    header = transcript.header("@Media") or ""
+    said = next((f", and @Media says {word!r}" for word in ("missing", "unlinked") if word in header), "")
+    where = "beside the transcript" + (f" or in {media}" if media else "; name the media folder if it is elsewhere")
+    called = " or ".join(repr(name) for name in dict.fromkeys(names))
+    return f"no recording called {called} {where}{said}"
+
+
+def _speaker_id(person: Participant, session: str, card: Card) -> str:
+    """Return ``<corpus>/<person>-<CODE>``; the person by custom id, else by proper name, else by session.
+
+    A name such as ``Mother`` names nobody, so the session stands in for it: two visits (``adler01a``, ``adler01b``) or
+    all ages of a child (``Adam/020304``) count as one person, because it is better to merge two than to leak one.
+    """
+    plain = re.sub(r"[\W\d_]+", "", person.name).casefold()
+    named = person.name in card.split_of or (plain and plain not in _GENERIC_NAMES and plain != person.code.casefold())
+    folder, _, stem = session.rpartition("/")
+    by_session = (folder or card.name) if _AGE_NAME.fullmatch(stem) else _VISIT.sub("", session)
+    who = person.custom or (person.name if named else by_session)
+    return f"{card.name}/{who}-{person.code}"
+
+
+def _listed(speakers: Mapping[str, str], people: Mapping[str, Participant], card: Card) -> dict[str, str]:
+    """Return the ids that the card lists these speakers under, each with the speaker's code.
+
+    They are looked for by full id, id without corpus, person, or name.
+    """
+    found = {}
+    for code, full in speakers.items():
+        bare = full.removeprefix(f"{card.name}/")
+        aliases = {full, bare, bare.rpartition("-")[0], full.rpartition("-")[0]}
+        aliases |= {people[code].name, people[code].custom} - {""} if code in people else set()
+        found.update({alias: code for alias in sorted(aliases) if alias in card.split_of})
+    return found
+
+
+def _fixed_split(path: Path, listed: Mapping[str, str], card: Card) -> str | None:
+    found = {card.split_of[one]: code for one, code in listed.items()}
+    if len(found) > 1:
+        where = ", ".join(f"{found[split]} in {split}" for split in SPLITS if split in found)
+        raise CorpusError(
+            f"{path}: the card puts speakers of this session in different splits ({where}); list them in one"
+        )
+    return next(iter(found), None)
