@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import sys
-import tempfile
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
-from lsa_whisper import __version__, chat, checkpoint
+from lsa_whisper import __version__, chat, checkpoint, disk
 from lsa_whisper.audio import Recording
 from lsa_whisper.batchalign_engine.installed import require
-from lsa_whisper.errors import AudioError, CheckpointError, LsaWhisperError
+from lsa_whisper.errors import AudioError, CheckpointError, DiskError, LsaWhisperError
+from lsa_whisper.lock import only_writer
 from lsa_whisper.private import kept_from_others
 from lsa_whisper.transcribe import Done, Transcribed
 from lsa_whisper.transcribe.engines.opening import placement
@@ -20,6 +21,8 @@ from lsa_whisper.transcribe.files.progress import Meter
 from lsa_whisper.transcribe.files.record import digest_inputs, is_finished, stamped
 from lsa_whisper.transcribe.jobs import find_jobs, run_jobs
 from lsa_whisper.transcribe.language import chat_code
+from lsa_whisper.transcribe.transcriber import verify_options
+from lsa_whisper.whole import sweep
 
 if TYPE_CHECKING:
     from lsa_whisper.batchalign_engine.backend import LsaWhisperBackend
@@ -62,6 +65,7 @@ def transcribe(
     version = require("batchalign transcribe")
     if engine != "lsa":
         raise LsaWhisperError(f"engine {engine!r} is one of Batchalign's: batchalign transcribe --engine {engine}")
+    verify_options("transformers", "speech", batch_size)
     jobs = list(find_jobs(paths, out))
     if not jobs:
         raise AudioError("no recording was found; name audio files, or folders that hold some")
@@ -86,7 +90,7 @@ class _Run:
         self._progress = progress
         try:
             return self._one(audio, target)
-        except CheckpointError:
+        except (CheckpointError, DiskError):  # no other recording can be done either
             raise
         except (LsaWhisperError, OSError, RuntimeError, ValueError) as error:
             raise LsaWhisperError(_one_line(error, audio)) from error
@@ -123,12 +127,16 @@ class _Run:
         (outcome,) = self._pipeline.run([batchalign.inputs.media_from_path(source, source, self._options["language"])])
         if outcome.is_failed:
             raise LsaWhisperError(f"{audio}: Batchalign could not transcribe it ({outcome.error})")
-        with tempfile.TemporaryDirectory() as scratch:
-            draft = Path(scratch) / target.name
-            outcome.write(str(draft), strip_word_timing=not self._options["word_times"])
-            transcript = stamped(finished(draft, self._backend.pop(source)), inputs)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        chat.write(transcript, target)
+        with disk.writing(target), only_writer(target):
+            sweep(target)
+            # Beside the transcript, not in a folder that all users share, and under a name that is swept.
+            draft = target.with_name(f".{target.name}.{uuid4().hex[:8]}")
+            try:
+                outcome.write(str(draft), strip_word_timing=not self._options["word_times"])
+                transcript = stamped(finished(draft, self._backend.pop(source)), inputs)
+            finally:
+                draft.unlink(missing_ok=True)
+            chat.write(transcript, target)
         self._tell_speakers(audio, len({each.speaker for each in transcript.utterances}))
         return Done(audio, target)
 

@@ -30,9 +30,7 @@ from lsa_whisper.cli.group import PATH, call, main, show
 @click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:1.")
 @click.option("--dtype", default="auto", show_default=True, help="auto, float32, bfloat16, float16; for ct2 also int8.")
 @click.option("--engine", default="transformers", show_default=True, help="What decodes: transformers or ct2.")
-@click.option(
-    "--draft", type=PATH, help="A small checkpoint that guesses ahead for the model; the text stays the same."
-)
+@click.option("--draft", help="A small checkpoint that guesses ahead for the model; the text stays the same.")
 @click.option("--wor/--nowor", "word_times", default=False, show_default=True, help="Write the time of each word.")
 @click.option(
     "--windows",

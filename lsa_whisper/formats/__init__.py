@@ -1,4 +1,4 @@
-"""A transcript for other programs: one small file for each format, all with ``serialize`` and ``write``.
+"""A transcript for other programs: one small file for each format, all with ``serialize``.
 
 Times are left out where a format has no place for them; an utterance without times is left out where a format demands
 them (srt, vtt, textgrid, eaf).
@@ -10,6 +10,7 @@ from importlib import import_module
 from pathlib import Path
 
 from lsa_whisper.chat import Transcript
+from lsa_whisper.whole import write_whole
 
 SUFFIXES = {
     "cha": "cha",
@@ -28,9 +29,10 @@ NAMES = tuple(SUFFIXES)
 
 def write(transcript: Transcript, path: Path, name: str) -> None:
     """Write ``transcript`` to ``path`` in the format called ``name``, one of :data:`NAMES`; whole or not at all."""
-    if name == "cha":
-        from lsa_whisper import chat
+    write_whole(serialize(transcript, name), path)
 
-        chat.write(transcript, path)
-    else:
-        import_module(f"lsa_whisper.formats.{name}").write(transcript, path)
+
+def serialize(transcript: Transcript, name: str) -> str:
+    """Return ``transcript`` in the format called ``name``, one of :data:`NAMES`."""
+    module = "lsa_whisper.chat" if name == "cha" else f"lsa_whisper.formats.{name}"
+    return str(import_module(module).serialize(transcript))

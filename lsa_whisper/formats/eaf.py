@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from xml.etree import ElementTree
 
 from lsa_whisper.chat import Transcript
 from lsa_whisper.formats.spoken import timed
-from lsa_whisper.whole import write_whole
 
 _SCHEMA = "http://www.mpi.nl/tools/elan/EAFv3.0.xsd"
 _XSI = "http://www.w3.org/2001/XMLSchema-instance"
@@ -38,11 +36,6 @@ def serialize(transcript: Transcript) -> str:
     ElementTree.SubElement(document, "LINGUISTIC_TYPE", kind)
     ElementTree.indent(document)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(document, encoding="unicode") + "\n"
-
-
-def write(transcript: Transcript, path: str | Path) -> None:
-    """Write the document to ``path``."""
-    write_whole(serialize(transcript), path)
 
 
 def _tier(speaker: str) -> ElementTree.Element:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 from lsa_whisper.chat import Transcript, Utterance
-from lsa_whisper.whole import write_whole
 
 
 def serialize(transcript: Transcript) -> str:
@@ -22,11 +20,6 @@ def serialize(transcript: Transcript) -> str:
         "utterances": [_utterance(each) for each in transcript.utterances],
     }
     return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
-
-
-def write(transcript: Transcript, path: str | Path) -> None:
-    """Write the object to ``path``."""
-    write_whole(serialize(transcript), path)
 
 
 def _utterance(each: Utterance) -> dict[str, Any]:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from lsa_whisper.chat import Disfluency, Transcript, Utterance
-from lsa_whisper.whole import write_whole
 
 _MAZE = (
     Disfluency.FILLED_PAUSE,
@@ -33,11 +30,6 @@ def serialize(transcript: Transcript) -> str:
             lines.append(f"- {seconds // 60}:{seconds % 60:02}")
         lines.append(f"{letters[each.speaker]} {mazes(each)}")
     return "\n".join(lines) + "\n"
-
-
-def write(transcript: Transcript, path: str | Path) -> None:
-    """Write the SALT transcript to ``path``."""
-    write_whole(serialize(transcript), path)
 
 
 def mazes(utterance: Utterance) -> str:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from lsa_whisper.chat import Transcript
 from lsa_whisper.formats.spoken import several_speakers, spoken, timed
-from lsa_whisper.whole import write_whole
 
 
 def serialize(transcript: Transcript) -> str:
@@ -17,11 +14,6 @@ def serialize(transcript: Transcript) -> str:
         text = f"{each.speaker}: {spoken(each)}" if named else spoken(each)
         cues.append(f"{number}\n{_clock(start_ms)} --> {_clock(end_ms)}\n{text}\n")
     return "\n".join(cues)
-
-
-def write(transcript: Transcript, path: str | Path) -> None:
-    """Write the subtitles to ``path``."""
-    write_whole(serialize(transcript), path)
 
 
 def _clock(time_ms: int) -> str:

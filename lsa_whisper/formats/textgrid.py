@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 
 from lsa_whisper.chat import Transcript
 from lsa_whisper.formats.spoken import timed
-from lsa_whisper.whole import write_whole
 
 _Interval = tuple[int, int, str]
 
@@ -24,11 +22,6 @@ def serialize(transcript: Transcript) -> str:
     head = 'File type = "ooTextFile"\nObject class = "TextGrid"\n\n'
     head += f"xmin = 0\nxmax = {end_ms / 1000:.3f}\ntiers? <exists>\nsize = {len(tiers)}\nitem []:\n"
     return head + "".join(_tier(n, name, tiers[name], end_ms) for n, name in enumerate(tiers, start=1))
-
-
-def write(transcript: Transcript, path: str | Path) -> None:
-    """Write the TextGrid to ``path``."""
-    write_whole(serialize(transcript), path)
 
 
 def _tier(number: int, name: str, spoken: Iterable[_Interval], end_ms: int) -> str:

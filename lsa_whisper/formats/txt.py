@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from lsa_whisper.chat import Transcript
 from lsa_whisper.formats.spoken import several_speakers, spoken
-from lsa_whisper.whole import write_whole
 
 
 def serialize(transcript: Transcript) -> str:
@@ -14,8 +11,3 @@ def serialize(transcript: Transcript) -> str:
     named = several_speakers(transcript)
     lines = ((each.speaker, spoken(each)) for each in transcript.utterances)
     return "".join(f"{speaker}: {text}\n" if named else f"{text}\n" for speaker, text in lines if text)
-
-
-def write(transcript: Transcript, path: str | Path) -> None:
-    """Write the text to ``path``."""
-    write_whole(serialize(transcript), path)

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import html
-from pathlib import Path
 
 from lsa_whisper.chat import Transcript
 from lsa_whisper.formats.spoken import spoken, timed
-from lsa_whisper.whole import write_whole
 
 
 def serialize(transcript: Transcript) -> str:
@@ -17,11 +15,6 @@ def serialize(transcript: Transcript) -> str:
         text = html.escape(spoken(each), quote=False)
         cues.append(f"{_clock(start_ms)} --> {_clock(end_ms)}\n<v {each.speaker}>{text}\n")
     return "\n".join(cues)
-
-
-def write(transcript: Transcript, path: str | Path) -> None:
-    """Write the subtitles to ``path``."""
-    write_whole(serialize(transcript), path)
 
 
 def _clock(time_ms: int) -> str:

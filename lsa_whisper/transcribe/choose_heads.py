@@ -8,10 +8,11 @@ first, as long as the words that it wrote as they were said begin nearer to wher
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,9 +20,9 @@ import torch
 
 from lsa_whisper import checkpoint, plain_json
 from lsa_whisper.chat import Utterance
-from lsa_whisper.checkpoint import Checkpoint, decoder_prompt, timestamps
+from lsa_whisper.checkpoint import Checkpoint
 from lsa_whisper.corpus import Session, discover
-from lsa_whisper.errors import CheckpointError, CorpusError
+from lsa_whisper.errors import CheckpointError, CorpusError, LsaWhisperError
 from lsa_whisper.labels import decode
 from lsa_whisper.private import kept_from_others
 from lsa_whisper.timespan import TimeSpan
@@ -30,6 +31,9 @@ from lsa_whisper.transcribe.engines.token_times import aligned, alignment_heads,
 from lsa_whisper.transcribe.language import whisper_code
 from lsa_whisper.transcribe.writing.word_times import timed_words
 from lsa_whisper.whole import write_whole
+
+if TYPE_CHECKING:
+    from lsa_whisper.transcribe.engines.hf import TransformersDecoder
 
 LIMITS_MS = (50, 100, 200)
 _FAR_MS = 200.0  # a word that is off by more is lost, by however much
@@ -94,9 +98,12 @@ def choose_heads(model: Path | str, corpus: Sequence[Path | str], *, windows: in
     Raises:
         CheckpointError: the model cannot be loaded, or is no folder with settings of its own.
         CorpusError: no word of the corpus has a time.
+        LsaWhisperError: there is no window to listen to.
     """
     from lsa_whisper.transcribe.engines.opening import placement
 
+    if windows < 1:
+        raise LsaWhisperError(f"windows is {windows}; one at least must be listened to")
     settings = Path(model) / "generation_config.json"
     if not settings.is_file():
         raise CheckpointError(f"{settings}: is not there; give the folder of a whole model (export merges an adapter)")
@@ -149,23 +156,24 @@ def _errors(heard: Sequence[_Heard], heads: Sequence[Head]) -> Errors:
 class _Heard:
     """A window, what the model wrote, and the attention of all heads while it did so."""
 
-    def __init__(self, loaded: Checkpoint, window: _Window, written: DecodedWindow, hidden: torch.Tensor):
+    def __init__(
+        self,
+        loaded: Checkpoint,
+        window: _Window,
+        written: DecodedWindow,
+        decoder: TransformersDecoder,
+        hidden: torch.Tensor,
+    ):
         self._tokenizer, self._step_s, self._begin_ms = loaded.tokenizer, loaded.time_precision_s, window.span.start_ms
         self._utterances = [each for piece in written.pieces for each in decode(piece.text, loaded.labels).utterances]
         self._said = [(word.lower(), at.start_ms) for each in window.utterances for word, at in each.word_times]
-        self._tokens, self._is_stamp = _tokens_of(written, loaded)
+        self._tokens, self._is_stamp = _tokens_of(written, loaded.tokenizer, decoder.rules.stamps)
         config = loaded.model.config
         self.heads = [
             (layer, head) for layer in range(config.decoder_layers) for head in range(config.decoder_attention_heads)
         ]
-        prompt = decoder_prompt(
-            loaded.tokenizer,
-            loaded.model.generation_config,
-            language=whisper_code(window.session.language),
-            with_timestamps=bool(timestamps(loaded.tokenizer)),
-        )
         frames = max(1, int(window.span.duration_ms / 1000 / self._step_s))
-        weights = attention(loaded.model, hidden, prompt, self._tokens, self.heads)[:, :, :frames]
+        weights = attention(loaded.model, hidden, decoder.prompt, self._tokens, self.heads)[:, :, :frames]
         self._weights = dict(zip(self.heads, weights.astype(np.float16), strict=True))
 
     def keep(self, heads: Sequence[Head]) -> None:
@@ -191,13 +199,12 @@ class _Heard:
                 yield abs(found[block.b + at][1] - self._said[block.a + at][1])
 
 
-def _tokens_of(written: DecodedWindow, loaded: Checkpoint) -> tuple[list[int], list[bool]]:
+def _tokens_of(written: DecodedWindow, tokenizer: Any, stamps: Mapping[int, float]) -> tuple[list[int], list[bool]]:
     """Return the tokens of a window's pieces between their time stamps, and which of them are stamps."""
-    stamps = timestamps(loaded.tokenizer)
     stamp_at = {round(at_s, 2): token for token, at_s in stamps.items()}
     tokens: list[int] = []
     for piece in written.pieces:
-        words = loaded.tokenizer.encode(f" {piece.text}", add_special_tokens=False)
+        words = tokenizer.encode(f" {piece.text}", add_special_tokens=False)
         edges = (stamp_at.get(round(edge_s, 2)) for edge_s in (piece.start_s, piece.end_s))
         begin, end = ([] if edge is None else [edge] for edge in edges)
         tokens += [*begin, *words, *end]
@@ -216,7 +223,7 @@ def _listen(loaded: Checkpoint, windows: Sequence[_Window]) -> list[_Heard]:
         (written,) = decoder.decode([sound])
         if written.pieces and written.complete:
             hidden = loaded.model.get_encoder()(decoder.features([sound])).last_hidden_state
-            heard.append(_Heard(loaded, window, written, hidden))
+            heard.append(_Heard(loaded, window, written, decoder, hidden))
     return heard
 
 

@@ -7,6 +7,7 @@ corrected in a CHAT file goes into its subtitles.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,14 +17,14 @@ from lsa_whisper.audio import AUDIO_SUFFIXES, Recording
 from lsa_whisper.errors import AudioError, CheckpointError, DiskError, LsaWhisperError
 from lsa_whisper.formats import NAMES
 from lsa_whisper.private import kept_from_others
-from lsa_whisper.transcribe.engines.opening import placement, verify_engine
+from lsa_whisper.transcribe.engines.opening import placement
 from lsa_whisper.transcribe.files.log import Log
 from lsa_whisper.transcribe.files.one import Wanted, transcribe_one
 from lsa_whisper.transcribe.files.outcome import Done, Failure, Transcribed, same_name
 from lsa_whisper.transcribe.files.progress import Meter, meter
 from lsa_whisper.transcribe.files.settings import Settings
 from lsa_whisper.transcribe.speech import vad as voice_activity
-from lsa_whisper.transcribe.transcriber import verify_windows
+from lsa_whisper.transcribe.transcriber import verify_options
 from lsa_whisper.transcribe.workers.pooled import devices_of, on_cluster, on_devices
 from lsa_whisper.transcribe.writing.review import gather
 
@@ -87,16 +88,17 @@ def transcribe(
         DiskError: the disk takes no transcripts.
         LsaWhisperError: an unknown format or engine.
     """
-    verify_engine(engine, draft)
-    verify_windows(windows)
+    verify_options(engine, windows, batch_size, draft)
     vad = voice_activity.resolve(vad)
-    wanted = Wanted(_known_formats(formats), speakers, review is not None)
     if processes is not None and processes < 1:
         raise LsaWhisperError(f"processes is {processes}; at least one must do the work")
     jobs = list(find_jobs([inputs] if isinstance(inputs, str | Path) else inputs, out))
     if not jobs:
         raise AudioError("no recording was found; name audio files, or folders that hold some")
-    model = Path(model).absolute() if checkpoint.is_local(model) else model
+    # Whole paths, for machines of a cluster work in other folders.
+    speakers = Path(speakers).absolute() if speakers else None
+    wanted = Wanted(_known_formats(formats), speakers, len(jobs) == 1, review is not None)
+    model, draft = _whole_path(model), _whole_path(draft) if draft else None
     settings = Settings(
         model, language, batch_size, device, dtype, engine, speaker, role, corpus, word_times, windows, vad, draft
     )
@@ -119,6 +121,8 @@ def _run(
     recordings = {audio: _open(audio) for audio, _ in jobs}
     if ray is not None:
         return on_cluster(ray, jobs, recordings, settings, wanted, processes, log)
+    if settings.engine == "ct2":
+        checkpoint.require_ctranslate2("transcribe --engine ct2")
     settings = settings.on(*placement(settings.device, settings.dtype, settings.engine))
     devices = devices_of(settings.device, processes, len(jobs))
     if len(devices) > 1:
@@ -133,6 +137,10 @@ def _run(
     return run_jobs(jobs, [_length_s(recordings[audio]) for audio, _ in jobs], do, alone_raises=True, log=log)
 
 
+def _whole_path(model: str | Path) -> str | Path:
+    return Path(model).absolute() if checkpoint.is_local(model) else model
+
+
 def _length_s(recording: Recording | AudioError) -> float:
     return recording.duration_s if isinstance(recording, Recording) else 0.0
 
@@ -144,21 +152,30 @@ def _known_formats(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def find_jobs(inputs: Sequence[Path | str], out: Path | str | None) -> Iterator[tuple[Path, Path]]:
-    """Yield each recording with the place of its transcript.
+    """Yield each recording with the place of its transcript; one that is named twice, once.
 
     Args:
         inputs: recordings, and folders that are searched for recordings.
         out: the folder for transcripts, which keeps the inner folders of a folder; beside the audio if absent.
     """
-    out = Path(out) if out else None
-    for each in map(Path, inputs):
-        if each.is_dir():
-            for audio in sorted(each.rglob("*")):
-                if audio.suffix.lower() in AUDIO_SUFFIXES and not audio.name.startswith("."):
-                    place = out / audio.relative_to(each) if out else audio
-                    yield audio, place.with_name(f"{audio.stem}.cha")
-        else:
-            yield each, (out or each.parent) / f"{each.stem}.cha"
+    yield from dict.fromkeys(job for each in map(Path, inputs) for job in _jobs_of(each, Path(out) if out else None))
+
+
+def _jobs_of(named: Path, out: Path | None) -> Iterator[tuple[Path, Path]]:
+    if not _is_folder(named):
+        yield named, (out or named.parent) / f"{named.stem}.cha"
+        return
+    for audio in sorted(named.rglob("*")):
+        if audio.suffix.lower() in AUDIO_SUFFIXES and not audio.name.startswith("."):
+            place = out / audio.relative_to(named) if out else audio
+            yield audio, place.with_name(f"{audio.stem}.cha")
+
+
+def _is_folder(named: Path) -> bool:
+    try:
+        return named.is_dir()
+    except OSError:  # its name is too long, or it lies in a closed folder: said when it is opened
+        return False
 
 
 def run_jobs(
@@ -186,16 +203,17 @@ def run_jobs(
     log = log or Log(None)
     with meter(sum(lengths_s)) as progress:
         for (audio, target), length_s in zip(jobs, lengths_s, strict=True):
+            began = time.monotonic()
             try:
                 if target in written:
                     raise AudioError(same_name(audio, written[target]))
-                done.append(made := do(audio, target, progress))
                 written[target] = audio
-                log.outcome(made, length_s)
+                done.append(replace(do(audio, target, progress), took_s=time.monotonic() - began))
+                log.outcome(done[-1], length_s)
             except (CheckpointError, DiskError):
                 raise
             except (LsaWhisperError, OSError, RuntimeError) as error:
-                failed.append(Failure(audio, str(error)))
+                failed.append(Failure(audio, str(error), time.monotonic() - began))
                 log.outcome(failed[-1], length_s)
                 if alone_raises and len(jobs) == 1:
                     raise
@@ -208,3 +226,5 @@ def _open(audio: Path) -> Recording | AudioError:
         return Recording.open(audio)
     except AudioError as error:
         return error
+    except OSError as error:
+        return AudioError(f"{audio}: cannot be read ({error.strerror}); check its name and your rights")

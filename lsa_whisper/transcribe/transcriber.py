@@ -10,7 +10,7 @@ from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
 from lsa_whisper.chat import Transcript
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.transcribe.engines.decoder import ContextDecoder
-from lsa_whisper.transcribe.engines.opening import open_engine, placement, verify_engine
+from lsa_whisper.transcribe.engines.opening import TAKING_CONTEXT, open_engine, placement, verify_engine
 from lsa_whisper.transcribe.hearing.hear import hear_in_sequence, hear_speech
 from lsa_whisper.transcribe.hearing.partial import Heard, Partial
 from lsa_whisper.transcribe.language import chat_code, whisper_code
@@ -76,8 +76,7 @@ class Transcriber:
             CheckpointError: the model cannot be loaded, or does not know the language.
             LsaWhisperError: the engine does not offer such windows, or there is no such setting.
         """
-        verify_engine(engine, draft)
-        verify_windows(windows)
+        verify_options(engine, windows, batch_size, draft)
         self._vad = voice_activity.resolve(vad)
         device, dtype = placement(device, dtype, engine)
         self._checkpoint, self._decoder, dtype = open_engine(
@@ -90,8 +89,6 @@ class Transcriber:
             word_times=word_times,
             draft=draft,
         )
-        if windows == "sequential" and not isinstance(self._decoder, ContextDecoder):
-            raise LsaWhisperError(f"engine {engine} takes no previous text; use --windows speech, or another engine")
         self._sequential = windows == "sequential"
         self._at_once = _BATCHES_AT_ONCE * batch_size
         self._language, self._speaker, self._role, self._corpus = chat_code(language), speaker, role, corpus
@@ -158,11 +155,16 @@ class Transcriber:
         return hear_speech(decoder, recording, speech, context_s=context_s, at_once=self._at_once, partial=partial)
 
 
-def verify_windows(windows: str) -> None:
-    """Return when there is such a way through a recording.
+def verify_options(engine: str, windows: str, batch_size: int, draft: str | Path | None = None) -> None:
+    """Return when a :class:`Transcriber` can be made with these options, as far as that is known before it is loaded.
 
     Raises:
-        LsaWhisperError: there is none.
+        LsaWhisperError: one of them is unknown, or they do not go together.
     """
+    verify_engine(engine, draft)
     if windows not in WINDOWS:
         raise LsaWhisperError(f"windows {windows!r} are not known; choose {' or '.join(WINDOWS)}")
+    if windows == "sequential" and engine not in TAKING_CONTEXT:
+        raise LsaWhisperError(f"engine {engine} takes no previous text; use --windows speech, or another engine")
+    if batch_size < 1:
+        raise LsaWhisperError(f"batch size {batch_size}: one window at least must be decoded at a time")

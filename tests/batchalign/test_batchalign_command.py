@@ -18,6 +18,7 @@ import batchalign
 
 from lsa_whisper import chat, checkpoint
 from lsa_whisper.cli import main
+from lsa_whisper.errors import DiskError
 
 
 @pytest.fixture
@@ -57,6 +58,20 @@ def test_one_bad_recording_of_twenty_is_named_and_the_rest_is_written(visits, ta
 
     again = cli("batchalign", "transcribe", visits, *words)
     assert "0 transcribed, 19 kept, 1 failed" in again.stdout and files(tmp_path / "out") == written
+
+
+def test_a_full_disk_ends_the_run_and_leaves_nothing_half(visits, taught, tmp_path, monkeypatch):
+    tried = []
+
+    def full(transcript, path):
+        tried.append(path)
+        raise DiskError(f"{path}: cannot write it (No space left on device); check the folder and the disk")
+
+    monkeypatch.setattr(chat, "write", full)
+    out = tmp_path / "out"
+    result = cli("batchalign", "transcribe", visits, "-o", out, "--model", taught, "--lang", "eng")
+    assert result.exit_code == 1 and "No space left" in result.stderr
+    assert len(tried) == 1 and files(out) == {}  # neither the draft that Batchalign wrote nor the lock
 
 
 def test_what_a_person_has_corrected_is_never_written_over(visits, taught, tmp_path):

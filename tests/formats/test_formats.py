@@ -140,5 +140,5 @@ def test_a_failed_write_leaves_the_old_file(visit, tmp_path, monkeypatch):
 
     monkeypatch.setattr("lsa_whisper.whole.Path.replace", full)
     with pytest.raises(LsaWhisperError, match="disk full"):
-        srt.write(visit, path)
+        formats.write(visit, path, "srt")
     assert path.read_text() == "old" and len(list(tmp_path.iterdir())) == 1

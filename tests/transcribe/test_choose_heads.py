@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lsa_whisper.errors import CheckpointError, CorpusError
+from lsa_whisper.errors import CheckpointError, CorpusError, LsaWhisperError
 from lsa_whisper.transcribe.choose_heads import choose_heads
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -49,3 +49,8 @@ def test_what_cannot_be_used_is_told(misled, tmp_path):
     (misled / "generation_config.json").unlink()
     with pytest.raises(CheckpointError, match="the folder of a whole model"):
         choose_heads(misled, [DEV])
+
+
+def test_no_window_is_no_measurement(misled):
+    with pytest.raises(LsaWhisperError, match="one at least"):
+        choose_heads(misled, [DEV], windows=0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import soundfile
+import torch
 
 from lsa_whisper import chat
 from lsa_whisper.audio import Recording
@@ -123,6 +125,66 @@ def test_what_a_person_wrote_is_never_written_over(folder, tiny, taught, tmp_pat
     assert target.read_text() == "@UTF8\n@Begin\n@End\n"
 
 
+def test_files_of_other_formats_that_somebody_else_wrote_are_left(visit, tiny, taught, tmp_path, decoded):
+    (tmp_path / "visit.TextGrid").write_text("by hand")
+    with pytest.raises(LsaWhisperError, match=r"visit\.TextGrid: was not made from visit\.cha"):
+        transcribe([visit], model=taught, out=tmp_path, formats=["srt", "textgrid"])
+    assert decoded == [] and set(files(tmp_path)) == {"visit.TextGrid"}
+    transcribe([visit], model=taught, out=tmp_path, formats=["srt"])
+    with pytest.raises(LsaWhisperError, match="move it"):  # beside a transcript of ours, too
+        transcribe([visit], model=taught, out=tmp_path, formats=["textgrid"])
+    assert (tmp_path / "visit.TextGrid").read_text() == "by hand"
+
+    target, subtitles = tmp_path / "visit.cha", tmp_path / "visit.srt"
+    target.write_text(target.read_text().replace("the dog sat", "the frog sat"))
+    transcribe([visit], model=taught, out=tmp_path, formats=["srt"])  # ours of before the correction: made anew
+    assert "frog" in subtitles.read_text()
+    target.unlink()
+    transcribe([visit], model=tiny, out=tmp_path, formats=["srt"])  # ours of another model, likewise
+    assert "frog" not in subtitles.read_text()
+    subtitles.write_text(subtitles.read_text() + "a note")
+    with pytest.raises(LsaWhisperError, match="changed since"):
+        transcribe([visit], model=tiny, out=tmp_path, formats=["srt"])
+    (tmp_path / ".visit.made.json").write_text("{")  # damaged: what the transcript gives is still ours
+    subtitles.write_text(subtitles.read_text().removesuffix("a note"))
+    transcribe([visit], model=tiny, out=tmp_path, formats=["srt"])
+
+
+def test_a_recording_named_twice_is_done_once(folder, taught, tmp_path):
+    shutil.copy(folder / "visit.wav", tmp_path / "visit.wav")
+    named = [folder, folder / "visit.wav", tmp_path / "visit.wav"]
+    assert transcribe(named[:2], model=taught).table().endswith("2 transcribed, 0 kept, 0 failed")
+    result = transcribe(named, model=taught, out=tmp_path / "out")
+    assert [each.audio for each in result.failed] == [tmp_path / "visit.wav"]
+    assert f"the place of that of {folder / 'visit.wav'}" in result.failed[0].reason
+
+
+@pytest.mark.parametrize(
+    "error",
+    [torch.OutOfMemoryError("CUDA out of memory. Tried to allocate"), RuntimeError("CUDA failed: out of memory")],
+)
+def test_want_of_memory_is_told_with_its_remedy(error, visit, taught, tmp_path, monkeypatch):
+    def hungry(*_, **__):
+        raise error
+
+    monkeypatch.setattr(Transcriber, "write", hungry)
+    with pytest.raises(LsaWhisperError, match="smaller --batch-size"):
+        transcribe([visit], model=taught, out=tmp_path)
+
+
+def test_a_name_that_is_not_utf8_is_told(visit, taught, tmp_path):
+    odd = tmp_path / os.fsdecode(b"visit-\xff.wav")
+    shutil.copy(visit, odd)
+    with pytest.raises(LsaWhisperError, match="rename it"):
+        transcribe([odd], model=taught, out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_name_that_no_disk_takes_fails_alone(visit, taught, tmp_path):
+    result = transcribe([visit, tmp_path / ("a" * 300)], model=taught, out=tmp_path)
+    assert len(result.done) == 1 and "too long" in result.failed[0].reason
+
+
 def test_one_bad_recording_does_not_stop_the_rest(folder, taught, tmp_path):
     (folder / "broken.wav").write_bytes(b"RIFF....WAVE")
     (folder / "empty.mp3").touch()
@@ -157,6 +219,8 @@ def test_bad_requests_fail_before_any_work(visit, taught, tmp_path):
         ({"model": tmp_path / "gone"}, CheckpointError, "no such folder"),
         ({"model": taught, "formats": ["docx"]}, LsaWhisperError, "docx"),
         ({"model": taught, "engine": "abacus"}, LsaWhisperError, "abacus"),
+        ({"model": taught, "batch_size": -8}, LsaWhisperError, "batch size -8"),
+        ({"model": taught, "engine": "ct2", "windows": "sequential"}, LsaWhisperError, "no previous text"),
     ):
         with pytest.raises(kind, match=reason):
             transcribe([visit], out=tmp_path / "out", **options)

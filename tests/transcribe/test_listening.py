@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import shutil
 
 import numpy as np
 import pytest
@@ -79,8 +80,44 @@ def test_speakers_review_and_log(visit, taught, tmp_path):
     assert [line[1] for line in lines] == ["outcome", "done", "kept"]
     assert lines[1][5:7] == ["4", str(sum(len(each.verbatim()) for each in transcript.utterances))]
     (tmp_path / "turns.rttm").write_text(RTTM.replace("MOT", "FAT"))
+    table = tmp_path / "out" / "visit.review.csv"
+    assert table.exists()
     again = transcribe([visit], model=taught, out=tmp_path / "out", speakers=tmp_path / "turns.rttm")
     assert not again.done[0].skipped and "*FAT:" in (tmp_path / "out" / "visit.cha").read_text()
+    assert not table.exists()  # it was about the transcript before this one
+
+
+def test_what_is_written_beside_the_turns_is_not_taken_for_turns(visit, taught, tmp_path):
+    shutil.copy(visit, tmp_path / "visit.wav")
+    (tmp_path / "visit.rttm").write_text(RTTM)
+    for skipped in (False, True):
+        done = transcribe([tmp_path], model=taught, speakers=tmp_path, formats=["textgrid"]).done
+        assert [each.skipped for each in done] == [skipped]
+    assert "*MOT:" in (tmp_path / "visit.cha").read_text()
+
+
+def test_turns_of_one_recording_are_not_those_of_another(visit, taught, tmp_path):
+    shutil.copy(visit, tmp_path / "other.wav")
+    (tmp_path / "visit.rttm").write_text(RTTM)
+    result = transcribe([visit, tmp_path / "other.wav"], model=taught, out=tmp_path, speakers=tmp_path / "visit.rttm")
+    assert len(result.done) == 1 and "no turn of any speaker in other.wav" in result.failed[0].reason
+    shutil.move(tmp_path / "visit.cha", tmp_path / "kept.cha")
+    result = transcribe([visit, tmp_path / "other.wav"], model=taught, out=tmp_path, speakers=tmp_path / "kept.cha")
+    assert not result.done and "about one recording" in result.failed[0].reason
+
+
+def test_a_review_that_a_spreadsheet_has_stored_is_read_or_named(visit, taught, tmp_path):
+    transcribe([visit], model=taught, out=tmp_path, review=tmp_path / "r.csv")
+    own = tmp_path / "visit.review.csv"
+    plain = own.read_text()
+    row = "0.5,word,visit.wav,,,PAR,um,um .\n"
+    own.write_text(plain + row, encoding="utf-8-sig")
+    transcribe([visit], model=taught, out=tmp_path, review=tmp_path / "r.csv")
+    assert row in (tmp_path / "r.csv").read_text()
+    for broken in (plain.replace(",", ";"), plain + row.replace("0.5", "half"), plain + row.replace("\n", ",more\n")):
+        own.write_text(broken)
+        with pytest.raises(LsaWhisperError, match=r"visit\.review\.csv: cannot be read as a table"):
+            transcribe([visit], model=taught, out=tmp_path, review=tmp_path / "r.csv")
 
 
 def test_bad_turns_stop_before_anything_is_decoded(visit, taught, tmp_path, monkeypatch):

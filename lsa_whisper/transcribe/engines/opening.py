@@ -11,6 +11,8 @@ from lsa_whisper.errors import CheckpointError, LsaWhisperError
 from lsa_whisper.transcribe.engines.decoder import Decoder
 
 ENGINES = ("transformers", "ct2")
+TAKING_CONTEXT = ("transformers",)
+"""Those whose decoders are a :class:`~lsa_whisper.transcribe.engines.decoder.ContextDecoder`."""
 
 
 def verify_engine(engine: str, draft: str | Path | None = None) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import time
 from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
@@ -25,7 +24,6 @@ class Log:
             LsaWhisperError: it cannot be written.
         """
         self._path = path
-        self._began = time.monotonic()
         if path is None:
             return
         with disk.writing(path):
@@ -38,27 +36,11 @@ class Log:
     def outcome(self, became: Done | Failure, sound_s: float) -> None:
         """Write a line about what became of a recording of ``sound_s`` seconds."""
         if isinstance(became, Failure):
-            self.line("failed", became.audio, sound_s, note=became.reason)
+            outcome, counts, note = "failed", (0, 0), became.reason
         else:
-            outcome = "kept" if became.skipped else "done"
-            self.line(outcome, became.audio, sound_s, counts=became.counts, note=became.note)
-
-    def line(
-        self, outcome: str, recording: Path, sound_s: float, *, counts: tuple[int, int] = (0, 0), note: str = ""
-    ) -> None:
-        """Write a line about one recording; the time since the last line is its own.
-
-        Args:
-            outcome: ``done``, ``kept`` or ``failed``.
-            recording: which.
-            sound_s: its length.
-            counts: utterances and words of its transcript.
-            note: what a reader should know.
-        """
-        now = time.monotonic()
-        took_s, self._began = now - self._began, now
+            outcome, counts, note = "kept" if became.skipped else "done", became.counts, became.note
         finished = datetime.now().astimezone().isoformat(timespec="seconds")
-        values = (finished, outcome, recording, f"{sound_s:.1f}", f"{took_s:.1f}", *counts, note)
+        values = (finished, outcome, became.audio, f"{sound_s:.1f}", f"{became.took_s:.1f}", *counts, note)
         self._put([" ".join(str(value).split()) for value in values])
 
     def _put(self, values: Iterable[str]) -> None:

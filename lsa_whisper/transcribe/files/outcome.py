@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 
@@ -16,6 +16,7 @@ class Done:
         skipped: whether the transcript was there already.
         counts: its utterances and words.
         note: what decoding met with that a reader should know.
+        took_s: how long somebody worked on it.
     """
 
     audio: Path
@@ -23,14 +24,16 @@ class Done:
     skipped: bool = False
     counts: tuple[int, int] = (0, 0)
     note: str = ""
+    took_s: float = field(default=0.0, compare=False)
 
 
 @dataclass(frozen=True)
 class Failure:
-    """A recording without a transcript, and why."""
+    """A recording without a transcript, why, and how long somebody worked on it."""
 
     audio: Path
     reason: str
+    took_s: float = field(default=0.0, compare=False)
 
 
 @dataclass(frozen=True)
@@ -72,4 +75,4 @@ class Transcribed:
 
 def same_name(audio: Path, first: Path) -> str:
     """Return the reason why ``audio`` has no transcript: that of ``first`` stands in its place."""
-    return f"{audio}: {first.name} has the same name; rename one of the two"
+    return f"{audio}: its transcript would take the place of that of {first}; rename one of the two"

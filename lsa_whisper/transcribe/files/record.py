@@ -72,7 +72,8 @@ def is_finished(target: Path, inputs: str) -> bool:
         return True
     if record.edited:
         raise LsaWhisperError(
-            f"{target}: was corrected by hand, and model or settings have changed; move it, or choose another folder"
+            f"{target}: was corrected by hand, and what it was made from has changed (recording, model, settings or "
+            "version); move it, or choose another folder"
         )
     return False
 

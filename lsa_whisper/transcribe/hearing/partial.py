@@ -17,6 +17,7 @@ from typing import Any
 from lsa_whisper import disk, plain_json
 from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcribe.engines.decoder import DecodedWindow, Piece, TimedText
+from lsa_whisper.whole import cut_name
 
 Heard = tuple[TimeSpan, DecodedWindow]
 """A window and what the engine made of it."""
@@ -27,8 +28,8 @@ class Partial:
 
     def __init__(self, target: Path, inputs: str):
         """Keep them beside the transcript ``target``, which is to be made from ``inputs``."""
-        self._target = target
-        self.path = target.with_name(f".{target.stem}.{inputs}.windows.jsonl")
+        self._folder, self._name = target.parent, cut_name(target.stem)
+        self.path = target.with_name(f".{self._name}.{inputs}.windows.jsonl")
 
     def read(self, windows: Sequence[TimeSpan] | None = None) -> list[Heard]:
         """Return the windows an earlier run decoded, in order; what it left unfinished is cut off the file.
@@ -76,7 +77,7 @@ class Partial:
     def remove(self) -> None:
         """Delete what is kept for this transcript, that of other models and settings too."""
         digest = "[0-9a-f]" * 16  # no star: it would reach over the point of another recording's longer name
-        for path in self._target.parent.glob(f".{glob.escape(self._target.stem)}.{digest}.windows.jsonl"):
+        for path in self._folder.glob(f".{glob.escape(self._name)}.{digest}.windows.jsonl"):
             path.unlink(missing_ok=True)
 
 

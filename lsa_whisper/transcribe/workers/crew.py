@@ -7,9 +7,10 @@ is tried once more, by a fresh worker; and each recording has one outcome, whate
 
 from __future__ import annotations
 
+import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -71,12 +72,13 @@ class Pool(Protocol):
 
 def attempt(work: Work, task: Task, say: Callable[[float], None]) -> Done | Failure | Hopeless:
     """Return what became of a recording; what a user can cause is no exception here, so that any worker can tell it."""
+    began = time.monotonic()
     try:
-        return work(task.recording, task.target, say)
+        return replace(work(task.recording, task.target, say), took_s=time.monotonic() - began)
     except (CheckpointError, DiskError) as error:
         return Hopeless(error)
     except (LsaWhisperError, OSError, RuntimeError) as error:
-        return Failure(task.recording.path, str(error))
+        return Failure(task.recording.path, str(error), time.monotonic() - began)
 
 
 def share_out(

@@ -64,6 +64,8 @@ def devices_of(device: str, processes: int | None, jobs: int) -> list[str]:
     import torch
 
     gpus = torch.cuda.device_count()
+    if not gpus:
+        return [device]  # whoever loads the model says so
     return [f"cuda:{number % gpus}" for number in range(min(processes or gpus, jobs))]
 
 

@@ -119,6 +119,10 @@ def verify_heading(heading: Heading, path: Path) -> None:
     empty.path = str(path)
     if problems := chat.check(empty):
         raise LsaWhisperError(f"{path}: {problems[0].message}; change the setting, or rename the recording")
+    try:
+        chat.serialize(empty).encode()
+    except UnicodeEncodeError as error:
+        raise LsaWhisperError(f"{path}: the recording's name is not UTF-8, which CHAT is in; rename it") from error
 
 
 def place(drafts: Sequence[Utterance], duration_ms: int) -> list[Utterance]:

@@ -58,7 +58,7 @@ def _row(
 
 def worst_first(rows: Iterable[Row]) -> list[Row]:
     """Return rows by confidence, those of equal confidence by place."""
-    return sorted(rows, key=lambda row: (float(row["confidence"]), row["file"], int(row["start_ms"] or 0)))
+    return sorted(rows, key=lambda row: (row["confidence"], row["file"], row["start_ms"] or 0))
 
 
 def write(rows: Sequence[Row], path: Path) -> None:
@@ -99,7 +99,16 @@ def _rows(transcript: Path, without: list[Path]) -> Iterator[Row]:
         without.append(transcript)
         return
     try:
-        with own.open(encoding="utf-8", newline="") as file:
-            yield from csv.DictReader(file)
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        with own.open(encoding="utf-8-sig", newline="") as file:  # spreadsheets put a mark before the first column
+            table = csv.DictReader(file)
+            if not set(COLUMNS) <= set(table.fieldnames or ()):
+                raise ValueError(f"its columns are not {','.join(COLUMNS)}")
+            for row in table:
+                if None in row:
+                    raise ValueError(f"line {table.line_num} has more columns than the first")
+                yield {column: row[column] for column in COLUMNS} | {
+                    "confidence": float(row["confidence"]),
+                    "start_ms": int(row["start_ms"]) if row["start_ms"] else "",
+                }
+    except (OSError, ValueError, TypeError, csv.Error) as error:
         raise LsaWhisperError(f"{own}: cannot be read as a table ({error}); delete it and its transcript") from error

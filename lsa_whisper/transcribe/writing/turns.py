@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -57,19 +57,29 @@ class Turns:
     participants: tuple[Participant, ...]
 
 
-def find_turns(speakers: Path, audio: Path) -> Path:
+def find_turns(speakers: Path, audio: Path, *, alone: bool = True, ours: Container[Path] = ()) -> Path:
     """Return the file with the turns of a recording: ``speakers`` itself, or of a folder the file of the same stem.
+
+    Args:
+        speakers: a file or a folder.
+        audio: the recording.
+        alone: whether it is the only recording; a TextGrid or CHAT file is about one, an RTTM may be about many.
+        ours: files that are written here, resolved; they say nothing new.
 
     Raises:
         LsaWhisperError: there is none, or a folder holds several.
     """
     if speakers.is_file():
+        if not alone and speakers.suffix.lower() != ".rttm" and speakers.stem != audio.stem:
+            raise LsaWhisperError(
+                f"{speakers}: is about one recording, not {audio.name}; name a folder with one for each"
+            )
         return speakers
     if not speakers.is_dir():
         raise LsaWhisperError(f"{speakers}: no such file or folder; name an RTTM, TextGrid or CHAT file, or a folder")
     known = {suffix.lower() for suffix in SUFFIXES}
     same = (each for each in sorted(speakers.iterdir()) if each.stem == audio.stem and each.is_file())
-    found = [each for each in same if each.suffix.lower() in known]
+    found = [each for each in same if each.suffix.lower() in known and each.resolve() not in ours]
     if len(found) == 1:
         return found[0]
     if found:
@@ -77,13 +87,15 @@ def find_turns(speakers: Path, audio: Path) -> Path:
     raise LsaWhisperError(f"{speakers}: nothing says who speaks in {audio.name}; add {audio.stem}.rttm there")
 
 
-def read_turns(path: Path, audio: Path, duration_ms: int) -> Turns:
+def read_turns(path: Path, audio: Path, duration_ms: int, *, alone: bool = True) -> Turns:
     """Return the turns in a file.
 
     Args:
         path: an RTTM, TextGrid or CHAT file.
         audio: the recording, by whose stem an RTTM about many recordings is searched.
         duration_ms: its length; turns end there at the latest.
+        alone: whether an RTTM about one recording must be about this one, whatever it calls it: diarizers often write
+            "audio", or its whole path. So it is too when the file bears the recording's name.
 
     Raises:
         LsaWhisperError: the file is not what its ending says, holds no turn, or only some after the recording's end.
@@ -91,10 +103,12 @@ def read_turns(path: Path, audio: Path, duration_ms: int) -> Turns:
     readers = {".rttm": _rttm, ".textgrid": _textgrid, ".cha": _chat}
     if path.suffix.lower() not in readers:
         raise LsaWhisperError(f"{path}: who speaks is read from {', '.join(SUFFIXES)}; convert it, or rename the file")
-    named, people = readers[path.suffix.lower()](path, audio)
+    named, people = readers[path.suffix.lower()](path, audio, alone or path.stem == audio.stem)
     named = sorted(((name, span) for name, span in named if name.upper() not in _NOBODY), key=lambda one: one[1])
     if not named:
-        raise LsaWhisperError(f"{path}: no turn of any speaker stands in it; check that it is the right file")
+        raise LsaWhisperError(
+            f"{path}: no turn of any speaker in {audio.name} stands in it; check that it is the right file"
+        )
     codes = chat_codes(name for name, _ in named)
     inside = [(codes[name], here) for name, span in named if (here := span & TimeSpan(0, duration_ms))]
     if not inside:
@@ -139,7 +153,7 @@ def _person(code: str, known: Participant | None) -> Participant:
 _Read = tuple[list[tuple[str, TimeSpan]], list[Participant]]
 
 
-def _rttm(path: Path, audio: Path) -> _Read:
+def _rttm(path: Path, audio: Path, is_alone: bool) -> _Read:
     """Read NIST's Rich Transcription Time Marked: ``SPEAKER file channel begin duration <NA> <NA> name``."""
     turns: dict[str, list[tuple[str, TimeSpan]]] = {}
     for number, fields in _lines(path):
@@ -153,10 +167,9 @@ def _rttm(path: Path, audio: Path) -> _Read:
         span = TimeSpan(round(1000 * begin_s), round(1000 * (begin_s + length_s)))
         if span.duration_ms > 0:
             turns.setdefault(fields[1], []).append((fields[7], span))
-    if audio.stem in turns or len(turns) > 1:
-        return turns.get(audio.stem, []), []
-    # One recording under another name: diarizers often call it "audio", or by its whole path.
-    return next(iter(turns.values()), []), []
+    if audio.stem not in turns and len(turns) == 1 and is_alone:
+        return next(iter(turns.values())), []
+    return turns.get(audio.stem, []), []
 
 
 def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
@@ -182,7 +195,7 @@ def _seconds(field: str) -> float | None:
     return value if math.isfinite(value) and 0 <= value <= _LONGEST_S else None
 
 
-def _textgrid(path: Path, audio: Path) -> _Read:
+def _textgrid(path: Path, audio: Path, is_alone: bool) -> _Read:
     """Read one tier for each speaker, or one called ``speaker`` whose labels are the names."""
     tiers = textgrid_reading.read(path)
     for name, intervals in tiers.items():
@@ -192,7 +205,7 @@ def _textgrid(path: Path, audio: Path) -> _Read:
     return list(spoken), []
 
 
-def _chat(path: Path, audio: Path) -> _Read:
+def _chat(path: Path, audio: Path, is_alone: bool) -> _Read:
     transcript = chat.read(path)
     turns = [(each.speaker, each.span) for each in transcript.utterances if each.span and each.span.duration_ms > 0]
     return turns, list(transcript.participants.values())

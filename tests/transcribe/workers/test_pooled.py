@@ -1,0 +1,23 @@
+"""Which process works on which device."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from lsa_whisper.transcribe.workers.pooled import devices_of
+
+
+@pytest.mark.parametrize(
+    ("device", "processes", "gpus", "expected"),
+    [
+        ("cuda", None, 2, ["cuda:0", "cuda:1"]),
+        ("cuda", 3, 2, ["cuda:0", "cuda:1", "cuda:0"]),
+        ("cuda", 2, 0, ["cuda"]),  # the one that loads the model says that there is none
+        ("cuda:1", None, 2, ["cuda:1"]),
+        ("cpu", 2, 0, ["cpu", "cpu"]),
+    ],
+)
+def test_gpus_are_taken_in_turn(device, processes, gpus, expected, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: gpus)
+    assert devices_of(device, processes, jobs=5) == expected
