@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import time
@@ -69,13 +70,18 @@ def _finetuned(
     say(f"prepare: {corpus} in windows of up to {context_s:g} s")
     say(prepare([corpus], out / "data", context_s=context_s).table())
     say(f"finetune: {' and '.join(map(str, recipes))}, side by side")
-    overrides = [f"data.train={out / 'data' / 'train.jsonl'}", f"model.base={model}", f"seed={seed}"]
+    overrides = [f"data.train={_quoted(out / 'data' / 'train.jsonl')}", f"model.base={_quoted(model)}", f"seed={seed}"]
     with ThreadPoolExecutor(len(recipes)) as pool:
         runs = [
             pool.submit(_finetune, name, recipe, overrides, out / name, say)
             for name, recipe in zip(ADAPTATIONS, recipes, strict=True)
         ]
     return {name: run.result() for name, run in zip(ADAPTATIONS, runs, strict=True)}
+
+
+def _quoted(path: str | Path) -> str:
+    """Return a path as an override must say it: YAML would read a number, or a comment, in many a name."""
+    return json.dumps(str(path), ensure_ascii=False)
 
 
 def _finetune(name: str, recipe: Path, overrides: list[str], out: Path, say: Callable[[str], None]) -> str:

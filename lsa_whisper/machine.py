@@ -1,6 +1,6 @@
 """What this machine is and holds: memory, disk, programs, and what a killed build left behind.
 
-Nothing is installed or compiled, and torch is not imported.
+Nothing is installed or compiled, and torch is imported only to look at an error of its own.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ _LEAST_MEMORY_GIB = 4.0
 _LEAST_DISK_GIB = 5.0
 _LEAST_SHARED_GIB = 1.0
 GIB = 2**30
+_NO_MEMORY = ("out of memory", "can't allocate memory", "not enough memory")
+"""How CUDA (through torch and CTranslate2) and torch's allocator on the host say it."""
 
 
 @dataclass(frozen=True)
@@ -34,23 +36,33 @@ class Row:
 
 def programs(*, needed: frozenset[str] = frozenset()) -> Iterator[Row]:
     """Yield where ffmpeg, a compiler and ninja are; an absent one is a problem if ``needed``, else a warning."""
-    # pip puts ninja beside the interpreter, which is not on PATH when the environment was not activated.
-    beside = str(Path(sys.executable).parent)
     wanted = (
-        ("ffmpeg", ("ffmpeg",), "m4a, mp4 and webm cannot be read without it: install ffmpeg"),
-        ("compiler", ("c++", "g++", "clang++"), "DeepSpeed's CPU optimizer is compiled on first use: install g++"),
-        ("ninja", ("ninja",), "DeepSpeed's compiled parts need it: pip install ninja"),
+        ("ffmpeg", shutil.which("ffmpeg"), "m4a, mp4 and webm cannot be read without it: install ffmpeg"),
+        ("compiler", compiler(), "DeepSpeed's CPU optimizer is compiled on first use: install g++"),
+        ("ninja", ninja(), "DeepSpeed's compiled parts need it: pip install ninja"),
     )
-    for name, names, remedy in wanted:
+    for name, found, remedy in wanted:
         absent = "problem" if name in needed else "warn"
-        found = next((place for program in names if (place := shutil.which(program))), None)
-        inside = next((place for program in names if (place := shutil.which(program, path=beside))), None)
-        if found:
-            yield Row(name, "ok", found)
-        elif inside:
-            yield Row(name, absent, f"{inside}, not on PATH", f"activate the environment, or put {beside} on PATH")
-        else:
-            yield Row(name, absent, "not found", remedy)
+        yield Row(name, "ok", found) if found else Row(name, absent, "not found", remedy)
+
+
+def build_path() -> str:
+    """Return the ``PATH`` on which programs are looked for when something is compiled.
+
+    pip puts ninja beside the interpreter, which is not on PATH when the environment was not activated.
+    """
+    return f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
+
+
+def compiler() -> str | None:
+    """Return the C++ compiler that torch would call: what ``CXX`` names, else ``c++``; ``None`` where there is none."""
+    named = os.environ.get("CXX", "").split()
+    return shutil.which(named[0] if named else "c++", path=build_path())
+
+
+def ninja() -> str | None:
+    """Return where ninja is, ``None`` where it is not."""
+    return shutil.which("ninja", path=build_path())
 
 
 def libaio(*, needed: bool = False) -> Iterator[Row]:
@@ -124,11 +136,34 @@ def available_memory_gib() -> float | None:
         return None
     fields = dict(line.split(":", 1) for line in info.read_text().splitlines() if ":" in line)
     available = float(fields["MemAvailable"].split()[0]) * 1024
-    limit, used = Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory.current")
     # In a container the machine's free memory says nothing: the group's limit is what kills the process.
-    if limit.exists() and used.exists() and (text := limit.read_text().strip()).isdigit():
-        available = min(available, float(text) - float(used.read_text()))
-    return available / GIB
+    left = _left_to_group(Path("/sys/fs/cgroup"))
+    return (available if left is None else min(available, left)) / GIB
+
+
+def _left_to_group(group: Path) -> float | None:
+    """Return the bytes that a control group may still take, ``None`` where it has no limit.
+
+    Files that were read lately count as used, though the kernel gives those up before it kills anything.
+    """
+    limit, used, parts = (group / f"memory.{name}" for name in ("max", "current", "stat"))
+    if not (limit.exists() and used.exists() and (text := limit.read_text().strip()).isdigit()):
+        return None
+    said = dict(line.split(" ", 1) for line in parts.read_text().splitlines()) if parts.exists() else {}
+    return float(text) - float(used.read_text()) + float(said.get("inactive_file", 0))
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Tell whether an error says that memory ran out, on a GPU or on the host.
+
+    >>> is_out_of_memory(RuntimeError("CUDA failed with error out of memory")), is_out_of_memory(ValueError("no"))
+    (True, False)
+    """
+    import torch
+
+    if isinstance(error, torch.OutOfMemoryError | MemoryError):
+        return True
+    return isinstance(error, RuntimeError) and any(words in str(error) for words in _NO_MEMORY)
 
 
 def shared_memory(folder: Path = Path("/dev/shm")) -> Iterator[Row]:
@@ -148,7 +183,7 @@ def hub_cache() -> Iterator[Row]:
     models = len(list(folder.glob("models--*"))) if folder.is_dir() else 0
     found = f"{folder}: {models} {'model' if models == 1 else 'models'}"
     offline = os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE")
-    place = next(place for place in (folder, *folder.parents) if place.is_dir())
+    place = nearest_existing(folder)
     free = shutil.disk_usage(place).free / GIB
     if offline:
         yield Row("hub cache", "ok", f"{found}, and HF_HUB_OFFLINE forbids to fetch others")
@@ -169,16 +204,23 @@ def nvidia_driver(said: Path = Path("/proc/driver/nvidia/version")) -> str | Non
     return found.group(1) if found else "of an unknown version"
 
 
+def nearest_existing(path: Path) -> Path:
+    """Return ``path``, or what is there of the folders above it: whatever is made at ``path`` is going to lie there."""
+    whole = path.absolute()
+    return next(place for place in (whole, *whole.parents) if place.exists())
+
+
 def disk(folder: Path, *, name: str = "disk", needed_gib: float | None = None) -> Iterator[Row]:
     """Yield whether files can be written in ``folder`` and whether enough is free.
 
     Args:
-        folder: Must exist.
+        folder: Need not exist yet; then the nearest folder above it that does is looked at.
         name: Of the row about space.
         needed_gib: Less than this is a problem; when not given, less than a few GiB a warning.
     """
     try:
-        with tempfile.NamedTemporaryFile(dir=folder, prefix=".lsa-whisper.") as file:
+        place = nearest_existing(folder)
+        with tempfile.NamedTemporaryFile(dir=place, prefix=".lsa-whisper.") as file:
             file.write(b"\0" * 2**20)
             file.flush()
             os.fsync(file.fileno())
@@ -186,7 +228,7 @@ def disk(folder: Path, *, name: str = "disk", needed_gib: float | None = None) -
         yield Row("writing", "problem", f"{folder}: {error.strerror or error}", "choose a folder you may write to")
         return
     yield Row("writing", "ok", str(folder))
-    free = shutil.disk_usage(folder).free / GIB
+    free = shutil.disk_usage(place).free / GIB
     if needed_gib is not None and free < needed_gib:
         found = f"{free:.1f} GiB free in {folder}, about {needed_gib:.1f} needed"
         yield Row(name, "problem", found, "make room, or choose a folder on another disk")

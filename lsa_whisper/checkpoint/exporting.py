@@ -20,18 +20,15 @@ _TOLERANCE = 1e-3
 
 
 @kept_from_others()
-def export(
-    checkpoint: Checkpoint | str | Path, out: str | Path, *, to: str = "hf", merge: bool = True, dtype: str = "float32"
-) -> Path:
-    """Write a checkpoint for other programs, load it again and compare; return its folder.
+def export(checkpoint: Checkpoint | str | Path, out: str | Path, *, to: str = "hf", dtype: str = "float32") -> Path:
+    """Write a checkpoint for other programs, an adapter merged in, load it again and compare; return its folder.
 
     Args:
-        checkpoint: what ``load`` returned, or the folder to load (an adapter is merged by then).
+        checkpoint: what ``load`` returned, or the folder to load.
         out: the folder to write; an older checkpoint there is replaced.
         to: ``hf`` (a Hugging Face folder, as Batchalign reads it) or ``ct2`` (CTranslate2, as faster-whisper reads it).
         dtype: ``float32``, or ``float16`` or ``bfloat16`` for half the size; a loaded checkpoint keeps its own. ``ct2``
             also stores ``int8`` (a quarter of the size) and ``int8_float16``.
-        merge: merge an adapter the model still carries; ``False`` writes such an adapter by itself.
 
     Raises:
         CheckpointError: the written model does not compute what the given one does, or CTranslate2 has no place for
@@ -46,7 +43,7 @@ def export(
         checkpoint = load(checkpoint, dtype="float32" if to == "ct2" else dtype)
     out = Path(out)
     with written_whole(out) as partial, tempfile.TemporaryDirectory(dir=partial) as scratch:
-        written = _write_verified(checkpoint, Path(scratch) / "checkpoint", merge=merge)
+        written = _write_verified(checkpoint, Path(scratch) / "checkpoint")
         if to == "ct2":
             written = convert(load(written), written, Path(scratch) / "ct2", dtype=dtype)
         for file in sorted(written.iterdir()):
@@ -54,9 +51,9 @@ def export(
     return out
 
 
-def _write_verified(checkpoint: Checkpoint, folder: Path, *, merge: bool) -> Path:
+def _write_verified(checkpoint: Checkpoint, folder: Path) -> Path:
     model = checkpoint.model
-    if merge and hasattr(model, "merge_and_unload"):
+    if hasattr(model, "merge_and_unload"):
         model = model.merge_and_unload()
     save(
         folder,

@@ -8,18 +8,13 @@ import click
 
 from lsa_whisper.cli.group import PATH, call, main, show
 
-FORCE = "LSA_WHISPER_FORCE"
-"""The variable that carries ``--force`` to the processes of a run."""
-
 
 @main.command()
 @click.argument("recipe", type=PATH)
 @click.option("--set", multiple=True, metavar="KEY=VALUE", help="Override a recipe value: training.learning_rate=1e-5.")
 @click.option("-o", "--out", type=PATH, help="Folder for the checkpoint, instead of the recipe's.")
 @click.option("--processes", default=1, show_default=True, help="Processes of this machine that train together.")
-@click.option(
-    "--force", is_flag=True, envvar=FORCE, help="Train although the plan does not fit this machine, or its tools lack."
-)
+@click.option("--force", is_flag=True, help="Train although the plan does not fit this machine, or its tools lack.")
 def finetune(**parameters: Any) -> None:
     """Train as a recipe says; called again, go on where it stopped.
 
@@ -33,8 +28,8 @@ def finetune(**parameters: Any) -> None:
 @click.option("--recipe", type=PATH, help="Count this recipe's adapter, batch and checkpointing.")
 @click.option("--set", multiple=True, metavar="KEY=VALUE", help="Override a recipe value.")
 @click.option("--gpus", default=1, show_default=True, help="GPUs that share the work; 0 trains on the processor.")
-@click.option("--gpu-memory", default=24.0, show_default=True, help="GB of each GPU.")
-@click.option("--host-memory", type=float, help="GB of the host, if the plans are to be held against it.")
+@click.option("--gpu-memory", default=24.0, show_default=True, help="GiB of each GPU.")
+@click.option("--host-memory", type=float, help="GiB of the host, if the plans are to be held against it.")
 @click.option("--batch-size", type=int, help="Windows per GPU and step; the recipe's when not given, or 1.")
 @click.option("--label-tokens", default=128, show_default=True, help="Tokens of the longest label.")
 def estimate_memory(**parameters: Any) -> None:
@@ -49,12 +44,11 @@ def estimate_memory(**parameters: Any) -> None:
 @click.argument("checkpoint", type=PATH)
 @click.option("-o", "--out", required=True, type=PATH, help="Folder to write.")
 @click.option("--to", default="hf", show_default=True, type=click.Choice(["hf", "ct2"]), help="Format.")
-@click.option("--merge/--no-merge", default=True, show_default=True, help="Merge an adapter into its base.")
 @click.option(
     "--dtype", default="float32", show_default=True, help="float32, float16, bfloat16; for ct2 also int8, int8_float16."
 )
 def export(**parameters: Any) -> None:
-    """Write a checkpoint that other programs load.
+    """Write a checkpoint that other programs load, an adapter merged into its base.
 
     Example: lsa-whisper export runs/demo/lora -o exported
     """

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import os
+import json
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from lsa_whisper.finetune import recipe as recipes
-from lsa_whisper.finetune.launch import launch
+from lsa_whisper.finetune.launch import check_processes, launch
 from lsa_whisper.finetune.memory import estimate_memory
 from lsa_whisper.finetune.ranks import is_launched, join_slurm
 from lsa_whisper.private import kept_from_others
 
 __all__ = ["Finetuned", "estimate_memory", "finetune"]
-
-_FORCE = "LSA_WHISPER_FORCE"
 
 
 @dataclass(frozen=True)
@@ -56,12 +54,13 @@ def finetune(
         ManifestError: If the prepared data do not fit the model.
         CheckpointError: If the model to start from cannot be loaded.
     """
-    overrides = [*set, f"out={out}"] if out is not None else list(set)
+    # Quoted: YAML would read a number, or a comment, in many a name.
+    overrides = [*set, f"out={json.dumps(str(out), ensure_ascii=False)}"] if out is not None else list(set)
     wanted = recipes.read(Path(recipe), set=overrides)
     join_slurm()
+    check_processes(wanted, processes)
     if processes > 1 and not is_launched():
-        os.environ[_FORCE] = str(int(force))  # the command line of each process reads it
-        launch(Path(recipe), set=overrides, processes=processes, out=Path(wanted.out))
+        launch(Path(recipe), set=overrides, processes=processes, out=Path(wanted.out), force=force)
     from lsa_whisper.finetune.run import run
 
     return run(wanted, say or _to_stderr, force=force)

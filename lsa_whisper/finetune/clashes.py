@@ -10,17 +10,24 @@ if TYPE_CHECKING:
 
 PRECISIONS = ("fp32", "bf16", "fp16", "pure-bf16", "fp8")
 OPTIMIZERS = ("adamw", "adafactor", "adamw-8bit", "adamw-cpu")
+_TWO_RECIPES = "train with it but without an adapter, then an adapter on that checkpoint by a second recipe"
+_SAID_ELSEWHERE = {
+    "output_dir": "the recipe's out says where",
+    "seed": "the recipe's seed says it",
+    "data_seed": "the recipe's seed decides the order of the data, too",
+}
 _UNSHARDED = ("single", "ddp")
 _REPLICATED = (*_UNSHARDED, "zero2")
 
 
 def clashes(recipe: Recipe) -> Iterator[str]:
-    """Yield every contradiction of layers, adapter, loss, evaluation, precision and optimizer with the rest."""
+    """Yield every contradiction between layers, adapter, loss, evaluation, precision, optimizer and the rest."""
     yield from _layers(recipe)
     yield from _adapter(recipe)
     yield from _loss(recipe)
     yield from _precision(recipe)
     yield from _optimizer(recipe)
+    yield from _training(recipe)
     if recipe.evaluation and not recipe.data.dev:
         yield "evaluation: needs data.dev, the manifest of the development windows"
 
@@ -43,6 +50,11 @@ def _adapter(recipe: Recipe) -> Iterator[str]:
         yield "model.train: with an adapter all weights are frozen; say adapter.parts instead"
     if recipe.model.top_layers is not None:
         yield "model.top_layers: with an adapter all weights are frozen; leave one of the two out"
+    for name in ("decoder_layers", "context_s"):
+        if getattr(recipe.model, name) is not None:
+            yield f"model.{name}: what is saved of an adapter does not hold it; {_TWO_RECIPES}"
+    if recipe.model.ctc_weight:
+        yield f"model.ctc_weight: its head is new, and with an adapter would stay random; {_TWO_RECIPES}"
     if recipe.adapter.quantize != "none" and recipe.strategy not in _UNSHARDED:
         yield f"adapter.quantize: {recipe.strategy} cannot shard quantised weights; use {' or '.join(_UNSHARDED)}"
 
@@ -92,3 +104,13 @@ def _adamw_cpu(recipe: Recipe) -> Iterator[str]:
         yield "training.max_grad_norm: adamw-cpu cannot clip gradients; set it to 0"
     if recipe.precision == "fp16" or recipe.training.get("fp16"):
         yield "optimizer: adamw-cpu cannot undo fp16's loss scale; use bf16"
+
+
+def _training(recipe: Recipe) -> Iterator[str]:
+    for name, where in _SAID_ELSEWHERE.items():
+        if name in recipe.training:
+            yield f"training.{name}: {where}; leave this one out"
+    for name in ("per_device_train_batch_size", "gradient_accumulation_steps"):
+        number = recipe.training.get(name, 1)
+        if type(number) is not int or number < 1:
+            yield f"training.{name}: a whole number from 1 on, not {number!r}"

@@ -17,7 +17,8 @@ from typing import Any
 
 from lsa_whisper.disk import writing
 from lsa_whisper.errors import RecipeError
-from lsa_whisper.finetune.ranks import LOST
+from lsa_whisper.finetune.ranks import LOST, is_launched
+from lsa_whisper.finetune.recipe import Recipe
 from lsa_whisper.lock import only_writer
 
 GRACE_S = 300
@@ -42,7 +43,28 @@ def free_port() -> int:
         return int(free.getsockname()[1])
 
 
-def launch(recipe: Path, *, set: Sequence[str], processes: int, out: Path) -> None:
+def check_processes(recipe: Recipe, processes: int) -> None:
+    """Return when so many processes of this machine, or those that a launcher started, can train by ``recipe``.
+
+    Raises:
+        RecipeError: If they cannot.
+    """
+    if processes < 1:
+        raise RecipeError(f"--processes: 1 or more, not {processes}")
+    together = int(os.environ["WORLD_SIZE"]) if is_launched() else processes
+    if recipe.auto_micro_batch and together > 1:
+        raise RecipeError(
+            "auto_micro_batch: of several processes one alone cannot turn back; leave it out, or use --processes 1"
+        )
+    if processes == 1 or is_launched() or recipe.training.get("use_cpu"):
+        return
+    import torch
+
+    if 0 < (gpus := torch.cuda.device_count()) < processes:
+        raise RecipeError(f"--processes: {processes} need a GPU each, and there are {gpus}; use --processes {gpus}")
+
+
+def launch(recipe: Path, *, set: Sequence[str], processes: int, out: Path, force: bool = False) -> None:
     """Run the recipe in ``processes`` local processes and wait for them; the first one's lines are shown.
 
     Each writes to its own file in ``OUT.logs``, which is kept when the run does not end well. A signal that ends this
@@ -55,6 +77,7 @@ def launch(recipe: Path, *, set: Sequence[str], processes: int, out: Path) -> No
     """
     logs = out.with_name(out.name + ".logs")
     words = ["finetune", str(recipe), *(part for override in set for part in ("--set", override))]
+    words += ["--force"] if force else []
     with writing(logs, RecipeError), only_writer(logs, wait=False):
         shutil.rmtree(logs, ignore_errors=True)
         logs.mkdir()

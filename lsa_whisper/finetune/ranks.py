@@ -54,7 +54,29 @@ def from_slurm(environment: Mapping[str, str]) -> dict[str, str]:
         "MASTER_ADDR": first_host(environment.get("SLURM_STEP_NODELIST", "127.0.0.1")),
         "MASTER_PORT": str(20_000 + (job * 7 + step) % 20_000),
     }
+    here = _tasks_here(environment)
+    found |= {"LOCAL_WORLD_SIZE": str(here)} if here else {}
     return found | {name: environment[name] for name in ("MASTER_ADDR", "MASTER_PORT") if environment.get(name)}
+
+
+def _tasks_here(environment: Mapping[str, str]) -> int | None:
+    """Return how many processes of the step run on this node, ``None`` where SLURM does not say."""
+    if spelled := environment.get("SLURM_STEP_TASKS_PER_NODE"):
+        on_nodes = tasks_on_nodes(spelled)
+        node = int(environment.get("SLURM_NODEID", "0"))
+        return on_nodes[node] if node < len(on_nodes) else None
+    each = environment.get("SLURM_NTASKS_PER_NODE", "")
+    return int(each) if each.isdigit() else None
+
+
+def tasks_on_nodes(spelled: str) -> list[int]:
+    """Return the number of processes on each node from SLURM's short way to write it.
+
+    >>> tasks_on_nodes("4(x2),1")
+    [4, 4, 1]
+    """
+    runs = re.findall(r"(\d+)(?:\(x(\d+)\))?", spelled)
+    return [int(number) for number, times in runs for _ in range(int(times or 1))]
 
 
 def first_host(nodes: str) -> str:

@@ -5,7 +5,9 @@ Paths are relative to the folder the command is typed in.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import dataclasses
+import json
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -70,6 +72,20 @@ class Scratch:
     dropout: float = 0.0
     """Share of activations dropped in training."""
 
+    def problems(self) -> Iterator[str]:
+        """Yield what is wrong, key first."""
+        for name in ("encoder_layers", "decoder_layers", "heads", "mels", "target_positions"):
+            if getattr(self, name) < 1:
+                yield f"{name}: 1 or more, not {getattr(self, name)}"
+        if self.d_model < 4 or self.d_model % 2 or (self.heads > 0 and self.d_model % self.heads):
+            yield f"d_model: an even number from 4 on that its {self.heads} heads divide, not {self.d_model}"
+        if not _is_context(self.context_s):
+            yield f"context_s: whole seconds from 1 on, not {self.context_s:g}"
+        if self.vocabulary < _BYTES:
+            yield f"vocabulary: {_BYTES} or more, a token for each byte at least, not {self.vocabulary}"
+        if not 0 <= self.dropout < 1:
+            yield f"dropout: from 0 up to 1, not {self.dropout:g}"
+
 
 @dataclass(frozen=True)
 class Model:
@@ -80,7 +96,7 @@ class Model:
     scratch: Scratch | None = None
     """Train new weights of this shape instead."""
     context_s: float | None = None
-    """Hear windows of this length instead of the checkpoint's own: shorter ones train faster."""
+    """Hear windows of so many whole seconds instead of the checkpoint's own: shorter ones train faster."""
     decoder_layers: int | None = None
     """Give the base's decoder more layers, a multiple of its own; new ones change nothing until they are trained."""
     train: str = "all"
@@ -157,9 +173,11 @@ class Recipe:
     seed: int = 0
     """Decides initial weights and the order of the data."""
     training: dict[str, Any] = field(default_factory=dict)
-    """Handed to transformers' ``Seq2SeqTrainingArguments`` untouched."""
+    """Handed to transformers' ``Seq2SeqTrainingArguments``; what the recipe says elsewhere (``out``, ``seed``, and with
+    ``evaluation.keep_best`` when to save) is not said here."""
 
 
+_BYTES = 256
 STRATEGIES = ("single", "ddp", "zero2", "zero3", "fsdp2")
 SHARDS = ("full", "gradients", "hybrid", "none")
 _PLACES = {
@@ -185,6 +203,19 @@ def parse(text: str, *, set: Sequence[str] = (), path: str = "recipe") -> Recipe
         raw = plain_yaml.load(text) or {}
     except yaml.YAMLError as error:
         raise RecipeError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
+    return _built(raw, set, path)
+
+
+def changed(recipe: Recipe, set: Sequence[str]) -> Recipe:
+    """Return ``recipe`` as ``section.key=value`` overrides on its command line would make it.
+
+    Raises:
+        RecipeError: With every problem found.
+    """
+    return _built(json.loads(json.dumps(dataclasses.asdict(recipe))), set, "recipe")
+
+
+def _built(raw: dict[str, Any], set: Sequence[str], path: str) -> Recipe:
     problems: list[str] = []
     for override in set:
         set_path(raw, override, problems)
@@ -212,12 +243,20 @@ def _contradictions(recipe: Recipe) -> list[str]:
     problems += [f"loss.{problem}" for problem in recipe.loss.problems()]
     problems += [f"adapter.{problem}" for problem in (recipe.adapter.problems() if recipe.adapter else ())]
     problems += [f"evaluation.{problem}" for problem in (recipe.evaluation.problems() if recipe.evaluation else ())]
+    scratch = recipe.model.scratch
+    problems += [f"model.scratch.{problem}" for problem in (scratch.problems() if scratch else ())]
     if (recipe.model.base is None) == (recipe.model.scratch is None):
         problems.append("model: give either base (a checkpoint) or scratch (a shape for new weights)")
+    if recipe.data.workers < 0:
+        problems.append(f"data.workers: 0 or more, not {recipe.data.workers}")
     if not 0 <= recipe.data.untrimmed <= 1:
         problems.append(f"data.untrimmed: a share from 0 to 1, not {recipe.data.untrimmed:g}")
     if recipe.model.dropout is not None and not 0 <= recipe.model.dropout < 1:
         problems.append(f"model.dropout: from 0 up to 1, not {recipe.model.dropout:g}")
+    if recipe.model.context_s is not None and not _is_context(recipe.model.context_s):
+        problems.append(f"model.context_s: whole seconds from 1 on, not {recipe.model.context_s:g}")
+    if recipe.model.ctc_weight < 0:
+        problems.append(f"model.ctc_weight: 0 or more, not {recipe.model.ctc_weight:g}")
     if recipe.model.train not in ("all", "decoder"):
         problems.append(f"model.train: 'all' or 'decoder', not {recipe.model.train!r}")
     if recipe.strategy not in STRATEGIES:
@@ -235,6 +274,11 @@ def _contradictions(recipe: Recipe) -> list[str]:
     if recipe.deepspeed and recipe.strategy not in ("zero2", "zero3"):
         problems.append("deepspeed: needs strategy zero2 or zero3")
     return problems
+
+
+def _is_context(seconds: float) -> bool:
+    """Tell whether a model can hear so long: the settings of its features know whole seconds only."""
+    return seconds >= 1 and seconds.is_integer()
 
 
 def _misplaced(recipe: Recipe) -> list[str]:

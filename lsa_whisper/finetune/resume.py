@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import pickle
 import re
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from lsa_whisper import plain_json
+from lsa_whisper import manifest, plain_json
 from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetune.recipe import Recipe
 
@@ -23,12 +24,21 @@ MARK = "complete.json"
 """Written last: what a whole checkpoint's files are, and who can go on from them."""
 
 
-def mark_whole(folder: Path, recipe: Recipe, processes: int) -> None:
-    """Say that everything of this checkpoint is on disk."""
-    said = {"state": _state(recipe), "processes": processes, "files": dict(_sizes(folder))}
+def mark_whole(folder: Path, recipe: Recipe, processes: int, learned: Mapping[str, Any]) -> None:
+    """Say that everything of this checkpoint is on disk; ``learned`` is the run's :func:`subject`."""
+    said = {"state": _state(recipe), "processes": processes, **learned, "files": dict(_sizes(folder))}
     partial = folder / f".{MARK}"
     partial.write_text(json.dumps(said, indent=1), encoding="utf-8")
     partial.rename(folder / MARK)
+
+
+def subject(recipe: Recipe) -> dict[str, Any]:
+    """Return what is trained and on what: with another a run would go on as neither the old one nor a new one."""
+    asked = {
+        "model": dataclasses.asdict(recipe.model),
+        "adapter": recipe.adapter and dataclasses.asdict(recipe.adapter),
+    }
+    return {**json.loads(json.dumps(asked)), "data": manifest.sha256(Path(recipe.data.train))}
 
 
 def last_whole(run: Path, say: Callable[[str], None]) -> Path | None:
@@ -59,17 +69,28 @@ def broken(folder: Path) -> str | None:
     return None
 
 
-def check_fits(folder: Path, recipe: Recipe, processes: int) -> None:
-    """Return when a run of so many processes can go on from a whole checkpoint.
+def check_fits(folder: Path, recipe: Recipe, processes: int, learned: Mapping[str, Any]) -> None:
+    """Return when a run of so many processes, and of the subject ``learned``, can go on from a whole checkpoint.
 
     Raises:
         RecipeError: If it was saved under another strategy, by another number of processes where each holds a part of
-            its own, or with its optimizer on NVMe.
+            its own, with its optimizer on NVMe, or in training something else or on other data.
     """
     said = plain_json.read(folder / MARK)
     anew = f"or remove {folder.parent} to begin anew"
     if said["state"] != _state(recipe):
         raise RecipeError(f"{folder}: saved under {said['state']}, not {_state(recipe)}; go on with that, {anew}")
+    for part in ("model", "adapter"):
+        before, now = (dict(one.get(part) or {}) for one in (said, learned))
+        if part in said and before != now:
+            key = next(key for key in {**before, **now} if before.get(key) != now.get(key))
+            raise RecipeError(
+                f"{folder}: saved with {part}.{key} {before.get(key)!r}, not {now.get(key)!r}; go on with that, {anew}"
+            )
+    if said.get("data", learned["data"]) != learned["data"]:
+        raise RecipeError(
+            f"{folder}: saved in training on other data than {recipe.data.train} holds now; go on with those, {anew}"
+        )
     if recipe.strategy in ("zero2", "zero3") and said["processes"] != processes:
         raise RecipeError(
             f"{folder}: saved by {said['processes']} processes, each with its own part of the optimizer, and this run "

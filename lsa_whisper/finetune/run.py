@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import torch
 from transformers import set_seed
 
 from lsa_whisper import checkpoint, manifest, plain_json
@@ -98,6 +99,8 @@ def _run(recipe: Recipe, said: dict[str, Any], say: Callable[[str], None]) -> Fi
     unfinished.mkdir(parents=True, exist_ok=True)
     say = say if rank() == 0 else _nothing
     trainer = SpeechTrainer(recipe, begun, model, unfinished, say)
+    if (gpus := _left_alone(trainer)) > 0:
+        say(f"one process trains on one GPU; --processes {gpus + 1} uses the other {gpus}, too")
     say(f"training {_millions(model)} of {labels.style} labels on {len(trainer.train_dataset)} windows")
     if warning := remark(recipe):
         say(warning)
@@ -127,22 +130,24 @@ def _train(trainer: SpeechTrainer, unfinished: Path, say: Callable[[str], None])
 
     Raises:
         KeyboardInterrupt: If the run was stopped by Ctrl-C; it goes on when called again.
-        SystemExit: If it was stopped by another signal, with that signal's status.
+        SystemExit: If it was stopped by another signal, or cannot go on, with that signal's status.
     """
     with trainer.accelerator.main_process_first():
         begin = last_whole(unfinished, say)
     if begin is not None:
-        check_fits(begin, trainer.recipe, trainer.args.world_size)
+        check_fits(begin, trainer.recipe, trainer.args.world_size, trainer.subject)
         say(f"going on from {begin}")
     stop = Stop(trainer.accelerator)
     trainer.add_callback(stop)
     with stop.listening(), tensors_alone(begin):
         result = trainer.train(resume_from_checkpoint=str(begin) if begin else None)
     if stop.signal and trainer.state.global_step < trainer.state.max_steps:
-        then = "the same command goes on" if can_go_on(trainer.recipe) else "with offload to nvme it cannot go on"
+        goes_on = can_go_on(trainer.recipe)
+        then = "the same command goes on" if goes_on else "with offload to nvme it cannot go on"
         say(f"saved after step {trainer.state.global_step} of {trainer.state.max_steps}; {then}")
         leave_processes(trainer.accelerator)
-        raise KeyboardInterrupt if stop.signal == signal.SIGINT else SystemExit(128 + stop.signal)
+        # Of a KeyboardInterrupt the command line says that the same command goes on.
+        raise KeyboardInterrupt if goes_on and stop.signal == signal.SIGINT else SystemExit(128 + stop.signal)
     return result
 
 
@@ -172,11 +177,15 @@ def provenance(recipe: Recipe) -> dict[str, Any]:
     }
 
 
-def _revision() -> str | None:
-    """Return the git revision of the package's source, ``None`` when it is installed without one."""
-    asked = ["git", "-C", str(Path(__file__).parent), "rev-parse", "HEAD"]
+def _revision(source: Path = Path(__file__)) -> str | None:
+    """Return the git revision of the package's source, ``None`` when it is installed without one.
+
+    An environment often lies inside somebody's repository, which knows nothing of ``source``.
+    """
+    git = ["git", "-C", str(source.parent)]
     try:
-        return subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
+        subprocess.run([*git, "ls-files", "--error-unmatch", source.name], capture_output=True, check=True)
+        return subprocess.run([*git, "rev-parse", "HEAD"], capture_output=True, text=True, check=True).stdout.strip()
     except (OSError, subprocess.CalledProcessError):
         return None
 
@@ -190,6 +199,12 @@ def _finished(out: Path, said: dict[str, Any]) -> Finetuned | None:
         return None
     same = all(before.get(key) == said[key] for key in ("recipe", "manifest_sha256"))
     return Finetuned(out, before["steps"], before["loss"]) if same and "steps" in before else None
+
+
+def _left_alone(trainer: SpeechTrainer) -> int:
+    """Return how many GPUs of this machine a run in one process leaves alone."""
+    alone = trainer.args.world_size == 1 and trainer.args.device.type == "cuda"
+    return torch.cuda.device_count() - 1 if alone else 0
 
 
 def _millions(model: Any) -> str:

@@ -90,7 +90,8 @@ class Evaluation:
     """Looks at the development set (``data.dev``) while training: loss, and scores of what the model writes for it."""
 
     every: int = 500
-    """Optimiser steps between two evaluations, and between two saved checkpoints."""
+    """Optimiser steps between two evaluations and, with ``keep_best``, between two saved checkpoints, whatever
+    ``training.save_steps`` says."""
     generate: bool = True
     """Let the model transcribe the windows and score the text; without it only the loss is known, but sooner."""
     windows: int | None = None
@@ -100,7 +101,7 @@ class Evaluation:
     metric: str = "wer_verbatim"
     """Decides which checkpoint is best: ``wer_verbatim``, ``wer_fluent``, ``disfluency_f1`` or ``loss``."""
     keep_best: bool = True
-    """End with the best checkpoint's weights instead of the last."""
+    """End with the best checkpoint's weights instead of the last. Without it ``training`` says when one is saved."""
     patience: int | None = None
     """Stop when so many evaluations in a row brought nothing better."""
     elsewhere: str | None = None

@@ -26,10 +26,10 @@ from lsa_whisper.finetune.marking import DISFLUENT, MarkingCollator
 from lsa_whisper.finetune.optimizer import optimizer_arguments, optimizer_class
 from lsa_whisper.finetune.precision import precision_arguments
 from lsa_whisper.finetune.recipe import Recipe
-from lsa_whisper.finetune.resume import MARK, drop_older, mark_whole
+from lsa_whisper.finetune.resume import MARK, drop_older, mark_whole, subject
 from lsa_whisper.finetune.strategy import arguments_for, gathered
 from lsa_whisper.finetune.trim import LengthGroupedSampler
-from lsa_whisper.finetune.watch import SAMPLES, Watch, callbacks, watch_arguments
+from lsa_whisper.finetune.watch import SAMPLES, Watch, callbacks, saving_arguments, watch_arguments
 from lsa_whisper.whole import put
 
 _DEFAULTS: dict[str, Any] = {
@@ -49,6 +49,9 @@ _DEFAULTS: dict[str, Any] = {
 def training_arguments(recipe: Recipe, folder: Path) -> Seq2SeqTrainingArguments:
     """Return transformers' arguments for ``recipe``; its ``training`` section wins over our defaults.
 
+    Several GPUs are for several processes: left alone with them, transformers would copy the model to each in every
+    step (``DataParallel``), and add up the losses of all as if they were one.
+
     Raises:
         RecipeError: If the section holds a key or value that transformers refuses.
     """
@@ -61,13 +64,16 @@ def training_arguments(recipe: Recipe, folder: Path) -> Seq2SeqTrainingArguments
     plain = {
         key: "no" if value is False and key.endswith("_strategy") else value for key, value in recipe.training.items()
     }
-    settings |= plain | arguments_for(recipe)
+    settings |= plain | saving_arguments(recipe) | arguments_for(recipe)
     if settings.get("push_to_hub"):
         raise RecipeError("training.push_to_hub: nothing is uploaded from here; upload the finished folder yourself")
     try:
-        return Seq2SeqTrainingArguments(**settings)
+        arguments = Seq2SeqTrainingArguments(**settings)
     except (TypeError, ValueError) as error:
         raise RecipeError(f"training: {error}") from None
+    if arguments.n_gpu > 1:
+        arguments._n_gpu = 1
+    return arguments
 
 
 def exact_loss(recipe: Recipe, start: Checkpoint, arguments: Seq2SeqTrainingArguments) -> ExactLoss:
@@ -98,7 +104,7 @@ class SpeechTrainer(Seq2SeqTrainer):
 
     def __init__(self, recipe: Recipe, start: Checkpoint, model: Any, folder: Path, say: Callable[[str], None]):
         """Wire ``model`` (made from ``start``) to the recipe's data and settings."""
-        self.recipe = recipe
+        self.recipe, self.subject = recipe, subject(recipe)  # now: the data may be prepared anew while they are read
         arguments = training_arguments(recipe, folder)
         self._keep, arguments.save_total_limit = arguments.save_total_limit, None
         train = WindowDataset(
@@ -148,7 +154,7 @@ class SpeechTrainer(Seq2SeqTrainer):
         self.accelerator.wait_for_everyone()
         if self.args.should_save:
             verify_tensors(folder)
-            mark_whole(folder, self.recipe, self.args.world_size)
+            mark_whole(folder, self.recipe, self.args.world_size, self.subject)
             drop_older(folder.parent, self._keep, self.state.best_model_checkpoint)
 
     def _run_epoch(self, *args: Any, **options: Any) -> None:

@@ -77,15 +77,26 @@ def watch_arguments(recipe: Recipe) -> dict[str, Any]:
     if wanted is None:
         return {}
     steps = {"eval_strategy": "steps", "eval_steps": wanted.every, "per_device_eval_batch_size": wanted.batch_size}
+    if wanted.patience:  # else a run that goes on after a stop would be as patient as at its beginning
+        steps |= {"restore_callback_states_from_checkpoint": True}
     if not wanted.keep_best:
         return steps
     return steps | {
-        "save_strategy": "steps",
-        "save_steps": wanted.every,
         "load_best_model_at_end": True,
         "metric_for_best_model": f"eval_{wanted.metric}",
         "greater_is_better": rises(wanted.metric),
     }
+
+
+def saving_arguments(recipe: Recipe) -> dict[str, Any]:
+    """Return when to evaluate and to save, whatever ``training`` says, so that the best checkpoint can be kept.
+
+    Only a checkpoint that was evaluated can be the best, so the two go hand in hand.
+    """
+    if recipe.evaluation is None or not recipe.evaluation.keep_best:
+        return {}
+    every = recipe.evaluation.every
+    return {"eval_strategy": "steps", "eval_steps": every, "save_strategy": "steps", "save_steps": every}
 
 
 def callbacks(recipe: Recipe, folder: Path) -> list[TrainerCallback]:

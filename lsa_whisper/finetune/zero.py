@@ -5,12 +5,12 @@ from __future__ import annotations
 import copyreg
 import importlib.util
 import os
-import shutil
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from lsa_whisper import machine
 from lsa_whisper.errors import MissingExtraError, RecipeError
 from lsa_whisper.finetune.launch import free_port
 from lsa_whisper.finetune.ranks import is_launched
@@ -31,9 +31,8 @@ def require_deepspeed(recipe: Recipe) -> None:
 
 
 def can_compile() -> bool:
-    """Tell whether DeepSpeed could build its parts here; ninja is also found beside this interpreter."""
-    beside = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
-    return shutil.which("g++") is not None and shutil.which("ninja", path=beside) is not None
+    """Tell whether DeepSpeed could build its parts here."""
+    return machine.compiler() is not None and machine.ninja() is not None
 
 
 def meet() -> None:
@@ -53,9 +52,8 @@ def meet() -> None:
     if not is_launched():
         os.environ |= {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "1"}
         os.environ |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port())}
-    programs = str(Path(sys.executable).parent)
-    if programs not in os.environ.get("PATH", "").split(os.pathsep):  # where pip puts ninja
-        os.environ["PATH"] = f"{programs}{os.pathsep}{os.environ.get('PATH', '')}"
+    if str(Path(sys.executable).parent) not in os.environ.get("PATH", "").split(os.pathsep):
+        os.environ["PATH"] = machine.build_path()
     deepspeed.ops.__compatible_ops__["deepspeed_shm_comm"] = False
     backend = "nccl" if torch.cuda.is_available() else "gloo"
     deepspeed.init_distributed(dist_backend=backend, auto_mpi_discovery=False)

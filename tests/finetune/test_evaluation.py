@@ -97,6 +97,23 @@ def test_the_best_checkpoint_is_kept_and_the_run_stops_early(run):
     assert not torch.allclose(kept, ended)
 
 
+def test_a_run_that_goes_on_is_no_more_patient(run):
+    class StoppedError(Exception):
+        pass
+
+    def stopped_at_three(line):
+        if line.startswith("step 3/"):
+            raise StoppedError
+
+    settings = ("training.learning_rate=10", "training.max_steps=20", "training.max_grad_norm=0")
+    evaluation = "every: 1, patience: 3, metric: loss, generate: false"
+    whole = run("whole", evaluation, *settings)
+    with pytest.raises(StoppedError):
+        run("cut", evaluation, *settings, say=stopped_at_three)
+    cut = run("cut", evaluation, *settings)
+    assert logged(cut, "eval_loss") == pytest.approx(logged(whole, "eval_loss"), rel=1e-4)
+
+
 def test_the_best_adapter_is_kept(run, windows):
     base = run("base", "every: 4, generate: false, metric: loss")
     settings = ("model.scratch=null", f"model.base={base}", "adapter.rank=16", "training.learning_rate=1")

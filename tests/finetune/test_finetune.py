@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 
 import pytest
 import torch
@@ -8,9 +9,10 @@ from transformers import TrainerState
 
 from lsa_whisper import checkpoint
 from lsa_whisper.errors import ManifestError, RecipeError
-from lsa_whisper.finetune import finetune
+from lsa_whisper.finetune import finetune, trainer
 from lsa_whisper.finetune.model import prepare_for_training, start
 from lsa_whisper.finetune.recipe import parse
+from lsa_whisper.finetune.run import _revision
 from lsa_whisper.finetune.trainer import Curve
 from lsa_whisper.labels import Labels
 
@@ -166,6 +168,35 @@ def test_two_processes_train_like_one(windows, scratch_recipe, tmp_path):
     assert losses(two.out) == pytest.approx(losses(one.out), abs=1e-4)
 
 
+def test_one_process_takes_one_gpu(tmp_path, monkeypatch):
+    """transformers would copy the model to all of them, and count the loss as often."""
+    made = trainer.Seq2SeqTrainingArguments
+
+    def on_four_gpus(**settings):
+        arguments = made(**settings)
+        arguments._n_gpu = 4
+        return arguments
+
+    monkeypatch.setattr(trainer, "Seq2SeqTrainingArguments", on_four_gpus)
+    recipe = parse("{data: {train: t}, out: o, model: {base: m}, training: {use_cpu: true}}")
+    arguments = trainer.training_arguments(recipe, tmp_path)
+    assert arguments.n_gpu == 1 and arguments.train_batch_size == arguments.per_device_train_batch_size
+
+
+def test_the_revision_is_our_own_and_not_that_of_a_repository_around_us(tmp_path):
+    source = tmp_path / "venv" / "module.py"
+    source.parent.mkdir()
+    source.touch()
+    git = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@b.c"]
+    subprocess.run([*git, "init", "--quiet"], check=True)
+    subprocess.run([*git, "commit", "--quiet", "--allow-empty", "-m", "theirs"], check=True)
+    assert _revision(source) is None
+    subprocess.run([*git, "add", "."], check=True)
+    subprocess.run([*git, "commit", "--quiet", "-m", "ours"], check=True)
+    head = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
+    assert _revision(source) == head
+
+
 def test_unknown_training_argument_is_a_recipe_error(windows, scratch_recipe, tmp_path):
     with pytest.raises(RecipeError, match="learning_rte"):
         run(tmp_path / "r.yaml", scratch_recipe(windows, tmp_path / "x", training="learning_rte: 1"))
@@ -176,5 +207,5 @@ def test_windows_longer_than_the_model_hears_are_refused(base, windows, tmp_path
     rows = (windows.parent / "train.jsonl").read_text().replace('"duration": 2.0', '"duration": 2.5')
     (windows.parent / "long.jsonl").write_text(rows)
     recipe = f"{{data: {{train: {windows.parent / 'long.jsonl'}}}, out: {tmp_path / 'o'}, model: {{base: {base}}}}}"
-    with pytest.raises(ManifestError, match=r"long\.jsonl:1: a window of 2\.5 s, but the model hears 2 s"):
+    with pytest.raises(ManifestError, match=r"long\.jsonl.*\b1: a window of 2\.5 s, but the model hears 2 s"):
         run(tmp_path / "r.yaml", recipe, set=["training.use_cpu=true"])

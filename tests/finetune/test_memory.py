@@ -1,6 +1,10 @@
 from __future__ import annotations
 
 import dataclasses
+import json
+import re
+import shutil
+from pathlib import Path
 
 import pytest
 import torch
@@ -13,6 +17,7 @@ from lsa_whisper.finetune.memory import SHAPES, Job, Limits, Resources, Shape, W
 from lsa_whisper.finetune.memory.activations import Load, Widths, decoder_layer, encoder_layer
 from lsa_whisper.finetune.memory.counted import Counted, adapter_numbers, trained_weights
 from lsa_whisper.finetune.memory.shape import recipe_shape, shape_of
+from lsa_whisper.finetune.memory.way import flat
 from lsa_whisper.finetune.model import freeze, with_adapter
 from lsa_whisper.finetune.recipe import Adapter, Model, Offload
 
@@ -171,7 +176,7 @@ def test_what_is_recommended_is_a_recipe_and_fits(model, gpus):
     estimate = estimate_memory(model, gpus=gpus, gpu_memory=16, host_memory=64)
     best = estimate.recommended.largest_batch()
     assert best.fits and "recommended: fits with" in estimate.table()
-    overrides = best.overrides().replace("--set ", "").split()
+    overrides = [f"{place}={json.dumps(value)}" for place, value in flat(best.settings())]
     overrides.append(f"model.base=openai/whisper-{model}")
     said = recipes.parse("{data: {train: t}, out: o, model: {base: b}}", set=overrides)
     again = estimate_run(said, best.job.limits)
@@ -252,6 +257,65 @@ def test_the_nearest_plan_keeps_the_effective_batch():
     overrides = [word for word in str(refused.value).split() if "=" in word]
     sizes = {word.split("=")[0].split(".")[-1]: word.split("=")[1].rstrip(";") for word in overrides}
     assert int(sizes["per_device_train_batch_size"]) * int(sizes["gradient_accumulation_steps"]) == 32
+
+
+@pytest.mark.parametrize("gpus", [0, 1, 4])
+@pytest.mark.parametrize(
+    "said",
+    [
+        ("training.bf16=true",),
+        ("precision=bf16",),
+        ("precision=pure-bf16",),
+        ("precision=fp8",),
+        ("training.fp16=true",),
+        ("optimizer=adamw-8bit", "precision=bf16"),
+        ("training.optim=adamw_bnb_8bit", "training.bf16=true"),
+        ("optimizer=adafactor", "precision=bf16"),
+        ("strategy=zero3", "offload.parameters=cpu", "precision=bf16", "deepspeed.steps_per_print=1"),
+        ("strategy=zero3", "offload.optimizer=nvme", "offload.parameters=cpu", "offload.path=s", "precision=bf16"),
+        ("strategy=fsdp2", "fsdp.low_ram=true", "precision=bf16"),
+        ("loss.stay_near_base=0.1", "precision=bf16"),
+        ("adapter.rank=32", "adapter.quantize=8bit", "precision=bf16"),
+        ("auto_micro_batch=true", "training.gradient_accumulation_steps=2"),
+        ("model.train=decoder", "precision=bf16"),
+    ],
+    ids="; ".join,
+)
+def test_every_remedy_is_a_recipe_that_fits(said, gpus):
+    """On machines small and large: what is printed after 'nearest that fits' is accepted, and fits."""
+    base = "{data: {train: none.jsonl}, out: o, model: {base: openai/whisper-large-v3}}"
+    recipe, found = recipes.parse(base, set=[*said, "training.per_device_train_batch_size=16"]), 0
+    for gib, host in ((8, 32), (12, 200), (24, 20)):
+        resources = Resources(Limits(gpus, gib if gpus else 0, host, 60), processes=gpus or 1, here=gpus or 1)
+        try:
+            require_fit(recipe, resources)
+        except RecipeError as refused:
+            if remedy := re.search("nearest that fits: (.*); --force", str(refused)):
+                overrides = re.findall("--set ([^ ]+)", remedy[1])
+                assert require_fit(recipes.changed(recipe, overrides), resources) is not None
+                found += 1
+    assert found
+
+
+def test_a_swap_folder_on_another_disk_takes_no_room_from_the_checkpoints(tmp_path):
+    swapped = ("strategy=zero3", "offload.optimizer=nvme", f"offload.path={tmp_path / 'not' / 'yet'}")
+    recipe = recipes.parse(RECIPE, set=[*swapped, f"out={tmp_path / 'out'}", "training.use_cpu=true"])
+    limits = Resources.of_this_machine(recipe).limits
+    assert not limits.swap_apart and limits.disk_gib == pytest.approx(shutil.disk_usage(tmp_path).free / 2**30, rel=0.1)
+    together, apart = (
+        estimate_run(recipe, dataclasses.replace(limits, swap_apart=elsewhere)).disk_gib for elsewhere in (False, True)
+    )
+    assert together - apart == pytest.approx(16 * Counted.of(SHAPES["large-v3"]).trained / 2**30)
+    for other in map(Path, ("/dev/shm", "/proc")):
+        if other.exists() and other.stat().st_dev != tmp_path.stat().st_dev:
+            again = recipes.changed(recipe, [f"offload.path={other / 'swap'}"])
+            assert Resources.of_this_machine(again).limits.swap_apart
+
+
+def test_what_fsdp_moves_to_the_host_is_planned_there():
+    kept, moved = (needed("strategy=fsdp2", f"offload.parameters={place}", gpus=4) for place in ("none", "cpu"))
+    assert moved.parts.optimizer == moved.parts.weights == 0 < kept.parts.optimizer
+    assert moved.way.is_accepted
 
 
 def test_a_model_that_is_not_here_yet_is_not_refused():

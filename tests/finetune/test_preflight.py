@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import importlib
 import os
 import time
 
@@ -7,13 +8,17 @@ import pytest
 import torch
 
 from lsa_whisper import checkpoint
+from lsa_whisper.demo import _quoted
 from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetune import finetune
 from lsa_whisper.finetune import recipe as recipes
+from lsa_whisper.finetune.launch import check_processes
 from lsa_whisper.finetune.memory import Limits, Resources
-from lsa_whisper.finetune.memory.shortage import advice, is_shortage, smaller
+from lsa_whisper.finetune.memory.shortage import advice, smaller
 from lsa_whisper.finetune.preflight import preflight
+from lsa_whisper.machine import is_out_of_memory
 
+launching = importlib.import_module("lsa_whisper.finetune.launch")  # the package's own name is the function in it
 TINY = "{data: {train: t.jsonl}, out: o, model: {base: openai/whisper-tiny}, training: {use_cpu: true}}"
 PLENTY = Resources(Limits(0, 0.0, 500, 500))
 
@@ -69,13 +74,49 @@ def test_finetune_refuses_and_force_overrides(windows, scratch_recipe, tmp_path,
     assert finetune(tmp_path / "r.yaml", say=lambda _: None, force=True).steps == 1
 
 
-def test_force_reaches_the_processes_of_a_run():
+@pytest.mark.parametrize("force", [False, True])
+def test_force_and_the_folder_reach_the_processes_of_a_run(force, tmp_path, monkeypatch):
+    """Also a folder whose name YAML would cut at a comment, or read as a number."""
     from lsa_whisper.cli import training
-    from lsa_whisper.finetune import _FORCE
 
-    assert training.FORCE == _FORCE
-    assert training.finetune.make_context("finetune", ["r.yaml"]).params["force"] is False
-    assert training.finetune.make_context("finetune", ["r.yaml", "--force"]).params["force"] is True
+    (tmp_path / "r.yaml").write_text(TINY)
+    out = tmp_path / "study #2" / "2024"
+    out.parent.mkdir()
+
+    class Started(Exception):  # noqa: N818
+        pass
+
+    def start(words, processes, logs):
+        raise Started(words)
+
+    monkeypatch.setattr(launching, "_start", start)
+    with pytest.raises(Started) as started:
+        finetune(tmp_path / "r.yaml", processes=2, out=out, force=force)
+    _, *words = started.value.args[0]
+    given = training.finetune.make_context("finetune", list(words)).params
+    assert given["force"] is force and recipes.read(given["recipe"], set=given["set"]).out == str(out)
+
+
+def test_the_demo_names_its_folders_so_that_they_are_read_again():
+    said = [f"out={_quoted('2024')}", f"model.base={_quoted('study #2')}"]
+    recipe = recipes.parse(TINY, set=said)
+    assert (recipe.out, recipe.model.base) == ("2024", "study #2")
+
+
+def test_processes_that_cannot_train_together_are_one_sentence(monkeypatch):
+    recipe = recipes.parse(TINY, set=["training.use_cpu=false", "auto_micro_batch=true"])
+    check_processes(recipe, 1)
+    with pytest.raises(RecipeError, match="auto_micro_batch: of several processes"):
+        check_processes(recipe, 2)
+    with pytest.raises(RecipeError, match="--processes: 1 or more, not 0"):
+        check_processes(recipe, 0)
+    recipe = recipes.changed(recipe, ["auto_micro_batch=false"])
+    check_processes(recipe, 2)  # no GPU: the processor serves any number
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    check_processes(recipe, 2)
+    with pytest.raises(RecipeError, match="--processes: 3 need a GPU each, and there are 2; use --processes 2"):
+        check_processes(recipe, 3)
+    check_processes(recipes.changed(recipe, ["training.use_cpu=true"]), 3)
 
 
 def test_advice_names_the_cheapest_change_first():
@@ -87,15 +128,24 @@ def test_advice_names_the_cheapest_change_first():
         said.index("per_device_train_batch_size=3") < said.index("gradient_checkpointing=true") < said.index("adapter")
     )
     assert "gradient_accumulation_steps=4" in said
+    goes_on = said.index("called again, the run goes on from its last saved step")
+    assert said.index("gradient_checkpointing=true") < goes_on < said.index("begin anew with an adapter")
+    swapping = recipes.changed(recipe, ["strategy=zero3", "offload.optimizer=nvme", "offload.path=s"])
+    assert "goes on" not in advice(swapping)
+    least = ["adapter.rank=16", "training.gradient_checkpointing=true", "training.per_device_train_batch_size=1"]
+    assert advice(recipes.changed(recipe, least)).endswith(
+        "or begin anew with a smaller model, or an adapter of lower rank"
+    )
     assert smaller(recipes.parse(TINY, set=["training.per_device_train_batch_size=1"])) is None
 
 
 def test_what_is_a_shortage():
-    assert is_shortage(torch.OutOfMemoryError("CUDA out of memory")) and is_shortage(MemoryError())
+    assert is_out_of_memory(torch.OutOfMemoryError("CUDA out of memory")) and is_out_of_memory(MemoryError())
+    assert is_out_of_memory(RuntimeError("CUDA failed with error out of memory"))  # CTranslate2's
     with pytest.raises(RuntimeError) as refused:
         torch.empty(2**60)
-    assert is_shortage(refused.value)
-    assert not is_shortage(RuntimeError("mat1 and mat2 shapes cannot be multiplied"))
+    assert is_out_of_memory(refused.value)
+    assert not is_out_of_memory(RuntimeError("mat1 and mat2 shapes cannot be multiplied"))
 
 
 @pytest.fixture

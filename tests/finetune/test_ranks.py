@@ -22,6 +22,18 @@ def test_srun_gives_every_process_its_place():
     assert found == {"RANK": "5", "WORLD_SIZE": "8", "LOCAL_RANK": "1", "MASTER_ADDR": "gpu03"}
 
 
+@pytest.mark.parametrize(
+    ("said", "here"),
+    [
+        ({"SLURM_STEP_TASKS_PER_NODE": "4(x2)"}, "4"),
+        ({"SLURM_STEP_TASKS_PER_NODE": "5,3", "SLURM_NODEID": "1", "SLURM_NTASKS_PER_NODE": "5"}, "3"),
+        ({"SLURM_NTASKS_PER_NODE": "4"}, "4"),
+    ],
+)
+def test_srun_says_how_many_processes_share_a_node(said, here):
+    assert ranks.from_slurm(STEP | said)["LOCAL_WORLD_SIZE"] == here
+
+
 @pytest.mark.parametrize(("gpus", "local"), [("0,1,2,3", "1"), ("2", "0"), ("", "1")])
 def test_a_process_that_is_shown_one_gpu_finds_it_under_nought(gpus, local):
     assert ranks.from_slurm(STEP | {"CUDA_VISIBLE_DEVICES": gpus})["LOCAL_RANK"] == local

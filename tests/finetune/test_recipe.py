@@ -53,6 +53,15 @@ def test_all_problems_are_reported_at_once():
         ("evaluation.metric=bleu", "evaluation.metric: one of wer_verbatim"),
         ("precision=int8", "precision: one of fp32"),
         ("optimizer=sgd", "optimizer: one of adamw"),
+        ("data.workers=-1", "data.workers: 0 or more, not -1"),
+        ("model.context_s=-3", "model.context_s: whole seconds from 1 on, not -3"),
+        ("model.context_s=2.5", "model.context_s: whole seconds from 1 on, not 2.5"),
+        ("model.ctc_weight=-1", "model.ctc_weight: 0 or more, not -1"),
+        ("training.per_device_train_batch_size=eight", "batch_size: a whole number from 1 on, not 'eight'"),
+        ("training.gradient_accumulation_steps=null", "steps: a whole number from 1 on, not None"),
+        ("training.output_dir=elsewhere", "training.output_dir: the recipe's out says where"),
+        ("training.seed=3", "training.seed: the recipe's seed says it"),
+        ("training.data_seed=3", "training.data_seed: the recipe's seed decides"),
         ("seed", "write section.key=value"),
         ("out.x=1", "not a section"),
     ],
@@ -67,6 +76,12 @@ def test_contradictions(override, problem):
     [
         (["adapter.rank=16", "model.train=decoder"], "say adapter.parts instead"),
         (["adapter.rank=16", "model.top_layers=2"], "leave one of the two out"),
+        (
+            ["adapter.rank=16", "model.decoder_layers=4"],
+            "model.decoder_layers: .*adapter on that checkpoint by a second",
+        ),
+        (["adapter.rank=16", "model.context_s=6"], "model.context_s: .*adapter on that checkpoint by a second"),
+        (["adapter.rank=16", "model.ctc_weight=1"], "model.ctc_weight: .*adapter on that checkpoint by a second"),
         (["strategy=zero3", "model.decoder_layers=4"], "zero3 cannot add layers"),
         (
             [
@@ -94,6 +109,34 @@ def test_contradictions(override, problem):
 def test_settings_that_do_not_go_together(overrides, problem):
     with pytest.raises(RecipeError, match=problem):
         recipes.parse(GOOD, set=overrides)
+
+
+@pytest.mark.parametrize(
+    ("override", "problem"),
+    [
+        ("d_model=7", "d_model: an even number from 4 on that its 1 heads divide, not 7"),
+        ("heads=3", "d_model: an even number from 4 on that its 3 heads divide, not 8"),
+        ("heads=0", "heads: 1 or more, not 0"),
+        ("decoder_layers=0", "decoder_layers: 1 or more, not 0"),
+        ("context_s=2.5", "context_s: whole seconds from 1 on, not 2.5"),
+        ("vocabulary=100", "vocabulary: 256 or more"),
+        ("dropout=1", "dropout: from 0 up to 1"),
+    ],
+)
+def test_a_shape_that_no_model_has(override, problem):
+    shape = "model: {scratch: {d_model: 8, encoder_layers: 1, decoder_layers: 1, heads: 1}}"
+    text = GOOD.replace("model: {base: m}", shape)
+    assert not list(recipes.parse(text).model.scratch.problems())
+    with pytest.raises(RecipeError, match=rf"model\.scratch\.{problem}"):
+        recipes.parse(text, set=[f"model.scratch.{override}"])
+
+
+def test_a_recipe_that_is_changed_is_checked_like_one_that_is_read():
+    recipe = recipes.parse(GOOD, set=["adapter.targets=[q_proj, fc1]", "training.learning_rate=1e-5"])
+    assert recipes.changed(recipe, []) == recipe
+    assert recipes.changed(recipe, ["seed=3"]) == dataclasses.replace(recipe, seed=3)
+    with pytest.raises(RecipeError, match="one of single"):
+        recipes.changed(recipe, ["strategy=zero4"])
 
 
 def test_nvme_needs_a_path():

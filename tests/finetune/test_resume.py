@@ -13,8 +13,9 @@ from transformers import TrainerControl
 
 from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetune import finetune, resume, stop
-from lsa_whisper.finetune.recipe import Offload, parse
+from lsa_whisper.finetune.recipe import Offload, changed, parse
 
+SUBJECT = {"model": {"base": "m"}, "adapter": None, "data": "0"}
 SAVING = "save_strategy: steps, save_steps: 1, save_total_limit: 3"
 
 
@@ -150,25 +151,71 @@ def test_ctrl_c_saves_the_step_and_says_how_to_go_on(windows, scratch_recipe, tm
     assert losses(out) == pytest.approx(undisturbed, abs=1e-6)
 
 
+def test_ctrl_c_of_a_run_that_cannot_go_on_does_not_promise_it(windows, scratch_recipe, tmp_path, monkeypatch):
+    """Of a KeyboardInterrupt the command line says that the same command goes on."""
+    path, lines = tmp_path / "r.yaml", []
+    path.write_text(scratch_recipe(windows, tmp_path / "out"))
+    monkeypatch.setattr("lsa_whisper.finetune.run.can_go_on", lambda _: False)
+
+    def say(line):
+        lines.append(line)
+        if line.startswith("step 1/"):
+            os.kill(os.getpid(), signal.SIGINT)
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(SystemExit) as ended:
+            finetune(path, say=say)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert ended.value.code == 130 and lines[-1].endswith("it cannot go on")
+
+
 def test_another_strategy_or_number_of_processes_is_one_sentence(tmp_path):
     recipe = parse("{data: {train: t}, out: o, model: {base: m}, strategy: zero3}")
     folder = tmp_path / "checkpoint-5"
     folder.mkdir()
-    resume.mark_whole(folder, recipe, 2)
-    resume.check_fits(folder, recipe, 2)
+    resume.mark_whole(folder, recipe, 2, {})
+    resume.check_fits(folder, recipe, 2, SUBJECT)  # older marks do not say what was trained, and on what
     with pytest.raises(RecipeError, match=r"saved by 2 processes.*this run has 1; go on with --processes 2"):
-        resume.check_fits(folder, recipe, 1)
+        resume.check_fits(folder, recipe, 1, SUBJECT)
     with pytest.raises(RecipeError, match="saved under zero3, not single or ddp"):
-        resume.check_fits(folder, dataclasses.replace(recipe, strategy="ddp"), 2)
+        resume.check_fits(folder, dataclasses.replace(recipe, strategy="ddp"), 2, SUBJECT)
     with pytest.raises(RecipeError, match="moved to NVMe"):
-        resume.check_fits(folder, dataclasses.replace(recipe, offload=Offload("nvme", path="/fast")), 2)
+        resume.check_fits(folder, dataclasses.replace(recipe, offload=Offload("nvme", path="/fast")), 2, SUBJECT)
+
+
+def test_another_model_adapter_or_manifest_is_one_sentence(windows, scratch_recipe, tmp_path):
+    recipe = parse(f"{{data: {{train: {windows}}}, out: o, model: {{base: m}}, adapter: {{rank: 16}}}}")
+    folder = tmp_path / "checkpoint-5"
+    folder.mkdir()
+    resume.mark_whole(folder, recipe, 1, resume.subject(recipe))
+    resume.check_fits(folder, recipe, 1, resume.subject(recipe))
+    other = tmp_path / "other.jsonl"
+    other.write_text(windows.read_text() * 2)
+    for override, said in (
+        ("model.base=n", "saved with model.base 'm', not 'n'; go on with that, or remove"),
+        ("adapter.rank=32", "saved with adapter.rank 16, not 32"),
+        ("adapter=null", "saved with adapter.rank 16, not None"),
+        (f"data.train={other}", "saved in training on other data than .*other.jsonl holds now"),
+    ):
+        another = changed(recipe, [override])
+        with pytest.raises(RecipeError, match=said):
+            resume.check_fits(folder, another, 1, resume.subject(another))
+
+
+def test_a_run_goes_on_with_what_it_began_with_alone(stopped):
+    path, folder = stopped
+    with pytest.raises(RecipeError, match=r"checkpoint-3: saved with model.scratch"):
+        finetune(path, set=["model.scratch.dropout=0.5"], say=lambda _: None)
+    assert (folder / "checkpoint-3").is_dir()
 
 
 def test_whole_copies_go_on_in_any_number_of_processes(tmp_path):
     recipe = parse("{data: {train: t}, out: o, model: {base: m}}")
     (tmp_path / "checkpoint-5").mkdir()
-    resume.mark_whole(tmp_path / "checkpoint-5", recipe, 1)
-    resume.check_fits(tmp_path / "checkpoint-5", dataclasses.replace(recipe, strategy="ddp"), 2)
+    resume.mark_whole(tmp_path / "checkpoint-5", recipe, 1, SUBJECT)
+    resume.check_fits(tmp_path / "checkpoint-5", dataclasses.replace(recipe, strategy="ddp"), 2, SUBJECT)
 
 
 def test_an_echo_of_the_signal_changes_nothing_and_ctrl_c_again_ends_at_once(monkeypatch):

@@ -12,11 +12,14 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 from lsa_whisper import checkpoint, machine
 from lsa_whisper.finetune import finetune
 from lsa_whisper.finetune import recipe as recipes
 from lsa_whisper.finetune.memory import Limits, estimate_run
+from lsa_whisper.finetune.memory.way import flat
+from lsa_whisper.finetune.trainer import training_arguments
 
 RECIPES = sorted((Path(__file__).parents[2] / "recipes").glob("whisper-*.yaml"))
 NEEDS = re.compile(r"(\d+) GPUs? of (\d+) GB, a host with (\d+) GB(?:, (\d+) GB on a fast local disk)?")
@@ -56,6 +59,17 @@ def test_it_fits_what_it_says_it_needs_and_not_a_quarter_of_it(path):
     assert plan.fits, f"{plan.strategy}: lacks {plan.lacks}"
     quarter = Limits(gpus, gpu_gb / 4, 0.93 * host_gb / 4, disk_gb and disk_gb / 4)
     assert not estimate_run(recipe, quarter).fits, "a quarter would do: the comment asks for too much"
+
+
+@pytest.mark.parametrize("path", [path for path in RECIPES if path.stem.endswith("lora")], ids=lambda path: path.stem)
+def test_the_evaluation_that_the_docs_show_goes_with_it(path, tmp_path):
+    page = (Path(__file__).parents[2] / "docs" / "your-corpus.md").read_text("utf-8")
+    shown = yaml.safe_load(re.search(r"```yaml\n(.*?)```", page, re.DOTALL)[1])
+    said = [f"{key}={value}" for key, value in flat(shown)]
+    arguments = training_arguments(recipes.read(path, set=[*said, "training.use_cpu=true"]), tmp_path)
+    assert arguments.save_steps == arguments.eval_steps == shown["evaluation"]["every"]
+    last = recipes.read(path, set=["data.dev=d", "evaluation.keep_best=false", "training.use_cpu=true"])
+    assert training_arguments(last, tmp_path).save_steps == last.training["save_steps"]
 
 
 @pytest.fixture(scope="module")

@@ -141,7 +141,8 @@ def estimate_run(recipe: Recipe, limits: Limits, *, processes: int = 1, label_to
     Raises:
         CheckpointError: If its model is neither on this machine nor of a known size.
     """
-    saves = recipe.training.get("save_strategy", "no") != "no"
+    keeps_best = recipe.evaluation is not None and recipe.evaluation.keep_best
+    saves = keeps_best or recipe.training.get("save_strategy", "no") not in ("no", False)
     job = Job(recipe_shape(recipe), limits, recipe.model, recipe.data.workers, processes, saves)
     way = choice.of_recipe(recipe)
     if way.strategy == "single" and max(limits.gpus, processes) > 1:

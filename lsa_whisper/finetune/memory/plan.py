@@ -11,7 +11,7 @@ from lsa_whisper.finetune.memory.activations import Load
 from lsa_whisper.finetune.memory.counted import Counted
 from lsa_whisper.finetune.memory.gpu import Parts
 from lsa_whisper.finetune.memory.shape import Shape
-from lsa_whisper.finetune.memory.way import Way, flat
+from lsa_whisper.finetune.memory.way import Way
 from lsa_whisper.finetune.recipe import Model
 from lsa_whisper.machine import GIB
 
@@ -24,12 +24,17 @@ COMFORTABLE = 0.9
 
 @dataclass(frozen=True)
 class Limits:
-    """What there is: GPUs (none: train on the processor), GiB of each, GiB of host and disk where they are known."""
+    """What there is: GPUs (none: train on the processor), GiB of each, GiB of host and disk where they are known.
+
+    Attributes:
+        swap_apart: Whether the folder to swap to lies on another disk, so that swap files take none of ``disk_gib``.
+    """
 
     gpus: int = 1
     gpu_gib: float = 24.0
     host_gib: float | None = None
     disk_gib: float | None = None
+    swap_apart: bool = False
 
 
 @dataclass(frozen=True)
@@ -103,8 +108,9 @@ class Plan:
 
     @property
     def disk_gib(self) -> float:
-        """Swap files and checkpoints."""
-        return self.parts.disk / GIB
+        """Checkpoints and, unless they lie on another disk, swap files."""
+        elsewhere = gpu.swap(self.counted, self.way) if self.job.limits.swap_apart else 0
+        return (self.parts.disk - elsewhere) / GIB
 
     @property
     def lacks(self) -> tuple[str, ...]:
@@ -132,22 +138,9 @@ class Plan:
         fits = on_gpu and on_host and larger.load.batch <= LARGEST_BATCH
         return larger.largest_batch() if fits else self
 
-    def settings(self, *, effective_batch: int | None = None) -> dict[str, Any]:
-        """Return what a recipe must say for this plan.
-
-        Args:
-            effective_batch: Windows per GPU and optimizer step; accumulation makes them up from the plan's batch.
-        """
+    def settings(self) -> dict[str, Any]:
+        """Return what a recipe must say for this plan."""
         training: dict[str, Any] = {"per_device_train_batch_size": self.load.batch}
-        if effective_batch:
-            training["gradient_accumulation_steps"] = -(-effective_batch // self.load.batch)
         training |= {"gradient_checkpointing": True} if self.load.checkpointing else {}
         chosen = self.way.settings
         return chosen | {"training": chosen.get("training", {}) | training}
-
-    def overrides(self, *, effective_batch: int | None = None) -> str:
-        """Return the same as words for the command line."""
-        return " ".join(
-            f"--set {place}={str(value).lower() if isinstance(value, bool) else value}"
-            for place, value in flat(self.settings(effective_batch=effective_batch))
-        )

@@ -8,12 +8,13 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from lsa_whisper.errors import RecipeError
-from lsa_whisper.finetune.memory.check import smaller_batches
 from lsa_whisper.finetune.memory.estimate import load_of
+from lsa_whisper.finetune.memory.remedy import smaller_batches
 from lsa_whisper.finetune.recipe import Recipe
+from lsa_whisper.finetune.resume import can_go_on
+from lsa_whisper.machine import is_out_of_memory
 
 Done = TypeVar("Done")
-_ON_A_CPU = ("can't allocate memory", "not enough memory")
 
 
 def within_memory(recipe: Recipe, train: Callable[[Recipe], Done], say: Callable[[str], None]) -> Done:
@@ -26,7 +27,7 @@ def within_memory(recipe: Recipe, train: Callable[[Recipe], Done], say: Callable
         try:
             return train(recipe)
         except Exception as error:  # CUDA, the host's allocator and Python each have their own
-            if not is_shortage(error):
+            if not is_out_of_memory(error):
                 raise
             less = smaller(recipe) if recipe.auto_micro_batch else None
             if less is None:
@@ -46,15 +47,6 @@ def _free() -> None:
         torch.cuda.empty_cache()
 
 
-def is_shortage(error: BaseException) -> bool:
-    """Tell whether an error says that memory ran out, on a GPU or on the host."""
-    import torch
-
-    if isinstance(error, torch.OutOfMemoryError | MemoryError):
-        return True
-    return isinstance(error, RuntimeError) and any(words in str(error) for words in _ON_A_CPU)
-
-
 def smaller(recipe: Recipe) -> Recipe | None:
     """Return the recipe with a smaller micro-batch and as many more of them for each step; ``None`` for one of 1.
 
@@ -72,7 +64,7 @@ def smaller(recipe: Recipe) -> Recipe | None:
 def advice(recipe: Recipe) -> str:
     """Return the sentence about what to change, the cheapest change first."""
     load = load_of(recipe, None, 1)
-    changes = []
+    changes, anew = [], []
     if (less := smaller(recipe)) is not None:
         training = less.training
         changes.append(
@@ -83,6 +75,10 @@ def advice(recipe: Recipe) -> str:
     if not load.checkpointing:
         changes.append("training.gradient_checkpointing=true")
     if recipe.adapter is None:
-        changes.append("an adapter, or a strategy that moves more off the GPU (lsa-whisper estimate-memory lists them)")
-    what = "; or ".join(changes) or "a smaller model, or an adapter of lower rank; or end what else uses the memory"
-    return f"out of memory with batch {load.batch}: set {what}; called again, the run goes on from its last saved step"
+        anew.append("an adapter, or a strategy that moves more off the GPU (lsa-whisper estimate-memory lists them)")
+    if not changes and not anew:
+        anew.append("a smaller model, or an adapter of lower rank")
+    goes_on = "; called again, the run goes on from its last saved step" if can_go_on(recipe) else ""
+    kept = f"set {'; or '.join(changes)}{goes_on}" if changes else f"end what else uses the memory{goes_on}"
+    begun = f"; or begin anew with {anew[0]}" if anew else ""
+    return f"out of memory with batch {load.batch}: {kept}{begun}"

@@ -75,10 +75,15 @@ class Way:
         return {"adamw-8bit": 2.1, "adafactor": 0.0}.get(self.optimizer, 4.0 if self.precision == "pure-bf16" else 8.0)
 
     @property
+    def said_offload(self) -> Offload:
+        """As a recipe says it: FSDP takes the optimizer along with the parameters without being told."""
+        return dataclasses.replace(self.offload, optimizer="none") if self.strategy == "fsdp2" else self.offload
+
+    @property
     def settings(self) -> dict[str, Any]:
         """What a recipe must say for it."""
         wanted: dict[str, Any] = {"strategy": self.strategy}
-        moved = {key: value for key, value in vars(self.offload).items() if value not in ("none", None)}
+        moved = {key: value for key, value in vars(self.said_offload).items() if value not in ("none", None)}
         wanted |= {"offload": moved} if moved else {}
         wanted |= {"adapter": {"rank": self.adapter.rank, "alpha": self.adapter.alpha}} if self.adapter else {}
         wanted |= {"precision": self.precision} if self.precision == "pure-bf16" else {}
@@ -121,7 +126,10 @@ def of_recipe(recipe: Recipe) -> Way:
         optimizer = "adamw-8bit"
     if training.get("optim") == "adafactor":
         optimizer = "adafactor"
-    return Way(recipe.strategy, recipe.offload, precision, optimizer, recipe.adapter)
+    offload = recipe.offload
+    if recipe.strategy == "fsdp2" and offload.parameters == "cpu":
+        offload = dataclasses.replace(offload, optimizer="cpu")
+    return Way(recipe.strategy, offload, precision, optimizer, recipe.adapter)
 
 
 def ways(adapter: Adapter | None, path: str = SWAP) -> tuple[Way, ...]:

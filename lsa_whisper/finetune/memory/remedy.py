@@ -1,0 +1,115 @@
+"""What is nearest to a recipe that does not fit, as overrides that the recipe accepts."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Iterator
+
+from lsa_whisper.errors import RecipeError
+from lsa_whisper.finetune import recipe as recipes
+from lsa_whisper.finetune.memory.activations import Load
+from lsa_whisper.finetune.memory.estimate import ways_on
+from lsa_whisper.finetune.memory.plan import Plan
+from lsa_whisper.finetune.memory.way import DEEPSPEED, Way, of_recipe
+from lsa_whisper.finetune.recipe import Fsdp, Recipe
+
+_UNSHARDED_ONLY = ("pure-bf16", "fp8")
+"""Precisions for which DeepSpeed and FSDP stand no chance: bf16 is the nearest that they have."""
+
+
+def remedy(plan: Plan, recipe: Recipe, estimate: Callable[[Recipe], Plan]) -> tuple[Plan, list[str]] | None:
+    """Return the nearest plan that fits and the overrides by which ``recipe`` becomes it, ``None`` if there is none.
+
+    Nothing is returned that the recipe with its overrides would not be: it is checked and estimated like any other.
+
+    Args:
+        plan: What the recipe needs as it stands.
+        recipe: What does not fit.
+        estimate: Plans a recipe for the same machine.
+    """
+    for other, precision in alternatives(plan, recipe):
+        if not other.fits:
+            continue
+        overrides = list(_differences(recipe, plan, other, precision))
+        try:
+            again = estimate(recipes.changed(recipe, overrides))
+        except RecipeError:
+            continue
+        if again.fits:
+            return again, overrides
+    return None
+
+
+def alternatives(plan: Plan, recipe: Recipe) -> Iterator[tuple[Plan, str | None]]:
+    """Yield other plans, the nearest first: layers computed again, smaller batches, other ways, a LoRA.
+
+    Beside each stands the precision that the recipe must change to, ``None`` where it keeps its own.
+    """
+    job, load = plan.job, plan.load
+    again = dataclasses.replace(load, checkpointing=True)
+    for same in (again, *smaller_batches(again)):
+        yield job.plan(plan.way, same), None
+    kept: list[tuple[str, str | None]] = [(plan.way.precision, None)]
+    kept += [("bf16", "bf16")] if recipe.precision in _UNSHARDED_ONLY else []
+    for precision, change in kept:
+        for way in _with_precision(precision, ways_on(job.limits, recipe)):
+            if job.can(way):
+                for same in (again, *smaller_batches(again)):
+                    yield job.plan(way, same), change
+
+
+def _with_precision(precision: str, ways: Iterable[Way]) -> Iterator[Way]:
+    """Yield each way once in the given precision, but for those that are about precision."""
+    yield from dict.fromkeys(
+        dataclasses.replace(way, precision=precision) for way in ways if way.precision in ("bf16", precision)
+    )
+
+
+def smaller_batches(load: Load) -> Iterator[Load]:
+    """Yield loads of fewer windows that make up the same batch when gradients are accumulated: 12, 6, 3, 1.
+
+    >>> [smaller.batch for smaller in smaller_batches(Load(batch=12))]
+    [6, 3, 1]
+    """
+    while load.batch > 1:
+        divisor = next(number for number in range(2, load.batch + 1) if load.batch % number == 0)
+        load = dataclasses.replace(load, batch=load.batch // divisor, accumulates=True)
+        yield load
+
+
+def _differences(recipe: Recipe, plan: Plan, other: Plan, precision: str | None) -> Iterator[str]:
+    """Yield ``section.key=value`` for all in which ``other`` is not what ``recipe`` says; what it must unsay, too."""
+    way = other.way
+    if way.strategy != plan.way.strategy:
+        yield f"strategy={way.strategy}"
+        yield from _left_behind(recipe, way)
+    for name in ("optimizer", "parameters", "path"):
+        place = getattr(way.said_offload, name)
+        if place != getattr(recipe.offload, name) and place is not None:
+            yield f"offload.{name}={place}"
+    if precision:
+        yield f"precision={precision}"
+    if way.optimizer != of_recipe(recipe).optimizer:
+        # What training.optim says cannot be left out by an override; AdamW has a word there.
+        said_there = "optim" in recipe.training and way.optimizer == "adamw"
+        yield "training.optim=adamw_torch" if said_there else f"optimizer={way.optimizer}"
+    if way.adapter and way.adapter != recipe.adapter:
+        yield from (f"adapter.{name}={getattr(way.adapter, name)}" for name in ("rank", "alpha"))
+    if other.load.batch != plan.load.batch:
+        whole = plan.load.batch * recipe.training.get("gradient_accumulation_steps", 1)
+        yield f"training.per_device_train_batch_size={other.load.batch}"
+        yield f"training.gradient_accumulation_steps={-(-whole // other.load.batch)}"
+    if other.load.checkpointing and not plan.load.checkpointing:
+        yield "training.gradient_checkpointing=true"
+
+
+def _left_behind(recipe: Recipe, way: Way) -> Iterator[str]:
+    """Yield what puts back the settings that only the recipe's own strategy knows."""
+    if way.strategy != "fsdp2":
+        plain = Fsdp()
+        differing = (name for name in vars(plain) if getattr(recipe.fsdp, name) != getattr(plain, name))
+        yield from (f"fsdp.{name}={str(getattr(plain, name)).lower()}" for name in differing)
+    if recipe.deepspeed and way.strategy not in DEEPSPEED:
+        yield "deepspeed={}"
+    if recipe.auto_micro_batch and way.strategy != "single":
+        yield "auto_micro_batch=false"
