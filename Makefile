@@ -53,7 +53,7 @@ coverage: $(READY)
 	set -e; for room in $(MEASURED:%.py=%); do echo "$$room"; \
 	  $(BIN)/python -m coverage report --include="lsa_whisper/$$room/*,lsa_whisper/$$room.py"; done
 
-# Whether the tests notice when the code that reads marks and scores them is changed; some hours on two cores.
+# Whether the tests notice when the code that reads marks and scores them is changed; some ten minutes of two cores.
 # It can be stopped, and goes on where it was.
 mutation: $(READY)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[mutation]'

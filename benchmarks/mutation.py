@@ -5,8 +5,9 @@ to ``None``) and runs the tests that go through it. A change is noticed when a t
 nothing notices are listed with ``mutmut results``, and shown with ``mutmut show NAME``. Some change nothing: a number
 format that numpy would choose itself, or a cost that every alignment of two files pays alike.
 
-What is tried is kept in mutants/: a run that was stopped goes on where it was. All of it takes some hours; a sample is
-the changes whose number within their function ends in certain digits, so every function has its share.
+What is tried is kept in mutants/: a run that was stopped goes on where it was. All of it takes some ten minutes of two
+cores; a sample is the changes whose number within their function ends in certain digits, so every function has its
+share. Each change is tried in a process that has called nothing yet: what is cached would hide it.
 
     python -m benchmarks.mutation
     python -m benchmarks.mutation --digits 1 6
