@@ -2,7 +2,8 @@
 
 Each case is a whole run in its own process: load, two steps, save. What is measured is the process's peak of resident
 memory; pages that only mirror a file (the weights while they are read) count in it, as they do in the plan. Sizes and
-cases that were measured in another call stay in the result, each with its date, also when they fail in this one.
+cases that were measured in another call stay in the result, each with its date and machine, also when they fail in this
+one.
 
     python -m benchmarks.memory_cpu --sizes tiny small
     python -m benchmarks.memory_cpu --sizes medium      # wants 20 GB free
@@ -113,7 +114,8 @@ def measured(size: str, case: str, folder: Path) -> dict[str, Any]:
     seconds = time.monotonic() - began
     shutil.rmtree(place / "out", ignore_errors=True)
     shutil.rmtree(swap)
-    figures: dict[str, Any] = {"date": date.today().isoformat(), "planned_gib": round(plan.host_gib, 2)}
+    figures: dict[str, Any] = {"date": date.today().isoformat(), "machine": result.machine()}
+    figures |= {"planned_gib": round(plan.host_gib, 2)}
     figures |= {"seconds_of_the_run": round(seconds)}
     if failed:
         return figures | {"failed": failed}

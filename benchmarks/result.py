@@ -27,7 +27,7 @@ def write(name: str, packages: tuple[str, ...], data: str, **figures: Any) -> Pa
         "command": f"python -m benchmarks.{name} {' '.join(sys.argv[1:])}".strip(),
         "date": date.today().isoformat(),
         "device": _device(),
-        "machine": f"{platform.machine()}, {os.cpu_count()} cores, {_processor()}",
+        "machine": machine(),
         "versions": {package: _version(package) for package in ("lsa-whisper", *packages)},
         "data": data,
     }
@@ -42,6 +42,11 @@ def last(name: str) -> dict[str, Any]:
     """Return what the benchmark left last; nothing where it left nothing."""
     path = FOLDER / f"{name}.json"
     return dict(json.loads(path.read_text("utf-8"))) if path.is_file() else {}
+
+
+def machine() -> str:
+    """Return what the figures are measured on."""
+    return f"{platform.machine()}, {os.cpu_count()} cores, {_processor()}"
 
 
 def _device() -> str:

@@ -197,9 +197,10 @@ def row(claim: Claim) -> str:
 
 
 def _machine(found: Figures) -> str:
-    """Return the GPU, or the processor where there was none."""
+    """Return the GPU, or the processor where there was none; of rows that come from several, all."""
     device = found.get("device", "cpu")
-    return found["machine"] if device == "cpu" else device
+    machines = dict.fromkeys(row.get("machine", found["machine"]) for row in found.get("rows", ()))
+    return (" and ".join(machines) or found["machine"]) if device == "cpu" else device
 
 
 def rewritten(text: str) -> str:
