@@ -9,7 +9,7 @@ Only safetensors are read (pickled weights can run code), and code that travels 
 Context, mel bands, vocabulary and special tokens are whatever the directory says; nothing here knows OpenAI's numbers.
 """
 
-from lsa_whisper.checkpoint.converted import Converted, load_converted
+from lsa_whisper.checkpoint.converted import Converted, load_converted, require_ctranslate2
 from lsa_whisper.checkpoint.exporting import export
 from lsa_whisper.checkpoint.exporting_ct2 import converted_once
 from lsa_whisper.checkpoint.folder import digest, is_converted, is_local
@@ -29,6 +29,7 @@ __all__ = [
     "is_local",
     "load",
     "load_converted",
+    "require_ctranslate2",
     "save",
     "timestamps",
 ]

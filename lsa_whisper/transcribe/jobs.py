@@ -122,7 +122,7 @@ def _run(
     if ray is not None:
         return on_cluster(ray, jobs, recordings, settings, wanted, processes, log)
     if settings.engine == "ct2":
-        checkpoint.require_ctranslate2("transcribe --engine ct2")
+        checkpoint.require_ctranslate2("the engine ct2")
     settings = settings.on(*placement(settings.device, settings.dtype, settings.engine))
     devices = devices_of(settings.device, processes, len(jobs))
     if len(devices) > 1:
