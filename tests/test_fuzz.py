@@ -11,6 +11,7 @@ EXAMPLES = int(os.environ.get("LSA_WHISPER_TEST_EXAMPLES", "1000")) // 20
 
 BROKE = {
     "chat": ["*CHI:\t&~x&~x&~x\x00&=laughs\n", "*CHI:\tb-xxx .\n"],  # only a part of the word is unintelligible
+    "tiers": ["*CHI:\t↫'↫b-b↫\n"],  # what is repeated holds no word
     "recipes": ["\n", '{"a\\nb": 1}', "a: !!bool perhaps", "a=[", "- a", "seed: 0x_"],
     "cards": ["name: a\nseed: 0x_\n", "name: a\nb: 2001-99-99\n", "[" * 2000],
 }

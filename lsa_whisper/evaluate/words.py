@@ -79,7 +79,8 @@ class FileWords:
             if event.kind in NON_WORDS or event.kind in RETRACES:
                 flags[event.start : event.end] = True
             elif event.kind is Disfluency.PART_WORD_REPETITION:
-                flags[event.start : event.end] |= [w.endswith("-") for w in self.words[event.start : event.end]]
+                for at in range(event.start, event.end):
+                    flags[at] |= self.words[at].endswith("-")
         return flags
 
 
