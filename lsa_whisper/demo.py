@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 import time
@@ -64,24 +63,20 @@ def _finetuned(
 ) -> dict[str, str]:
     """Prepare the data for ``model``'s context and train each recipe on them; return the checkpoints by name."""
     from lsa_whisper import checkpoint
+    from lsa_whisper.finetune.recipe import quoted
     from lsa_whisper.prepare import prepare
 
     context_s = checkpoint.load(model).context_s
     say(f"prepare: {corpus} in windows of up to {context_s:g} s")
     say(prepare([corpus], out / "data", context_s=context_s).table())
     say(f"finetune: {' and '.join(map(str, recipes))}, side by side")
-    overrides = [f"data.train={_quoted(out / 'data' / 'train.jsonl')}", f"model.base={_quoted(model)}", f"seed={seed}"]
+    overrides = [f"data.train={quoted(out / 'data' / 'train.jsonl')}", f"model.base={quoted(model)}", f"seed={seed}"]
     with ThreadPoolExecutor(len(recipes)) as pool:
         runs = [
             pool.submit(_finetune, name, recipe, overrides, out / name, say)
             for name, recipe in zip(ADAPTATIONS, recipes, strict=True)
         ]
     return {name: run.result() for name, run in zip(ADAPTATIONS, runs, strict=True)}
-
-
-def _quoted(path: str | Path) -> str:
-    """Return a path as an override must say it: YAML would read a number, or a comment, in many a name."""
-    return json.dumps(str(path), ensure_ascii=False)
 
 
 def _finetune(name: str, recipe: Path, overrides: list[str], out: Path, say: Callable[[str], None]) -> str:

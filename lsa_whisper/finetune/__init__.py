@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -54,8 +53,7 @@ def finetune(
         ManifestError: If the prepared data do not fit the model.
         CheckpointError: If the model to start from cannot be loaded.
     """
-    # Quoted: YAML would read a number, or a comment, in many a name.
-    overrides = [*set, f"out={json.dumps(str(out), ensure_ascii=False)}"] if out is not None else list(set)
+    overrides = [*set, f"out={recipes.quoted(out)}"] if out is not None else list(set)
     wanted = recipes.read(Path(recipe), set=overrides)
     join_slurm()
     check_processes(wanted, processes)

@@ -215,6 +215,15 @@ def changed(recipe: Recipe, set: Sequence[str]) -> Recipe:
     return _built(json.loads(json.dumps(dataclasses.asdict(recipe))), set, "recipe")
 
 
+def quoted(path: str | Path) -> str:
+    """Return a path as an override must say it: YAML would read a number, or a comment, in many a name.
+
+    >>> parse("{data: {train: t}, out: o, model: {base: m}}", set=[f"out={quoted('study #2/2024')}"]).out
+    'study #2/2024'
+    """
+    return json.dumps(str(path), ensure_ascii=False)
+
+
 def _built(raw: dict[str, Any], set: Sequence[str], path: str) -> Recipe:
     problems: list[str] = []
     for override in set:

@@ -8,7 +8,6 @@ import pytest
 import torch
 
 from lsa_whisper import checkpoint
-from lsa_whisper.demo import _quoted
 from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetune import finetune
 from lsa_whisper.finetune import recipe as recipes
@@ -98,7 +97,7 @@ def test_force_and_the_folder_reach_the_processes_of_a_run(force, tmp_path, monk
 
 
 def test_the_demo_names_its_folders_so_that_they_are_read_again():
-    said = [f"out={_quoted('2024')}", f"model.base={_quoted('study #2')}"]
+    said = [f"out={recipes.quoted('2024')}", f"model.base={recipes.quoted('study #2')}"]
     recipe = recipes.parse(TINY, set=said)
     assert (recipe.out, recipe.model.base) == ("2024", "study #2")
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from lsa_whisper import chat, plain_json
+from lsa_whisper.chat import Transcript
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.formats import SUFFIXES, serialize
+from lsa_whisper.transcribe.files.record import fingerprint
 from lsa_whisper.whole import cut_name, sweep, write_whole
 
 
@@ -39,17 +40,17 @@ class Made:
                     "output folder"
                 )
 
-    def write(self) -> None:
-        """Write the files, after a last look whose they are."""
+    def write(self, transcript: Transcript) -> None:
+        """Write the files of ``transcript``, the one at the target, after a last look whose they are."""
         if not self.paths:
             return
         self.verify()
         sweep(self._list, *self.paths.values())
-        transcript, known = chat.read(self._target), self._known()
+        known = self._known()
         for name, path in self.paths.items():
             text = serialize(transcript, name)
             write_whole(text, path)
-            known[path.name] = _digest(text.encode())
+            known[path.name] = fingerprint(text)
         write_whole(json.dumps(known) + "\n", self._list)
 
     def _known(self) -> dict[str, str]:
@@ -61,10 +62,6 @@ class Made:
 
     def _is_ours(self, name: str, known: str | None) -> bool:
         data = self.paths[name].read_bytes()
-        if _digest(data) == known:
+        if fingerprint(data) == known:
             return True
         return self._target.exists() and serialize(chat.read(self._target), name).encode() == data
-
-
-def _digest(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()[:16]

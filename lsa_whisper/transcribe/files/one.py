@@ -73,9 +73,10 @@ def transcribe_one(
         finished, note = is_finished(target, inputs), ""  # by another call too, for which this one has waited
         if not finished:
             note = _decode(settings, recording, target, inputs, turns, review=wanted.review, say=say)
-        made.write()
+        transcript = chat.read(target)
+        made.write(transcript)
         Partial(target, inputs).remove()
-    return Done(recording.path, target, finished, _counts(chat.read(target)), note)
+    return Done(recording.path, target, finished, _counts(transcript), note)
 
 
 def _who(wanted: Wanted, recording: Recording, target: Path, made: Made) -> tuple[Turns | None, Path | None]:

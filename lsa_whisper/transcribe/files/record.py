@@ -37,13 +37,13 @@ def digest_inputs(audio: Path, model: str, settings: Mapping[str, str]) -> str:
     """Return a name for the content of a recording, a model's digest and the settings together."""
     with audio.open("rb") as stream:
         sound = hashlib.file_digest(stream, "sha256").hexdigest()
-    return _short(json.dumps([sound, model, dict(sorted(settings.items()))]))
+    return fingerprint(json.dumps([sound, model, dict(sorted(settings.items()))]))
 
 
 def stamped(transcript: Transcript, inputs: str) -> Transcript:
     """Return the transcript with its record above the first utterance."""
     text = serialize(transcript)
-    line = f"@Comment:\tlsa-whisper record {inputs} {_short(text)}\n"
+    line = f"@Comment:\tlsa-whisper record {inputs} {fingerprint(text)}\n"
     at = next(match.start() for match in re.finditer(r"^(\*|@End)", text, re.MULTILINE))
     return parse(text[:at] + line + text[at:])
 
@@ -54,7 +54,7 @@ def read_record(path: Path) -> Record | None:
     found = _LINE.search(text)
     if not found:
         return None
-    return Record(found[1], _short(text[: found.start()] + text[found.end() :]) != found[2])
+    return Record(found[1], fingerprint(text[: found.start()] + text[found.end() :]) != found[2])
 
 
 def is_finished(target: Path, inputs: str) -> bool:
@@ -78,5 +78,7 @@ def is_finished(target: Path, inputs: str) -> bool:
     return False
 
 
-def _short(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+def fingerprint(content: str | bytes) -> str:
+    """Return sixteen letters that tell one content of a file from another."""
+    data = content if isinstance(content, bytes) else content.encode()
+    return hashlib.sha256(data).hexdigest()[:16]

@@ -11,6 +11,7 @@ from lsa_whisper import chat
 from lsa_whisper.chat import Participant, Transcript, Utterance, compose, utterance
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.labels import Labels, decode
+from lsa_whisper.manifest import is_unicode
 from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcribe.engines.decoder import DecodedWindow, Piece
 from lsa_whisper.transcribe.writing.attribute import Speakers, attributed
@@ -119,10 +120,8 @@ def verify_heading(heading: Heading, path: Path) -> None:
     empty.path = str(path)
     if problems := chat.check(empty):
         raise LsaWhisperError(f"{path}: {problems[0].message}; change the setting, or rename the recording")
-    try:
-        chat.serialize(empty).encode()
-    except UnicodeEncodeError as error:
-        raise LsaWhisperError(f"{path}: the recording's name is not UTF-8, which CHAT is in; rename it") from error
+    if not is_unicode(chat.serialize(empty)):
+        raise LsaWhisperError(f"{path}: the recording's name is not UTF-8, which CHAT is in; rename it")
 
 
 def place(drafts: Sequence[Utterance], duration_ms: int) -> list[Utterance]:
