@@ -45,10 +45,10 @@ test-batchalign: .venv-batchalign/.ready
 
 # Which lines and branches of the rooms without torch the tests go through; below 95 % in any room it fails. With the
 # usual number of generated texts it takes some three minutes of one core.
-MEASURED := chat labels evaluate manifest plain_yaml.py
+MEASURED := chat labels scoring evaluate manifest plain_yaml.py
 coverage: $(READY)
-	$(BIN)/python -m coverage run -m pytest -q -m 'not slow' tests/chat tests/evaluate tests/inspection \
-	  $(wildcard tests/test_labels*.py) tests/test_manifest.py tests/test_plain_yaml.py \
+	$(BIN)/python -m coverage run -m pytest -q -m 'not slow' tests/chat tests/scoring tests/evaluate tests/inspection \
+	  tests/labels tests/manifest tests/test_plain_yaml.py \
 	  $(addprefix lsa_whisper/,$(MEASURED))
 	set -e; for room in $(MEASURED:%.py=%); do echo "$$room"; \
 	  $(BIN)/python -m coverage report --include="lsa_whisper/$$room/*,lsa_whisper/$$room.py"; done

@@ -25,17 +25,17 @@ from hypothesis import strategies as st
 from benchmarks import result
 from lsa_whisper import chat, manifest
 from lsa_whisper.checkpoint.folder import verify
-from lsa_whisper.checkpoint.foreign import read_json
+from lsa_whisper.checkpoint.untrusted import read_json
 from lsa_whisper.corpus import read_card
 from lsa_whisper.errors import CorpusError, LsaWhisperError, ManifestError, RecipeError
-from lsa_whisper.evaluate.groups import Side
-from lsa_whisper.evaluate.runs import read_runs
-from lsa_whisper.evaluate.score import score
 from lsa_whisper.finetune import recipe
 from lsa_whisper.labels import Labels
-from lsa_whisper.transcribe.hearing.partial import Partial
-from lsa_whisper.transcribe.writing.confidence import load_calibration
-from lsa_whisper.transcribe.writing.turns import read_turns
+from lsa_whisper.scoring.groups import Side
+from lsa_whisper.scoring.score import score
+from lsa_whisper.training_runs import read_runs
+from lsa_whisper.transcribe.assembly.confidence import load_calibration
+from lsa_whisper.transcribe.assembly.speaker_turns import read_turns
+from lsa_whisper.transcribe.long_form.partial import Partial
 
 MARKS = (
     r"[/] [//] [///] [/-] [/?] [x~3] [:~a~b] [*] [+~x] < > (.) (1:05.) &-um &+b &~x &=laughs xxx www 0 . ? ! +... +/."

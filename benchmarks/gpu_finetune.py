@@ -28,9 +28,9 @@ import yaml
 
 from benchmarks import result
 from lsa_whisper import manifest
+from lsa_whisper.finetune.memory.configuration import Way, of_recipe
 from lsa_whisper.finetune.memory.estimate import load_of
 from lsa_whisper.finetune.memory.plan import Job, Limits
-from lsa_whisper.finetune.memory.way import Way, of_recipe
 from lsa_whisper.finetune.recipe import Adapter, Offload, read
 
 WAYS = {
@@ -176,9 +176,9 @@ def trainer(path: Path, folder: Path, batches: list[int]) -> None:
     """Train by the recipe with this project's own trainer; nothing is saved."""
     from transformers import TrainerCallback
 
-    from lsa_whisper.finetune.model import prepare_for_training, start
-    from lsa_whisper.finetune.strategy import join_processes
-    from lsa_whisper.finetune.trainer import SpeechTrainer
+    from lsa_whisper.finetune.distributed.strategy import join_processes
+    from lsa_whisper.finetune.training.model import prepare_for_training, start
+    from lsa_whisper.finetune.training.trainer import SpeechTrainer
     from lsa_whisper.labels import Labels
 
     recipe = read(path)

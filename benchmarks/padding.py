@@ -22,10 +22,10 @@ from benchmarks import result
 from lsa_whisper import manifest
 from lsa_whisper.checkpoint import Checkpoint
 from lsa_whisper.dataset import Collator, WindowDataset
-from lsa_whisper.finetune import scratch
-from lsa_whisper.finetune.loss import ExactLoss
 from lsa_whisper.finetune.recipe import Scratch
-from lsa_whisper.finetune.trim import LengthGroupedSampler, hear_any_length
+from lsa_whisper.finetune.training import new_model as scratch
+from lsa_whisper.finetune.training.loss import ExactLoss
+from lsa_whisper.finetune.training.trim import LengthGroupedSampler, hear_any_length
 from lsa_whisper.labels import Labels
 from lsa_whisper.prepare import prepare
 

@@ -2,7 +2,7 @@
 
 A small random Whisper learns twenty steps from twelve windows of made-up sound, in fp32 on the CPU, under each
 strategy, in full and as LoRA; losses, saved weights and the logits of what plain transformers and PEFT load are
-compared with those of one process. The same runs are the test ``tests/finetune/test_parity.py``.
+compared with those of one process. The same runs are the test ``tests/finetune/distributed/test_parity.py``.
 
     python -m benchmarks.parity
 """
@@ -25,9 +25,9 @@ import torch
 from benchmarks import result
 from lsa_whisper import checkpoint, manifest
 from lsa_whisper.finetune import finetune
-from lsa_whisper.finetune.launch import free_port
-from lsa_whisper.finetune.trainer import SpeechTrainer
-from lsa_whisper.finetune.zero import can_compile
+from lsa_whisper.finetune.distributed.launch import free_port
+from lsa_whisper.finetune.distributed.zero import can_compile
+from lsa_whisper.finetune.training.trainer import SpeechTrainer
 from tests.tiny_whisper import build_checkpoint, voice
 
 STEPS, WINDOWS, BATCH = 20, 12, 4

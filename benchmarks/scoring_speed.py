@@ -25,7 +25,7 @@ from benchmarks import result
 from lsa_whisper import chat
 from lsa_whisper.chat import Participant
 from lsa_whisper.evaluate import evaluate
-from lsa_whisper.evaluate.bootstrap import Resamples
+from lsa_whisper.scoring.bootstrap import Resamples
 from lsa_whisper.timespan import TimeSpan
 
 UTTERANCES = 100

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from lsa_whisper.errors import CorpusError, RecipeError
-from lsa_whisper.private import kept_from_others
+from lsa_whisper.umask import kept_from_others
 
 ADAPTATIONS = ("lora", "full")
 """The two ways the demo fine-tunes, each a recipe in ``recipes/demo-*.yaml``."""
@@ -81,7 +81,7 @@ def _finetuned(
 
 def _finetune(name: str, recipe: Path, overrides: list[str], out: Path, say: Callable[[str], None]) -> str:
     """Train in a process of its own: a model this small cannot keep two cores busy, two of them can."""
-    from lsa_whisper.finetune.launch import sharing_cores
+    from lsa_whisper.finetune.distributed.launch import sharing_cores
 
     settings = [part for override in overrides for part in ("--set", override)]
     command = [sys.executable, "-m", "lsa_whisper", "finetune", str(recipe), "--out", str(out), *settings]

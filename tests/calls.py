@@ -33,10 +33,10 @@ _CONTEXT.set_forkserver_preload(
         "lsa_whisper.inspection.page",
         "lsa_whisper.evaluate.report",
         "lsa_whisper.checkpoint",
-        "lsa_whisper.finetune.run",
-        "lsa_whisper.finetune.plot",
+        "lsa_whisper.finetune.training.run",
+        "lsa_whisper.finetune.training.plot",
         "lsa_whisper.transcribe.jobs",
-        "lsa_whisper.transcribe.engines.hf",
+        "lsa_whisper.decoding.transformers_engine",
     ]
 )
 PATIENCE_S = 300

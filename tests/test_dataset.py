@@ -140,8 +140,8 @@ def recordings(tmp_path_factory):
 
 def small(mels=80, context_s=4.0):
     """A checkpoint with features and tokenizer built here, and no weights."""
-    from lsa_whisper.finetune import scratch
     from lsa_whisper.finetune.recipe import Scratch
+    from lsa_whisper.finetune.training import new_model as scratch
 
     shape = Scratch(16, 1, 1, 2, mels=mels, context_s=context_s, target_positions=64)
     tokenizer = scratch.new_tokenizer([" yes / yes. no"], 300, context_s)

@@ -13,7 +13,7 @@ from packaging.specifiers import SpecifierSet
 from lsa_whisper import doctor as room
 from lsa_whisper import machine
 from lsa_whisper.doctor import Diagnosis, doctor
-from lsa_whisper.finetune.zero import can_compile
+from lsa_whisper.finetune.distributed.zero import can_compile
 from lsa_whisper.machine import Row, stale_locks
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from lsa_whisper.batchalign_engine.installed import require
 from lsa_whisper.errors import LsaWhisperError
-from lsa_whisper.private import kept_from_others
+from lsa_whisper.umask import kept_from_others
 
 ENGINE = "lsa"
 _PLACE = "batchalign.cli.transcribe"

@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from lsa_whisper import __version__, chat, checkpoint, disk
+from lsa_whisper.atomic_write import sweep
 from lsa_whisper.audio import Recording
 from lsa_whisper.batchalign_engine.installed import require
+from lsa_whisper.decoding.engines import placement
 from lsa_whisper.errors import AudioError, CheckpointError, DiskError, LsaWhisperError
 from lsa_whisper.lock import only_writer
-from lsa_whisper.private import kept_from_others
 from lsa_whisper.transcribe import Done, Transcribed
-from lsa_whisper.transcribe.engines.opening import placement
 from lsa_whisper.transcribe.files.progress import Meter
-from lsa_whisper.transcribe.files.record import digest_inputs, is_finished, stamped
+from lsa_whisper.transcribe.files.provenance import digest_inputs, is_finished, stamped
 from lsa_whisper.transcribe.jobs import find_jobs, run_jobs
 from lsa_whisper.transcribe.language import chat_code
 from lsa_whisper.transcribe.transcriber import verify_options
-from lsa_whisper.whole import sweep
+from lsa_whisper.umask import kept_from_others
 
 if TYPE_CHECKING:
     from lsa_whisper.batchalign_engine.backend import LsaWhisperBackend

@@ -14,8 +14,8 @@ from typing import Any
 
 from lsa_whisper import plain_json
 from lsa_whisper.checkpoint.folder import OUR_FILE, is_converted
-from lsa_whisper.checkpoint.foreign import read_json, verify_settings
 from lsa_whisper.checkpoint.loading import load_processor, quiet
+from lsa_whisper.checkpoint.untrusted import read_json, verify_settings
 from lsa_whisper.errors import CheckpointError, MissingExtraError
 from lsa_whisper.labels import Labels
 

@@ -14,7 +14,7 @@ from lsa_whisper.checkpoint.loading import Checkpoint, load
 from lsa_whisper.checkpoint.saving import save
 from lsa_whisper.checkpoint.vocabulary import decoder_prompt
 from lsa_whisper.errors import CheckpointError
-from lsa_whisper.private import kept_from_others
+from lsa_whisper.umask import kept_from_others
 
 _TOLERANCE = 1e-3
 

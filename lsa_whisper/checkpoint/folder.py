@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from uuid import uuid4
 
-from lsa_whisper.checkpoint.foreign import ADAPTER_FILE, read_json, verify_settings
+from lsa_whisper.checkpoint.untrusted import ADAPTER_FILE, read_json, verify_settings
 from lsa_whisper.disk import writing
 from lsa_whisper.errors import CheckpointError
 from lsa_whisper.lock import only_writer

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from lsa_whisper.checkpoint.folder import OUR_FILE, base_of, is_local, verify
-from lsa_whisper.checkpoint.foreign import ADAPTER_FILE, read_json
+from lsa_whisper.checkpoint.untrusted import ADAPTER_FILE, read_json
 from lsa_whisper.errors import CheckpointError
 from lsa_whisper.labels import Labels
 

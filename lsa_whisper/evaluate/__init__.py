@@ -10,23 +10,23 @@ from typing import Literal, overload
 from lsa_whisper import chat
 from lsa_whisper.chat import Utterance
 from lsa_whisper.errors import CorpusError, LsaWhisperError
-from lsa_whisper.evaluate import published as modes
-from lsa_whisper.evaluate import speakers as who
-from lsa_whisper.evaluate.bootstrap import FEWEST_SAMPLES, SAMPLES, Resamples
-from lsa_whisper.evaluate.counts import Detections, WordErrors
-from lsa_whisper.evaluate.file_scores import FileCounts, FileScores, Totals
-from lsa_whisper.evaluate.files import FileTable
-from lsa_whisper.evaluate.groups import Side
-from lsa_whisper.evaluate.normalize import normalize
 from lsa_whisper.evaluate.pairing import pair
 from lsa_whisper.evaluate.results import Difference, Evaluation
-from lsa_whisper.evaluate.runs import Run, Runs, read_runs
-from lsa_whisper.evaluate.score import Wanted, score
 from lsa_whisper.evaluate.shown import Shown
-from lsa_whisper.evaluate.system import System
-from lsa_whisper.evaluate.timed import COLLAR_MS
-from lsa_whisper.evaluate.words import has_marks, mark_from_words
-from lsa_whisper.private import kept_from_others
+from lsa_whisper.scoring import published as modes
+from lsa_whisper.scoring import speakers as who
+from lsa_whisper.scoring.bootstrap import FEWEST_SAMPLES, SAMPLES, Resamples
+from lsa_whisper.scoring.counts import Detections, WordErrors
+from lsa_whisper.scoring.file_scores import FileCounts, FileScores, Totals
+from lsa_whisper.scoring.file_table import FileTable
+from lsa_whisper.scoring.groups import Side
+from lsa_whisper.scoring.normalize import normalize
+from lsa_whisper.scoring.score import Wanted, score
+from lsa_whisper.scoring.system import System
+from lsa_whisper.scoring.timed import COLLAR_MS
+from lsa_whisper.scoring.words import has_marks, mark_from_words
+from lsa_whisper.training_runs import Run, Runs, read_runs
+from lsa_whisper.umask import kept_from_others
 
 __all__ = [
     "Detections",
@@ -97,7 +97,7 @@ def evaluate(
         samples: how many bootstrap resamples the intervals come from, at least 40.
         collar: how many milliseconds apart a disfluency may begin in both transcripts and agree in time.
         speakers: also score who said what (cpWER, tcpWER); needs meeteval.
-        as_: foreign ways to score, each reported apart: see :data:`lsa_whisper.evaluate.published.MODES`.
+        as_: foreign ways to score, each reported apart: see :data:`lsa_whisper.scoring.published.MODES`.
         compare: all the paths are folders of training runs: lay their curves side by side instead. Only ``out`` and
             ``names`` go with it.
 

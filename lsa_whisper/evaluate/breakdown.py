@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from lsa_whisper.evaluate.confusion import NOTHING_THERE, PLAIN
-from lsa_whisper.evaluate.disfluency import SCORED
 from lsa_whisper.evaluate.glossary import CLASSES
-from lsa_whisper.evaluate.groups import order
-from lsa_whisper.evaluate.published import MODES
 from lsa_whisper.evaluate.results import Evaluation
-from lsa_whisper.evaluate.system import System
 from lsa_whisper.evaluate.table import COUNTED, Entry, Table, counted, head
 from lsa_whisper.evaluate.text import percent
+from lsa_whisper.scoring.confusion import NOTHING_THERE, PLAIN
+from lsa_whisper.scoring.disfluency import SCORED
+from lsa_whisper.scoring.groups import order
+from lsa_whisper.scoring.published import MODES
+from lsa_whisper.scoring.system import System
 
 _GROUPS = {
     "role": ("Word errors by role", "By the role of who spoke (@ID in the reference).", "Role"),

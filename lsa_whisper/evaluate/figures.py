@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil, log10
 
-from lsa_whisper.evaluate.agreement import agreement
-from lsa_whisper.evaluate.metrics import METRICS, Metric
 from lsa_whisper.evaluate.results import Evaluation
-from lsa_whisper.evaluate.system import System
 from lsa_whisper.evaluate.text import percent
+from lsa_whisper.scoring.agreement import agreement
+from lsa_whisper.scoring.metrics import METRICS, Metric
+from lsa_whisper.scoring.system import System
 
 _SHOWN = ("wer_verbatim", "wer_fluent", "disfluency_f1")
 _ALL_CLASSES = "Disfluencies of every class are counted, also of those that a system has no way to write."

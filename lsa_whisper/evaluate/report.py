@@ -10,21 +10,21 @@ from pathlib import Path
 from typing import Any
 
 from lsa_whisper import __version__
+from lsa_whisper.atomic_write import put
+from lsa_whisper.compare_runs.curves import curve_figures
 from lsa_whisper.disk import is_full
 from lsa_whisper.errors import CorpusError
-from lsa_whisper.evaluate.curves import curve_figures
 from lsa_whisper.evaluate.figures import figures
 from lsa_whisper.evaluate.glossary import CLASSES, COLUMNS, MEASURES
-from lsa_whisper.evaluate.metrics import METRICS
-from lsa_whisper.evaluate.record import record
+from lsa_whisper.evaluate.json_report import record
 from lsa_whisper.evaluate.results import Evaluation
 from lsa_whisper.evaluate.rows import payload
-from lsa_whisper.evaluate.runs import Runs, judged, shown, title
 from lsa_whisper.evaluate.table import Entry, Table
 from lsa_whisper.evaluate.tables import tables
 from lsa_whisper.lock import only_writer
 from lsa_whisper.page import templates
-from lsa_whisper.whole import put
+from lsa_whisper.scoring.metrics import METRICS
+from lsa_whisper.training_runs import Runs, judged, shown, title
 
 WORST = 20
 """How many utterances the Markdown report shows."""

@@ -9,15 +9,15 @@ from itertools import combinations
 from pathlib import Path
 
 from lsa_whisper.chat import Disfluency
-from lsa_whisper.evaluate.bootstrap import Interval
-from lsa_whisper.evaluate.disfluency import SCORED
 from lsa_whisper.evaluate.glossary import CLASSES
-from lsa_whisper.evaluate.metrics import METRICS, Metric
-from lsa_whisper.evaluate.published import MODES
-from lsa_whisper.evaluate.score import Wanted
 from lsa_whisper.evaluate.shown import Shown
-from lsa_whisper.evaluate.system import System
 from lsa_whisper.evaluate.text import columns, listed, percent
+from lsa_whisper.scoring.bootstrap import Interval
+from lsa_whisper.scoring.disfluency import SCORED
+from lsa_whisper.scoring.metrics import METRICS, Metric
+from lsa_whisper.scoring.published import MODES
+from lsa_whisper.scoring.score import Wanted
+from lsa_whisper.scoring.system import System
 
 ENOUGH_FILES = 6
 """With five files or fewer, even all pointing one way happens by chance more than once in 20 times (2 / 2**5)."""
@@ -47,7 +47,7 @@ class Difference:
     def points(self) -> str:
         """How large a difference is whose interval leaves out zero, whichever way it points.
 
-        >>> from lsa_whisper.evaluate.metrics import METRICS
+        >>> from lsa_whisper.scoring.metrics import METRICS
         >>> Difference(METRICS[0], "a", "b", -0.12, Interval(-0.15, -0.1), 6).points
         '12.0 points (10.0 to 15.0)'
         """

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from lsa_whisper.chat import Disfluency
-from lsa_whisper.evaluate.cells import Cell, Row
+from lsa_whisper.scoring.cells import Cell, Row
 
 MOST_ROWS = 5000
 KINDS = list(Disfluency)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import groupby
 
-from lsa_whisper.evaluate.bootstrap import Interval
-from lsa_whisper.evaluate.counts import WordErrors
 from lsa_whisper.evaluate.glossary import COLUMNS
 from lsa_whisper.evaluate.text import percent
+from lsa_whisper.scoring.bootstrap import Interval
+from lsa_whisper.scoring.counts import WordErrors
 
 COUNTED = ("Word errors", "Words", "Replaced", "Left out", "Added")
 """The heads of word counts; the rate comes first, where it is seen on a narrow screen."""

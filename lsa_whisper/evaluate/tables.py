@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from lsa_whisper.evaluate.agreement import Agreement
 from lsa_whisper.evaluate.breakdown import breakdowns, confusions
-from lsa_whisper.evaluate.disfluency import SCORED
-from lsa_whisper.evaluate.file_scores import EVERYONE
 from lsa_whisper.evaluate.glossary import CLASSES, MEASURES
-from lsa_whisper.evaluate.metrics import METRICS
 from lsa_whisper.evaluate.results import Evaluation
-from lsa_whisper.evaluate.system import System
 from lsa_whisper.evaluate.table import COUNTED, Entry, Table, counted, head, with_interval
 from lsa_whisper.evaluate.text import listed, percent
+from lsa_whisper.scoring.agreement import Agreement
+from lsa_whisper.scoring.disfluency import SCORED
+from lsa_whisper.scoring.file_scores import EVERYONE
+from lsa_whisper.scoring.metrics import METRICS
+from lsa_whisper.scoring.system import System
 
 _SHARES = {"ttr", "mattr", "maze_share"}
 

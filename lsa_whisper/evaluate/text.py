@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lsa_whisper.evaluate.bootstrap import Interval
+from lsa_whisper.scoring.bootstrap import Interval
 
 
 def percent(value: float | None, interval: Interval | None = None) -> str:

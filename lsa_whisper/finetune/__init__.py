@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lsa_whisper.finetune import recipe as recipes
-from lsa_whisper.finetune.launch import check_processes, launch
+from lsa_whisper.finetune.distributed.launch import check_processes, launch
+from lsa_whisper.finetune.distributed.ranks import is_launched, join_slurm
 from lsa_whisper.finetune.memory import estimate_memory
-from lsa_whisper.finetune.ranks import is_launched, join_slurm
-from lsa_whisper.private import kept_from_others
+from lsa_whisper.umask import kept_from_others
 
 __all__ = ["Finetuned", "estimate_memory", "finetune"]
 
@@ -59,7 +59,7 @@ def finetune(
     check_processes(wanted, processes)
     if processes > 1 and not is_launched():
         launch(Path(recipe), set=overrides, processes=processes, out=Path(wanted.out), force=force)
-    from lsa_whisper.finetune.run import run
+    from lsa_whisper.finetune.training.run import run
 
     return run(wanted, say or _to_stderr, force=force)
 

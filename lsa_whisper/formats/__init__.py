@@ -9,8 +9,8 @@ from __future__ import annotations
 from importlib import import_module
 from pathlib import Path
 
+from lsa_whisper.atomic_write import write_whole
 from lsa_whisper.chat import Transcript
-from lsa_whisper.whole import write_whole
 
 SUFFIXES = {
     "cha": "cha",

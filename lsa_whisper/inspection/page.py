@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from lsa_whisper import __version__
+from lsa_whisper.atomic_write import put
 from lsa_whisper.errors import CorpusError
 from lsa_whisper.inspection.clips import cut
 from lsa_whisper.inspection.figures import figures
@@ -15,7 +16,6 @@ from lsa_whisper.inspection.tables import place, remarks, tables
 from lsa_whisper.inspection.text import lines
 from lsa_whisper.manifest import Segment
 from lsa_whisper.page import templates
-from lsa_whisper.whole import put
 
 _ROWS = 200
 

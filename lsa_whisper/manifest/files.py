@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from lsa_whisper import plain_json
+from lsa_whisper.atomic_write import whole_file
 from lsa_whisper.errors import ManifestError
 from lsa_whisper.manifest.segment import NAMES, Segment, parse_row, segment_of
-from lsa_whisper.whole import whole_file
 
 LONGEST_ROW = 1 << 20
 """In characters; a window of thirty seconds has some thousand."""

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from lsa_whisper import plain_json
+from lsa_whisper.atomic_write import cut_name, whole_file
 from lsa_whisper.errors import ManifestError
 from lsa_whisper.manifest.files import sha256, stream
 from lsa_whisper.manifest.segment import NAMES, TEXTS, Segment, is_unicode
-from lsa_whisper.whole import cut_name, whole_file
 
 _MARK = "\0json "
 _SEALED = (errno.EACCES, errno.EPERM, errno.EROFS)

@@ -19,7 +19,7 @@ from lsa_whisper.prepare.session import Options
 from lsa_whisper.prepare.split import assign, unheard
 from lsa_whisper.prepare.spread import spread
 from lsa_whisper.prepare.statistics import Prepared
-from lsa_whisper.private import kept_from_others
+from lsa_whisper.umask import kept_from_others
 
 __all__ = ["Prepared", "prepare"]
 

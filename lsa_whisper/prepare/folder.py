@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from lsa_whisper import __version__, plain_json
+from lsa_whisper.atomic_write import put
 from lsa_whisper.corpus import Session, Unpaired
 from lsa_whisper.errors import AudioError, ChatSyntaxError, CorpusError
 from lsa_whisper.manifest import SPLITS, drop_copies, serialize_row, sha256
@@ -26,7 +27,6 @@ from lsa_whisper.prepare.filter import DUPLICATE
 from lsa_whisper.prepare.session import Options, Result, Row, Source, process
 from lsa_whisper.prepare.shards import partial_name, plan, write_shards
 from lsa_whisper.prepare.statistics import Prepared, Rejections, Tally, add_counts
-from lsa_whisper.whole import put
 
 PARTS = ".parts"
 SUMMARY = "prepared.json"

@@ -7,7 +7,7 @@ recordings out, and ``jobs`` is the command. ``calibrate`` and ``choose_heads`` 
 Importing this package loads no model library; the first :class:`Transcriber` does.
 """
 
-from lsa_whisper.transcribe.engines.opening import ENGINES
+from lsa_whisper.decoding.engines import ENGINES
 from lsa_whisper.transcribe.files.outcome import Done, Failure, Transcribed
 from lsa_whisper.transcribe.jobs import transcribe
 from lsa_whisper.transcribe.transcriber import Transcriber

@@ -9,13 +9,13 @@ from pathlib import Path
 from lsa_whisper.chat import Transcript
 from lsa_whisper.corpus import discover
 from lsa_whisper.errors import CorpusError
-from lsa_whisper.evaluate.align import NOTHING
-from lsa_whisper.evaluate.wer import align_verbatim
-from lsa_whisper.evaluate.words import file_words
-from lsa_whisper.private import kept_from_others
+from lsa_whisper.scoring.align import NOTHING
+from lsa_whisper.scoring.wer import align_verbatim
+from lsa_whisper.scoring.words import file_words
+from lsa_whisper.transcribe.assembly.assemble import Written
+from lsa_whisper.transcribe.assembly.confidence import Calibration, fit, save_calibration
 from lsa_whisper.transcribe.transcriber import Transcriber
-from lsa_whisper.transcribe.writing.assemble import Written
-from lsa_whisper.transcribe.writing.confidence import Calibration, fit, save_calibration
+from lsa_whisper.umask import kept_from_others
 
 _BINS = 10
 _LEAST_WORDS = 200  # with fewer, two numbers cannot be told from chance

@@ -19,21 +19,21 @@ import numpy.typing as npt
 import torch
 
 from lsa_whisper import checkpoint, plain_json
+from lsa_whisper.atomic_write import write_whole
 from lsa_whisper.chat import Utterance
 from lsa_whisper.checkpoint import Checkpoint
 from lsa_whisper.corpus import Session, discover
+from lsa_whisper.decoding.decoder import DecodedWindow, TimedText
+from lsa_whisper.decoding.token_times import aligned, alignment_heads, attention
 from lsa_whisper.errors import CheckpointError, CorpusError, LsaWhisperError
 from lsa_whisper.labels import decode
-from lsa_whisper.private import kept_from_others
 from lsa_whisper.timespan import TimeSpan
-from lsa_whisper.transcribe.engines.decoder import DecodedWindow, TimedText
-from lsa_whisper.transcribe.engines.token_times import aligned, alignment_heads, attention
+from lsa_whisper.transcribe.assembly.word_times import timed_words
 from lsa_whisper.transcribe.language import whisper_code
-from lsa_whisper.transcribe.writing.word_times import timed_words
-from lsa_whisper.whole import write_whole
+from lsa_whisper.umask import kept_from_others
 
 if TYPE_CHECKING:
-    from lsa_whisper.transcribe.engines.hf import TransformersDecoder
+    from lsa_whisper.decoding.transformers_engine import TransformersDecoder
 
 LIMITS_MS = (50, 100, 200)
 _FAR_MS = 200.0  # a word that is off by more is lost, by however much
@@ -100,7 +100,7 @@ def choose_heads(model: Path | str, corpus: Sequence[Path | str], *, windows: in
         CorpusError: no word of the corpus has a time.
         LsaWhisperError: there is no window to listen to.
     """
-    from lsa_whisper.transcribe.engines.opening import placement
+    from lsa_whisper.decoding.engines import placement
 
     if windows < 1:
         raise LsaWhisperError(f"windows is {windows}; one at least must be listened to")
@@ -214,7 +214,7 @@ def _tokens_of(written: DecodedWindow, tokenizer: Any, stamps: Mapping[int, floa
 @torch.inference_mode()
 def _listen(loaded: Checkpoint, windows: Sequence[_Window]) -> list[_Heard]:
     """Return what the model makes of the windows, without those for which it writes nothing."""
-    from lsa_whisper.transcribe.engines.hf import TransformersDecoder
+    from lsa_whisper.decoding.transformers_engine import TransformersDecoder
 
     heard = []
     for window in windows:

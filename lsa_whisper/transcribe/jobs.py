@@ -14,19 +14,19 @@ from pathlib import Path
 
 from lsa_whisper import checkpoint
 from lsa_whisper.audio import AUDIO_SUFFIXES, Recording
+from lsa_whisper.decoding.engines import placement
 from lsa_whisper.errors import AudioError, CheckpointError, DiskError, LsaWhisperError
 from lsa_whisper.formats import NAMES
-from lsa_whisper.private import kept_from_others
-from lsa_whisper.transcribe.engines.opening import placement
+from lsa_whisper.transcribe.assembly.review import gather
 from lsa_whisper.transcribe.files.log import Log
-from lsa_whisper.transcribe.files.one import Wanted, transcribe_one
 from lsa_whisper.transcribe.files.outcome import Done, Failure, Transcribed, same_name
 from lsa_whisper.transcribe.files.progress import Meter, meter
 from lsa_whisper.transcribe.files.settings import Settings
+from lsa_whisper.transcribe.files.transcribe_file import Wanted, transcribe_one
 from lsa_whisper.transcribe.speech import vad as voice_activity
 from lsa_whisper.transcribe.transcriber import verify_options
 from lsa_whisper.transcribe.workers.pooled import devices_of, on_cluster, on_devices
-from lsa_whisper.transcribe.writing.review import gather
+from lsa_whisper.umask import kept_from_others
 
 
 @kept_from_others()

@@ -2,10 +2,10 @@
 
 import pytest
 
+from lsa_whisper.atomic_write import cut_name, sweep
 from lsa_whisper.chat import Participant, check, compose, parse, read, serialize, utterance, write
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.timespan import TimeSpan
-from lsa_whisper.whole import cut_name, sweep
 
 PEOPLE = (Participant("CHI", "Target_Child", name="Ann", age="4;11.03", corpus="x"), Participant("MOT", "Mother"))
 

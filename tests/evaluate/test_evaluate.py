@@ -13,8 +13,8 @@ from lsa_whisper.cli import main
 from lsa_whisper.errors import CorpusError, LsaWhisperError
 from lsa_whisper.evaluate import evaluate
 from lsa_whisper.evaluate.figures import figures
-from lsa_whisper.evaluate.metrics import METRICS
 from lsa_whisper.evaluate.tables import tables
+from lsa_whisper.scoring.metrics import METRICS
 from lsa_whisper.timespan import TimeSpan
 
 PAIRED = Path(__file__).resolve().parents[3] / "shared" / "data" / "paired"

@@ -18,7 +18,7 @@ import psutil
 import pytest
 from calls import Call, call, count_touches, signal_at_touch
 
-from lsa_whisper.finetune.launch import free_port
+from lsa_whisper.finetune.distributed.launch import free_port
 
 pytestmark = pytest.mark.slow
 KILLS = int(os.environ.get("LSA_WHISPER_TEST_KILLS", "20"))

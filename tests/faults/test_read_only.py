@@ -9,7 +9,7 @@ import pytest
 from calls import call, contents, is_one_sentence
 
 from lsa_whisper.errors import LsaWhisperError
-from lsa_whisper.transcribe.writing.confidence import Calibration, save_calibration
+from lsa_whisper.transcribe.assembly.confidence import Calibration, save_calibration
 
 pytestmark = pytest.mark.slow
 

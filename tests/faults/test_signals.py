@@ -16,7 +16,7 @@ FAILS = """
 import os
 
 if os.environ.get("RANK") == "{rank}":
-    from lsa_whisper.finetune import trainer
+    from lsa_whisper.finetune.training import trainer
 
     ours = trainer.SpeechTrainer.training_step
 

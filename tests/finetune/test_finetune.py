@@ -9,11 +9,12 @@ from transformers import TrainerState
 
 from lsa_whisper import checkpoint
 from lsa_whisper.errors import ManifestError, RecipeError
-from lsa_whisper.finetune import finetune, trainer
-from lsa_whisper.finetune.model import prepare_for_training, start
+from lsa_whisper.finetune import finetune
 from lsa_whisper.finetune.recipe import parse
-from lsa_whisper.finetune.run import _revision
-from lsa_whisper.finetune.trainer import Curve
+from lsa_whisper.finetune.training import trainer
+from lsa_whisper.finetune.training.model import prepare_for_training, start
+from lsa_whisper.finetune.training.run import _revision
+from lsa_whisper.finetune.training.trainer import Curve
 from lsa_whisper.labels import Labels
 
 
@@ -83,7 +84,7 @@ def test_stopped_and_called_again_equals_undisturbed(windows, scratch_recipe, tm
 
 def test_the_time_left_is_told_by_the_steps_of_this_call_alone(tmp_path, monkeypatch):
     clock, lines = iter((0.0, 100.0, 120.0)), []
-    monkeypatch.setattr("lsa_whisper.finetune.trainer.time.monotonic", lambda: next(clock))
+    monkeypatch.setattr("lsa_whisper.finetune.training.trainer.time.monotonic", lambda: next(clock))
     curve = Curve(tmp_path / "curve.jsonl", lines.append)
     state = TrainerState(max_steps=3500, global_step=2500)
     curve.on_train_begin(None, state, None)

@@ -6,12 +6,12 @@ import pytest
 from click.testing import CliRunner
 
 from lsa_whisper import lock, manifest
+from lsa_whisper.atomic_write import put
 from lsa_whisper.cli import main
+from lsa_whisper.decoding.decoder import DecodedWindow
 from lsa_whisper.prepare.folder import MANIFESTS
 from lsa_whisper.timespan import TimeSpan
-from lsa_whisper.transcribe.engines.decoder import DecodedWindow
-from lsa_whisper.transcribe.hearing.partial import Partial
-from lsa_whisper.whole import put
+from lsa_whisper.transcribe.long_form.partial import Partial
 
 STORY = "corpora/storybook/dev"
 

@@ -15,7 +15,7 @@ from tiny_whisper import build_checkpoint
 import lsa_whisper
 from lsa_whisper import checkpoint
 from lsa_whisper.errors import CheckpointError, RecipeError
-from lsa_whisper.finetune.resume import tensors_alone
+from lsa_whisper.finetune.training.resume import tensors_alone
 
 SOURCES = sorted(Path(lsa_whisper.__file__).parent.rglob("*.py"))
 SETTINGS = [
@@ -269,7 +269,7 @@ def test_a_state_of_training_that_runs_code_is_refused(tmp_path):
 
 
 def test_a_checkpoint_folder_that_leads_elsewhere_is_not_followed(tmp_path):
-    from lsa_whisper.finetune.resume import last_whole
+    from lsa_whisper.finetune.training.resume import last_whole
 
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "elsewhere" / "kept.txt").touch()
@@ -282,7 +282,7 @@ def test_a_checkpoint_folder_that_leads_elsewhere_is_not_followed(tmp_path):
 
 @pytest.mark.parametrize("text", ["[", "[]", "5", '{"files": 5}', '{"files": [1]}', "[" * 100_000])
 def test_a_mark_that_is_none_means_not_whole(tmp_path, text):
-    from lsa_whisper.finetune.resume import MARK, broken
+    from lsa_whisper.finetune.training.resume import MARK, broken
 
     (tmp_path / MARK).write_text(text)
     assert broken(tmp_path) is not None

@@ -13,11 +13,11 @@ import lsa_whisper
 from lsa_whisper import manifest
 from lsa_whisper.corpus import read_card
 from lsa_whisper.errors import CheckpointError, CorpusError, LsaWhisperError, ManifestError, RecipeError
-from lsa_whisper.evaluate.runs import read_runs
 from lsa_whisper.finetune import recipe
-from lsa_whisper.transcribe.hearing.partial import Partial
-from lsa_whisper.transcribe.writing.confidence import load_calibration
-from lsa_whisper.transcribe.writing.turns import read_turns
+from lsa_whisper.training_runs import read_runs
+from lsa_whisper.transcribe.assembly.confidence import load_calibration
+from lsa_whisper.transcribe.assembly.speaker_turns import read_turns
+from lsa_whisper.transcribe.long_form.partial import Partial
 
 ROW = '{"audio_filepath": "a.wav", "offset": 0, "duration": 1, "text": "a"'
 BOMBS = {

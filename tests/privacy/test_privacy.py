@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 import soundfile
 
+from lsa_whisper.atomic_write import put
 from lsa_whisper.checkpoint.folder import written_whole
 from lsa_whisper.cli import VERBS
 from lsa_whisper.errors import CheckpointError, LsaWhisperError
-from lsa_whisper.private import kept_from_others
-from lsa_whisper.whole import put
+from lsa_whisper.umask import kept_from_others
 
 HERE = Path(__file__).parents[2]
 NANO = HERE / "models" / "nano"
@@ -224,7 +224,7 @@ def test_ray_reports_to_nobody(monkeypatch):
 def test_a_recipe_uploads_and_reports_nothing_unasked(tmp_path):
     from lsa_whisper.errors import RecipeError
     from lsa_whisper.finetune.recipe import parse
-    from lsa_whisper.finetune.trainer import training_arguments
+    from lsa_whisper.finetune.training.trainer import training_arguments
 
     text = "{data: {train: t}, out: o, model: {base: m}, training: {use_cpu: true}}"
     made = training_arguments(parse(text), tmp_path)

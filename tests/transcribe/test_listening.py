@@ -11,9 +11,9 @@ import soundfile
 
 from lsa_whisper import chat, checkpoint
 from lsa_whisper.audio import Recording
+from lsa_whisper.decoding.transformers_engine import TransformersDecoder
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.transcribe import Transcriber, transcribe
-from lsa_whisper.transcribe.engines.hf import TransformersDecoder
 from lsa_whisper.transcribe.files.progress import Meter
 
 RTTM = "SPEAKER visit 1 0.8 3.5 <NA> <NA> MOT <NA> <NA>\nSPEAKER visit 1 8.8 5 <NA> <NA> spk1 <NA> <NA>\n"

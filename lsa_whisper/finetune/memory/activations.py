@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from lsa_whisper.finetune.memory.configuration import Way
 from lsa_whisper.finetune.memory.shape import Shape
-from lsa_whisper.finetune.memory.way import Way
 
 
 @dataclass(frozen=True)

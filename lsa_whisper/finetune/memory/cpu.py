@@ -8,9 +8,9 @@ moved, so that offloading to the CPU costs more than plain AdamW. The figures ar
 from __future__ import annotations
 
 from lsa_whisper.finetune.memory.activations import Load, activations
+from lsa_whisper.finetune.memory.configuration import Way
 from lsa_whisper.finetune.memory.counted import Counted
 from lsa_whisper.finetune.memory.gpu import BUCKET, SWAPPED_BUCKET, swap_buffers
-from lsa_whisper.finetune.memory.way import Way
 from lsa_whisper.machine import GIB
 
 PROCESS = round(0.75 * GIB)

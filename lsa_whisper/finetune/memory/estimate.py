@@ -10,7 +10,7 @@ from pathlib import Path
 import yaml
 
 from lsa_whisper.finetune import recipe as recipes
-from lsa_whisper.finetune.memory import way as choice
+from lsa_whisper.finetune.memory import configuration as choice
 from lsa_whisper.finetune.memory.activations import Load
 from lsa_whisper.finetune.memory.counted import Counted
 from lsa_whisper.finetune.memory.plan import Job, Limits, Plan

@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lsa_whisper.finetune.memory.activations import Load, activations
+from lsa_whisper.finetune.memory.configuration import Way
 from lsa_whisper.finetune.memory.counted import Counted
-from lsa_whisper.finetune.memory.way import Way
 from lsa_whisper.machine import GIB
 
 CONTEXT = round(0.6 * GIB)

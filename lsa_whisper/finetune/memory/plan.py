@@ -8,10 +8,10 @@ from typing import Any
 
 from lsa_whisper.finetune.memory import cpu, gpu
 from lsa_whisper.finetune.memory.activations import Load
+from lsa_whisper.finetune.memory.configuration import Way
 from lsa_whisper.finetune.memory.counted import Counted
 from lsa_whisper.finetune.memory.gpu import Parts
 from lsa_whisper.finetune.memory.shape import Shape
-from lsa_whisper.finetune.memory.way import Way
 from lsa_whisper.finetune.recipe import Model
 from lsa_whisper.machine import GIB
 

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Iterator
 from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetune import recipe as recipes
 from lsa_whisper.finetune.memory.activations import Load
+from lsa_whisper.finetune.memory.configuration import DEEPSPEED, Way, of_recipe
 from lsa_whisper.finetune.memory.estimate import ways_on
 from lsa_whisper.finetune.memory.plan import Plan
-from lsa_whisper.finetune.memory.way import DEEPSPEED, Way, of_recipe
 from lsa_whisper.finetune.recipe import Fsdp, Recipe
 
 _UNSHARDED_ONLY = ("pure-bf16", "fp8")

@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from lsa_whisper.checkpoint.folder import base_of
-from lsa_whisper.checkpoint.foreign import ADAPTER_FILE, read_json
+from lsa_whisper.checkpoint.untrusted import ADAPTER_FILE, read_json
 from lsa_whisper.errors import CheckpointError
 from lsa_whisper.finetune.recipe import Recipe
 

@@ -9,13 +9,13 @@ from functools import partial
 from pathlib import Path
 
 from lsa_whisper.audio import Recording
+from lsa_whisper.decoding.engines import placement
 from lsa_whisper.errors import AudioError, LsaWhisperError
-from lsa_whisper.transcribe.engines.opening import placement
 from lsa_whisper.transcribe.files.log import Log
-from lsa_whisper.transcribe.files.one import Wanted, transcribe_one
 from lsa_whisper.transcribe.files.outcome import Done, Failure, Transcribed, same_name
 from lsa_whisper.transcribe.files.progress import meter
 from lsa_whisper.transcribe.files.settings import Settings
+from lsa_whisper.transcribe.files.transcribe_file import Wanted, transcribe_one
 from lsa_whisper.transcribe.workers.crew import Pool, Task, share_out
 from lsa_whisper.transcribe.workers.processes import processes as processes_of
 from lsa_whisper.transcribe.workers.ray_jobs import Cluster, cluster

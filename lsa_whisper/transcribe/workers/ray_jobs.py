@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from lsa_whisper.errors import LsaWhisperError, MissingExtraError
-from lsa_whisper.private import kept_from_others
 from lsa_whisper.transcribe.workers.crew import Died, Done, Failure, Hopeless, News, Task, Work, attempt
+from lsa_whisper.umask import kept_from_others
 
 _STORE_BYTES = 100_000_000  # tasks and outcomes are a few lines each; the default takes 30 % of the memory
 

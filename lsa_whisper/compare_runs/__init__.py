@@ -1,0 +1,1 @@
+"""Compare training runs: their curves and recipes side by side."""

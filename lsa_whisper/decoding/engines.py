@@ -1,0 +1,104 @@
+"""The libraries that can compute a transcript: the name of one -> a loaded model and its decoder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from lsa_whisper import checkpoint
+from lsa_whisper.audio import SAMPLE_RATE_HZ
+from lsa_whisper.decoding.decoder import Decoder
+from lsa_whisper.errors import CheckpointError, LsaWhisperError
+
+ENGINES = ("transformers", "ct2")
+TAKING_CONTEXT = ("transformers",)
+"""Those whose decoders are a :class:`~lsa_whisper.decoding.decoder.ContextDecoder`."""
+
+
+def verify_engine(engine: str, draft: str | Path | None = None) -> None:
+    """Return when there is such an engine, and it can use a draft model if one is given.
+
+    Raises:
+        LsaWhisperError: there is none, or it cannot.
+    """
+    if engine not in ENGINES:
+        raise LsaWhisperError(f"engine {engine!r} is not known; choose {' or '.join(ENGINES)}")
+    if draft is not None and engine != "transformers":
+        raise LsaWhisperError(f"the engine {engine} cannot use a draft model; leave it out, or use transformers")
+
+
+def placement(device: str, dtype: str, engine: str = "transformers") -> tuple[str, str]:
+    """Return the device and number format that ``auto`` stands for on this machine.
+
+    The numbers of ``ct2`` stay ``auto``: a folder tells how it is to be computed.
+    """
+    import torch
+
+    if device == "auto":
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    if dtype == "auto" and engine == "transformers":
+        on_gpu = "bfloat16" if torch.cuda.is_available() and torch.cuda.is_bf16_supported() else "float16"
+        dtype = on_gpu if device.startswith("cuda") else "float32"
+    return device, dtype
+
+
+def open_engine(
+    engine: str,
+    model: str | Path,
+    *,
+    device: str,
+    dtype: str,
+    language: str,
+    batch_size: int,
+    word_times: bool,
+    draft: str | Path | None = None,
+) -> tuple[Any, Decoder, str]:
+    """Return a loaded model, what decodes with it, and the number format it computes in.
+
+    Args:
+        engine: one of :data:`ENGINES`.
+        model: a checkpoint folder or a hub name; for ``ct2`` also a folder that ``export --to ct2`` wrote.
+        device: see :func:`placement`.
+        dtype: see :func:`placement`.
+        language: Whisper's code.
+        batch_size: windows decoded together.
+        word_times: find the time of each token.
+        draft: a small checkpoint that guesses ahead, for ``transformers`` alone.
+
+    Raises:
+        CheckpointError: a model cannot be loaded, hears another sample rate than recordings are loaded at, or has
+            another vocabulary than its draft.
+        MissingExtraError: ``ct2`` without CTranslate2.
+    """
+    options: dict[str, Any] = {"language": language, "batch_size": batch_size, "word_times": word_times}
+    if engine == "ct2":
+        converted = _load_ct2(model, device, dtype)
+        from lsa_whisper.decoding.ctranslate2_engine import CTranslate2Decoder
+
+        return converted, CTranslate2Decoder(converted, **options), str(converted.model.compute_type)
+    loaded = checkpoint.load(model, dtype=dtype, device=device)
+    _verify_rate(loaded)
+    if draft is not None:
+        from lsa_whisper.decoding.assisted import AssistedDecoder
+
+        guessing = checkpoint.load(draft, dtype=dtype, device=device)
+        return loaded, AssistedDecoder(loaded, draft=guessing, **options), dtype
+    from lsa_whisper.decoding.transformers_engine import TransformersDecoder
+
+    return loaded, TransformersDecoder(loaded, **options), dtype
+
+
+def _load_ct2(model: str | Path, device: str, dtype: str) -> checkpoint.Converted:
+    if not checkpoint.is_converted(model):
+        model = checkpoint.converted_once(model)
+        # Kept in float32, so that every other format can be made from it.
+        dtype = "float16" if dtype == "auto" and device.startswith("cuda") else dtype
+    converted = checkpoint.load_converted(model, device=device, dtype=dtype)
+    _verify_rate(converted)
+    return converted
+
+
+def _verify_rate(loaded: Any) -> None:
+    rate_hz = loaded.feature_extractor.sampling_rate
+    if rate_hz != SAMPLE_RATE_HZ:
+        raise CheckpointError(f"{loaded.path}: hears {rate_hz} Hz, recordings come at {SAMPLE_RATE_HZ}; use another")

@@ -1,0 +1,127 @@
+"""The transformers engine: greedy decoding in batches, with time stamps and a cache of keys and values.
+
+Whisper's own ``generate`` is not used: its long-form loop seeks through a recording by itself (we cut in silence, so
+a window is decoded once), brings a repetition fallback, and costs more than a small model's forward pass.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+
+from lsa_whisper.checkpoint import Checkpoint, decoder_prompt
+from lsa_whisper.decoding.decoder import DecodedWindow, Spelling, in_batches, token_limit
+from lsa_whisper.decoding.features import log_mel
+from lsa_whisper.decoding.rules import Rules
+from lsa_whisper.decoding.token_times import token_times
+
+_LOOK_EVERY = 8  # steps between two looks at who has finished (a look makes a GPU wait)
+
+
+class TransformersDecoder:
+    """Decodes windows with a loaded checkpoint."""
+
+    def __init__(self, checkpoint: Checkpoint, *, language: str = "en", batch_size: int = 8, word_times: bool = False):
+        self._checkpoint, self._word_times = checkpoint, word_times
+        self.model = checkpoint.model
+        self._batch_size = batch_size
+        self.rules = Rules(checkpoint)
+        self._spelling = Spelling(self.rules.end, self.rules.stamps, self._text)
+        self._rate_hz = int(checkpoint.feature_extractor.sampling_rate)
+        self.prompt = decoder_prompt(
+            checkpoint.tokenizer,
+            self.model.generation_config,
+            language=language,
+            with_timestamps=bool(self.rules.stamps),
+        )
+
+    def decode(self, windows: Sequence[np.ndarray]) -> list[DecodedWindow]:
+        """Return one result per window, in order.
+
+        Args:
+            windows: float32 mono samples at the model's rate; what exceeds the context is not heard.
+        """
+        return in_batches(windows, self._batch_size, self._decode_batch)
+
+    def decode_after(self, window: np.ndarray, previous: str) -> DecodedWindow:
+        """Return the result of one window, with the text of the one before it as Whisper's prompt.
+
+        Of a long text the end is kept, as much as half of what the decoder can hold; a vocabulary without
+        ``<|startofprev|>`` has no way to be told.
+        """
+        begin = self._checkpoint.tokenizer.get_added_vocab().get("<|startofprev|>")
+        if begin is None or not previous.strip():
+            return self.decode([window])[0]
+        said = self._checkpoint.tokenizer.encode(f" {previous.strip()}", add_special_tokens=False)
+        after = copy.copy(self)
+        after.prompt = [begin, *said[-(self.model.config.max_target_positions // 2 - 1) :], *self.prompt]
+        return after.decode([window])[0]
+
+    @torch.inference_mode()
+    def _decode_batch(self, windows: Sequence[np.ndarray]) -> list[DecodedWindow]:
+        durations_s = [min(len(window) / self._rate_hz, self._checkpoint.context_s) for window in windows]
+        hidden = self.model.get_encoder()(self.features(windows)).last_hidden_state
+        tokens, logprobs = self._greedy(hidden, torch.tensor(durations_s, device=self.model.device))
+        rows = zip(tokens.tolist(), logprobs.tolist(), durations_s, hidden.split(1), strict=True)
+        return [self._result(*row) for row in rows]
+
+    def features(self, windows: Sequence[np.ndarray]) -> torch.Tensor:
+        """Return the log-mel spectra ``(batch, mels, frames)`` the encoder expects, padded to its context."""
+        spectra = log_mel(self._checkpoint.feature_extractor, windows, self._checkpoint.context_s)
+        return spectra.to(self.model.device, self.model.dtype)
+
+    def _greedy(self, hidden: torch.Tensor, durations_s: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return tokens and log-probabilities ``(batch, n)``; a row that has ended goes on with the end of text."""
+        rules, batch = self.rules, len(hidden)
+        limits = torch.tensor([self._limit(each) for each in durations_s.tolist()], device=hidden.device)
+        longest = int(limits.max())
+        tokens = torch.full((batch, longest), rules.end, device=hidden.device)
+        logprobs = torch.zeros((batch, longest), device=hidden.device)
+        active = torch.arange(batch, device=hidden.device)  # the rows still being written
+        step = torch.tensor([self.prompt], device=hidden.device).expand(batch, -1)
+        cache = None
+        for position in range(longest):
+            output = self.model(
+                encoder_outputs=(hidden,), decoder_input_ids=step, past_key_values=cache, use_cache=True
+            )
+            cache = output.past_key_values
+            written = tokens[active, :position]
+            best, best_logprob = rules.choose(output.logits[:, -1], written, durations_s[active])
+            # Each row keeps to its own limit: what a window gives must not depend on the others in its batch.
+            over = limits[active] <= position
+            if position:
+                over |= written[:, -1] == rules.end
+            best, best_logprob = best.masked_fill(over, rules.end), best_logprob.masked_fill(over, 0.0)
+            tokens[active, position], logprobs[active, position] = best, best_logprob
+            step = best[:, None]
+            if position % _LOOK_EVERY == _LOOK_EVERY - 1:
+                running = (best != rules.end).nonzero().flatten()
+                if not len(running):
+                    break
+                if len(running) <= len(active) // 2:
+                    active, hidden, step = active[running], hidden[running], step[running]
+                    cache.batch_select_indices(running)
+        return tokens, logprobs
+
+    def _limit(self, duration_s: float) -> int:
+        return token_limit(duration_s, len(self.prompt), self.model.config.max_target_positions)
+
+    def _result(
+        self, tokens: list[int], logprobs: list[float], duration_s: float, hidden: torch.Tensor
+    ) -> DecodedWindow:
+        def times_of(text: Sequence[int]) -> list[tuple[float, float]]:
+            return self._times_s(text, duration_s, hidden)
+
+        times = times_of if self._word_times else None
+        return self._spelling.window(tokens, logprobs, duration_s, self._limit(duration_s), times)
+
+    def _times_s(self, tokens: Sequence[int], duration_s: float, hidden: torch.Tensor) -> list[tuple[float, float]]:
+        return token_times(self.model, hidden, self.prompt, tokens, duration_s, self._checkpoint.time_precision_s)
+
+    def _text(self, tokens: Sequence[int]) -> str:
+        return str(
+            self._checkpoint.tokenizer.decode(tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False)
+        )

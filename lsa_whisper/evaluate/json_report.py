@@ -1,0 +1,126 @@
+"""``report.json``: every count of an evaluation, for programs. Counts are given, and rates beside them."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from lsa_whisper.evaluate.glossary import MEASURES
+from lsa_whisper.evaluate.results import Evaluation
+from lsa_whisper.scoring.bootstrap import CONFIDENCE
+from lsa_whisper.scoring.counts import Detections, WordErrors
+from lsa_whisper.scoring.file_scores import FileCounts
+from lsa_whisper.scoring.metrics import METRICS
+from lsa_whisper.scoring.published import MODES
+from lsa_whisper.scoring.system import System
+
+SCHEMA = "lsa-whisper/evaluation"
+SCHEMA_VERSION = 1
+"""Grows when a field changes its meaning or goes; new fields may come without it."""
+
+
+def record(evaluation: Evaluation) -> dict[str, Any]:
+    """Return the evaluation as plain JSON values.
+
+    ``systems[].metrics[key]`` = value and 95 % interval (``null`` = undefined); ``word_errors`` and ``disfluency``
+    hold counts with their rates; ``confusion`` is ``[reference, hypothesis, count]``; ``files[]`` the counts of each
+    file; ``published[]`` the counts by foreign rules; ``comparisons[]`` the paired differences, with ``better`` =
+    ``null`` where nothing is shown.
+    """
+    return {
+        "schema": SCHEMA,
+        "schema_version": SCHEMA_VERSION,
+        "reference": str(evaluation.reference),
+        "bootstrap": {"unit": "file", "samples": evaluation.samples, "confidence": CONFIDENCE},
+        "metrics": {m.key: {"title": m.title, "definition": m.definition} for m in METRICS},
+        "systems": [_system(system) for system in evaluation.systems.values()],
+        "collar_ms": evaluation.wanted.collar_ms,
+        "published": [
+            {"mode": mode, "rules": MODES[mode].rules, "system": s.name, **words(s.published_errors(mode))}
+            for mode in evaluation.wanted.published
+            for s in evaluation.systems.values()
+        ],
+        "comparisons": [
+            {
+                "metric": d.metric.key,
+                "first": d.first,
+                "second": d.second,
+                "difference": d.difference,
+                "interval": d.interval and [d.interval.low, d.interval.high],
+                "better": d.better,
+            }
+            for d in evaluation.differences
+        ],
+        "remarks": [*evaluation.remarks(), *evaluation.judgements()],
+    }
+
+
+def _system(system: System) -> dict[str, Any]:
+    intervals = {metric.key: system.interval(metric) for metric in METRICS}
+    return {
+        "name": system.name,
+        "marked": system.marked,
+        "missing": system.missing,
+        "unused": [str(path) for path in system.unused],
+        "dropped_unintelligible": system.dropped,
+        "metrics": {
+            m.key: {"value": system.value(m), "interval": (i := intervals[m.key]) and [i.low, i.high]} for m in METRICS
+        },
+        "word_errors": {
+            "verbatim": words(system.word_errors_verbatim),
+            "verbatim_raw": words(system.word_errors_verbatim_raw),
+            "fluent": words(system.word_errors_fluent),
+            "fluent_raw": words(system.word_errors_fluent_raw),
+            "characters": words(system.character_errors_verbatim),
+            "fluent_characters": words(system.character_errors_fluent),
+            **{f"by_{group}": _by(system, group) for group in ("role", "age", "length")},
+            "by_speaker": {code: words(errors) for code, errors in system.word_errors_by_speaker.items()},
+        },
+        "disfluency": {kind.value: events(found) for kind, found in system.disfluency.by_class.items()},
+        "disfluency_by_time": {kind.value: events(found) for kind, found in system.timed.by_class.items()},
+        "confusion": [[said, heard, count] for (said, heard), count in sorted(system.confusion.items())],
+        "fragment_exact": events(system.disfluency.fragment_exact),
+        "boundaries": events(system.boundaries),
+        "hallucinations": _hallucinations(system),
+        "speakers": {**asdict(system.speakers), "cpwer": system.speakers.cp, "tcpwer": system.speakers.tcp},
+        "rates_per_100_words": {k.value: asdict(system.rate_agreement(k)) for k in system.disfluency.by_class},
+        "language": {
+            key: {measure: asdict(system.language_agreement(measure, key)) for measure in MEASURES}
+            for key in system.sample_keys
+        },
+        "files": [_file(scores) for scores in system.files],
+    }
+
+
+def _by(system: System, group: str) -> dict[str, Any]:
+    return {label: words(errors) for label, errors in system.word_errors_by(group).items()}
+
+
+def _hallucinations(system: System) -> dict[str, Any]:
+    found = system.hallucinations
+    rates = {"words_per_minute": found.words_per_minute_of_silence, "share_with_runs": found.share_with_runs}
+    return {**asdict(found), **rates}
+
+
+def _file(scores: FileCounts) -> dict[str, Any]:
+    return {
+        "file": scores.key,
+        "missing": scores.missing,
+        "word_errors": {"verbatim": words(scores.verbatim), "fluent": words(scores.fluent)},
+        "disfluency": {kind.value: events(found) for kind, found in scores.disfluency.by_class.items()},
+        "boundaries": events(scores.boundaries),
+        "language": {
+            key: {"reference": asdict(said), "hypothesis": heard and asdict(heard)}
+            for key, (said, heard) in scores.samples.items()
+        },
+    }
+
+
+def words(errors: WordErrors) -> dict[str, Any]:
+    """Return word counts with their rate."""
+    return {**asdict(errors), "rate": errors.rate}
+
+
+def events(found: Detections) -> dict[str, Any]:
+    """Return event counts with their rates."""
+    return {**asdict(found), "precision": found.precision, "recall": found.recall, "f1": found.f1}

@@ -1,0 +1,178 @@
+"""DeepSpeed's ZeRO-2 and ZeRO-3: settings, the processes' meeting, the optimizer, and weights made whole again."""
+
+from __future__ import annotations
+
+import copyreg
+import importlib.util
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from lsa_whisper import machine
+from lsa_whisper.errors import MissingExtraError, RecipeError
+from lsa_whisper.finetune.distributed.launch import free_port
+from lsa_whisper.finetune.distributed.ranks import is_launched
+from lsa_whisper.finetune.recipe import Offload, Recipe
+
+
+def require_deepspeed(recipe: Recipe) -> None:
+    """Return when the recipe can run here.
+
+    Raises:
+        MissingExtraError: If DeepSpeed is not installed.
+        RecipeError: If something is to go to NVMe and there is no compiler for DeepSpeed's reader and writer.
+    """
+    if importlib.util.find_spec("deepspeed") is None:
+        raise MissingExtraError(f"finetune with {recipe.strategy}", "DeepSpeed", "deepspeed")
+    if "nvme" in (recipe.offload.optimizer, recipe.offload.parameters) and not can_compile():
+        raise RecipeError("offload: DeepSpeed compiles what writes to NVMe; install g++, ninja and libaio-dev")
+
+
+def can_compile() -> bool:
+    """Tell whether DeepSpeed could build its parts here."""
+    return machine.compiler() is not None and machine.ninja() is not None
+
+
+def meet() -> None:
+    """Make this process one of the run's.
+
+    DeepSpeed looks for MPI when a process was started alone, and on a CPU speaks through gloo; a free port on this
+    machine will do for one process. Its own exchange through shared memory is left out: it would be compiled even
+    where it is not used.
+    """
+    import deepspeed
+    import torch
+    from deepspeed.runtime.zero.config import ZeroStageEnum
+
+    # Pythons before 3.11.4 pickle a member of an enumeration as a call of getattr, which no state may hold when it is
+    # read again.
+    copyreg.pickle(ZeroStageEnum, lambda stage: (ZeroStageEnum, (stage.value,)))
+    if not is_launched():
+        os.environ |= {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "1"}
+        os.environ |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port())}
+    if str(Path(sys.executable).parent) not in os.environ.get("PATH", "").split(os.pathsep):
+        os.environ["PATH"] = machine.build_path()
+    deepspeed.ops.__compatible_ops__["deepspeed_shm_comm"] = False
+    backend = "nccl" if torch.cuda.is_available() else "gloo"
+    deepspeed.init_distributed(dist_backend=backend, auto_mpi_discovery=False)
+
+
+def leave() -> None:
+    """End the meeting, and let DeepSpeed forget the groups it keeps for itself beside torch's."""
+    if "deepspeed" not in sys.modules:
+        return
+    from deepspeed import comm
+    from torch import distributed
+
+    if comm.comm.cdb is not None and distributed.is_initialized():
+        comm.destroy_process_group()
+    comm.comm.cdb = None
+
+
+def settings(strategy: str, offload: Offload, more: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return DeepSpeed's configuration; ``"auto"`` is filled in from the training arguments.
+
+    The optimizer is not in it: the trainer makes it as for every other strategy, so that weight decay and the
+    recipe's own choice mean the same under all of them. ``more`` is laid over it, section by section.
+
+    >>> settings("zero3", Offload("cpu", "cpu"))["zero_optimization"]["offload_param"]["device"]
+    'cpu'
+    """
+    import torch
+
+    pin = torch.cuda.is_available()
+    zero: dict[str, Any] = {
+        "stage": 3 if strategy == "zero3" else 2,
+        "overlap_comm": False,
+        "contiguous_gradients": True,
+    }
+    if offload.optimizer != "none":
+        zero["offload_optimizer"] = _place(offload.optimizer, offload.path, pin) | {"buffer_count": 4}
+    if strategy == "zero3":
+        zero["stage3_gather_16bit_weights_on_model_save"] = True
+        if offload.parameters != "none":
+            zero["offload_param"] = _place(offload.parameters, offload.path, pin)
+    found: dict[str, Any] = {
+        "zero_optimization": zero,
+        "bf16": {"enabled": "auto"},
+        "fp16": {"enabled": "auto"},
+        "gradient_clipping": "auto",
+        "gradient_accumulation_steps": "auto",
+        "train_batch_size": "auto",
+        "train_micro_batch_size_per_gpu": "auto",
+        "zero_allow_untested_optimizer": True,
+        "zero_force_ds_cpu_optimizer": False,
+    }
+    if "nvme" in (offload.optimizer, offload.parameters):
+        zero |= _nvme_buckets(offload)
+        found["aio"] = {
+            "block_size": 1048576,
+            "queue_depth": 8,
+            "single_submit": False,
+            "overlap_events": True,
+            "intra_op_parallelism": 1,
+        }
+    return _over(found, more or {})
+
+
+def _over(settings: dict[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
+    found = dict(settings)
+    for name, value in more.items():
+        both = isinstance(value, Mapping) and isinstance(found.get(name), dict)
+        found[name] = _over(found[name], value) if both else value
+    return found
+
+
+def _place(device: str, path: str | None, pin: bool) -> dict[str, Any]:
+    place: dict[str, Any] = {"device": device, "pin_memory": pin}
+    return place | {"nvme_path": path} if device == "nvme" else place
+
+
+def _nvme_buckets(offload: Offload) -> dict[str, Any]:
+    """Return bucket sizes for swapping; with prefetching left on, DeepSpeed runs out of swap buffers."""
+    if offload.parameters != "nvme":
+        return {"reduce_bucket_size": 5e7, "sub_group_size": 1e8}
+    return {
+        "reduce_bucket_size": 5e7,
+        "sub_group_size": 5e7,
+        "stage3_prefetch_bucket_size": 0,
+        "stage3_max_live_parameters": 0,
+        "stage3_max_reuse_distance": 0,
+    }
+
+
+def optimizer_of(recipe: Recipe, arguments: Any) -> tuple[Any, dict[str, Any]] | None:
+    """Return DeepSpeed's own Adam for an optimizer in the host's memory, where it can be compiled and AdamW is asked.
+
+    It works on several cores at once; without a compiler torch's takes the same steps more slowly.
+    """
+    if recipe.offload.optimizer == "none" or "adamw_torch" not in str(arguments.optim.value) or not can_compile():
+        return None
+    from deepspeed.ops.adam import DeepSpeedCPUAdam
+
+    betas = (arguments.adam_beta1, arguments.adam_beta2)
+    return DeepSpeedCPUAdam, {
+        "lr": arguments.learning_rate,
+        "betas": betas,
+        "eps": arguments.adam_epsilon,
+        "adamw_mode": True,
+    }
+
+
+def gathered(engine: Any, *, only_trained: bool) -> dict[str, Any]:
+    """Return the whole weights of an engine's model; every process must ask, and the first one gets them.
+
+    Each is copied while it is together: parameters that come back from NVMe share one buffer.
+    """
+    import deepspeed
+
+    found = {}
+    for name, weight in engine.module.named_parameters(remove_duplicate=False):
+        if only_trained and not weight.requires_grad:
+            continue
+        with deepspeed.zero.GatheredParameters([weight]):
+            if engine.global_rank == 0:
+                found[name] = weight.detach().to("cpu", copy=True)
+    return found

@@ -1,0 +1,51 @@
+"""The recipe's word for the optimiser: those that take less GPU memory than AdamW, and what they need."""
+
+from __future__ import annotations
+
+import importlib.util
+from typing import Any
+
+import torch
+
+from lsa_whisper.errors import MissingExtraError, RecipeError
+from lsa_whisper.finetune.recipe import Recipe
+from lsa_whisper.finetune.training.adapter import require_bitsandbytes
+
+
+def optimizer_arguments(recipe: Recipe) -> dict[str, Any]:
+    """Return what the recipe's optimizer adds to ``Seq2SeqTrainingArguments``.
+
+    Raises:
+        MissingExtraError: If its package is not installed.
+        RecipeError: If it cannot run on this machine.
+    """
+    if recipe.optimizer == "adafactor":
+        return {"optim": "adafactor"}
+    if recipe.optimizer == "adamw-8bit":
+        require_bitsandbytes("optimizer adamw-8bit")
+        return {"optim": "adamw_bnb_8bit"}
+    if recipe.optimizer == "adamw-cpu":
+        if importlib.util.find_spec("torchao") is None:
+            raise MissingExtraError("optimizer adamw-cpu", "torchao", "torchao")
+        if not torch.cuda.is_available() or recipe.training.get("use_cpu"):
+            raise RecipeError("optimizer: adamw-cpu moves AdamW off a GPU, and there is none here; use adamw")
+        return {"max_grad_norm": 0.0}  # gradients have left for the CPU by the time they would be clipped
+    return {}
+
+
+def optimizer_class(recipe: Recipe, arguments: Any) -> tuple[type[torch.optim.Optimizer], dict[str, Any]] | None:
+    """Return the optimiser that transformers does not know by name, with its settings; ``None`` for all others.
+
+    ``minimal_size=0`` puts every parameter on the CPU: torchao would keep small ones on the GPU, in an optimiser whose
+    learning rate no longer follows the schedule once a state has been loaded.
+    """
+    if recipe.optimizer != "adamw-cpu":
+        return None
+    from torchao.optim import CPUOffloadOptimizer
+
+    settings = {
+        "lr": arguments.learning_rate,
+        "betas": (arguments.adam_beta1, arguments.adam_beta2),
+        "eps": arguments.adam_epsilon,
+    }
+    return CPUOffloadOptimizer, settings | {"minimal_size": 0}

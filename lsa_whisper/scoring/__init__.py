@@ -1,0 +1,1 @@
+"""Scores of a hypothesis against a reference: alignment, counts that add, rates and their confidence intervals."""

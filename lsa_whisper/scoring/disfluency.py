@@ -1,0 +1,172 @@
+"""Which disfluencies of the reference the hypothesis has, at the same words.
+
+Conventions, per class (events are compared through the word alignment; each agrees with one other at most):
+
+- Filled pauses, nonwords, part-word repetitions, prolongations, blocks and broken words: found when a word of the
+  event is aligned with a word of an event of the same class. Which filler was written is the word error rate's matter.
+- Fragments: as above, and one of the two must begin the other (``f-`` for ``fr-``). ``fragment_exact`` asks for the
+  same letters.
+- Repetitions: found only when every word of every copy is aligned with the same copy in the hypothesis.
+- Revisions, reformulations, false starts: found when at least half of the words taken back (in either) are shared.
+- Pauses: found when no aligned word lies between the two pauses. Their length is not compared.
+- A class the hypothesis has no way to write is *not scored*; see :func:`writable`.
+- Hypothesis events on words that stand for unintelligible speech are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from lsa_whisper.chat import Disfluency, Event
+from lsa_whisper.scoring.align import NOTHING, Alignment
+from lsa_whisper.scoring.counts import Detections
+from lsa_whisper.scoring.segmentation import compare_gaps
+from lsa_whisper.scoring.words import FileWords
+
+_SHOWN_BY_WORDS = frozenset({Disfluency.FILLED_PAUSE, Disfluency.FRAGMENT, Disfluency.REPETITION})
+_FAMILIES = (
+    frozenset({Disfluency.FILLED_PAUSE, Disfluency.FRAGMENT, Disfluency.NONWORD}),
+    frozenset({Disfluency.REPETITION, Disfluency.REVISION, Disfluency.REFORMULATION, Disfluency.FALSE_START}),
+    frozenset({Disfluency.PART_WORD_REPETITION, Disfluency.PROLONGATION, Disfluency.BLOCK, Disfluency.BROKEN_WORD}),
+    frozenset({Disfluency.PAUSE}),
+)
+SCORED = tuple(kind for kind in Disfluency if kind is not Disfluency.UNSPECIFIED_RETRACE)
+"""The classes that are scored; ``[/?]`` does not say what it is, so it cannot be right or wrong."""
+
+
+@dataclass(frozen=True)
+class DisfluencyScores:
+    """Detections per class; only ``+`` combines them."""
+
+    by_class: dict[Disfluency, Detections] = field(default_factory=dict)
+    fragment_exact: Detections = field(default_factory=Detections)
+
+    def __getitem__(self, kind: Disfluency) -> Detections:
+        return self.by_class.get(kind, Detections())
+
+    def __add__(self, other: DisfluencyScores) -> DisfluencyScores:
+        kinds = [kind for kind in SCORED if kind in self.by_class or kind in other.by_class]
+        return DisfluencyScores({k: self[k] + other[k] for k in kinds}, self.fragment_exact + other.fragment_exact)
+
+    def only(self, writable: frozenset[Disfluency]) -> DisfluencyScores:
+        """Return the scores with every class outside ``writable`` counted as not scored."""
+        by_class = {
+            kind: d if kind in writable else Detections(not_scored=d.reference_events)
+            for kind, d in self.by_class.items()
+        }
+        return DisfluencyScores(by_class, self.fragment_exact)
+
+    @property
+    def together(self) -> Detections:
+        """All scored classes in one count."""
+        return sum(self.by_class.values(), Detections())
+
+
+def writable(written: Iterable[Disfluency]) -> frozenset[Disfluency]:
+    """Return the classes a system can write, judged by the classes it wrote anywhere.
+
+    Words alone can show filled pauses, fragments and repetitions. The other classes count as writable when the system
+    wrote any mark of their family (``&``-words; retracings; marks within words; pauses): one ``[/]`` shows that it
+    knows retracings, so a missing ``[//]`` is a miss and not an excuse.
+
+    >>> Disfluency.REVISION in writable([Disfluency.REPETITION]), Disfluency.BLOCK in writable([])
+    (True, False)
+    """
+    written = set(written)
+    return _SHOWN_BY_WORDS.union(*(family for family in _FAMILIES if family & written))
+
+
+def score_disfluencies(reference: FileWords, hypothesis: FileWords, alignment: Alignment) -> DisfluencyScores:
+    """Return the detections of every class in one file, whether or not the system can write the class."""
+    expected, found = _by_class(reference.events), _by_class(_judged(hypothesis.events, alignment))
+    by_class: dict[Disfluency, Detections] = {}
+    for kind in SCORED:
+        said, heard = expected.get(kind, []), found.get(kind, [])
+        if kind is Disfluency.PAUSE:
+            by_class[kind] = compare_gaps(_places(said), _places(heard), alignment)
+        else:
+            by_class[kind] = _Matcher(reference, hypothesis, alignment, kind).detections(said, heard)
+    exact = _Matcher(reference, hypothesis, alignment, Disfluency.FRAGMENT, exact=True)
+    fragments = exact.detections(expected.get(Disfluency.FRAGMENT, []), found.get(Disfluency.FRAGMENT, []))
+    return DisfluencyScores(by_class, fragments)
+
+
+def _by_class(events: Iterable[Event]) -> dict[Disfluency, list[Event]]:
+    sorted_out: dict[Disfluency, list[Event]] = {}
+    for event in events:
+        sorted_out.setdefault(event.kind, []).append(event)
+    return sorted_out
+
+
+def _places(pauses: Iterable[Event]) -> list[int]:
+    return sorted(pause.start for pause in pauses)
+
+
+def _judged(events: Sequence[Event], alignment: Alignment) -> list[Event]:
+    """Return the hypothesis events that do not lie wholly on words standing for unintelligible speech."""
+    unclear = {int(h) for h in alignment.pairs[alignment.excluded, 1]}
+    return [e for e in events if e.start == e.end or not unclear.issuperset(range(e.start, e.end))]
+
+
+@dataclass(frozen=True)
+class _Matcher:
+    """Pairs the events of one class, the best agreement first."""
+
+    reference: FileWords
+    hypothesis: FileWords
+    alignment: Alignment
+    kind: Disfluency
+    exact: bool = False
+
+    def detections(self, expected: Sequence[Event], found: Sequence[Event]) -> Detections:
+        hits = self._matched(expected, found)
+        return Detections(hits, len(found) - hits, len(expected) - hits)
+
+    def _matched(self, expected: Sequence[Event], found: Sequence[Event]) -> int:
+        at: dict[int, list[int]] = {}
+        for number, event in enumerate(found):
+            for position in range(event.start, event.end):
+                at.setdefault(position, []).append(number)
+        candidates = set()
+        for number, event in enumerate(expected):
+            for other in {n for h in self._words(event.start, event.end) for n in at.get(h, ())}:
+                agreement = self._agreement(event, found[other])
+                if agreement:
+                    candidates.add((-agreement, number, other))
+        left, right = set(), set()
+        for _, number, other in sorted(candidates):
+            if number not in left and other not in right:
+                left.add(number)
+                right.add(other)
+        return len(left)
+
+    def _words(self, start: int, end: int) -> list[int]:
+        """Return the hypothesis words aligned with reference words ``start`` to ``end``."""
+        return [int(h) for h in self.alignment.to_hypothesis[start:end] if h != NOTHING]
+
+    def _agreement(self, expected: Event, found: Event) -> float:
+        """Return how well two events agree, from 0 (they do not) to 1."""
+        if self.kind is Disfluency.REPETITION:
+            return float(self._same_copies(expected, found))
+        shared = len(set(self._words(expected.start, expected.end)) & set(range(found.start, found.end)))
+        overlap = shared / ((expected.end - expected.start) + (found.end - found.start) - shared)
+        if self.kind is Disfluency.FRAGMENT:
+            return overlap * self._same_beginning(expected, found)
+        if self.kind in {Disfluency.REVISION, Disfluency.REFORMULATION, Disfluency.FALSE_START}:
+            return overlap if overlap >= 0.5 else 0.0
+        return overlap
+
+    def _same_copies(self, expected: Event, found: Event) -> bool:
+        taken_back = self._words(expected.start, expected.end) == list(range(found.start, found.end))
+        complete = found.end - found.start == expected.end - expected.start
+        if expected.repair_start is None or expected.repair_end is None or found.repair_start is None:
+            return taken_back and complete
+        again = self._words(expected.repair_start, expected.repair_end)
+        length = expected.repair_end - expected.repair_start
+        return taken_back and complete and len(again) == length and again[:1] == [found.repair_start]
+
+    def _same_beginning(self, expected: Event, found: Event) -> bool:
+        said = "".join(self.reference.words[expected.start : expected.end]).rstrip("-")
+        heard = "".join(self.hypothesis.words[found.start : found.end]).rstrip("-")
+        return said == heard or (not self.exact and (said.startswith(heard) or heard.startswith(said)))

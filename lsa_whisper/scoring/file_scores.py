@@ -1,0 +1,92 @@
+"""What is counted of one file: a part is kept of each file, everything is summed over all of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field, fields
+
+from lsa_whisper.chat import Disfluency
+from lsa_whisper.scoring.cells import Row
+from lsa_whisper.scoring.confusion import Confusion
+from lsa_whisper.scoring.counts import Additive, ByLabel, Detections, WordErrors
+from lsa_whisper.scoring.disfluency import DisfluencyScores
+from lsa_whisper.scoring.hallucination import Hallucinations
+from lsa_whisper.scoring.language_sample import LanguageSample
+from lsa_whisper.scoring.speakers import SpeakerErrors
+
+EVERYONE = "everyone"
+"""The key of the language sample of all speakers together."""
+
+Samples = dict[str, tuple[LanguageSample, LanguageSample | None]]
+"""Per speaker (and :data:`EVERYONE`): reference, hypothesis; ``None`` where the hypothesis has no such speaker."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Both:
+    """Counts that are kept of each file, and summed."""
+
+    verbatim: WordErrors = field(default_factory=WordErrors)
+    verbatim_raw: WordErrors = field(default_factory=WordErrors)
+    fluent: WordErrors = field(default_factory=WordErrors)
+    fluent_raw: WordErrors = field(default_factory=WordErrors)
+    characters: WordErrors = field(default_factory=WordErrors)
+    fluent_characters: WordErrors = field(default_factory=WordErrors)
+    disfluency: DisfluencyScores = field(default_factory=DisfluencyScores)
+    timed: DisfluencyScores = field(default_factory=DisfluencyScores)
+    """Events that agree in class and time, whatever the words."""
+    boundaries: Detections = field(default_factory=Detections)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Summed:
+    """Counts that are kept as sums over all files only."""
+
+    by_speaker: ByLabel[WordErrors] = field(default_factory=ByLabel)
+    groups: ByLabel[ByLabel[WordErrors]] = field(default_factory=ByLabel)
+    """Verbatim errors by ``role``, ``age`` and ``length`` of the utterance."""
+    written: Counter[Disfluency] = field(default_factory=Counter)
+    """The events of the hypothesis."""
+    dropped: int = 0
+    """How many ``xxx``, ``yyy`` and ``www`` of the hypothesis were left out."""
+    confusion: Confusion = field(default_factory=Counter)
+    hallucinations: Hallucinations = field(default_factory=Hallucinations)
+    published: ByLabel[WordErrors] = field(default_factory=ByLabel)
+    speakers: SpeakerErrors = field(default_factory=SpeakerErrors)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileCounts(_Both):
+    """What is kept of each file. ``missing``: there was no hypothesis, so every word counts as deleted."""
+
+    key: str
+    missing: bool
+    same_role: tuple[int, int] = (0, 0)
+    """Paired words whose speakers have the same role, of those judged."""
+    fluent_words: tuple[int, int] = (0, 0)
+    """In the reference, in the hypothesis."""
+    samples: Samples = field(default_factory=dict)
+
+    @property
+    def disfluency_rates(self) -> tuple[float | None, float | None]:
+        """The events of all classes per 100 fluent words, in the reference and in the hypothesis."""
+        found = self.disfluency.together
+        events = found.reference_events, found.hypothesis_events
+        rates = [100 * count / words if words else None for count, words in zip(events, self.fluent_words, strict=True)]
+        return rates[0], rates[1]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileScores(FileCounts, _Summed):
+    """Everything that is counted of one file, and its alignment to show."""
+
+    rows: tuple[Row, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Totals(_Both, _Summed, Additive):
+    """Sums over files, by the names they have in :class:`FileScores`."""
+
+    @classmethod
+    def of(cls, scores: FileScores) -> Totals:
+        """Return the sums over one file."""
+        return cls(**{each.name: getattr(scores, each.name) for each in fields(cls)})

@@ -1,0 +1,117 @@
+"""Verbatim word errors by what is known of an utterance: the role and age of who spoke, and its length.
+
+Conventions: role and age are those of ``@ID`` in the reference; an inserted word belongs to the utterance it belongs to
+in ``wer``. The length of an utterance is its number of spoken words. Ages are whole years up to nine, then bands.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lsa_whisper.chat import Participant, Utterance
+from lsa_whisper.scoring.align import NOTHING, Alignment
+from lsa_whisper.scoring.counts import ByLabel, WordErrors
+from lsa_whisper.scoring.words import FileWords
+
+_LENGTHS = ((1, "1 word"), (3, "2 to 3 words"), (6, "4 to 6 words"), (10, "7 to 10 words"), (20, "11 to 20 words"))
+_AGE = re.compile(r"(\d+);")
+_ROLE_UNKNOWN = "no role given"
+
+People = Mapping[str, Participant]
+
+
+class Side(NamedTuple):
+    """One transcript: its utterances, and who speaks in it by code."""
+
+    utterances: Sequence[Utterance]
+    people: People
+
+
+def errors_by_group(
+    alignment: Alignment, reference: FileWords, people: People, utterances: NDArray[np.int64]
+) -> ByLabel[ByLabel[WordErrors]]:
+    """Return the verbatim errors of one file by ``role``, ``age`` and ``length``.
+
+    ``utterances`` is :func:`lsa_whisper.scoring.wer.utterance_of_columns`. Speakers without an age are in no age band.
+    """
+    lengths = np.bincount(reference.utterance_of, minlength=len(reference.utterances)).tolist()
+    labels = {
+        "role": [role(utterance.speaker, people) for utterance in reference.utterances],
+        "age": [age_band(_age(utterance.speaker, people)) for utterance in reference.utterances],
+        "length": [length_band(length) for length in lengths],
+    }
+    return ByLabel((name, _errors_by(alignment, each, utterances)) for name, each in labels.items())
+
+
+def _errors_by(alignment: Alignment, labels: list[str], utterances: NDArray[np.int64]) -> ByLabel[WordErrors]:
+    names = [name for name in dict.fromkeys(labels) if name]
+    numbers = np.array([names.index(label) if label else NOTHING for label in labels] + [NOTHING])
+    group = numbers[utterances]  # an utterance of -1 has no group: it is the entry added at the end
+    return ByLabel((name, alignment.errors_where(group == number)) for number, name in enumerate(names))
+
+
+def same_role(
+    reference: FileWords, hypothesis: FileWords, alignment: Alignment, said_by: People, heard_by: People
+) -> tuple[int, int]:
+    """Return how many paired words have a speaker of the same role in both, and how many were judged.
+
+    Nothing is judged where the reference has several speakers and the hypothesis tells of one only.
+    """
+    roles = [role(u.speaker, said_by) for u in reference.utterances]
+    heard = [role(u.speaker, heard_by) for u in hypothesis.utterances]
+    if len(set(roles)) > 1 and len(set(heard)) < 2:
+        return 0, 0
+    pairs = alignment.pairs[(alignment.pairs != NOTHING).all(axis=1) & ~alignment.excluded]
+    of, by = reference.utterance_of[pairs[:, 0]].tolist(), hypothesis.utterance_of[pairs[:, 1]].tolist()
+    return sum(roles[r] == heard[h] for r, h in zip(of, by, strict=True)), len(pairs)
+
+
+def role(code: str, people: People) -> str:
+    """Return the role of a speaker, as CHAT spells it but with spaces.
+
+    >>> role("CHI", {"CHI": Participant("CHI", "Target_Child")}), role("XYZ", {})
+    ('Target Child', 'no role given')
+    """
+    person = people.get(code)
+    return person.role.replace("_", " ") if person is not None and person.role else _ROLE_UNKNOWN
+
+
+def _age(code: str, people: People) -> str:
+    return people[code].age if code in people else ""
+
+
+def age_band(age: str) -> str:
+    """Return the band of an age as CHAT writes it (years;months.days); empty where there is none.
+
+    >>> age_band("4;06.12"), age_band("13;"), age_band("67;"), age_band("")
+    ('4 years', '10 to 17 years', '60 to 69 years', '')
+    """
+    found = _AGE.match(age)
+    if found is None:
+        return ""
+    years = int(found.group(1))
+    if years < 18:
+        return "10 to 17 years" if years >= 10 else f"{years} year{'s' * (years != 1)}"
+    return "18 to 29 years" if years < 30 else f"{years // 10 * 10} to {years // 10 * 10 + 9} years"
+
+
+def length_band(words: int) -> str:
+    """Return the band of an utterance of ``words`` spoken words; empty for none.
+
+    >>> [length_band(n) for n in (0, 1, 5, 40)]
+    ['', '1 word', '4 to 6 words', '21 words or more']
+    """
+    if not words:
+        return ""
+    return next((name for most, name in _LENGTHS if words <= most), "21 words or more")
+
+
+def order(label: str) -> tuple[int, str]:
+    """Return what sorts bands by their first number, and labels without one by their letters."""
+    found = re.match(r"\d+", label)
+    return (int(found.group()) if found else 0), label

@@ -1,0 +1,132 @@
+"""Language-sample measures of one speaker's utterances.
+
+Conventions (all over *fluent* words: fillers, sounds and words taken back do not count, ``xxx`` neither):
+
+- MLU in words: over utterances with at least one word and nothing unintelligible (as CLAN's MLU leaves them out).
+- NTW, NDW: all and different words. ``ndw_100``: different words among the first 100, so that samples of different
+  length can be compared. TTR = NDW / NTW.
+- MATTR: the mean TTR of all windows of 50 words (Covington & McFall 2010).
+- Maze words: the share of spoken words that are fillers, sounds or taken back (SALT's % maze words).
+- Words per minute: over utterances with times only, the time being that of the utterances, not of the silences.
+- Samples too short for a measure have none: ``None``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lsa_whisper.chat import Utterance
+from lsa_whisper.scoring.counts import ratio
+from lsa_whisper.scoring.normalize import normalize
+from lsa_whisper.scoring.words import UNINTELLIGIBLE
+
+FIXED_LENGTH = 100
+WINDOW = 50
+
+
+@dataclass(frozen=True, slots=True)
+class LanguageSample:
+    """What a language sample says about its speaker. ``None`` = cannot be computed from this sample."""
+
+    utterances: int
+    total_words: int
+    different_words: int
+    abandoned: int
+    mlu_words: float | None
+    ndw_100: int | None
+    ttr: float | None
+    mattr: float | None
+    maze_share: float | None
+    words_per_minute: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """What one utterance adds to a sample."""
+
+    speaker: str
+    fluent: list[str]
+    spoken: int
+    """How many words were spoken, those not meant among them."""
+    complete: bool
+    abandoned: bool
+    duration_ms: int | None
+
+
+def count_words(utterances: Sequence[Utterance]) -> list[Counted]:
+    """Return what each utterance adds to a sample."""
+    return [
+        Counted(
+            utterance.speaker,
+            _words(utterance.fluent()),
+            len(_words(utterance.verbatim())),
+            utterance.unusable() != "untranscribed",
+            utterance.abandoned,
+            None if utterance.span is None else utterance.span.duration_ms,
+        )
+        for utterance in utterances
+    ]
+
+
+def sample_of(counted: Sequence[Counted]) -> LanguageSample:
+    """Return the measures of utterances whose words are counted.
+
+    >>> from lsa_whisper import chat
+    >>> said = [chat.utterance("CHI", "&-um <I want> [/] I want it ."), chat.utterance("CHI", "xxx no .")]
+    >>> sample = sample_of(count_words(said))
+    >>> sample.mlu_words, sample.total_words, round(sample.maze_share, 2)
+    (3.0, 4, 0.43)
+    """
+    words = [word for each in counted for word in each.fluent]
+    spoken = sum(each.spoken for each in counted)
+    complete = [len(each.fluent) for each in counted if each.fluent and each.complete]
+    timed = [(len(each.fluent), each.duration_ms) for each in counted if each.duration_ms is not None]
+    return LanguageSample(
+        utterances=len(counted),
+        total_words=len(words),
+        different_words=len(set(words)),
+        abandoned=sum(each.abandoned for each in counted),
+        mlu_words=ratio(sum(complete), len(complete)),
+        ndw_100=len(set(words[:FIXED_LENGTH])) if len(words) >= FIXED_LENGTH else None,
+        ttr=ratio(len(set(words)), len(words)),
+        mattr=moving_ttr(words),
+        maze_share=ratio(max(spoken - len(words), 0), spoken),
+        words_per_minute=ratio(60_000 * sum(n for n, _ in timed), sum(ms for _, ms in timed if ms > 0)),
+    )
+
+
+def moving_ttr(words: Sequence[str], window: int = WINDOW) -> float | None:
+    """Return the mean type-token ratio of all windows of ``window`` words; ``None`` for fewer words than that.
+
+    >>> moving_ttr(["a", "b", "a", "a"], window=2)
+    0.8333333333333334
+    """
+    last = len(words) - window
+    if last < 0:
+        return None
+    seen: dict[str, int] = {}
+    different = 0
+    for position, word in enumerate(words):
+        # A word is new in every window that holds it and begins after the last time it was said.
+        earliest, latest = seen.get(word, -1) + 1, position
+        if earliest <= position - window:
+            earliest = position - window + 1
+        if latest > last:
+            latest = last
+        if latest >= earliest:
+            different += latest - earliest + 1
+        seen[word] = position
+    return different / (window * (last + 1))
+
+
+def by_speaker(counted: Sequence[Counted]) -> dict[str, list[Counted]]:
+    """Return the utterances of each speaker, speakers in order of appearance."""
+    sorted_out: dict[str, list[Counted]] = {}
+    for each in counted:
+        sorted_out.setdefault(each.speaker, []).append(each)
+    return sorted_out
+
+
+def _words(words: Sequence[str]) -> list[str]:
+    return [word for word in normalize(words, fillers="raw") if word not in UNINTELLIGIBLE]

@@ -1,0 +1,263 @@
+"""Word error rates by the rules of others, so that a number can be laid beside a published one. Never ours.
+
+Each mode is named and stands alone: its counts enter no other figure. What a mode does is said in its ``rules``, which
+every report prints. Where a mode's own tool has word lists of its own (Batchalign's first names, compounds and
+abbreviations), they are not part of this package, and the rules say so.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import accumulate
+
+from rapidfuzz.distance import LCSseq
+
+from lsa_whisper.chat import Utterance
+from lsa_whisper.errors import CorpusError, MissingExtraError
+from lsa_whisper.scoring.align import plain_errors
+from lsa_whisper.scoring.counts import WordErrors
+from lsa_whisper.scoring.words import UNINTELLIGIBLE
+
+Utterances = Sequence[Utterance]
+
+_FILLERS = frozenset(("um", "uhm", "em", "mhm", "uhhm", "eh", "uh", "hm"))
+_ENDINGS = (("'s", "is"), ("'ve", "have"), ("'d", "had"), ("'m", "am"))
+_SPELLED_OUT = {
+    word: spelled.split()
+    for word, spelled in {
+        "ok": "okay",
+        "gimme": "give me",
+        "hafta": "have to",
+        "havta": "have to",
+        "hadta": "had to",
+        "dunno": "don't know",
+        "wanna": "want to",
+        "gonna": "going to",
+        "gotta": "got to",
+        "kinda": "kind of",
+        "sorta": "sort of",
+        "alright": "all right",
+        "alrightie": "all right",
+        "shoulda": "should have",
+        "sposta": "supposed to",
+        "til": "until",
+        "mm": "hm",
+        "hmm": "hm",
+        "this'll": "this will",
+    }.items()
+}
+_SPELLED_OUT_LATER = {"lemme": ["let", "me"], "outta": ["out", "of"]}
+_REACH = 2
+"""How many words longer or shorter than a reference utterance Batchalign's search looks."""
+
+
+@dataclass(frozen=True)
+class Mode:
+    """One foreign way to score: ``errors`` counts one file."""
+
+    name: str
+    title: str
+    rules: str
+    errors: Callable[[Utterances, Utterances], WordErrors]
+    tells_nothing_of: str
+    """What a reader must not conclude from the figure."""
+
+
+def check(names: Collection[str]) -> None:
+    """Raise when a mode is unknown, or what it needs is missing.
+
+    Raises:
+        CorpusError: there is no such mode.
+        MissingExtraError: the package a mode needs is not installed.
+    """
+    for name in names:
+        if name not in MODES:
+            raise CorpusError(f"evaluate --as {name}: there is no such way to score; choose from {', '.join(MODES)}")
+    if "whisper" in names:
+        _whisper_normalizer()
+
+
+def batchalign2_errors(reference: Utterances, hypothesis: Utterances) -> WordErrors:
+    """Return the counts as Batchalign 2's ``benchmark`` makes them; see ``MODES["batchalign2"].rules``.
+
+    >>> from lsa_whisper import chat
+    >>> said, heard = chat.utterance("CHI", "I'm gonna go ."), chat.utterance("CHI", "I am going home .")
+    >>> batchalign2_errors([said], [heard])
+    WordErrors(hits=3, substitutions=1, deletions=1, insertions=0, ...)
+    """
+    said, heard = _conformed(_verbatim(reference)), _conformed(_verbatim(hypothesis))
+    hits = substitutions = deletions = insertions = 0
+    for missing, extra, matched in _gaps(said, heard):
+        # A placeholder such as firstname stands for whatever name was said there.
+        names = sum("name" in word and not word.startswith("name") for word in missing)
+        left, more = len(missing) - names, max(extra - names, 0)
+        hits += matched + names
+        substitutions += min(left, more)
+        deletions += max(left - more, 0)
+        insertions += max(more - left, 0)
+    return WordErrors(hits, substitutions, deletions, insertions)
+
+
+def _gaps(said: list[str], heard: list[str]) -> Iterator[tuple[list[str], int, int]]:
+    """Yield (reference words missing, hypothesis words extra, then how many match), along a longest common sequence."""
+    r = h = 0
+    for block in LCSseq.opcodes(said, heard):
+        if block.tag == "equal":
+            yield said[r : block.src_start], block.dest_start - h, block.src_end - block.src_start
+            r, h = block.src_end, block.dest_end
+    yield said[r:], len(heard) - h, 0
+
+
+def batchalign_compare_errors(reference: Utterances, hypothesis: Utterances) -> WordErrors:
+    """Return the counts as Batchalign 0.10's ``compare`` makes them; see ``MODES["batchalign-compare"].rules``.
+
+    >>> from lsa_whisper import chat
+    >>> said = [chat.utterance("CHI", "the dog ran ."), chat.utterance("CHI", "no .")]
+    >>> batchalign_compare_errors(said, [chat.utterance("CHI", "the cat ran .")])
+    WordErrors(hits=2, substitutions=0, deletions=1, insertions=1, ...)
+    >>> batchalign_compare_errors(said, [chat.utterance("CHI", "something else .")]).rate is None
+    True
+    """
+    said = [_without_fillers(utterance) for utterance in reference]
+    heard = [_without_fillers(utterance) for utterance in hypothesis]
+    words = [word for own in heard for word in own]
+    owner = [number for number, own in enumerate(heard) for _ in own]
+    mapped: dict[int, list[str]] = {}
+    begin = 0
+    for own in said:
+        window = _most_alike(own, words, owner, begin)
+        if window is not None:
+            start, begin = window
+            mapped.setdefault(_majority(owner[start:begin]), []).extend(own)
+    total = WordErrors()
+    for number, expected in mapped.items():
+        hits = LCSseq.similarity(expected, heard[number])
+        total += WordErrors(hits, 0, len(expected) - hits, len(heard[number]) - hits)
+    return total
+
+
+def _most_alike(said: list[str], words: list[str], owner: list[int], begin: int) -> tuple[int, int] | None:
+    """Return the stretch of ``words`` from ``begin`` on that shares most words with ``said``; ``None`` if none does.
+
+    Among equals the one with most words in order, then the latest, then the one with fewest other words.
+    """
+    wanted = Counter(said)
+    known = [0, *accumulate(word in wanted for word in words)]
+    best, found = (0, 0, 0, 0), None
+    for span in range(max(1, len(said) - _REACH), min(len(words) - begin, len(said) + _REACH) + 1):
+        for start in range(begin, len(words) - span + 1):
+            if known[start + span] - known[start] < max(best[0], 1):
+                continue
+            first, last = _of_one_utterance(owner, start, start + span)
+            inside = words[first:last]
+            shared = sum((Counter(inside) & wanted).values())
+            if shared < max(best[0], 1):
+                continue
+            key = (shared, LCSseq.similarity(inside, said), last, shared - len(inside))
+            if key > best:
+                best, found = key, (first, last)
+    return found
+
+
+def _of_one_utterance(owner: list[int], start: int, end: int) -> tuple[int, int]:
+    """Return a stretch without what, at its ends, is not of the utterance most of it is of."""
+    if owner[start] == owner[end - 1]:
+        return start, end
+    majority = _majority(owner[start:end])
+    while owner[start] != majority:
+        start += 1
+    while owner[end - 1] != majority:
+        end -= 1
+    return start, end
+
+
+def _majority(numbers: Sequence[int]) -> int:
+    return Counter(numbers).most_common(1)[0][0]
+
+
+def whisper_errors(reference: Utterances, hypothesis: Utterances) -> WordErrors:
+    """Return the counts after Whisper's English normalizer; see ``MODES["whisper"].rules``."""
+    normalize = _whisper_normalizer()
+    said, heard = (_verbatim(side, without_unintelligible=True) for side in (reference, hypothesis))
+    return plain_errors(normalize(" ".join(said)).split(), normalize(" ".join(heard)).split())
+
+
+@lru_cache(maxsize=1)
+def _whisper_normalizer() -> Callable[[str], str]:
+    try:
+        from whisper_normalizer.english import EnglishTextNormalizer
+    except ImportError:
+        raise MissingExtraError("evaluate --as whisper", "whisper-normalizer", "whisper") from None
+    normalizer: Callable[[str], str] = EnglishTextNormalizer()
+    return normalizer
+
+
+def _verbatim(utterances: Utterances, *, without_unintelligible: bool = False) -> list[str]:
+    dropped = UNINTELLIGIBLE if without_unintelligible else frozenset()
+    return [word for utterance in utterances for word in utterance.verbatim() if word not in dropped]
+
+
+def _without_fillers(utterance: Utterance) -> list[str]:
+    kept = [word for word in utterance.verbatim() if word.lower() not in _FILLERS]
+    return _conformed(kept, _SPELLED_OUT_LATER)
+
+
+def _conformed(words: Sequence[str], more: dict[str, list[str]] | None = None) -> list[str]:
+    return [part for word in words for part in _conform(word.lower().replace("’", "'"), more or {}) if part]
+
+
+def _conform(word: str, more: dict[str, list[str]]) -> list[str]:
+    spelled = _SPELLED_OUT.get(word) or more.get(word)
+    if spelled is not None:
+        return spelled
+    for ending, verb in _ENDINGS:
+        if word.endswith(ending) and word != ending:
+            return [word.removesuffix(ending), verb]
+    if word in _FILLERS:
+        return ["um"]
+    return word.replace("_", "-").split("-")
+
+
+_CONFORMED = (
+    "Words are put in lower case; 's, 've, 'd and 'm become is, have, had and am (not 're, 'll or n't); words joined "
+    "by a hyphen or underscore are separated; gonna, wanna, kinda and a dozen such spellings are written out; xxx is "
+    "a word like any other. Batchalign's lists of first names (which it folds to 'name'), compounds and abbreviations "
+    "are not part of lsa-whisper: such words count as they are written."
+)
+MODES = {
+    mode.name: mode
+    for mode in (
+        Mode(
+            "batchalign2",
+            "As Batchalign 2 (benchmark)",
+            "Every spoken word of a file in one row; um, uhm, em, mhm, uhhm, eh, uh and hm are one word; words that "
+            "hold 'name' (firstname) match anything. Words match along a longest common sequence, and what is missing "
+            "and extra between two matches is paired as substitutions. " + _CONFORMED,
+            batchalign2_errors,
+            "which filler was said",
+        ),
+        Mode(
+            "batchalign-compare",
+            "As Batchalign 0.10 (compare)",
+            "Fillers are left out. Each reference utterance is given to the utterance of the transcript that shares "
+            "most words with it, at most two words longer or shorter, after the one found last; one that shares none "
+            "is dropped, and so is a transcript's utterance that nothing was given to: a wholly wrong transcript has "
+            "no errors. A wrong word counts twice, as missing and as extra. " + _CONFORMED,
+            batchalign_compare_errors,
+            "fillers, and utterances that were missed altogether",
+        ),
+        Mode(
+            "whisper",
+            "As Whisper's papers (English normalizer)",
+            "All spoken words of a file, xxx, yyy and www left out, through Whisper's English normalizer: it deletes "
+            "um, uh, hmm, mm and mhm and what stands in brackets, writes numbers as digits, American spellings and "
+            "full forms. Then plain word errors.",
+            whisper_errors,
+            "fillers: the normalizer has deleted them",
+        ),
+    )
+}
+"""The modes by the name one types."""

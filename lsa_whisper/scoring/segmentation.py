@@ -1,0 +1,59 @@
+"""Places between words: do a reference's utterance ends (and pauses) fall where the hypothesis has them?
+
+Convention: a gap of the reference agrees with a gap of the hypothesis when no aligned word lies between them. The ends
+of a file are no boundaries (they are always right), and each gap agrees with one other at most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from lsa_whisper.scoring.align import NOTHING, Alignment
+from lsa_whisper.scoring.counts import Detections
+from lsa_whisper.scoring.words import FileWords
+
+
+def boundaries(reference: FileWords, hypothesis: FileWords, alignment: Alignment) -> Detections:
+    """Return how many utterance boundaries were found, made up and missed."""
+    return compare_gaps(_boundaries(reference), _boundaries(hypothesis), alignment)
+
+
+def compare_gaps(reference: Sequence[int], hypothesis: Sequence[int], alignment: Alignment) -> Detections:
+    """Return how many gaps agree; gap ``n`` is the place before word ``n``. Both lists ascend.
+
+    >>> from lsa_whisper.scoring.align import align
+    >>> aligned = align(["a", "b", "c", "d"], ["a", "x", "c"])
+    >>> compare_gaps([2], [2], aligned).true_positives, compare_gaps([2], [1], aligned).true_positives
+    (1, 0)
+    """
+    hits = _matched(reference, hypothesis, alignment)
+    return Detections(hits, len(hypothesis) - hits, len(reference) - hits)
+
+
+def _matched(reference: Sequence[int], hypothesis: Sequence[int], alignment: Alignment) -> int:
+    """Return the size of the largest one-to-one matching; the ranges ascend, so taking the first fit is best."""
+    hits = used = 0
+    lows, highs = _ranges(alignment)
+    for gap in reference:
+        while used < len(hypothesis) and hypothesis[used] < lows[gap]:
+            used += 1
+        if used < len(hypothesis) and hypothesis[used] <= highs[gap]:
+            hits += 1
+            used += 1
+    return hits
+
+
+def _ranges(alignment: Alignment) -> tuple[list[int], list[int]]:
+    """Return, per reference gap, the first and last hypothesis gap with no aligned word between."""
+    aligned = alignment.to_hypothesis
+    before = np.concatenate(([0], np.where(aligned == NOTHING, 0, aligned + 1)))
+    after = np.concatenate((np.where(aligned == NOTHING, len(alignment.to_reference), aligned), [NOTHING]))
+    after[-1] = len(alignment.to_reference)
+    return list(np.maximum.accumulate(before)), list(np.minimum.accumulate(after[::-1])[::-1])
+
+
+def _boundaries(words: FileWords) -> list[int]:
+    """Return the gaps where one utterance ends and the next begins."""
+    return [int(gap) for gap in np.flatnonzero(np.diff(words.utterance_of)) + 1]

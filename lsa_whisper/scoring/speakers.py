@@ -1,0 +1,105 @@
+"""Who said what: cpWER and tcpWER, by meeteval (the ``speakers`` extra).
+
+Conventions:
+
+- Words are those of the verbatim word error rate; ``xxx`` is left out on both sides, for meeteval knows no wildcards.
+- cpWER (concatenated minimum permutation): each speaker's words in one row, hypothesis speakers given to reference
+  speakers in the way that makes fewest errors. What they are called does not matter.
+- tcpWER: the same, but words may only be paired within :data:`COLLAR_S` of each other. Times of words are meeteval's
+  estimate from the utterance's. Files with an utterance without times have none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lsa_whisper.chat import Utterance
+from lsa_whisper.errors import MissingExtraError
+from lsa_whisper.scoring.counts import Additive, ratio
+from lsa_whisper.scoring.normalize import normalize
+from lsa_whisper.scoring.words import UNINTELLIGIBLE
+
+COLLAR_S = 5.0
+"""As meeteval's documentation and the CHiME challenges use it."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpeakerErrors(Additive):
+    """Word errors of which those by ascribing words to the wrong speaker are part."""
+
+    cp_errors: int = 0
+    cp_words: int = 0
+    tcp_errors: int = 0
+    tcp_words: int = 0
+
+    @property
+    def cp(self) -> float | None:
+        """CpWER; ``None`` without reference words."""
+        return ratio(self.cp_errors, self.cp_words)
+
+    @property
+    def tcp(self) -> float | None:
+        """TcpWER; ``None`` without reference words that have times."""
+        return ratio(self.tcp_errors, self.tcp_words)
+
+
+def check() -> None:
+    """Raise when meeteval is missing.
+
+    Raises:
+        MissingExtraError: it is not installed.
+    """
+    _meeteval()
+
+
+def speaker_errors(reference: Sequence[Utterance], hypothesis: Sequence[Utterance]) -> SpeakerErrors:
+    """Return the errors of one file."""
+    wer = _meeteval()
+    said, heard = _segments(reference), _segments(hypothesis)
+    count = sum(len(segment["words"].split()) for segment in said)
+    if not said or not heard:  # meeteval wants a word on both sides
+        errors = sum(len(segment["words"].split()) for segment in (*said, *heard))
+        return SpeakerErrors(errors, count, errors, count)
+    cp = wer.cp_word_error_rate(_streams(said), _streams(heard), reference_sort=False, hypothesis_sort=False)
+    if any(segment["start_time"] is None for segment in (*said, *heard)):
+        return SpeakerErrors(cp.errors, cp.length)
+    tcp = wer.time_constrained_minimum_permutation_word_error_rate(
+        said,
+        heard,
+        reference_pseudo_word_level_timing="character_based",
+        hypothesis_pseudo_word_level_timing="character_based_points",
+        collar=COLLAR_S,
+    )
+    return SpeakerErrors(cp.errors, cp.length, tcp.errors, tcp.length)
+
+
+def _segments(utterances: Sequence[Utterance]) -> list[dict[str, Any]]:
+    """Return the utterances with words as meeteval's segments, in order of time where all have times."""
+    made: list[dict[str, Any]] = []
+    for utterance in utterances:
+        words = [word for word in normalize(utterance.verbatim()) if word not in UNINTELLIGIBLE]
+        if words:
+            span = utterance.span
+            times = (None, None) if span is None else (span.start_ms / 1000, span.end_ms / 1000)
+            facts = {"session_id": "file", "speaker": utterance.speaker, "words": " ".join(words)}
+            made.append({**facts, "start_time": times[0], "end_time": times[1]})
+    if all(segment["start_time"] is not None for segment in made):
+        made.sort(key=lambda segment: segment["start_time"])
+    return made
+
+
+def _streams(segments: Sequence[dict[str, Any]]) -> dict[str, str]:
+    streams: dict[str, list[str]] = {}
+    for segment in segments:
+        streams.setdefault(segment["speaker"], []).append(segment["words"])
+    return {speaker: " ".join(words) for speaker, words in streams.items()}
+
+
+def _meeteval() -> Any:
+    try:
+        from meeteval import wer
+    except ImportError:
+        raise MissingExtraError("evaluate --speakers", "meeteval", "speakers") from None
+    return wer

@@ -1,0 +1,183 @@
+"""A transcript as it is scored: its comparable words in order, and where in them its events stand.
+
+Positions in a :class:`FileWords` count comparable words through the whole file, so that two transcripts can be aligned
+whole, however each of them cut its utterances.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import compress
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lsa_whisper import chat
+from lsa_whisper.chat import Disfluency, Event, Utterance
+from lsa_whisper.labels import Labels, decode
+from lsa_whisper.scoring.normalize import parts
+from lsa_whisper.scoring.times import word_times
+
+UNINTELLIGIBLE = frozenset({"xxx", "yyy", "www"})
+"""Marks for speech that was not, or could not be, written down."""
+
+NON_WORDS = frozenset({Disfluency.FILLED_PAUSE, Disfluency.FRAGMENT, Disfluency.NONWORD})
+RETRACES = frozenset(
+    {
+        Disfluency.REPETITION,
+        Disfluency.REVISION,
+        Disfluency.REFORMULATION,
+        Disfluency.FALSE_START,
+        Disfluency.UNSPECIFIED_RETRACE,
+    }
+)
+
+
+@dataclass(frozen=True)
+class FileWords:
+    """The words and events of one transcript.
+
+    ``words``, ``raw_words`` (fillers as spelled) and ``surface`` (as written) have one entry per comparable spoken
+    word; ``fluent`` has the words the speaker meant. ``utterance_of`` gives the utterance of each spoken word.
+    ``events`` are CHAT's, with positions in ``words``.
+    """
+
+    utterances: tuple[Utterance, ...]
+    words: tuple[str, ...]
+    raw_words: tuple[str, ...]
+    surface: tuple[str, ...]
+    utterance_of: NDArray[np.int64]
+    fluent: tuple[str, ...]
+    events: tuple[Event, ...]
+    spoken_of: NDArray[np.int64]
+    """Per word, which of its utterance's spoken words it is (part of), counted from 0."""
+    dropped: int = 0
+    """Unintelligible marks that were left out (a hypothesis earns nothing by writing ``xxx``)."""
+
+    @cached_property
+    def unintelligible(self) -> NDArray[np.bool_]:
+        """Per word, whether it only marks speech that could not be written down."""
+        return _is_unintelligible(self.words)
+
+    @cached_property
+    def times(self) -> NDArray[np.float64]:
+        """When each word begins and ends, shape (words, 2), in milliseconds; nan where nothing says so."""
+        return word_times(self.utterances, self.utterance_of, self.spoken_of)
+
+    @cached_property
+    def fluent_unintelligible(self) -> NDArray[np.bool_]:
+        """Per fluent word, whether it only marks speech that could not be written down."""
+        return _is_unintelligible(self.fluent)
+
+    @cached_property
+    def disfluent(self) -> NDArray[np.bool_]:
+        """Per word, whether the speaker did not mean it: a filler, a sound, or something taken back."""
+        flags = np.zeros(len(self.words), dtype=np.bool_)
+        for event in self.events:
+            if event.kind in NON_WORDS or event.kind in RETRACES:
+                flags[event.start : event.end] = True
+            elif event.kind is Disfluency.PART_WORD_REPETITION:
+                for at in range(event.start, event.end):
+                    flags[at] |= self.words[at].endswith("-")
+        return flags
+
+
+def file_words(utterances: Sequence[Utterance], *, keep_unintelligible: bool = True) -> FileWords:
+    """Return the words of ``utterances`` (all of one file, in order).
+
+    Args:
+        utterances: in the order of the file.
+        keep_unintelligible: keep ``xxx`` as a word (for a reference), or leave it out (for a hypothesis).
+    """
+    words: list[str] = []
+    raw_words: list[str] = []
+    surface: list[str] = []
+    spoken_of: list[int] = []
+    fluent: list[str] = []
+    events: list[Event] = []
+    counts, dropped = [], 0
+    for utterance in utterances:
+        starts, own, before = [], utterance.events(), len(words)
+        for spoken, (pieces, raw, shown) in enumerate(_spelled(utterance.verbatim(), own)):
+            starts.append(len(words))
+            if not keep_unintelligible and not UNINTELLIGIBLE.isdisjoint(pieces):
+                kept = [piece not in UNINTELLIGIBLE for piece in pieces]  # of b-xxx the b
+                dropped += kept.count(False)
+                pieces, raw, shown = (list(compress(each, kept)) for each in (pieces, raw, shown))
+            words += pieces
+            raw_words += raw
+            surface += shown
+            spoken_of += [spoken] * len(pieces)
+        starts.append(len(words))
+        counts.append(len(words) - before)
+        events += [_moved(event, starts) for event in own]
+        meant = [part for word in utterance.fluent() for part in parts(word)]
+        fluent += meant if keep_unintelligible else [word for word in meant if word not in UNINTELLIGIBLE]
+    return FileWords(
+        utterances=tuple(utterances),
+        words=tuple(words),
+        raw_words=tuple(raw_words),
+        surface=tuple(surface),
+        utterance_of=np.repeat(np.arange(len(counts)), np.array(counts, dtype=np.int64)),
+        fluent=tuple(fluent),
+        events=tuple(events),
+        spoken_of=np.array(spoken_of, dtype=np.int64),
+        dropped=dropped,
+    )
+
+
+def _spelled(
+    verbatim: Sequence[str], events: Sequence[Event]
+) -> Iterator[tuple[Sequence[str], Sequence[str], Sequence[str]]]:
+    """Yield, per spoken word, its comparable words, the same with fillers as spelled, and how to show them."""
+    stuttered = {e.start for e in events if e.kind is Disfluency.PART_WORD_REPETITION and e.end - e.start == 1}
+    for position, word in enumerate(verbatim):
+        # A sound repeated INSIDE a word (ra-b-bbit) leaves it one word; elsewhere a hyphen separates two.
+        written = word.replace("-", "") if position in stuttered and not word.endswith("-") else word
+        pieces, raw = parts(written), parts(written, "raw")
+        yield pieces, raw, (word,) if len(pieces) == 1 else raw
+
+
+def _is_unintelligible(words: Sequence[str]) -> NDArray[np.bool_]:
+    return np.array([word in UNINTELLIGIBLE for word in words], dtype=np.bool_)
+
+
+def _moved(event: Event, starts: Sequence[int]) -> Event:
+    """Return ``event`` with positions in the file's comparable words instead of the utterance's spoken words."""
+    repair = (
+        (None, None)
+        if event.repair_start is None or event.repair_end is None
+        else (starts[event.repair_start], starts[event.repair_end])
+    )
+    return replace(
+        event, start=starts[event.start], end=starts[event.end], repair_start=repair[0], repair_end=repair[1]
+    )
+
+
+def has_marks(utterances: Sequence[Utterance]) -> bool:
+    """Return whether any disfluency mark is written, so that the marks (not the bare words) are to be judged."""
+    return any(event.kind is not Disfluency.PAUSE for utterance in utterances for event in utterance.events())
+
+
+def mark_from_words(utterance: Utterance) -> Utterance:
+    """Return ``utterance`` with the marks its words alone give away: fillers, exact repeats, cut-off words.
+
+    This is for transcripts of systems that know no marks. An utterance without any such word, or one that would come
+    out with other words, is returned as it was.
+
+    >>> mark_from_words(chat.utterance("PAR", "um the the dog fr- frog .")).text
+    '&-um the [/] the dog &+fr frog .'
+    """
+    joined = " ".join((*utterance.verbatim(), utterance.terminator or "."))
+    for text in (utterance.text, joined):  # the text knows cut-off words, but may hold more than words
+        decoded = decode(text, Labels("verbatim"), speaker=utterance.speaker).utterances
+        if len(decoded) == 1 and _bare(decoded[0].verbatim()) == _bare(utterance.verbatim()):
+            marked = chat.utterance(utterance.speaker, decoded[0].text, utterance.span)
+            return marked if has_marks([marked]) else utterance
+    return utterance
+
+
+def _bare(words: Sequence[str]) -> list[str]:
+    return [word.rstrip("-").casefold() for word in words]

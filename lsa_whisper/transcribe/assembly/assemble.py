@@ -1,0 +1,263 @@
+"""Decoded windows -> a CHAT transcript whose bullets run forward, stay inside the recording, and never cross."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from pathlib import Path
+
+from lsa_whisper import chat
+from lsa_whisper.chat import Participant, Transcript, Utterance, compose, utterance
+from lsa_whisper.decoding.decoder import DecodedWindow, Piece
+from lsa_whisper.errors import LsaWhisperError
+from lsa_whisper.labels import Labels, decode
+from lsa_whisper.manifest import is_unicode
+from lsa_whisper.timespan import TimeSpan
+from lsa_whisper.transcribe.assembly.confidence import Scores, word_logprobs
+from lsa_whisper.transcribe.assembly.speaker_attribution import Speakers, attributed
+from lsa_whisper.transcribe.assembly.speaker_turns import ROLES, Turns
+from lsa_whisper.transcribe.assembly.word_times import fitted, parted, timed_words
+
+
+@dataclass(frozen=True)
+class Heading:
+    """What stands above the utterances.
+
+    Attributes:
+        media: the recording's name without its ending.
+        media_kind: ``audio`` or ``video``.
+        language: ISO 639-3.
+        speaker: the code of whoever speaks where the model does not say who.
+        role: that speaker's role, one of CHAT's.
+        corpus: a name for ``@ID``; where it is empty, ``corpus_name`` is written, for Batchalign refuses an empty one.
+        comments: one ``@Comment`` each.
+        turns: who speaks when, if somebody else found out; goes before what the model says.
+    """
+
+    media: str
+    media_kind: str = "audio"
+    language: str = "eng"
+    speaker: str = "PAR"
+    role: str = "Participant"
+    corpus: str = ""
+    comments: tuple[str, ...] = ()
+    turns: Turns | None = None
+
+
+@dataclass(frozen=True)
+class Written:
+    """A transcript, for each of its utterances how sure the model was of the words, and what its comments warn of."""
+
+    transcript: Transcript
+    scores: tuple[Scores, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Draft:
+    """An utterance that has not found its place yet."""
+
+    utterance: Utterance
+    scores: Scores = ()
+
+
+def assemble(
+    windows: Sequence[TimeSpan],
+    decoded: Sequence[DecodedWindow],
+    *,
+    labels: Labels,
+    duration_ms: int,
+    heading: Heading,
+) -> Transcript:
+    """Return the transcript alone of what :func:`written` returns."""
+    return written(windows, decoded, labels=labels, duration_ms=duration_ms, heading=heading).transcript
+
+
+def written(
+    windows: Sequence[TimeSpan],
+    decoded: Sequence[DecodedWindow],
+    *,
+    labels: Labels,
+    duration_ms: int,
+    heading: Heading,
+) -> Written:
+    """Return the transcript of a recording; without windows, or without words, a valid one that says so.
+
+    Args:
+        windows: where each decoded window lies in the recording, in order.
+        decoded: one per window.
+        labels: how the decoded text is written.
+        duration_ms: the length of the recording.
+        heading: names, language and comments.
+    """
+    drafts = [
+        draft
+        for window, result in zip(windows, decoded, strict=True)
+        for draft in _drafts(window, result.pieces, labels, heading.speaker)
+    ]
+    drafts = _attributed(drafts, heading)
+    utterances = place([draft.utterance for draft in drafts], duration_ms)
+    remarks = tuple(_remarks(windows, decoded, bool(utterances)))
+    transcript = compose(
+        languages=[heading.language],
+        participants=_participants(utterances, heading),
+        utterances=utterances,
+        media=heading.media,
+        media_kind=heading.media_kind,
+        comments=[*heading.comments, *remarks],
+    )
+    return Written(transcript, tuple(draft.scores for draft in drafts), remarks)
+
+
+def verify_heading(heading: Heading, path: Path) -> None:
+    """Return when CHAT allows such a heading in the file at ``path``; asked before hours of decoding, not after.
+
+    Raises:
+        LsaWhisperError: a role, language, speaker or name of a recording that CHAT does not know or cannot hold.
+    """
+    empty = assemble([], [], labels=Labels(), duration_ms=0, heading=heading)
+    empty.path = str(path)
+    if problems := chat.check(empty):
+        raise LsaWhisperError(f"{path}: {problems[0].message}; change the setting, or rename the recording")
+    if not is_unicode(chat.serialize(empty)):
+        raise LsaWhisperError(f"{path}: the recording's name is not UTF-8, which CHAT is in; rename it")
+
+
+def place(drafts: Sequence[Utterance], duration_ms: int) -> list[Utterance]:
+    """Return utterances with bullets that start in order, do not overlap within a speaker, and end inside.
+
+    Words are kept whatever their times were; an utterance for which there is no room loses its bullet. ``%wor`` moves
+    with its utterance.
+
+    >>> close = [utterance("PAR", "a .", TimeSpan(0, 900)), utterance("PAR", "b .", TimeSpan(800, 1200))]
+    >>> [u.span for u in place(close, 1000)]
+    [TimeSpan(start_ms=0, end_ms=900), TimeSpan(start_ms=900, end_ms=1000)]
+    """
+    spans = _pull_back(_push_on(drafts), drafts, duration_ms)
+    return [
+        utterance(draft.speaker, draft.text, span, fitted(draft.word_times, span) if span else None)
+        for draft, span in zip(drafts, spans, strict=True)
+    ]
+
+
+def _push_on(drafts: Sequence[Utterance]) -> list[TimeSpan]:
+    """Return each span begun no earlier than the one before, and than the end of its speaker's last one."""
+    spans: list[TimeSpan] = []
+    free: dict[str, int] = {}
+    latest = 0
+    for draft in drafts:
+        wanted = draft.span or TimeSpan(latest, latest)
+        start = max(wanted.start_ms, latest, free.get(draft.speaker, 0))
+        spans.append(TimeSpan(start, max(wanted.end_ms, start + 1)))
+        latest, free[draft.speaker] = start, spans[-1].end_ms
+    return spans
+
+
+def _pull_back(spans: Sequence[TimeSpan], drafts: Sequence[Utterance], duration_ms: int) -> list[TimeSpan | None]:
+    """Return spans that end inside the recording, those before making room for those after."""
+    placed: list[TimeSpan | None] = []
+    taken: dict[str, int] = {}
+    next_start = duration_ms
+    for span, draft in zip(reversed(spans), reversed(drafts), strict=True):
+        end = min(span.end_ms, taken.get(draft.speaker, duration_ms))
+        start = min(span.start_ms, end - 1, next_start)
+        if start < 0:
+            placed.append(None)
+            continue
+        placed.append(TimeSpan(start, end))
+        next_start = taken[draft.speaker] = start
+    return placed[::-1]
+
+
+def _drafts(window: TimeSpan, pieces: Sequence[Piece], labels: Labels, speaker: str) -> Iterator[_Draft]:
+    for piece in _with_room(pieces):
+        span = TimeSpan(round(piece.start_s * 1000), round(piece.end_s * 1000)).shift(window.start_ms)
+        made = decode(piece.text, labels, speaker=speaker).utterances
+        words = timed_words(made, piece.timed, window.start_ms)
+        spans = parted(shares(made, span), words) if piece.timed else shares(made, span)
+        for each, at, said, scores in zip(made, spans, words, word_logprobs(made, piece), strict=True):
+            yield _Draft(utterance(each.speaker, each.text, at, said), scores)
+
+
+def _attributed(drafts: Sequence[_Draft], heading: Heading) -> list[_Draft]:
+    """Return the drafts under the speakers whose turns they fall into, if turns are known."""
+    if heading.turns is None:
+        return list(drafts)
+    speakers = Speakers(heading.turns, heading.speaker)
+    found = []
+    for draft in drafts:
+        scores = draft.scores
+        for part in attributed(draft.utterance, speakers):
+            words = len(part.verbatim())
+            found.append(_Draft(part, scores[:words]))
+            scores = scores[words:]
+    return found
+
+
+def _with_room(pieces: Sequence[Piece]) -> list[Piece]:
+    """Return the pieces, those without any duration joined to the piece before them."""
+    joined: list[Piece] = []
+    for piece in pieces:
+        if joined and piece.end_s <= piece.start_s:
+            before = joined[-1]
+            joined[-1] = replace(
+                before,
+                text=f"{before.text} {piece.text}",
+                timed=before.timed + piece.timed,
+                logprobs=before.logprobs + piece.logprobs,
+            )
+        else:
+            joined.append(piece)
+    return joined
+
+
+def shares(utterances: Sequence[Utterance], span: TimeSpan) -> list[TimeSpan]:
+    """Return one span for each utterance, as long as its words are.
+
+    >>> shares([utterance("PAR", "one ."), utterance("PAR", "one two three .")], TimeSpan(0, 1000))
+    [TimeSpan(start_ms=0, end_ms=250), TimeSpan(start_ms=250, end_ms=1000)]
+    """
+    lengths = [1 + sum(len(word) for word in each.verbatim()) for each in utterances]
+    edges = [span.start_ms + round(span.duration_ms * part / (sum(lengths) or 1)) for part in accumulate(lengths)]
+    return [TimeSpan(*pair) for pair in zip([span.start_ms, *edges], edges, strict=False)]
+
+
+def _participants(utterances: Sequence[Utterance], heading: Heading) -> list[Participant]:
+    known = {each.code: each for each in heading.turns.participants} if heading.turns else {}
+    # Whoever has a turn is a participant, though not a word of theirs was understood.
+    codes = dict.fromkeys([*known, *(each.speaker for each in utterances)]) or {heading.speaker: None}
+    return [
+        replace(
+            known.get(code) or Participant(code, _role(code, heading)),
+            language=heading.language,
+            corpus=heading.corpus or (known[code].corpus if code in known else "") or "corpus_name",
+        )
+        for code in codes
+    ]
+
+
+def _role(code: str, heading: Heading) -> str:
+    return heading.role if code == heading.speaker else ROLES.get(code, "Unidentified")
+
+
+def _remarks(windows: Sequence[TimeSpan], decoded: Sequence[DecodedWindow], any_words: bool) -> Iterator[str]:
+    if not windows:
+        yield "no speech was found in the recording"
+    elif not any_words:
+        yield "the model wrote no words for the sound that was found"
+    pairs = list(zip(windows, decoded, strict=True))
+    if looped := [window for window, result in pairs if result.looped and not result.cut]:
+        yield f"the model repeated itself and was asked again at {_places(looped)}: listen there first"
+    if shortened := [window for window, result in pairs if result.cut]:
+        yield (
+            f"the model repeated itself, was asked again, did so again, and copies that nobody had the time to say "
+            f"were cut at {_places(shortened)}: listen there first"
+        )
+    if cut := [window for window, result in pairs if not result.complete]:
+        yield f"the model did not come to an end and was stopped at {_places(cut)}: listen there first"
+
+
+def _places(windows: Sequence[TimeSpan]) -> str:
+    named = ", ".join(f"{each.start_ms / 1000:.1f} to {each.end_ms / 1000:.1f} s" for each in windows[:5])
+    return named + (f" and {len(windows) - 5} more" if len(windows) > 5 else "")

@@ -1,0 +1,106 @@
+"""The times of tokens -> the times of words: monotone, and inside their utterance.
+
+What a model writes is not word for word what its transcript says: codes are no words, numbers are spelled out, broken
+spellings are mended. So letters are matched, and a word has the time of its letters; one without any has no time.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from lsa_whisper.chat import Utterance
+from lsa_whisper.decoding.decoder import TimedText
+from lsa_whisper.timespan import TimeSpan
+
+TimedWord = tuple[str, TimeSpan]
+_FRAME_MS = 20
+_NOT_SAID = re.compile(r"\*[A-Z][A-Z0-9]*:|&=\S+")
+
+
+def timed_words(
+    utterances: Sequence[Utterance], timed: Sequence[TimedText], begin_ms: int = 0
+) -> list[list[TimedWord]]:
+    """Return the words of each utterance that have a time.
+
+    Args:
+        utterances: what was made of a piece of text.
+        timed: the tokens of that text.
+        begin_ms: where the tokens' seconds begin.
+
+    >>> from lsa_whisper.chat import utterance
+    >>> tokens = [TimedText("u", 0.1, 0.2), TimedText("m", 0.2, 0.4), TimedText(" I", 0.5, 0.9), TimedText(".", 1, 1)]
+    >>> timed_words([utterance("PAR", "&-um I .")], tokens)
+    [[('um', TimeSpan(start_ms=100, end_ms=400)), ('I', TimeSpan(start_ms=500, end_ms=900))]]
+    """
+    if not timed:
+        return [[] for _ in utterances]
+    from rapidfuzz.distance import Indel
+
+    letters, tokens = _letters(timed)
+    words = [(number, word) for number, each in enumerate(utterances) for word in each.verbatim()]
+    said = "".join(_spelled(word) for _, word in words)
+    token_of: dict[int, int] = {}
+    for part in Indel.opcodes(letters, said):
+        if part.tag == "equal":
+            token_of |= dict(zip(range(part.dest_start, part.dest_end), tokens[part.src_start :], strict=False))
+    found: list[list[TimedWord]] = [[] for _ in utterances]
+    at = 0
+    for number, word in words:
+        end = at + len(_spelled(word))
+        heard = [token_of[letter] for letter in range(at, end) if letter in token_of]
+        if heard:
+            first, last = timed[heard[0]], timed[heard[-1]]
+            span = TimeSpan(begin_ms + round(1000 * first.start_s), begin_ms + round(1000 * last.end_s))
+            found[number].append((word, span))
+        at = end
+    return found
+
+
+def _letters(timed: Sequence[TimedText]) -> tuple[str, list[int]]:
+    """Return the letters that were said, and for each the token it stands in."""
+    text = "".join(each.text for each in timed)
+    token_at = [number for number, each in enumerate(timed) for _ in each.text]
+    silent = {place for match in _NOT_SAID.finditer(text) for place in range(*match.span())}
+    kept = [place for place, letter in enumerate(text) if letter.isalnum() and place not in silent]
+    # Not one character may become two: "İ".lower() does, and every later letter would stand a place too far.
+    return "".join(text[place].lower()[0] for place in kept), [token_at[place] for place in kept]
+
+
+def _spelled(word: str) -> str:
+    return "".join(letter.lower()[0] for letter in word if letter.isalnum())
+
+
+def parted(spans: Sequence[TimeSpan], words: Sequence[Sequence[TimedWord]]) -> list[TimeSpan]:
+    """Return spans that lie side by side, each beginning with its first word where that has a time.
+
+    >>> parted([TimeSpan(0, 500), TimeSpan(500, 1000)], [[], [("hi", TimeSpan(820, 900))]])
+    [TimeSpan(start_ms=0, end_ms=820), TimeSpan(start_ms=820, end_ms=1000)]
+    """
+    edges = [spans[0].start_ms] if spans else []
+    for number in range(1, len(spans)):
+        begin = words[number][0][1].start_ms if words[number] else spans[number].start_ms
+        edges.append(max(edges[-1], min(begin, spans[-1].end_ms)))
+    return [TimeSpan(*edge) for edge in zip(edges, [*edges[1:], spans[-1].end_ms], strict=True)] if spans else []
+
+
+def fitted(words: Sequence[TimedWord], span: TimeSpan) -> list[TimedWord]:
+    """Return the words moved into ``span``, in order and without overlap; none where a millisecond each has no room.
+
+    A word that the alignment passed in no time gets a frame of the encoder, or its share where the span is too short.
+
+    >>> fitted([("a", TimeSpan(0, 300)), ("b", TimeSpan(250, 250)), ("c", TimeSpan(990, 2000))], TimeSpan(100, 1000))
+    [('a', TimeSpan(start_ms=100, end_ms=300)), ('b', TimeSpan(start_ms=300, end_ms=320)),
+     ('c', TimeSpan(start_ms=980, end_ms=1000))]
+    """
+    if span.duration_ms < len(words):
+        return []
+    placed: list[TimedWord] = []
+    free, least = span.start_ms, min(_FRAME_MS, span.duration_ms // max(1, len(words)))
+    for number, (word, at) in enumerate(words):
+        last = span.end_ms - least * (len(words) - 1 - number)  # room for the words that follow
+        start = min(max(at.start_ms, free), last - least)
+        end = min(max(at.end_ms, start + least), last)
+        placed.append((word, TimeSpan(start, end)))
+        free = end
+    return placed

@@ -1,0 +1,67 @@
+"""Files of other formats beside a transcript: made from it, and never written over what somebody else wrote."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from lsa_whisper import chat, plain_json
+from lsa_whisper.atomic_write import cut_name, sweep, write_whole
+from lsa_whisper.chat import Transcript
+from lsa_whisper.errors import LsaWhisperError
+from lsa_whisper.formats import SUFFIXES, serialize
+from lsa_whisper.transcribe.files.provenance import fingerprint
+
+
+class Made:
+    """The files that one transcript is wanted in besides CHAT.
+
+    A file is ours when it is what the transcript gives, or what a hidden list beside the transcript says was written
+    from it before; so what was made of an older transcript is made anew, and what a person changed is left alone.
+    """
+
+    def __init__(self, target: Path, names: Sequence[str]):
+        """Make of the transcript at ``target`` what is called ``names`` in :data:`lsa_whisper.formats.NAMES`."""
+        self._target, self._list = target, target.with_name(f".{cut_name(target.stem)}.made.json")
+        self.paths = {name: target.with_suffix(f".{SUFFIXES[name]}") for name in names}
+
+    def verify(self) -> None:
+        """Return when each file is absent or ours.
+
+        Raises:
+            LsaWhisperError: one is somebody else's, or was changed since.
+        """
+        known = self._known()
+        for name, path in self.paths.items():
+            if path.exists() and not self._is_ours(name, known.get(path.name)):
+                raise LsaWhisperError(
+                    f"{path}: was not made from {self._target.name}, or was changed since; move it, or choose another "
+                    "output folder"
+                )
+
+    def write(self, transcript: Transcript) -> None:
+        """Write the files of ``transcript``, the one at the target, after a last look whose they are."""
+        if not self.paths:
+            return
+        self.verify()
+        sweep(self._list, *self.paths.values())
+        known = self._known()
+        for name, path in self.paths.items():
+            text = serialize(transcript, name)
+            write_whole(text, path)
+            known[path.name] = fingerprint(text)
+        write_whole(json.dumps(known) + "\n", self._list)
+
+    def _known(self) -> dict[str, str]:
+        try:
+            found = plain_json.read(self._list)
+        except (OSError, ValueError):  # absent, or damaged: then only what the transcript gives is ours
+            return {}
+        return {str(name): str(digest) for name, digest in found.items()} if isinstance(found, Mapping) else {}
+
+    def _is_ours(self, name: str, known: str | None) -> bool:
+        data = self.paths[name].read_bytes()
+        if fingerprint(data) == known:
+            return True
+        return self._target.exists() and serialize(chat.read(self._target), name).encode() == data

@@ -1,0 +1,130 @@
+"""One recording's transcript and what goes with it: written whole or not at all, by one call at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from lsa_whisper import chat, disk
+from lsa_whisper.atomic_write import sweep
+from lsa_whisper.audio import Recording
+from lsa_whisper.chat import Transcript
+from lsa_whisper.errors import LsaWhisperError
+from lsa_whisper.lock import is_taken, only_writer
+from lsa_whisper.machine import is_out_of_memory
+from lsa_whisper.transcribe.assembly.assemble import verify_heading
+from lsa_whisper.transcribe.assembly.confidence import load_calibration
+from lsa_whisper.transcribe.assembly.review import beside, doubtful
+from lsa_whisper.transcribe.assembly.review import write as write_review
+from lsa_whisper.transcribe.assembly.speaker_turns import Turns, find_turns, read_turns
+from lsa_whisper.transcribe.files.derived import Made
+from lsa_whisper.transcribe.files.outcome import Done
+from lsa_whisper.transcribe.files.provenance import is_finished, stamped
+from lsa_whisper.transcribe.files.settings import Settings
+from lsa_whisper.transcribe.long_form.partial import Partial
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is written beside the transcript.
+
+    Attributes:
+        formats: names of other formats.
+        speakers: who speaks when, as a file, or a folder with one for each recording.
+        alone: whether a single recording is transcribed, so that ``speakers`` can only be about that one.
+        review: whether a table of what the model was least sure of is written, too.
+    """
+
+    formats: tuple[str, ...] = ()
+    speakers: Path | None = None
+    alone: bool = True
+    review: bool = False
+
+
+def transcribe_one(
+    settings: Settings, wanted: Wanted, recording: Recording, target: Path, say: Callable[[float], None]
+) -> Done:
+    """Write what is wanted of one recording, unless it is there already.
+
+    Args:
+        settings: what the transcript depends on.
+        wanted: what is written.
+        recording: opened audio.
+        target: the place of the transcript.
+        say: told how many seconds of the recording are done.
+
+    Raises:
+        LsaWhisperError: there is a file that must not be written over, or the disk does not take the transcript.
+    """
+    made = Made(target, wanted.formats)
+    made.verify()
+    turns, where = _who(wanted, recording, target, made)
+    verify_heading(settings.heading(recording.path, turns), target)
+    inputs = settings.digest(recording.path, where)
+    if not is_finished(target, inputs):
+        with _enough_memory(settings, recording.path):
+            settings.transcriber  # noqa: B018 -- a model that cannot be loaded must leave no empty folder
+    elif not wanted.formats and not is_taken(target):  # nothing is to be written, so the folder may be read-only
+        return Done(recording.path, target, True, _counts(chat.read(target)))
+    with disk.writing(target), only_writer(target):
+        sweep(target, beside(target))
+        finished, note = is_finished(target, inputs), ""  # by another call too, for which this one has waited
+        if not finished:
+            note = _decode(settings, recording, target, inputs, turns, review=wanted.review, say=say)
+        transcript = chat.read(target)
+        made.write(transcript)
+        Partial(target, inputs).remove()
+    return Done(recording.path, target, finished, _counts(transcript), note)
+
+
+def _who(wanted: Wanted, recording: Recording, target: Path, made: Made) -> tuple[Turns | None, Path | None]:
+    """Return who speaks when, and the file that says so, which is none of those that are written here."""
+    if wanted.speakers is None:
+        return None, None
+    ours = frozenset(path.resolve() for path in (target, *made.paths.values()))
+    where = find_turns(wanted.speakers, recording.path, alone=wanted.alone, ours=ours)
+    length_ms = int(recording.duration_s * 1000)
+    return read_turns(where, recording.path, length_ms, alone=wanted.alone), where
+
+
+def _decode(
+    settings: Settings,
+    recording: Recording,
+    target: Path,
+    inputs: str,
+    turns: Turns | None,
+    *,
+    review: bool,
+    say: Callable[[float], None],
+) -> str:
+    """Write the transcript and return what decoding met with."""
+    with _enough_memory(settings, recording.path):
+        heard = settings.transcriber.write(recording, progress=say, turns=turns, partial=Partial(target, inputs))
+    # Both before the transcript, for a transcript that is there is finished.
+    if review:
+        write_review(doubtful(heard, recording.path.name, load_calibration(settings.model)), beside(target))
+    else:
+        beside(target).unlink(missing_ok=True)  # it is about the transcript before this one
+    chat.write(stamped(heard.transcript, inputs), target)
+    return "; ".join(remark for remark in (recording.remark, *heard.remarks) if remark)
+
+
+@contextmanager
+def _enough_memory(settings: Settings, audio: Path) -> Iterator[None]:
+    """Make one sentence of it when memory runs out in the block."""
+    try:
+        yield
+    except Exception as error:  # each library has its own
+        if not is_out_of_memory(error):
+            raise
+        raise LsaWhisperError(
+            f"{audio}: memory ran out ({settings.batch_size} windows together, {settings.device}, {settings.dtype}); "
+            "give a smaller --batch-size, a smaller model, or --device cpu; the run goes on from here"
+        ) from error
+
+
+def _counts(transcript: Transcript) -> tuple[int, int]:
+    words = sum(len(each.verbatim()) for each in transcript.utterances)
+    return len(transcript.utterances), words

@@ -1,0 +1,95 @@
+"""What is decoded of a recording so far, kept on disk, so that a run that was killed goes on where it was.
+
+Beside the transcript to be lies a hidden file with one line of JSON for each batch of decoded windows. Its name holds
+the digest of recording, model and settings, so it can only be found by a run that would decode the same again. A line
+that was not finished is not read; the file goes when the transcript is there.
+"""
+
+from __future__ import annotations
+
+import glob
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from lsa_whisper import disk, plain_json
+from lsa_whisper.atomic_write import cut_name
+from lsa_whisper.decoding.decoder import DecodedWindow, Piece, TimedText
+from lsa_whisper.timespan import TimeSpan
+
+Heard = tuple[TimeSpan, DecodedWindow]
+"""A window and what the engine made of it."""
+
+
+class Partial:
+    """The decoded windows of one recording on disk."""
+
+    def __init__(self, target: Path, inputs: str):
+        """Keep them beside the transcript ``target``, which is to be made from ``inputs``."""
+        self._folder, self._name = target.parent, cut_name(target.stem)
+        self.path = target.with_name(f".{self._name}.{inputs}.windows.jsonl")
+
+    def read(self, windows: Sequence[TimeSpan] | None = None) -> list[Heard]:
+        """Return the windows an earlier run decoded, in order; what it left unfinished is cut off the file.
+
+        Args:
+            windows: those of this run, where they are known; what was decoded of others is thrown away.
+        """
+        if self.path.is_symlink():  # none of ours: what it leads to is not to be written
+            self.path.unlink()
+        try:
+            data = self.path.read_bytes()
+        except FileNotFoundError:
+            return []
+        heard: list[Heard] = []
+        whole = 0
+        for line in data.splitlines(keepends=True):
+            try:
+                if not line.endswith(b"\n"):
+                    break
+                heard += [_window(each) for each in plain_json.load(line)]
+            except (ValueError, TypeError, KeyError, AttributeError, OverflowError):
+                break  # damaged: this window and all after it are decoded again
+            whole += len(line)
+        if windows is not None and [span for span, _ in heard] != list(windows[: len(heard)]):
+            heard, whole = [], 0
+        if whole < len(data):
+            self._write(data[:whole], "wb")
+        return heard
+
+    def append(self, heard: Sequence[Heard]) -> None:
+        """Add a batch of windows, which will be read back together or not at all.
+
+        Raises:
+            LsaWhisperError: the folder cannot be written to.
+        """
+        rows = [[span.start_ms, span.end_ms, asdict(result)] for span, result in heard]
+        self._write(json.dumps(rows).encode() + b"\n", "ab")
+
+    def _write(self, data: bytes, mode: str) -> None:
+        with disk.writing(self.path):
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with self.path.open(mode) as file:
+                file.write(data)
+
+    def remove(self) -> None:
+        """Delete what is kept for this transcript, that of other models and settings too."""
+        digest = "[0-9a-f]" * 16  # no star: it would reach over the point of another recording's longer name
+        for path in self._folder.glob(f".{glob.escape(self._name)}.{digest}.windows.jsonl"):
+            path.unlink(missing_ok=True)
+
+
+def _window(row: Any) -> Heard:
+    start_ms, end_ms, fields = row
+    pieces = tuple(_piece(**each) for each in fields.pop("pieces"))
+    return TimeSpan(int(start_ms), int(end_ms)), DecodedWindow(pieces, **fields)
+
+
+def _piece(*, timed: list[Any], logprobs: list[Any], **fields: Any) -> Piece:
+    return Piece(
+        timed=tuple(TimedText(**each) for each in timed),
+        logprobs=tuple((text, logprob) for text, logprob in logprobs),
+        **fields,
+    )

@@ -1,0 +1,218 @@
+"""Both engines, and a model with a draft, write the same text; what CTranslate2 cannot do is said."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from rapidfuzz.distance import Levenshtein
+from tiny_whisper import CONTEXT_S, build_checkpoint, silence, teach, voice
+
+from lsa_whisper import chat, checkpoint
+from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
+from lsa_whisper.decoding.assisted import AssistedDecoder
+from lsa_whisper.decoding.transformers_engine import TransformersDecoder
+from lsa_whisper.errors import CheckpointError, LsaWhisperError, MissingExtraError
+from lsa_whisper.transcribe import transcribe
+from lsa_whisper.transcribe.speech.energy import find_speech
+from lsa_whisper.transcribe.speech.windows import cut_windows
+
+pytest.importorskip("ctranslate2")
+ROOT = Path(__file__).resolve().parents[2]
+LENGTHS_S = (1.0, 8.0, 0.3, 5.0, 2.0, 7.98)
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory):
+    """A cache folder for this module's converted checkpoints."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield checkpoint.converted_once
+
+
+def ct2_decoder(folder, *, dtype="auto", **options):
+    from lsa_whisper.decoding.ctranslate2_engine import CTranslate2Decoder
+
+    return CTranslate2Decoder(checkpoint.load_converted(folder, dtype=dtype), **options)
+
+
+def same(one, other, tolerance=1e-3):
+    assert [[(p.text, p.start_s, p.end_s) for p in w.pieces] for w in one] == [
+        [(p.text, p.start_s, p.end_s) for p in w.pieces] for w in other
+    ]
+    assert [w.complete for w in one] == [w.complete for w in other]
+    for a, b in zip(one, other, strict=True):
+        assert a.avg_logprob == pytest.approx(b.avg_logprob, abs=tolerance)
+        for p, q in zip(a.pieces, b.pieces, strict=True):
+            assert p.avg_logprob == pytest.approx(q.avg_logprob, abs=tolerance)
+
+
+@pytest.mark.parametrize("name", ["tiny", "taught"])
+def test_ctranslate2_writes_what_transformers_writes(name, kept, request):
+    folder = request.getfixturevalue(name)
+    windows = [voice(length, seed=n) for n, length in enumerate(LENGTHS_S)]
+    expected = TransformersDecoder(checkpoint.load(folder)).decode(windows)
+    same(ct2_decoder(kept(folder), batch_size=4).decode(windows), expected)
+    assert any(window.pieces for window in expected)
+
+
+def test_a_window_in_which_nothing_is_heard_stays_empty(tiny, kept, tmp_path):
+    folder = teach(tiny, tmp_path / "mute", "")
+    windows = [silence(3.0), voice(2.0)]
+    expected = TransformersDecoder(checkpoint.load(folder)).decode(windows)
+    assert [window.pieces for window in expected] == [(), ()]
+    same(ct2_decoder(kept(folder)).decode(windows), expected)
+
+
+def test_a_stamp_after_the_sound_is_decoded_again(tiny, kept, tmp_path):
+    folder = teach(tiny, tmp_path / "late", "<|0.20|>the cat sat .<|4.00|>")
+    windows = [voice(5.0), voice(3.0, seed=1)]
+    expected = TransformersDecoder(checkpoint.load(folder)).decode(windows)
+    decoder = ct2_decoder(kept(folder))
+    same(decoder.decode(windows), expected)
+    assert expected[0].pieces[0].end_s == 4.0 and expected[1].pieces[-1].end_s <= 3.0
+
+
+def test_a_model_without_stamps_is_asked_for_none(taught, kept, tmp_path):
+    loaded = checkpoint.load(taught)
+    stamps = sorted(checkpoint.timestamps(loaded.tokenizer))
+    folder = Path(shutil.copytree(taught, tmp_path / "without"))
+    settings = json.loads((folder / "generation_config.json").read_text())
+    settings["suppress_tokens"] = [*(settings.get("suppress_tokens") or []), *stamps]
+    (folder / "generation_config.json").write_text(json.dumps(settings))
+    windows = [voice(3.0), voice(1.0)]
+    out = checkpoint.export(folder, tmp_path / "ct2", to="ct2")
+    expected = TransformersDecoder(checkpoint.load(folder)).decode(windows)
+    same(ct2_decoder(out).decode(windows), expected)
+    assert all((p.start_s, p.end_s) in ((0.0, 3.0), (0.0, 1.0)) for window in expected for p in window.pieces)
+
+
+def test_both_engines_give_the_same_chat(visit, taught, kept, tmp_path):
+    texts = []
+    for engine in ("transformers", "ct2"):
+        transcribe([visit], model=taught, out=tmp_path / engine, engine=engine, dtype="float32", word_times=True)
+        lines = (tmp_path / engine / "visit.cha").read_text().splitlines()
+        texts.append([line for line in lines if line.startswith("*")])
+        assert chat.check(chat.read(tmp_path / engine / "visit.cha", strict=True)) == []
+        assert any(line.startswith("%wor") for line in lines)
+    assert texts[0] == texts[1] and len(texts[0]) == 4
+
+
+def test_a_checkpoint_is_converted_once(visit, taught, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    first = transcribe([visit], model=taught, out=tmp_path / "a", engine="ct2")
+    told = capsys.readouterr().err
+    (folder,) = (tmp_path / "cache" / "lsa-whisper" / "ct2").iterdir()
+    assert str(folder) in told and "once" in told
+    transcribe([visit], model=taught, out=tmp_path / "b", engine="ct2")
+    assert "once" not in capsys.readouterr().err
+    exported = transcribe([visit], model=folder, out=tmp_path / "c", engine="ct2")
+    texts = [[each.text for each in chat.read(done.done[0].transcript).utterances] for done in (first, exported)]
+    assert texts[0] == texts[1] and texts[0]
+
+
+@pytest.mark.parametrize("dtype", ["int8", "float16"])
+def test_smaller_exports_write_the_same(dtype, taught, tmp_path):
+    out = checkpoint.export(taught, tmp_path / "out", to="ct2", dtype=dtype)
+    assert not list(out.glob("*.safetensors")) and not list(out.glob("*.pt"))
+    assert checkpoint.load_converted(out).labels == checkpoint.load(taught).labels
+    windows = [voice(4.0)]
+    expected = TransformersDecoder(checkpoint.load(taught)).decode(windows)
+    same(ct2_decoder(out).decode(windows), expected, tolerance=0.1)
+
+
+def test_what_ctranslate2_cannot_do_is_said(visit, tiny, taught, kept, tmp_path, monkeypatch):
+    with pytest.raises(CheckpointError, match="float8"):
+        checkpoint.export(tiny, tmp_path / "out", to="ct2", dtype="float8")
+    with pytest.raises(CheckpointError, match="use the engine ct2"):
+        checkpoint.load(kept(taught))
+    with pytest.raises(CheckpointError, match="holds no CTranslate2 model"):
+        checkpoint.load_converted(taught)
+    with pytest.raises(CheckpointError, match="nowhere"):
+        checkpoint.load_converted(kept(taught), device="nowhere")
+    holed = Path(shutil.copytree(kept(taught), tmp_path / "holed"))
+    (holed / "generation_config.json").unlink()
+    with pytest.raises(CheckpointError, match="no generation_config"):
+        checkpoint.load_converted(holed)
+    with pytest.raises(LsaWhisperError, match="draft"):
+        transcribe([visit], model=taught, out=tmp_path / "out", engine="ct2", draft=tiny)
+    monkeypatch.setitem(sys.modules, "ctranslate2", None)
+    with pytest.raises(MissingExtraError, match=r"lsa-whisper\[ct2\]"):
+        transcribe([visit], model=taught, out=tmp_path / "out", engine="ct2")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_vocabulary_in_another_order_is_refused(tiny, tmp_path):
+    loaded = checkpoint.load(tiny)
+    loaded.tokenizer.add_tokens(["xyzzy"])
+    loaded.model.generation_config.eos_token_id += 1
+    with pytest.raises(CheckpointError, match="cannot be converted"):
+        checkpoint.export(loaded, tmp_path / "out", to="ct2")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_conversion_that_went_wrong_is_not_kept(taught, tmp_path, monkeypatch):
+    from lsa_whisper.checkpoint import exporting
+
+    original = exporting.convert
+
+    def damaged(loaded, *args, **options):
+        with torch.no_grad():
+            loaded.model.model.decoder.layer_norm.bias.add_(0.1)
+        return original(loaded, *args, **options)
+
+    monkeypatch.setattr(exporting, "convert", damaged)
+    with pytest.raises(CheckpointError, match="differs"):
+        checkpoint.export(taught, tmp_path / "out", to="ct2")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("guessing", ["tiny", "taught"])
+def test_a_draft_does_not_change_the_text(guessing, taught, request):
+    windows = [voice(length, seed=n) for n, length in enumerate(LENGTHS_S)]
+    large, small = checkpoint.load(taught), checkpoint.load(request.getfixturevalue(guessing))
+    same(AssistedDecoder(large, draft=small).decode(windows), TransformersDecoder(large).decode(windows))
+    same(AssistedDecoder(small, draft=large).decode(windows), TransformersDecoder(small).decode(windows))
+
+
+def test_a_good_draft_saves_steps_of_the_model(taught):
+    calls = []
+    loaded, draft = checkpoint.load(taught), checkpoint.load(taught)
+    decoder = AssistedDecoder(loaded, draft=draft)
+    loaded.model.model.decoder.register_forward_hook(lambda *_: calls.append(1))
+    (result,) = decoder.decode([voice(4.0)])
+    tokens = loaded.tokenizer.encode("".join(piece.text for piece in result.pieces), add_special_tokens=False)
+    assert 0 < len(calls) < len(tokens) / 3
+
+
+def test_a_draft_with_another_vocabulary_is_refused(tiny, tmp_path):
+    other = build_checkpoint(tmp_path, languages=("en", "es"))
+    with pytest.raises(CheckpointError, match="another vocabulary"):
+        AssistedDecoder(checkpoint.load(tiny), draft=checkpoint.load(other))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("dtype", "allowed"), [("float32", 0.005), ("int8", 0.02)])
+def test_words_of_a_trained_model_are_the_same(dtype, allowed, kept):
+    model = ROOT / "models" / "nano"
+    loaded, windows = checkpoint.load(model), []
+    for path in sorted((ROOT / "corpora" / "storybook" / "test").glob("*.flac")):
+        recording = Recording.open(path)
+        speech = find_speech(recording.stream(), SAMPLE_RATE_HZ)
+        spans = cut_windows(speech, context_s=loaded.context_s, duration_s=recording.duration_s)
+        windows += [recording.load(span) for span in spans]
+    words = [
+        [word for window in decoder.decode(windows) for piece in window.pieces for word in piece.text.split()]
+        for decoder in (TransformersDecoder(loaded), ct2_decoder(kept(model), dtype=dtype))
+    ]
+    assert len(words[0]) > 1000
+    assert Levenshtein.distance(*words) <= allowed * len(words[0])
+
+
+def test_the_context_is_the_same_in_both(tiny, kept):
+    converted = checkpoint.load_converted(kept(tiny))
+    assert converted.context_s == CONTEXT_S and converted.time_precision_s == 0.02

@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import pytest
+import torch
+from tiny_whisper import build_checkpoint
+
+from lsa_whisper import checkpoint
+from lsa_whisper.errors import RecipeError
+from lsa_whisper.finetune.distributed import fsdp, strategy
+from lsa_whisper.finetune.recipe import parse
+
+
+def recipe(*settings):
+    return parse("{data: {train: t}, out: o, model: {base: m}, strategy: fsdp2}", set=settings)
+
+
+@pytest.mark.parametrize(
+    ("setting", "key", "wanted"),
+    [
+        ("fsdp.shard=full", "reshard_after_forward", True),
+        ("fsdp.shard=gradients", "reshard_after_forward", False),
+        ("offload.parameters=cpu", "cpu_offload", True),
+        ("fsdp.low_ram=true", "cpu_ram_efficient_loading", True),
+    ],
+)
+def test_settings(setting, key, wanted):
+    assert fsdp.arguments_for(recipe(setting))["fsdp_config"][key] is wanted
+
+
+def test_nothing_is_cut_with_none():
+    assert strategy.arguments_for(recipe("fsdp.shard=none")) == {}
+    with pytest.raises(RecipeError, match="moves only what it shards"):
+        recipe("fsdp.shard=none", "offload.parameters=cpu")
+
+
+def test_hybrid_cuts_within_a_node_and_copies_between_nodes(monkeypatch):
+    monkeypatch.setenv("WORLD_SIZE", "8")
+    monkeypatch.setenv("LOCAL_WORLD_SIZE", "4")
+    cut = fsdp.arguments_for(recipe("fsdp.shard=hybrid"))["parallelism_config"]
+    assert (cut.dp_replicate_size, cut.dp_shard_size) == (2, 4)
+    monkeypatch.setenv("LOCAL_WORLD_SIZE", "8")
+    with pytest.raises(RecipeError, match="hybrid needs two nodes or more"):
+        fsdp.arguments_for(recipe("fsdp.shard=hybrid"))
+
+
+def test_one_process_alone_has_nobody_to_share_with(monkeypatch):
+    monkeypatch.delenv("RANK", raising=False)
+    with pytest.raises(RecipeError, match="give --processes"):
+        strategy.join_processes(recipe())
+
+
+def test_a_model_without_its_weights_has_their_shapes_and_settings(tmp_path):
+    folder = build_checkpoint(tmp_path)
+    whole, empty = (checkpoint.load(folder, weights=weights) for weights in (True, False))
+    shapes = [{name: tensor.shape for name, tensor in one.model.state_dict().items()} for one in (whole, empty)]
+    assert shapes[0] == shapes[1]
+    assert empty.model.proj_out.weight is empty.model.get_input_embeddings().weight
+    assert all(tensor.device.type == "cpu" for tensor in empty.model.parameters())
+    assert empty.model.generation_config.to_dict() == whole.model.generation_config.to_dict()
+    assert not torch.equal(whole.model.proj_out.weight, empty.model.proj_out.weight)

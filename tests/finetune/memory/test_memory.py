@@ -1,0 +1,365 @@
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+import torch
+from transformers import WhisperConfig, WhisperForConditionalGeneration
+
+from lsa_whisper.errors import CheckpointError, RecipeError
+from lsa_whisper.finetune import estimate_memory
+from lsa_whisper.finetune import recipe as recipes
+from lsa_whisper.finetune.memory import SHAPES, Job, Limits, Resources, Shape, Way, estimate_run, require_fit
+from lsa_whisper.finetune.memory.activations import Load, Widths, decoder_layer, encoder_layer
+from lsa_whisper.finetune.memory.configuration import flat
+from lsa_whisper.finetune.memory.counted import Counted, adapter_numbers, trained_weights
+from lsa_whisper.finetune.memory.shape import recipe_shape, shape_of
+from lsa_whisper.finetune.recipe import Adapter, Model, Offload
+from lsa_whisper.finetune.training.model import freeze, with_adapter
+
+CPU, EVERYTHING = Offload("cpu"), Offload("cpu", "cpu")
+
+
+def meta_model(shape):
+    with torch.device("meta"):
+        model = WhisperForConditionalGeneration(configuration(shape))
+    model.tie_weights()
+    return model
+
+
+def configuration(shape):
+    return WhisperConfig(
+        d_model=shape.width,
+        encoder_layers=shape.encoder_layers,
+        decoder_layers=shape.decoder_layers,
+        encoder_ffn_dim=shape.inner,
+        decoder_ffn_dim=shape.inner,
+        encoder_attention_heads=shape.width // 64,
+        decoder_attention_heads=shape.width // 64,
+        num_mel_bins=shape.mels,
+        vocab_size=shape.vocabulary,
+        max_source_positions=shape.source_positions,
+        pad_token_id=0,
+    )
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_parameters_are_counted_as_the_model_has_them(name):
+    model = meta_model(SHAPES[name])
+    assert SHAPES[name].parameters == sum(p.numel() for p in model.parameters())
+    layers = model.model
+    assert SHAPES[name].encoder_layer == sum(p.numel() for p in layers.encoder.layers[0].parameters())
+    assert SHAPES[name].decoder_layer == sum(p.numel() for p in layers.decoder.layers[0].parameters())
+    sizes = {weight: tuple(p.shape) for weight, p in layers.named_parameters()}
+    assert SHAPES[name].weights == sizes
+    assert SHAPES[name].largest_weight == max(p.numel() for p in model.parameters())
+
+
+@pytest.mark.parametrize(
+    "adapter",
+    [
+        Adapter(rank=16),
+        Adapter(rank=16, targets=("k_proj", "fc1", "fc2")),
+        Adapter(parts="decoder"),
+        Adapter(parts="encoder", dora=True),
+        Adapter(modules_to_save=("layer_norm",)),
+        Adapter(modules_to_save=("conv1", "fc1")),
+    ],
+)
+def test_adapter_parameters_are_counted_as_peft_makes_them(adapter):
+    model = with_adapter(meta_model(SHAPES["tiny"]), adapter)
+    wanted = sum(p.numel() for p in model.parameters() if p.requires_grad)
+    assert adapter_numbers(SHAPES["tiny"], adapter) == wanted
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [Model(), Model(train="decoder"), Model(top_layers=1), Model(train="decoder", top_layers=3), Model(top_layers=9)],
+)
+def test_trained_weights_are_those_that_training_leaves_free(wanted):
+    model = meta_model(SHAPES["tiny"])
+    model.get_encoder().embed_positions.requires_grad_(False)
+    freeze(model, wanted)
+    free = {name: p.numel() for name, p in model.model.named_parameters() if p.requires_grad}
+    assert set(trained_weights(SHAPES["tiny"], wanted)) == set(free)
+    assert Counted.of(SHAPES["tiny"], model=wanted).trained == sum(free.values())
+
+
+def test_a_checkpoint_folder_says_its_own_shape(tmp_path):
+    shape = Shape(64, 2, 3, mels=40, vocabulary=500, source_positions=100, feed_forward=96)
+    configuration(shape).save_pretrained(tmp_path)
+    assert shape_of(str(tmp_path)) == shape
+    assert shape.parameters == sum(p.numel() for p in meta_model(shape).parameters())
+    (tmp_path / "config.json").write_text('{"model_type": "bert"}')
+    with pytest.raises(CheckpointError, match="no Whisper"):
+        shape_of(str(tmp_path))
+
+
+@pytest.mark.parametrize("part", ["encoder", "decoder"])
+def test_activations_are_counted_as_autograd_keeps_them(part):
+    """One layer on the processor, in fp32: the bytes of all tensors that its graph holds, the weights left out."""
+    shape = Shape(128, 1, 1, vocabulary=500, source_positions=60)
+    model = WhisperForConditionalGeneration(configuration(shape)).train()
+    layer = getattr(model.model, part).layers[0]
+    weights = {p.data_ptr() for p in layer.parameters()}
+    kept = {}
+
+    def pack(tensor):
+        if tensor.data_ptr() not in weights:
+            kept[tensor.untyped_storage().data_ptr()] = tensor.untyped_storage().nbytes()
+        return tensor
+
+    hidden = torch.randn(1, 60 if part == "encoder" else 40, 128, requires_grad=True)
+    states = {} if part == "encoder" else {"encoder_hidden_states": torch.randn(1, 60, 128, requires_grad=True)}
+    mask = {"attention_mask": None} if part == "encoder" else {}
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+        held = layer(hidden, **mask, **states)
+    assert held is not None
+    width = Widths(4, 4, 0)
+    counted = encoder_layer(shape, width) if part == "encoder" else decoder_layer(shape, width, 40)
+    seen = sum(kept.values()) - (0 if part == "encoder" else 60 * 128 * 4)  # the encoder's states are counted elsewhere
+    assert counted == pytest.approx(seen, rel=0.12)
+
+
+def plan(way, *, gpus=1, load=None, size="large-v3", **limits):
+    return Job(SHAPES[size], Limits(gpus, **limits)).plan(way, load or Load())
+
+
+@pytest.mark.parametrize("strategy", ["zero2", "zero3", "fsdp2"])
+def test_more_gpus_share_and_ddp_does_not(strategy):
+    one, four = (plan(Way(strategy), gpus=gpus).gpu_gib for gpus in (1, 4))
+    assert four < 0.6 * one
+    assert plan(Way("ddp"), gpus=4).gpu_gib > plan(Way("ddp")).gpu_gib  # buckets
+
+
+def test_states_are_what_the_papers_say():
+    p = Counted.of(SHAPES["large-v3"]).trained
+    parts = plan(Way(precision="fp32")).parts
+    assert (parts.weights + parts.gradients + parts.optimizer) / p == pytest.approx(16, rel=0.01)
+    parts = plan(Way("zero2")).parts
+    assert (parts.weights + parts.gradients + parts.optimizer) / p == pytest.approx(16, rel=0.01)
+    parts = plan(Way(optimizer="adamw-8bit")).parts
+    assert parts.optimizer / p == pytest.approx(2.1)
+
+
+def test_offload_moves_from_the_gpu_to_the_host_and_nvme_from_there_to_the_disk():
+    kept, optimizer, everything = (plan(Way("zero3", place)) for place in (Offload(), CPU, EVERYTHING))
+    assert kept.gpu_gib > optimizer.gpu_gib > everything.gpu_gib
+    assert kept.host_gib < optimizer.host_gib < everything.host_gib
+    swapped = plan(Way("zero3", Offload("nvme", "cpu", "/x")))
+    assert swapped.host_gib < everything.host_gib and swapped.disk_gib > everything.disk_gib + 20
+
+
+def test_batch_labels_and_checkpointing_count():
+    def activations(**load):
+        return plan(Way(), load=Load(**load)).parts.activations
+
+    assert activations(batch=8) == pytest.approx(8 * activations(batch=1))
+    assert activations(label_tokens=448) > activations(label_tokens=128)
+    assert activations(checkpointing=False) > 4 * activations(checkpointing=True)
+
+
+def test_a_24_gb_gpu_needs_offload_for_large():
+    plans = {plan.strategy: plan for plan in estimate_memory("large-v3").plans}
+    assert not plans["single, bf16"].fits
+    assert plans["zero2, optimizer on cpu, bf16"].fits
+    assert plans["zero3, all on cpu, bf16"].gpu_gib < 5
+
+
+@pytest.mark.parametrize("model", ["tiny", "large-v3-turbo"])
+@pytest.mark.parametrize("gpus", [0, 1, 4])
+def test_what_is_recommended_is_a_recipe_and_fits(model, gpus):
+    estimate = estimate_memory(model, gpus=gpus, gpu_memory=16, host_memory=64)
+    best = estimate.recommended.largest_batch()
+    assert best.fits and "recommended: fits with" in estimate.table()
+    overrides = [f"{place}={json.dumps(value)}" for place, value in flat(best.settings())]
+    overrides.append(f"model.base=openai/whisper-{model}")
+    said = recipes.parse("{data: {train: t}, out: o, model: {base: b}}", set=overrides)
+    again = estimate_run(said, best.job.limits)
+    assert again.way == best.way and again.load.batch == best.load.batch
+    assert again.host_gib == pytest.approx(best.host_gib)
+
+
+def test_without_a_gpu_offload_costs_more_and_the_table_says_so():
+    estimate = estimate_memory("small", gpus=0, host_memory=64)
+    plans = {plan.way: plan.host_gib for plan in estimate.plans}
+    assert plans[Way("zero3", EVERYTHING)] > plans[Way(precision="fp32")]
+    assert "MORE memory than plain AdamW" in estimate.table() and "GPU peak" not in estimate.table()
+
+
+def test_the_host_is_held_against_what_is_given():
+    plans = {plan.strategy: plan for plan in estimate_memory("large-v3", host_memory=16).plans}
+    assert plans["zero3, all on cpu, bf16"].lacks == ("host",)
+
+
+def test_unknown_model_is_one_sentence():
+    with pytest.raises(CheckpointError, match="sizes are tiny"):
+        estimate_memory("huge")
+
+
+MEASURED = [  # GiB of resident memory: two processor cores, one window of 30 s, gradient checkpointing, two steps
+    ("tiny", Way(precision="fp32"), 1.34),
+    ("tiny", Way(precision="fp32", adapter=Adapter()), 0.97),
+    ("tiny", Way("zero3", EVERYTHING), 1.74),
+    ("tiny", Way("zero3", EVERYTHING, "fp32"), 2.16),
+    ("small", Way(precision="fp32"), 4.77),
+    ("small", Way(precision="fp32", adapter=Adapter()), 2.67),
+    ("small", Way("zero3", EVERYTHING), 7.67),
+    ("small", Way("zero3", EVERYTHING, "fp32"), 10.17),
+    ("small", Way("zero3", Offload("nvme", "cpu", "x")), 5.73),
+    ("small", Way("zero3", EVERYTHING, adapter=Adapter()), 2.01),
+    ("medium", Way(precision="fp32"), 12.85),
+    ("medium", Way(precision="fp32", adapter=Adapter()), 6.17),
+    ("medium", Way("zero3", EVERYTHING), 20.65),
+    ("medium", Way("zero3", Offload("nvme", "cpu", "x")), 10.28),
+    ("medium", Way("zero3", EVERYTHING, adapter=Adapter()), 5.0),
+    ("large-v3", Way("zero3", Offload("nvme", "cpu", "x")), 12.6),
+    ("large-v3", Way("zero3", Offload("nvme", "nvme", "x")), 8.65),
+    ("large-v3", Way("zero3", EVERYTHING, adapter=Adapter()), 9.8),
+]
+
+
+@pytest.mark.parametrize(("size", "way", "gib"), MEASURED, ids=lambda value: getattr(value, "name", value))
+def test_the_plan_is_near_what_runs_without_a_gpu_took(size, way, gib):
+    # What ran in bf16 read its weights from files in bf16, but for tiny.
+    stored = 2 if way.precision == "bf16" and size != "tiny" else 4
+    job = Job(dataclasses.replace(SHAPES[size], stored=stored), Limits(0))
+    assert job.plan(way, Load()).host_gib == pytest.approx(gib, rel=0.15)
+
+
+RECIPE = (
+    "{data: {train: none.jsonl}, out: o, model: {base: openai/whisper-large-v3}, strategy: single,"
+    " training: {bf16: true, per_device_train_batch_size: 16}}"
+)
+
+
+def test_a_run_that_does_not_fit_is_refused_with_the_nearest_that_does():
+    recipe = recipes.parse(RECIPE)
+    assert require_fit(recipe, Resources(Limits(1, 141, 200, 500))) is not None
+    with pytest.raises(RecipeError, match=r"needs about .* on the GPU.*nearest.*gradient_checkpointing=true.*--force"):
+        require_fit(recipe, Resources(Limits(1, 40, 200, 500)))
+    with pytest.raises(RecipeError, match=r"nearest that fits: zero2, optimizer on cpu.*--set strategy=zero2"):
+        require_fit(recipe, Resources(Limits(1, 12, 200, 500)))
+    with pytest.raises(RecipeError, match="no other plan fits"):
+        require_fit(recipe, Resources(Limits(1, 1, 1, 500)))
+    with pytest.raises(RecipeError, match="GiB on the disk"):
+        require_fit(recipe, Resources(Limits(1, 141, 200, 3)))
+
+
+def test_the_nearest_plan_keeps_the_effective_batch():
+    recipe = recipes.parse(RECIPE, set=["training.gradient_accumulation_steps=2", "adapter.rank=32"])
+    with pytest.raises(RecipeError) as refused:
+        require_fit(recipe, Resources(Limits(1, 12, 200, 500)))
+    overrides = [word for word in str(refused.value).split() if "=" in word]
+    sizes = {word.split("=")[0].split(".")[-1]: word.split("=")[1].rstrip(";") for word in overrides}
+    assert int(sizes["per_device_train_batch_size"]) * int(sizes["gradient_accumulation_steps"]) == 32
+
+
+@pytest.mark.parametrize("gpus", [0, 1, 4])
+@pytest.mark.parametrize(
+    "said",
+    [
+        ("training.bf16=true",),
+        ("precision=bf16",),
+        ("precision=pure-bf16",),
+        ("precision=fp8",),
+        ("training.fp16=true",),
+        ("optimizer=adamw-8bit", "precision=bf16"),
+        ("training.optim=adamw_bnb_8bit", "training.bf16=true"),
+        ("optimizer=adafactor", "precision=bf16"),
+        ("strategy=zero3", "offload.parameters=cpu", "precision=bf16", "deepspeed.steps_per_print=1"),
+        ("strategy=zero3", "offload.optimizer=nvme", "offload.parameters=cpu", "offload.path=s", "precision=bf16"),
+        ("strategy=fsdp2", "fsdp.low_ram=true", "precision=bf16"),
+        ("loss.stay_near_base=0.1", "precision=bf16"),
+        ("adapter.rank=32", "adapter.quantize=8bit", "precision=bf16"),
+        ("auto_micro_batch=true", "training.gradient_accumulation_steps=2"),
+        ("model.train=decoder", "precision=bf16"),
+    ],
+    ids="; ".join,
+)
+def test_every_remedy_is_a_recipe_that_fits(said, gpus):
+    """On machines small and large: what is printed after 'nearest that fits' is accepted, and fits."""
+    base = "{data: {train: none.jsonl}, out: o, model: {base: openai/whisper-large-v3}}"
+    recipe, found = recipes.parse(base, set=[*said, "training.per_device_train_batch_size=16"]), 0
+    for gib, host in ((8, 32), (12, 200), (24, 20)):
+        resources = Resources(Limits(gpus, gib if gpus else 0, host, 60), processes=gpus or 1, here=gpus or 1)
+        try:
+            require_fit(recipe, resources)
+        except RecipeError as refused:
+            if remedy := re.search("nearest that fits: (.*); --force", str(refused)):
+                overrides = re.findall("--set ([^ ]+)", remedy[1])
+                assert require_fit(recipes.changed(recipe, overrides), resources) is not None
+                found += 1
+    assert found
+
+
+def test_a_swap_folder_on_another_disk_takes_no_room_from_the_checkpoints(tmp_path):
+    swapped = ("strategy=zero3", "offload.optimizer=nvme", f"offload.path={tmp_path / 'not' / 'yet'}")
+    recipe = recipes.parse(RECIPE, set=[*swapped, f"out={tmp_path / 'out'}", "training.use_cpu=true"])
+    limits = Resources.of_this_machine(recipe).limits
+    assert not limits.swap_apart and limits.disk_gib == pytest.approx(shutil.disk_usage(tmp_path).free / 2**30, rel=0.1)
+    together, apart = (
+        estimate_run(recipe, dataclasses.replace(limits, swap_apart=elsewhere)).disk_gib for elsewhere in (False, True)
+    )
+    assert together - apart == pytest.approx(16 * Counted.of(SHAPES["large-v3"]).trained / 2**30)
+    for other in map(Path, ("/dev/shm", "/proc")):
+        if other.exists() and other.stat().st_dev != tmp_path.stat().st_dev:
+            again = recipes.changed(recipe, [f"offload.path={other / 'swap'}"])
+            assert Resources.of_this_machine(again).limits.swap_apart
+
+
+def test_what_fsdp_moves_to_the_host_is_planned_there():
+    kept, moved = (needed("strategy=fsdp2", f"offload.parameters={place}", gpus=4) for place in ("none", "cpu"))
+    assert moved.parts.optimizer == moved.parts.weights == 0 < kept.parts.optimizer
+    assert moved.way.is_accepted
+
+
+def test_a_model_that_is_not_here_yet_is_not_refused():
+    recipe = recipes.parse(RECIPE, set=["model.base=someone/whisper-of-theirs"])
+    assert require_fit(recipe, Resources(Limits(1, 1, 1, 1))) is None
+
+
+def test_processes_of_another_machine_take_nothing_here():
+    recipe = recipes.parse(RECIPE, set=["strategy=ddp", "training.gradient_checkpointing=true"])
+    limits = Limits(8, 141, 60, 500)
+    assert require_fit(recipe, Resources(limits, processes=8, here=4)) is not None
+    with pytest.raises(RecipeError, match="host memory"):
+        require_fit(recipe, Resources(dataclasses.replace(limits, host_gib=30), processes=8, here=8))
+
+
+def needed(*settings, gpus=1):
+    """Return the plan of large-v3 under ``settings``."""
+    base = "{data: {train: t}, out: o, model: {base: openai/whisper-large-v3}, training: {bf16: true}}"
+    return estimate_run(recipes.parse(base, set=settings), Limits(gpus, 141, 400, 900))
+
+
+def test_what_a_recipe_trains_less_or_keeps_smaller_counts():
+    parts = needed().parts
+    top = needed("model.top_layers=2")
+    assert top.parts.gradients == 4 * top.counted.trained < 0.15 * parts.gradients
+    assert needed("optimizer=adafactor").parts.optimizer == 0
+    assert needed("training.optim=adafactor").way == needed("optimizer=adafactor").way
+    whole, eight, four = (needed(f"adapter.quantize={kind}").parts.weights for kind in ("none", "8bit", "4bit"))
+    layers = 32 * (1280**2 * 12 + 1280**2 * 16)  # matrices of an encoder and a decoder layer
+    assert whole - eight == pytest.approx(3 * layers, rel=1e-6)
+    assert eight - four == pytest.approx((1 - 4.127 / 8) * layers, rel=1e-6)
+
+
+def test_the_base_that_the_loss_asks_counts():
+    plain, asked = needed(), needed("loss.stay_near_base=0.1")
+    assert asked.parts.weights - plain.parts.weights == 4 * SHAPES["large-v3"].parameters
+    assert asked.parts.activations > plain.parts.activations
+    plain, asked = needed("adapter.rank=32"), needed("adapter.rank=32", "loss.stay_near_base=0.1")
+    assert asked.parts.weights == plain.parts.weights  # the model itself with its adapter switched off
+    on_cpu = [needed(*said, gpus=0).host_gib for said in ((), ("loss.stay_near_base=0.1",))]
+    assert on_cpu[1] - on_cpu[0] > 4 * SHAPES["large-v3"].parameters / 2**30
+
+
+def test_added_decoder_layers_count():
+    said = "{data: {train: t}, out: o, model: {base: openai/whisper-tiny, decoder_layers: 8, context_s: 10}}"
+    shape = recipe_shape(recipes.parse(said))
+    assert (shape.decoder_layers, shape.source_positions) == (8, 500)

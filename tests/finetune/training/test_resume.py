@@ -1,0 +1,263 @@
+"""A run that is stopped, however, goes on as if it had not been."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import signal
+
+import pytest
+import torch
+from transformers import TrainerControl
+
+from lsa_whisper.errors import RecipeError
+from lsa_whisper.finetune import finetune
+from lsa_whisper.finetune.recipe import Offload, changed, parse
+from lsa_whisper.finetune.training import resume, stop
+
+SUBJECT = {"model": {"base": "m"}, "adapter": None, "data": "0"}
+SAVING = "save_strategy: steps, save_steps: 1, save_total_limit: 3"
+
+
+def losses(folder):
+    lines = map(json.loads, (folder / "curve.jsonl").read_text().splitlines())
+    return {line["step"]: line["loss"] for line in lines if "loss" in line}
+
+
+class StoppedError(Exception):
+    pass
+
+
+def stopped_at(step):
+    def say(line):
+        if line.startswith(f"step {step}/"):
+            raise StoppedError
+
+    return say
+
+
+@pytest.fixture
+def stopped(windows, scratch_recipe, tmp_path):
+    """A run that was killed in its fourth step, three checkpoints behind it, and its recipe's file."""
+    path = tmp_path / "r.yaml"
+    path.write_text(scratch_recipe(windows, tmp_path / "out", training=SAVING))
+    with pytest.raises(StoppedError):
+        finetune(path, say=stopped_at(4))
+    return path, tmp_path / "out.unfinished"
+
+
+@pytest.fixture(scope="module")
+def undisturbed(windows, scratch_recipe, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("whole")
+    (folder / "r.yaml").write_text(scratch_recipe(windows, folder / "out", training=SAVING))
+    return losses(finetune(folder / "r.yaml", say=lambda _: None).out)
+
+
+def test_goes_on_from_the_newest_checkpoint(stopped, undisturbed):
+    path, folder = stopped
+    assert resume.broken(folder / "checkpoint-3") is None
+    lines = []
+    out = finetune(path, say=lines.append).out
+    assert f"going on from {folder / 'checkpoint-3'}" in lines
+    assert losses(out) == pytest.approx(undisturbed, abs=1e-6) and len(undisturbed) == 4
+    assert len((out / "curve.jsonl").read_text().splitlines()) == 5  # four steps and the summary, none twice
+
+
+def _without_a_file(newest):
+    (newest / "optimizer.pt").unlink()
+    return "optimizer.pt is missing"
+
+
+def _cut_off(newest):
+    whole = (newest / "model.safetensors").read_bytes()
+    (newest / "model.safetensors").write_bytes(whole[:-9])
+    return f"model.safetensors has {len(whole) - 9} bytes instead of {len(whole)}"
+
+
+def _not_marked(newest):
+    (newest / resume.MARK).unlink()
+    return "the run was stopped while it was being written"
+
+
+@pytest.mark.parametrize("damage", [_without_a_file, _cut_off, _not_marked])
+def test_a_broken_checkpoint_is_passed_over_and_it_is_said(stopped, undisturbed, damage):
+    path, folder = stopped
+    problem = damage(folder / "checkpoint-3")
+    lines = []
+    out = finetune(path, say=lines.append).out
+    assert f"{folder / 'checkpoint-3'}: not used, {problem}" in lines
+    assert f"going on from {folder / 'checkpoint-2'}" in lines
+    assert losses(out) == pytest.approx(undisturbed, abs=1e-6)
+
+
+def test_a_checkpoint_is_dropped_only_when_a_newer_one_is_whole(windows, scratch_recipe, tmp_path, monkeypatch):
+    """Killed between the last byte and the mark, the run still has its older checkpoint."""
+    path = tmp_path / "r.yaml"
+    path.write_text(scratch_recipe(windows, tmp_path / "out", training="save_strategy: steps, save_steps: 1"))
+    mark = resume.mark_whole
+
+    def killed(folder, *given):
+        if folder.name == "checkpoint-2":
+            raise StoppedError
+        mark(folder, *given)
+
+    monkeypatch.setattr("lsa_whisper.finetune.training.trainer.mark_whole", killed)
+    with pytest.raises(StoppedError):
+        finetune(path, say=lambda _: None)
+    lines = []
+    monkeypatch.setattr("lsa_whisper.finetune.training.trainer.mark_whole", mark)
+    finetune(path, say=lines.append)
+    assert f"going on from {tmp_path / 'out.unfinished' / 'checkpoint-1'}" in lines
+
+
+def test_killed_after_its_last_checkpoint_it_takes_no_further_step(windows, scratch_recipe, tmp_path, monkeypatch):
+    path = tmp_path / "r.yaml"
+    text = scratch_recipe(windows, tmp_path / "out", training=SAVING).replace("size: 2", "size: 1")
+
+    def killed(*_):
+        raise StoppedError
+
+    path.write_text(text)  # six steps an epoch: the fifth must not be taken
+    with monkeypatch.context() as patch:
+        patch.setattr("lsa_whisper.finetune.training.run._save", killed)
+        with pytest.raises(StoppedError):
+            finetune(path, say=lambda _: None)
+    done = finetune(path, say=lambda _: None)
+    assert done.steps == 4
+    assert [json.loads(line)["step"] for line in (done.out / "curve.jsonl").read_text().splitlines()] == [1, 2, 3, 4, 4]
+
+
+def test_ctrl_c_saves_the_step_and_says_how_to_go_on(windows, scratch_recipe, tmp_path, undisturbed):
+    path, lines = tmp_path / "r.yaml", []
+    path.write_text(scratch_recipe(windows, tmp_path / "out"))
+
+    def say(line):
+        lines.append(line)
+        if line.startswith("step 2/"):
+            os.kill(os.getpid(), signal.SIGINT)
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background ignores it
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            finetune(path, say=say)
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)
+    step = next(int(line.split()[3]) for line in lines if line.startswith("saved after step"))
+    assert step in (2, 3) and lines[-1] == f"saved after step {step} of 4; the same command goes on"
+    lines.clear()
+    out = finetune(path, say=lines.append).out
+    assert f"going on from {tmp_path / 'out.unfinished' / f'checkpoint-{step}'}" in lines
+    assert losses(out) == pytest.approx(undisturbed, abs=1e-6)
+
+
+def test_ctrl_c_of_a_run_that_cannot_go_on_does_not_promise_it(windows, scratch_recipe, tmp_path, monkeypatch):
+    """Of a KeyboardInterrupt the command line says that the same command goes on."""
+    path, lines = tmp_path / "r.yaml", []
+    path.write_text(scratch_recipe(windows, tmp_path / "out"))
+    monkeypatch.setattr("lsa_whisper.finetune.training.run.can_go_on", lambda _: False)
+
+    def say(line):
+        lines.append(line)
+        if line.startswith("step 1/"):
+            os.kill(os.getpid(), signal.SIGINT)
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(SystemExit) as ended:
+            finetune(path, say=say)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert ended.value.code == 130 and lines[-1].endswith("it cannot go on")
+
+
+def test_another_strategy_or_number_of_processes_is_one_sentence(tmp_path):
+    recipe = parse("{data: {train: t}, out: o, model: {base: m}, strategy: zero3}")
+    folder = tmp_path / "checkpoint-5"
+    folder.mkdir()
+    resume.mark_whole(folder, recipe, 2, {})
+    resume.check_fits(folder, recipe, 2, SUBJECT)  # older marks do not say what was trained, and on what
+    with pytest.raises(RecipeError, match=r"saved by 2 processes.*this run has 1; go on with --processes 2"):
+        resume.check_fits(folder, recipe, 1, SUBJECT)
+    with pytest.raises(RecipeError, match="saved under zero3, not single or ddp"):
+        resume.check_fits(folder, dataclasses.replace(recipe, strategy="ddp"), 2, SUBJECT)
+    with pytest.raises(RecipeError, match="moved to NVMe"):
+        resume.check_fits(folder, dataclasses.replace(recipe, offload=Offload("nvme", path="/fast")), 2, SUBJECT)
+
+
+def test_another_model_adapter_or_manifest_is_one_sentence(windows, scratch_recipe, tmp_path):
+    recipe = parse(f"{{data: {{train: {windows}}}, out: o, model: {{base: m}}, adapter: {{rank: 16}}}}")
+    folder = tmp_path / "checkpoint-5"
+    folder.mkdir()
+    resume.mark_whole(folder, recipe, 1, resume.subject(recipe))
+    resume.check_fits(folder, recipe, 1, resume.subject(recipe))
+    other = tmp_path / "other.jsonl"
+    other.write_text(windows.read_text() * 2)
+    for override, said in (
+        ("model.base=n", "saved with model.base 'm', not 'n'; go on with that, or remove"),
+        ("adapter.rank=32", "saved with adapter.rank 16, not 32"),
+        ("adapter=null", "saved with adapter.rank 16, not None"),
+        (f"data.train={other}", "saved in training on other data than .*other.jsonl holds now"),
+    ):
+        another = changed(recipe, [override])
+        with pytest.raises(RecipeError, match=said):
+            resume.check_fits(folder, another, 1, resume.subject(another))
+
+
+def test_a_run_goes_on_with_what_it_began_with_alone(stopped):
+    path, folder = stopped
+    with pytest.raises(RecipeError, match=r"checkpoint-3: saved with model.scratch"):
+        finetune(path, set=["model.scratch.dropout=0.5"], say=lambda _: None)
+    assert (folder / "checkpoint-3").is_dir()
+
+
+def test_whole_copies_go_on_in_any_number_of_processes(tmp_path):
+    recipe = parse("{data: {train: t}, out: o, model: {base: m}}")
+    (tmp_path / "checkpoint-5").mkdir()
+    resume.mark_whole(tmp_path / "checkpoint-5", recipe, 1, SUBJECT)
+    resume.check_fits(tmp_path / "checkpoint-5", dataclasses.replace(recipe, strategy="ddp"), 2, SUBJECT)
+
+
+def test_an_echo_of_the_signal_changes_nothing_and_ctrl_c_again_ends_at_once(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+    stopping = stop.Stop(None)
+    for number in (signal.SIGTERM, signal.SIGTERM, signal.SIGINT):
+        stopping._note(number, None)
+    assert stopping.signal == signal.SIGTERM
+    now[0] += 3
+    stopping._note(signal.SIGTERM, None)
+    with pytest.raises(KeyboardInterrupt):
+        stopping._note(signal.SIGINT, None)
+
+
+def test_what_nohup_ignores_stays_ignored():
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with stop.Stop(None).listening():
+            assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+            assert signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL
+        assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+def test_a_signal_that_comes_while_processes_ask_each_other_is_not_lost():
+    """All were asked before it came, so this step is not the last one; the next is."""
+
+    class Two:
+        num_processes, device = 2, "cpu"
+
+        def gather(self, told):
+            if not stopping.signal:
+                os.kill(os.getpid(), signal.SIGTERM)
+                return told
+            return torch.stack((told, torch.zeros_like(told)))
+
+    stopping, control = stop.Stop(Two()), TrainerControl()
+    with stopping.listening():
+        stopping.on_step_end(None, None, control)
+        assert not control.should_training_stop and stopping.signal == signal.SIGTERM
+        stopping.on_step_end(None, None, control)
+    assert control.should_training_stop and control.should_save and stopping.signal == signal.SIGTERM

@@ -1,0 +1,123 @@
+"""Words have times that run forward, lie in their utterance, and are near the truth where it is known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import soundfile
+import torch
+
+from benchmarks.word_times import errors_ms
+from lsa_whisper import chat
+from lsa_whisper.audio import Recording
+from lsa_whisper.chat import utterance
+from lsa_whisper.decoding.decoder import DecodedWindow, Piece, TimedText
+from lsa_whisper.decoding.token_times import alignment_heads
+from lsa_whisper.timespan import TimeSpan
+from lsa_whisper.transcribe import Transcriber, transcribe
+from lsa_whisper.transcribe.assembly.assemble import place
+from lsa_whisper.transcribe.assembly.word_times import fitted, timed_words
+from lsa_whisper.transcribe.long_form.loops import _joined
+
+ROOT = Path(__file__).resolve().parents[3]
+SESSION = ROOT / "corpora" / "storybook" / "test" / "test01"
+
+
+@pytest.fixture(scope="module")
+def half_minute(tmp_path_factory):
+    """The first 30 s of a session of storybook."""
+    path = tmp_path_factory.mktemp("session") / "test01.wav"
+    sound, rate_hz = soundfile.read(SESSION.with_suffix(".flac"), frames=30 * 16_000)
+    soundfile.write(path, sound, rate_hz)
+    return Recording.open(path)
+
+
+@pytest.fixture(scope="module")
+def written(half_minute):
+    return Transcriber(ROOT / "models" / "nano", word_times=True).transcribe(half_minute)
+
+
+def test_words_begin_where_they_were_said(written):
+    """Measured over the whole sessions by benchmarks/word_times.py; here only that the way is right."""
+    errors = np.array(errors_ms(chat.read(SESSION.with_suffix(".cha")), written))
+    assert len(errors) > 25
+    assert abs(np.median(errors)) < 60 and (np.abs(errors) <= 200).mean() > 0.6
+
+
+def test_every_word_is_timed_in_order_and_inside_its_utterance(written):
+    assert chat.check(written) == []
+    for each in written.utterances:
+        assert [word for word, _ in each.word_times] == each.verbatim()
+        edges = [edge for _, at in each.word_times for edge in (at.start_ms, at.end_ms)]
+        assert edges == sorted(edges) and all(at.duration_ms > 0 for _, at in each.word_times)
+        assert each.span.start_ms <= edges[0] and edges[-1] <= each.span.end_ms
+
+
+def test_the_text_is_the_same_without_word_times(written, half_minute):
+    plain = Transcriber(ROOT / "models" / "nano").transcribe(half_minute)
+    assert [u.text for u in plain.utterances] == [u.text for u in written.utterances]
+    assert not any(u.word_times for u in plain.utterances)
+
+
+def test_the_command_keeps_runs_with_and_without_apart(taught, visit, tmp_path):
+    transcribe([visit], model=taught, out=tmp_path)
+    assert "%wor" not in (tmp_path / "visit.cha").read_text()
+    assert not transcribe([visit], model=taught, out=tmp_path, word_times=True).done[0].skipped
+    assert "%wor:\tum " in (tmp_path / "visit.cha").read_text()
+
+
+def test_a_half_of_a_loop_has_its_times_where_it_lies():
+    half = DecodedWindow((Piece("no .", 0.1, 0.9, timed=(TimedText("no", 0.2, 0.4),)),))
+    joined = _joined(half, half, 2.0)
+    assert [piece.timed[0].start_s for piece in joined.pieces] == [0.2, 2.2]
+
+
+def whisper(heads=None):
+    config = SimpleNamespace(decoder_layers=4, decoder_attention_heads=2)
+    return SimpleNamespace(config=config, generation_config=SimpleNamespace(alignment_heads=heads))
+
+
+@pytest.mark.parametrize(
+    ("named", "taken"),
+    [
+        ([[1, 0], [3, 1]], [(1, 0), (3, 1)]),
+        (None, [(2, 0), (2, 1), (3, 0), (3, 1)]),
+        ([], [(2, 0), (2, 1), (3, 0), (3, 1)]),
+        ([[9, 0]], [(2, 0), (2, 1), (3, 0), (3, 1)]),  # copied from a larger model
+    ],
+)
+def test_heads_are_those_of_the_checkpoint_or_of_the_last_half(named, taken):
+    assert alignment_heads(whisper(named)) == taken
+
+
+def test_codes_roles_and_numbers_do_not_shift_the_words():
+    texts = ("*CHI:", " I", " [", "//", "]", " we", " &=laughs", " saw", " 3", " b", "ears", " .")
+    timed = [TimedText(text, at / 10, at / 10 + 0.1) for at, text in enumerate(texts)]
+    (words,) = timed_words([utterance("CHI", "I [//] we &=laughs saw three bears .")], timed, 1000)
+    assert [(word, at.start_ms) for word, at in words] == [("I", 1100), ("we", 1500), ("saw", 1700), ("bears", 1900)]
+    assert words[-1][1] == TimeSpan(1900, 2100)
+
+
+def test_words_move_with_their_utterance_and_vanish_without_room():
+    words = [("no", TimeSpan(100, 500)), ("way", TimeSpan(500, 900))]
+    moved = place([utterance("PAR", "no way .", TimeSpan(0, 900), words)], 600)[0]
+    assert moved.word_times[-1][1].end_ms <= moved.span.end_ms == 600
+    assert fitted(words, TimeSpan(0, 1)) == []
+
+
+def test_odd_models_do_not_stop_the_alignment(taught, visit):
+    """One token, or sound of a single frame, has no rows or columns to warp."""
+    from lsa_whisper import checkpoint
+    from lsa_whisper.decoding.token_times import token_times
+
+    model = checkpoint.load(taught).model
+    hidden = torch.randn(1, 400, model.config.d_model)
+    for tokens, duration_s in (([5], 8.0), ([5, 6, 7], 0.01), ([5] * 60, 0.1)):
+        with torch.inference_mode():
+            times = token_times(model, hidden, [1, 2], tokens, duration_s, 0.02)
+        edges = [edge for span in times for edge in span]
+        assert len(times) == len(tokens) and edges == sorted(edges) and edges[0] >= 0 and edges[-1] <= duration_s
+    assert model.config._attn_implementation != "eager"
