@@ -10,20 +10,20 @@ from pathlib import Path
 from typing import BinaryIO
 from uuid import uuid4
 
-from lsa_whisper.disk import kind_of
+from lsa_whisper.disk import disk_error_class
 
 
-def cut_name(name: str) -> str:
+def truncate_name(name: str) -> str:
     """Return as much of a file's ``name`` as leaves room for an ending: systems count 255 bytes, not letters.
 
-    >>> cut_name("visit.cha"), len(cut_name("語" * 83 + ".cha"))
+    >>> truncate_name("visit.cha"), len(truncate_name("語" * 83 + ".cha"))
     ('visit.cha', 66)
     """
     return os.fsencode(name)[:200].decode(errors="ignore")
 
 
 @contextmanager
-def whole_file(path: Path) -> Iterator[BinaryIO]:
+def atomic_file(path: Path) -> Iterator[BinaryIO]:
     """Open a new file beside ``path`` that becomes ``path`` when the block ends well, and vanishes when it does not.
 
     Its name is a new one, and a link planted under that name is not followed.
@@ -31,7 +31,7 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
     Raises:
         OSError: the file cannot be written; an older one is still there.
     """
-    name = path.with_name(f".{cut_name(path.name)}.{uuid4().hex[:8]}")
+    name = path.with_name(f".{truncate_name(path.name)}.{uuid4().hex[:8]}")
     handle = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o660)  # less the umask
     try:
         with os.fdopen(handle, "wb") as file:
@@ -42,35 +42,35 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
         raise
 
 
-def put(content: str | bytes, path: Path) -> None:
-    """Do what :func:`write_whole` does, for who has more to say when it fails.
+def replace_file(content: str | bytes, path: Path) -> None:
+    """Do what :func:`write_atomic` does, for who has more to say when it fails.
 
     Raises:
         OSError: the file cannot be written; an older one is still there.
     """
     # A file name that is not UTF-8 comes from the system with lone surrogates, which no text file can hold.
     data = content if isinstance(content, bytes) else content.encode(errors="replace")
-    with whole_file(path) as file:
+    with atomic_file(path) as file:
         file.write(data)
 
 
-def write_whole(content: str | bytes, path: str | Path) -> None:
+def write_atomic(content: str | bytes, path: str | Path) -> None:
     """Write ``content``, text as UTF-8, to ``path``, all at once or not at all.
 
     Raises:
         LsaWhisperError: the file cannot be written; an older one is still there.
     """
     try:
-        put(content, Path(path))
+        replace_file(content, Path(path))
     except OSError as error:
         reason = error.strerror or error
-        raise kind_of(error)(f"{path}: cannot write it ({reason}); check the folder and the disk") from error
+        raise disk_error_class(error)(f"{path}: cannot write it ({reason}); check the folder and the disk") from error
 
 
-def sweep(*paths: Path) -> None:
+def remove_leftovers(*paths: Path) -> None:
     """Remove what killed calls left of ``paths`` under temporary names; for who alone may write them now."""
     for path in paths:
-        name = re.compile(rf"\.{re.escape(cut_name(path.name))}\.[0-9a-f]{{8}}")
+        name = re.compile(rf"\.{re.escape(truncate_name(path.name))}\.[0-9a-f]{{8}}")
         for left in path.parent.iterdir() if path.parent.is_dir() else ():
             if name.fullmatch(left.name):
                 left.unlink(missing_ok=True)

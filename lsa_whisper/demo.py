@@ -10,13 +10,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from lsa_whisper.errors import CorpusError, RecipeError
-from lsa_whisper.umask import kept_from_others
+from lsa_whisper.umask import private_umask
 
 ADAPTATIONS = ("lora", "full")
 """The two ways the demo fine-tunes, each a recipe in ``recipes/demo-*.yaml``."""
 
 
-@kept_from_others()
+@private_umask()
 def demo(
     out: Path = Path("runs/demo"),
     *,

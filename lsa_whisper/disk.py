@@ -19,14 +19,14 @@ _IN_WORDS = re.compile(r"\[errno (\d+)\]|\(os error (\d+)\)", re.IGNORECASE)  # 
 _TORCH = re.compile(r"PytorchStreamWriter failed|inline_container\.cc|iostream error")
 
 
-def refusal(error: BaseException) -> str | None:
+def disk_error_reason(error: BaseException) -> str | None:
     """Return why a disk did not take what was written, ``None`` when ``error`` is about something else.
 
-    >>> refusal(OSError(28, "No space left on device", "model.bin"))
+    >>> disk_error_reason(OSError(28, "No space left on device", "model.bin"))
     'No space left on device'
-    >>> refusal(RuntimeError("I/O error: Read-only file system (os error 30)"))
+    >>> disk_error_reason(RuntimeError("I/O error: Read-only file system (os error 30)"))
     'Read-only file system'
-    >>> refusal(ValueError("no such option"))
+    >>> disk_error_reason(ValueError("no such option"))
     """
     if (number := _number(error)) is not None:
         return os.strerror(number) if number in _FULL | _CLOSED else None
@@ -41,23 +41,23 @@ def _number(error: BaseException) -> int | None:
     return int(found[1] or found[2]) if found else None
 
 
-def is_full(error: BaseException) -> bool:
+def is_disk_full(error: BaseException) -> bool:
     """Return whether a disk did not take what was written for want of room, so that making some helps.
 
-    >>> is_full(OSError(28, "No space left on device")), is_full(FileExistsError(17, "File exists"))
+    >>> is_disk_full(OSError(28, "No space left on device")), is_disk_full(FileExistsError(17, "File exists"))
     (True, False)
     """
     return _number(error) in _NO_ROOM
 
 
-def kind_of(error: BaseException) -> type[LsaWhisperError]:
-    """Return the kind of error to raise for a refusal: another one when other files may still be taken."""
+def disk_error_class(error: BaseException) -> type[LsaWhisperError]:
+    """Return the error class for a disk error: ``DiskError`` only when other files on the disk will fail as well."""
     number = _number(error)
     return DiskError if number is None or number in _FULL else LsaWhisperError
 
 
 @contextmanager
-def writing(place: Path, kind: type[LsaWhisperError] | None = None) -> Iterator[None]:
+def convert_disk_errors(place: Path, kind: type[LsaWhisperError] | None = None) -> Iterator[None]:
     """Make one sentence of it when the disk refuses what is written to ``place`` in this block.
 
     Raises:
@@ -68,10 +68,10 @@ def writing(place: Path, kind: type[LsaWhisperError] | None = None) -> Iterator[
     except LsaWhisperError:
         raise
     except Exception as error:  # each library has its own
-        reason, other = refusal(error), _elsewhere(error, place)
+        reason, other = disk_error_reason(error), _elsewhere(error, place)
         if reason is None or (other and _number(error) in _CLOSED):
             raise
-        raise (kind or kind_of(error))(
+        raise (kind or disk_error_class(error))(
             f"{other or place}: cannot be written ({reason}); make room there, or choose another place"
         ) from error
 

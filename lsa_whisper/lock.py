@@ -26,7 +26,7 @@ _held: set[int] = set()
 
 
 @contextmanager
-def only_writer(target: Path, *, wait: bool = True) -> Iterator[None]:
+def write_lock(target: Path, *, wait: bool = True) -> Iterator[None]:
     """Hold the lock on what is written to ``target``, a file or a folder; the folder it lies in is made.
 
     Args:
@@ -53,7 +53,7 @@ def only_writer(target: Path, *, wait: bool = True) -> Iterator[None]:
             os.close(handle)
 
 
-def is_taken(target: Path) -> bool:
+def is_locked(target: Path) -> bool:
     """Tell whether a call writes ``target``, or was killed while it did and has left the lock's file."""
     return _place(target).exists()
 

@@ -11,17 +11,17 @@ import json
 from pathlib import Path
 from typing import Any
 
-MOST_BYTES = 1 << 27
+MAX_BYTES = 1 << 27
 """The largest file that is read whole: the vocabulary of a model has a few MB."""
-DEEPEST = 64
+MAX_DEPTH = 64
 
 
-def load(text: str | bytes) -> Any:
+def parse(text: str | bytes) -> Any:
     """Return the value that ``text`` describes.
 
-    >>> load('{"rank": 8}')
+    >>> parse('{"rank": 8}')
     {'rank': 8}
-    >>> load("[" * 65 + "]" * 65)
+    >>> parse("[" * 65 + "]" * 65)
     Traceback (most recent call last):
     ...
     ValueError: lists or objects are nested too deep
@@ -34,17 +34,17 @@ def load(text: str | bytes) -> Any:
     except RecursionError:
         raise _too_deep() from None
     brackets = text.count(b"[") + text.count(b"{") if isinstance(text, bytes) else text.count("[") + text.count("{")
-    if brackets > DEEPEST and _is_deep(value):
+    if brackets > MAX_DEPTH and _is_deep(value):
         raise _too_deep()
     return value
 
 
-def dump(value: Any, *, indent: int | None = None) -> str:
+def serialize(value: Any, *, indent: int | None = None) -> str:
     r"""Return ``value`` as JSON that a UTF-8 file can hold, letters as they are.
 
     A file name that is not UTF-8 comes from the system with lone surrogates; then all but ASCII is written as escapes.
 
-    >>> dump({"session": "é"}), dump(["caf\udce9"])
+    >>> serialize({"session": "é"}), serialize(["caf\udce9"])
     ('{"session": "é"}', '["caf\\udce9"]')
     """
     text = json.dumps(value, ensure_ascii=False, indent=indent)
@@ -56,9 +56,9 @@ def dump(value: Any, *, indent: int | None = None) -> str:
 
 
 def _is_deep(value: Any) -> bool:
-    """Tell whether more than :data:`DEEPEST` lists or objects lie in one another."""
+    """Tell whether more than :data:`MAX_DEPTH` lists or objects lie in one another."""
     level = [value]
-    for _ in range(DEEPEST + 1):
+    for _ in range(MAX_DEPTH + 1):
         inner = [each.values() if isinstance(each, dict) else each for each in level if isinstance(each, list | dict)]
         level = [each for some in inner for each in some]
         if not inner:
@@ -78,10 +78,10 @@ def read(path: Path) -> Any:
         ValueError: it is no JSON in UTF-8, or more than is read here.
     """
     with path.open("rb") as file:
-        data = file.read(MOST_BYTES + 1)
-    if len(data) > MOST_BYTES:
-        raise ValueError(f"more than {MOST_BYTES >> 20} MB of text; is this the right file?")
-    return load(data.decode("utf-8"))
+        data = file.read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
+        raise ValueError(f"more than {MAX_BYTES >> 20} MB of text; is this the right file?")
+    return parse(data.decode("utf-8"))
 
 
 def is_finite(value: Any) -> bool:

@@ -13,23 +13,23 @@ from typing import Any
 
 import yaml
 
-MOST_BYTES = 1 << 19
-DEEPEST = 32
-LONGEST_NUMBER = 40
+MAX_BYTES = 1 << 19
+MAX_DEPTH = 32
+MAX_DIGITS = 40
 _DATE = "tag:yaml.org,2002:timestamp"
 _NULL = "tag:yaml.org,2002:null"
 
 
-def load(text: str, *, as_text: bool = False) -> Any:
+def parse(text: str, *, as_text: bool = False) -> Any:
     r"""Return the value that ``text`` describes; ``as_text``, each scalar as the text that stands there.
 
     YAML takes an unquoted 010 for the number eight and an unquoted no for false, but a speaker may be called so.
 
-    >>> load("{rank: 8, since: 2001-01-01, targets: [q_proj]}")
+    >>> parse("{rank: 8, since: 2001-01-01, targets: [q_proj]}")
     {'rank': 8, 'since': '2001-01-01', 'targets': ['q_proj']}
-    >>> load("{dev: [010, no, 1.50], test: }", as_text=True)
+    >>> parse("{dev: [010, no, 1.50], test: }", as_text=True)
     {'dev': ['010', 'no', '1.50'], 'test': None}
-    >>> load("a: &a [x]\nb: *a")
+    >>> parse("a: &a [x]\nb: *a")
     Traceback (most recent call last):
     ...
     yaml.composer.ComposerError: aliases such as *a are not read here; write the value out
@@ -39,8 +39,8 @@ def load(text: str, *, as_text: bool = False) -> Any:
     Raises:
         yaml.YAMLError: it is no YAML, or more than is read here.
     """
-    if len(text) > MOST_BYTES:
-        raise yaml.YAMLError(f"more than {MOST_BYTES >> 10} KB of text; is this the right file?")
+    if len(text) > MAX_BYTES:
+        raise yaml.YAMLError(f"more than {MAX_BYTES >> 10} KB of text; is this the right file?")
     try:
         return yaml.load(text, Loader=_TextLoader if as_text else _Loader)
     except ValueError as error:  # a number such as 0x_
@@ -48,14 +48,14 @@ def load(text: str, *, as_text: bool = False) -> Any:
 
 
 def read(path: Path) -> str:
-    """Return the text of the file at ``path``, for :func:`load`; of an endless file no more than that takes.
+    """Return the text of the file at ``path``, for :func:`parse`; of an endless file no more than that takes.
 
     Raises:
         OSError: it cannot be opened.
         yaml.YAMLError: it is not UTF-8.
     """
     with path.open("rb") as file:
-        data = file.read(4 * MOST_BYTES + 4)
+        data = file.read(4 * MAX_BYTES + 4)
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -75,15 +75,15 @@ class _Loader(yaml.SafeLoader):
             raise _refused(f"aliases such as *{event.anchor} are not read here; write the value out", event)
         if event.tag is not None:
             raise _refused(f"tags such as {event.tag} are not read here; leave it out", event)
-        if self._depth == DEEPEST:
-            raise _refused(f"nested more than {DEEPEST} deep", event)
+        if self._depth == MAX_DEPTH:
+            raise _refused(f"nested more than {MAX_DEPTH} deep", event)
         self._depth += 1
         node = super().compose_node(parent, index)
         self._depth -= 1
         return node
 
     def construct_yaml_int(self, node: yaml.ScalarNode) -> int:
-        if len(node.value) > LONGEST_NUMBER:
+        if len(node.value) > MAX_DIGITS:
             raise yaml.constructor.ConstructorError(None, None, "a number with too many digits", node.start_mark)
         return super().construct_yaml_int(node)
 

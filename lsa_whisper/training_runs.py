@@ -149,7 +149,7 @@ def _curves(path: Path) -> dict[str, Points]:
     lines = path.read_text("utf-8", errors="replace").splitlines()
     for number, line in enumerate(lines, 1):
         try:
-            logged = plain_json.load(line)
+            logged = plain_json.parse(line)
             step = int(logged["step"])
         except (ValueError, TypeError, KeyError, OverflowError):
             if number == len(lines):  # the line a crash cut off

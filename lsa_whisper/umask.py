@@ -38,11 +38,11 @@ _mask = _Mask()
 
 
 @contextmanager
-def kept_from_others() -> Iterator[None]:
+def private_umask() -> Iterator[None]:
     """Give no rights to others on any file or folder that is made in the block, or in the function it decorates.
 
     >>> import tempfile; from pathlib import Path
-    >>> with tempfile.TemporaryDirectory() as folder, kept_from_others():
+    >>> with tempfile.TemporaryDirectory() as folder, private_umask():
     ...     Path(folder, "a").touch(0o666)
     ...     Path(folder, "a").stat().st_mode & 0o007
     0

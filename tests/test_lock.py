@@ -11,13 +11,13 @@ import threading
 import pytest
 
 from lsa_whisper.errors import LsaWhisperError
-from lsa_whisper.lock import is_taken, only_writer
+from lsa_whisper.lock import is_locked, write_lock
 
 HOLDS = """
 import os, sys, time
 from pathlib import Path
-from lsa_whisper.lock import only_writer
-with only_writer(Path(sys.argv[1])):
+from lsa_whisper.lock import write_lock
+with write_lock(Path(sys.argv[1])):
     {first}
     print("held", flush=True)
     time.sleep(60)
@@ -38,17 +38,17 @@ def test_the_second_writer_waits_until_the_first_is_done_or_dead(tmp_path, capfd
     first = holder(target)
     with (
         pytest.raises(LsaWhisperError, match="another call is writing it; let that one end"),
-        only_writer(target, wait=False),
+        write_lock(target, wait=False),
     ):
         pass
 
     def second():
-        with only_writer(target):
+        with write_lock(target):
             entered.set()
 
     thread = threading.Thread(target=second)
     thread.start()
-    assert not entered.wait(0.5) and is_taken(target)
+    assert not entered.wait(0.5) and is_locked(target)
     first.kill()
     thread.join(30)
     assert entered.is_set() and "another call is writing it; waiting" in capfd.readouterr().err
@@ -58,8 +58,8 @@ def test_the_second_writer_waits_until_the_first_is_done_or_dead(tmp_path, capfd
 
 def test_names_as_long_as_a_disk_takes_have_a_lock_each(tmp_path):
     first, second = (tmp_path / ("語" * 82 + letter + ".cha") for letter in "ab")
-    with only_writer(first, wait=False), only_writer(second, wait=False):
-        assert is_taken(first) and is_taken(second)
+    with write_lock(first, wait=False), write_lock(second, wait=False):
+        assert is_locked(first) and is_locked(second)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -74,9 +74,9 @@ def test_a_copy_of_the_process_does_not_hold_the_lock_on(tmp_path):
     try:
         first.kill()
         first.wait()
-        assert is_taken(tmp_path / "out")
-        with only_writer(tmp_path / "out", wait=False):
+        assert is_locked(tmp_path / "out")
+        with write_lock(tmp_path / "out", wait=False):
             pass
-        assert not is_taken(tmp_path / "out")
+        assert not is_locked(tmp_path / "out")
     finally:
         os.killpg(first.pid, signal.SIGKILL)

@@ -40,7 +40,7 @@ def probe(path: Path) -> Probed | None:
     command = ["ffprobe", "-v", "error", "-protocol_whitelist", "file", "-select_streams", "a:0", "-of", "json"]
     command += ["-show_entries", "stream=sample_rate,channels:format=duration", f"file:{path.absolute()}"]
     done = subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL)
-    found: dict[str, Any] = plain_json.load(done.stdout or b"{}") if done.returncode == 0 else {}
+    found: dict[str, Any] = plain_json.parse(done.stdout or b"{}") if done.returncode == 0 else {}
     if not found.get("streams"):
         return None
     stream = found["streams"][0]

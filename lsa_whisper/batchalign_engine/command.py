@@ -15,7 +15,7 @@ from typing import Any
 
 from lsa_whisper.batchalign_engine.installed import require
 from lsa_whisper.errors import LsaWhisperError
-from lsa_whisper.umask import kept_from_others
+from lsa_whisper.umask import private_umask
 
 ENGINE = "lsa"
 _PLACE = "batchalign.cli.transcribe"
@@ -27,7 +27,7 @@ _EXPECTED = {
 """The functions that are wrapped, and the parameters by which they are called."""
 
 
-@kept_from_others()
+@private_umask()
 def run(args: Sequence[str]) -> None:
     """Run ``batchalign`` with ``args``, the engine ``lsa`` among its engines; ends the process as Batchalign does.
 

@@ -10,25 +10,25 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from lsa_whisper import __version__, chat, checkpoint, disk
-from lsa_whisper.atomic_write import sweep
+from lsa_whisper.atomic_write import remove_leftovers
 from lsa_whisper.audio import Recording
 from lsa_whisper.batchalign_engine.installed import require
 from lsa_whisper.decoding.engines import placement
 from lsa_whisper.errors import AudioError, CheckpointError, DiskError, LsaWhisperError
-from lsa_whisper.lock import only_writer
+from lsa_whisper.lock import write_lock
 from lsa_whisper.transcribe import Done, Transcribed
 from lsa_whisper.transcribe.files.progress import Meter
 from lsa_whisper.transcribe.files.provenance import digest_inputs, is_finished, stamped
 from lsa_whisper.transcribe.jobs import find_jobs, run_jobs
 from lsa_whisper.transcribe.language import chat_code
 from lsa_whisper.transcribe.transcriber import verify_options
-from lsa_whisper.umask import kept_from_others
+from lsa_whisper.umask import private_umask
 
 if TYPE_CHECKING:
     from lsa_whisper.batchalign_engine.backend import LsaWhisperBackend
 
 
-@kept_from_others()
+@private_umask()
 def transcribe(
     paths: Sequence[Path],
     *,
@@ -127,8 +127,8 @@ class _Run:
         (outcome,) = self._pipeline.run([batchalign.inputs.media_from_path(source, source, self._options["language"])])
         if outcome.is_failed:
             raise LsaWhisperError(f"{audio}: Batchalign could not transcribe it ({outcome.error})")
-        with disk.writing(target), only_writer(target):
-            sweep(target)
+        with disk.convert_disk_errors(target), write_lock(target):
+            remove_leftovers(target)
             # Beside the transcript, not in a folder that all users share, and under a name that is swept.
             draft = target.with_name(f".{target.name}.{uuid4().hex[:8]}")
             try:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from lsa_whisper.atomic_write import write_whole
+from lsa_whisper.atomic_write import write_atomic
 from lsa_whisper.chat.headers import Participant
 from lsa_whisper.chat.lines import Line
 from lsa_whisper.chat.main_tier import Utterance
@@ -43,7 +43,7 @@ def write(transcript: Transcript, path: str | Path) -> None:
         data = text.encode(transcript.encoding)
     except UnicodeEncodeError:  # letters that Latin-1 has not, or lone surrogates of a file name that is not UTF-8
         data = text.encode(errors="replace")
-    write_whole(data, path)
+    write_atomic(data, path)
 
 
 def compose(

@@ -14,12 +14,12 @@ from lsa_whisper.checkpoint.loading import Checkpoint, load
 from lsa_whisper.checkpoint.saving import save
 from lsa_whisper.checkpoint.vocabulary import decoder_prompt
 from lsa_whisper.errors import CheckpointError
-from lsa_whisper.umask import kept_from_others
+from lsa_whisper.umask import private_umask
 
 _TOLERANCE = 1e-3
 
 
-@kept_from_others()
+@private_umask()
 def export(checkpoint: Checkpoint | str | Path, out: str | Path, *, to: str = "hf", dtype: str = "float32") -> Path:
     """Write a checkpoint for other programs, an adapter merged in, load it again and compare; return its folder.
 

@@ -14,9 +14,9 @@ from pathlib import Path
 from uuid import uuid4
 
 from lsa_whisper.checkpoint.untrusted import ADAPTER_FILE, read_json, verify_settings
-from lsa_whisper.disk import writing
+from lsa_whisper.disk import convert_disk_errors
 from lsa_whisper.errors import CheckpointError
-from lsa_whisper.lock import only_writer
+from lsa_whisper.lock import write_lock
 
 OUR_FILE = "lsa_whisper.json"
 REPEATED_FILES = ("vocab.json", "merges.txt", "added_tokens.json")
@@ -132,7 +132,7 @@ def written_whole(out: Path) -> Iterator[Path]:
     Raises:
         CheckpointError: ``out`` holds something that is not a checkpoint, or the disk does not take the new one.
     """
-    with writing(out, CheckpointError), only_writer(out):
+    with convert_disk_errors(out, CheckpointError), write_lock(out):
         _recover(out)
         if out.exists() and not (out.is_dir() and _replaceable(out)):
             raise CheckpointError(f"{out}: exists and is not a checkpoint; choose another folder or remove it")
@@ -147,7 +147,7 @@ def written_whole(out: Path) -> Iterator[Path]:
 
 def tidy(out: Path) -> None:
     """Remove what a call that was killed left beside the checkpoint ``out``, and put back what it had moved aside."""
-    with only_writer(out):
+    with write_lock(out):
         _recover(out)
 
 

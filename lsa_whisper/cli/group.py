@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from lsa_whisper import __version__
-from lsa_whisper.disk import refusal
+from lsa_whisper.disk import disk_error_reason
 from lsa_whisper.errors import LsaWhisperError, printable
 
 VERBS = {
@@ -54,7 +54,7 @@ class _Commands(click.Group):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             sys.exit(141)
         except OSError as error:
-            reason = refusal(error)
+            reason = disk_error_reason(error)
             if reason is None or error.filename:
                 raise
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

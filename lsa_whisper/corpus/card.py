@@ -67,7 +67,7 @@ def read_card(path: Path | str) -> Card:
     """
     path = Path(path)
     try:
-        found = plain_yaml.load(plain_yaml.read(path), as_text=True)
+        found = plain_yaml.parse(plain_yaml.read(path), as_text=True)
     except (OSError, yaml.YAMLError) as error:
         problem = getattr(error, "problem", None) or getattr(error, "strerror", None) or str(error)
         raise CorpusError(f"{path}: cannot read this corpus card ({problem}); mend it, or name another") from error

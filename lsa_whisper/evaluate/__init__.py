@@ -26,7 +26,7 @@ from lsa_whisper.scoring.system import System
 from lsa_whisper.scoring.timed import COLLAR_MS
 from lsa_whisper.scoring.words import has_marks, mark_from_words
 from lsa_whisper.training_runs import Run, Runs, read_runs
-from lsa_whisper.umask import kept_from_others
+from lsa_whisper.umask import private_umask
 
 __all__ = [
     "Detections",
@@ -70,7 +70,7 @@ def evaluate(
 ) -> Runs: ...
 
 
-@kept_from_others()
+@private_umask()
 def evaluate(
     reference: Path,
     hypotheses: Sequence[Path] = (),

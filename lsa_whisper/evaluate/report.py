@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from lsa_whisper import __version__
-from lsa_whisper.atomic_write import put
+from lsa_whisper.atomic_write import replace_file
 from lsa_whisper.compare_runs.curves import curve_figures
-from lsa_whisper.disk import is_full
+from lsa_whisper.disk import is_disk_full
 from lsa_whisper.errors import CorpusError
 from lsa_whisper.evaluate.figures import figures
 from lsa_whisper.evaluate.glossary import CLASSES, COLUMNS, MEASURES
@@ -21,7 +21,7 @@ from lsa_whisper.evaluate.results import Evaluation
 from lsa_whisper.evaluate.rows import payload
 from lsa_whisper.evaluate.table import Entry, Table
 from lsa_whisper.evaluate.tables import tables
-from lsa_whisper.lock import only_writer
+from lsa_whisper.lock import write_lock
 from lsa_whisper.page import templates
 from lsa_whisper.scoring.metrics import METRICS
 from lsa_whisper.training_runs import Runs, judged, shown, title
@@ -111,19 +111,19 @@ def _value(value: Any) -> str:
 def _write_all(out: Path, texts: dict[str, str]) -> None:
     """Write the files of a report: all of them, or, when the disk is full, none."""
     try:
-        with only_writer(out / "report"):
+        with write_lock(out / "report"):
             for left in out.glob(f"{_UNFINISHED}*"):  # of a call that was killed
                 shutil.rmtree(left, ignore_errors=True)
             with tempfile.TemporaryDirectory(prefix=_UNFINISHED, dir=out) as unfinished:
                 for name, text in texts.items():
                     # A file name that is not UTF-8 comes from the system as lone surrogates; JSON writes them so, too.
-                    put(text.encode("utf-8", "backslashreplace").decode("utf-8"), Path(unfinished, name))
+                    replace_file(text.encode("utf-8", "backslashreplace").decode("utf-8"), Path(unfinished, name))
                 for name in texts:
                     Path(unfinished, name).replace(out / name)
     except OSError as error:
         with suppress(OSError):
             out.rmdir()  # where nothing is in it
-        remedy = "make room, or choose another folder" if is_full(error) else "choose another folder"
+        remedy = "make room, or choose another folder" if is_disk_full(error) else "choose another folder"
         raise CorpusError(f"{out}: the report cannot be written here ({error.strerror}); {remedy}") from error
 
 

@@ -11,7 +11,7 @@ from lsa_whisper.finetune import recipe as recipes
 from lsa_whisper.finetune.distributed.launch import check_processes, launch
 from lsa_whisper.finetune.distributed.ranks import is_launched, join_slurm
 from lsa_whisper.finetune.memory import estimate_memory
-from lsa_whisper.umask import kept_from_others
+from lsa_whisper.umask import private_umask
 
 __all__ = ["Finetuned", "estimate_memory", "finetune"]
 
@@ -25,7 +25,7 @@ class Finetuned:
     loss: float | None
 
 
-@kept_from_others()
+@private_umask()
 def finetune(
     recipe: Path,
     *,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 from pathlib import Path
 
-from lsa_whisper.atomic_write import write_whole
+from lsa_whisper.atomic_write import write_atomic
 from lsa_whisper.chat import Transcript
 
 SUFFIXES = {
@@ -29,7 +29,7 @@ NAMES = tuple(SUFFIXES)
 
 def write(transcript: Transcript, path: Path, name: str) -> None:
     """Write ``transcript`` to ``path`` in the format called ``name``, one of :data:`NAMES`; whole or not at all."""
-    write_whole(serialize(transcript, name), path)
+    write_atomic(serialize(transcript, name), path)
 
 
 def serialize(transcript: Transcript, name: str) -> str:

@@ -12,12 +12,12 @@ from lsa_whisper.inspection.tables import report
 from lsa_whisper.inspection.terminal import as_json
 from lsa_whisper.inspection.tokens import token_counter
 from lsa_whisper.manifest import SPLITS
-from lsa_whisper.umask import kept_from_others
+from lsa_whisper.umask import private_umask
 
 __all__ = ["inspect"]
 
 
-@kept_from_others()
+@private_umask()
 def inspect(
     path: Path,
     *,

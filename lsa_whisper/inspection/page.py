@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from lsa_whisper import __version__
-from lsa_whisper.atomic_write import put
+from lsa_whisper.atomic_write import replace_file
 from lsa_whisper.errors import CorpusError
 from lsa_whisper.inspection.clips import cut
 from lsa_whisper.inspection.figures import figures
@@ -44,7 +44,7 @@ def write_page(path: Path, survey: Survey, out: Path) -> None:
     page = templates("lsa_whisper.inspection").get_template("page.html.jinja").render(facts)
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
-        put(page, out)
+        replace_file(page, out)
     except OSError as error:
         raise CorpusError(f"{out}: the page cannot be written here ({error.strerror}); name another file") from error
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from lsa_whisper import plain_json
-from lsa_whisper.atomic_write import whole_file
+from lsa_whisper.atomic_write import atomic_file
 from lsa_whisper.errors import ManifestError
 from lsa_whisper.manifest.segment import NAMES, Segment, parse_row, segment_of
 
@@ -92,7 +92,7 @@ def write(segments: Iterable[Segment], path: Path | str) -> None:
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     folder = path.resolve().parent
-    with whole_file(path) as file:
+    with atomic_file(path) as file:
         for segment in segments:
             file.write(f"{serialize_row(segment, folder)}\n".encode())
 
@@ -108,7 +108,7 @@ def describe_row(segment: Segment, folder: Path) -> dict[str, Any]:
 
 def serialize_row(segment: Segment, folder: Path) -> str:
     """Return ``segment`` as one JSON line for a manifest in ``folder`` (absolute)."""
-    return plain_json.dump(describe_row(segment, folder))
+    return plain_json.serialize(describe_row(segment, folder))
 
 
 def sha256(path: Path | str) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from lsa_whisper import plain_json
-from lsa_whisper.atomic_write import cut_name, whole_file
+from lsa_whisper.atomic_write import atomic_file, truncate_name
 from lsa_whisper.errors import ManifestError
 from lsa_whisper.manifest.files import sha256, stream
 from lsa_whisper.manifest.segment import NAMES, TEXTS, Segment, is_unicode
@@ -64,7 +64,7 @@ def _drop(folder: Path, name: str, but: Path | None = None) -> None:
 
 
 def _beside(rows: Path) -> str:
-    return f".{cut_name(rows.name)}"
+    return f".{truncate_name(rows.name)}"
 
 
 def _digest(rows: Path) -> str:
@@ -113,7 +113,7 @@ def _copy_to_arrow(path: Path, copy: Path) -> None:
     import pyarrow
 
     rows = _row_dicts(path)
-    with whole_file(copy) as file, pyarrow.ipc.new_stream(file, _schema()) as writer:
+    with atomic_file(copy) as file, pyarrow.ipc.new_stream(file, _schema()) as writer:
         while batch := _columns(itertools.islice(rows, 10_000)):
             writer.write_batch(pyarrow.record_batch(batch, schema=_schema()))
 
@@ -149,4 +149,4 @@ def _as_unicode(text: str) -> str:
 
 
 def _from_unicode(text: str) -> str:
-    return str(plain_json.load(text.removeprefix(_MARK))) if text.startswith(_MARK) else text
+    return str(plain_json.parse(text.removeprefix(_MARK))) if text.startswith(_MARK) else text

@@ -77,7 +77,7 @@ def parse_row(line: str, *, place: str = "row") -> Segment:
         ManifestError: The row is no JSON object, or a value is missing or impossible; ``place`` opens the message.
     """
     try:
-        row = plain_json.load(line)
+        row = plain_json.parse(line)
     except ValueError as error:
         reason = getattr(error, "msg", None) or error
         raise ManifestError(f"{place}: not a JSON object ({reason}); prepare the data again") from error

@@ -10,21 +10,21 @@ from pathlib import Path
 from typing import Any
 
 from lsa_whisper.corpus import Session, Unpaired, card_of, discover
-from lsa_whisper.disk import refusal
+from lsa_whisper.disk import disk_error_reason
 from lsa_whisper.errors import CorpusError
 from lsa_whisper.labels import Labels
-from lsa_whisper.lock import only_writer
+from lsa_whisper.lock import write_lock
 from lsa_whisper.prepare.folder import PARTS, SUMMARY, finish_part, join
 from lsa_whisper.prepare.session import Options
 from lsa_whisper.prepare.split import assign, unheard
 from lsa_whisper.prepare.spread import spread
 from lsa_whisper.prepare.statistics import Prepared
-from lsa_whisper.umask import kept_from_others
+from lsa_whisper.umask import private_umask
 
 __all__ = ["Prepared", "prepare"]
 
 
-@kept_from_others()
+@private_umask()
 def prepare(
     corpora: Sequence[Path],
     out: Path,
@@ -91,13 +91,13 @@ def prepare(
     facts: dict[str, Any] = {"corpora": sorted({session.corpus for session in sessions}), "notes": notes}
     out = Path(out)
     try:
-        with only_writer(out / SUMMARY):
+        with write_lock(out / SUMMARY):
             (out / PARTS).mkdir(exist_ok=True)
             finish = partial(_finish, options=options, parts=out / PARTS)
             paths = _finish_parts(list(zip(sessions, splits, strict=True)), finish, processes, unpaired)
             return join(paths, out, options=options, unpaired=unpaired, facts=facts, shards=shards, processes=processes)
     except OSError as error:
-        reason = refusal(error) or error.strerror or error
+        reason = disk_error_reason(error) or error.strerror or error
         raise CorpusError(f"{out}: cannot be written to ({reason}); make room or name another folder") from error
     finally:
         with suppress(OSError):

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from lsa_whisper import __version__, plain_json
-from lsa_whisper.atomic_write import put
+from lsa_whisper.atomic_write import replace_file
 from lsa_whisper.corpus import Session, Unpaired
 from lsa_whisper.errors import AudioError, ChatSyntaxError, CorpusError
 from lsa_whisper.manifest import SPLITS, drop_copies, serialize_row, sha256
@@ -65,7 +65,7 @@ def finish_part(session: Session, split: str, options: Options, parts: Path) -> 
         error.add_note(f"while preparing {session.path}")
         raise
     if result:  # each writer has a name of its own: a process of a killed call may still write the same
-        put(json.dumps(result.as_dict()), path)
+        replace_file(json.dumps(result.as_dict()), path)
     return path, ""
 
 
@@ -163,7 +163,7 @@ def _join(
         "unpaired": listed,
         "sha256": {name: sha256(out / partial_name(name)) for name in names},
     }
-    (out / partial_name(SUMMARY)).write_text(plain_json.dump(summary, indent=1) + "\n", "utf-8")
+    (out / partial_name(SUMMARY)).write_text(plain_json.serialize(summary, indent=1) + "\n", "utf-8")
     _publish(out, [*names, SUMMARY], earlier)
     return Prepared(out, splits, counts.rejections.as_dict(), listed, facts.get("notes", []))
 
@@ -179,7 +179,7 @@ def _write_manifests(paths: Iterable[Path], out: Path) -> _Counts:
         for item in _without_duplicates(paths):
             if isinstance(item, Source):
                 counts.rejections.add(item)
-                files[-1].write(plain_json.dump(asdict(item)) + "\n")
+                files[-1].write(plain_json.serialize(asdict(item)) + "\n")
             else:
                 split = item.segment.split
                 counts.tallies[split].add(item)
@@ -202,7 +202,7 @@ def _without_duplicates(paths: Iterable[Path]) -> Iterator[Row | Source]:
     """Yield all rows and rejections; of windows with the same sound and text, only the first stays a row."""
     seen: set[bytes] = set()
     for path in paths:
-        result = Result.from_dict(plain_json.load(path.read_bytes()))
+        result = Result.from_dict(plain_json.parse(path.read_bytes()))
         for row in result.rows:
             digest = bytes.fromhex(row.digest)[:16]
             if digest in seen:

@@ -15,7 +15,7 @@ from lsa_whisper.scoring.words import file_words
 from lsa_whisper.transcribe.assembly.assemble import Written
 from lsa_whisper.transcribe.assembly.confidence import Calibration, fit, save_calibration
 from lsa_whisper.transcribe.transcriber import Transcriber
-from lsa_whisper.umask import kept_from_others
+from lsa_whisper.umask import private_umask
 
 _BINS = 10
 _LEAST_WORDS = 200  # with fewer, two numbers cannot be told from chance
@@ -47,7 +47,7 @@ class Calibrated:
         )
 
 
-@kept_from_others()
+@private_umask()
 def calibrate(
     model: Path, sessions: Path, *, language: str = "eng", batch_size: int = 8, device: str = "auto"
 ) -> Calibrated:

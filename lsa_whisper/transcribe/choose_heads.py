@@ -19,7 +19,7 @@ import numpy.typing as npt
 import torch
 
 from lsa_whisper import checkpoint, plain_json
-from lsa_whisper.atomic_write import write_whole
+from lsa_whisper.atomic_write import write_atomic
 from lsa_whisper.chat import Utterance
 from lsa_whisper.checkpoint import Checkpoint
 from lsa_whisper.corpus import Session, discover
@@ -30,7 +30,7 @@ from lsa_whisper.labels import decode
 from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcribe.assembly.word_times import timed_words
 from lsa_whisper.transcribe.language import whisper_code
-from lsa_whisper.umask import kept_from_others
+from lsa_whisper.umask import private_umask
 
 if TYPE_CHECKING:
     from lsa_whisper.decoding.transformers_engine import TransformersDecoder
@@ -85,7 +85,7 @@ class _Window:
     span: TimeSpan
 
 
-@kept_from_others()
+@private_umask()
 def choose_heads(model: Path | str, corpus: Sequence[Path | str], *, windows: int = 40, device: str = "auto") -> Heads:
     """Choose a model's alignment heads, write them into its ``generation_config.json``, and return them.
 
@@ -123,7 +123,7 @@ def choose_heads(model: Path | str, corpus: Sequence[Path | str], *, windows: in
     if after.mean() > before.mean():
         chosen, after = before_heads, before
     whole = plain_json.read(settings) | {"alignment_heads": [list(head) for head in chosen]}
-    write_whole(json.dumps(whole, indent=2, ensure_ascii=False, sort_keys=True) + "\n", settings)
+    write_atomic(json.dumps(whole, indent=2, ensure_ascii=False, sort_keys=True) + "\n", settings)
     return Heads(chosen, len(after), (_within(before), _within(after)))
 
 

@@ -26,10 +26,10 @@ from lsa_whisper.transcribe.files.transcribe_file import Wanted, transcribe_one
 from lsa_whisper.transcribe.speech import vad as voice_activity
 from lsa_whisper.transcribe.transcriber import verify_options
 from lsa_whisper.transcribe.workers.pooled import devices_of, on_cluster, on_devices
-from lsa_whisper.umask import kept_from_others
+from lsa_whisper.umask import private_umask
 
 
-@kept_from_others()
+@private_umask()
 def transcribe(
     inputs: Sequence[Path | str] | Path | str,
     *,

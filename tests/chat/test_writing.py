@@ -2,7 +2,7 @@
 
 import pytest
 
-from lsa_whisper.atomic_write import cut_name, sweep
+from lsa_whisper.atomic_write import remove_leftovers, truncate_name
 from lsa_whisper.chat import Participant, check, compose, parse, read, serialize, utterance, write
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.timespan import TimeSpan
@@ -80,9 +80,9 @@ def test_a_failed_write_leaves_nothing_behind(tmp_path, monkeypatch):
 def test_a_name_as_long_as_a_disk_takes(tmp_path):
     target = tmp_path / ("語" * 83 + ".cha")
     write(composed(), target)
-    left = target.with_name(f".{cut_name(target.name)}.0123abcd")
+    left = target.with_name(f".{truncate_name(target.name)}.0123abcd")
     left.touch()
-    sweep(target)
+    remove_leftovers(target)
     assert target.is_file() and not left.exists()
 
 

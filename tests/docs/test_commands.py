@@ -25,7 +25,7 @@ from pages import PAGES, ROOT, blocks, text_of
 
 from lsa_whisper.cli import main
 from lsa_whisper.finetune import recipe as recipes
-from lsa_whisper.plain_yaml import load
+from lsa_whisper.plain_yaml import parse
 
 COMMAND = re.compile(r"^\s*(lsa-whisper|make|sbatch|python -m benchmarks\.)\b", re.MULTILINE)
 INLINE = re.compile(r"`(lsa-whisper [^`]+)`")
@@ -94,7 +94,7 @@ def test_a_command_in_the_midst_of_a_sentence_exists_with_its_options(page):
 
 @pytest.mark.parametrize("block", [block for block in ALL if block.language == "yaml"], ids=str)
 def test_a_piece_of_a_recipe_has_keys_that_recipes_have(block):
-    wanted = {"data": {"train": "t"}, "out": "o", "model": {"base": "b"}} | load(block.code)
+    wanted = {"data": {"train": "t"}, "out": "o", "model": {"base": "b"}} | parse(block.code)
     assert recipes.parse(repr(wanted).replace("True", "true").replace("False", "false"))
 
 

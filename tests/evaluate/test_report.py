@@ -135,7 +135,7 @@ def test_room_is_asked_for_only_where_there_is_none(report, tmp_path, monkeypatc
     def full(*_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(reports, "put", full)
+    monkeypatch.setattr(reports, "replace_file", full)
     with pytest.raises(CorpusError, match="make room, or choose another folder"):
         evaluate(report.parent / "reference", [report.parent / "first"], out=tmp_path / "out")
 

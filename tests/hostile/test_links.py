@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from lsa_whisper import lock, manifest
-from lsa_whisper.atomic_write import put
+from lsa_whisper.atomic_write import replace_file
 from lsa_whisper.cli import main
 from lsa_whisper.decoding.decoder import DecodedWindow
 from lsa_whisper.prepare.folder import MANIFESTS
@@ -49,7 +49,7 @@ def test_decoded_windows_are_kept_in_a_file_of_their_own(secret, tmp_path):
 def test_a_lock_that_is_a_link_is_refused(secret, tmp_path):
     target = tmp_path / "visit.cha"
     lock._place(target).symlink_to(secret.with_name("new"))
-    with pytest.raises(OSError, match="symbolic link"), lock.only_writer(target):
+    with pytest.raises(OSError, match="symbolic link"), lock.write_lock(target):
         pass
     assert not secret.with_name("new").exists()
 
@@ -57,7 +57,7 @@ def test_a_lock_that_is_a_link_is_refused(secret, tmp_path):
 def test_a_link_at_the_end_is_replaced_not_followed(secret, tmp_path):
     path = tmp_path / "report.html"
     path.symlink_to(secret)
-    put("new", path)
+    replace_file("new", path)
     assert path.read_text() == "new" and not path.is_symlink()
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from unprivileged import closed
 
 from lsa_whisper import manifest
-from lsa_whisper.atomic_write import whole_file
+from lsa_whisper.atomic_write import atomic_file
 from lsa_whisper.errors import ManifestError
 from lsa_whisper.manifest import Segment
 
@@ -196,17 +196,17 @@ def test_a_copy_lies_in_the_cache_where_the_folder_is_sealed(tmp_path, monkeypat
     def sealed(target):
         if target.parent == path.parent:
             raise OSError(errno.EROFS, "Read-only file system")
-        return whole_file(target)
+        return atomic_file(target)
 
     for text in ("one .", "two ."):
         manifest.write([segment(text=text)], path)
         with monkeypatch.context() as patch:
-            patch.setattr(manifest.mapped, "whole_file", sealed)
+            patch.setattr(manifest.mapped, "atomic_file", sealed)
             assert manifest.open_rows(path)["text"][:] == [text]
         assert len(list((tmp_path / "cache" / "lsa_whisper").iterdir())) == 1 and len(list(path.parent.iterdir())) == 1
     shutil.rmtree(tmp_path / "cache")
     (tmp_path / "cache").write_text("not a folder")
-    monkeypatch.setattr(manifest.mapped, "whole_file", sealed)
+    monkeypatch.setattr(manifest.mapped, "atomic_file", sealed)
     with pytest.raises(ManifestError, match=r"train\.jsonl: cannot be copied to .*; set HF_DATASETS_CACHE to a folder"):
         manifest.open_rows(path)
 
@@ -218,7 +218,7 @@ def test_a_folder_without_room_is_said_with_the_way_out(tmp_path, monkeypatch):
     def full(target):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(manifest.mapped, "whole_file", full)
+    monkeypatch.setattr(manifest.mapped, "atomic_file", full)
     manifest.write([segment()], tmp_path / "train.jsonl")
     with pytest.raises(ManifestError, match=r"train\.jsonl: cannot be copied to .*No space left.*; make room there"):
         manifest.open_rows(tmp_path / "train.jsonl")

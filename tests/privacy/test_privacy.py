@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 import soundfile
 
-from lsa_whisper.atomic_write import put
+from lsa_whisper.atomic_write import replace_file
 from lsa_whisper.checkpoint.folder import written_whole
 from lsa_whisper.cli import VERBS
 from lsa_whisper.errors import CheckpointError, LsaWhisperError
-from lsa_whisper.umask import kept_from_others
+from lsa_whisper.umask import private_umask
 
 HERE = Path(__file__).parents[2]
 NANO = HERE / "models" / "nano"
@@ -176,10 +176,10 @@ def test_every_verb_that_writes_keeps_others_out():
 def test_the_group_has_what_the_umask_gives_it(tmp_path, umask, mode):
     before = os.umask(umask)
     try:
-        put("text", tmp_path / "file")
-        with written_whole(tmp_path / "folder") as partial, kept_from_others():
+        replace_file("text", tmp_path / "file")
+        with written_whole(tmp_path / "folder") as partial, private_umask():
             (partial / "config.json").touch(0o666)
-        with kept_from_others(), kept_from_others():
+        with private_umask(), private_umask():
             (tmp_path / "plain").touch(0o666)
         assert os.umask(umask) == umask
     finally:
@@ -192,7 +192,7 @@ def test_threads_do_not_undo_each_other(tmp_path):
     began, ended = threading.Event(), threading.Event()
 
     def other():
-        with kept_from_others():
+        with private_umask():
             began.set()
             ended.wait(10)
             (tmp_path / "late").touch(0o666)
@@ -200,7 +200,7 @@ def test_threads_do_not_undo_each_other(tmp_path):
     before = os.umask(0)
     try:
         thread = threading.Thread(target=other)
-        with kept_from_others():
+        with private_umask():
             thread.start()
             began.wait(10)
         ended.set()

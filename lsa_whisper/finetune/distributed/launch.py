@@ -15,11 +15,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from lsa_whisper.disk import writing
+from lsa_whisper.disk import convert_disk_errors
 from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetune.distributed.ranks import LOST, is_launched
 from lsa_whisper.finetune.recipe import Recipe
-from lsa_whisper.lock import only_writer
+from lsa_whisper.lock import write_lock
 
 GRACE_S = 300
 """How long processes may take to save what they learned after they were told to stop."""
@@ -78,7 +78,7 @@ def launch(recipe: Path, *, set: Sequence[str], processes: int, out: Path, force
     logs = out.with_name(out.name + ".logs")
     words = ["finetune", str(recipe), *(part for override in set for part in ("--set", override))]
     words += ["--force"] if force else []
-    with writing(logs, RecipeError), only_writer(logs, wait=False):
+    with convert_disk_errors(logs, RecipeError), write_lock(logs, wait=False):
         shutil.rmtree(logs, ignore_errors=True)
         logs.mkdir()
         with _own_signals():

@@ -97,6 +97,6 @@ def set_path(raw: dict[str, Any], override: str, problems: list[str]) -> None:
             problems.append(f"--set {override}: {parent} is not a section")
             return
     try:
-        raw[last] = plain_yaml.load(value)
+        raw[last] = plain_yaml.parse(value)
     except yaml.YAMLError as error:
         problems.append(f"--set {override}: not YAML: {' '.join(str(error).split())}")

@@ -31,7 +31,7 @@ def parse(text: str, *, set: Sequence[str] = (), path: str = "recipe") -> Recipe
         RecipeError: With every problem found.
     """
     try:
-        raw = plain_yaml.load(text) or {}
+        raw = plain_yaml.parse(text) or {}
     except yaml.YAMLError as error:
         raise RecipeError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
     return _built(raw, set, path)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from lsa_whisper.atomic_write import whole_file
+from lsa_whisper.atomic_write import atomic_file
 from lsa_whisper.training_runs import Run, read_runs, title
 
 _LOSSES = ("loss", "eval_loss", "eval_elsewhere_loss")
@@ -24,7 +24,7 @@ def plot_curves(folder: Path, out: Path) -> None:
     FigureCanvasAgg(figure)  # not pyplot, which keeps its figures and may look for a screen
     for number, (unit, keys) in enumerate(panels, 1):
         _draw(figure.add_subplot(1, len(panels), number), run, keys, unit)
-    with whole_file(out) as file:
+    with atomic_file(out) as file:
         figure.savefig(file, dpi=120, format="png")
 
 

@@ -20,7 +20,7 @@ from transformers import set_seed
 from lsa_whisper import checkpoint, manifest, plain_json
 from lsa_whisper.checkpoint import Checkpoint
 from lsa_whisper.checkpoint.folder import OUR_FILE, tidy, written_whole
-from lsa_whisper.disk import writing
+from lsa_whisper.disk import convert_disk_errors
 from lsa_whisper.errors import CheckpointError, LsaWhisperError
 from lsa_whisper.finetune import Finetuned
 from lsa_whisper.finetune.distributed.ranks import among_others, environment_kept, rank
@@ -35,7 +35,7 @@ from lsa_whisper.finetune.training.preflight import preflight
 from lsa_whisper.finetune.training.resume import can_go_on, check_fits, last_whole, tensors_alone
 from lsa_whisper.finetune.training.stop import Stop
 from lsa_whisper.finetune.training.trainer import SpeechTrainer
-from lsa_whisper.lock import only_writer
+from lsa_whisper.lock import write_lock
 
 
 def run(recipe: Recipe, say: Callable[[str], None], *, force: bool = False) -> Finetuned:
@@ -49,7 +49,7 @@ def run(recipe: Recipe, say: Callable[[str], None], *, force: bool = False) -> F
         return done
     if not force:
         preflight(recipe, say if rank() == 0 else _nothing)
-    with writing(out, CheckpointError), _only_run(out), environment_kept(), among_others():
+    with convert_disk_errors(out, CheckpointError), _only_run(out), environment_kept(), among_others():
         try:
             return within_memory(recipe, lambda fitting: _run(fitting, said, say), say)
         finally:
@@ -62,7 +62,7 @@ def _only_run(out: Path) -> Iterator[None]:
     if rank() != 0:
         yield
         return
-    with only_writer(_unfinished(out), wait=False):
+    with write_lock(_unfinished(out), wait=False):
         _drop_finished(out)
         yield
 
@@ -81,7 +81,7 @@ def _drop_finished(out: Path) -> None:
 def _tidy(out: Path) -> None:
     """Remove what the finished run of ``out`` has left, if it was killed before it could."""
     if _unfinished(out).exists() or any(out.parent.glob(f".{glob.escape(out.name)}.*")):
-        with contextlib.suppress(LsaWhisperError, OSError), only_writer(_unfinished(out), wait=False):
+        with contextlib.suppress(LsaWhisperError, OSError), write_lock(_unfinished(out), wait=False):
             _drop_finished(out)
 
 

@@ -15,7 +15,7 @@ from transformers import Seq2SeqTrainer, Seq2SeqTrainingArguments, TrainerCallba
 from transformers.trainer_callback import PrinterCallback, ProgressCallback
 
 from lsa_whisper import plain_json
-from lsa_whisper.atomic_write import put
+from lsa_whisper.atomic_write import replace_file
 from lsa_whisper.checkpoint import Checkpoint
 from lsa_whisper.checkpoint.saving import verify_tensors
 from lsa_whisper.dataset import Collator, WindowDataset
@@ -241,7 +241,9 @@ class Curve(TrainerCallback):
         for path in (self.path, self.path.with_name(SAMPLES)) if state.is_world_process_zero else ():
             if path.exists():
                 lines = path.read_text("utf-8").splitlines(keepends=True)
-                put("".join(line for line in lines if _step(line) <= state.global_step and not _sums_up(line)), path)
+                replace_file(
+                    "".join(line for line in lines if _step(line) <= state.global_step and not _sums_up(line)), path
+                )
 
     def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, float] | None = None, **_: Any) -> None:
         """Append what was logged."""
@@ -272,6 +274,6 @@ def _sums_up(line: str) -> bool:
 def _step(line: str) -> float:
     """Return the step of a line of the curve; one that was cut off belongs to none."""
     try:
-        return float(plain_json.load(line)["step"])
+        return float(plain_json.parse(line)["step"])
     except (ValueError, TypeError, KeyError, OverflowError):
         return math.inf

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from lsa_whisper import plain_json
-from lsa_whisper.atomic_write import write_whole
+from lsa_whisper.atomic_write import write_atomic
 from lsa_whisper.chat import Utterance
 from lsa_whisper.checkpoint.folder import CALIBRATION_FILE
 from lsa_whisper.decoding.decoder import Piece, TimedText
@@ -129,7 +129,7 @@ def save_calibration(calibration: Calibration, model: Path) -> Path:
     if not model.is_dir():
         raise CheckpointError(f"{model}: a calibration is stored in the checkpoint's folder; download the model first")
     path = model / CALIBRATION_FILE
-    write_whole(json.dumps(asdict(calibration), indent=1) + "\n", path)
+    write_atomic(json.dumps(asdict(calibration), indent=1) + "\n", path)
     return path
 
 

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from lsa_whisper import disk
-from lsa_whisper.atomic_write import sweep, write_whole
+from lsa_whisper.atomic_write import remove_leftovers, write_atomic
 from lsa_whisper.errors import LsaWhisperError
-from lsa_whisper.lock import only_writer
+from lsa_whisper.lock import write_lock
 from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcribe.assembly.assemble import Written
 from lsa_whisper.transcribe.assembly.confidence import Calibration, utterance_confidence
@@ -71,7 +71,7 @@ def write(rows: Sequence[Row], path: Path) -> None:
     table = csv.DictWriter(text, COLUMNS, lineterminator="\n")
     table.writeheader()
     table.writerows(rows)
-    write_whole(text.getvalue(), path)
+    write_atomic(text.getvalue(), path)
 
 
 def beside(transcript: Path) -> Path:
@@ -87,8 +87,8 @@ def gather(transcripts: Iterable[Path], path: Path) -> list[Path]:
     """
     without: list[Path] = []
     rows = [row for transcript in transcripts for row in _rows(transcript, without)]
-    with disk.writing(path), only_writer(path):
-        sweep(path)
+    with disk.convert_disk_errors(path), write_lock(path):
+        remove_leftovers(path)
         write(worst_first(rows), path)
     return without
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from lsa_whisper import chat, plain_json
-from lsa_whisper.atomic_write import cut_name, sweep, write_whole
+from lsa_whisper.atomic_write import remove_leftovers, truncate_name, write_atomic
 from lsa_whisper.chat import Transcript
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.formats import SUFFIXES, serialize
@@ -23,7 +23,7 @@ class Made:
 
     def __init__(self, target: Path, names: Sequence[str]):
         """Make of the transcript at ``target`` what is called ``names`` in :data:`lsa_whisper.formats.NAMES`."""
-        self._target, self._list = target, target.with_name(f".{cut_name(target.stem)}.made.json")
+        self._target, self._list = target, target.with_name(f".{truncate_name(target.stem)}.made.json")
         self.paths = {name: target.with_suffix(f".{SUFFIXES[name]}") for name in names}
 
     def verify(self) -> None:
@@ -45,13 +45,13 @@ class Made:
         if not self.paths:
             return
         self.verify()
-        sweep(self._list, *self.paths.values())
+        remove_leftovers(self._list, *self.paths.values())
         known = self._known()
         for name, path in self.paths.items():
             text = serialize(transcript, name)
-            write_whole(text, path)
+            write_atomic(text, path)
             known[path.name] = fingerprint(text)
-        write_whole(json.dumps(known) + "\n", self._list)
+        write_atomic(json.dumps(known) + "\n", self._list)
 
     def _known(self) -> dict[str, str]:
         try:

@@ -26,7 +26,7 @@ class Log:
         self._path = path
         if path is None:
             return
-        with disk.writing(path):
+        with disk.convert_disk_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             with path.open("ab") as file:
                 empty = file.tell() == 0
@@ -48,7 +48,7 @@ class Log:
         if self._path is None:
             return
         line = ("\t".join(values) + "\n").encode("utf-8", "backslashreplace")
-        with disk.writing(self._path), self._path.open("ab", buffering=0) as file:
+        with disk.convert_disk_errors(self._path), self._path.open("ab", buffering=0) as file:
             before = file.tell()
             if file.write(line) < len(line):
                 file.truncate(before)

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lsa_whisper import chat, disk
-from lsa_whisper.atomic_write import sweep
+from lsa_whisper.atomic_write import remove_leftovers
 from lsa_whisper.audio import Recording
 from lsa_whisper.chat import Transcript
 from lsa_whisper.errors import LsaWhisperError
-from lsa_whisper.lock import is_taken, only_writer
+from lsa_whisper.lock import is_locked, write_lock
 from lsa_whisper.machine import is_out_of_memory
 from lsa_whisper.transcribe.assembly.assemble import verify_heading
 from lsa_whisper.transcribe.assembly.confidence import load_calibration
@@ -66,10 +66,10 @@ def transcribe_one(
     if not is_finished(target, inputs):
         with _enough_memory(settings, recording.path):
             settings.transcriber  # noqa: B018 -- a model that cannot be loaded must leave no empty folder
-    elif not wanted.formats and not is_taken(target):  # nothing is to be written, so the folder may be read-only
+    elif not wanted.formats and not is_locked(target):  # nothing is to be written, so the folder may be read-only
         return Done(recording.path, target, True, _counts(chat.read(target)))
-    with disk.writing(target), only_writer(target):
-        sweep(target, beside(target))
+    with disk.convert_disk_errors(target), write_lock(target):
+        remove_leftovers(target, beside(target))
         finished, note = is_finished(target, inputs), ""  # by another call too, for which this one has waited
         if not finished:
             note = _decode(settings, recording, target, inputs, turns, review=wanted.review, say=say)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from lsa_whisper import disk, plain_json
-from lsa_whisper.atomic_write import cut_name
+from lsa_whisper.atomic_write import truncate_name
 from lsa_whisper.decoding.decoder import DecodedWindow, Piece, TimedText
 from lsa_whisper.timespan import TimeSpan
 
@@ -28,7 +28,7 @@ class Partial:
 
     def __init__(self, target: Path, inputs: str):
         """Keep them beside the transcript ``target``, which is to be made from ``inputs``."""
-        self._folder, self._name = target.parent, cut_name(target.stem)
+        self._folder, self._name = target.parent, truncate_name(target.stem)
         self.path = target.with_name(f".{self._name}.{inputs}.windows.jsonl")
 
     def read(self, windows: Sequence[TimeSpan] | None = None) -> list[Heard]:
@@ -49,7 +49,7 @@ class Partial:
             try:
                 if not line.endswith(b"\n"):
                     break
-                heard += [_window(each) for each in plain_json.load(line)]
+                heard += [_window(each) for each in plain_json.parse(line)]
             except (ValueError, TypeError, KeyError, AttributeError, OverflowError):
                 break  # damaged: this window and all after it are decoded again
             whole += len(line)
@@ -69,7 +69,7 @@ class Partial:
         self._write(json.dumps(rows).encode() + b"\n", "ab")
 
     def _write(self, data: bytes, mode: str) -> None:
-        with disk.writing(self.path):
+        with disk.convert_disk_errors(self.path):
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with self.path.open(mode) as file:
                 file.write(data)
