@@ -15,12 +15,12 @@ from lsa_whisper.audio import Recording
 from lsa_whisper.batchalign_engine.installed import require
 from lsa_whisper.decoding.engines import placement
 from lsa_whisper.errors import AudioError, CheckpointError, DiskError, LsaWhisperError
+from lsa_whisper.languages import chat_code
 from lsa_whisper.lock import write_lock
 from lsa_whisper.transcribe import Done, Transcribed
 from lsa_whisper.transcribe.files.progress import Meter
 from lsa_whisper.transcribe.files.provenance import digest_inputs, is_finished, stamped
 from lsa_whisper.transcribe.jobs import find_jobs, run_jobs
-from lsa_whisper.transcribe.language import chat_code
 from lsa_whisper.transcribe.transcriber import verify_options
 from lsa_whisper.umask import private_umask
 

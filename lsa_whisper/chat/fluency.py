@@ -17,20 +17,17 @@ Metrics
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from lsa_whisper.chat.main_tier import Utterance
 from lsa_whisper.chat.reading import copies
 from lsa_whisper.chat.scan import Token, scan
 from lsa_whisper.chat.syllables import syllables
 from lsa_whisper.chat.tree import Group, Item, Mark, Word
 from lsa_whisper.chat.word import Role, read_word
 from lsa_whisper.errors import LsaWhisperError
-
-if TYPE_CHECKING:
-    from lsa_whisper.chat.main_tier import Utterance
-    from lsa_whisper.chat.model import Transcript
 
 COUNTS = (
     "prolongation",
@@ -104,11 +101,19 @@ def _per_100(count: int, of: int | None) -> float | None:
     return 100 * count / of if of else None
 
 
-def fluency(transcript: Transcript, mode: str = "strict") -> dict[str, Fluency]:
-    r"""Return the counts of every speaker who says something, in order of appearance.
+def count_disfluencies(
+    utterances: Iterable[Utterance], *, languages: Collection[str] = (), mode: str = "strict"
+) -> dict[str, Fluency]:
+    r"""Return the counts of every speaker, in order of appearance.
+
+    Args:
+        utterances: the main tiers of a transcript, in order.
+        languages: ISO 639-3; none means English. Syllables are counted in English only.
+        mode: one of :data:`MODES`.
 
     >>> from lsa_whisper.chat import parse
-    >>> counts = fluency(parse("*PAR:\t↫b-b↫ball and <I want> [/] I want s:ome ."))["PAR"].counts
+    >>> tiers = parse("*PAR:\t↫b-b↫ball and <I want> [/] I want s:ome .").utterances
+    >>> counts = count_disfluencies(tiers)["PAR"].counts
     >>> [counts[name] for name in ("part_word_repetition_iterations", "phrase_repetition", "prolongation")]
     [2, 1, 1]
 
@@ -117,23 +122,23 @@ def fluency(transcript: Transcript, mode: str = "strict") -> dict[str, Fluency]:
     """
     if mode not in MODES:
         raise LsaWhisperError(f"fluency: no mode {mode!r}; choose one of {', '.join(MODES)}")
-    english = "eng" in transcript.languages or not transcript.languages
-    spoken: dict[str, list[Utterance]] = {}
-    for utterance in transcript.utterances:
-        spoken.setdefault(utterance.speaker, []).append(utterance)
+    english = "eng" in languages or not languages
+    by_speaker: dict[str, list[Utterance]] = {}
+    for utterance in utterances:
+        by_speaker.setdefault(utterance.speaker, []).append(utterance)
     count = _count_strict if mode == "strict" else _count_flucalc
-    return {speaker: _of_speaker(said, english, count) for speaker, said in spoken.items()}
+    return {speaker: _of_speaker(tiers, english, count) for speaker, tiers in by_speaker.items()}
 
 
-def _of_speaker(said: list[Utterance], english: bool, count: Callable[[Utterance, Counts, bool], None]) -> Fluency:
+def _of_speaker(tiers: list[Utterance], english: bool, count: Callable[[Utterance, Counts, bool], None]) -> Fluency:
     counts = dict.fromkeys(COUNTS, 0)
     words: list[str] = []
-    for utterance in said:
+    for utterance in tiers:
         count(utterance, counts, english)
         words.extend(utterance.reading.fluent)
     lengths = [syllables(word) for word in words] if english else [None]
     total = None if all(length is None for length in lengths) else sum(length or 0 for length in lengths)
-    return Fluency(counts, len(said), len(words), total)
+    return Fluency(counts, len(tiers), len(words), total)
 
 
 def _retraced(counts: Counts, code: str, words: int, monosyllabic: bool) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from lsa_whisper.chat.fluency import Fluency, fluency
+from lsa_whisper.chat.fluency import Fluency, count_disfluencies
 from lsa_whisper.chat.headers import Participant, participants
 from lsa_whisper.chat.lazy import lazy
 from lsa_whisper.chat.lines import Line, Problem
@@ -68,4 +68,4 @@ class Transcript:
         >>> parse("*PAR:\t&-um I [/] I s:ee .").fluency()["PAR"].sld
         2
         """
-        return fluency(self, mode)
+        return count_disfluencies(self.utterances, languages=self.languages, mode=mode)

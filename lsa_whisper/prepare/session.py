@@ -10,9 +10,9 @@ from typing import Any
 
 from lsa_whisper.corpus import Session
 from lsa_whisper.labels import DECODER_TOKENS, Labels, tokens_at_most
+from lsa_whisper.languages import whisper_code
 from lsa_whisper.manifest import Segment
 from lsa_whisper.prepare.filter import Candidate, Limits, judge
-from lsa_whisper.prepare.language import whisper_language
 from lsa_whisper.prepare.levels import Levels
 from lsa_whisper.prepare.non_speech import non_speech
 from lsa_whisper.prepare.windows import Window, pack, spoil
@@ -138,7 +138,7 @@ def _segment(window: Window, before: Window | None, session: Session, split: str
         duration=window.span.duration_ms / 1000,
         text=window.plain() if plain or timestamped is None else timestamped,
         speaker="+".join(speakers),
-        lang=whisper_language(session.language),
+        lang=whisper_code(session.language),
         corpus=session.corpus,
         session=session.name,
         split=split,

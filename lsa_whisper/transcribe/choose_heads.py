@@ -27,9 +27,9 @@ from lsa_whisper.decoding.decoder import DecodedWindow, TimedText
 from lsa_whisper.decoding.token_times import aligned, alignment_heads, attention
 from lsa_whisper.errors import CheckpointError, CorpusError, LsaWhisperError
 from lsa_whisper.labels import decode
+from lsa_whisper.languages import whisper_code
 from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcribe.assembly.word_times import timed_words
-from lsa_whisper.transcribe.language import whisper_code
 from lsa_whisper.umask import private_umask
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from lsa_whisper.chat import Transcript
 from lsa_whisper.decoding.decoder import ContextDecoder
 from lsa_whisper.decoding.engines import TAKING_CONTEXT, open_engine, placement, verify_engine
 from lsa_whisper.errors import LsaWhisperError
+from lsa_whisper.languages import chat_code, whisper_code
 from lsa_whisper.transcribe.assembly.assemble import Heading, Written, written
 from lsa_whisper.transcribe.assembly.speaker_turns import Turns
-from lsa_whisper.transcribe.language import chat_code, whisper_code
 from lsa_whisper.transcribe.long_form.decode import hear_in_sequence, hear_speech
 from lsa_whisper.transcribe.long_form.partial import Heard, Partial
 from lsa_whisper.transcribe.speech import vad as voice_activity

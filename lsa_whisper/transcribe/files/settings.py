@@ -7,10 +7,10 @@ from functools import cached_property
 from pathlib import Path
 
 from lsa_whisper import __version__, checkpoint
+from lsa_whisper.languages import chat_code
 from lsa_whisper.transcribe.assembly.assemble import Heading
 from lsa_whisper.transcribe.assembly.speaker_turns import Turns
 from lsa_whisper.transcribe.files.provenance import digest_inputs
-from lsa_whisper.transcribe.language import chat_code
 from lsa_whisper.transcribe.transcriber import Transcriber
 
 
