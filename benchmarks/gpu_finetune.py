@@ -28,18 +28,18 @@ import yaml
 
 from benchmarks import result
 from lsa_whisper import manifest
-from lsa_whisper.finetune.memory.configuration import Way, of_recipe
-from lsa_whisper.finetune.memory.estimate import load_of
-from lsa_whisper.finetune.memory.plan import Job, Limits
+from lsa_whisper.finetune.memory.configuration import TrainingConfiguration, configuration_of
+from lsa_whisper.finetune.memory.estimate import micro_batch_of
+from lsa_whisper.finetune.memory.plan import Hardware, TrainingJob
 from lsa_whisper.finetune.recipe import Adapter, Offload, read
 
-WAYS = {
-    "single, fp32 master weights, bf16": Way(),
-    "single, 8-bit AdamW": Way(optimizer="adamw-8bit"),
-    "single, torchao AdamW on the CPU": Way(optimizer="adamw-cpu"),
-    "zero2, optimizer on the CPU": Way("zero2", Offload("cpu")),
-    "zero3, all on the CPU": Way("zero3", Offload("cpu", "cpu")),
-    "LoRA r32": Way(adapter=Adapter(rank=32)),
+CONFIGURATIONS = {
+    "single, fp32 master weights, bf16": TrainingConfiguration(),
+    "single, 8-bit AdamW": TrainingConfiguration(optimizer="adamw-8bit"),
+    "single, torchao AdamW on the CPU": TrainingConfiguration(optimizer="adamw-cpu"),
+    "zero2, optimizer on the CPU": TrainingConfiguration("zero2", Offload("cpu")),
+    "zero3, all on the CPU": TrainingConfiguration("zero3", Offload("cpu", "cpu")),
+    "LoRA r32": TrainingConfiguration(adapter=Adapter(rank=32)),
 }
 PACKED, PLAIN = "packed windows, this project's trainer", "one padded utterance a row, plain loop"
 STEPS = 5
@@ -71,7 +71,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         ends = time.monotonic() + options.total
         made(options.size, Path(name), max(options.batches))
-        for case in (*WAYS, PACKED, PLAIN):
+        for case in (*CONFIGURATIONS, PACKED, PLAIN):
             left = min(CASE_S, ends - time.monotonic()) if gpu else SLOW_CASE_S
             cases[case] = run(case, Path(name), options, left) if left > 5 else {"failed": "no time was left"}
             print(case, json.dumps(cases[case]), flush=True)
@@ -156,7 +156,7 @@ def child(case: str, folder: Path, batches: list[int]) -> None:
         plain_loop(folder)
         return
     training: dict[str, Any] = {"max_steps": STEPS * len(batches), "per_device_train_batch_size": max(batches)}
-    data, settings = folder / "windows" / "train.jsonl", WAYS.get(case, Way()).settings
+    data, settings = folder / "windows" / "train.jsonl", CONFIGURATIONS.get(case, TrainingConfiguration()).settings
     if case == PACKED:
         data = folder / "packed.jsonl"
         training = {"num_train_epochs": 1, "per_device_train_batch_size": 8}
@@ -176,13 +176,13 @@ def trainer(path: Path, folder: Path, batches: list[int]) -> None:
     """Train by the recipe with this project's own trainer; nothing is saved."""
     from transformers import TrainerCallback
 
-    from lsa_whisper.finetune.distributed.strategy import join_processes
+    from lsa_whisper.finetune.distributed.strategy import init_distributed
     from lsa_whisper.finetune.training.model import prepare_for_training, start
     from lsa_whisper.finetune.training.trainer import SpeechTrainer
     from lsa_whisper.labels import Labels
 
     recipe = read(path)
-    join_processes(recipe)
+    init_distributed(recipe)
     begun = start(recipe, Labels())
     (folder / "out").mkdir(exist_ok=True)
     ours = SpeechTrainer(recipe, begun, prepare_for_training(begun, recipe), folder / "out", print)
@@ -237,9 +237,9 @@ class Measure:
         from lsa_whisper.finetune.memory.shape import recipe_shape
 
         gpu = torch.cuda.is_available()
-        load = load_of(self.recipe, size, 126)
-        job = Job(recipe_shape(self.recipe), Limits(int(gpu), 1e6))
-        plan = job.plan(of_recipe(self.recipe), load)
+        load = micro_batch_of(self.recipe, size, 126)
+        job = TrainingJob(recipe_shape(self.recipe), Hardware(int(gpu), 1e6))
+        plan = job.plan(configuration_of(self.recipe), load)
         host = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
         found = {
             "samples_per_s": round(size / seconds, 2),

@@ -101,14 +101,14 @@ def made(size: str, folder: Path) -> None:
 
 def measured(size: str, case: str, folder: Path) -> dict[str, Any]:
     """Run one case and return its planned and measured peak in GiB."""
-    from lsa_whisper.finetune.memory import Limits, estimate_run
+    from lsa_whisper.finetune.memory import Hardware, estimate_run
     from lsa_whisper.finetune.recipe import read
 
     place = folder / size
     swap = place / "swap"
     swap.mkdir(exist_ok=True)
     recipe = write_recipe(CASES[case], place, swap)
-    plan = estimate_run(read(recipe), Limits(gpus=0), label_tokens=LETTERS + 6)
+    plan = estimate_run(read(recipe), Hardware(gpus=0), label_tokens=LETTERS + 6)
     began = time.monotonic()
     peak_kib, anonymous_kib, failed = watch([sys.executable, "-m", "lsa_whisper", "finetune", str(recipe), "--force"])
     seconds = time.monotonic() - began

@@ -18,6 +18,7 @@ from lsa_whisper.augment import Augmentation
 from lsa_whisper.checkpoint import Checkpoint, decoder_prompt
 from lsa_whisper.errors import ManifestError
 from lsa_whisper.manifest import TIMESTAMP
+from lsa_whisper.whisper_constants import TIMESTAMP_STEP_S
 
 IGNORED = -100
 """The label of tokens that are given, not learned: padding and the prompt."""
@@ -45,7 +46,7 @@ class LabelEncoder:
         before = [int(self.tokenizer.convert_tokens_to_ids("<|startofprev|>")), *said] if said else []
         ids = stretches[0]
         for second, words in zip(TIMESTAMP.findall(text), stretches[1:], strict=True):
-            ids = [*ids, self.first_timestamp + round(float(second) / 0.02), *words]
+            ids = [*ids, self.first_timestamp + round(float(second) / TIMESTAMP_STEP_S), *words]
         return [*before, *self._begin(lang, len(stretches) > 1), *ids, self.tokenizer.eos_token_id], len(before)
 
     def at_most(self, text: str, prompt: str = "") -> int:
@@ -111,7 +112,7 @@ class WindowDataset(torch.utils.data.Dataset):
 
     def _check(self, path: Path, longest: int) -> None:
         context_s = self.extractor.n_samples / self.extractor.sampling_rate
-        for index in np.flatnonzero(self.durations > context_s + 0.02)[:1]:
+        for index in np.flatnonzero(self.durations > context_s + TIMESTAMP_STEP_S)[:1]:
             raise ManifestError(
                 f"{path}: row {index + 1}: a window of {self.durations[index]:.1f} s, but the model hears "
                 f"{context_s:g} s; prepare the data with --context {context_s:g}"

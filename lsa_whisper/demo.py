@@ -81,12 +81,12 @@ def _finetuned(
 
 def _finetune(name: str, recipe: Path, overrides: list[str], out: Path, say: Callable[[str], None]) -> str:
     """Train in a process of its own: a model this small cannot keep two cores busy, two of them can."""
-    from lsa_whisper.finetune.distributed.launch import sharing_cores
+    from lsa_whisper.finetune.distributed.launch import thread_environment
 
     settings = [part for override in overrides for part in ("--set", override)]
     command = [sys.executable, "-m", "lsa_whisper", "finetune", str(recipe), "--out", str(out), *settings]
     with subprocess.Popen(
-        command, env=sharing_cores(len(ADAPTATIONS)), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        command, env=thread_environment(len(ADAPTATIONS)), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
     ) as training:
         assert training.stderr is not None
         for line in training.stderr:

@@ -9,9 +9,9 @@ Only safetensors are read (pickled weights can run code), and code that travels 
 Context, mel bands, vocabulary and special tokens are whatever the directory says; nothing here knows OpenAI's numbers.
 """
 
+from lsa_whisper.checkpoint.conversion_cache import cached_conversion
 from lsa_whisper.checkpoint.converted import Converted, load_converted, require_ctranslate2
 from lsa_whisper.checkpoint.exporting import export
-from lsa_whisper.checkpoint.exporting_ct2 import converted_once
 from lsa_whisper.checkpoint.folder import digest, is_converted, is_local
 from lsa_whisper.checkpoint.loading import Checkpoint, load
 from lsa_whisper.checkpoint.saving import save
@@ -20,7 +20,7 @@ from lsa_whisper.checkpoint.vocabulary import decoder_prompt, fit_generation_con
 __all__ = [
     "Checkpoint",
     "Converted",
-    "converted_once",
+    "cached_conversion",
     "decoder_prompt",
     "digest",
     "export",

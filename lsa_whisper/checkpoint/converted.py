@@ -13,14 +13,20 @@ from pathlib import Path
 from typing import Any
 
 from lsa_whisper import plain_json
-from lsa_whisper.checkpoint.folder import OUR_FILE, is_converted
+from lsa_whisper.checkpoint.folder import METADATA_FILE, is_converted
 from lsa_whisper.checkpoint.loading import load_processor, quiet
 from lsa_whisper.checkpoint.untrusted import read_json, verify_settings
 from lsa_whisper.errors import CheckpointError, MissingExtraError
 from lsa_whisper.labels import Labels
 
 CT2_DTYPES = ("float32", "float16", "bfloat16", "int8", "int8_float32", "int8_float16", "int8_bfloat16", "int16")
-COPIED = ("tokenizer.json", "tokenizer_config.json", "preprocessor_config.json", "generation_config.json", OUR_FILE)
+COPIED = (
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "preprocessor_config.json",
+    "generation_config.json",
+    METADATA_FILE,
+)
 """The files of a checkpoint that a converted one takes along."""
 _STRIDE = 2  # of the second convolution; CTranslate2 knows no other
 
@@ -93,7 +99,7 @@ def load_converted(path: str | Path, *, dtype: str = "auto", device: str = "cpu"
     from transformers import GenerationConfig
 
     verify_settings(folder)
-    ours = read_json(folder / OUR_FILE)
+    ours = read_json(folder / METADATA_FILE)
     with quiet():
         feature_extractor, tokenizer = load_processor(str(folder))
         try:

@@ -9,7 +9,7 @@ from typing import Any
 
 from lsa_whisper.checkpoint.converted import require_ctranslate2
 from lsa_whisper.checkpoint.exporting_ct2 import any_language, convert
-from lsa_whisper.checkpoint.folder import REPEATED_FILES, written_whole
+from lsa_whisper.checkpoint.folder import TRANSFORMERS_4_FILES, atomic_folder
 from lsa_whisper.checkpoint.loading import Checkpoint, load
 from lsa_whisper.checkpoint.saving import save
 from lsa_whisper.checkpoint.vocabulary import decoder_prompt
@@ -42,7 +42,7 @@ def export(checkpoint: Checkpoint | str | Path, out: str | Path, *, to: str = "h
     if not isinstance(checkpoint, Checkpoint):
         checkpoint = load(checkpoint, dtype="float32" if to == "ct2" else dtype)
     out = Path(out)
-    with written_whole(out) as partial, tempfile.TemporaryDirectory(dir=partial) as scratch:
+    with atomic_folder(out) as partial, tempfile.TemporaryDirectory(dir=partial) as scratch:
         written = _write_verified(checkpoint, Path(scratch) / "checkpoint")
         if to == "ct2":
             written = convert(load(written), written, Path(scratch) / "ct2", dtype=dtype)
@@ -83,7 +83,7 @@ def _spell_out_vocabulary(folder: Path) -> None:
         "\n".join(["#version: 0.2", *merges, ""]),
         json.dumps(added, ensure_ascii=False),
     )
-    for name, text in zip(REPEATED_FILES, texts, strict=True):
+    for name, text in zip(TRANSFORMERS_4_FILES, texts, strict=True):
         (folder / name).write_text(text, "utf-8")
 
 

@@ -1,14 +1,11 @@
-"""A checkpoint converted for CTranslate2, compared with its source, and kept for the next time."""
+"""Conversion of a checkpoint to CTranslate2, verified against its source."""
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
-from lsa_whisper import machine
 from lsa_whisper.checkpoint.converted import COPIED, CT2_DTYPES, Converted, load_converted
-from lsa_whisper.checkpoint.folder import digest
 from lsa_whisper.checkpoint.loading import Checkpoint, quiet
 from lsa_whisper.checkpoint.vocabulary import decoder_prompt, timestamps
 from lsa_whisper.errors import CheckpointError
@@ -109,26 +106,3 @@ def any_language(model: Any) -> str:
     """Return a language that a model knows."""
     known = getattr(model.generation_config, "lang_to_id", None) or {"<|en|>": 0}
     return str(next(iter(known)).strip("<|>"))
-
-
-def cache_folder() -> Path:
-    """Return where converted checkpoints are kept: ``$XDG_CACHE_HOME`` or ``~/.cache``, ``lsa-whisper/ct2``."""
-    return machine.cache_home() / "lsa-whisper" / "ct2"
-
-
-def converted_once(source: str | Path) -> Path:
-    """Return the converted form (float32) of a checkpoint folder or hub name, made when it is asked for first.
-
-    The name of the folder holds the digest of the checkpoint, so that other weights are converted again.
-
-    Raises:
-        CheckpointError: the checkpoint cannot be loaded or converted.
-    """
-    from lsa_whisper.checkpoint.exporting import export
-
-    name = "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in Path(source).resolve().name)
-    kept = cache_folder() / f"{name}-{digest(source).rpartition(':')[2].replace('/', '-')}"
-    if not kept.exists():
-        print(f"{source}: is converted for CTranslate2 once, and kept as {kept}", file=sys.stderr)
-        export(source, kept, to="ct2")
-    return kept

@@ -18,8 +18,8 @@ from lsa_whisper.disk import convert_disk_errors
 from lsa_whisper.errors import CheckpointError
 from lsa_whisper.lock import write_lock
 
-OUR_FILE = "lsa_whisper.json"
-REPEATED_FILES = ("vocab.json", "merges.txt", "added_tokens.json")
+METADATA_FILE = "lsa_whisper.json"
+TRANSFORMERS_4_FILES = ("vocab.json", "merges.txt", "added_tokens.json")
 """Where transformers 4 looks for what ``tokenizer.json`` holds."""
 CALIBRATION_FILE = "calibration.json"
 """What the model's confidences are worth; it changes no word of a transcript."""
@@ -112,10 +112,14 @@ def digest(path: str | Path) -> str:
     if not is_converted(folder):
         verify(folder)
     summary = hashlib.sha256()
-    labels = read_json(folder / OUR_FILE).get("labels") if (folder / OUR_FILE).exists() else None
+    labels = read_json(folder / METADATA_FILE).get("labels") if (folder / METADATA_FILE).exists() else None
     summary.update(json.dumps(labels, sort_keys=True).encode())
     # Where a model comes from and how it was trained stand in our file, and change nothing it writes.
-    passed_over = {OUR_FILE, CALIBRATION_FILE, *(REPEATED_FILES if (folder / "tokenizer.json").exists() else ())}
+    passed_over = {
+        METADATA_FILE,
+        CALIBRATION_FILE,
+        *(TRANSFORMERS_4_FILES if (folder / "tokenizer.json").exists() else ()),
+    }
     for file in sorted(folder.iterdir()):
         if file.suffix in _CONTENT and file.name not in passed_over and file.is_file():
             with file.open("rb") as stream:
@@ -126,7 +130,7 @@ def digest(path: str | Path) -> str:
 
 
 @contextmanager
-def written_whole(out: Path) -> Iterator[Path]:
+def atomic_folder(out: Path) -> Iterator[Path]:
     """Give an empty folder that becomes ``out`` when the block ends well, and vanishes when it does not.
 
     Raises:
@@ -162,7 +166,7 @@ def _recover(out: Path) -> None:
 
 def _replaceable(out: Path) -> bool:
     names = {file.name for file in out.iterdir()}
-    return not names or bool(names & {OUR_FILE, ADAPTER_FILE}) or {"config.json", "model.safetensors"} <= names
+    return not names or bool(names & {METADATA_FILE, ADAPTER_FILE}) or {"config.json", "model.safetensors"} <= names
 
 
 def _swap(partial: Path, out: Path) -> None:

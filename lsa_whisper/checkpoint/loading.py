@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lsa_whisper.checkpoint.folder import OUR_FILE, base_of, is_local, verify
+from lsa_whisper.checkpoint.folder import METADATA_FILE, base_of, is_local, verify
 from lsa_whisper.checkpoint.untrusted import ADAPTER_FILE, read_json
 from lsa_whisper.errors import CheckpointError
 from lsa_whisper.labels import Labels
@@ -74,7 +74,7 @@ def load(
     ours = {}
     if is_local(path):
         verify(Path(path))
-        ours = read_json(Path(path) / OUR_FILE) if (Path(path) / OUR_FILE).exists() else {}
+        ours = read_json(Path(path) / METADATA_FILE) if (Path(path) / METADATA_FILE).exists() else {}
     if dtype not in _DTYPES:
         raise CheckpointError(f"numbers of type {dtype!r} are not known; choose {', '.join(_DTYPES)}")
     with quiet():

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Set
 from pathlib import Path
 from typing import Any
 
-from lsa_whisper.checkpoint.folder import OUR_FILE, written_whole
+from lsa_whisper.checkpoint.folder import METADATA_FILE, atomic_folder
 from lsa_whisper.checkpoint.loading import quiet
 from lsa_whisper.checkpoint.vocabulary import fit_generation_config
 from lsa_whisper.errors import CheckpointError
@@ -39,14 +39,14 @@ def save(
         CheckpointError: ``out`` holds something that is not a checkpoint, or a tensor to be written is empty.
     """
     ours = {"labels": labels.as_dict(), "recipe": dict(recipe or {}), "provenance": dict(provenance or {})}
-    with written_whole(Path(out)) as partial:
+    with atomic_folder(Path(out)) as partial:
         with quiet():
             _write_model(
                 partial, model, fit_generation_config(_whisper(model), tokenizer, labels, taught=taught), state_dict
             )
             feature_extractor.save_pretrained(partial)
             tokenizer.save_pretrained(partial)
-        (partial / OUR_FILE).write_text(json.dumps(ours, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        (partial / METADATA_FILE).write_text(json.dumps(ours, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
         verify_tensors(partial)
         verify_adapter(partial, model)
     return Path(out)

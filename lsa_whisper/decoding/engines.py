@@ -90,7 +90,7 @@ def open_engine(
 
 def _load_ct2(model: str | Path, device: str, dtype: str) -> checkpoint.Converted:
     if not checkpoint.is_converted(model):
-        model = checkpoint.converted_once(model)
+        model = checkpoint.cached_conversion(model)
         # Kept in float32, so that every other format can be made from it.
         dtype = "float16" if dtype == "auto" and device.startswith("cuda") else dtype
     converted = checkpoint.load_converted(model, device=device, dtype=dtype)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from lsa_whisper.finetune import recipe as recipes
 from lsa_whisper.finetune.distributed.launch import check_processes, launch
-from lsa_whisper.finetune.distributed.ranks import is_launched, join_slurm
+from lsa_whisper.finetune.distributed.ranks import is_launched, join_slurm_step
 from lsa_whisper.finetune.memory import estimate_memory
 from lsa_whisper.umask import private_umask
 
@@ -55,7 +55,7 @@ def finetune(
     """
     overrides = [*set, f"out={recipes.quoted(out)}"] if out is not None else list(set)
     wanted = recipes.read(Path(recipe), set=overrides)
-    join_slurm()
+    join_slurm_step()
     check_processes(wanted, processes)
     if processes > 1 and not is_launched():
         launch(Path(recipe), set=overrides, processes=processes, out=Path(wanted.out), force=force)

@@ -18,6 +18,7 @@ from lsa_whisper.inspection.counts import Counts
 from lsa_whisper.inspection.distribution import Distribution
 from lsa_whisper.inspection.tokens import TokenCounter
 from lsa_whisper.manifest import Segment
+from lsa_whisper.whisper_constants import CONTEXT_S
 
 EXAMPLES = 10
 EXTREMES = 5
@@ -59,7 +60,7 @@ class Survey:
     @property
     def context_s(self) -> float:
         """Seconds the model hears at once."""
-        return float(self.summary.get("options", {}).get("context_s", 30.0))
+        return float(self.summary.get("options", {}).get("context_s", CONTEXT_S))
 
     @property
     def shared(self) -> list[str]:

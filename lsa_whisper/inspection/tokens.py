@@ -9,8 +9,9 @@ from typing import Any
 
 from lsa_whisper import plain_json
 from lsa_whisper.errors import CheckpointError
-from lsa_whisper.labels import DECODER_TOKENS, tokens_at_most
+from lsa_whisper.labels import tokens_at_most
 from lsa_whisper.manifest import TIMESTAMP, Segment
+from lsa_whisper.whisper_constants import DECODER_POSITIONS
 
 _BEGIN = 4
 """At most four tokens open every decoding: start, language, task, and no timestamps."""
@@ -41,7 +42,7 @@ def token_counter(model: Path | None = None) -> TokenCounter:
         CheckpointError: The folder has no tokenizer that can be read.
     """
     if model is None:
-        return TokenCounter(_estimate, DECODER_TOKENS, exact=False)
+        return TokenCounter(_estimate, DECODER_POSITIONS, exact=False)
     from tokenizers import Tokenizer
 
     path = Path(model) / "tokenizer.json"
@@ -51,7 +52,7 @@ def token_counter(model: Path | None = None) -> TokenCounter:
         tokenizer = Tokenizer.from_file(str(path))
     except Exception as error:  # the library raises nothing more special
         raise CheckpointError(f"{path}: cannot be read as a tokenizer ({error}); copy the checkpoint again") from error
-    limit = _settings(Path(model) / "config.json").get("max_target_positions", DECODER_TOKENS)
+    limit = _settings(Path(model) / "config.json").get("max_target_positions", DECODER_POSITIONS)
     return TokenCounter(_Exact(tokenizer, _is_multilingual(Path(model))), int(limit), exact=True)
 
 

@@ -3,12 +3,11 @@
 from lsa_whisper.labels.decode import Decoded, decode
 from lsa_whisper.labels.disfluent import disfluent_spans
 from lsa_whisper.labels.encode import encode
-from lsa_whisper.labels.length import DECODER_TOKENS, tokens_at_most
+from lsa_whisper.labels.length import tokens_at_most
 from lsa_whisper.labels.style import STYLES, VERSION, Labels
 from lsa_whisper.labels.tokens import characters, tokens_to_allow
 
 __all__ = [
-    "DECODER_TOKENS",
     "STYLES",
     "VERSION",
     "Decoded",

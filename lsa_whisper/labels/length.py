@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-DECODER_TOKENS = 448
-"""The places of every published Whisper's decoder."""
-
 
 def tokens_at_most(text: str) -> int:
     """Return a number of decoder tokens that ``text`` with its two timestamps hardly exceeds, without a tokenizer.

@@ -20,6 +20,7 @@ from lsa_whisper.prepare.split import assign, unheard
 from lsa_whisper.prepare.spread import spread
 from lsa_whisper.prepare.statistics import Prepared
 from lsa_whisper.umask import private_umask
+from lsa_whisper.whisper_constants import CONTEXT_S
 
 __all__ = ["Prepared", "prepare"]
 
@@ -33,7 +34,7 @@ def prepare(
     roles: bool = False,
     media: Path | None = None,
     card: Path | None = None,
-    context_s: float = 30.0,
+    context_s: float = CONTEXT_S,
     one_utterance: bool = False,
     without_timestamps: float = 0.2,
     with_prompt: float = 0.0,

@@ -9,13 +9,14 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from lsa_whisper.corpus import Session
-from lsa_whisper.labels import DECODER_TOKENS, Labels, tokens_at_most
+from lsa_whisper.labels import Labels, tokens_at_most
 from lsa_whisper.languages import whisper_code
 from lsa_whisper.manifest import Segment
 from lsa_whisper.prepare.filter import Candidate, Limits, judge
 from lsa_whisper.prepare.levels import Levels
 from lsa_whisper.prepare.non_speech import non_speech
 from lsa_whisper.prepare.windows import Window, pack, spoil
+from lsa_whisper.whisper_constants import CONTEXT_S, DECODER_POSITIONS
 
 PROMPT_TOKENS = 200
 """Whisper keeps at most half of the decoder's 448 places for what was said before."""
@@ -28,7 +29,7 @@ class Options:
     """How sessions become rows; :func:`lsa_whisper.prepare.prepare` documents the fields."""
 
     labels: Labels = field(default_factory=Labels)
-    context_s: float = 30.0
+    context_s: float = CONTEXT_S
     one_utterance: bool = False
     without_timestamps: float = 0.2
     with_prompt: float = 0.0
@@ -150,7 +151,7 @@ def _segment(window: Window, before: Window | None, session: Session, split: str
 def _prompt(before: Window, window: Window) -> str:
     """Return the last utterances of the window before, as many as the decoder keeps beside the window's own text."""
     own = sum(tokens_at_most(one.text) for one in window.members)
-    room = min(PROMPT_TOKENS, DECODER_TOKENS - _OPENING_TOKENS - own)
+    room = min(PROMPT_TOKENS, DECODER_POSITIONS - _OPENING_TOKENS - own)
     kept: list[str] = []
     tokens = 0
     for one in reversed(before.members):

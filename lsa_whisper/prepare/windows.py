@@ -13,15 +13,15 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from lsa_whisper.labels import DECODER_TOKENS, tokens_at_most
+from lsa_whisper.labels import tokens_at_most
 from lsa_whisper.prepare.filter import OVERLAPS, TOO_LONG, TOO_MUCH_TEXT, Candidate, reject
 from lsa_whisper.timespan import TimeSpan
+from lsa_whisper.whisper_constants import DECODER_POSITIONS, TIMESTAMP_STEP_MS, TIMESTAMP_STEP_S
 
 MARGIN_MS = 200
 """At most this much silence before the first and after the last word of a window."""
 MAX_GAP_MS = 10_000
 """A longer silence ends a window: transcribers pass over what does not concern them, and it may be talk."""
-_STEP_MS = 20  # Whisper's timestamps count in steps of 0.02 s
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,8 @@ class Window:
             return None
         texts = (one.text for one in self.members)
         return "".join(
-            f"<|{start * 0.02:.2f}|>{text}<|{end * 0.02:.2f}|>" for (start, end), text in zip(steps, texts, strict=True)
+            f"<|{start * TIMESTAMP_STEP_S:.2f}|>{text}<|{end * TIMESTAMP_STEP_S:.2f}|>"
+            for (start, end), text in zip(steps, texts, strict=True)
         )
 
 
@@ -71,10 +72,10 @@ def _steps(spans: Sequence[TimeSpan], window: TimeSpan) -> list[tuple[int, int]]
             before[1] = after[0] = (after[0] + max(after[0], min(before[1], after[1]))) // 2
     steps, earliest = [], 0
     for start_ms, end_ms in times:
-        start = max(earliest, round((start_ms - window.start_ms) / _STEP_MS))
-        earliest = max(start + 1, round((end_ms - window.start_ms) / _STEP_MS))
+        start = max(earliest, round((start_ms - window.start_ms) / TIMESTAMP_STEP_MS))
+        earliest = max(start + 1, round((end_ms - window.start_ms) / TIMESTAMP_STEP_MS))
         steps.append((start, earliest))
-    return steps if earliest * _STEP_MS <= window.duration_ms + _STEP_MS // 2 else None
+    return steps if earliest * TIMESTAMP_STEP_MS <= window.duration_ms + TIMESTAMP_STEP_MS // 2 else None
 
 
 def spoil(candidates: Sequence[Candidate], *, context_ms: int, overlap_ms: int) -> list[Candidate]:
@@ -85,7 +86,7 @@ def spoil(candidates: Sequence[Candidate], *, context_ms: int, overlap_ms: int) 
             clump = [reject(one, OVERLAPS) for one in clump]
         elif _cover(clump).duration_ms > context_ms:
             clump = [reject(one, TOO_LONG) for one in clump]
-        elif sum(tokens_at_most(one.text) for one in clump if not one.reason) > DECODER_TOKENS:
+        elif sum(tokens_at_most(one.text) for one in clump if not one.reason) > DECODER_POSITIONS:
             clump = [reject(one, TOO_MUCH_TEXT) for one in clump]
         checked.extend(clump)
     return checked
@@ -156,7 +157,7 @@ def _fits(group: Sequence[Candidate], clump: Sequence[Candidate], context_ms: in
     if (group_cover | clump_cover).duration_ms > context_ms:
         return False
     tokens = sum(tokens_at_most(one.text) for one in (*group, *clump))
-    return clump_cover.start_ms - group_cover.end_ms <= MAX_GAP_MS and tokens <= DECODER_TOKENS
+    return clump_cover.start_ms - group_cover.end_ms <= MAX_GAP_MS and tokens <= DECODER_POSITIONS
 
 
 def _window(group: list[Candidate], free: TimeSpan, context_ms: int, seed: int, follows: bool) -> Window:

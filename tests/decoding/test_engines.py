@@ -31,7 +31,7 @@ def kept(tmp_path_factory):
     """A cache folder for this module's converted checkpoints."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-        yield checkpoint.converted_once
+        yield checkpoint.cached_conversion
 
 
 def ct2_decoder(folder, *, dtype="auto", **options):

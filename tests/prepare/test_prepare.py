@@ -19,10 +19,11 @@ from lsa_whisper.chat import Participant
 from lsa_whisper.corpus import discover
 from lsa_whisper.errors import CorpusError, LsaWhisperError
 from lsa_whisper.inspection.tokens import token_counter
-from lsa_whisper.labels import DECODER_TOKENS, Labels, decode
+from lsa_whisper.labels import Labels, decode
 from lsa_whisper.manifest import SPLITS, Segment
 from lsa_whisper.prepare import prepare
 from lsa_whisper.timespan import TimeSpan
+from lsa_whisper.whisper_constants import DECODER_POSITIONS
 
 REAL = Path(__file__).parents[3] / "shared" / "data" / "paired"
 STORYBOOK = Path(__file__).parents[2] / "corpora" / "storybook"
@@ -234,7 +235,7 @@ def test_a_prompt_leaves_the_window_room_for_its_own_text(session, tmp_path):
     prepare([session("s", lines)], tmp_path / "out", with_prompt=1.0, without_timestamps=0.0)
     found = rows(tmp_path / "out")
     assert any(row.prompt for row in found)
-    assert max(token_counter().count(row) for row in found) < DECODER_TOKENS
+    assert max(token_counter().count(row) for row in found) < DECODER_POSITIONS
 
 
 def test_a_moved_project_keeps_its_audio(session, talk, tmp_path):

@@ -16,7 +16,7 @@ import pytest
 import soundfile
 
 from lsa_whisper.atomic_write import replace_file
-from lsa_whisper.checkpoint.folder import written_whole
+from lsa_whisper.checkpoint.folder import atomic_folder
 from lsa_whisper.cli import VERBS
 from lsa_whisper.errors import CheckpointError, LsaWhisperError
 from lsa_whisper.umask import private_umask
@@ -177,7 +177,7 @@ def test_the_group_has_what_the_umask_gives_it(tmp_path, umask, mode):
     before = os.umask(umask)
     try:
         replace_file("text", tmp_path / "file")
-        with written_whole(tmp_path / "folder") as partial, private_umask():
+        with atomic_folder(tmp_path / "folder") as partial, private_umask():
             (partial / "config.json").touch(0o666)
         with private_umask(), private_umask():
             (tmp_path / "plain").touch(0o666)

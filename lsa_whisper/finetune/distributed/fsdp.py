@@ -11,7 +11,7 @@ from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetune.recipe import Recipe
 
 
-def arguments_for(recipe: Recipe) -> dict[str, Any]:
+def fsdp_arguments(recipe: Recipe) -> dict[str, Any]:
     """Return what ``fsdp2`` adds to the training arguments.
 
     Raises:
@@ -49,7 +49,7 @@ def _nodes() -> tuple[int, int]:
 
 
 @contextmanager
-def sharding_on_cpu(trainer: Any) -> Iterator[None]:
+def fsdp_on_cpu(trainer: Any) -> Iterator[None]:
     """Let accelerate, which is set up in this block, shard on a CPU too: it would silently train whole copies (DDP).
 
     What it does with a GPU when it sees the plugin, it leaves out on a CPU; nothing else in it asks for the device.

@@ -17,7 +17,7 @@ from typing import Any
 
 from lsa_whisper.disk import convert_disk_errors
 from lsa_whisper.errors import RecipeError
-from lsa_whisper.finetune.distributed.ranks import LOST, is_launched
+from lsa_whisper.finetune.distributed.ranks import RANK_LOST, is_launched
 from lsa_whisper.finetune.recipe import Recipe
 from lsa_whisper.lock import write_lock
 
@@ -31,7 +31,7 @@ _SAME_FAULT_S = 10
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
 
-def sharing_cores(processes: int) -> dict[str, str]:
+def thread_environment(processes: int) -> dict[str, str]:
     """Return the environment in which each of so many processes takes its share of the cores, if not told otherwise."""
     return {"OMP_NUM_THREADS": str(max(1, (os.cpu_count() or 1) // processes))} | os.environ
 
@@ -112,7 +112,7 @@ def _start(words: Sequence[str], processes: int, logs: Path) -> Any:
 
     together = {"WORLD_SIZE": str(processes), "LOCAL_WORLD_SIZE": str(processes), "MASTER_ADDR": "127.0.0.1"}
     together |= {"MASTER_PORT": str(free_port()), LAUNCHER: str(os.getpid())}
-    together |= {"OMP_NUM_THREADS": sharing_cores(processes)["OMP_NUM_THREADS"]}
+    together |= {"OMP_NUM_THREADS": thread_environment(processes)["OMP_NUM_THREADS"]}
     numbers = range(processes)
     return start_processes(
         "rank",
@@ -162,7 +162,7 @@ def _first_to_fail(failed: Sequence[int], logs: Mapping[int, str], first: subpro
 
 def _own_words(log: Path) -> str:
     """Return the line with which our command line ends when the user can mend it; empty when there is none."""
-    lines = [line for line in log.read_text("utf-8", "replace").splitlines() if not line.endswith(LOST)]
+    lines = [line for line in log.read_text("utf-8", "replace").splitlines() if not line.endswith(RANK_LOST)]
     return next((line for line in reversed(lines) if line.startswith("lsa-whisper: ")), "")
 
 

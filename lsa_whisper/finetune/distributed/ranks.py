@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from lsa_whisper.errors import RecipeError
 
-LOST = "another process of this run has ended, so that this one cannot go on; that one's lines say why"
+RANK_LOST = "another process of this run has ended, so that this one cannot go on; that one's lines say why"
 _GONE = re.compile(r"Connection (closed|reset) by peer|Broken pipe")
 
 
@@ -23,13 +23,13 @@ def is_launched() -> bool:
     return "RANK" in os.environ and "WORLD_SIZE" in os.environ
 
 
-def join_slurm() -> None:
+def join_slurm_step() -> None:
     """Take the place that ``srun`` gave this process, where nobody else gave it one."""
     if not is_launched():
-        os.environ |= from_slurm(os.environ)
+        os.environ |= slurm_ranks(os.environ)
 
 
-def from_slurm(environment: Mapping[str, str]) -> dict[str, str]:
+def slurm_ranks(environment: Mapping[str, str]) -> dict[str, str]:
     """Return torch's variables for one process of a SLURM job step, none when it is its step's only process.
 
     Only a step (``srun``) has several processes: the script of a job has the job's variables, but runs once. A process
@@ -37,7 +37,7 @@ def from_slurm(environment: Mapping[str, str]) -> dict[str, str]:
     and step, so that two jobs on one node do not meet; ``MASTER_ADDR`` and ``MASTER_PORT`` win where they are set.
 
     >>> step = {"SLURM_STEP_NUM_TASKS": "4", "SLURM_PROCID": "3", "SLURM_LOCALID": "1", "SLURM_JOB_ID": "77"}
-    >>> place = from_slurm(step | {"SLURM_STEP_NODELIST": "gpu[07-08]"})
+    >>> place = slurm_ranks(step | {"SLURM_STEP_NODELIST": "gpu[07-08]"})
     >>> place["RANK"], place["LOCAL_RANK"], place["WORLD_SIZE"], place["MASTER_ADDR"]
     ('3', '1', '4', 'gpu07')
     """
@@ -62,17 +62,17 @@ def from_slurm(environment: Mapping[str, str]) -> dict[str, str]:
 def _tasks_here(environment: Mapping[str, str]) -> int | None:
     """Return how many processes of the step run on this node, ``None`` where SLURM does not say."""
     if spelled := environment.get("SLURM_STEP_TASKS_PER_NODE"):
-        on_nodes = tasks_on_nodes(spelled)
+        on_nodes = tasks_per_node(spelled)
         node = int(environment.get("SLURM_NODEID", "0"))
         return on_nodes[node] if node < len(on_nodes) else None
     each = environment.get("SLURM_NTASKS_PER_NODE", "")
     return int(each) if each.isdigit() else None
 
 
-def tasks_on_nodes(spelled: str) -> list[int]:
+def tasks_per_node(spelled: str) -> list[int]:
     """Return the number of processes on each node from SLURM's short way to write it.
 
-    >>> tasks_on_nodes("4(x2),1")
+    >>> tasks_per_node("4(x2),1")
     [4, 4, 1]
     """
     runs = re.findall(r"(\d+)(?:\(x(\d+)\))?", spelled)
@@ -90,7 +90,7 @@ def first_host(nodes: str) -> str:
 
 
 @contextmanager
-def among_others() -> Iterator[None]:
+def report_lost_rank() -> Iterator[None]:
     """Say in a sentence, not in a traceback, that this process ends because another one has.
 
     Raises:
@@ -100,12 +100,12 @@ def among_others() -> Iterator[None]:
         yield
     except RuntimeError as error:  # torch's, whichever library carries its messages
         if is_launched() and _GONE.search(str(error)):
-            raise RecipeError(LOST) from error
+            raise RecipeError(RANK_LOST) from error
         raise
 
 
 @contextmanager
-def environment_kept() -> Iterator[None]:
+def restored_environment() -> Iterator[None]:
     """Put the environment back afterwards: libraries leave notes to themselves in it that the next run would read."""
     before = dict(os.environ)
     try:

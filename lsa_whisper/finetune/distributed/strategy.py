@@ -14,7 +14,7 @@ from lsa_whisper.finetune.recipe import Recipe
 _ZERO = ("zero2", "zero3")
 
 
-def arguments_for(recipe: Recipe) -> dict[str, Any]:
+def strategy_arguments(recipe: Recipe) -> dict[str, Any]:
     """Return what the recipe's strategy adds to ``Seq2SeqTrainingArguments``.
 
     Raises:
@@ -23,9 +23,9 @@ def arguments_for(recipe: Recipe) -> dict[str, Any]:
     """
     if recipe.strategy in _ZERO:
         zero.require_deepspeed(recipe)
-        return {"deepspeed": zero.settings(recipe.strategy, recipe.offload, recipe.deepspeed)}
+        return {"deepspeed": zero.deepspeed_config(recipe.strategy, recipe.offload, recipe.deepspeed)}
     if _is_fsdp(recipe):
-        return fsdp.arguments_for(recipe)
+        return fsdp.fsdp_arguments(recipe)
     return {}
 
 
@@ -33,28 +33,28 @@ def _is_fsdp(recipe: Recipe) -> bool:
     return recipe.strategy == "fsdp2" and recipe.fsdp.shard != "none"
 
 
-def join_processes(recipe: Recipe) -> None:
+def init_distributed(recipe: Recipe) -> None:
     """Make this process one of the run's, where the strategy needs that before the model is loaded."""
     if recipe.strategy in _ZERO:
         zero.require_deepspeed(recipe)
-        zero.meet()
+        zero.init_process_group()
     elif _is_fsdp(recipe) and not is_launched():
         raise RecipeError("strategy: fsdp2 shares the work among processes; give --processes, or use single")
 
 
-def gathered(trainer: Any) -> dict[str, Any] | None:
+def gather_weights(trainer: Any) -> dict[str, Any] | None:
     """Return the whole weights of a sharded model (every process must ask), ``None`` when they are whole already.
 
     Of a model with an adapter only what is trained, which is all that is saved of it.
     """
     if trainer.is_deepspeed_enabled:
-        return zero.gathered(trainer.model_wrapped, only_trained=hasattr(trainer.model, "peft_config"))
+        return zero.gather_weights(trainer.model_wrapped, only_trained=hasattr(trainer.model, "peft_config"))
     if trainer.is_fsdp_enabled:
         return dict(trainer.accelerator.get_state_dict(trainer.model))
     return None
 
 
-def shares_layers(model: Any) -> bool:
+def layers_are_sharded(model: Any) -> bool:
     """Tell whether each process holds only a part of every layer, so that none may stop asking before the others."""
     from torch import distributed
     from transformers.integrations import is_deepspeed_zero3_enabled
@@ -64,7 +64,7 @@ def shares_layers(model: Any) -> bool:
 
 
 @contextlib.contextmanager
-def root_gathered(model: Any) -> Iterator[None]:
+def root_unsharded(model: Any) -> Iterator[None]:
     """Hold what FSDP2 shards outside the layers whole: generation calls the encoder without the model around it."""
     if not hasattr(model, "unshard"):
         yield
@@ -76,7 +76,7 @@ def root_gathered(model: Any) -> Iterator[None]:
         model.reshard()
 
 
-def leave_processes(accelerator: Any) -> None:
+def finish_distributed(accelerator: Any) -> None:
     """Take this process out of the run, when all have come to its end.
 
     The others wait for the one that saves, and not only out of courtesy: gloo's threads still hold the tensors of the
@@ -84,18 +84,18 @@ def leave_processes(accelerator: Any) -> None:
     while it waits for the threads, now and then forever.
     """
     accelerator.wait_for_everyone()
-    zero.leave()
+    zero.destroy_process_group()
     accelerator.end_training()
 
 
-def forget_processes() -> None:
+def reset_distributed() -> None:
     """Leave nothing of this run in the libraries' own memory, so that another one can be made in this process."""
     from accelerate.state import AcceleratorState, GradientState
     from torch import distributed
     from transformers.integrations.deepspeed import unset_hf_deepspeed_config
 
     if distributed.is_initialized() and distributed.get_world_size() == 1:  # several that failed end as they can
-        zero.leave()
+        zero.destroy_process_group()
     if distributed.is_initialized() and distributed.get_world_size() == 1:
         distributed.destroy_process_group()
     AcceleratorState._reset_state(reset_partial_state=True)

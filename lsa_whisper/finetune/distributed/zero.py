@@ -35,7 +35,7 @@ def can_compile() -> bool:
     return machine.compiler() is not None and machine.ninja() is not None
 
 
-def meet() -> None:
+def init_process_group() -> None:
     """Make this process one of the run's.
 
     DeepSpeed looks for MPI when a process was started alone, and on a CPU speaks through gloo; a free port on this
@@ -59,7 +59,7 @@ def meet() -> None:
     deepspeed.init_distributed(dist_backend=backend, auto_mpi_discovery=False)
 
 
-def leave() -> None:
+def destroy_process_group() -> None:
     """End the meeting, and let DeepSpeed forget the groups it keeps for itself beside torch's."""
     if "deepspeed" not in sys.modules:
         return
@@ -71,13 +71,13 @@ def leave() -> None:
     comm.comm.cdb = None
 
 
-def settings(strategy: str, offload: Offload, more: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def deepspeed_config(strategy: str, offload: Offload, more: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Return DeepSpeed's configuration; ``"auto"`` is filled in from the training arguments.
 
     The optimizer is not in it: the trainer makes it as for every other strategy, so that weight decay and the
     recipe's own choice mean the same under all of them. ``more`` is laid over it, section by section.
 
-    >>> settings("zero3", Offload("cpu", "cpu"))["zero_optimization"]["offload_param"]["device"]
+    >>> deepspeed_config("zero3", Offload("cpu", "cpu"))["zero_optimization"]["offload_param"]["device"]
     'cpu'
     """
     import torch
@@ -114,14 +114,14 @@ def settings(strategy: str, offload: Offload, more: Mapping[str, Any] | None = N
             "overlap_events": True,
             "intra_op_parallelism": 1,
         }
-    return _over(found, more or {})
+    return _merged(found, more or {})
 
 
-def _over(settings: dict[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
+def _merged(settings: dict[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
     found = dict(settings)
     for name, value in more.items():
         both = isinstance(value, Mapping) and isinstance(found.get(name), dict)
-        found[name] = _over(found[name], value) if both else value
+        found[name] = _merged(found[name], value) if both else value
     return found
 
 
@@ -143,7 +143,7 @@ def _nvme_buckets(offload: Offload) -> dict[str, Any]:
     }
 
 
-def optimizer_of(recipe: Recipe, arguments: Any) -> tuple[Any, dict[str, Any]] | None:
+def cpu_adam(recipe: Recipe, arguments: Any) -> tuple[Any, dict[str, Any]] | None:
     """Return DeepSpeed's own Adam for an optimizer in the host's memory, where it can be compiled and AdamW is asked.
 
     It works on several cores at once; without a compiler torch's takes the same steps more slowly.
@@ -161,7 +161,7 @@ def optimizer_of(recipe: Recipe, arguments: Any) -> tuple[Any, dict[str, Any]] |
     }
 
 
-def gathered(engine: Any, *, only_trained: bool) -> dict[str, Any]:
+def gather_weights(engine: Any, *, only_trained: bool) -> dict[str, Any]:
     """Return the whole weights of an engine's model; every process must ask, and the first one gets them.
 
     Each is copied while it is together: parameters that come back from NVMe share one buffer.

@@ -6,20 +6,20 @@ What a process needs beside these was measured on a CPU (``benchmarks/memory_cpu
 """
 
 from lsa_whisper.finetune.memory.check import Resources, require_fit
-from lsa_whisper.finetune.memory.configuration import Way
+from lsa_whisper.finetune.memory.configuration import TrainingConfiguration
 from lsa_whisper.finetune.memory.estimate import Estimate, estimate_memory, estimate_run
-from lsa_whisper.finetune.memory.plan import Job, Limits, Plan
+from lsa_whisper.finetune.memory.plan import Hardware, Plan, TrainingJob
 from lsa_whisper.finetune.memory.shape import SHAPES, Shape
 
 __all__ = [
     "SHAPES",
     "Estimate",
-    "Job",
-    "Limits",
+    "Hardware",
     "Plan",
     "Resources",
     "Shape",
-    "Way",
+    "TrainingConfiguration",
+    "TrainingJob",
     "estimate_memory",
     "estimate_run",
     "require_fit",

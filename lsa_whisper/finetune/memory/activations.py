@@ -1,6 +1,6 @@
 """What the forward pass keeps for the backward pass, from the layers' shapes.
 
-Counted for scaled dot-product attention, which never writes its table of scores down. With autocast the residual
+Assumes scaled dot-product attention, which never stores the matrix of attention scores. With autocast the residual
 stream and the norms stay in fp32 and each linear layer keeps a 16-bit copy of its own input.
 """
 
@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lsa_whisper.finetune.memory.configuration import Way
+from lsa_whisper.finetune.memory.configuration import TrainingConfiguration
 from lsa_whisper.finetune.memory.shape import Shape
 
 
 @dataclass(frozen=True)
-class Load:
+class MicroBatch:
     """What is computed at once on one device: a micro-batch.
 
     Attributes:
@@ -21,14 +21,14 @@ class Load:
         label_tokens: Length of the longest label.
         checkpointing: Whether layers are computed again in the backward pass instead of kept.
         accumulates: Whether gradients of earlier micro-batches lie there already.
-        asks_base: Whether the loss holds the model's scores against its base's.
+        uses_base: Whether the loss holds the model's scores against its base's.
     """
 
     batch: int = 1
     label_tokens: int = 128
     checkpointing: bool = True
     accumulates: bool = False
-    asks_base: bool = False
+    uses_base: bool = False
 
 
 @dataclass(frozen=True)
@@ -40,29 +40,29 @@ class Widths:
     copied: int
 
     @classmethod
-    def of(cls, way: Way) -> Widths:
+    def of(cls, configuration: TrainingConfiguration) -> Widths:
         """Return those of a way to train."""
-        if way.precision == "fp32":
+        if configuration.precision == "fp32":
             return cls(4, 4, 0)
-        return cls(4, 2, 2) if way.autocast else cls(2, 2, 0)
+        return cls(4, 2, 2) if configuration.autocast else cls(2, 2, 0)
 
 
-def activations(shape: Shape, way: Way, load: Load) -> int:
+def activations(shape: Shape, configuration: TrainingConfiguration, micro_batch: MicroBatch) -> int:
     """Return the most bytes that activations take at once, at the start of the backward pass or in its first layer."""
-    width = Widths.of(way)
-    tokens = min(load.label_tokens, shape.target_positions)
+    width = Widths.of(configuration)
+    tokens = min(micro_batch.label_tokens, shape.target_positions)
     encoder, decoder = encoder_layer(shape, width), decoder_layer(shape, width, tokens)
     front = shape.width * shape.source_positions * 6 * width.computed + shape.mels * shape.source_positions * 8
     states = shape.width * shape.source_positions * width.residual
-    scores = logits(shape, width, tokens) * (2 if load.asks_base else 1)
-    if load.checkpointing:
+    scores = logits(shape, width, tokens) * (2 if micro_batch.uses_base else 1)
+    if micro_batch.checkpointing:
         inputs = shape.encoder_layers * shape.source_positions + shape.decoder_layers * tokens
         kept = inputs * shape.width * width.residual
         passing = max(scores, round(1.5 * max(encoder, decoder)))
     else:
         kept = shape.encoder_layers * encoder + shape.decoder_layers * decoder
         passing = max(scores, encoder // 2)
-    return load.batch * (kept + passing + front + states)
+    return micro_batch.batch * (kept + passing + front + states)
 
 
 def encoder_layer(shape: Shape, width: Widths) -> int:

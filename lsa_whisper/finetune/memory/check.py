@@ -10,11 +10,12 @@ from pathlib import Path
 
 from lsa_whisper import manifest
 from lsa_whisper.errors import CheckpointError, RecipeError
+from lsa_whisper.finetune.memory.alternatives import remedy
 from lsa_whisper.finetune.memory.estimate import estimate_run
-from lsa_whisper.finetune.memory.plan import Limits, Plan
-from lsa_whisper.finetune.memory.remedy import remedy
+from lsa_whisper.finetune.memory.plan import Hardware, Plan
 from lsa_whisper.finetune.recipe import Recipe
 from lsa_whisper.machine import GIB, available_memory_gib, nearest_existing
+from lsa_whisper.whisper_constants import DECODER_POSITIONS
 
 _LETTERS_PER_TOKEN = 2
 """Whisper's vocabulary spends one token on about four letters of English; half as many is the careful side."""
@@ -22,9 +23,9 @@ _LETTERS_PER_TOKEN = 2
 
 @dataclass(frozen=True)
 class Resources:
-    """What the processes of a run find: limits of all, how many train, and how many of them on this machine."""
+    """What the processes of a run find: hardware of all, how many train, and how many of them on this machine."""
 
-    limits: Limits
+    hardware: Hardware
     processes: int = 1
     here: int = 1
 
@@ -44,10 +45,10 @@ class Resources:
         disk_gib = shutil.disk_usage(nearest_existing(out)).free / GIB if place == 0 else None
         apart = swap is not None and not _on_one_disk(out, Path(swap))
         if recipe.training.get("use_cpu") or not torch.cuda.is_available():
-            return cls(Limits(0, 0.0, host_gib, disk_gib, apart), processes, here)
+            return cls(Hardware(0, 0.0, host_gib, disk_gib, apart), processes, here)
         free, _ = torch.cuda.mem_get_info(place)
-        # The context that asking has made is counted in every plan, too.
-        return cls(Limits(processes, free / GIB, host_gib, disk_gib, apart), processes, here)
+        # Every plan counts the CUDA context that this query has created.
+        return cls(Hardware(processes, free / GIB, host_gib, disk_gib, apart), processes, here)
 
 
 def require_fit(recipe: Recipe, resources: Resources) -> Plan | None:
@@ -56,9 +57,9 @@ def require_fit(recipe: Recipe, resources: Resources) -> Plan | None:
     Raises:
         RecipeError: If it does not fit; the sentence names the nearest plan that does.
     """
-    share = resources.here / resources.processes
-    limits = resources.limits
-    whole = dataclasses.replace(limits, host_gib=limits.host_gib / share if limits.host_gib is not None else None)
+    share = resources.local_processes / resources.processes
+    hardware = resources.hardware
+    whole = dataclasses.replace(hardware, host_gib=hardware.host_gib / share if hardware.host_gib is not None else None)
     tokens = label_tokens(recipe)
 
     def estimate(one: Recipe) -> Plan:
@@ -79,18 +80,20 @@ def label_tokens(recipe: Recipe) -> int:
         texts = (segment.text for segment in manifest.stream(Path(recipe.data.train)))
         longest = max(map(len, texts), default=0)
     except Exception:  # an unreadable manifest is the dataset's to report, with its own sentence
-        return 448
+        return DECODER_POSITIONS
     return longest // _LETTERS_PER_TOKEN + 8
 
 
 def _wanting(plan: Plan) -> str:
-    limits = plan.job.limits
+    hardware = plan.job.hardware
     needs = {
-        "GPU": f"{plan.gpu_gib:.1f} GiB on the GPU, which has {limits.gpu_gib:.1f} free",
-        "host": f"{plan.host_gib:.1f} GiB of host memory, of which {limits.host_gib or 0:.1f} are free",
-        "disk": f"{plan.disk_gib:.1f} GiB on the disk of its folder, which has {limits.disk_gib or 0:.1f} free",
+        "GPU": f"{plan.gpu_gib:.1f} GiB on the GPU, which has {hardware.gpu_gib:.1f} free",
+        "host": f"{plan.host_gib:.1f} GiB of host memory, of which {hardware.host_gib or 0:.1f} are free",
+        "disk": f"{plan.disk_gib:.1f} GiB on the disk of its folder, which has {hardware.disk_gib or 0:.1f} free",
     }
-    return f"{plan.strategy}, batch {plan.load.batch} needs about " + " and ".join(needs[name] for name in plan.lacks)
+    return f"{plan.strategy}, batch {plan.micro_batch.batch} needs about " + " and ".join(
+        needs[name] for name in plan.exceeded
+    )
 
 
 def _said(found: tuple[Plan, list[str]] | None) -> str:
@@ -98,7 +101,7 @@ def _said(found: tuple[Plan, list[str]] | None) -> str:
         return "no other plan fits either: take a smaller model, or free what other programs hold"
     plan, overrides = found
     words = " ".join(f"--set {override}" for override in overrides)
-    return f"nearest that fits: {plan.strategy}, batch {plan.load.batch}: {words}"
+    return f"nearest that fits: {plan.strategy}, batch {plan.micro_batch.batch}: {words}"
 
 
 def _on_one_disk(one: Path, other: Path) -> bool:

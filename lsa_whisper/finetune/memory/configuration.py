@@ -1,4 +1,4 @@
-"""The ways to train one model: strategy, what is moved off the GPU, precision, optimizer, adapter."""
+"""Training configurations: strategy, offloading, precision, optimizer and adapter."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _OPTIMIZERS = {"adamw-8bit": "8-bit AdamW", "adamw-cpu": "torchao AdamW on cpu",
 
 
 @dataclass(frozen=True)
-class Way:
+class TrainingConfiguration:
     """One way to train.
 
     Attributes:
@@ -37,10 +37,12 @@ class Way:
 
     @property
     def name(self) -> str:
-        """In words, as the table shows it.
+        """A short description, as in the table.
 
-        >>> Way("zero3", Offload("cpu", "cpu")).name, Way(optimizer="adamw-8bit").name
-        ('zero3, all on cpu, bf16', 'single, 8-bit AdamW, bf16')
+        >>> TrainingConfiguration("zero3", Offload("cpu", "cpu")).name
+        'zero3, all on cpu, bf16'
+        >>> TrainingConfiguration(optimizer="adamw-8bit").name
+        'single, 8-bit AdamW, bf16'
         """
         parts = [self.strategy, *self._moved()]
         parts += [_OPTIMIZERS[self.optimizer]] if self.optimizer in _OPTIMIZERS else []
@@ -75,7 +77,7 @@ class Way:
         return {"adamw-8bit": 2.1, "adafactor": 0.0}.get(self.optimizer, 4.0 if self.precision == "pure-bf16" else 8.0)
 
     @property
-    def said_offload(self) -> Offload:
+    def recipe_offload(self) -> Offload:
         """As a recipe says it: FSDP takes the optimizer along with the parameters without being told."""
         return dataclasses.replace(self.offload, optimizer="none") if self.strategy == "fsdp2" else self.offload
 
@@ -83,7 +85,7 @@ class Way:
     def settings(self) -> dict[str, Any]:
         """What a recipe must say for it."""
         wanted: dict[str, Any] = {"strategy": self.strategy}
-        moved = {key: value for key, value in vars(self.said_offload).items() if value not in ("none", None)}
+        moved = {key: value for key, value in vars(self.recipe_offload).items() if value not in ("none", None)}
         wanted |= {"offload": moved} if moved else {}
         wanted |= {"adapter": {"rank": self.adapter.rank, "alpha": self.adapter.alpha}} if self.adapter else {}
         wanted |= {"precision": self.precision} if self.precision == "pure-bf16" else {}
@@ -114,8 +116,8 @@ def flat(settings: dict[str, Any], place: str = "") -> Iterator[tuple[str, Any]]
             yield f"{place}{key}", value
 
 
-def of_recipe(recipe: Recipe) -> Way:
-    """Return the way a recipe trains."""
+def configuration_of(recipe: Recipe) -> TrainingConfiguration:
+    """Return the configuration a recipe trains."""
     training = recipe.training
     # What ``training`` says in transformers' words is as good.
     said = recipe.precision
@@ -129,35 +131,44 @@ def of_recipe(recipe: Recipe) -> Way:
     offload = recipe.offload
     if recipe.strategy == "fsdp2" and offload.parameters == "cpu":
         offload = dataclasses.replace(offload, optimizer="cpu")
-    return Way(recipe.strategy, offload, precision, optimizer, recipe.adapter)
+    return TrainingConfiguration(recipe.strategy, offload, precision, optimizer, recipe.adapter)
 
 
-def ways(adapter: Adapter | None, path: str = SWAP) -> tuple[Way, ...]:
-    """Return every way, the ones to prefer first: the simple before the slow, the exact before the rounded.
+def training_configurations(adapter: Adapter | None, path: str = SWAP) -> tuple[TrainingConfiguration, ...]:
+    """Return every configuration, the ones to prefer first: the simple before the slow, the exact before the rounded.
 
     Args:
-        adapter: When given, every way trains it; else all weights are trained, and a LoRA's ways come last.
+        adapter: When given, every configuration trains it; else all weights are trained, and those of a LoRA come last.
         path: The folder on a fast disk.
     """
     cpu, everything = Offload("cpu"), Offload("cpu", "cpu")
     full = (
-        Way(),
-        Way(precision="fp32"),
-        Way("ddp"),
-        Way("fsdp2"),
-        Way("zero2"),
-        Way("zero3"),
-        Way("zero2", cpu),
-        Way(optimizer="adamw-cpu"),
-        Way("zero3", cpu),
-        Way("zero3", everything),
-        Way("fsdp2", everything),
-        Way("zero3", Offload("nvme", "cpu", path)),
-        Way("zero3", Offload("nvme", "nvme", path)),
-        Way(optimizer="adamw-8bit"),
-        Way(precision="pure-bf16"),
+        TrainingConfiguration(),
+        TrainingConfiguration(precision="fp32"),
+        TrainingConfiguration("ddp"),
+        TrainingConfiguration("fsdp2"),
+        TrainingConfiguration("zero2"),
+        TrainingConfiguration("zero3"),
+        TrainingConfiguration("zero2", cpu),
+        TrainingConfiguration(optimizer="adamw-cpu"),
+        TrainingConfiguration("zero3", cpu),
+        TrainingConfiguration("zero3", everything),
+        TrainingConfiguration("fsdp2", everything),
+        TrainingConfiguration("zero3", Offload("nvme", "cpu", path)),
+        TrainingConfiguration("zero3", Offload("nvme", "nvme", path)),
+        TrainingConfiguration(optimizer="adamw-8bit"),
+        TrainingConfiguration(precision="pure-bf16"),
     )
     if adapter is not None:
-        return tuple(dataclasses.replace(way, adapter=adapter) for way in full if way.optimizer == "adamw")
+        return tuple(
+            dataclasses.replace(configuration, adapter=adapter)
+            for configuration in full
+            if configuration.optimizer == "adamw"
+        )
     lora = Adapter()
-    return (*full, Way(adapter=lora), Way("ddp", adapter=lora), Way("zero3", everything, adapter=lora))
+    return (
+        *full,
+        TrainingConfiguration(adapter=lora),
+        TrainingConfiguration("ddp", adapter=lora),
+        TrainingConfiguration("zero3", everything, adapter=lora),
+    )

@@ -11,9 +11,9 @@ import yaml
 
 from lsa_whisper.finetune import recipe as recipes
 from lsa_whisper.finetune.memory import configuration as choice
-from lsa_whisper.finetune.memory.activations import Load
-from lsa_whisper.finetune.memory.counted import Counted
-from lsa_whisper.finetune.memory.plan import Job, Limits, Plan
+from lsa_whisper.finetune.memory.activations import MicroBatch
+from lsa_whisper.finetune.memory.parameter_counts import ParameterCounts
+from lsa_whisper.finetune.memory.plan import Hardware, Plan, TrainingJob
 from lsa_whisper.finetune.memory.shape import recipe_shape, shape_of
 from lsa_whisper.finetune.recipe import Recipe
 from lsa_whisper.machine import GIB, available_memory_gib
@@ -35,14 +35,14 @@ class Estimate:
     plans: tuple[Plan, ...]
 
     @property
-    def limits(self) -> Limits:
+    def hardware(self) -> Hardware:
         """What the plans were held against."""
-        return self.plans[0].job.limits
+        return self.plans[0].job.hardware
 
     @property
     def recommended(self) -> Plan | None:
         """The first plan that fits, for as many processes as there are GPUs; ``None`` when there is none."""
-        return next((plan for plan in self.plans if plan.fits and plan.job.can(plan.way)), None)
+        return next((plan for plan in self.plans if plan.fits and plan.job.can(plan.configuration)), None)
 
     def table(self) -> str:
         """Return the plans as lines of text."""
@@ -53,26 +53,26 @@ class Estimate:
         return max(len(plan.strategy) for plan in self.plans)
 
     def _head(self) -> Iterator[str]:
-        load, limits = self.plans[0].load, self.limits
-        on = f"{limits.gpus} GPU(s) of {limits.gpu_gib:g} GiB" if limits.gpus else "no GPU"
-        host = f", a host with {limits.host_gib:.1f} GiB" if limits.host_gib is not None else ""
+        micro_batch, hardware = self.plans[0].micro_batch, self.hardware
+        on = f"{hardware.gpus} GPU(s) of {hardware.gpu_gib:g} GiB" if hardware.gpus else "no GPU"
+        host = f", a host with {hardware.host_gib:.1f} GiB" if hardware.host_gib is not None else ""
         numbers = f"{self.parameters / 1e6:,.0f} M parameters, {self.trained / 1e6:,.1f} M trained"
         yield f"{self.model}: {numbers}; {on}{host}"
         yield (
-            f"batch {load.batch} per step, labels of {load.label_tokens} tokens, "
-            f"{'with' if load.checkpointing else 'without'} gradient checkpointing; GiB, estimates"
+            f"batch {micro_batch.batch} per step, labels of {micro_batch.label_tokens} tokens, "
+            f"{'with' if micro_batch.checkpointing else 'without'} gradient checkpointing; GiB, estimates"
         )
-        parts = "".join(f"{column:>12}" for column in _COLUMNS) + f"{'GPU peak':>10}" if limits.gpus else ""
-        yield f"{'way':<{self._width}}{parts}{'host':>8}{'disk':>8}  fits"
+        parts = "".join(f"{column:>12}" for column in _COLUMNS) + f"{'GPU peak':>10}" if hardware.gpus else ""
+        yield f"{'configuration':<{self._width}}{parts}{'host':>8}{'disk':>8}  fits"
 
     def _row(self, plan: Plan) -> str:
         parts = "".join(f"{getattr(plan.parts, column) / GIB:>12.1f}" for column in _COLUMNS) + f"{plan.gpu_gib:>10.1f}"
-        fits = "yes" if plan.fits else f"no ({', '.join(plan.lacks)})"
-        shown = parts if self.limits.gpus else ""
+        fits = "yes" if plan.fits else f"no ({', '.join(plan.exceeded)})"
+        shown = parts if self.hardware.gpus else ""
         return f"{plan.strategy:<{self._width}}{shown}{plan.host_gib:>8.1f}{plan.disk_gib:>8.1f}  {fits}"
 
     def _notes(self) -> Iterator[str]:
-        if not self.limits.gpus:
+        if not self.hardware.gpus:
             yield _NO_GPU
             return
         yield (
@@ -86,7 +86,7 @@ class Estimate:
             yield "recommended: nothing fits; try a LoRA, gradient checkpointing, a batch of 1, or a smaller model"
             return
         best = best.largest_batch()
-        yield f"recommended: fits with {best.strategy}, batch {best.load.batch}; in the recipe:"
+        yield f"recommended: fits with {best.strategy}, batch {best.micro_batch.batch}; in the recipe:"
         yield "".join(f"    {line}\n" for line in yaml.safe_dump(best.settings(), sort_keys=False).splitlines())[:-1]
 
 
@@ -120,22 +120,26 @@ def estimate_memory(
     shape = shape_of(model)
     wanted = recipes.read(Path(recipe), set=set) if recipe else None
     host = available_memory_gib() if gpus == 0 and host_memory is None else host_memory
-    limits = Limits(gpus, gpu_memory, host)
-    job = Job(shape, limits, wanted.model, wanted.data.workers) if wanted else Job(shape, limits)
-    load = load_of(wanted, batch_size, label_tokens)
-    plans = tuple(job.plan(way, load) for way in ways_on(limits, wanted))
-    trained = Counted.of(shape, wanted.adapter, wanted.model) if wanted else Counted.of(shape)
+    hardware = Hardware(gpus, gpu_memory, host)
+    job = TrainingJob(shape, hardware, wanted.model, wanted.data.workers) if wanted else TrainingJob(shape, hardware)
+    micro_batch = micro_batch_of(wanted, batch_size, label_tokens)
+    plans = tuple(job.plan(configuration, micro_batch) for configuration in configurations_for(hardware, wanted))
+    trained = ParameterCounts.of(shape, wanted.adapter, wanted.model) if wanted else ParameterCounts.of(shape)
     return Estimate(model, shape.parameters, trained.trained, plans)
 
 
-def ways_on(limits: Limits, recipe: Recipe | None = None) -> tuple[choice.Way, ...]:
-    """Return the ways that mean something there, with the recipe's adapter and folder for swapping."""
-    every = choice.ways(recipe.adapter, recipe.offload.path or choice.SWAP) if recipe else choice.ways(None)
+def configurations_for(hardware: Hardware, recipe: Recipe | None = None) -> tuple[choice.TrainingConfiguration, ...]:
+    """Return the training configurations possible on ``hardware``, with the recipe's adapter and swap folder."""
+    every = (
+        choice.training_configurations(recipe.adapter, recipe.offload.path or choice.SWAP)
+        if recipe
+        else choice.training_configurations(None)
+    )
     # Without a GPU there is nothing that torchao's optimizer could be moved from.
-    return tuple(way for way in every if limits.gpus or way.optimizer != "adamw-cpu")
+    return tuple(configuration for configuration in every if hardware.gpus or configuration.optimizer != "adamw-cpu")
 
 
-def estimate_run(recipe: Recipe, limits: Limits, *, processes: int = 1, label_tokens: int = 128) -> Plan:
+def estimate_run(recipe: Recipe, hardware: Hardware, *, processes: int = 1, label_tokens: int = 128) -> Plan:
     """Return what ``recipe`` needs as it stands.
 
     Raises:
@@ -143,22 +147,22 @@ def estimate_run(recipe: Recipe, limits: Limits, *, processes: int = 1, label_to
     """
     keeps_best = recipe.evaluation is not None and recipe.evaluation.keep_best
     saves = keeps_best or recipe.training.get("save_strategy", "no") not in ("no", False)
-    job = Job(recipe_shape(recipe), limits, recipe.model, recipe.data.workers, processes, saves)
-    way = choice.of_recipe(recipe)
-    if way.strategy == "single" and max(limits.gpus, processes) > 1:
-        way = dataclasses.replace(way, strategy="ddp")  # which is what several processes then do
-    return job.plan(way, load_of(recipe, None, label_tokens))
+    job = TrainingJob(recipe_shape(recipe), hardware, recipe.model, recipe.data.workers, processes, saves)
+    configuration = choice.configuration_of(recipe)
+    if configuration.strategy == "single" and max(hardware.gpus, processes) > 1:
+        configuration = dataclasses.replace(configuration, strategy="ddp")  # which is what several processes then do
+    return job.plan(configuration, micro_batch_of(recipe, None, label_tokens))
 
 
-def load_of(recipe: Recipe | None, batch_size: int | None, label_tokens: int) -> Load:
+def micro_batch_of(recipe: Recipe | None, batch_size: int | None, label_tokens: int) -> MicroBatch:
     """Return the micro-batch of a recipe; without one, a window with gradient checkpointing."""
     if recipe is None:
-        return Load(batch_size or 1, label_tokens)
+        return MicroBatch(batch_size or 1, label_tokens)
     training = recipe.training
-    return Load(
+    return MicroBatch(
         batch=batch_size or int(training.get("per_device_train_batch_size", 8)),
         label_tokens=label_tokens,
         checkpointing=bool(training.get("gradient_checkpointing") or training.get("activation_checkpointing")),
         accumulates=int(training.get("gradient_accumulation_steps", 1)) > 1,
-        asks_base=recipe.loss.stay_near_base > 0,
+        uses_base=recipe.loss.stay_near_base > 0,
     )

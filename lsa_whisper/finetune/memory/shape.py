@@ -13,9 +13,7 @@ from lsa_whisper.checkpoint.folder import base_of
 from lsa_whisper.checkpoint.untrusted import ADAPTER_FILE, read_json
 from lsa_whisper.errors import CheckpointError
 from lsa_whisper.finetune.recipe import Recipe
-
-_SPECIALS = 9
-_TIME_PRECISION_S = 0.02
+from lsa_whisper.whisper_constants import DECODER_POSITIONS, ENCODER_POSITIONS, SPECIAL_TOKENS, TIMESTAMP_STEP_S
 
 
 @dataclass(frozen=True)
@@ -27,8 +25,8 @@ class Shape:
     decoder_layers: int
     mels: int = 80
     vocabulary: int = 51865
-    source_positions: int = 1500
-    target_positions: int = 448
+    source_positions: int = ENCODER_POSITIONS
+    target_positions: int = DECODER_POSITIONS
     feed_forward: int | None = None
     """Width between the two layers of a feed-forward block; four times ``width`` when not given."""
     stored: int = 4
@@ -175,13 +173,13 @@ def recipe_shape(recipe: Recipe) -> Shape:
     """
     scratch = recipe.model.scratch
     if scratch is not None:
-        positions = round(scratch.context_s / _TIME_PRECISION_S)
+        positions = round(scratch.context_s / TIMESTAMP_STEP_S)
         shape = Shape(
             scratch.d_model,
             scratch.encoder_layers,
             scratch.decoder_layers,
             scratch.mels,
-            scratch.vocabulary + _SPECIALS + positions + 1,
+            scratch.vocabulary + len(SPECIAL_TOKENS) + positions + 1,
             positions,
             scratch.target_positions,
         )
@@ -190,6 +188,6 @@ def recipe_shape(recipe: Recipe) -> Shape:
     if recipe.model.decoder_layers is not None:
         shape = dataclasses.replace(shape, decoder_layers=recipe.model.decoder_layers)
     if recipe.model.context_s is not None:
-        positions = round(recipe.model.context_s / _TIME_PRECISION_S)
+        positions = round(recipe.model.context_s / TIMESTAMP_STEP_S)
         shape = dataclasses.replace(shape, source_positions=positions)
     return shape

@@ -8,6 +8,7 @@ from typing import Any
 
 from lsa_whisper.augment import Augmentation
 from lsa_whisper.finetune.recipe.sections import Adapter, Evaluation, Loss
+from lsa_whisper.whisper_constants import CONTEXT_S, DECODER_POSITIONS
 
 _BYTES = 256
 
@@ -51,9 +52,9 @@ class Scratch:
     """Attention heads in each layer."""
     mels: int = 80
     """Mel bands of the features."""
-    context_s: float = 30.0
+    context_s: float = CONTEXT_S
     """Longest window in whole seconds."""
-    target_positions: int = 448
+    target_positions: int = DECODER_POSITIONS
     """Longest label in tokens."""
     vocabulary: int = 1000
     """Text tokens to learn; specials and timestamps come on top."""

@@ -23,7 +23,7 @@ from lsa_whisper import manifest
 from lsa_whisper.chat import Disfluency
 from lsa_whisper.checkpoint import Checkpoint, decoder_prompt, timestamps
 from lsa_whisper.dataset import WindowDataset
-from lsa_whisper.finetune.distributed.strategy import root_gathered, shares_layers
+from lsa_whisper.finetune.distributed.strategy import layers_are_sharded, root_unsharded
 from lsa_whisper.finetune.recipe.sections import SCORES
 from lsa_whisper.labels import Labels, decode
 from lsa_whisper.manifest import TIMESTAMP
@@ -88,7 +88,7 @@ class Writer:
         places = begin + torch.arange(self.prompt_length, device=begin.device)
         features = batch["input_features"]
         self.settings.max_length = min(longest + self.prompt_length, self.room)
-        with root_gathered(model):
+        with root_unsharded(model):
             written = GenerationMixin.generate(
                 whisper,
                 features,
@@ -96,7 +96,7 @@ class Writer:
                 generation_config=self.settings,
                 logits_processor=list(self.processors),
                 decoder_input_ids=batch["decoder_input_ids"].gather(1, places),
-                synced_gpus=shares_layers(model),
+                synced_gpus=layers_are_sharded(model),
             )
         return written[:, self.prompt_length :]
 

@@ -19,12 +19,7 @@ from transformers import (
 )
 
 from lsa_whisper.finetune.recipe import Scratch
-
-TIME_PRECISION_S = 0.02
-_SPECIALS = (
-    "<|endoftext|>", "<|startoftranscript|>", "<|en|>", "<|translate|>", "<|transcribe|>", "<|startoflm|>",
-    "<|startofprev|>", "<|nospeech|>", "<|notimestamps|>",
-)  # fmt: skip
+from lsa_whisper.whisper_constants import SPECIAL_TOKENS, TIMESTAMP_STEP_S
 
 
 def new_tokenizer(texts: Iterable[str], size: int, context_s: float) -> WhisperTokenizer:
@@ -37,19 +32,19 @@ def new_tokenizer(texts: Iterable[str], size: int, context_s: float) -> WhisperT
         texts, trainers.BpeTrainer(vocab_size=size, initial_alphabet=sorted(alphabet), show_progress=False)
     )
     vocabulary = learner.get_vocab()
-    vocabulary |= {token: len(vocabulary) + place for place, token in enumerate(_SPECIALS)}
+    vocabulary |= {token: len(vocabulary) + place for place, token in enumerate(SPECIAL_TOKENS)}
     merges = [tuple(pair) for pair in json.loads(learner.to_str())["model"]["merges"]]
     tokenizer = WhisperTokenizer(vocab=vocabulary, merges=merges)
-    tokenizer.add_tokens([AddedToken(token, special=True, normalized=False) for token in _SPECIALS])
+    tokenizer.add_tokens([AddedToken(token, special=True, normalized=False) for token in SPECIAL_TOKENS])
     tokenizer.add_tokens(
-        [f"<|{step * TIME_PRECISION_S:.2f}|>" for step in range(round(context_s / TIME_PRECISION_S) + 1)]
+        [f"<|{step * TIMESTAMP_STEP_S:.2f}|>" for step in range(round(context_s / TIMESTAMP_STEP_S) + 1)]
     )
     return tokenizer
 
 
 def new_model(scratch: Scratch, tokenizer: WhisperTokenizer) -> WhisperForConditionalGeneration:
     """Return a Whisper of the given shape with random weights (seed the generator first for the same ones again)."""
-    ids = {token: tokenizer.convert_tokens_to_ids(token) for token in _SPECIALS}
+    ids = {token: tokenizer.convert_tokens_to_ids(token) for token in SPECIAL_TOKENS}
     end, start = ids["<|endoftext|>"], ids["<|startoftranscript|>"]
     config = WhisperConfig(
         vocab_size=len(tokenizer),
@@ -61,7 +56,7 @@ def new_model(scratch: Scratch, tokenizer: WhisperTokenizer) -> WhisperForCondit
         decoder_attention_heads=scratch.heads,
         encoder_ffn_dim=4 * scratch.d_model,
         decoder_ffn_dim=4 * scratch.d_model,
-        max_source_positions=round(scratch.context_s / TIME_PRECISION_S),
+        max_source_positions=round(scratch.context_s / TIMESTAMP_STEP_S),
         max_target_positions=scratch.target_positions,
         pad_token_id=end,
         bos_token_id=end,
@@ -82,7 +77,7 @@ def new_model(scratch: Scratch, tokenizer: WhisperTokenizer) -> WhisperForCondit
         task_to_id={"transcribe": ids["<|transcribe|>"], "translate": ids["<|translate|>"]},
         no_timestamps_token_id=ids["<|notimestamps|>"],
         prev_sot_token_id=ids["<|startofprev|>"],
-        max_initial_timestamp_index=round(1.0 / TIME_PRECISION_S),
+        max_initial_timestamp_index=round(1.0 / TIMESTAMP_STEP_S),
         max_length=scratch.target_positions,
         suppress_tokens=[ids[token] for token in ("<|translate|>", "<|startoflm|>", "<|startofprev|>", "<|nospeech|>")],
         begin_suppress_tokens=[],

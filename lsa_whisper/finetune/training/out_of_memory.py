@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from lsa_whisper.errors import RecipeError
-from lsa_whisper.finetune.memory.estimate import load_of
-from lsa_whisper.finetune.memory.remedy import smaller_batches
+from lsa_whisper.finetune.memory.alternatives import smaller_micro_batches
+from lsa_whisper.finetune.memory.estimate import micro_batch_of
 from lsa_whisper.finetune.recipe import Recipe
 from lsa_whisper.finetune.training.resume import can_go_on
 from lsa_whisper.machine import is_out_of_memory
@@ -52,10 +52,10 @@ def smaller(recipe: Recipe) -> Recipe | None:
 
     The loss is one sum over all windows of a step, so the same weights come out, but for rounding and dropout.
     """
-    load = next(smaller_batches(load_of(recipe, None, 1)), None)
+    load = next(smaller_micro_batches(micro_batch_of(recipe, None, 1)), None)
     if load is None:
         return None
-    before = load_of(recipe, None, 1).batch
+    before = micro_batch_of(recipe, None, 1).batch
     more = int(recipe.training.get("gradient_accumulation_steps", 1)) * before // load.batch
     sizes = {"per_device_train_batch_size": load.batch, "gradient_accumulation_steps": more}
     return dataclasses.replace(recipe, training=recipe.training | sizes)
@@ -63,7 +63,7 @@ def smaller(recipe: Recipe) -> Recipe | None:
 
 def advice(recipe: Recipe) -> str:
     """Return the sentence about what to change, the cheapest change first."""
-    load = load_of(recipe, None, 1)
+    load = micro_batch_of(recipe, None, 1)
     changes, anew = [], []
     if (less := smaller(recipe)) is not None:
         training = less.training

@@ -36,8 +36,8 @@ def preflight(recipe: Recipe, say: Callable[[str], None], resources: Resources |
         if row.state == "warn":
             say(f"{row.name}: {row.found} ({row.remedy})")
     if plan is not None:
-        where = f"{plan.gpu_gib:.1f} GiB on each GPU, " if plan.job.limits.gpus else ""
-        say(f"{plan.strategy}, batch {plan.load.batch}: about {where}{plan.host_gib:.1f} GiB of host memory")
+        where = f"{plan.gpu_gib:.1f} GiB on each GPU, " if plan.job.hardware.gpus else ""
+        say(f"{plan.strategy}, batch {plan.micro_batch.batch}: about {where}{plan.host_gib:.1f} GiB of host memory")
 
 
 def obstacles(recipe: Recipe, plan: Plan | None) -> Iterator[Row]:
@@ -52,5 +52,5 @@ def obstacles(recipe: Recipe, plan: Plan | None) -> Iterator[Row]:
     folder = Path(str(recipe.offload.path))
     with contextlib.suppress(OSError):  # the test of writing says why
         folder.mkdir(parents=True, exist_ok=True)
-    needed = gpu.swap(plan.counted, plan.way) / GIB if plan else None
+    needed = gpu.swap(plan.counts, plan.configuration) / GIB if plan else None
     yield from machine.disk(folder, name="swap folder", needed_gib=needed)

@@ -19,12 +19,17 @@ from transformers import set_seed
 
 from lsa_whisper import checkpoint, manifest, plain_json
 from lsa_whisper.checkpoint import Checkpoint
-from lsa_whisper.checkpoint.folder import OUR_FILE, tidy, written_whole
+from lsa_whisper.checkpoint.folder import METADATA_FILE, atomic_folder, tidy
 from lsa_whisper.disk import convert_disk_errors
 from lsa_whisper.errors import CheckpointError, LsaWhisperError
 from lsa_whisper.finetune import Finetuned
-from lsa_whisper.finetune.distributed.ranks import among_others, environment_kept, rank
-from lsa_whisper.finetune.distributed.strategy import forget_processes, gathered, join_processes, leave_processes
+from lsa_whisper.finetune.distributed.ranks import rank, report_lost_rank, restored_environment
+from lsa_whisper.finetune.distributed.strategy import (
+    finish_distributed,
+    gather_weights,
+    init_distributed,
+    reset_distributed,
+)
 from lsa_whisper.finetune.recipe import Recipe
 from lsa_whisper.finetune.training.dev_evaluation import SAMPLES, TENSORBOARD, manifest_labels
 from lsa_whisper.finetune.training.model import prepare_for_training, start
@@ -49,11 +54,11 @@ def run(recipe: Recipe, say: Callable[[str], None], *, force: bool = False) -> F
         return done
     if not force:
         preflight(recipe, say if rank() == 0 else _nothing)
-    with convert_disk_errors(out, CheckpointError), _only_run(out), environment_kept(), among_others():
+    with convert_disk_errors(out, CheckpointError), _only_run(out), restored_environment(), report_lost_rank():
         try:
             return within_memory(recipe, lambda fitting: _run(fitting, said, say), say)
         finally:
-            forget_processes()
+            reset_distributed()
 
 
 @contextlib.contextmanager
@@ -72,7 +77,7 @@ def _drop_finished(out: Path) -> None:
     tidy(out)
     unfinished = _unfinished(out)
     with contextlib.suppress(OSError):
-        if (out / OUR_FILE).read_bytes() == (unfinished / OUR_FILE).read_bytes():
+        if (out / METADATA_FILE).read_bytes() == (unfinished / METADATA_FILE).read_bytes():
             # In one step: half of it would look like a run to go on with. The new name is one that tidy knows.
             unfinished.rename(out.with_name(f".{unfinished.name}-done"))
             tidy(out)
@@ -91,7 +96,7 @@ def _unfinished(out: Path) -> Path:
 
 def _run(recipe: Recipe, said: dict[str, Any], say: Callable[[str], None]) -> Finetuned:
     out, labels = Path(recipe.out), manifest_labels(Path(recipe.data.train))
-    join_processes(recipe)
+    init_distributed(recipe)
     set_seed(recipe.seed)  # before the model: new weights and an adapter's first ones are drawn from it
     begun = start(recipe, labels)
     model = prepare_for_training(begun, recipe)
@@ -112,16 +117,18 @@ def _run(recipe: Recipe, said: dict[str, Any], say: Callable[[str], None]) -> Fi
             "step": trainer.state.best_global_step,
             trainer.args.metric_for_best_model: trainer.state.best_metric,
         }
-    weights = gathered(trainer)
+    weights = gather_weights(trainer)
     if rank() == 0:
         saved = _save(trainer, begun, said, unfinished / "saved", weights)
         _keep_log(unfinished, saved, plot=recipe.evaluation is not None and recipe.evaluation.plot)
-        shutil.copy(saved / OUR_FILE, unfinished)  # by which _drop_finished knows the rest, should this be killed now
-        with written_whole(out) as folder:
+        shutil.copy(
+            saved / METADATA_FILE, unfinished
+        )  # by which _drop_finished knows the rest, should this be killed now
+        with atomic_folder(out) as folder:
             folder.rmdir()
             saved.rename(folder)  # in one step: half a folder could neither be used nor be replaced
         _drop_finished(out)
-    leave_processes(trainer.accelerator)
+    finish_distributed(trainer.accelerator)
     return Finetuned(out, said["steps"], said["loss"])
 
 
@@ -145,7 +152,7 @@ def _train(trainer: SpeechTrainer, unfinished: Path, say: Callable[[str], None])
         goes_on = can_go_on(trainer.recipe)
         then = "the same command goes on" if goes_on else "with offload to nvme it cannot go on"
         say(f"saved after step {trainer.state.global_step} of {trainer.state.max_steps}; {then}")
-        leave_processes(trainer.accelerator)
+        finish_distributed(trainer.accelerator)
         # Of a KeyboardInterrupt the command line says that the same command goes on.
         raise KeyboardInterrupt if goes_on and stop.signal == signal.SIGINT else SystemExit(128 + stop.signal)
     return result

@@ -21,7 +21,7 @@ from lsa_whisper.checkpoint.saving import verify_tensors
 from lsa_whisper.dataset import Collator, WindowDataset
 from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetune.distributed import fsdp, zero
-from lsa_whisper.finetune.distributed.strategy import arguments_for, gathered
+from lsa_whisper.finetune.distributed.strategy import gather_weights, strategy_arguments
 from lsa_whisper.finetune.recipe import Recipe
 from lsa_whisper.finetune.training.dev_evaluation import SAMPLES, Watch, callbacks, saving_arguments, watch_arguments
 from lsa_whisper.finetune.training.disfluency_mask import DISFLUENT, MarkingCollator
@@ -64,7 +64,7 @@ def training_arguments(recipe: Recipe, folder: Path) -> Seq2SeqTrainingArguments
     plain = {
         key: "no" if value is False and key.endswith("_strategy") else value for key, value in recipe.training.items()
     }
-    settings |= plain | saving_arguments(recipe) | arguments_for(recipe)
+    settings |= plain | saving_arguments(recipe) | strategy_arguments(recipe)
     if settings.get("push_to_hub"):
         raise RecipeError("training.push_to_hub: nothing is uploaded from here; upload the finished folder yourself")
     try:
@@ -126,7 +126,7 @@ class SpeechTrainer(Seq2SeqTrainer):
             compute_metrics=self._scores if self.watch else None,
             callbacks=callbacks(recipe, folder),
         )
-        self.optimizer_cls_and_kwargs = optimizer_class(recipe, arguments) or zero.optimizer_of(recipe, arguments)
+        self.optimizer_cls_and_kwargs = optimizer_class(recipe, arguments) or zero.cpu_adam(recipe, arguments)
         self.base = Base(self.model, arguments.device) if recipe.loss.stay_near_base else None
         for printer in (PrinterCallback, ProgressCallback):
             self.remove_callback(printer)
@@ -134,12 +134,12 @@ class SpeechTrainer(Seq2SeqTrainer):
 
     def create_accelerator_and_postprocess(self) -> None:
         """Meet the other processes; transformers calls this while it is made."""
-        with fsdp.sharding_on_cpu(self):
+        with fsdp.fsdp_on_cpu(self):
             super().create_accelerator_and_postprocess()
 
     def save_model(self, output_dir: str | None = None, _internal_call: bool = False) -> None:
         """Write whole weights, or the whole adapter, however the model is cut; every process must ask."""
-        weights = gathered(self)
+        weights = gather_weights(self)
         if weights is None:
             super().save_model(output_dir, _internal_call)
         else:

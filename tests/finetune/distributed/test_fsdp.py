@@ -24,11 +24,11 @@ def recipe(*settings):
     ],
 )
 def test_settings(setting, key, wanted):
-    assert fsdp.arguments_for(recipe(setting))["fsdp_config"][key] is wanted
+    assert fsdp.fsdp_arguments(recipe(setting))["fsdp_config"][key] is wanted
 
 
 def test_nothing_is_cut_with_none():
-    assert strategy.arguments_for(recipe("fsdp.shard=none")) == {}
+    assert strategy.strategy_arguments(recipe("fsdp.shard=none")) == {}
     with pytest.raises(RecipeError, match="moves only what it shards"):
         recipe("fsdp.shard=none", "offload.parameters=cpu")
 
@@ -36,17 +36,17 @@ def test_nothing_is_cut_with_none():
 def test_hybrid_cuts_within_a_node_and_copies_between_nodes(monkeypatch):
     monkeypatch.setenv("WORLD_SIZE", "8")
     monkeypatch.setenv("LOCAL_WORLD_SIZE", "4")
-    cut = fsdp.arguments_for(recipe("fsdp.shard=hybrid"))["parallelism_config"]
+    cut = fsdp.fsdp_arguments(recipe("fsdp.shard=hybrid"))["parallelism_config"]
     assert (cut.dp_replicate_size, cut.dp_shard_size) == (2, 4)
     monkeypatch.setenv("LOCAL_WORLD_SIZE", "8")
     with pytest.raises(RecipeError, match="hybrid needs two nodes or more"):
-        fsdp.arguments_for(recipe("fsdp.shard=hybrid"))
+        fsdp.fsdp_arguments(recipe("fsdp.shard=hybrid"))
 
 
 def test_one_process_alone_has_nobody_to_share_with(monkeypatch):
     monkeypatch.delenv("RANK", raising=False)
     with pytest.raises(RecipeError, match="give --processes"):
-        strategy.join_processes(recipe())
+        strategy.init_distributed(recipe())
 
 
 def test_a_model_without_its_weights_has_their_shapes_and_settings(tmp_path):

@@ -17,7 +17,7 @@ STEP = {
 
 
 def test_srun_gives_every_process_its_place():
-    found = ranks.from_slurm(STEP)
+    found = ranks.slurm_ranks(STEP)
     assert found.pop("MASTER_PORT") == str(20_000 + (4711 * 7 + 2) % 20_000)
     assert found == {"RANK": "5", "WORLD_SIZE": "8", "LOCAL_RANK": "1", "MASTER_ADDR": "gpu03"}
 
@@ -31,16 +31,16 @@ def test_srun_gives_every_process_its_place():
     ],
 )
 def test_srun_says_how_many_processes_share_a_node(said, here):
-    assert ranks.from_slurm(STEP | said)["LOCAL_WORLD_SIZE"] == here
+    assert ranks.slurm_ranks(STEP | said)["LOCAL_WORLD_SIZE"] == here
 
 
 @pytest.mark.parametrize(("gpus", "local"), [("0,1,2,3", "1"), ("2", "0"), ("", "1")])
 def test_a_process_that_is_shown_one_gpu_finds_it_under_nought(gpus, local):
-    assert ranks.from_slurm(STEP | {"CUDA_VISIBLE_DEVICES": gpus})["LOCAL_RANK"] == local
+    assert ranks.slurm_ranks(STEP | {"CUDA_VISIBLE_DEVICES": gpus})["LOCAL_RANK"] == local
 
 
 def test_an_address_of_ones_own_wins():
-    found = ranks.from_slurm(STEP | {"MASTER_ADDR": "10.0.0.1", "MASTER_PORT": "5000"})
+    found = ranks.slurm_ranks(STEP | {"MASTER_ADDR": "10.0.0.1", "MASTER_PORT": "5000"})
     assert (found["MASTER_ADDR"], found["MASTER_PORT"]) == ("10.0.0.1", "5000")
 
 
@@ -53,19 +53,19 @@ def test_an_address_of_ones_own_wins():
     ],
 )
 def test_one_process_alone_is_not_one_of_several(outside):
-    assert ranks.from_slurm(outside) == {}
+    assert ranks.slurm_ranks(outside) == {}
 
 
 def test_another_launcher_inside_a_step_wins(monkeypatch):
     for name, value in (STEP | {"RANK": "1", "WORLD_SIZE": "2"}).items():
         monkeypatch.setenv(name, value)
-    ranks.join_slurm()
+    ranks.join_slurm_step()
     assert ranks.rank() == 1 and os.environ["WORLD_SIZE"] == "2" and "MASTER_ADDR" not in os.environ
 
 
 def test_the_environment_is_put_back(monkeypatch):
     monkeypatch.setenv("KEPT", "before")
-    with pytest.raises(ZeroDivisionError), ranks.environment_kept():
+    with pytest.raises(ZeroDivisionError), ranks.restored_environment():
         os.environ |= {"KEPT": "changed", "NEW": "1"}
         raise ZeroDivisionError
     assert os.environ["KEPT"] == "before" and "NEW" not in os.environ

@@ -13,10 +13,19 @@ from transformers import WhisperConfig, WhisperForConditionalGeneration
 from lsa_whisper.errors import CheckpointError, RecipeError
 from lsa_whisper.finetune import estimate_memory
 from lsa_whisper.finetune import recipe as recipes
-from lsa_whisper.finetune.memory import SHAPES, Job, Limits, Resources, Shape, Way, estimate_run, require_fit
-from lsa_whisper.finetune.memory.activations import Load, Widths, decoder_layer, encoder_layer
+from lsa_whisper.finetune.memory import (
+    SHAPES,
+    Hardware,
+    Resources,
+    Shape,
+    TrainingConfiguration,
+    TrainingJob,
+    estimate_run,
+    require_fit,
+)
+from lsa_whisper.finetune.memory.activations import MicroBatch, Widths, decoder_layer, encoder_layer
 from lsa_whisper.finetune.memory.configuration import flat
-from lsa_whisper.finetune.memory.counted import Counted, adapter_numbers, trained_weights
+from lsa_whisper.finetune.memory.parameter_counts import ParameterCounts, adapter_parameters, trained_weights
 from lsa_whisper.finetune.memory.shape import recipe_shape, shape_of
 from lsa_whisper.finetune.recipe import Adapter, Model, Offload
 from lsa_whisper.finetune.training.model import freeze, with_adapter
@@ -26,12 +35,12 @@ CPU, EVERYTHING = Offload("cpu"), Offload("cpu", "cpu")
 
 def meta_model(shape):
     with torch.device("meta"):
-        model = WhisperForConditionalGeneration(configuration(shape))
+        model = WhisperForConditionalGeneration(whisper_config(shape))
     model.tie_weights()
     return model
 
 
-def configuration(shape):
+def whisper_config(shape):
     return WhisperConfig(
         d_model=shape.width,
         encoder_layers=shape.encoder_layers,
@@ -73,7 +82,7 @@ def test_parameters_are_counted_as_the_model_has_them(name):
 def test_adapter_parameters_are_counted_as_peft_makes_them(adapter):
     model = with_adapter(meta_model(SHAPES["tiny"]), adapter)
     wanted = sum(p.numel() for p in model.parameters() if p.requires_grad)
-    assert adapter_numbers(SHAPES["tiny"], adapter) == wanted
+    assert adapter_parameters(SHAPES["tiny"], adapter) == wanted
 
 
 @pytest.mark.parametrize(
@@ -86,12 +95,12 @@ def test_trained_weights_are_those_that_training_leaves_free(wanted):
     freeze(model, wanted)
     free = {name: p.numel() for name, p in model.model.named_parameters() if p.requires_grad}
     assert set(trained_weights(SHAPES["tiny"], wanted)) == set(free)
-    assert Counted.of(SHAPES["tiny"], model=wanted).trained == sum(free.values())
+    assert ParameterCounts.of(SHAPES["tiny"], model=wanted).trained == sum(free.values())
 
 
 def test_a_checkpoint_folder_says_its_own_shape(tmp_path):
     shape = Shape(64, 2, 3, mels=40, vocabulary=500, source_positions=100, feed_forward=96)
-    configuration(shape).save_pretrained(tmp_path)
+    whisper_config(shape).save_pretrained(tmp_path)
     assert shape_of(str(tmp_path)) == shape
     assert shape.parameters == sum(p.numel() for p in meta_model(shape).parameters())
     (tmp_path / "config.json").write_text('{"model_type": "bert"}')
@@ -103,7 +112,7 @@ def test_a_checkpoint_folder_says_its_own_shape(tmp_path):
 def test_activations_are_counted_as_autograd_keeps_them(part):
     """One layer on the processor, in fp32: the bytes of all tensors that its graph holds, the weights left out."""
     shape = Shape(128, 1, 1, vocabulary=500, source_positions=60)
-    model = WhisperForConditionalGeneration(configuration(shape)).train()
+    model = WhisperForConditionalGeneration(whisper_config(shape)).train()
     layer = getattr(model.model, part).layers[0]
     weights = {p.data_ptr() for p in layer.parameters()}
     kept = {}
@@ -120,43 +129,45 @@ def test_activations_are_counted_as_autograd_keeps_them(part):
         held = layer(hidden, **mask, **states)
     assert held is not None
     width = Widths(4, 4, 0)
-    counted = encoder_layer(shape, width) if part == "encoder" else decoder_layer(shape, width, 40)
+    planned = encoder_layer(shape, width) if part == "encoder" else decoder_layer(shape, width, 40)
     seen = sum(kept.values()) - (0 if part == "encoder" else 60 * 128 * 4)  # the encoder's states are counted elsewhere
-    assert counted == pytest.approx(seen, rel=0.12)
+    assert planned == pytest.approx(seen, rel=0.12)
 
 
-def plan(way, *, gpus=1, load=None, size="large-v3", **limits):
-    return Job(SHAPES[size], Limits(gpus, **limits)).plan(way, load or Load())
+def plan(configuration, *, gpus=1, micro_batch=None, size="large-v3", **hardware):
+    return TrainingJob(SHAPES[size], Hardware(gpus, **hardware)).plan(configuration, micro_batch or MicroBatch())
 
 
 @pytest.mark.parametrize("strategy", ["zero2", "zero3", "fsdp2"])
 def test_more_gpus_share_and_ddp_does_not(strategy):
-    one, four = (plan(Way(strategy), gpus=gpus).gpu_gib for gpus in (1, 4))
+    one, four = (plan(TrainingConfiguration(strategy), gpus=gpus).gpu_gib for gpus in (1, 4))
     assert four < 0.6 * one
-    assert plan(Way("ddp"), gpus=4).gpu_gib > plan(Way("ddp")).gpu_gib  # buckets
+    assert plan(TrainingConfiguration("ddp"), gpus=4).gpu_gib > plan(TrainingConfiguration("ddp")).gpu_gib  # buckets
 
 
 def test_states_are_what_the_papers_say():
-    p = Counted.of(SHAPES["large-v3"]).trained
-    parts = plan(Way(precision="fp32")).parts
+    p = ParameterCounts.of(SHAPES["large-v3"]).trained
+    parts = plan(TrainingConfiguration(precision="fp32")).parts
     assert (parts.weights + parts.gradients + parts.optimizer) / p == pytest.approx(16, rel=0.01)
-    parts = plan(Way("zero2")).parts
+    parts = plan(TrainingConfiguration("zero2")).parts
     assert (parts.weights + parts.gradients + parts.optimizer) / p == pytest.approx(16, rel=0.01)
-    parts = plan(Way(optimizer="adamw-8bit")).parts
+    parts = plan(TrainingConfiguration(optimizer="adamw-8bit")).parts
     assert parts.optimizer / p == pytest.approx(2.1)
 
 
 def test_offload_moves_from_the_gpu_to_the_host_and_nvme_from_there_to_the_disk():
-    kept, optimizer, everything = (plan(Way("zero3", place)) for place in (Offload(), CPU, EVERYTHING))
+    kept, optimizer, everything = (
+        plan(TrainingConfiguration("zero3", place)) for place in (Offload(), CPU, EVERYTHING)
+    )
     assert kept.gpu_gib > optimizer.gpu_gib > everything.gpu_gib
     assert kept.host_gib < optimizer.host_gib < everything.host_gib
-    swapped = plan(Way("zero3", Offload("nvme", "cpu", "/x")))
+    swapped = plan(TrainingConfiguration("zero3", Offload("nvme", "cpu", "/x")))
     assert swapped.host_gib < everything.host_gib and swapped.disk_gib > everything.disk_gib + 20
 
 
 def test_batch_labels_and_checkpointing_count():
-    def activations(**load):
-        return plan(Way(), load=Load(**load)).parts.activations
+    def activations(**micro_batch):
+        return plan(TrainingConfiguration(), micro_batch=MicroBatch(**micro_batch)).parts.activations
 
     assert activations(batch=8) == pytest.approx(8 * activations(batch=1))
     assert activations(label_tokens=448) > activations(label_tokens=128)
@@ -179,21 +190,21 @@ def test_what_is_recommended_is_a_recipe_and_fits(model, gpus):
     overrides = [f"{place}={json.dumps(value)}" for place, value in flat(best.settings())]
     overrides.append(f"model.base=openai/whisper-{model}")
     said = recipes.parse("{data: {train: t}, out: o, model: {base: b}}", set=overrides)
-    again = estimate_run(said, best.job.limits)
-    assert again.way == best.way and again.load.batch == best.load.batch
+    again = estimate_run(said, best.job.hardware)
+    assert again.configuration == best.configuration and again.micro_batch.batch == best.micro_batch.batch
     assert again.host_gib == pytest.approx(best.host_gib)
 
 
 def test_without_a_gpu_offload_costs_more_and_the_table_says_so():
     estimate = estimate_memory("small", gpus=0, host_memory=64)
-    plans = {plan.way: plan.host_gib for plan in estimate.plans}
-    assert plans[Way("zero3", EVERYTHING)] > plans[Way(precision="fp32")]
+    plans = {plan.configuration: plan.host_gib for plan in estimate.plans}
+    assert plans[TrainingConfiguration("zero3", EVERYTHING)] > plans[TrainingConfiguration(precision="fp32")]
     assert "MORE memory than plain AdamW" in estimate.table() and "GPU peak" not in estimate.table()
 
 
 def test_the_host_is_held_against_what_is_given():
     plans = {plan.strategy: plan for plan in estimate_memory("large-v3", host_memory=16).plans}
-    assert plans["zero3, all on cpu, bf16"].lacks == ("host",)
+    assert plans["zero3, all on cpu, bf16"].exceeded == ("host",)
 
 
 def test_unknown_model_is_one_sentence():
@@ -202,33 +213,33 @@ def test_unknown_model_is_one_sentence():
 
 
 MEASURED = [  # GiB of resident memory: two processor cores, one window of 30 s, gradient checkpointing, two steps
-    ("tiny", Way(precision="fp32"), 1.34),
-    ("tiny", Way(precision="fp32", adapter=Adapter()), 0.97),
-    ("tiny", Way("zero3", EVERYTHING), 1.74),
-    ("tiny", Way("zero3", EVERYTHING, "fp32"), 2.16),
-    ("small", Way(precision="fp32"), 4.77),
-    ("small", Way(precision="fp32", adapter=Adapter()), 2.67),
-    ("small", Way("zero3", EVERYTHING), 7.67),
-    ("small", Way("zero3", EVERYTHING, "fp32"), 10.17),
-    ("small", Way("zero3", Offload("nvme", "cpu", "x")), 5.73),
-    ("small", Way("zero3", EVERYTHING, adapter=Adapter()), 2.01),
-    ("medium", Way(precision="fp32"), 12.85),
-    ("medium", Way(precision="fp32", adapter=Adapter()), 6.17),
-    ("medium", Way("zero3", EVERYTHING), 20.65),
-    ("medium", Way("zero3", Offload("nvme", "cpu", "x")), 10.28),
-    ("medium", Way("zero3", EVERYTHING, adapter=Adapter()), 5.0),
-    ("large-v3", Way("zero3", Offload("nvme", "cpu", "x")), 12.6),
-    ("large-v3", Way("zero3", Offload("nvme", "nvme", "x")), 8.65),
-    ("large-v3", Way("zero3", EVERYTHING, adapter=Adapter()), 9.8),
+    ("tiny", TrainingConfiguration(precision="fp32"), 1.34),
+    ("tiny", TrainingConfiguration(precision="fp32", adapter=Adapter()), 0.97),
+    ("tiny", TrainingConfiguration("zero3", EVERYTHING), 1.74),
+    ("tiny", TrainingConfiguration("zero3", EVERYTHING, "fp32"), 2.16),
+    ("small", TrainingConfiguration(precision="fp32"), 4.77),
+    ("small", TrainingConfiguration(precision="fp32", adapter=Adapter()), 2.67),
+    ("small", TrainingConfiguration("zero3", EVERYTHING), 7.67),
+    ("small", TrainingConfiguration("zero3", EVERYTHING, "fp32"), 10.17),
+    ("small", TrainingConfiguration("zero3", Offload("nvme", "cpu", "x")), 5.73),
+    ("small", TrainingConfiguration("zero3", EVERYTHING, adapter=Adapter()), 2.01),
+    ("medium", TrainingConfiguration(precision="fp32"), 12.85),
+    ("medium", TrainingConfiguration(precision="fp32", adapter=Adapter()), 6.17),
+    ("medium", TrainingConfiguration("zero3", EVERYTHING), 20.65),
+    ("medium", TrainingConfiguration("zero3", Offload("nvme", "cpu", "x")), 10.28),
+    ("medium", TrainingConfiguration("zero3", EVERYTHING, adapter=Adapter()), 5.0),
+    ("large-v3", TrainingConfiguration("zero3", Offload("nvme", "cpu", "x")), 12.6),
+    ("large-v3", TrainingConfiguration("zero3", Offload("nvme", "nvme", "x")), 8.65),
+    ("large-v3", TrainingConfiguration("zero3", EVERYTHING, adapter=Adapter()), 9.8),
 ]
 
 
-@pytest.mark.parametrize(("size", "way", "gib"), MEASURED, ids=lambda value: getattr(value, "name", value))
-def test_the_plan_is_near_what_runs_without_a_gpu_took(size, way, gib):
+@pytest.mark.parametrize(("size", "configuration", "gib"), MEASURED, ids=lambda value: getattr(value, "name", value))
+def test_the_plan_is_near_what_runs_without_a_gpu_took(size, configuration, gib):
     # What ran in bf16 read its weights from files in bf16, but for tiny.
-    stored = 2 if way.precision == "bf16" and size != "tiny" else 4
-    job = Job(dataclasses.replace(SHAPES[size], stored=stored), Limits(0))
-    assert job.plan(way, Load()).host_gib == pytest.approx(gib, rel=0.15)
+    stored = 2 if configuration.precision == "bf16" and size != "tiny" else 4
+    job = TrainingJob(dataclasses.replace(SHAPES[size], stored=stored), Hardware(0))
+    assert job.plan(configuration, MicroBatch()).host_gib == pytest.approx(gib, rel=0.15)
 
 
 RECIPE = (
@@ -239,21 +250,21 @@ RECIPE = (
 
 def test_a_run_that_does_not_fit_is_refused_with_the_nearest_that_does():
     recipe = recipes.parse(RECIPE)
-    assert require_fit(recipe, Resources(Limits(1, 141, 200, 500))) is not None
+    assert require_fit(recipe, Resources(Hardware(1, 141, 200, 500))) is not None
     with pytest.raises(RecipeError, match=r"needs about .* on the GPU.*nearest.*gradient_checkpointing=true.*--force"):
-        require_fit(recipe, Resources(Limits(1, 40, 200, 500)))
+        require_fit(recipe, Resources(Hardware(1, 40, 200, 500)))
     with pytest.raises(RecipeError, match=r"nearest that fits: zero2, optimizer on cpu.*--set strategy=zero2"):
-        require_fit(recipe, Resources(Limits(1, 12, 200, 500)))
+        require_fit(recipe, Resources(Hardware(1, 12, 200, 500)))
     with pytest.raises(RecipeError, match="no other plan fits"):
-        require_fit(recipe, Resources(Limits(1, 1, 1, 500)))
+        require_fit(recipe, Resources(Hardware(1, 1, 1, 500)))
     with pytest.raises(RecipeError, match="GiB on the disk"):
-        require_fit(recipe, Resources(Limits(1, 141, 200, 3)))
+        require_fit(recipe, Resources(Hardware(1, 141, 200, 3)))
 
 
 def test_the_nearest_plan_keeps_the_effective_batch():
     recipe = recipes.parse(RECIPE, set=["training.gradient_accumulation_steps=2", "adapter.rank=32"])
     with pytest.raises(RecipeError) as refused:
-        require_fit(recipe, Resources(Limits(1, 12, 200, 500)))
+        require_fit(recipe, Resources(Hardware(1, 12, 200, 500)))
     overrides = [word for word in str(refused.value).split() if "=" in word]
     sizes = {word.split("=")[0].split(".")[-1]: word.split("=")[1].rstrip(";") for word in overrides}
     assert int(sizes["per_device_train_batch_size"]) * int(sizes["gradient_accumulation_steps"]) == 32
@@ -286,7 +297,9 @@ def test_every_remedy_is_a_recipe_that_fits(said, gpus):
     base = "{data: {train: none.jsonl}, out: o, model: {base: openai/whisper-large-v3}}"
     recipe, found = recipes.parse(base, set=[*said, "training.per_device_train_batch_size=16"]), 0
     for gib, host in ((8, 32), (12, 200), (24, 20)):
-        resources = Resources(Limits(gpus, gib if gpus else 0, host, 60), processes=gpus or 1, here=gpus or 1)
+        resources = Resources(
+            Hardware(gpus, gib if gpus else 0, host, 60), processes=gpus or 1, local_processes=gpus or 1
+        )
         try:
             require_fit(recipe, resources)
         except RecipeError as refused:
@@ -300,49 +313,52 @@ def test_every_remedy_is_a_recipe_that_fits(said, gpus):
 def test_a_swap_folder_on_another_disk_takes_no_room_from_the_checkpoints(tmp_path):
     swapped = ("strategy=zero3", "offload.optimizer=nvme", f"offload.path={tmp_path / 'not' / 'yet'}")
     recipe = recipes.parse(RECIPE, set=[*swapped, f"out={tmp_path / 'out'}", "training.use_cpu=true"])
-    limits = Resources.of_this_machine(recipe).limits
-    assert not limits.swap_apart and limits.disk_gib == pytest.approx(shutil.disk_usage(tmp_path).free / 2**30, rel=0.1)
-    together, apart = (
-        estimate_run(recipe, dataclasses.replace(limits, swap_apart=elsewhere)).disk_gib for elsewhere in (False, True)
+    hardware = Resources.of_this_machine(recipe).hardware
+    assert not hardware.swap_on_other_disk and hardware.disk_gib == pytest.approx(
+        shutil.disk_usage(tmp_path).free / 2**30, rel=0.1
     )
-    assert together - apart == pytest.approx(16 * Counted.of(SHAPES["large-v3"]).trained / 2**30)
+    together, apart = (
+        estimate_run(recipe, dataclasses.replace(hardware, swap_on_other_disk=elsewhere)).disk_gib
+        for elsewhere in (False, True)
+    )
+    assert together - apart == pytest.approx(16 * ParameterCounts.of(SHAPES["large-v3"]).trained / 2**30)
     for other in map(Path, ("/dev/shm", "/proc")):
         if other.exists() and other.stat().st_dev != tmp_path.stat().st_dev:
             again = recipes.changed(recipe, [f"offload.path={other / 'swap'}"])
-            assert Resources.of_this_machine(again).limits.swap_apart
+            assert Resources.of_this_machine(again).hardware.swap_on_other_disk
 
 
 def test_what_fsdp_moves_to_the_host_is_planned_there():
     kept, moved = (needed("strategy=fsdp2", f"offload.parameters={place}", gpus=4) for place in ("none", "cpu"))
     assert moved.parts.optimizer == moved.parts.weights == 0 < kept.parts.optimizer
-    assert moved.way.is_accepted
+    assert moved.configuration.is_accepted
 
 
 def test_a_model_that_is_not_here_yet_is_not_refused():
     recipe = recipes.parse(RECIPE, set=["model.base=someone/whisper-of-theirs"])
-    assert require_fit(recipe, Resources(Limits(1, 1, 1, 1))) is None
+    assert require_fit(recipe, Resources(Hardware(1, 1, 1, 1))) is None
 
 
 def test_processes_of_another_machine_take_nothing_here():
     recipe = recipes.parse(RECIPE, set=["strategy=ddp", "training.gradient_checkpointing=true"])
-    limits = Limits(8, 141, 60, 500)
-    assert require_fit(recipe, Resources(limits, processes=8, here=4)) is not None
+    hardware = Hardware(8, 141, 60, 500)
+    assert require_fit(recipe, Resources(hardware, processes=8, local_processes=4)) is not None
     with pytest.raises(RecipeError, match="host memory"):
-        require_fit(recipe, Resources(dataclasses.replace(limits, host_gib=30), processes=8, here=8))
+        require_fit(recipe, Resources(dataclasses.replace(hardware, host_gib=30), processes=8, local_processes=8))
 
 
 def needed(*settings, gpus=1):
     """Return the plan of large-v3 under ``settings``."""
     base = "{data: {train: t}, out: o, model: {base: openai/whisper-large-v3}, training: {bf16: true}}"
-    return estimate_run(recipes.parse(base, set=settings), Limits(gpus, 141, 400, 900))
+    return estimate_run(recipes.parse(base, set=settings), Hardware(gpus, 141, 400, 900))
 
 
 def test_what_a_recipe_trains_less_or_keeps_smaller_counts():
     parts = needed().parts
     top = needed("model.top_layers=2")
-    assert top.parts.gradients == 4 * top.counted.trained < 0.15 * parts.gradients
+    assert top.parts.gradients == 4 * top.counts.trained < 0.15 * parts.gradients
     assert needed("optimizer=adafactor").parts.optimizer == 0
-    assert needed("training.optim=adafactor").way == needed("optimizer=adafactor").way
+    assert needed("training.optim=adafactor").configuration == needed("optimizer=adafactor").configuration
     whole, eight, four = (needed(f"adapter.quantize={kind}").parts.weights for kind in ("none", "8bit", "4bit"))
     layers = 32 * (1280**2 * 12 + 1280**2 * 16)  # matrices of an encoder and a decoder layer
     assert whole - eight == pytest.approx(3 * layers, rel=1e-6)

@@ -17,7 +17,7 @@ import yaml
 from lsa_whisper import checkpoint, machine
 from lsa_whisper.finetune import finetune
 from lsa_whisper.finetune import recipe as recipes
-from lsa_whisper.finetune.memory import Limits, estimate_run
+from lsa_whisper.finetune.memory import Hardware, estimate_run
 from lsa_whisper.finetune.memory.configuration import flat
 from lsa_whisper.finetune.training.trainer import training_arguments
 
@@ -55,9 +55,9 @@ def test_it_fits_what_it_says_it_needs_and_not_a_quarter_of_it(path):
         int(number) if number else None for number in NEEDS.search(opening(path)).groups()
     )
     # A host sold with 64 GB does not have all of it free; a GPU is held against what it has, see Plan.
-    plan = estimate_run(recipe, Limits(gpus, gpu_gb, 0.93 * host_gb, disk_gb))
-    assert plan.fits, f"{plan.strategy}: lacks {plan.lacks}"
-    quarter = Limits(gpus, gpu_gb / 4, 0.93 * host_gb / 4, disk_gb and disk_gb / 4)
+    plan = estimate_run(recipe, Hardware(gpus, gpu_gb, 0.93 * host_gb, disk_gb))
+    assert plan.fits, f"{plan.strategy}: lacks {plan.exceeded}"
+    quarter = Hardware(gpus, gpu_gb / 4, 0.93 * host_gb / 4, disk_gb and disk_gb / 4)
     assert not estimate_run(recipe, quarter).fits, "a quarter would do: the comment asks for too much"
 
 

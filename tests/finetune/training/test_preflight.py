@@ -12,14 +12,14 @@ from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetune import finetune
 from lsa_whisper.finetune import recipe as recipes
 from lsa_whisper.finetune.distributed.launch import check_processes
-from lsa_whisper.finetune.memory import Limits, Resources
+from lsa_whisper.finetune.memory import Hardware, Resources
 from lsa_whisper.finetune.training.out_of_memory import advice, smaller
 from lsa_whisper.finetune.training.preflight import preflight
 from lsa_whisper.machine import is_out_of_memory
 
 launching = importlib.import_module("lsa_whisper.finetune.distributed.launch")
 TINY = "{data: {train: t.jsonl}, out: o, model: {base: openai/whisper-tiny}, training: {use_cpu: true}}"
-PLENTY = Resources(Limits(0, 0.0, 500, 500))
+PLENTY = Resources(Hardware(0, 0.0, 500, 500))
 
 
 @pytest.fixture

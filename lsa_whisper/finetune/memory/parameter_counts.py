@@ -16,20 +16,20 @@ bits to each number (Dettmers et al. 2023)."""
 
 
 @dataclass(frozen=True)
-class Counted:
+class ParameterCounts:
     """Numbers trained and frozen, and how the frozen ones are kept.
 
     Attributes:
-        packed: of the frozen ones, those that are kept in ``packed_bytes`` each.
-        copied: numbers of a frozen copy of the model beside it.
+        quantized: of the frozen ones, those that are kept in ``bytes_per_quantized`` each.
+        base_copy: numbers of a frozen copy of the model beside it.
     """
 
     trained: int
     frozen: int
     shape: Shape
-    packed: int = 0
-    packed_bytes: float = 0.0
-    copied: int = 0
+    quantized: int = 0
+    bytes_per_quantized: float = 0.0
+    base_copy: int = 0
 
     @property
     def total(self) -> int:
@@ -38,31 +38,35 @@ class Counted:
 
     def bytes_in(self, one: int) -> float:
         """Return the bytes of the model's weights where those that are not packed take ``one`` each."""
-        return one * (self.total - self.packed) + self.packed_bytes * self.packed
+        return one * (self.total - self.quantized) + self.bytes_per_quantized * self.quantized
 
     @classmethod
     def of(
-        cls, shape: Shape, adapter: Adapter | None = None, model: Model | None = None, *, asks_base: bool = False
-    ) -> Counted:
+        cls, shape: Shape, adapter: Adapter | None = None, model: Model | None = None, *, uses_base: bool = False
+    ) -> ParameterCounts:
         """Return what is trained and what is not.
 
         Args:
             shape: of the model.
             adapter: trained beside frozen weights. The single rows of the token table that ``embeddings`` frees are
-                not counted: how many there are only the tokenizer knows.
+                not counts: how many there are only the tokenizer knows.
             model: says which weights are trained when there is no adapter; all but the encoder's sinusoids by default.
-            asks_base: whether the loss asks the base, which without an adapter is a copy.
+            uses_base: whether the loss asks the base, which without an adapter is a copy.
         """
         if adapter is not None:
-            packed = linear_layers(shape) if adapter.quantize != "none" else 0
+            packed = linear_layer_parameters(shape) if adapter.quantize != "none" else 0
             return cls(
-                adapter_numbers(shape, adapter), shape.parameters, shape, packed, PACKED_BYTES.get(adapter.quantize, 0)
+                adapter_parameters(shape, adapter),
+                shape.parameters,
+                shape,
+                packed,
+                PACKED_BYTES.get(adapter.quantize, 0),
             )
         free = sum(math.prod(shape.weights[name]) for name in trained_weights(shape, model or Model()))
-        return cls(free, shape.parameters - free, shape, copied=shape.parameters if asks_base else 0)
+        return cls(free, shape.parameters - free, shape, base_copy=shape.parameters if uses_base else 0)
 
 
-def linear_layers(shape: Shape) -> int:
+def linear_layer_parameters(shape: Shape) -> int:
     """Return the numbers of the matrices in the stacks' layers: what quantisation packs."""
     return sum(math.prod(size) for name, size in shape.weights.items() if ".layers." in name and len(size) == 2)
 
@@ -80,7 +84,7 @@ def trained_weights(shape: Shape, model: Model) -> Iterator[str]:
             yield name
 
 
-def adapter_numbers(shape: Shape, adapter: Adapter) -> int:
+def adapter_parameters(shape: Shape, adapter: Adapter) -> int:
     """Return the numbers of an adapter: ``rank * (in + out)`` a layer, DoRA's column sizes, modules trained whole."""
     saved = tuple(f"{name}." for name in adapter.modules_to_save)
     total = 0
