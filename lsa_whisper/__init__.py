@@ -19,6 +19,8 @@ import sys
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from lsa_whisper.version import __version__
+
 if TYPE_CHECKING:
     from inspect import Signature
 
@@ -30,10 +32,9 @@ if TYPE_CHECKING:
     from lsa_whisper.prepare import prepare
     from lsa_whisper.transcribe import Transcriber, transcribe
 
-__version__ = "0.1.0"
-
 __all__ = [
     "Transcriber",
+    "__version__",
     "estimate_memory",
     "evaluate",
     "export",

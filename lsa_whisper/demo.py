@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from lsa_whisper.errors import CorpusError, RecipeError
+from lsa_whisper.shipped import NANO, STORYBOOK, shipped
 from lsa_whisper.umask import private_umask
 
 ADAPTATIONS = ("lora", "full")
@@ -20,8 +21,8 @@ ADAPTATIONS = ("lora", "full")
 def demo(
     out: Path = Path("runs/demo"),
     *,
-    corpus: Path = Path("corpora/storybook"),
-    model: str = "models/nano",
+    corpus: Path | None = None,
+    model: str | None = None,
     seed: int = 0,
     say: Callable[[str], None] | None = None,
 ) -> Path:
@@ -29,23 +30,24 @@ def demo(
 
     Args:
         out: Folder for data, checkpoints, transcripts and the report; what is finished there is not done again.
-        corpus: A corpus with a card that fixes its splits.
-        model: The checkpoint to start from.
+        corpus: A corpus with a card that fixes its splits; storybook, which is shipped, if not given.
+        model: The checkpoint to start from; nano, which is shipped, if not given.
         seed: Of the fine-tuning runs.
         say: Receives progress lines; by default they go to standard error.
 
     Raises:
-        CorpusError: If ``corpus`` or the demo's recipes are not there.
+        CorpusError: If ``corpus`` or the demo's recipes are missing.
     """
     from lsa_whisper.evaluate import evaluate
 
     say = say or _to_stderr
     began = time.monotonic()
-    corpus, out = Path(corpus), Path(out)
-    recipes = [Path("recipes") / f"demo-{name}.yaml" for name in ADAPTATIONS]
+    corpus, out = Path(corpus or shipped(STORYBOOK)), Path(out)
+    model = model or str(shipped(NANO))
+    recipes = [shipped(f"recipes/demo-{name}.yaml") for name in ADAPTATIONS]
     missing = [path for path in (corpus, *recipes) if not path.exists()]
     if missing:
-        raise CorpusError(f"{missing[0]}: not here; run the demo from a clone of the project, at its top folder")
+        raise CorpusError(f"{missing[0]}: no such file or folder; name a corpus, or install the package again")
     systems = {"before": model} | _finetuned(corpus, out, model, recipes, seed, say)
     written = {name: _transcribed(name, corpus / "test", checkpoint, out, say) for name, checkpoint in systems.items()}
     say("evaluate: the three systems side by side")

@@ -20,7 +20,7 @@ from batchalign._core.proto import (
 )
 from batchalign.backends.base import ASR, BatchPolicy, UtSeg
 
-from lsa_whisper import __version__, checkpoint
+from lsa_whisper import checkpoint
 from lsa_whisper.audio import Recording
 from lsa_whisper.batchalign_engine.sound import held
 from lsa_whisper.batchalign_engine.wording import UNINTELLIGIBLE, wording
@@ -28,6 +28,7 @@ from lsa_whisper.chat import Transcript, Utterance, utterance
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcribe import Transcriber
+from lsa_whisper.version import __version__
 
 Listener = Callable[[float], None]
 

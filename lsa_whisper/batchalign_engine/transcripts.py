@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from lsa_whisper import __version__, chat, checkpoint, disk
+from lsa_whisper import chat, checkpoint, disk
 from lsa_whisper.atomic_write import remove_leftovers
 from lsa_whisper.audio import Recording
 from lsa_whisper.batchalign_engine.installed import require
@@ -23,6 +23,7 @@ from lsa_whisper.transcribe.files.provenance import digest_inputs, is_finished, 
 from lsa_whisper.transcribe.jobs import find_jobs, run_jobs
 from lsa_whisper.transcribe.transcriber import verify_options
 from lsa_whisper.umask import private_umask
+from lsa_whisper.version import __version__
 
 if TYPE_CHECKING:
     from lsa_whisper.batchalign_engine.backend import LsaWhisperBackend

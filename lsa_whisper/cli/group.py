@@ -10,9 +10,9 @@ from typing import Any
 
 import click
 
-from lsa_whisper import __version__
 from lsa_whisper.disk import disk_error_reason
 from lsa_whisper.errors import LsaWhisperError, printable
+from lsa_whisper.version import __version__
 
 VERBS = {
     "prepare": "lsa_whisper.prepare:prepare",

@@ -28,10 +28,8 @@ def doctor(**parameters: Any) -> None:
 @click.option(
     "-o", "--out", default=Path("runs/demo"), show_default=True, type=PATH, help="Folder for everything it makes."
 )
-@click.option(
-    "--corpus", default=Path("corpora/storybook"), show_default=True, type=PATH, help="CHAT and audio with a card."
-)
-@click.option("--model", default="models/nano", show_default=True, help="The checkpoint to start from.")
+@click.option("--corpus", type=PATH, help="CHAT and audio with a card; the shipped storybook when not given.")
+@click.option("--model", help="The checkpoint to start from; the shipped nano when not given.")
 @click.option(
     "--seed", default=0, show_default=True, help="Decides the order of the data and the adapter's first weights."
 )

@@ -9,7 +9,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from lsa_whisper import __version__
 from lsa_whisper.atomic_write import replace_file
 from lsa_whisper.compare_runs.curves import curve_figures
 from lsa_whisper.disk import is_disk_full
@@ -25,6 +24,7 @@ from lsa_whisper.lock import write_lock
 from lsa_whisper.page import templates
 from lsa_whisper.scoring.metrics import METRICS
 from lsa_whisper.training_runs import Runs, judged, shown, title
+from lsa_whisper.version import __version__
 
 WORST = 20
 """How many utterances the Markdown report shows."""

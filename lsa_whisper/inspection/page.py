@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from lsa_whisper import __version__
 from lsa_whisper.atomic_write import replace_file
 from lsa_whisper.errors import CorpusError
 from lsa_whisper.inspection.clips import cut
@@ -16,6 +15,7 @@ from lsa_whisper.inspection.tables import place, remarks, tables
 from lsa_whisper.inspection.text import lines
 from lsa_whisper.manifest import Segment
 from lsa_whisper.page import templates
+from lsa_whisper.version import __version__
 
 _ROWS = 200
 

@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lsa_whisper import __version__, plain_json
+from lsa_whisper import plain_json
 from lsa_whisper.atomic_write import replace_file
 from lsa_whisper.corpus import Session, Unpaired
 from lsa_whisper.errors import AudioError, ChatSyntaxError, CorpusError
@@ -27,6 +27,7 @@ from lsa_whisper.prepare.filter import DUPLICATE
 from lsa_whisper.prepare.session import Options, Result, Row, Source, process
 from lsa_whisper.prepare.shards import partial_name, plan, write_shards
 from lsa_whisper.prepare.statistics import Prepared, Rejections, Tally, add_counts
+from lsa_whisper.version import __version__
 
 PARTS = ".parts"
 SUMMARY = "prepared.json"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from lsa_whisper import __version__
 from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
 from lsa_whisper.chat import Transcript
 from lsa_whisper.decoding.decoder import ContextDecoder
@@ -18,6 +17,7 @@ from lsa_whisper.transcribe.long_form.decode import hear_in_sequence, hear_speec
 from lsa_whisper.transcribe.long_form.partial import Heard, Partial
 from lsa_whisper.transcribe.speech import vad as voice_activity
 from lsa_whisper.transcribe.speech.energy import Speech
+from lsa_whisper.version import __version__
 
 WINDOWS = ("speech", "sequential")
 _VIDEO = (".mp4", ".mov", ".webm", ".mkv", ".avi")

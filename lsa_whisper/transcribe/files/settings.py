@@ -6,12 +6,13 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
 
-from lsa_whisper import __version__, checkpoint
+from lsa_whisper import checkpoint
 from lsa_whisper.languages import chat_code
 from lsa_whisper.transcribe.assembly.assemble import Heading
 from lsa_whisper.transcribe.assembly.speaker_turns import Turns
 from lsa_whisper.transcribe.files.provenance import digest_inputs
 from lsa_whisper.transcribe.transcriber import Transcriber
+from lsa_whisper.version import __version__
 
 
 @dataclass(frozen=True)

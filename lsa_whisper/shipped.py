@@ -1,0 +1,36 @@
+"""Recipes, the small model and the demo's corpus, wherever the package is installed.
+
+A wheel carries them inside the package; in a checkout they stand beside it, at the top of the repository.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+NANO = "models/nano"
+STORYBOOK = "corpora/storybook"
+
+_PACKAGE = Path(__file__).parent
+_IN_WHEEL = _PACKAGE / "shipped"
+
+
+def shipped(name: str) -> Path:
+    """Return where a shipped file or folder is, relative to the working folder if it is inside of it.
+
+    Args:
+        name: Its path in the repository, such as ``models/nano`` or ``recipes/demo-lora.yaml``.
+
+    >>> shipped(NANO).name
+    'nano'
+    """
+    path = (_IN_WHEEL if _IN_WHEEL.is_dir() else _PACKAGE.parent) / name
+    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
+
+
+def recipes() -> dict[str, Path]:
+    """Return the shipped recipes by name, sorted.
+
+    >>> recipes()["whisper-large-v3-lora"].name
+    'whisper-large-v3-lora.yaml'
+    """
+    return {path.stem: path for path in sorted(shipped("recipes").glob("*.yaml"))}
