@@ -17,9 +17,9 @@ from lsa_whisper.decoding.engines import placement
 from lsa_whisper.errors import AudioError, CheckpointError, DiskError, LsaWhisperError
 from lsa_whisper.languages import chat_code
 from lsa_whisper.lock import write_lock
-from lsa_whisper.transcribe import Done, Transcribed
-from lsa_whisper.transcribe.files.progress import Meter
-from lsa_whisper.transcribe.files.provenance import digest_inputs, is_finished, stamped
+from lsa_whisper.transcribe import TranscribedFile, TranscriptionSummary
+from lsa_whisper.transcribe.files.progress import ProgressMeter
+from lsa_whisper.transcribe.files.provenance import add_provenance, digest_inputs, is_finished
 from lsa_whisper.transcribe.jobs import find_jobs, run_jobs
 from lsa_whisper.transcribe.transcriber import verify_options
 from lsa_whisper.umask import private_umask
@@ -41,7 +41,7 @@ def transcribe(
     force_cpu: bool = False,
     wor: bool = False,
     batch_size: int = 8,
-) -> Transcribed:
+) -> TranscriptionSummary:
     """Write a transcript for each recording through Batchalign and return what became of each.
 
     A transcript that is there already, of the same recording, model and settings, is kept.
@@ -84,9 +84,9 @@ class _Run:
     def __init__(self, model: str, options: dict[str, Any], settings: dict[str, str], num_speakers: int | None):
         self._model, self._options, self._settings, self._expected = model, options, settings, num_speakers
         self._digest = checkpoint.digest(model)  # a model that is not there must fail before any recording is opened
-        self._progress = Meter(0.0)
+        self._progress = ProgressMeter(0.0)
 
-    def one(self, audio: Path, target: Path, progress: Meter) -> Done:
+    def one(self, audio: Path, target: Path, progress: ProgressMeter) -> TranscribedFile:
         """Write the transcript of one recording."""
         self._progress = progress
         try:
@@ -113,7 +113,7 @@ class _Run:
             workers=1,
         )
 
-    def _one(self, audio: Path, target: Path) -> Done:
+    def _one(self, audio: Path, target: Path) -> TranscribedFile:
         import batchalign
 
         from lsa_whisper.batchalign_engine.finish import finished
@@ -122,7 +122,7 @@ class _Run:
             raise AudioError(f"{audio}: no such recording; check the path and the file's ending")
         inputs = digest_inputs(audio, self._digest, self._settings | {"audio": audio.stem})
         if is_finished(target, inputs):
-            return Done(audio, target, skipped=True)
+            return TranscribedFile(audio, target, skipped=True)
         source = str(audio.absolute())
         # One recording for each call: Batchalign names a failure only in what the call returns.
         (outcome,) = self._pipeline.run([batchalign.inputs.media_from_path(source, source, self._options["language"])])
@@ -134,12 +134,12 @@ class _Run:
             draft = target.with_name(f".{target.name}.{uuid4().hex[:8]}")
             try:
                 outcome.write(str(draft), strip_word_timing=not self._options["word_times"])
-                transcript = stamped(finished(draft, self._backend.pop(source)), inputs)
+                transcript = add_provenance(finished(draft, self._backend.pop(source)), inputs)
             finally:
                 draft.unlink(missing_ok=True)
             chat.write(transcript, target)
         self._tell_speakers(audio, len({each.speaker for each in transcript.utterances}))
-        return Done(audio, target)
+        return TranscribedFile(audio, target)
 
     def _tell_speakers(self, audio: Path, found: int) -> None:
         if self._expected is not None and found != self._expected:

@@ -8,8 +8,8 @@ Importing this package loads no model library; the first :class:`Transcriber` do
 """
 
 from lsa_whisper.decoding.engines import ENGINES
-from lsa_whisper.transcribe.files.outcome import Done, Failure, Transcribed
+from lsa_whisper.transcribe.files.outcome import FailedFile, TranscribedFile, TranscriptionSummary
 from lsa_whisper.transcribe.jobs import transcribe
 from lsa_whisper.transcribe.transcriber import Transcriber
 
-__all__ = ["ENGINES", "Done", "Failure", "Transcribed", "Transcriber", "transcribe"]
+__all__ = ["ENGINES", "FailedFile", "TranscribedFile", "Transcriber", "TranscriptionSummary", "transcribe"]

@@ -18,14 +18,14 @@ from lsa_whisper.decoding.engines import placement
 from lsa_whisper.errors import AudioError, CheckpointError, DiskError, LsaWhisperError
 from lsa_whisper.formats import NAMES
 from lsa_whisper.transcribe.assembly.review import gather
-from lsa_whisper.transcribe.files.log import Log
-from lsa_whisper.transcribe.files.outcome import Done, Failure, Transcribed, same_name
-from lsa_whisper.transcribe.files.progress import Meter, meter
+from lsa_whisper.transcribe.files.log import RunLog
+from lsa_whisper.transcribe.files.outcome import FailedFile, TranscribedFile, TranscriptionSummary, duplicate_target
+from lsa_whisper.transcribe.files.progress import ProgressMeter, progress_meter
 from lsa_whisper.transcribe.files.settings import Settings
-from lsa_whisper.transcribe.files.transcribe_file import Wanted, transcribe_one
+from lsa_whisper.transcribe.files.transcribe_file import OutputOptions, transcribe_file
 from lsa_whisper.transcribe.speech import vad as voice_activity
 from lsa_whisper.transcribe.transcriber import verify_options
-from lsa_whisper.transcribe.workers.pooled import devices_of, on_cluster, on_devices
+from lsa_whisper.transcribe.workers.parallel import transcribe_on_cluster, transcribe_on_devices, worker_devices
 from lsa_whisper.umask import private_umask
 
 
@@ -53,7 +53,7 @@ def transcribe(
     log: Path | None = None,
     processes: int | None = None,
     ray: str | None = None,
-) -> Transcribed:
+) -> TranscriptionSummary:
     """Write a transcript for each recording and return what became of each.
 
     Args:
@@ -97,13 +97,13 @@ def transcribe(
         raise AudioError("no recording was found; name audio files, or folders that hold some")
     # Whole paths, for machines of a cluster work in other folders.
     speakers = Path(speakers).absolute() if speakers else None
-    wanted = Wanted(_known_formats(formats), speakers, len(jobs) == 1, review is not None)
+    wanted = OutputOptions(_known_formats(formats), speakers, len(jobs) == 1, review is not None)
     model, draft = _whole_path(model), _whole_path(draft) if draft else None
     settings = Settings(
         model, language, batch_size, device, dtype, engine, speaker, role, corpus, word_times, windows, vad, draft
     )
     settings.model_digest  # noqa: B018 -- a model that is not there must fail before any recording is opened
-    result = _run(jobs, settings, wanted, processes, ray, Log(log))
+    result = _run(jobs, settings, wanted, processes, ray, RunLog(log))
     if review is None:
         return result
     without = gather([each.transcript for each in result.done], review)
@@ -113,26 +113,26 @@ def transcribe(
 def _run(
     jobs: Sequence[tuple[Path, Path]],
     settings: Settings,
-    wanted: Wanted,
+    wanted: OutputOptions,
     processes: int | None,
     ray: str | None,
-    log: Log,
-) -> Transcribed:
+    log: RunLog,
+) -> TranscriptionSummary:
     recordings = {audio: _open(audio) for audio, _ in jobs}
     if ray is not None:
-        return on_cluster(ray, jobs, recordings, settings, wanted, processes, log)
+        return transcribe_on_cluster(ray, jobs, recordings, settings, wanted, processes, log)
     if settings.engine == "ct2":
         checkpoint.require_ctranslate2("the engine ct2")
     settings = settings.on(*placement(settings.device, settings.dtype, settings.engine))
-    devices = devices_of(settings.device, processes, len(jobs))
+    devices = worker_devices(settings.device, processes, len(jobs))
     if len(devices) > 1:
-        return on_devices(devices, jobs, recordings, settings, wanted, log)
+        return transcribe_on_devices(devices, jobs, recordings, settings, wanted, log)
 
-    def do(audio: Path, target: Path, progress: Meter) -> Done:
+    def do(audio: Path, target: Path, progress: ProgressMeter) -> TranscribedFile:
         recording = recordings[audio]
         if isinstance(recording, AudioError):
             raise recording
-        return transcribe_one(settings, wanted, recording, target, progress.at)
+        return transcribe_file(settings, wanted, recording, target, progress.at)
 
     return run_jobs(jobs, [_length_s(recordings[audio]) for audio, _ in jobs], do, alone_raises=True, log=log)
 
@@ -181,11 +181,11 @@ def _is_folder(named: Path) -> bool:
 def run_jobs(
     jobs: Sequence[tuple[Path, Path]],
     lengths_s: Sequence[float],
-    do: Callable[[Path, Path, Meter], Done],
+    do: Callable[[Path, Path, ProgressMeter], TranscribedFile],
     *,
     alone_raises: bool = False,
-    log: Log | None = None,
-) -> Transcribed:
+    log: RunLog | None = None,
+) -> TranscriptionSummary:
     """Do the jobs one after another; what goes wrong with one is noted, and the rest goes on.
 
     Args:
@@ -200,25 +200,25 @@ def run_jobs(
         DiskError: the disk is full or read-only, likewise.
     """
     done, failed, written = [], [], dict[Path, Path]()
-    log = log or Log(None)
-    with meter(sum(lengths_s)) as progress:
+    log = log or RunLog(None)
+    with progress_meter(sum(lengths_s)) as progress:
         for (audio, target), length_s in zip(jobs, lengths_s, strict=True):
             began = time.monotonic()
             try:
                 if target in written:
-                    raise AudioError(same_name(audio, written[target]))
+                    raise AudioError(duplicate_target(audio, written[target]))
                 written[target] = audio
                 done.append(replace(do(audio, target, progress), took_s=time.monotonic() - began))
                 log.outcome(done[-1], length_s)
             except (CheckpointError, DiskError):
                 raise
             except (LsaWhisperError, OSError, RuntimeError) as error:
-                failed.append(Failure(audio, str(error), time.monotonic() - began))
+                failed.append(FailedFile(audio, str(error), time.monotonic() - began))
                 log.outcome(failed[-1], length_s)
                 if alone_raises and len(jobs) == 1:
                     raise
             progress.finish(audio.name, length_s)
-    return Transcribed(tuple(done), tuple(failed))
+    return TranscriptionSummary(tuple(done), tuple(failed))
 
 
 def _open(audio: Path) -> Recording | AudioError:

@@ -212,7 +212,7 @@ def test_threads_do_not_undo_each_other(tmp_path):
 
 
 def test_ray_reports_to_nobody(monkeypatch):
-    from lsa_whisper.transcribe.workers.ray_jobs import cluster
+    from lsa_whisper.transcribe.workers.ray_actors import cluster
 
     monkeypatch.setitem(sys.modules, "ray", None)  # not installed: the variable is set before it would be imported
     monkeypatch.delenv("RAY_USAGE_STATS_ENABLED", raising=False)

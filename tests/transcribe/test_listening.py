@@ -14,7 +14,7 @@ from lsa_whisper.audio import Recording
 from lsa_whisper.decoding.transformers_engine import TransformersDecoder
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.transcribe import Transcriber, transcribe
-from lsa_whisper.transcribe.files.progress import Meter
+from lsa_whisper.transcribe.files.progress import ProgressMeter
 
 RTTM = "SPEAKER visit 1 0.8 3.5 <NA> <NA> MOT <NA> <NA>\nSPEAKER visit 1 8.8 5 <NA> <NA> spk1 <NA> <NA>\n"
 
@@ -162,7 +162,7 @@ def test_sequential_windows_give_valid_chat_inside_the_recording(visit, taught):
 
 def test_the_remaining_time_is_told_from_what_was_really_decoded(capsys):
     times = [0.0]
-    meter = Meter(1000.0, clock=lambda: times[0])
+    meter = ProgressMeter(1000.0, clock=lambda: times[0])
     meter.finish("kept.wav", 400.0)
     meter.at(100.0)  # an earlier run did these
     times[0] = 20.0

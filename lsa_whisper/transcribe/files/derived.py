@@ -14,7 +14,7 @@ from lsa_whisper.formats import SUFFIXES, serialize
 from lsa_whisper.transcribe.files.provenance import fingerprint
 
 
-class Made:
+class DerivedFiles:
     """The files that one transcript is wanted in besides CHAT.
 
     A file is ours when it is what the transcript gives, or what a hidden list beside the transcript says was written

@@ -9,12 +9,12 @@ from datetime import datetime
 from pathlib import Path
 
 from lsa_whisper import disk
-from lsa_whisper.transcribe.files.outcome import Done, Failure
+from lsa_whisper.transcribe.files.outcome import FailedFile, TranscribedFile
 
 COLUMNS = ("finished", "outcome", "recording", "sound_s", "took_s", "utterances", "words", "note")
 
 
-class Log:
+class RunLog:
     """Tab-separated lines, written when a recording is done, kept or given up; without a path, nothing."""
 
     def __init__(self, path: Path | None):
@@ -33,9 +33,9 @@ class Log:
         if empty:
             self._put(COLUMNS)
 
-    def outcome(self, became: Done | Failure, sound_s: float) -> None:
+    def outcome(self, became: TranscribedFile | FailedFile, sound_s: float) -> None:
         """Write a line about what became of a recording of ``sound_s`` seconds."""
-        if isinstance(became, Failure):
+        if isinstance(became, FailedFile):
             outcome, counts, note = "failed", (0, 0), became.reason
         else:
             outcome, counts, note = "kept" if became.skipped else "done", became.counts, became.note

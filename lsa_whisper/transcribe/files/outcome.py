@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 @dataclass(frozen=True)
-class Done:
+class TranscribedFile:
     """A recording with its transcript.
 
     Attributes:
@@ -28,7 +28,7 @@ class Done:
 
 
 @dataclass(frozen=True)
-class Failure:
+class FailedFile:
     """A recording without a transcript, why, and how long somebody worked on it."""
 
     audio: Path
@@ -37,7 +37,7 @@ class Failure:
 
 
 @dataclass(frozen=True)
-class Transcribed:
+class TranscriptionSummary:
     """What became of every recording, in the order of the inputs.
 
     Attributes:
@@ -46,8 +46,8 @@ class Transcribed:
         without_review: transcripts of which a review was asked and confidences are not known.
     """
 
-    done: tuple[Done, ...] = ()
-    failed: tuple[Failure, ...] = ()
+    done: tuple[TranscribedFile, ...] = ()
+    failed: tuple[FailedFile, ...] = ()
     without_review: tuple[Path, ...] = ()
 
     @property
@@ -58,7 +58,9 @@ class Transcribed:
     def table(self) -> str:
         """Return one line per recording and a last line that counts them.
 
-        >>> print(Transcribed((Done(Path("a.wav"), Path("a.cha")),), (Failure(Path("b.wav"), "b.wav: empty"),)).table())
+        >>> transcribed = TranscribedFile(Path("a.wav"), Path("a.cha"))
+        >>> failed = FailedFile(Path("b.wav"), "b.wav: empty")
+        >>> print(TranscriptionSummary((transcribed,), (failed,)).table())
         done   a.cha
         failed b.wav: empty
         1 transcribed, 0 kept, 1 failed
@@ -73,6 +75,6 @@ class Transcribed:
         return "\n".join([*lines, f"{len(self.done) - kept} transcribed, {kept} kept, {len(self.failed)} failed"])
 
 
-def same_name(audio: Path, first: Path) -> str:
+def duplicate_target(audio: Path, first: Path) -> str:
     """Return the reason why ``audio`` has no transcript: that of ``first`` stands in its place."""
     return f"{audio}: its transcript would take the place of that of {first}; rename one of the two"

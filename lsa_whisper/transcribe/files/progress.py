@@ -14,7 +14,7 @@ from lsa_whisper.errors import printable
 _EVERY_S = 60.0  # a log of a long recording must not look as if nothing happened
 
 
-class Meter:
+class ProgressMeter:
     """Counts seconds of sound that are done, over all recordings of a run, and says so in lines."""
 
     def __init__(self, total_s: float, clock: Callable[[], float] = time.monotonic):
@@ -57,7 +57,7 @@ class Meter:
         print(f"{printable(what)}: {self.done_s():.0f} of {self._total_s:.0f} s of sound done{left}", file=sys.stderr)
 
 
-class _Bar(Meter):
+class _Bar(ProgressMeter):
     def __init__(self, total_s: float, progress: Any, task: Any):
         super().__init__(total_s)
         self._progress, self._task = progress, task
@@ -75,14 +75,14 @@ class _Bar(Meter):
 
 
 @contextmanager
-def meter(total_s: float) -> Iterator[Meter]:
+def progress_meter(total_s: float) -> Iterator[ProgressMeter]:
     """Give a meter for a run over ``total_s`` seconds of sound."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
     console = Console(stderr=True)
     if not console.is_terminal:
-        yield Meter(total_s)
+        yield ProgressMeter(total_s)
         return
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True) as progress:

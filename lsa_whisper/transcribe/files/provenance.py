@@ -21,7 +21,7 @@ _LINE = re.compile(r"^@Comment:\tlsa-whisper record ([0-9a-f]{16}) ([0-9a-f]{16}
 
 
 @dataclass(frozen=True)
-class Record:
+class ProvenanceRecord:
     """What a transcript on disk says about itself.
 
     Attributes:
@@ -40,7 +40,7 @@ def digest_inputs(audio: Path, model: str, settings: Mapping[str, str]) -> str:
     return fingerprint(json.dumps([sound, model, dict(sorted(settings.items()))]))
 
 
-def stamped(transcript: Transcript, inputs: str) -> Transcript:
+def add_provenance(transcript: Transcript, inputs: str) -> Transcript:
     """Return the transcript with its record above the first utterance."""
     text = serialize(transcript)
     line = f"@Comment:\tlsa-whisper record {inputs} {fingerprint(text)}\n"
@@ -48,13 +48,13 @@ def stamped(transcript: Transcript, inputs: str) -> Transcript:
     return parse(text[:at] + line + text[at:])
 
 
-def read_record(path: Path) -> Record | None:
+def read_provenance(path: Path) -> ProvenanceRecord | None:
     """Return the record in a CHAT file; ``None`` when it has none, so that it is somebody else's."""
     text = path.read_bytes().decode("utf-8", errors="replace")
     found = _LINE.search(text)
     if not found:
         return None
-    return Record(found[1], fingerprint(text[: found.start()] + text[found.end() :]) != found[2])
+    return ProvenanceRecord(found[1], fingerprint(text[: found.start()] + text[found.end() :]) != found[2])
 
 
 def is_finished(target: Path, inputs: str) -> bool:
@@ -65,7 +65,7 @@ def is_finished(target: Path, inputs: str) -> bool:
     """
     if not target.exists():
         return False
-    record = read_record(target)
+    record = read_provenance(target)
     if record is None:
         raise LsaWhisperError(f"{target}: was not written by lsa-whisper; choose another output folder, or move it")
     if record.inputs == inputs:

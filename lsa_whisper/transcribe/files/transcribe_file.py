@@ -19,15 +19,15 @@ from lsa_whisper.transcribe.assembly.confidence import load_calibration
 from lsa_whisper.transcribe.assembly.review import beside, doubtful
 from lsa_whisper.transcribe.assembly.review import write as write_review
 from lsa_whisper.transcribe.assembly.speaker_turns import Turns, find_turns, read_turns
-from lsa_whisper.transcribe.files.derived import Made
-from lsa_whisper.transcribe.files.outcome import Done
-from lsa_whisper.transcribe.files.provenance import is_finished, stamped
+from lsa_whisper.transcribe.files.derived import DerivedFiles
+from lsa_whisper.transcribe.files.outcome import TranscribedFile
+from lsa_whisper.transcribe.files.provenance import add_provenance, is_finished
 from lsa_whisper.transcribe.files.settings import Settings
 from lsa_whisper.transcribe.long_form.partial import Partial
 
 
 @dataclass(frozen=True)
-class Wanted:
+class OutputOptions:
     """What is written beside the transcript.
 
     Attributes:
@@ -43,9 +43,9 @@ class Wanted:
     review: bool = False
 
 
-def transcribe_one(
-    settings: Settings, wanted: Wanted, recording: Recording, target: Path, say: Callable[[float], None]
-) -> Done:
+def transcribe_file(
+    settings: Settings, wanted: OutputOptions, recording: Recording, target: Path, say: Callable[[float], None]
+) -> TranscribedFile:
     """Write what is wanted of one recording, unless it is there already.
 
     Args:
@@ -58,7 +58,7 @@ def transcribe_one(
     Raises:
         LsaWhisperError: there is a file that must not be written over, or the disk does not take the transcript.
     """
-    made = Made(target, wanted.formats)
+    made = DerivedFiles(target, wanted.formats)
     made.verify()
     turns, where = _who(wanted, recording, target, made)
     verify_heading(settings.heading(recording.path, turns), target)
@@ -67,7 +67,7 @@ def transcribe_one(
         with _enough_memory(settings, recording.path):
             settings.transcriber  # noqa: B018 -- a model that cannot be loaded must leave no empty folder
     elif not wanted.formats and not is_locked(target):  # nothing is to be written, so the folder may be read-only
-        return Done(recording.path, target, True, _counts(chat.read(target)))
+        return TranscribedFile(recording.path, target, True, _counts(chat.read(target)))
     with disk.convert_disk_errors(target), write_lock(target):
         remove_leftovers(target, beside(target))
         finished, note = is_finished(target, inputs), ""  # by another call too, for which this one has waited
@@ -76,10 +76,12 @@ def transcribe_one(
         transcript = chat.read(target)
         made.write(transcript)
         Partial(target, inputs).remove()
-    return Done(recording.path, target, finished, _counts(transcript), note)
+    return TranscribedFile(recording.path, target, finished, _counts(transcript), note)
 
 
-def _who(wanted: Wanted, recording: Recording, target: Path, made: Made) -> tuple[Turns | None, Path | None]:
+def _who(
+    wanted: OutputOptions, recording: Recording, target: Path, made: DerivedFiles
+) -> tuple[Turns | None, Path | None]:
     """Return who speaks when, and the file that says so, which is none of those that are written here."""
     if wanted.speakers is None:
         return None, None
@@ -107,7 +109,7 @@ def _decode(
         write_review(doubtful(heard, recording.path.name, load_calibration(settings.model)), beside(target))
     else:
         beside(target).unlink(missing_ok=True)  # it is about the transcript before this one
-    chat.write(stamped(heard.transcript, inputs), target)
+    chat.write(add_provenance(heard.transcript, inputs), target)
     return "; ".join(remark for remark in (recording.remark, *heard.remarks) if remark)
 
 

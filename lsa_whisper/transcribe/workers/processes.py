@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
-from lsa_whisper.transcribe.workers.crew import Died, News, Task, Work, attempt
+from lsa_whisper.transcribe.workers.scheduler import Task, Work, WorkerDied, WorkerEvent, run_task
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +27,7 @@ class _Worker:
     place: int
 
 
-class Processes:
+class ProcessPool:
     """A pool of processes; the places (devices) of those that died are taken by those that follow."""
 
     def __init__(self, works: Sequence[Work]):
@@ -35,7 +35,7 @@ class Processes:
         self._works, self._free = works, list(range(len(works)))[::-1]
         self._busy: list[_Worker] = []
 
-    def hire(self) -> _Worker:
+    def start_worker(self) -> _Worker:
         """Return a fresh process."""
         context, place = multiprocessing.get_context("spawn"), self._free.pop()
         ours, theirs = context.Pipe()
@@ -44,13 +44,13 @@ class Processes:
         theirs.close()  # or the pipe would not be at its end when the process is
         return _Worker(process, ours, place)
 
-    def give(self, worker: _Worker, task: Task) -> None:
+    def submit(self, worker: _Worker, task: Task) -> None:
         """Send a task."""
         self._busy.append(worker)
         with suppress(OSError):  # it has died already, and ``wait`` will see that
             worker.pipe.send(task)
 
-    def wait(self) -> list[tuple[_Worker, News]]:
+    def wait(self) -> list[tuple[_Worker, WorkerEvent]]:
         """Return what the processes sent; one whose pipe has ended has died."""
         ready = wait([worker.pipe for worker in self._busy])
         heard = []
@@ -59,14 +59,14 @@ class Processes:
                 news = worker.pipe.recv()
             except (EOFError, OSError):
                 worker.process.join()
-                news = Died(_cause(worker.process.exitcode))
+                news = WorkerDied(_cause(worker.process.exitcode))
                 self._free.append(worker.place)
             if not isinstance(news, float):
                 self._busy.remove(worker)
             heard.append((worker, news))
         return heard
 
-    def dismiss(self, worker: _Worker) -> None:
+    def stop_worker(self, worker: _Worker) -> None:
         """Close a process's pipe, at which it ends."""
         worker.pipe.close()
         self._free.append(worker.place)
@@ -79,9 +79,9 @@ class Processes:
 
 
 @contextmanager
-def processes(works: Sequence[Work]) -> Iterator[Processes]:
+def processes(works: Sequence[Work]) -> Iterator[ProcessPool]:
     """Give a pool whose processes end with the block."""
-    pool = Processes(works)
+    pool = ProcessPool(works)
     try:
         yield pool
     finally:
@@ -108,7 +108,7 @@ def _serve(pipe: Connection, work: Work, siblings: int) -> None:
     tasks: queue.SimpleQueue[Task] = queue.SimpleQueue()
     threading.Thread(target=_read, args=(pipe, tasks), daemon=True).start()
     while True:
-        pipe.send(attempt(work, tasks.get(), lambda seconds: pipe.send(float(seconds))))
+        pipe.send(run_task(work, tasks.get(), lambda seconds: pipe.send(float(seconds))))
 
 
 def _read(pipe: Connection, tasks: queue.SimpleQueue[Task]) -> None:

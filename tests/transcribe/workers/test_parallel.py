@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from lsa_whisper.transcribe.workers.pooled import devices_of
+from lsa_whisper.transcribe.workers.parallel import worker_devices
 
 
 @pytest.mark.parametrize(
@@ -20,4 +20,4 @@ from lsa_whisper.transcribe.workers.pooled import devices_of
 )
 def test_gpus_are_taken_in_turn(device, processes, gpus, expected, monkeypatch):
     monkeypatch.setattr(torch.cuda, "device_count", lambda: gpus)
-    assert devices_of(device, processes, jobs=5) == expected
+    assert worker_devices(device, processes, jobs=5) == expected

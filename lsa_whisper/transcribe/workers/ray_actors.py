@@ -17,7 +17,16 @@ from pathlib import Path
 from typing import Any
 
 from lsa_whisper.errors import LsaWhisperError, MissingExtraError
-from lsa_whisper.transcribe.workers.crew import Died, Done, Failure, Hopeless, News, Task, Work, attempt
+from lsa_whisper.transcribe.workers.scheduler import (
+    FailedFile,
+    FatalError,
+    Task,
+    TranscribedFile,
+    Work,
+    WorkerDied,
+    WorkerEvent,
+    run_task,
+)
 from lsa_whisper.umask import private_umask
 
 _STORE_BYTES = 100_000_000  # tasks and outcomes are a few lines each; the default takes 30 % of the memory
@@ -25,7 +34,7 @@ _STORE_BYTES = 100_000_000  # tasks and outcomes are a few lines each; the defau
 _PATIENCE_S = 10.0
 
 
-class Cluster:
+class RayCluster:
     """A connection to a Ray cluster."""
 
     def __init__(self, ray: Any):
@@ -43,13 +52,13 @@ class Cluster:
         """Return what a function says on one of the machines."""
         return self._ray.get(self._ray.remote(function).options(num_gpus=gpus).remote(*arguments))
 
-    def pool(self, work: Work, *, gpus: int) -> Actors:
+    def pool(self, work: Work, *, gpus: int) -> RayActorPool:
         """Return a pool of actors with a core, and ``gpus`` GPUs, each."""
-        return Actors(self._ray, work, gpus)
+        return RayActorPool(self._ray, work, gpus)
 
 
 @contextmanager
-def cluster(address: str) -> Iterator[Cluster]:
+def cluster(address: str) -> Iterator[RayCluster]:
     """Give a connection to the cluster at ``address``; ``local`` starts one on this machine for the block.
 
     Raises:
@@ -71,7 +80,7 @@ def cluster(address: str) -> Iterator[Cluster]:
     except (OSError, ValueError, RuntimeError) as error:
         raise LsaWhisperError(f"no Ray cluster at {address} ({error}); start one: ray start --head") from error
     try:
-        yield Cluster(ray)
+        yield RayCluster(ray)
     finally:
         ray.shutdown()
 
@@ -87,7 +96,7 @@ def _knock(address: str) -> None:
         socket.create_connection((host.strip("[]"), int(port)), timeout=_PATIENCE_S).close()
 
 
-class Actors:
+class RayActorPool:
     """A pool of actors."""
 
     def __init__(self, ray: Any, work: Work, gpus: int):
@@ -96,25 +105,25 @@ class Actors:
         self._kind = ray.remote(num_cpus=1, num_gpus=gpus, max_restarts=0)(_Actor)
         self._busy: dict[Any, Any] = {}
 
-    def hire(self) -> Any:
+    def start_worker(self) -> Any:
         """Return a fresh actor; it begins as soon as the cluster has room for it."""
         return self._kind.remote(self._work)
 
-    def give(self, worker: Any, task: Task) -> None:
+    def submit(self, worker: Any, task: Task) -> None:
         """Send a task, whose paths must mean the same on every machine."""
         there = Task(replace(task.recording, path=task.recording.path.absolute()), task.target.absolute())
         self._busy[worker.do.remote(there)] = worker
 
-    def wait(self) -> list[tuple[Any, News]]:
+    def wait(self) -> list[tuple[Any, WorkerEvent]]:
         """Return the outcome of the next task that ends."""
         (reference,), _ = self._ray.wait(list(self._busy), num_returns=1)
         worker = self._busy.pop(reference)
         try:
             return [(worker, self._ray.get(reference))]
         except self._ray.exceptions.RayError as error:
-            return [(worker, Died(str(error).strip().splitlines()[0]))]
+            return [(worker, WorkerDied(str(error).strip().splitlines()[0]))]
 
-    def dismiss(self, worker: Any) -> None:
+    def stop_worker(self, worker: Any) -> None:
         """End an actor, so that its GPU is free for others."""
         self._ray.kill(worker)
 
@@ -126,11 +135,11 @@ class _Actor:
         self._work = work
 
     @private_umask()
-    def do(self, task: Task) -> Done | Failure | Hopeless:
+    def do(self, task: Task) -> TranscribedFile | FailedFile | FatalError:
         """Return what became of a recording; Ray counts it as done when this returns."""
         if not task.recording.path.exists():
-            return Failure(task.recording.path, _unseen(task.recording.path))
-        return attempt(self._work, task, lambda _: None)
+            return FailedFile(task.recording.path, _unseen(task.recording.path))
+        return run_task(self._work, task, lambda _: None)
 
 
 def _unseen(path: Path) -> str:

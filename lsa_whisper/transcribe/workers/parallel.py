@@ -11,39 +11,45 @@ from pathlib import Path
 from lsa_whisper.audio import Recording
 from lsa_whisper.decoding.engines import placement
 from lsa_whisper.errors import AudioError, LsaWhisperError
-from lsa_whisper.transcribe.files.log import Log
-from lsa_whisper.transcribe.files.outcome import Done, Failure, Transcribed, same_name
-from lsa_whisper.transcribe.files.progress import meter
+from lsa_whisper.transcribe.files.log import RunLog
+from lsa_whisper.transcribe.files.outcome import FailedFile, TranscribedFile, TranscriptionSummary, duplicate_target
+from lsa_whisper.transcribe.files.progress import progress_meter
 from lsa_whisper.transcribe.files.settings import Settings
-from lsa_whisper.transcribe.files.transcribe_file import Wanted, transcribe_one
-from lsa_whisper.transcribe.workers.crew import Pool, Task, share_out
-from lsa_whisper.transcribe.workers.processes import processes as processes_of
-from lsa_whisper.transcribe.workers.ray_jobs import Cluster, cluster
+from lsa_whisper.transcribe.files.transcribe_file import OutputOptions, transcribe_file
+from lsa_whisper.transcribe.workers.processes import processes as process_pool
+from lsa_whisper.transcribe.workers.ray_actors import RayCluster, cluster
+from lsa_whisper.transcribe.workers.scheduler import Task, WorkerPool, run_tasks
 
 Jobs = Sequence[tuple[Path, Path]]
 Recordings = Mapping[Path, Recording | AudioError]
 
 
-def on_cluster(
-    address: str, jobs: Jobs, recordings: Recordings, settings: Settings, wanted: Wanted, workers: int | None, log: Log
-) -> Transcribed:
+def transcribe_on_cluster(
+    address: str,
+    jobs: Jobs,
+    recordings: Recordings,
+    settings: Settings,
+    wanted: OutputOptions,
+    workers: int | None,
+    log: RunLog,
+) -> TranscriptionSummary:
     """Let a Ray cluster do the jobs: so many actors, or one for each GPU, or for each core where there is none."""
     with cluster(address) as machines:
         settings = _placed_there(settings, machines)
         count = workers or (machines.gpus() if settings.device == "cuda" else machines.cores())
-        pool = machines.pool(partial(transcribe_one, settings, wanted), gpus=int(settings.device == "cuda"))
+        pool = machines.pool(partial(transcribe_file, settings, wanted), gpus=int(settings.device == "cuda"))
         return _run(jobs, recordings, pool, count, log)
 
 
-def on_devices(
-    devices: Sequence[str], jobs: Jobs, recordings: Recordings, settings: Settings, wanted: Wanted, log: Log
-) -> Transcribed:
+def transcribe_on_devices(
+    devices: Sequence[str], jobs: Jobs, recordings: Recordings, settings: Settings, wanted: OutputOptions, log: RunLog
+) -> TranscriptionSummary:
     """Let one process for each of the devices do the jobs."""
-    with processes_of([partial(transcribe_one, settings.on(each), wanted) for each in devices]) as pool:
+    with process_pool([partial(transcribe_file, settings.on(each), wanted) for each in devices]) as pool:
         return _run(jobs, recordings, pool, len(devices), log)
 
 
-def _placed_there(settings: Settings, machines: Cluster) -> Settings:
+def _placed_there(settings: Settings, machines: RayCluster) -> Settings:
     """Return the settings with the device and number format that ``auto`` stands for on a cluster's machines."""
     if settings.device not in ("auto", "cpu", "cuda"):
         raise LsaWhisperError(f"device {settings.device!r}: Ray deals out its GPUs itself; give auto, cuda or cpu")
@@ -57,7 +63,7 @@ def _placed_there(settings: Settings, machines: Cluster) -> Settings:
     return settings.on(*machines.ask(placement, settings.device, settings.dtype, settings.engine, gpus=1))
 
 
-def devices_of(device: str, processes: int | None, jobs: int) -> list[str]:
+def worker_devices(device: str, processes: int | None, jobs: int) -> list[str]:
     """Return the device of each process: the GPUs in turn where any may be used."""
     if device != "cuda":
         return [device] * min(processes or 1, jobs)
@@ -69,32 +75,32 @@ def devices_of(device: str, processes: int | None, jobs: int) -> list[str]:
     return [f"cuda:{number % gpus}" for number in range(min(processes or gpus, jobs))]
 
 
-def _run(jobs: Jobs, recordings: Recordings, pool: Pool, workers: int, log: Log) -> Transcribed:
+def _run(jobs: Jobs, recordings: Recordings, pool: WorkerPool, workers: int, log: RunLog) -> TranscriptionSummary:
     """Let a pool of workers do the jobs; return what became of each, in the order of the jobs."""
     tasks: dict[int, Task] = {}
-    outcomes: dict[int, Done | Failure] = {}
+    outcomes: dict[int, TranscribedFile | FailedFile] = {}
     taken: dict[Path, Path] = {}
     for number, (audio, target) in enumerate(jobs):
         recording = recordings[audio]
         if isinstance(recording, AudioError):
-            outcomes[number] = Failure(audio, str(recording))
+            outcomes[number] = FailedFile(audio, str(recording))
         elif target in taken:
-            outcomes[number] = Failure(audio, same_name(audio, taken[target]))
+            outcomes[number] = FailedFile(audio, duplicate_target(audio, taken[target]))
         else:
             tasks[number], taken[target] = Task(recording, target), audio
             continue
         log.outcome(outcomes[number], 0.0)
     with (
-        meter(sum(task.recording.duration_s for task in tasks.values())) as progress,
-        closing(share_out(tasks, pool, workers, lambda number, at_s: progress.at(at_s, number))) as ended,
+        progress_meter(sum(task.recording.duration_s for task in tasks.values())) as progress,
+        closing(run_tasks(tasks, pool, workers, lambda number, at_s: progress.at(at_s, number))) as ended,
     ):
         for number, outcome in ended:
             audio, target = jobs[number]
             # Workers on other machines know the files by longer names than the user.
-            paths = {"audio": audio} | ({"transcript": target} if isinstance(outcome, Done) else {})
+            paths = {"audio": audio} | ({"transcript": target} if isinstance(outcome, TranscribedFile) else {})
             outcomes[number] = became = replace(outcome, **paths)
             log.outcome(became, tasks[number].recording.duration_s)
             progress.finish(audio.name, tasks[number].recording.duration_s, number)
     ordered = [outcomes[number] for number in sorted(outcomes)]
-    done = tuple(each for each in ordered if isinstance(each, Done))
-    return Transcribed(done, tuple(each for each in ordered if isinstance(each, Failure)))
+    done = tuple(each for each in ordered if isinstance(each, TranscribedFile))
+    return TranscriptionSummary(done, tuple(each for each in ordered if isinstance(each, FailedFile)))

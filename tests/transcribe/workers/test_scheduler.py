@@ -9,13 +9,13 @@ import sys
 import time
 from pathlib import Path
 
+import pool_work
 import pytest
-import shared_out
 
 from lsa_whisper.errors import CheckpointError
-from lsa_whisper.transcribe.files.outcome import Done, Failure
-from lsa_whisper.transcribe.workers.crew import share_out
+from lsa_whisper.transcribe.files.outcome import FailedFile, TranscribedFile
 from lsa_whisper.transcribe.workers.processes import processes
+from lsa_whisper.transcribe.workers.scheduler import run_tasks
 
 TESTS = Path(__file__).resolve().parents[2]
 
@@ -23,8 +23,8 @@ TESTS = Path(__file__).resolve().parents[2]
 def share(tasks, count):
     """Return the outcomes by name, and the seconds that were told of each."""
     told = {}
-    with processes([shared_out.write] * count) as pool:
-        ended = list(share_out(tasks, pool, count, lambda number, at_s: told.setdefault(number, at_s)))
+    with processes([pool_work.write] * count) as pool:
+        ended = list(run_tasks(tasks, pool, count, lambda number, at_s: told.setdefault(number, at_s)))
     assert len({number for number, _ in ended}) == len(ended)
     return {tasks[number].target.stem: outcome for number, outcome in ended}, told
 
@@ -44,20 +44,20 @@ def gone(pid):
 
 
 def test_the_longest_come_first_and_one_process_does_several(tmp_path):
-    tasks = shared_out.tasks(tmp_path, short=1, longest=9, middle=5)
-    tasks[1] = shared_out.tasks(tmp_path, x=0, great=9)[1]  # "longest" would sleep
+    tasks = pool_work.tasks(tmp_path, short=1, longest=9, middle=5)
+    tasks[1] = pool_work.tasks(tmp_path, x=0, great=9)[1]  # "longest" would sleep
     ended, told = share(tasks, 1)
-    names, pids = shared_out.log_of(tmp_path)
+    names, pids = pool_work.log_of(tmp_path)
     assert names == ["great", "middle", "short"] and len(set(pids)) == 1
-    assert all(isinstance(each, Done) for each in ended.values()) and told == {0: 0.5, 1: 4.5, 2: 2.5}
+    assert all(isinstance(each, TranscribedFile) for each in ended.values()) and told == {0: 0.5, 1: 4.5, 2: 2.5}
 
 
 def test_a_death_costs_one_recording_at_most(tmp_path):
-    tasks = shared_out.tasks(tmp_path, deadly=9, once=8, bad=7, a=6, b=5, c=4)
+    tasks = pool_work.tasks(tmp_path, deadly=9, once=8, bad=7, a=6, b=5, c=4)
     ended, _ = share(tasks, 2)
-    assert {name for name, each in ended.items() if isinstance(each, Failure)} == {"deadly", "bad"}
+    assert {name for name, each in ended.items() if isinstance(each, FailedFile)} == {"deadly", "bad"}
     assert "died twice (killed by SIGKILL" in ended["deadly"].reason and "no sound" in ended["bad"].reason
-    names, pids = shared_out.log_of(tmp_path)
+    names, pids = pool_work.log_of(tmp_path)
     assert sorted(names) == sorted(["deadly", "deadly", "once", "once", "bad", "a", "b", "c"])
     tries = [pid for name, pid in zip(names, pids, strict=True) if name in ("deadly", "once")]
     assert len(set(tries)) == 4  # each try in a fresh process
@@ -65,23 +65,23 @@ def test_a_death_costs_one_recording_at_most(tmp_path):
 
 def test_a_model_that_cannot_be_loaded_ends_the_run_and_its_processes(tmp_path):
     with pytest.raises(CheckpointError, match="no such model"):
-        share(shared_out.tasks(tmp_path, long=9, hopeless=8), 2)
+        share(pool_work.tasks(tmp_path, long=9, hopeless=8), 2)
     until(lambda: not multiprocessing.active_children())
 
 
 def test_processes_end_with_the_one_that_started_them(tmp_path):
     code = (
-        "import sys, pathlib, shared_out\nfrom lsa_whisper.transcribe.workers.crew import share_out\n"
+        "import sys, pathlib, pool_work\nfrom lsa_whisper.transcribe.workers.scheduler import run_tasks\n"
         "from lsa_whisper.transcribe.workers.processes import processes\n"
         "if __name__ == '__main__':\n"
-        "    with processes([shared_out.write]) as pool:\n"
-        "        list(share_out(shared_out.tasks(pathlib.Path(sys.argv[1]), long=1), pool, 1, print))\n"
+        "    with processes([pool_work.write]) as pool:\n"
+        "        list(run_tasks(pool_work.tasks(pathlib.Path(sys.argv[1]), long=1), pool, 1, print))\n"
     )
     (tmp_path / "run.py").write_text(code)
     paths = os.pathsep.join([str(TESTS), *sys.path])
     run = subprocess.Popen([sys.executable, tmp_path / "run.py", tmp_path], env=os.environ | {"PYTHONPATH": paths})
     until((tmp_path / "log").exists)
-    _, (worker,) = shared_out.log_of(tmp_path)
+    _, (worker,) = pool_work.log_of(tmp_path)
     run.kill()
     run.wait()
     until(lambda: gone(worker), 10)

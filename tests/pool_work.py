@@ -9,8 +9,8 @@ from pathlib import Path
 
 from lsa_whisper.audio import Recording
 from lsa_whisper.errors import AudioError, CheckpointError
-from lsa_whisper.transcribe.files.outcome import Done
-from lsa_whisper.transcribe.workers.crew import Task
+from lsa_whisper.transcribe.files.outcome import TranscribedFile
+from lsa_whisper.transcribe.workers.scheduler import Task
 
 
 def tasks(folder, **lengths_s):
@@ -35,7 +35,7 @@ def write(recording, target, say):
     if name.startswith("long"):
         time.sleep(60)
     target.write_text(name)
-    return Done(recording.path, target)
+    return TranscribedFile(recording.path, target)
 
 
 def log_of(folder):
