@@ -26,13 +26,13 @@ from benchmarks import result
 from lsa_whisper import chat, manifest
 from lsa_whisper.checkpoint.folder import verify
 from lsa_whisper.checkpoint.untrusted import read_json
+from lsa_whisper.compare_runs import compare_runs
 from lsa_whisper.corpus import read_card
 from lsa_whisper.errors import CorpusError, LsaWhisperError, ManifestError, RecipeError
 from lsa_whisper.finetune import recipe
 from lsa_whisper.labels import Labels
 from lsa_whisper.scoring.groups import Side
 from lsa_whisper.scoring.score import score
-from lsa_whisper.training_runs import read_runs
 from lsa_whisper.transcribe.assembly.confidence import load_calibration
 from lsa_whisper.transcribe.assembly.speaker_turns import read_turns
 from lsa_whisper.transcribe.long_form.partial import Partial
@@ -199,7 +199,7 @@ def reads_json(text: str) -> None:
             lambda: verify(folder),
             lambda: Labels.from_dict(read_json(folder / "lsa_whisper.json")),
             lambda: load_calibration(folder),
-            lambda: read_runs([folder]).table(),
+            lambda: compare_runs([folder]).table(),
         ]
         for read in settings:
             try:

@@ -32,6 +32,7 @@ _CONTEXT.set_forkserver_preload(
         "lsa_whisper.prepare",
         "lsa_whisper.inspection.page",
         "lsa_whisper.evaluate.report",
+        "lsa_whisper.compare_runs.report",
         "lsa_whisper.checkpoint",
         "lsa_whisper.finetune.training.run",
         "lsa_whisper.finetune.training.plot",

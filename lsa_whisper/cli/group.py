@@ -22,6 +22,7 @@ VERBS = {
     "transcribe": "lsa_whisper.transcribe:transcribe",
     "calibrate": "lsa_whisper.transcribe.calibrate:calibrate",
     "evaluate": "lsa_whisper.evaluate:evaluate",
+    "compare-runs": "lsa_whisper.compare_runs:compare_runs",
     "export": "lsa_whisper.checkpoint:export",
     "choose-heads": "lsa_whisper.transcribe.choose_heads:choose_heads",
     "batchalign transcribe": "lsa_whisper.batchalign_engine:transcribe",

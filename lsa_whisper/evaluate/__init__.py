@@ -1,18 +1,17 @@
-"""Scores of transcripts against references: words, disfluencies, language-sample measures, and how sure they are."""
+"""Scores of transcripts against references: words, disfluencies, language-sample measures, and their intervals."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal, overload
 
 from lsa_whisper import chat
 from lsa_whisper.chat import Utterance
 from lsa_whisper.errors import CorpusError, LsaWhisperError
 from lsa_whisper.evaluate.pairing import pair
+from lsa_whisper.evaluate.report_rows import ReportRows
 from lsa_whisper.evaluate.results import Difference, Evaluation
-from lsa_whisper.evaluate.shown import Shown
 from lsa_whisper.scoring import published as modes
 from lsa_whisper.scoring import speakers as who
 from lsa_whisper.scoring.bootstrap import FEWEST_SAMPLES, SAMPLES, Resamples
@@ -25,7 +24,6 @@ from lsa_whisper.scoring.score import Wanted, score
 from lsa_whisper.scoring.system import System
 from lsa_whisper.scoring.timed import COLLAR_MS
 from lsa_whisper.scoring.words import has_marks, mark_from_words
-from lsa_whisper.training_runs import Run, Runs, read_runs
 from lsa_whisper.umask import private_umask
 
 __all__ = [
@@ -34,40 +32,11 @@ __all__ = [
     "Evaluation",
     "FileCounts",
     "FileScores",
-    "Run",
-    "Runs",
     "System",
     "WordErrors",
     "evaluate",
     "normalize",
 ]
-
-
-@overload
-def evaluate(
-    reference: Path,
-    hypotheses: Sequence[Path] = (),
-    *,
-    out: Path | None = None,
-    names: Sequence[str] = (),
-    audio: Path | None = None,
-    samples: int = SAMPLES,
-    collar: int = COLLAR_MS,
-    speakers: bool = False,
-    as_: Sequence[str] = (),
-    compare: Literal[False] = False,
-) -> Evaluation: ...
-
-
-@overload
-def evaluate(
-    reference: Path,
-    hypotheses: Sequence[Path] = (),
-    *,
-    out: Path | None = None,
-    names: Sequence[str] = (),
-    compare: Literal[True],
-) -> Runs: ...
 
 
 @private_umask()
@@ -82,61 +51,47 @@ def evaluate(
     collar: int = COLLAR_MS,
     speakers: bool = False,
     as_: Sequence[str] = (),
-    compare: bool = False,
-) -> Evaluation | Runs:
-    """Return the scores of one or several systems over the same references, or training runs side by side.
+) -> Evaluation:
+    """Return the scores of one or several systems over the same references.
 
-    A reference without a hypothesis counts all its words as left out, and is named in the result.
+    A reference without a hypothesis counts all its words as deleted, and is named in the result.
 
     Args:
         reference: a CHAT file, or a folder of them.
         hypotheses: one CHAT file or folder per system; files are paired with the references by path or stem.
-        out: a folder for ``report.html``, ``report.json`` and, of systems, ``report.md``; made if it is not there.
-        names: one name per system, or per run; their file or folder names when left out.
+        out: a folder for ``report.html``, ``report.json`` and ``report.md``; made if it does not exist.
+        names: one name per system; their file or folder names if left out.
         audio: a folder with the recordings, to be played from the report.
-        samples: how many bootstrap resamples the intervals come from, at least 40.
-        collar: how many milliseconds apart a disfluency may begin in both transcripts and agree in time.
-        speakers: also score who said what (cpWER, tcpWER); needs meeteval.
-        as_: foreign ways to score, each reported apart: see :data:`lsa_whisper.scoring.published.MODES`.
-        compare: all the paths are folders of training runs: lay their curves side by side instead. Only ``out`` and
-            ``names`` go with it.
+        samples: the number of bootstrap resamples for the confidence intervals, at least 40.
+        collar: the largest difference in milliseconds between the onsets of two disfluencies that match in time.
+        speakers: also compute speaker-attributed word error rates (cpWER, tcpWER); needs meeteval.
+        as_: scoring rules of other tools, each reported apart: see :data:`lsa_whisper.scoring.published.MODES`.
 
     Raises:
-        CorpusError: a path does not exist, holds no CHAT, or the names do not fit.
+        CorpusError: a path does not exist, has no CHAT file, or the names do not fit.
         MissingExtraError: a package for ``speakers`` or ``as_`` is not installed.
-        LsaWhisperError: there are too few ``samples``, or ``compare`` was given beside what only transcripts have.
+        LsaWhisperError: there are too few ``samples``.
     """
-    if compare:
-        _refuse_beside_compare(
-            {
-                "--audio": audio is not None,
-                "--samples": samples != SAMPLES,
-                "--collar": collar != COLLAR_MS,
-                "--speakers": speakers,
-                "--as": bool(as_),
-            }
-        )
-        return _compared([Path(reference), *(Path(path) for path in hypotheses)], names, out)
     modes.check(as_)
     if speakers:
         who.check()
-    _check(samples, audio)
+    _check_options(samples, audio)
     wanted = Wanted(rows=out is not None, collar_ms=collar, published=tuple(dict.fromkeys(as_)), speakers=speakers)
     files = pair(Path(reference), [Path(path) for path in hypotheses], names)
     marked = {name: _is_marked(paths.values()) for name, paths in files.hypotheses.items()}
-    tables, totals, shown = {name: FileTable() for name in marked}, dict.fromkeys(marked, Totals()), Shown()
+    tables, totals, report_rows = {name: FileTable() for name in marked}, dict.fromkeys(marked, Totals()), ReportRows()
     for number, (key, path) in enumerate(files.references.items()):  # one at a time: a corpus need not fit in memory
-        said, rows = _read(path), []
+        expected, rows = _read(path), []
         for name, paths in files.hypotheses.items():
-            heard = _read(paths[key], marked=marked[name]) if key in paths else None
-            scores = score(key, said, heard, wanted)
+            hypothesis = _read(paths[key], marked=marked[name]) if key in paths else None
+            scores = score(key, expected, hypothesis, wanted)
             tables[name].append(scores)
             totals[name] += Totals.of(scores)
             rows.append(scores.rows)
-        shown.add(number, rows)
+        report_rows.add(number, rows)
     resamples = Resamples(len(files.references), samples)
     systems = {n: System(n, tables[n], totals[n], resamples, marked[n], tuple(files.unused[n])) for n in marked}
-    evaluation = Evaluation(Path(reference), systems, samples, wanted, shown)
+    evaluation = Evaluation(Path(reference), systems, samples, wanted, report_rows)
     if out is None:
         return evaluation
     from lsa_whisper.evaluate.report import write_reports
@@ -144,35 +99,18 @@ def evaluate(
     return replace(evaluation, report=write_reports(evaluation, Path(out), audio=audio))
 
 
-def _refuse_beside_compare(given: Mapping[str, bool]) -> None:
-    """Raise when an option was given that training runs have no use for."""
-    if idle := [option for option, is_given in given.items() if is_given]:
-        raise LsaWhisperError(
-            f"evaluate --compare lays training runs side by side and scores no transcript; leave out {', '.join(idle)}"
-        )
-
-
-def _check(samples: int, audio: Path | None) -> None:
-    """Raise before hours of scoring what would be wrong after them."""
+def _check_options(samples: int, audio: Path | None) -> None:
+    """Raise for wrong options before scoring, not after it."""
     if samples < FEWEST_SAMPLES:
         raise LsaWhisperError(
-            f"evaluate --samples {samples}: too few to leave out 2.5 % on each side; give {FEWEST_SAMPLES} or more"
+            f"evaluate --samples {samples}: too few for a 95 % interval; give {FEWEST_SAMPLES} or more"
         )
     if audio is not None and not Path(audio).is_dir():
         raise CorpusError(f"{audio}: there is no such folder of recordings; leave it out or correct the path")
 
 
-def _compared(folders: Sequence[Path], names: Sequence[str], out: Path | None) -> Runs:
-    runs = read_runs(folders, names)
-    if out is None:
-        return runs
-    from lsa_whisper.evaluate.report import write_runs
-
-    return replace(runs, report=write_runs(runs, Path(out)))
-
-
 def _is_marked(paths: Collection[str]) -> bool:
-    """Return whether a system wrote a disfluency mark in any of its files (or wrote none at all)."""
+    """Return whether any file of a system has a disfluency mark (true also of a system without files)."""
     return not paths or any(has_marks(chat.read(path).utterances) for path in paths)
 
 
@@ -183,5 +121,5 @@ def _read(path: str, *, marked: bool = True) -> Side:
 
 
 def _marked(utterance: Utterance) -> Utterance:
-    """Return ``utterance`` marked from its words, its word times kept."""
+    """Return ``utterance`` with disfluencies marked from its words; its word times are kept."""
     return replace(mark_from_words(utterance), tiers=utterance.tiers)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from lsa_whisper.evaluate.cells import ERROR_HEADS, error_cells, head_cells, percent
 from lsa_whisper.evaluate.glossary import CLASSES
 from lsa_whisper.evaluate.results import Evaluation
-from lsa_whisper.evaluate.table import COUNTED, Entry, Table, counted, head
-from lsa_whisper.evaluate.text import percent
+from lsa_whisper.page.tables import ReportTable, TableCell
 from lsa_whisper.scoring.confusion import NOTHING_THERE, PLAIN
 from lsa_whisper.scoring.disfluency import SCORED
 from lsa_whisper.scoring.groups import order
@@ -29,7 +29,7 @@ _OTHERS = {
 }
 
 
-def breakdowns(evaluation: Evaluation) -> Iterator[Table]:
+def breakdowns(evaluation: Evaluation) -> Iterator[ReportTable]:
     """Yield the tables by group, of what was made up, of speakers, and of every foreign mode asked for."""
     systems = list(evaluation.systems.values())
     for group, (title, lead, name) in _GROUPS.items():
@@ -41,46 +41,46 @@ def breakdowns(evaluation: Evaluation) -> Iterator[Table]:
         yield _published(systems, mode)
 
 
-def confusions(systems: Sequence[System]) -> Iterator[Table]:
+def confusions(systems: Sequence[System]) -> Iterator[ReportTable]:
     """Yield the disfluency confusion matrix of each system."""
     for system in systems:
         counts = system.confusion
         used = [kind.value for kind in SCORED if any(kind.value in pair for pair in counts)]
         if not used:
             continue
-        titles = {kind.value: Entry(CLASSES[kind][0], hover=CLASSES[kind][1]) for kind in SCORED}
-        titles |= {name: Entry(name.capitalize(), hover=text) for name, text in _OTHERS.items()}
+        titles = {kind.value: TableCell(CLASSES[kind][0], hover=CLASSES[kind][1]) for kind in SCORED}
+        titles |= {name: TableCell(name.capitalize(), hover=text) for name, text in _OTHERS.items()}
         rows = [
             (titles[said], *(_count(counts[said, heard], said == heard) for heard in (*used, *_OTHERS)))
             for said in (*used, *_OTHERS)
         ]
         name = f": {system.name}" if len(systems) > 1 else ""
-        yield Table(
+        yield ReportTable(
             f"What disfluencies are taken for{name}",
             "Rows: what the reference has. Columns: what the system has at the same words. The diagonal is right in "
             "kind; how much of it is right in full is in the table above.",
-            (Entry("Reference"), *(titles[heard] for heard in (*used, *_OTHERS))),
+            (TableCell("Reference"), *(titles[heard] for heard in (*used, *_OTHERS))),
             tuple(rows),
             matrix=True,
         )
 
 
-def _count(count: int, right: bool) -> Entry:
-    return Entry(f"{count:,}" if count else "", right=right and count > 0)
+def _count(count: int, correct: bool) -> TableCell:
+    return TableCell(f"{count:,}" if count else "", correct=correct and count > 0)
 
 
-def _grouped(systems: Sequence[System], group: str, title: str, lead: str, name: str) -> Table:
+def _grouped(systems: Sequence[System], group: str, title: str, lead: str, name: str) -> ReportTable:
     found = [system.word_errors_by(group) for system in systems]
     labels = sorted({label for errors in found for label in errors}, key=order)
     rows = [
-        (Entry(label), Entry(system.name), *counted(errors[label]))
+        (TableCell(label), TableCell(system.name), *error_cells(errors[label]))
         for label in labels
         for system, errors in zip(systems, found, strict=True)
     ]
-    return Table(title, lead, head(name, "System", *COUNTED), tuple(rows))
+    return ReportTable(title, lead, head_cells(name, "System", *ERROR_HEADS), tuple(rows))
 
 
-def _made_up(systems: Sequence[System]) -> Table:
+def _made_up(systems: Sequence[System]) -> ReportTable:
     rows = []
     for system in systems:
         found = system.hallucinations
@@ -92,41 +92,41 @@ def _made_up(systems: Sequence[System]) -> Table:
             f"{found.runs:,} ({percent(found.share_with_runs)})",
             f"{found.looped_words:,}",
         )
-        rows.append((Entry(system.name), *(Entry(text) for text in texts)))
+        rows.append((TableCell(system.name), *(TableCell(text) for text in texts)))
     columns = "Added where nobody spoke", "Minutes without speech", "Per minute", "Utterances with a run"
-    return Table(
+    return ReportTable(
         "Words that nobody said",
         "Speech recognizers can write fluent sentences into silence, or go round in a loop.",
-        head("System", *columns, "Words in loops"),
+        head_cells("System", *columns, "Words in loops"),
         tuple(rows),
     )
 
 
-def _who(systems: Sequence[System]) -> Table:
+def _who(systems: Sequence[System]) -> ReportTable:
     rows = [
         (
-            Entry(s.name),
-            Entry(f"{s.speakers.cp_words:,}"),
-            Entry(percent(s.speakers.cp)),
-            Entry(percent(s.speakers.tcp)),
+            TableCell(s.name),
+            TableCell(f"{s.speakers.cp_words:,}"),
+            TableCell(percent(s.speakers.cp)),
+            TableCell(percent(s.speakers.tcp)),
         )
         for s in systems
     ]
-    return Table(
+    return ReportTable(
         "Who said what",
         "Word errors that count a word ascribed to the wrong speaker (by meeteval). xxx is left out on both sides.",
-        head("System", "Words", "cpWER", "tcpWER"),
+        head_cells("System", "Words", "cpWER", "tcpWER"),
         tuple(rows),
     )
 
 
-def _published(systems: Sequence[System], mode: str) -> Table:
-    rows = [(Entry(system.name), *counted(system.published_errors(mode))) for system in systems]
+def _published(systems: Sequence[System], mode: str) -> ReportTable:
+    rows = [(TableCell(system.name), *error_cells(system.published_errors(mode))) for system in systems]
     about = MODES[mode]
-    return Table(
+    return ReportTable(
         about.title,
         f"Rules of others, not to be compared with any other figure here. {about.rules} It says nothing of "
         f"{about.tells_nothing_of}.",
-        head("System", *COUNTED),
+        head_cells("System", *ERROR_HEADS),
         tuple(rows),
     )

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from lsa_whisper.audio import AUDIO_SUFFIXES
 from lsa_whisper.errors import CorpusError
+from lsa_whisper.page.text import column_names
 
 _SELDOM_PLAYED = {".aif", ".aiff", ".mov"}
 """What hardly any browser plays, so that another recording of the same name is better to link to."""
@@ -39,7 +40,7 @@ def pair(reference: Path, hypotheses: Sequence[Path], names: Sequence[str] = ())
     references = _chat_files(reference, "reference")
     found: dict[str, dict[str, str]] = {}
     unused: dict[str, list[Path]] = {}
-    for name, path in zip(system_names(hypotheses, names, "system"), hypotheses, strict=True):
+    for name, path in zip(column_names(hypotheses, names, noun="system", command="evaluate"), hypotheses, strict=True):
         files = _chat_files(path, "hypothesis")
         if reference.is_file() and path.is_file():
             found[name], unused[name] = {next(iter(references)): str(path)}, []
@@ -103,32 +104,3 @@ def _matched(references: dict[str, str], files: dict[str, str]) -> tuple[dict[st
             matched[key] = files[same[0]]
     used = set(matched.values())
     return matched, [Path(path) for path in files.values() if path not in used]
-
-
-def system_names(paths: Sequence[Path], names: Sequence[str], kind: str) -> list[str]:
-    """Return one name per path: those given, else the file or folder names, with the folder above if alike.
-
-    Args:
-        paths: of the hypotheses, or of training runs.
-        names: those given, in the order of the paths; none, or one for each.
-        kind: what the paths are, for what is said of wrong names: ``system`` or ``run``.
-
-    Raises:
-        CorpusError: there are more or fewer names than paths, or two are the same.
-    """
-    if names and len(names) != len(paths):
-        counts = f"{_number(len(names), 'name')} for {_number(len(paths), kind)}"
-        raise CorpusError(f"evaluate: {counts}; give one name for each")
-    if names:
-        if len(set(names)) != len(names):
-            raise CorpusError(f"evaluate: two {kind}s have the same name ({', '.join(names)}); give each its own")
-        return list(names)
-    short = [path.resolve().stem if path.is_file() else path.resolve().name for path in paths]
-    if len(set(short)) == len(short):
-        return short
-    longer = [f"{path.resolve().parent.name}/{name}" for path, name in zip(paths, short, strict=True)]
-    return longer if len(set(longer)) == len(longer) else [f"{n}-{name}" for n, name in enumerate(short, 1)]
-
-
-def _number(count: int, noun: str) -> str:
-    return f"{count} {noun}{'s' * (count != 1)}"

@@ -9,9 +9,10 @@ from itertools import combinations
 from pathlib import Path
 
 from lsa_whisper.chat import Disfluency
+from lsa_whisper.evaluate.cells import percent
 from lsa_whisper.evaluate.glossary import CLASSES
-from lsa_whisper.evaluate.shown import Shown
-from lsa_whisper.evaluate.text import columns, listed, percent
+from lsa_whisper.evaluate.report_rows import ReportRows
+from lsa_whisper.page.text import join_names, text_table
 from lsa_whisper.scoring.bootstrap import Interval
 from lsa_whisper.scoring.disfluency import SCORED
 from lsa_whisper.scoring.metrics import METRICS, Metric
@@ -77,7 +78,7 @@ class Evaluation:
     samples: int
     wanted: Wanted = field(default_factory=Wanted)
     """What was counted beside the usual."""
-    shown: Shown = field(default_factory=Shown)
+    rows: ReportRows = field(default_factory=ReportRows)
     """The aligned utterances, when a report was asked for."""
     report: Path | None = None
     """The HTML report, when one was written."""
@@ -112,7 +113,7 @@ class Evaluation:
         for mode in self.wanted.published:
             shown = (percent(system.published_errors(mode).rate) for system in self._all)
             rows.append([f"not ours: {MODES[mode].title}", *shown])
-        return "\n".join([columns([["", *self.systems], *rows]), *self.remarks(), *self.judgements()])
+        return "\n".join([text_table([["", *self.systems], *rows]), *self.remarks(), *self.judgements()])
 
     @property
     def _all(self) -> list[System]:
@@ -129,7 +130,8 @@ class Evaluation:
         """Yield what a reader of the numbers has to know, in plain sentences."""
         for system in self._all:
             if system.missing:
-                yield f"{system.name}: no transcript for {listed(system.missing)}; all their words count as left out"
+                missing = join_names(system.missing)
+                yield f"{system.name}: no transcript for {missing}; all their words count as deleted"
             if system.unused:
                 yield f"{system.name}: {len(system.unused)} transcript(s) without a reference were not scored"
             if not system.marked:
@@ -155,4 +157,5 @@ class Evaluation:
         """Yield in plain sentences which system is better in what."""
         for (metric, name), shown in self.better_in.items():
             figures = f" ({shown[0]})" if len(self.systems) == 2 else ""
-            yield f"{name} is better in “{metric.title.lower()}” than {listed([d.worse(name) for d in shown])}{figures}"
+            others = join_names([d.worse(name) for d in shown])
+            yield f"{name} is better in “{metric.title.lower()}” than {others}{figures}"

@@ -1,7 +1,7 @@
-"""The look that all our HTML pages share: a palette, a base style, and how templates are filled in.
+"""What all HTML pages share: the palette, the base style, templates, tables and figures.
 
-A page's own style includes ``light.css.jinja`` and ``dark.css.jinja`` where it says when each holds, then
-``base.css.jinja``, and adds what only it needs.
+A page's own style includes ``light.css.jinja`` and ``dark.css.jinja`` where each applies, then ``base.css.jinja``, and
+adds its own rules. Reports of evaluations and of training runs share ``report.css.jinja`` and ``macros.html.jinja``.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 def templates(package: str) -> Environment:
-    """Return the templates of ``package``, which may include those of this room.
+    """Return the templates of ``package``, which may include those of this one.
 
-    Whatever they show is escaped, for transcripts and file names may hold anything.
+    All values are escaped: transcripts and file names may contain any character.
     """
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 

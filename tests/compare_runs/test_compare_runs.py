@@ -4,8 +4,8 @@ import pytest
 from click.testing import CliRunner
 
 from lsa_whisper.cli import main
-from lsa_whisper.errors import CorpusError, LsaWhisperError
-from lsa_whisper.evaluate import evaluate
+from lsa_whisper.compare_runs import compare_runs
+from lsa_whisper.errors import CorpusError
 
 EVIL = "<script>alert(1)</script>"
 
@@ -36,7 +36,7 @@ def two(tmp_path):
 
 
 def test_the_best_of_each_curve_and_what_differs(two):
-    runs = evaluate(two[0], [two[1]], compare=True)
+    runs = compare_runs(two)
     first, second = runs.runs
     assert (first.steps, second.steps) == (30, 20)
     assert first.best("eval_wer_verbatim") == (20, 0.4), "the lowest"
@@ -44,17 +44,17 @@ def test_the_best_of_each_curve_and_what_differs(two):
     assert first.best("loss") == (30, 1.0) and second.best("eval_wer_verbatim") is None
     assert first.best("grad_norm") is None, "no size of a gradient is better than another"
     assert runs.keys == ["loss", "eval_wer_verbatim", "eval_disfluency_f1", "grad_norm"]
-    assert runs.unlike == ["training.learning_rate"]
-    assert "second: was never evaluated" in runs.table() and "0.4 (step 20)" in runs.table()
+    assert runs.recipe_differences == ["training.learning_rate"]
+    assert "second: was not evaluated" in runs.table() and "0.4 (step 20)" in runs.table()
 
 
 def test_the_report_draws_a_line_per_run_and_curve(two, tmp_path):
-    runs = evaluate(two[0], [two[1]], compare=True, names=["one", EVIL], out=tmp_path / "report")
+    runs = compare_runs(two, names=["one", EVIL], out=tmp_path / "report")
     page = runs.report.read_text("utf-8")
     assert page.count("<polyline") == 6, "loss and gradient of both, two evaluations of the first"
     assert page.count("<script") == 1 and "&lt;script&gt;alert(1)" in page
     assert "training.learning_rate" in page and "training.warmup" not in page
-    assert "Everything else is the same in all finished runs." in page
+    assert "All other settings are the same in all finished runs." in page
     assert "http" not in page
     record = json.loads((tmp_path / "report" / "report.json").read_text("utf-8"))
     assert record["runs"][0]["curves"]["loss"] == [[10, 3.0], [20, 2.0], [30, 1.0]]
@@ -64,7 +64,7 @@ def test_a_run_that_goes_on_is_read_as_far_as_it_is(two, tmp_path):
     going = run(tmp_path / "third.unfinished", [3.0, 2.0])
     with (going / "curve.jsonl").open("a") as file:
         file.write('{"step": 10, "loss": 2.9}\n{"step": 30, "lo')
-    runs = evaluate(tmp_path / "third", compare=True)
+    runs = compare_runs([tmp_path / "third"])
     assert runs.runs[0].curves["loss"] == [(10, 2.9), (20, 2.0)], "after a resume the later value counts"
     assert "third: not finished" in runs.table()
 
@@ -73,7 +73,7 @@ def test_what_is_no_number_is_no_point_of_a_curve(tmp_path):
     folder = run(tmp_path / "run", [3.0])
     with (folder / "curve.jsonl").open("a") as file:
         file.write('{"step": 20, "loss": NaN, "note": "warm"}\n{"step": 30, "loss": 1.0}\n')
-    curves = evaluate(folder, compare=True).runs[0].curves
+    curves = compare_runs([folder]).runs[0].curves
     assert curves["loss"] == [(10, 3.0), (30, 1.0)] and "note" not in curves
 
 
@@ -84,10 +84,10 @@ def test_wrong_folders_are_one_clear_sentence(two, tmp_path):
     for folder, said in (
         ("nowhere", "no such training run"),
         ("empty", "no curve.jsonl"),
-        ("broken", "1: is no logged step"),
+        ("broken", "1: is not a logged step"),
     ):
         with pytest.raises(CorpusError, match=said):
-            evaluate(tmp_path / folder, compare=True)
+            compare_runs([tmp_path / folder])
 
 
 @pytest.mark.parametrize(
@@ -95,18 +95,15 @@ def test_wrong_folders_are_one_clear_sentence(two, tmp_path):
 )
 def test_names_are_of_runs(two, names, said):
     with pytest.raises(CorpusError, match=said):
-        evaluate(two[0], [two[1]], names=names, compare=True)
+        compare_runs(two, names=names)
 
 
-def test_what_only_transcripts_have_is_refused(two, tmp_path):
-    words = ["evaluate", "--compare", str(two[0]), "--as", "whisper", "--speakers", "--audio", str(tmp_path)]
-    result = CliRunner().invoke(main, [*words, "--samples", "50", "--collar", "9"])
-    assert result.exit_code == 1 and "leave out --audio, --samples, --collar, --speakers, --as" in result.stderr
-    with pytest.raises(LsaWhisperError, match=r"leave out --collar$"):
-        evaluate(two[0], compare=True, collar=0)
+def test_no_run_is_one_clear_sentence():
+    with pytest.raises(CorpusError, match="needs at least one training run"):
+        compare_runs([])
 
 
 def test_the_command(two, tmp_path):
-    words = ["evaluate", "--compare", *(str(folder) for folder in two), "-o", str(tmp_path / "out")]
+    words = ["compare-runs", *(str(folder) for folder in two), "-o", str(tmp_path / "out")]
     result = CliRunner().invoke(main, words, catch_exceptions=False)
     assert result.exit_code == 0 and "first" in result.output and (tmp_path / "out" / "report.html").is_file()

@@ -12,7 +12,7 @@ from lsa_whisper.chat import Disfluency, Participant
 from lsa_whisper.cli import main
 from lsa_whisper.errors import CorpusError, LsaWhisperError
 from lsa_whisper.evaluate import evaluate
-from lsa_whisper.evaluate.figures import figures
+from lsa_whisper.evaluate.plots import evaluation_plots
 from lsa_whisper.evaluate.tables import tables
 from lsa_whisper.scoring.metrics import METRICS
 from lsa_whisper.timespan import TimeSpan
@@ -84,7 +84,7 @@ def test_the_diagonal_of_the_confusions_is_marked_as_right(corpus):
     found = tables(evaluate(corpus / "reference", [corpus / "perfect"]))
     (matrix,) = (table for table in found if table.matrix)
     cells = [cell for row in matrix.rows for cell in row[1:] if cell.text]
-    assert cells and all(cell.right and not cell.hover for cell in cells)
+    assert cells and all(cell.correct and not cell.hover for cell in cells)
 
 
 def test_that_nobody_is_better_is_said(corpus):
@@ -174,11 +174,11 @@ def test_systems_are_not_compared_over_classes_that_one_of_them_cannot_write(cor
 
 def test_the_figures_of_rates_have_the_reference_at_one_place_for_every_system(corpus):
     evaluation = evaluate(corpus / "reference", [corpus / "perfect", without_marks(corpus)])
-    for figure in figures(evaluation)[-2:]:
+    for figure in evaluation_plots(evaluation)[-2:]:
         said = [mark.text.partition(": ")[2].partition(" / ")[0] for mark in figure.marks]
         assert len(said) == 16 and said[:8] == said[8:] and "every class" in figure.hover
     # s0: two fillers, a repetition, a revision and a fragment, beside 13 meant words
-    assert "perfect, s0: 38.5 / 38.5" in {mark.text for mark in figures(evaluation)[-1].marks}
+    assert "perfect, s0: 38.5 / 38.5" in {mark.text for mark in evaluation_plots(evaluation)[-1].marks}
 
 
 @pytest.mark.parametrize("samples", [-1, 0, 39])

@@ -10,6 +10,7 @@ import pytest
 
 from lsa_whisper import chat
 from lsa_whisper.chat import Participant
+from lsa_whisper.compare_runs import compare_runs
 from lsa_whisper.evaluate import evaluate
 from lsa_whisper.timespan import TimeSpan
 
@@ -155,7 +156,7 @@ def runs(tmp_path_factory):
     folder = tmp_path_factory.mktemp("run")
     logged = [{"step": n * 1000, "loss": 1.2345e-5 * n, "eval_wer_verbatim": 1 / n} for n in range(1, 20)]
     (folder / "curve.jsonl").write_text("".join(json.dumps(line) + "\n" for line in logged))
-    return evaluate(folder, compare=True, out=folder / "out").report.as_uri()
+    return compare_runs([folder], out=folder / "out").report.as_uri()
 
 
 @pytest.mark.parametrize("what", ["report", "runs"])

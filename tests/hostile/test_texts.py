@@ -14,7 +14,7 @@ from lsa_whisper import manifest
 from lsa_whisper.corpus import read_card
 from lsa_whisper.errors import CheckpointError, CorpusError, LsaWhisperError, ManifestError, RecipeError
 from lsa_whisper.finetune import recipe
-from lsa_whisper.training_runs import read_runs
+from lsa_whisper.training_runs import read_run
 from lsa_whisper.transcribe.assembly.confidence import load_calibration
 from lsa_whisper.transcribe.assembly.speaker_turns import read_turns
 from lsa_whisper.transcribe.long_form.partial import Partial
@@ -106,7 +106,7 @@ def test_json_beside_models_and_runs(tmp_path, name):
     with pytest.raises(CheckpointError):
         load_calibration(tmp_path)
     with pytest.raises(CorpusError):
-        read_runs([tmp_path])
+        read_run(tmp_path)
     partial = Partial(tmp_path / "a.cha", "0" * 16)
     partial.path.write_text(f"{BOMBS[name]}\n")
     assert partial.read() == []

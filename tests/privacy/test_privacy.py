@@ -114,7 +114,7 @@ def everything(corpus, tmp_path_factory):
         ["finetune", place / "r.yaml"],
         [*transcribe, "--log", out / "logs" / "t.tsv", *formats],
         ["evaluate", corpus, out / "hyp", "-o", out / "report"],
-        ["evaluate", "--compare", out / "model", "-o", out / "compare"],
+        ["compare-runs", out / "model", "-o", out / "compare"],
         ["export", out / "model", "-o", out / "exported"],
         ["doctor", "--folder", place],
         ["transcribe", corpus, "--model", "owner-that-is-not/whisper", "-o", out / "never"],

@@ -8,7 +8,7 @@ import pytest
 from lsa_whisper import chat
 from lsa_whisper.chat import Disfluency, Participant
 from lsa_whisper.evaluate import evaluate
-from lsa_whisper.evaluate.shown import Shown
+from lsa_whisper.evaluate.report_rows import ReportRows
 from lsa_whisper.scoring.counts import ByLabel, WordErrors
 from lsa_whisper.scoring.file_scores import FileCounts, Totals
 from lsa_whisper.scoring.file_table import FileTable
@@ -102,7 +102,7 @@ def test_a_file_takes_less_than_two_kilobytes(scores):
 
 
 def test_of_many_utterances_the_worst_are_shown_in_their_order():
-    shown = Shown(most=3)
+    shown = ReportRows(most=3)
     heard = ["um I want it .", "the cat .", "no .", "yes .", "yes ."]
     said = ["I want it .", "the dog ran away .", "yes .", "yes .", "no way ."]
     for number, (reference, hypothesis) in enumerate(zip(said, heard, strict=True)):
@@ -112,10 +112,10 @@ def test_of_many_utterances_the_worst_are_shown_in_their_order():
 
 
 def test_utterances_without_a_word_are_not_shown_and_systems_may_lack_one():
-    shown = Shown()
+    shown = ReportRows()
     shown.add(0, [score("f", side(["&=laughs .", "yes ."]), side(["yes ."])).rows])
     assert [row[4] for row in shown.rows] == ["yes ."]
-    shown = Shown()
+    shown = ReportRows()
     silent = Side((), {})
     shown.add(0, [score("f", silent, side(["hello you ."])).rows, score("f", silent, silent).rows])
     assert shown.rows[0][5] == [[2, 0, [["", "hello", "i", -1, -1], ["", "you", "i", -1, -1]]], [0, 0, []]]

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lsa_whisper.scoring import normalize
+from lsa_whisper.scoring.normalize import normalize
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from lsa_whisper.errors import ManifestError, MissingExtraError, RecipeError
 from lsa_whisper.finetune.recipe import Recipe
 from lsa_whisper.finetune.training.dev_scores import Scorer, Windows, Writer
 from lsa_whisper.labels import Labels
-from lsa_whisper.training_runs import rises
+from lsa_whisper.training_runs import higher_is_better
 
 SAMPLES, TENSORBOARD = "samples.jsonl", "tensorboard"
 
@@ -84,7 +84,7 @@ def watch_arguments(recipe: Recipe) -> dict[str, Any]:
     return steps | {
         "load_best_model_at_end": True,
         "metric_for_best_model": f"eval_{wanted.metric}",
-        "greater_is_better": rises(wanted.metric),
+        "greater_is_better": higher_is_better(wanted.metric),
     }
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from lsa_whisper.atomic_write import atomic_file
-from lsa_whisper.training_runs import Run, read_runs, title
+from lsa_whisper.training_runs import Run, curve_title, read_run
 
 _LOSSES = ("loss", "eval_loss", "eval_elsewhere_loss")
 
@@ -16,7 +16,7 @@ def plot_curves(folder: Path, out: Path) -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    run = read_runs([folder]).runs[0]
+    run = read_run(folder)
     losses = [key for key in _LOSSES if key in run.curves]
     scores = sorted(key for key in run.curves if key.startswith("eval_") and key not in _LOSSES)
     panels = [("nats per token", losses)] + ([("rate", scores)] if scores else [])
@@ -31,7 +31,7 @@ def plot_curves(folder: Path, out: Path) -> None:
 def _draw(axes: Any, run: Run, keys: list[str], unit: str) -> None:
     for key in keys:
         steps, values = zip(*run.curves[key], strict=True)
-        axes.plot(steps, values, marker="." if len(steps) < 40 else None, label=title(key))
+        axes.plot(steps, values, marker="." if len(steps) < 40 else None, label=curve_title(key))
     axes.set(xlabel="optimiser step", ylabel=unit)
     axes.grid(alpha=0.3)
     axes.legend(fontsize="small")

@@ -13,7 +13,7 @@ from lsa_whisper.errors import ManifestError, RecipeError
 from lsa_whisper.finetune import finetune
 from lsa_whisper.finetune.training.dev_scores import Scorer, Windows, Writer
 from lsa_whisper.labels import Labels
-from lsa_whisper.training_runs import read_runs
+from lsa_whisper.training_runs import read_run
 
 SCORES = ("loss", "wer_verbatim", "wer_fluent", "disfluency_f1")
 
@@ -49,7 +49,7 @@ def test_scores_curves_samples_and_picture(run, windows):
     assert (out / "curve.png").read_bytes()[:4] == b"\x89PNG"
     assert list((out / "tensorboard").iterdir())
     assert any("wer_verbatim" in line for line in lines)
-    assert read_runs([out]).runs[0].best("eval_wer_verbatim") is not None
+    assert read_run(out).best("eval_wer_verbatim") is not None
 
 
 def test_loss_on_the_development_set_is_exact_however_it_is_cut(run):

@@ -1,0 +1,117 @@
+"""The aligned utterances of a report, compact enough for the page to draw them while it is scrolled."""
+
+from __future__ import annotations
+
+import heapq
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from lsa_whisper.chat import Disfluency
+from lsa_whisper.evaluate.glossary import CLASSES
+from lsa_whisper.evaluate.pairing import find_audio
+from lsa_whisper.scoring.cells import Cell, Row
+
+MOST_ROWS = 5000
+CLASS_ORDER = list(Disfluency)
+
+
+class ReportRows:
+    """The utterances that a report shows: the ``most`` with the most errors in any system, earlier ones first.
+
+    Only these are kept in memory, so that a corpus need not fit there.
+    """
+
+    def __init__(self, most: int = MOST_ROWS) -> None:
+        self._most = most
+        self._added = 0
+        self._kept: list[tuple[int, int, list[Any]]] = []
+
+    def add(self, file: int, systems: Sequence[Sequence[Row]]) -> None:
+        """Add the utterances of the ``file``-th file, as aligned with each system's transcript."""
+        for aligned in _per_utterance(systems):
+            scored = [_errors_and_cells(row) for row in aligned]
+            row = [file, *_speaker_times_text(next(row for row in aligned if row)), scored]
+            entry = max(errors for errors, *_ in scored), -self._added, row
+            self._added += 1
+            if len(self._kept) < self._most:
+                heapq.heappush(self._kept, entry)
+            else:
+                heapq.heappushpop(self._kept, entry)
+
+    @property
+    def rows(self) -> list[list[Any]]:
+        """The utterances in order, as plain JSON values.
+
+        Each is ``[file, speaker, start_s, end_s, CHAT text, [per system: [errors, words, cells]]]`` with cells
+        ``[reference, hypothesis, operation, reference class, hypothesis class]`` (classes index :data:`CLASS_ORDER`,
+        -1 = none).
+        """
+        return [row for _, _, row in sorted(self._kept, key=lambda entry: -entry[1])]
+
+    @property
+    def left_out(self) -> int:
+        """The number of utterances that are not among the rows."""
+        return self._added - len(self._kept)
+
+
+def page_data(
+    systems: Sequence[str], keys: Sequence[str], rows: ReportRows, out: Path, audio: Path | None
+) -> dict[str, Any]:
+    """Return what the page's script draws utterances from, as plain JSON values.
+
+    Args:
+        systems: the names of the systems.
+        keys: the keys of all files.
+        rows: the utterances to show.
+        out: the folder of the report, from which links to recordings start.
+        audio: the folder of the recordings, if any.
+    """
+    recordings = {} if audio is None else find_audio(audio, keys)
+    return {
+        "systems": list(systems),
+        "classes": [[kind.value, CLASSES[kind][0]] for kind in CLASS_ORDER],
+        "files": [[key, _link(recordings.get(key), out)] for key in keys],
+        "rows": rows.rows,
+        "left_out": rows.left_out,
+    }
+
+
+def _link(recording: Path | None, out: Path) -> str | None:
+    """Return a link relative to the report's folder, which stays valid if both are moved together."""
+    if recording is None:
+        return None
+    try:
+        return quote(Path(os.path.relpath(recording.resolve(), out.resolve())).as_posix())
+    except ValueError:  # on Windows, another drive
+        return recording.resolve().as_uri()
+
+
+def _per_utterance(systems: Sequence[Sequence[Row]]) -> list[list[Row | None]]:
+    """Return, per reference utterance of one file that has any word, its alignment with every system."""
+    found: dict[int, list[Row | None]] = {}
+    for position, rows in enumerate(systems):
+        for row in rows:
+            if row.cells:
+                found.setdefault(row.utterance, [None] * len(systems))[position] = row
+    return [rows for _, rows in sorted(found.items())]
+
+
+def _speaker_times_text(row: Row) -> list[Any]:
+    times = (None, None) if row.span is None else (row.span.start_ms / 1000, row.span.end_ms / 1000)
+    return [row.speaker, *times, row.text]
+
+
+def _errors_and_cells(row: Row | None) -> list[Any]:
+    if row is None:
+        return [0, 0, []]
+    return [row.errors.errors, row.errors.reference_words, [_cell(cell) for cell in row.cells]]
+
+
+def _cell(cell: Cell) -> list[Any]:
+    classes = (
+        -1 if kind is None else CLASS_ORDER.index(kind) for kind in (cell.reference_class, cell.hypothesis_class)
+    )
+    return [cell.reference, cell.hypothesis, cell.operation, *classes]

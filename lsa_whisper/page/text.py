@@ -1,0 +1,60 @@
+"""Lists and tables as plain text, and the names of a report's columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from lsa_whisper.errors import CorpusError
+
+
+def join_names(names: Sequence[str], limit: int = 5) -> str:
+    """Return the first ``limit`` names, and the number of the others.
+
+    >>> join_names(["a", "b", "c"], limit=2)
+    'a, b and 1 more'
+    """
+    rest = len(names) - limit
+    return ", ".join(names[:limit]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def text_table(rows: Sequence[Sequence[str]]) -> str:
+    """Return rows of equal length as lines with aligned columns.
+
+    >>> print(text_table([["", "a"], ["words", "1"]]))
+           a
+    words  1
+    """
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    lines = ("  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)) for row in rows)
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def column_names(paths: Sequence[Path], names: Sequence[str], *, noun: str, command: str) -> list[str]:
+    """Return one distinct name per path: the given ones, else file or folder names, with their parents if needed.
+
+    Args:
+        paths: transcripts of systems, or folders of training runs.
+        names: none, or one for each path, in order.
+        noun: what a path is, for error messages: ``system`` or ``run``.
+        command: the command, for error messages.
+
+    Raises:
+        CorpusError: the number of names differs from that of the paths, or two names are the same.
+    """
+    if names and len(names) != len(paths):
+        counts = f"{_count(len(names), 'name')} for {_count(len(paths), noun)}"
+        raise CorpusError(f"{command}: {counts}; give one name for each")
+    if names:
+        if len(set(names)) != len(names):
+            raise CorpusError(f"{command}: two {noun}s have the same name ({', '.join(names)}); give each its own")
+        return list(names)
+    short = [path.resolve().stem if path.is_file() else path.resolve().name for path in paths]
+    if len(set(short)) == len(short):
+        return short
+    longer = [f"{path.resolve().parent.name}/{name}" for path, name in zip(paths, short, strict=True)]
+    return longer if len(set(longer)) == len(longer) else [f"{n}-{name}" for n, name in enumerate(short, 1)]
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' * (number != 1)}"
