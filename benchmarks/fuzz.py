@@ -35,7 +35,7 @@ from lsa_whisper.scoring.groups import Side
 from lsa_whisper.scoring.score import score
 from lsa_whisper.transcribe.assembly.confidence import load_calibration
 from lsa_whisper.transcribe.assembly.speaker_turns import read_turns
-from lsa_whisper.transcribe.long_form.partial import Partial
+from lsa_whisper.transcribe.long_form.partial import PartialDecoding
 
 MARKS = (
     r"[/] [//] [///] [/-] [/?] [x~3] [:~a~b] [*] [+~x] < > (.) (1:05.) &-um &+b &~x &=laughs xxx www 0 . ? ! +... +/."
@@ -109,7 +109,7 @@ TEXTGRID = [
 TEXTGRID = [piece.replace("~", " ") for piece in TEXTGRID]
 ROW = {"audio_filepath": "a.wav", "offset": 0.5, "duration": 2, "text": "no", "split": "train", "extra": None}
 KEYS = ["labels", "style", "version", "roles", "model_type", "slope", "intercept", "words", "step", "loss", "recipe"]
-KEYS += ["provenance", "auto_map", "pieces", "timed", "d_model", "encoder_layers", "vocab_size"]
+KEYS += ["provenance", "auto_map", "segments", "timed", "d_model", "encoder_layers", "vocab_size"]
 JSON = [
     *"{}[],:",
     *(json.dumps(key) for key in KEYS),
@@ -206,7 +206,7 @@ def reads_json(text: str) -> None:
                 read()
             except LsaWhisperError:
                 continue
-        partial = Partial(folder / "a.cha", "0" * 16)
+        partial = PartialDecoding(folder / "a.cha", "0" * 16)
         partial.path.write_text(f"{text}\n", "utf-8", "replace")
         partial.read()
 

@@ -61,7 +61,7 @@ def killed_half_way(options: argparse.Namespace, audio: Path, out: Path, windows
     kept = 0
     while running.poll() is None and kept < windows / 2:
         time.sleep(0.2)
-        kept = sum(path.read_bytes().count(b'"pieces"') for path in out.glob(".*.windows.jsonl"))
+        kept = sum(path.read_bytes().count(b'"segments"') for path in out.glob(".*.windows.jsonl"))
     running.send_signal(signal.SIGKILL)
     running.wait()
     return kept

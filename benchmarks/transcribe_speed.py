@@ -37,7 +37,7 @@ from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
 from lsa_whisper.transcribe import Transcriber
 from lsa_whisper.transcribe.long_form import loops
 from lsa_whisper.transcribe.speech.energy import find_speech
-from lsa_whisper.transcribe.speech.windows import cut_windows
+from lsa_whisper.transcribe.speech.windows import pack_windows
 
 Run = Callable[[], Any]
 _GREEDY: dict[str, Any] = {
@@ -215,7 +215,7 @@ def faster_batched(model: Path, audio: Path, device: str, dtype: str, options: a
     batched = BatchedInferencePipeline(loaded)
     recording = Recording.open(audio)
     speech = find_speech(recording.stream(), SAMPLE_RATE_HZ)
-    spans = cut_windows(speech, context_s=30.0, duration_s=recording.duration_s)
+    spans = pack_windows(speech, context_s=30.0, duration_s=recording.duration_s)
     clips = [{"start": span.start_ms / 1000, "end": span.end_ms / 1000} for span in spans]
     samples, _ = soundfile.read(audio, dtype="float32")
 

@@ -13,7 +13,7 @@ from lsa_whisper import chat, checkpoint, disk
 from lsa_whisper.atomic_write import remove_leftovers
 from lsa_whisper.audio import Recording
 from lsa_whisper.batchalign_engine.installed import require
-from lsa_whisper.decoding.engines import placement
+from lsa_whisper.decoding.engines import resolve_device
 from lsa_whisper.errors import AudioError, CheckpointError, DiskError, LsaWhisperError
 from lsa_whisper.languages import chat_code
 from lsa_whisper.lock import write_lock
@@ -71,7 +71,7 @@ def transcribe(
     if not jobs:
         raise AudioError("no recording was found; name audio files, or folders that hold some")
     lang = chat_code(lang)
-    device, dtype = placement("cpu" if force_cpu else "auto", "auto")
+    device, dtype = resolve_device("cpu" if force_cpu else "auto", "auto")
     settings = {"version": __version__, "batchalign": version, "language": lang, "words": str(wor), "dtype": dtype}
     options = {"language": lang, "word_times": wor, "device": device, "dtype": dtype, "batch_size": batch_size}
     run = _Run(str(model), options, settings, num_speakers)

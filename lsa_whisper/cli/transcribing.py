@@ -36,7 +36,7 @@ from lsa_whisper.cli.group import PATH, call, main, show
     "--windows",
     default="speech",
     show_default=True,
-    help="Cut in silence (speech), or go on after the last complete time stamp with the text before as prompt "
+    help="Cut in silence (speech), or go on after the last complete timestamp with the text before as prompt "
     "(sequential).",
 )
 @click.option("--vad", default="auto", show_default=True, help="What finds speech: auto, silero or energy.")

@@ -1,1 +1,1 @@
-"""Windows of sound -> timed pieces of text: what an engine promises, and the libraries that keep it."""
+"""Windows of sound -> timed segments of text: what an engine promises, and the libraries that keep it."""

@@ -44,19 +44,19 @@ class AssistedDecoder(TransformersDecoder):
     def _decode_one(self, window: np.ndarray) -> DecodedWindow:
         duration_s = min(len(window) / self._rate_hz, self._checkpoint.context_s)
         limit, guessed = self._limit(duration_s), 4
-        large, small = (Reader(each, window, duration_s) for each in (self, self._draft))
+        large, small = (_CachedDecoder(each, window, duration_s) for each in (self, self._draft))
         tokens: list[int] = []
         logprobs: list[float] = []
         while len(tokens) < limit and self.rules.end not in tokens[-1:]:
-            guesses = small.write(tokens, min(guessed, limit - len(tokens) - 1))
-            kept, scores = large.judge(tokens, guesses)
+            guesses = small.propose(tokens, min(guessed, limit - len(tokens) - 1))
+            kept, scores = large.accept(tokens, guesses)
             tokens, logprobs = tokens + kept, logprobs + scores
             # As transformers does: more after a guess that was all right, fewer after one that was not.
             guessed = min(_MOST, guessed + 2) if len(kept) > len(guesses) else max(_FEWEST, guessed - 1)
         return self._result(tokens, logprobs, duration_s, large.hidden)
 
 
-class Reader:
+class _CachedDecoder:
     """One model at one window: it remembers what it has read."""
 
     def __init__(self, decoder: TransformersDecoder, window: np.ndarray, duration_s: float):
@@ -66,7 +66,7 @@ class Reader:
         self._cache: Any = None
         self._read = 0
 
-    def write(self, tokens: list[int], count: int) -> list[int]:
+    def propose(self, tokens: list[int], count: int) -> list[int]:
         """Return the next tokens, at most ``count``, as this model alone would write them."""
         guesses: list[int] = []
         while len(guesses) < count and self._rules.end not in guesses[-1:]:
@@ -74,7 +74,7 @@ class Reader:
             guesses.append(self._choose(logits[:, -1], [*tokens, *guesses])[0])
         return guesses
 
-    def judge(self, tokens: list[int], guesses: list[int]) -> tuple[list[int], list[float]]:
+    def accept(self, tokens: list[int], guesses: list[int]) -> tuple[list[int], list[float]]:
         """Return what this model writes after ``tokens`` as long as the guesses are its own, and one token more."""
         logits = self._logits([*tokens, *guesses], last=len(guesses) + 1)
         kept: list[int] = []

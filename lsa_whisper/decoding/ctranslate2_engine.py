@@ -1,13 +1,13 @@
 """The CTranslate2 engine: the same windows and rules, computed by a C++ library in float32, float16 or int8.
 
-CTranslate2 applies OpenAI's rules for time stamps by itself and lets nobody else choose a token. Three things differ
-from our rules, and are made good here:
+CTranslate2 applies OpenAI's timestamp rules itself and offers no hook to choose tokens. Its rules differ from ours in
+three points, which this module corrects:
 
-- its first token is always a stamp; ours may be the end of text, when nothing is heard. The logits of the first step
-  are asked for beforehand (a token that is given after the prompt switches its rules off);
-- it knows one set of forbidden tokens for a batch; stamps after the end of the sound are another set for each window.
-  Those after the longest window are forbidden, and a shorter window in which one was chosen is decoded again alone;
-- one limit holds for a batch; each window's tokens are cut at its own.
+- Its first token is always a timestamp. Ours may be the end of text, for a window without speech. The logits of the
+  first step are computed in a separate call (a token after the prompt switches off CTranslate2's rules).
+- It takes one set of suppressed tokens per batch, but the timestamps after the end of the audio differ between windows.
+  Those after the longest window are suppressed; a shorter window in which a later one was chosen is decoded alone.
+- It takes one length limit per batch. Each window's tokens are cut at the window's own limit.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ import numpy as np
 import torch
 
 from lsa_whisper.checkpoint import Converted, decoder_prompt
-from lsa_whisper.decoding.decoder import DecodedWindow, Spelling, in_batches, token_limit
+from lsa_whisper.decoding.decoder import DecodedWindow, SegmentParser, decode_in_batches, token_limit
 from lsa_whisper.decoding.features import log_mel
-from lsa_whisper.decoding.rules import writable
+from lsa_whisper.decoding.rules import allowed_tokens
 from lsa_whisper.errors import CheckpointError
 
 _NEVER = -1e30
@@ -35,16 +35,16 @@ class CTranslate2Decoder:
     def __init__(self, converted: Converted, *, language: str = "en", batch_size: int = 8, word_times: bool = False):
         self._converted, self._model = converted, converted.model
         self._batch_size, self._word_times = batch_size, word_times
-        self._may = writable(converted.tokenizer, converted.settings, converted.size)
-        self._spelling = Spelling(self._may.end, self._may.stamps, self._text)
+        self._allowed = allowed_tokens(converted.tokenizer, converted.settings, converted.size)
+        self._spelling = SegmentParser(self._allowed.end, self._allowed.timestamps_s, self._text)
         self._rate_hz = int(converted.feature_extractor.sampling_rate)
-        with_stamps = bool(self._may.stamps)
+        with_timestamps = bool(self._allowed.timestamps_s)
         self._prompt = decoder_prompt(
-            converted.tokenizer, converted.settings, language=language, with_timestamps=with_stamps
+            converted.tokenizer, converted.settings, language=language, with_timestamps=with_timestamps
         )
-        self._columns = np.array(sorted(self._may.stamps), dtype=np.int64)
-        self._stamps_s = np.array([self._may.stamps[index] for index in self._columns.tolist()])
-        self._may_end_at_once = with_stamps and self._may.end not in self._may.suppressed_at_begin
+        self._columns = np.array(sorted(self._allowed.timestamps_s), dtype=np.int64)
+        self._column_times_s = np.array([self._allowed.timestamps_s[index] for index in self._columns.tolist()])
+        self._may_be_empty = with_timestamps and self._allowed.end not in self._allowed.suppressed_at_begin
 
     def decode(self, windows: Sequence[np.ndarray]) -> list[DecodedWindow]:
         """Return one result per window, in order.
@@ -52,7 +52,7 @@ class CTranslate2Decoder:
         Args:
             windows: float32 mono samples at the model's rate; what exceeds the context is not heard.
         """
-        return in_batches(windows, self._batch_size, self._decode_batch)
+        return decode_in_batches(windows, self._batch_size, self._decode_batch)
 
     def _decode_batch(self, windows: Sequence[np.ndarray]) -> list[DecodedWindow]:
         durations_s = [min(len(window) / self._rate_hz, self._converted.context_s) for window in windows]
@@ -79,25 +79,25 @@ class CTranslate2Decoder:
 
     def _generate(self, heard: Any, durations_s: Sequence[float]) -> list[tuple[list[int], list[float]]]:
         """Return each window's tokens, the end of text included where it was reached, and their log-probabilities."""
-        late = self._columns[self._stamps_s > max(durations_s) + 1e-3].tolist()
+        late = self._columns[self._column_times_s > max(durations_s) + 1e-3].tolist()
         results = self._model.generate(
             heard,
             [self._prompt] * len(durations_s),
             beam_size=1,
             max_length=2 * max(map(self._limit, durations_s)),  # it takes half of this for the text
             return_logits_vocab=True,
-            suppress_blank=bool(self._may.suppressed_at_begin),
-            suppress_tokens=[*self._may.suppressed, *late],
+            suppress_blank=bool(self._allowed.suppressed_at_begin),
+            suppress_tokens=[*self._allowed.suppressed, *late],
             max_initial_timestamp_index=max(0, len(self._columns) - 1),
         )
-        first = self._first_logits(heard, len(durations_s)) if self._may_end_at_once else [None] * len(durations_s)
+        first = self._first_logits(heard, len(durations_s)) if self._may_be_empty else [None] * len(durations_s)
         return [self._row(*each) for each in zip(results, first, durations_s, strict=True)]
 
     def _first_logits(self, heard: Any, batch: int) -> list[Any]:
         """Return the logits of each window's first token, to which no rule was applied."""
         results = self._model.generate(
             heard,
-            [[*self._prompt, self._may.end]] * batch,
+            [[*self._prompt, self._allowed.end]] * batch,
             beam_size=1,
             max_length=2 * len(self._prompt),
             return_logits_vocab=True,
@@ -108,24 +108,24 @@ class CTranslate2Decoder:
 
     def _row(self, result: Any, first: Any, duration_s: float) -> tuple[list[int], list[float]]:
         tokens, limit = result.sequences_ids[0], self._limit(duration_s)
-        tokens = [*tokens, self._may.end][: min(len(result.logits[0]), limit)]
-        late = self._columns[self._stamps_s > duration_s + 1e-3]
+        tokens = [*tokens, self._allowed.end][: min(len(result.logits[0]), limit)]
+        late = self._columns[self._column_times_s > duration_s + 1e-3]
         steps = map(_numbers, result.logits[0])
         logprobs = [_logprob(logits, token, late) for logits, token in zip(steps, tokens, strict=False)]
         if first is None:
             return tokens, logprobs
-        # The end of text competes with the stamps for the first place.
+        # The end of text competes with the timestamps for the first place.
         first[late] = -np.inf
-        among = [self._may.end, *self._columns.tolist()]
+        among = [self._allowed.end, *self._columns.tolist()]
         opening = torch.from_numpy(first[among]).log_softmax(dim=-1)
         best = int(opening.argmax())
         if best == 0:
-            return [self._may.end], [float(opening[0])]
+            return [self._allowed.end], [float(opening[0])]
         logprobs[0] = max(_NEVER, float(opening[among.index(tokens[0])]))
         return tokens, logprobs
 
     def _leaves_the_sound(self, tokens: Sequence[int], duration_s: float) -> bool:
-        return any(self._may.stamps.get(token, 0.0) > duration_s + 1e-3 for token in tokens)
+        return any(self._allowed.timestamps_s.get(token, 0.0) > duration_s + 1e-3 for token in tokens)
 
     def _limit(self, duration_s: float) -> int:
         return token_limit(duration_s, len(self._prompt), int(self._converted.settings.max_length))
@@ -133,14 +133,14 @@ class CTranslate2Decoder:
     def _times_s(self, heard: Any, durations_s: Sequence[float], rows: Sequence[list[int]]) -> list[list[float]]:
         """Return where each token of each row begins and, last, where its text ends, in seconds.
 
-        CTranslate2 aligns text after ``<|notimestamps|>``: stamps there mislead it, and are left out.
+        CTranslate2 aligns text after ``<|notimestamps|>``: timestamps there mislead it, and are left out.
         """
         step_s = self._converted.time_precision_s
         told = [
             tokens[: self._spelling.length(tokens, self._limit(duration_s))]
             for tokens, duration_s in zip(rows, durations_s, strict=True)
         ]
-        texts = [[token for token in tokens if token not in self._may.stamps] for tokens in told]
+        texts = [[token for token in tokens if token not in self._allowed.timestamps_s] for tokens in told]
         frames = [max(2, round(duration_s / step_s)) * 2 for duration_s in durations_s]
         start = [token for token in self._prompt if token != self._no_timestamps]
         try:
@@ -151,7 +151,7 @@ class CTranslate2Decoder:
                 "engine transformers"
             ) from error
         return [
-            _begins_s(each.alignments, [token in self._may.stamps for token in tokens], duration_s, step_s)
+            _begins_s(each.alignments, [token in self._allowed.timestamps_s for token in tokens], duration_s, step_s)
             for each, tokens, duration_s in zip(found, told, durations_s, strict=True)
         ]
 
@@ -195,15 +195,15 @@ def _giving(times_s: list[float]) -> Callable[[Sequence[int]], list[float]]:
 
 
 def _begins_s(
-    path: Sequence[tuple[int, int]], is_stamp: Sequence[bool], duration_s: float, step_s: float
+    path: Sequence[tuple[int, int]], is_timestamp: Sequence[bool], duration_s: float, step_s: float
 ) -> list[float]:
     """Return the second at which each token begins, and the one at which the text ends.
 
     Args:
         path: steps of the alignment: a token of the text (its end is one more), a frame.
-        is_stamp: which tokens are stamps: these have no place on the path, and the time of the text that follows.
-        duration_s: length of the window's sound.
-        step_s: the seconds of a frame.
+        is_timestamp: which tokens are timestamps: not on the path; they get the time of the text that follows.
+        duration_s: length of the window's audio.
+        step_s: the duration of one encoder frame.
 
     >>> _begins_s([(0, 0), (0, 1), (1, 2), (2, 2), (2, 3)], [True, False, True, False], 0.05, 0.02)
     [0.0, 0.0, 0.04, 0.04, 0.04]
@@ -211,5 +211,5 @@ def _begins_s(
     first: dict[int, int] = {}
     for token, frame in path:
         first.setdefault(token, frame)
-    places = [0, *accumulate(not stamp for stamp in is_stamp)]
+    places = [0, *accumulate(not stamp for stamp in is_timestamp)]
     return [min(round(first[place] * step_s, 6), duration_s) for place in places]

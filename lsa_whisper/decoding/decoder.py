@@ -1,4 +1,4 @@
-"""What every decoding engine promises: windows of sound in, timed pieces of text out, in the same order."""
+"""What every decoding engine promises: windows of sound in, timed segments of text out, in the same order."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Protocol, runtime_checkable
 
 
 @dataclass(frozen=True)
-class TimedText:
+class TimedToken:
     """The text of one token, and when it was said, in seconds after the window's start."""
 
     text: str
@@ -18,41 +18,41 @@ class TimedText:
 
 
 @dataclass(frozen=True)
-class Piece:
-    """Text between two time stamps of one window.
+class DecodedSegment:
+    """Text between two timestamps of one window.
 
     Attributes:
         text: what the model wrote, in the style of its labels.
         start_s: seconds after the window's start.
         end_s: seconds after the window's start, never before ``start_s``.
-        avg_logprob: mean natural log-probability of the piece's tokens, 0 at best.
-        timed: the piece's tokens in order; empty when their times were not asked for.
+        avg_logprob: mean natural log-probability of the segment's tokens, 0 at best.
+        timed: the segment's tokens in order; empty when their times were not asked for.
         logprobs: the text and log-probability of each token in order; empty where the engine does not know them.
-        closed: whether a time stamp ended the piece; without one it lasts to the end of its window.
+        closed: whether a timestamp ended the segment; without one it lasts to the end of its window.
     """
 
     text: str
     start_s: float
     end_s: float
     avg_logprob: float = 0.0
-    timed: tuple[TimedText, ...] = ()
+    timed: tuple[TimedToken, ...] = ()
     logprobs: tuple[tuple[str, float], ...] = ()
     closed: bool = True
 
 
 @dataclass(frozen=True)
 class DecodedWindow:
-    """All pieces of one window, in time order.
+    """All segments of one window, in time order.
 
     Attributes:
-        pieces: empty when the model heard no words.
+        segments: empty when the model heard no words.
         avg_logprob: mean over every token, the end of text included.
         complete: whether the model ended by itself; ``False`` when the limit on length stopped it.
         looped: whether the model repeated itself here and the window was decoded a second time.
         cut: whether it did so again, and the copies there was no time for were cut.
     """
 
-    pieces: tuple[Piece, ...]
+    segments: tuple[DecodedSegment, ...]
     avg_logprob: float = 0.0
     complete: bool = True
     looped: bool = False
@@ -68,10 +68,10 @@ class Decoder(Protocol):
 
 
 @runtime_checkable
-class ContextDecoder(Decoder, Protocol):
+class PromptedDecoder(Decoder, Protocol):
     """An engine that can also be told what was said before."""
 
-    def decode_after(self, window: Any, previous: str) -> DecodedWindow:
+    def decode_with_prompt(self, window: Any, previous: str) -> DecodedWindow:
         """Return what it makes of one window after the text ``previous``, which is in the style of its labels."""
         ...
 
@@ -80,7 +80,7 @@ def token_limit(duration_s: float, prompt_length: int, max_positions: int) -> in
     """Return how many tokens a window of sound may give at most.
 
     Nobody says more than about 30 tokens a second, even in a vocabulary of single letters; a loop of the model does.
-    The allowance of 24 keeps short windows with marks and time stamps whole.
+    The allowance of 24 keeps short windows with marks and timestamps whole.
 
     >>> token_limit(2.0, 3, 448), token_limit(30.0, 3, 448)
     (84, 445)
@@ -88,14 +88,14 @@ def token_limit(duration_s: float, prompt_length: int, max_positions: int) -> in
     return max(1, min(round(30 * duration_s) + 24, max_positions - prompt_length))
 
 
-def in_batches(
+def decode_in_batches(
     windows: Sequence[Any], batch_size: int, decode: Callable[[list[Any]], list[DecodedWindow]]
 ) -> list[DecodedWindow]:
     """Return one result per window, in order, from ``decode``, which is given windows of like length together.
 
     A batch lasts as long as its longest text.
 
-    >>> in_batches(["aa", "aaaa", "a", "aaa"], 2, lambda batch: ["+".join(batch)] * len(batch))
+    >>> decode_in_batches(["aa", "aaaa", "a", "aaa"], 2, lambda batch: ["+".join(batch)] * len(batch))
     ['aa+a', 'aaaa+aaa', 'aa+a', 'aaaa+aaa']
     """
     order = sorted(range(len(windows)), key=lambda index: -len(windows[index]))
@@ -107,17 +107,17 @@ def in_batches(
 
 
 @dataclass(frozen=True)
-class Spelling:
-    """What turns the tokens of a window into its pieces.
+class SegmentParser:
+    """What turns the tokens of a window into its segments.
 
     Attributes:
         end: the end of text.
-        stamps: token id -> seconds.
+        timestamps_s: token id -> seconds.
         text_of: ids -> text.
     """
 
     end: int
-    stamps: dict[int, float]
+    timestamps_s: dict[int, float]
     text_of: Callable[[Sequence[int]], str]
 
     def length(self, tokens: Sequence[int], limit: int) -> int:
@@ -139,42 +139,44 @@ class Spelling:
             logprobs: one per token, that of the end of text included.
             duration_s: length of the window's sound.
             limit: see :func:`token_limit`.
-            times_of: tokens -> ``times_s`` of :func:`pieces_of`; absent when not asked for.
+            times_of: tokens -> ``times_s`` of :func:`parse_segments`; absent when not asked for.
         """
         length = self.length(tokens, limit)
         complete = length < limit
         counted = logprobs[: length + complete]
         times_s = times_of(tokens[:length]) if times_of and length else ()
-        pieces = pieces_of(tokens[:length], logprobs[:length], self.stamps, duration_s, self.text_of, times_s)
-        return DecodedWindow(pieces, sum(counted) / len(counted), complete)
+        segments = parse_segments(
+            tokens[:length], logprobs[:length], self.timestamps_s, duration_s, self.text_of, times_s
+        )
+        return DecodedWindow(segments, sum(counted) / len(counted), complete)
 
 
-def pieces_of(
+def parse_segments(
     tokens: Sequence[int],
     logprobs: Sequence[float],
-    stamps: dict[int, float],
+    timestamps_s: dict[int, float],
     duration_s: float,
     text_of: Any,
     times_s: Sequence[float] | Sequence[tuple[float, float]] = (),
-) -> tuple[Piece, ...]:
-    """Return the pieces that a window's tokens spell.
+) -> tuple[DecodedSegment, ...]:
+    """Return the segments that a window's tokens spell.
 
-    A piece without an opening stamp begins where the last one ended, one without a closing stamp lasts to the end of
-    the window; stamps past the sound are pulled back into it.
+    A segment without an opening stamp begins where the last one ended, one without a closing stamp lasts to the end of
+    the window; timestamps past the sound are pulled back into it.
 
     Args:
         tokens: what was decoded, prompt and end of text taken away.
         logprobs: one per token.
-        stamps: token id -> seconds.
+        timestamps_s: token id -> seconds.
         duration_s: length of the window's sound.
         text_of: ids -> text.
         times_s: where each token begins and ends; or where each begins and, last, where the text ends; or nothing.
 
-    >>> stamps = {90: 0.0, 91: 1.0, 92: 2.0}
-    >>> [(p.text, p.start_s, p.end_s) for p in pieces_of([90, 7, 8, 91, 91, 9], [0] * 6, stamps, 2.5, str)]
+    >>> timestamps_s = {90: 0.0, 91: 1.0, 92: 2.0}
+    >>> [(p.text, p.start_s, p.end_s) for p in parse_segments([90, 7, 8, 91, 91, 9], [0] * 6, timestamps_s, 2.5, str)]
     [('[7, 8]', 0.0, 1.0), ('[9]', 1.0, 2.5)]
     """
-    pieces: list[Piece] = []
+    segments: list[DecodedSegment] = []
     start_s, pending = 0.0, []
     paired = bool(times_s) and isinstance(times_s[0], tuple)
     spans = list(times_s if paired else pairwise(times_s)) or [None] * len(tokens)
@@ -185,20 +187,20 @@ def pieces_of(
         if text:
             mean = sum(logprob for _, logprob, _ in pending) / len(pending)
             parts = _texts(ids, text_of)
-            timed = tuple(TimedText(part, *span) for part, (_, _, span) in zip(parts, pending, strict=True) if span)
+            timed = tuple(TimedToken(part, *span) for part, (_, _, span) in zip(parts, pending, strict=True) if span)
             scored = tuple((part, logprob) for part, (_, logprob, _) in zip(parts, pending, strict=True))
-            pieces.append(Piece(text, min(start_s, end_s), end_s, mean, timed, scored, closed))
+            segments.append(DecodedSegment(text, min(start_s, end_s), end_s, mean, timed, scored, closed))
         pending.clear()
 
     for token, logprob, span in zip(tokens, logprobs, spans, strict=True):
-        if token in stamps:
-            at_s = max(start_s, min(stamps[token], duration_s))
+        if token in timestamps_s:
+            at_s = max(start_s, min(timestamps_s[token], duration_s))
             close(at_s)
             start_s = at_s
         else:
             pending.append((token, logprob, span))
     close(duration_s, closed=False)
-    return tuple(pieces)
+    return tuple(segments)
 
 
 def _texts(ids: Sequence[int], text_of: Any) -> list[str]:

@@ -11,8 +11,8 @@ from lsa_whisper.decoding.decoder import Decoder
 from lsa_whisper.errors import CheckpointError, LsaWhisperError
 
 ENGINES = ("transformers", "ct2")
-TAKING_CONTEXT = ("transformers",)
-"""Those whose decoders are a :class:`~lsa_whisper.decoding.decoder.ContextDecoder`."""
+ENGINES_WITH_PROMPT = ("transformers",)
+"""Those whose decoders are a :class:`~lsa_whisper.decoding.decoder.PromptedDecoder`."""
 
 
 def verify_engine(engine: str, draft: str | Path | None = None) -> None:
@@ -27,7 +27,7 @@ def verify_engine(engine: str, draft: str | Path | None = None) -> None:
         raise LsaWhisperError(f"the engine {engine} cannot use a draft model; leave it out, or use transformers")
 
 
-def placement(device: str, dtype: str, engine: str = "transformers") -> tuple[str, str]:
+def resolve_device(device: str, dtype: str, engine: str = "transformers") -> tuple[str, str]:
     """Return the device and number format that ``auto`` stands for on this machine.
 
     The numbers of ``ct2`` stay ``auto``: a folder tells how it is to be computed.
@@ -42,7 +42,7 @@ def placement(device: str, dtype: str, engine: str = "transformers") -> tuple[st
     return device, dtype
 
 
-def open_engine(
+def load_engine(
     engine: str,
     model: str | Path,
     *,
@@ -58,8 +58,8 @@ def open_engine(
     Args:
         engine: one of :data:`ENGINES`.
         model: a checkpoint folder or a hub name; for ``ct2`` also a folder that ``export --to ct2`` wrote.
-        device: see :func:`placement`.
-        dtype: see :func:`placement`.
+        device: see :func:`resolve_device`.
+        dtype: see :func:`resolve_device`.
         language: Whisper's code.
         batch_size: windows decoded together.
         word_times: find the time of each token.

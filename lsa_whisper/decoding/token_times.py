@@ -47,23 +47,24 @@ def token_times(
         model: a Whisper model.
         hidden: what its encoder made of the window, ``(1, frames, width)``.
         prompt: what decoding began with.
-        tokens: what was decoded, time stamps included and the end of text not.
+        tokens: what was decoded, timestamps included and the end of text not.
         duration_s: the length of the sound in the window.
         step_s: the seconds behind one frame of ``hidden``.
     """
     frames = max(1, min(hidden.shape[1], round(duration_s / step_s)))
-    weights = attention(model, hidden, prompt, tokens, alignment_heads(model))[:, :, :frames]
+    weights = cross_attention(model, hidden, prompt, tokens, alignment_heads(model))[:, :, :frames]
     return [
-        (min(begin * step_s, duration_s), min(end * step_s, duration_s)) for begin, end in aligned(weights.mean(axis=0))
+        (min(begin * step_s, duration_s), min(end * step_s, duration_s))
+        for begin, end in viterbi_spans(weights.mean(axis=0))
     ]
 
 
-def attention(
+def cross_attention(
     model: Any, hidden: torch.Tensor, prompt: Sequence[int], tokens: Sequence[int], heads: Sequence[tuple[int, int]]
 ) -> Weights:
     """Return how much each head looks at each frame to write each token, ``(heads, tokens, frames)``."""
     inputs = torch.tensor([[*prompt, *tokens]], device=hidden.device)
-    with _attentions_shown(model):
+    with _eager_attention(model):
         seen = model.model.decoder(
             input_ids=inputs, encoder_hidden_states=hidden, output_attentions=True, use_cache=False
         )
@@ -74,14 +75,14 @@ def attention(
     return weights
 
 
-def aligned(weights: Weights) -> list[tuple[float, float]]:
+def viterbi_spans(weights: Weights) -> list[tuple[float, float]]:
     """Return the first frame of each token and the one after its last, as Viterbi finds them.
 
     Args:
         weights: probabilities ``(tokens, frames)``. Tokens without a frame each share frames.
 
     >>> looks = np.array([[0.8, 0.2, 0, 0, 0, 0], [0, 0, 0, 0, 0.5, 0.5]])
-    >>> aligned(looks)
+    >>> viterbi_spans(looks)
     [(0.0, 2.0), (4.0, 6.0)]
     """
     tokens, frames = weights.shape
@@ -117,7 +118,7 @@ def _viterbi(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.intp]:
 
 
 @contextmanager
-def _attentions_shown(model: Any) -> Iterator[None]:
+def _eager_attention(model: Any) -> Iterator[None]:
     """Let attention be computed in the one way that shows its weights; decoding keeps the quicker one."""
     before = model.config._attn_implementation
     model.set_attn_implementation("eager")

@@ -1,4 +1,4 @@
-"""The transformers engine: greedy decoding in batches, with time stamps and a cache of keys and values.
+"""The transformers engine: greedy decoding in batches, with timestamps and a cache of keys and values.
 
 Whisper's own ``generate`` is not used: its long-form loop seeks through a recording by itself (we cut in silence, so
 a window is decoded once), brings a repetition fallback, and costs more than a small model's forward pass.
@@ -13,9 +13,9 @@ import numpy as np
 import torch
 
 from lsa_whisper.checkpoint import Checkpoint, decoder_prompt
-from lsa_whisper.decoding.decoder import DecodedWindow, Spelling, in_batches, token_limit
+from lsa_whisper.decoding.decoder import DecodedWindow, SegmentParser, decode_in_batches, token_limit
 from lsa_whisper.decoding.features import log_mel
-from lsa_whisper.decoding.rules import Rules
+from lsa_whisper.decoding.rules import DecodingRules
 from lsa_whisper.decoding.token_times import token_times
 
 _LOOK_EVERY = 8  # steps between two looks at who has finished (a look makes a GPU wait)
@@ -28,14 +28,14 @@ class TransformersDecoder:
         self._checkpoint, self._word_times = checkpoint, word_times
         self.model = checkpoint.model
         self._batch_size = batch_size
-        self.rules = Rules(checkpoint)
-        self._spelling = Spelling(self.rules.end, self.rules.stamps, self._text)
+        self.rules = DecodingRules(checkpoint)
+        self._spelling = SegmentParser(self.rules.end, self.rules.timestamps_s, self._text)
         self._rate_hz = int(checkpoint.feature_extractor.sampling_rate)
         self.prompt = decoder_prompt(
             checkpoint.tokenizer,
             self.model.generation_config,
             language=language,
-            with_timestamps=bool(self.rules.stamps),
+            with_timestamps=bool(self.rules.timestamps_s),
         )
 
     def decode(self, windows: Sequence[np.ndarray]) -> list[DecodedWindow]:
@@ -44,9 +44,9 @@ class TransformersDecoder:
         Args:
             windows: float32 mono samples at the model's rate; what exceeds the context is not heard.
         """
-        return in_batches(windows, self._batch_size, self._decode_batch)
+        return decode_in_batches(windows, self._batch_size, self._decode_batch)
 
-    def decode_after(self, window: np.ndarray, previous: str) -> DecodedWindow:
+    def decode_with_prompt(self, window: np.ndarray, previous: str) -> DecodedWindow:
         """Return the result of one window, with the text of the one before it as Whisper's prompt.
 
         Of a long text the end is kept, as much as half of what the decoder can hold; a vocabulary without

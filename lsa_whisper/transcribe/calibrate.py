@@ -12,8 +12,8 @@ from lsa_whisper.errors import CorpusError
 from lsa_whisper.scoring.align import NOTHING
 from lsa_whisper.scoring.wer import align_verbatim
 from lsa_whisper.scoring.words import file_words
-from lsa_whisper.transcribe.assembly.assemble import Written
-from lsa_whisper.transcribe.assembly.confidence import Calibration, fit, save_calibration
+from lsa_whisper.transcribe.assembly.assemble import ScoredTranscript
+from lsa_whisper.transcribe.assembly.confidence import Calibration, fit_calibration, save_calibration
 from lsa_whisper.transcribe.transcriber import Transcriber
 from lsa_whisper.umask import private_umask
 
@@ -22,7 +22,7 @@ _LEAST_WORDS = 200  # with fewer, two numbers cannot be told from chance
 
 
 @dataclass(frozen=True)
-class Calibrated:
+class CalibrationReport:
     """What came of a calibration.
 
     Attributes:
@@ -50,7 +50,7 @@ class Calibrated:
 @private_umask()
 def calibrate(
     model: Path, sessions: Path, *, language: str = "eng", batch_size: int = 8, device: str = "auto"
-) -> Calibrated:
+) -> CalibrationReport:
     """Store beside a checkpoint what its confidences are worth, and return how far off they were.
 
     Args:
@@ -71,17 +71,19 @@ def calibrate(
     logprobs: list[float] = []
     right: list[bool] = []
     for session in found:
-        for logprob, is_right in judged(session.transcript, transcriber.write(session.recording)):
+        for logprob, is_right in scored_words(
+            session.transcript, transcriber.transcribe_with_scores(session.recording)
+        ):
             logprobs.append(logprob)
             right.append(is_right)
     if len(right) < _LEAST_WORDS:
         raise CorpusError(f"{sessions}: {len(right)} words are too few to calibrate on; give {_LEAST_WORDS} at least")
-    calibration = fit(logprobs, right)
+    calibration = fit_calibration(logprobs, right)
     errors = [calibration_error([curve(each) for each in logprobs], right) for curve in (Calibration(), calibration)]
-    return Calibrated(save_calibration(calibration, model), len(right), sum(right) / len(right), *errors)
+    return CalibrationReport(save_calibration(calibration, model), len(right), sum(right) / len(right), *errors)
 
 
-def judged(reference: Transcript, written: Written) -> list[tuple[float, bool]]:
+def scored_words(reference: Transcript, written: ScoredTranscript) -> list[tuple[float, bool]]:
     """Return the log-probability of each word of a transcript, and whether the reference has it in its place.
 
     Words that stand for something unintelligible are left out: nobody knows whether they are right.

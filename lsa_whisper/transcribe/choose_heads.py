@@ -23,13 +23,13 @@ from lsa_whisper.atomic_write import write_atomic
 from lsa_whisper.chat import Utterance
 from lsa_whisper.checkpoint import Checkpoint
 from lsa_whisper.corpus import Session, discover
-from lsa_whisper.decoding.decoder import DecodedWindow, TimedText
-from lsa_whisper.decoding.token_times import aligned, alignment_heads, attention
+from lsa_whisper.decoding.decoder import DecodedWindow, TimedToken
+from lsa_whisper.decoding.token_times import alignment_heads, cross_attention, viterbi_spans
 from lsa_whisper.errors import CheckpointError, CorpusError, LsaWhisperError
 from lsa_whisper.labels import decode
 from lsa_whisper.languages import whisper_code
 from lsa_whisper.timespan import TimeSpan
-from lsa_whisper.transcribe.assembly.word_times import timed_words
+from lsa_whisper.transcribe.assembly.word_times import align_words
 from lsa_whisper.umask import private_umask
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ Errors = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Heads:
+class HeadChoice:
     """What was chosen.
 
     Attributes:
@@ -62,7 +62,7 @@ class Heads:
     def table(self) -> str:
         """Return the shares before and after, and the heads.
 
-        >>> print(Heads(((1, 3), (1, 0)), 200, ((0.5, 0.6, 0.7), (0.7, 0.8, 0.9))).table())
+        >>> print(HeadChoice(((1, 3), (1, 0)), 200, ((0.5, 0.6, 0.7), (0.7, 0.8, 0.9))).table())
         word starts within   50 ms  100 ms  200 ms
         before               50.0%   60.0%   70.0%
         chosen               70.0%   80.0%   90.0%
@@ -86,7 +86,9 @@ class _Window:
 
 
 @private_umask()
-def choose_heads(model: Path | str, corpus: Sequence[Path | str], *, windows: int = 40, device: str = "auto") -> Heads:
+def choose_heads(
+    model: Path | str, corpus: Sequence[Path | str], *, windows: int = 40, device: str = "auto"
+) -> HeadChoice:
     """Choose a model's alignment heads, write them into its ``generation_config.json``, and return them.
 
     Args:
@@ -100,19 +102,19 @@ def choose_heads(model: Path | str, corpus: Sequence[Path | str], *, windows: in
         CorpusError: no word of the corpus has a time.
         LsaWhisperError: there is no window to listen to.
     """
-    from lsa_whisper.decoding.engines import placement
+    from lsa_whisper.decoding.engines import resolve_device
 
     if windows < 1:
         raise LsaWhisperError(f"windows is {windows}; one at least must be listened to")
     settings = Path(model) / "generation_config.json"
     if not settings.is_file():
         raise CheckpointError(f"{settings}: is not there; give the folder of a whole model (export merges an adapter)")
-    device, _ = placement(device, "float32")
+    device, _ = resolve_device(device, "float32")
     loaded = checkpoint.load(model, device=device)
     found = _windows([Path(each) for each in corpus], loaded.context_s)
     if not found:
         raise CorpusError("no utterance of the corpus has word times; give one whose transcripts have %wor")
-    heard = _listen(
+    heard = _decode_windows(
         loaded, [found[at] for at in np.unique(np.linspace(0, len(found) - 1, windows).round().astype(int))]
     )
     before_heads = tuple(alignment_heads(loaded.model))
@@ -124,7 +126,7 @@ def choose_heads(model: Path | str, corpus: Sequence[Path | str], *, windows: in
         chosen, after = before_heads, before
     whole = plain_json.read(settings) | {"alignment_heads": [list(head) for head in chosen]}
     write_atomic(json.dumps(whole, indent=2, ensure_ascii=False, sort_keys=True) + "\n", settings)
-    return Heads(chosen, len(after), (_within(before), _within(after)))
+    return HeadChoice(chosen, len(after), (_within(before), _within(after)))
 
 
 def _within(errors: Errors) -> tuple[float, ...]:
@@ -165,15 +167,17 @@ class _Heard:
         hidden: torch.Tensor,
     ):
         self._tokenizer, self._step_s, self._begin_ms = loaded.tokenizer, loaded.time_precision_s, window.span.start_ms
-        self._utterances = [each for piece in written.pieces for each in decode(piece.text, loaded.labels).utterances]
+        self._utterances = [
+            each for segment in written.segments for each in decode(segment.text, loaded.labels).utterances
+        ]
         self._said = [(word.lower(), at.start_ms) for each in window.utterances for word, at in each.word_times]
-        self._tokens, self._is_stamp = _tokens_of(written, loaded.tokenizer, decoder.rules.stamps)
+        self._tokens, self._is_timestamp = _tokens_of(written, loaded.tokenizer, decoder.rules.timestamps_s)
         config = loaded.model.config
         self.heads = [
             (layer, head) for layer in range(config.decoder_layers) for head in range(config.decoder_attention_heads)
         ]
         frames = max(1, int(window.span.duration_ms / 1000 / self._step_s))
-        weights = attention(loaded.model, hidden, decoder.prompt, self._tokens, self.heads)[:, :, :frames]
+        weights = cross_attention(loaded.model, hidden, decoder.prompt, self._tokens, self.heads)[:, :, :frames]
         self._weights = dict(zip(self.heads, weights.astype(np.float16), strict=True))
 
     def keep(self, heads: Sequence[Head]) -> None:
@@ -182,15 +186,15 @@ class _Heard:
 
     def errors_ms(self, heads: Sequence[Head]) -> Iterator[float]:
         """Yield how far the beginning is off of each word that was written as it was said."""
-        spans = aligned(np.mean([self._weights[head] for head in heads], axis=0, dtype=np.float32))
+        spans = viterbi_spans(np.mean([self._weights[head] for head in heads], axis=0, dtype=np.float32))
         timed = [
-            TimedText(self._tokenizer.decode([token]), begin * self._step_s, end * self._step_s)
-            for token, (begin, end), is_stamp in zip(self._tokens, spans, self._is_stamp, strict=True)
-            if not is_stamp
+            TimedToken(self._tokenizer.decode([token]), begin * self._step_s, end * self._step_s)
+            for token, (begin, end), is_timestamp in zip(self._tokens, spans, self._is_timestamp, strict=True)
+            if not is_timestamp
         ]
         found = [
             (word.lower(), at.start_ms)
-            for words in timed_words(self._utterances, timed, self._begin_ms)
+            for words in align_words(self._utterances, timed, self._begin_ms)
             for word, at in words
         ]
         matcher = SequenceMatcher(None, [word for word, _ in self._said], [word for word, _ in found], autojunk=False)
@@ -199,20 +203,22 @@ class _Heard:
                 yield abs(found[block.b + at][1] - self._said[block.a + at][1])
 
 
-def _tokens_of(written: DecodedWindow, tokenizer: Any, stamps: Mapping[int, float]) -> tuple[list[int], list[bool]]:
-    """Return the tokens of a window's pieces between their time stamps, and which of them are stamps."""
-    stamp_at = {round(at_s, 2): token for token, at_s in stamps.items()}
+def _tokens_of(
+    written: DecodedWindow, tokenizer: Any, timestamps_s: Mapping[int, float]
+) -> tuple[list[int], list[bool]]:
+    """Return the tokens of a window's segments between their timestamps, and which of them are timestamps_s."""
+    timestamp_at = {round(at_s, 2): token for token, at_s in timestamps_s.items()}
     tokens: list[int] = []
-    for piece in written.pieces:
-        words = tokenizer.encode(f" {piece.text}", add_special_tokens=False)
-        edges = (stamp_at.get(round(edge_s, 2)) for edge_s in (piece.start_s, piece.end_s))
+    for segment in written.segments:
+        words = tokenizer.encode(f" {segment.text}", add_special_tokens=False)
+        edges = (timestamp_at.get(round(edge_s, 2)) for edge_s in (segment.start_s, segment.end_s))
         begin, end = ([] if edge is None else [edge] for edge in edges)
         tokens += [*begin, *words, *end]
-    return tokens, [token in stamps for token in tokens]
+    return tokens, [token in timestamps_s for token in tokens]
 
 
 @torch.inference_mode()
-def _listen(loaded: Checkpoint, windows: Sequence[_Window]) -> list[_Heard]:
+def _decode_windows(loaded: Checkpoint, windows: Sequence[_Window]) -> list[_Heard]:
     """Return what the model makes of the windows, without those for which it writes nothing."""
     from lsa_whisper.decoding.transformers_engine import TransformersDecoder
 
@@ -221,7 +227,7 @@ def _listen(loaded: Checkpoint, windows: Sequence[_Window]) -> list[_Heard]:
         decoder = TransformersDecoder(loaded, language=whisper_code(window.session.language), batch_size=1)
         sound = window.session.recording.load(window.span)
         (written,) = decoder.decode([sound])
-        if written.pieces and written.complete:
+        if written.segments and written.complete:
             hidden = loaded.model.get_encoder()(decoder.features([sound])).last_hidden_state
             heard.append(_Heard(loaded, window, written, decoder, hidden))
     return heard

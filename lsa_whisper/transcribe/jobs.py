@@ -14,10 +14,10 @@ from pathlib import Path
 
 from lsa_whisper import checkpoint
 from lsa_whisper.audio import AUDIO_SUFFIXES, Recording
-from lsa_whisper.decoding.engines import placement
+from lsa_whisper.decoding.engines import resolve_device
 from lsa_whisper.errors import AudioError, CheckpointError, DiskError, LsaWhisperError
 from lsa_whisper.formats import NAMES
-from lsa_whisper.transcribe.assembly.review import gather
+from lsa_whisper.transcribe.assembly.review import collect_reviews
 from lsa_whisper.transcribe.files.log import RunLog
 from lsa_whisper.transcribe.files.outcome import FailedFile, TranscribedFile, TranscriptionSummary, duplicate_target
 from lsa_whisper.transcribe.files.progress import ProgressMeter, progress_meter
@@ -106,7 +106,7 @@ def transcribe(
     result = _run(jobs, settings, wanted, processes, ray, RunLog(log))
     if review is None:
         return result
-    without = gather([each.transcript for each in result.done], review)
+    without = collect_reviews([each.transcript for each in result.done], review)
     return replace(result, without_review=tuple(without))
 
 
@@ -123,7 +123,7 @@ def _run(
         return transcribe_on_cluster(ray, jobs, recordings, settings, wanted, processes, log)
     if settings.engine == "ct2":
         checkpoint.require_ctranslate2("the engine ct2")
-    settings = settings.on(*placement(settings.device, settings.dtype, settings.engine))
+    settings = settings.on(*resolve_device(settings.device, settings.dtype, settings.engine))
     devices = worker_devices(settings.device, processes, len(jobs))
     if len(devices) > 1:
         return transcribe_on_devices(devices, jobs, recordings, settings, wanted, log)

@@ -7,16 +7,16 @@ from pathlib import Path
 
 from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
 from lsa_whisper.chat import Transcript
-from lsa_whisper.decoding.decoder import ContextDecoder
-from lsa_whisper.decoding.engines import TAKING_CONTEXT, open_engine, placement, verify_engine
+from lsa_whisper.decoding.decoder import PromptedDecoder
+from lsa_whisper.decoding.engines import ENGINES_WITH_PROMPT, load_engine, resolve_device, verify_engine
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.languages import chat_code, whisper_code
-from lsa_whisper.transcribe.assembly.assemble import Heading, Written, written
-from lsa_whisper.transcribe.assembly.speaker_turns import Turns
-from lsa_whisper.transcribe.long_form.decode import hear_in_sequence, hear_speech
-from lsa_whisper.transcribe.long_form.partial import Heard, Partial
+from lsa_whisper.transcribe.assembly.assemble import ScoredTranscript, TranscriptHeader, assemble_with_scores
+from lsa_whisper.transcribe.assembly.speaker_turns import SpeakerTurns
+from lsa_whisper.transcribe.long_form.decode import decode_sequentially, decode_windows
+from lsa_whisper.transcribe.long_form.partial import PartialDecoding, WindowResult
 from lsa_whisper.transcribe.speech import vad as voice_activity
-from lsa_whisper.transcribe.speech.energy import Speech
+from lsa_whisper.transcribe.speech.energy import SpeechActivity
 from lsa_whisper.version import __version__
 
 WINDOWS = ("speech", "sequential")
@@ -67,7 +67,7 @@ class Transcriber:
             role: that speaker's role in ``@ID``.
             corpus: a name for ``@ID``.
             word_times: find the time of each word, and write ``%wor``.
-            windows: ``speech`` cuts in silence; ``sequential`` goes on after the last complete time stamp, with the
+            windows: ``speech`` cuts in silence; ``sequential`` goes on after the last complete timestamp, with the
                 text before as prompt.
             vad: what finds speech: ``silero``, ``energy``, or ``auto`` for the better one that is installed.
             draft: a small checkpoint with the same vocabulary that guesses what the model will write.
@@ -78,8 +78,8 @@ class Transcriber:
         """
         verify_options(engine, windows, batch_size, draft)
         self._vad = voice_activity.resolve(vad)
-        device, dtype = placement(device, dtype, engine)
-        self._checkpoint, self._decoder, dtype = open_engine(
+        device, dtype = resolve_device(device, dtype, engine)
+        self._checkpoint, self._decoder, dtype = load_engine(
             engine,
             model,
             device=device,
@@ -112,16 +112,16 @@ class Transcriber:
             AudioError: there is no such recording, or no sound in it that can be read.
         """
         recording = recording if isinstance(recording, Recording) else Recording.open(recording)
-        return self.write(recording, progress=progress).transcript
+        return self.transcribe_with_scores(recording, progress=progress).transcript
 
-    def write(
+    def transcribe_with_scores(
         self,
         recording: Recording,
         *,
         progress: Callable[[float], None] | None = None,
-        turns: Turns | None = None,
-        partial: Partial | None = None,
-    ) -> Written:
+        turns: SpeakerTurns | None = None,
+        partial: PartialDecoding | None = None,
+    ) -> ScoredTranscript:
         """Return what :meth:`transcribe` does, with how sure the model was of each word.
 
         Args:
@@ -130,29 +130,31 @@ class Transcriber:
             turns: who speaks when; goes before what the model says about it.
             partial: where decoded windows are kept, so that an interrupted run can go on from them.
         """
-        speech = voice_activity.listen(self._vad, recording.stream(), SAMPLE_RATE_HZ)
-        heard: list[Heard] = []
-        for batch in self._hear(recording, speech, partial):
+        speech = voice_activity.detect_speech(self._vad, recording.stream(), SAMPLE_RATE_HZ)
+        heard: list[WindowResult] = []
+        for batch in self._decode(recording, speech, partial):
             heard += batch
             if progress:  # first of all with what an earlier run did, so that speed can be told from it
                 progress(heard[-1][0].end_ms / 1000 if heard else 0.0)
         kind = "video" if recording.path.suffix.lower() in _VIDEO else "audio"
-        heading = Heading(
+        header = TranscriptHeader(
             recording.path.stem, kind, self._language, self._speaker, self._role, self._corpus, (self._how,), turns
         )
-        return written(
+        return assemble_with_scores(
             [span for span, _ in heard],
             [result for _, result in heard],
             labels=self._checkpoint.labels,
             duration_ms=int(recording.duration_s * 1000),
-            heading=heading,
+            header=header,
         )
 
-    def _hear(self, recording: Recording, speech: Speech, partial: Partial | None) -> Iterator[Sequence[Heard]]:
+    def _decode(
+        self, recording: Recording, speech: SpeechActivity, partial: PartialDecoding | None
+    ) -> Iterator[Sequence[WindowResult]]:
         decoder, context_s = self._decoder, self._checkpoint.context_s
-        if self._sequential and isinstance(decoder, ContextDecoder):
-            return hear_in_sequence(decoder, recording, speech, context_s=context_s, partial=partial)
-        return hear_speech(decoder, recording, speech, context_s=context_s, at_once=self._at_once, partial=partial)
+        if self._sequential and isinstance(decoder, PromptedDecoder):
+            return decode_sequentially(decoder, recording, speech, context_s=context_s, partial=partial)
+        return decode_windows(decoder, recording, speech, context_s=context_s, at_once=self._at_once, partial=partial)
 
 
 def verify_options(engine: str, windows: str, batch_size: int, draft: str | Path | None = None) -> None:
@@ -164,7 +166,7 @@ def verify_options(engine: str, windows: str, batch_size: int, draft: str | Path
     verify_engine(engine, draft)
     if windows not in WINDOWS:
         raise LsaWhisperError(f"windows {windows!r} are not known; choose {' or '.join(WINDOWS)}")
-    if windows == "sequential" and engine not in TAKING_CONTEXT:
+    if windows == "sequential" and engine not in ENGINES_WITH_PROMPT:
         raise LsaWhisperError(f"engine {engine} takes no previous text; use --windows speech, or another engine")
     if batch_size < 1:
         raise LsaWhisperError(f"batch size {batch_size}: one window at least must be decoded at a time")

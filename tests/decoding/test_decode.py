@@ -1,4 +1,4 @@
-"""The greedy decoder writes what ``generate`` writes, keeps time stamps in order, and never forbids a repetition."""
+"""The greedy decoder writes what ``generate`` writes, keeps timestamps in order, and never forbids a repetition."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import torch
 from tiny_whisper import CONTEXT_S, build_checkpoint, voice
 
 from lsa_whisper import checkpoint
-from lsa_whisper.decoding.decoder import pieces_of
-from lsa_whisper.decoding.rules import Rules
+from lsa_whisper.decoding.decoder import parse_segments
+from lsa_whisper.decoding.rules import DecodingRules
 from lsa_whisper.decoding.transformers_engine import TransformersDecoder
 
 
@@ -21,7 +21,7 @@ def test_greedy_equals_the_library_token_by_token(loaded):
     from transformers import GenerationMixin, SuppressTokensLogitsProcessor, WhisperTimeStampLogitsProcessor
 
     decoder = TransformersDecoder(loaded, batch_size=5)
-    suppressed = [*decoder.rules._may.suppressed]
+    suppressed = [*decoder.rules._allowed.suppressed]
     processors = [
         SuppressTokensLogitsProcessor(suppressed),
         WhisperTimeStampLogitsProcessor(loaded.model.generation_config, begin_index=len(decoder.prompt)),
@@ -47,24 +47,24 @@ def test_batches_and_order_do_not_change_the_text(loaded):
     windows = [voice(length, seed=n) for n, length in enumerate((1.0, 8.0, 0.3, 5.0, 2.0))]
     alone = [TransformersDecoder(loaded, batch_size=1).decode([window])[0] for window in windows]
     together = TransformersDecoder(loaded, batch_size=3).decode(windows)
-    assert [[p.text for p in each.pieces] for each in together] == [[p.text for p in each.pieces] for each in alone]
+    assert [[p.text for p in each.segments] for each in together] == [[p.text for p in each.segments] for each in alone]
     assert all(abs(a.avg_logprob - b.avg_logprob) < 1e-3 for a, b in zip(alone, together, strict=True))
 
 
-def test_stamps_run_forward_inside_the_sound(loaded):
+def test_timestamps_run_forward_inside_the_sound(loaded):
     for length in (0.5, 3.0, 8.0):
         (result,) = TransformersDecoder(loaded).decode([voice(length, seed=9)])
-        times = [time for piece in result.pieces for time in (piece.start_s, piece.end_s)]
+        times = [time for segment in result.segments for time in (segment.start_s, segment.end_s)]
         assert times == sorted(times) and times[-1] <= length + 1e-6
 
 
-def test_rows_that_end_at_different_times_leave_the_batch_unharmed(taught, loaded, monkeypatch):
+def test_rows_that_end_at_different_times_leave_the_batch_unharmed(scripted, loaded, monkeypatch):
     windows = [voice(4, seed=seed) for seed in range(4)]
-    decoder = TransformersDecoder(checkpoint.load(taught))
+    decoder = TransformersDecoder(checkpoint.load(scripted))
     expected = decoder.decode(windows)
     ends = iter([1, 5, 30, 200])
     forced = dict(zip(range(4), ends, strict=True))
-    choose = Rules.choose
+    choose = DecodingRules.choose
 
     def ending(self, logits, tokens, durations_s):
         # The rows are told apart by their durations, which differ by a sample.
@@ -74,32 +74,32 @@ def test_rows_that_end_at_different_times_leave_the_batch_unharmed(taught, loade
                 chosen[row] = self.end
         return chosen, logprobs
 
-    monkeypatch.setattr(Rules, "choose", ending)
+    monkeypatch.setattr(DecodingRules, "choose", ending)
     longer = [voice(4 + extra / 16_000, seed=extra) for extra in range(4)]
     results = decoder.decode(longer)
-    assert results[0].pieces == ()
-    assert len(results[1].pieces) == 1 and len(results[1].pieces[0].text) < len(expected[1].pieces[0].text)
-    assert [p.text for p in results[3].pieces] == [p.text for p in expected[3].pieces]
+    assert results[0].segments == ()
+    assert len(results[1].segments) == 1 and len(results[1].segments[0].text) < len(expected[1].segments[0].text)
+    assert [p.text for p in results[3].segments] == [p.text for p in expected[3].segments]
 
 
-def test_repetitions_of_real_length_survive(taught):
-    (result,) = TransformersDecoder(checkpoint.load(taught)).decode([voice(4)])
-    assert [(piece.text, piece.start_s, piece.end_s) for piece in result.pieces] == [
+def test_repetitions_of_real_length_survive(scripted):
+    (result,) = TransformersDecoder(checkpoint.load(scripted)).decode([voice(4)])
+    assert [(segment.text, segment.start_s, segment.end_s) for segment in result.segments] == [
         ("&-um I [/] I [/] I [/] I want it .", 0.2, 1.6),
         ("the cat [//] the dog sat .", 1.8, 2.4),
     ]
     assert result.complete and result.avg_logprob > -0.2
-    assert all(-0.2 < piece.avg_logprob <= 0 for piece in result.pieces)
+    assert all(-0.2 < segment.avg_logprob <= 0 for segment in result.segments)
 
 
 def test_a_model_that_never_ends_is_stopped_and_says_so(loaded):
     (result,) = TransformersDecoder(loaded).decode([voice(1)])
     assert not result.complete
-    assert sum(len(loaded.tokenizer.encode(p.text, add_special_tokens=False)) for p in result.pieces) <= 54
+    assert sum(len(loaded.tokenizer.encode(p.text, add_special_tokens=False)) for p in result.segments) <= 54
 
 
 def test_suppressed_and_special_tokens_are_never_written(loaded):
-    rules = Rules(loaded)
+    rules = DecodingRules(loaded)
     added = loaded.tokenizer.get_added_vocab()
     for token in ("<|startoftranscript|>", "<|en|>", "<|transcribe|>", "<|notimestamps|>", "<|0.00|>"):
         assert may_follow(rules, [added["<|0.00|>"], 5], added[token]) == -torch.inf
@@ -110,20 +110,20 @@ def test_suppressed_and_special_tokens_are_never_written(loaded):
 
 def may_follow(rules, tokens, token):
     """Return the log-probability of a token that the model wants above all others, as far as it may be written."""
-    logits = torch.zeros(1, rules._may.size)
+    logits = torch.zeros(1, rules._allowed.size)
     logits[0, token] = 20.0
     (chosen,), (logprob,) = rules.choose(logits, torch.tensor([tokens]), torch.tensor([8.0]))
     return float(logprob) if chosen == token else -torch.inf
 
 
-def test_a_model_without_stamps_gives_one_piece_for_the_window(taught):
-    model = checkpoint.load(taught)
+def test_a_model_without_timestamps_gives_one_segment_for_the_window(scripted):
+    model = checkpoint.load(scripted)
     model.model.generation_config.suppress_tokens = sorted(checkpoint.timestamps(model.tokenizer))
     decoder = TransformersDecoder(model)
     assert decoder.prompt[-1] == model.tokenizer.convert_tokens_to_ids("<|notimestamps|>")
     (result,) = decoder.decode([voice(3)])
-    assert len(result.pieces) <= 1
-    assert all((piece.start_s, piece.end_s) == (0.0, 3.0) for piece in result.pieces)
+    assert len(result.segments) <= 1
+    assert all((segment.start_s, segment.end_s) == (0.0, 3.0) for segment in result.segments)
 
 
 def test_a_multilingual_model_is_asked_in_its_language(tmp_path):
@@ -135,15 +135,15 @@ def test_a_multilingual_model_is_asked_in_its_language(tmp_path):
     assert len(decoder.decode([voice(2)])) == 1
 
 
-def test_pieces_survive_missing_and_late_stamps():
-    stamps = {90: 0.0, 91: 1.0, 92: 9.0}
+def test_segments_survive_missing_and_late_timestamps():
+    timestamps = {90: 0.0, 91: 1.0, 92: 9.0}
     text = {1: " a", 2: " b", 3: " "}
 
-    def pieces(*tokens):
-        made = pieces_of(tokens, [-0.5] * len(tokens), stamps, 2.0, lambda ids: "".join(text[i] for i in ids))
-        return [(piece.text, piece.start_s, piece.end_s) for piece in made]
+    def segments(*tokens):
+        made = parse_segments(tokens, [-0.5] * len(tokens), timestamps, 2.0, lambda ids: "".join(text[i] for i in ids))
+        return [(segment.text, segment.start_s, segment.end_s) for segment in made]
 
-    assert pieces() == []
-    assert pieces(90, 3, 91) == []
-    assert pieces(1, 2) == [("a b", 0.0, 2.0)]
-    assert pieces(91, 1, 90, 2, 92) == [("a", 1.0, 1.0), ("b", 1.0, 2.0)]
+    assert segments() == []
+    assert segments(90, 3, 91) == []
+    assert segments(1, 2) == [("a b", 0.0, 2.0)]
+    assert segments(91, 1, 90, 2, 92) == [("a", 1.0, 1.0), ("b", 1.0, 2.0)]

@@ -19,7 +19,7 @@ from lsa_whisper.decoding.transformers_engine import TransformersDecoder
 from lsa_whisper.errors import CheckpointError, LsaWhisperError, MissingExtraError
 from lsa_whisper.transcribe import transcribe
 from lsa_whisper.transcribe.speech.energy import find_speech
-from lsa_whisper.transcribe.speech.windows import cut_windows
+from lsa_whisper.transcribe.speech.windows import pack_windows
 
 pytest.importorskip("ctranslate2")
 ROOT = Path(__file__).resolve().parents[2]
@@ -41,30 +41,30 @@ def ct2_decoder(folder, *, dtype="auto", **options):
 
 
 def same(one, other, tolerance=1e-3):
-    assert [[(p.text, p.start_s, p.end_s) for p in w.pieces] for w in one] == [
-        [(p.text, p.start_s, p.end_s) for p in w.pieces] for w in other
+    assert [[(p.text, p.start_s, p.end_s) for p in w.segments] for w in one] == [
+        [(p.text, p.start_s, p.end_s) for p in w.segments] for w in other
     ]
     assert [w.complete for w in one] == [w.complete for w in other]
     for a, b in zip(one, other, strict=True):
         assert a.avg_logprob == pytest.approx(b.avg_logprob, abs=tolerance)
-        for p, q in zip(a.pieces, b.pieces, strict=True):
+        for p, q in zip(a.segments, b.segments, strict=True):
             assert p.avg_logprob == pytest.approx(q.avg_logprob, abs=tolerance)
 
 
-@pytest.mark.parametrize("name", ["tiny", "taught"])
+@pytest.mark.parametrize("name", ["tiny", "scripted"])
 def test_ctranslate2_writes_what_transformers_writes(name, kept, request):
     folder = request.getfixturevalue(name)
     windows = [voice(length, seed=n) for n, length in enumerate(LENGTHS_S)]
     expected = TransformersDecoder(checkpoint.load(folder)).decode(windows)
     same(ct2_decoder(kept(folder), batch_size=4).decode(windows), expected)
-    assert any(window.pieces for window in expected)
+    assert any(window.segments for window in expected)
 
 
 def test_a_window_in_which_nothing_is_heard_stays_empty(tiny, kept, tmp_path):
     folder = teach(tiny, tmp_path / "mute", "")
     windows = [silence(3.0), voice(2.0)]
     expected = TransformersDecoder(checkpoint.load(folder)).decode(windows)
-    assert [window.pieces for window in expected] == [(), ()]
+    assert [window.segments for window in expected] == [(), ()]
     same(ct2_decoder(kept(folder)).decode(windows), expected)
 
 
@@ -74,27 +74,27 @@ def test_a_stamp_after_the_sound_is_decoded_again(tiny, kept, tmp_path):
     expected = TransformersDecoder(checkpoint.load(folder)).decode(windows)
     decoder = ct2_decoder(kept(folder))
     same(decoder.decode(windows), expected)
-    assert expected[0].pieces[0].end_s == 4.0 and expected[1].pieces[-1].end_s <= 3.0
+    assert expected[0].segments[0].end_s == 4.0 and expected[1].segments[-1].end_s <= 3.0
 
 
-def test_a_model_without_stamps_is_asked_for_none(taught, kept, tmp_path):
-    loaded = checkpoint.load(taught)
-    stamps = sorted(checkpoint.timestamps(loaded.tokenizer))
-    folder = Path(shutil.copytree(taught, tmp_path / "without"))
+def test_a_model_without_timestamps_is_asked_for_none(scripted, kept, tmp_path):
+    loaded = checkpoint.load(scripted)
+    timestamps = sorted(checkpoint.timestamps(loaded.tokenizer))
+    folder = Path(shutil.copytree(scripted, tmp_path / "without"))
     settings = json.loads((folder / "generation_config.json").read_text())
-    settings["suppress_tokens"] = [*(settings.get("suppress_tokens") or []), *stamps]
+    settings["suppress_tokens"] = [*(settings.get("suppress_tokens") or []), *timestamps]
     (folder / "generation_config.json").write_text(json.dumps(settings))
     windows = [voice(3.0), voice(1.0)]
     out = checkpoint.export(folder, tmp_path / "ct2", to="ct2")
     expected = TransformersDecoder(checkpoint.load(folder)).decode(windows)
     same(ct2_decoder(out).decode(windows), expected)
-    assert all((p.start_s, p.end_s) in ((0.0, 3.0), (0.0, 1.0)) for window in expected for p in window.pieces)
+    assert all((p.start_s, p.end_s) in ((0.0, 3.0), (0.0, 1.0)) for window in expected for p in window.segments)
 
 
-def test_both_engines_give_the_same_chat(visit, taught, kept, tmp_path):
+def test_both_engines_give_the_same_chat(visit, scripted, kept, tmp_path):
     texts = []
     for engine in ("transformers", "ct2"):
-        transcribe([visit], model=taught, out=tmp_path / engine, engine=engine, dtype="float32", word_times=True)
+        transcribe([visit], model=scripted, out=tmp_path / engine, engine=engine, dtype="float32", word_times=True)
         lines = (tmp_path / engine / "visit.cha").read_text().splitlines()
         texts.append([line for line in lines if line.startswith("*")])
         assert chat.check(chat.read(tmp_path / engine / "visit.cha", strict=True)) == []
@@ -102,13 +102,13 @@ def test_both_engines_give_the_same_chat(visit, taught, kept, tmp_path):
     assert texts[0] == texts[1] and len(texts[0]) == 4
 
 
-def test_a_checkpoint_is_converted_once(visit, taught, tmp_path, monkeypatch, capsys):
+def test_a_checkpoint_is_converted_once(visit, scripted, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    first = transcribe([visit], model=taught, out=tmp_path / "a", engine="ct2")
+    first = transcribe([visit], model=scripted, out=tmp_path / "a", engine="ct2")
     told = capsys.readouterr().err
     (folder,) = (tmp_path / "cache" / "lsa-whisper" / "ct2").iterdir()
     assert str(folder) in told and "once" in told
-    transcribe([visit], model=taught, out=tmp_path / "b", engine="ct2")
+    transcribe([visit], model=scripted, out=tmp_path / "b", engine="ct2")
     assert "once" not in capsys.readouterr().err
     exported = transcribe([visit], model=folder, out=tmp_path / "c", engine="ct2")
     texts = [[each.text for each in chat.read(done.done[0].transcript).utterances] for done in (first, exported)]
@@ -116,33 +116,33 @@ def test_a_checkpoint_is_converted_once(visit, taught, tmp_path, monkeypatch, ca
 
 
 @pytest.mark.parametrize("dtype", ["int8", "float16"])
-def test_smaller_exports_write_the_same(dtype, taught, tmp_path):
-    out = checkpoint.export(taught, tmp_path / "out", to="ct2", dtype=dtype)
+def test_smaller_exports_write_the_same(dtype, scripted, tmp_path):
+    out = checkpoint.export(scripted, tmp_path / "out", to="ct2", dtype=dtype)
     assert not list(out.glob("*.safetensors")) and not list(out.glob("*.pt"))
-    assert checkpoint.load_converted(out).labels == checkpoint.load(taught).labels
+    assert checkpoint.load_converted(out).labels == checkpoint.load(scripted).labels
     windows = [voice(4.0)]
-    expected = TransformersDecoder(checkpoint.load(taught)).decode(windows)
+    expected = TransformersDecoder(checkpoint.load(scripted)).decode(windows)
     same(ct2_decoder(out).decode(windows), expected, tolerance=0.1)
 
 
-def test_what_ctranslate2_cannot_do_is_said(visit, tiny, taught, kept, tmp_path, monkeypatch):
+def test_what_ctranslate2_cannot_do_is_said(visit, tiny, scripted, kept, tmp_path, monkeypatch):
     with pytest.raises(CheckpointError, match="float8"):
         checkpoint.export(tiny, tmp_path / "out", to="ct2", dtype="float8")
     with pytest.raises(CheckpointError, match="use the engine ct2"):
-        checkpoint.load(kept(taught))
+        checkpoint.load(kept(scripted))
     with pytest.raises(CheckpointError, match="holds no CTranslate2 model"):
-        checkpoint.load_converted(taught)
+        checkpoint.load_converted(scripted)
     with pytest.raises(CheckpointError, match="nowhere"):
-        checkpoint.load_converted(kept(taught), device="nowhere")
-    holed = Path(shutil.copytree(kept(taught), tmp_path / "holed"))
+        checkpoint.load_converted(kept(scripted), device="nowhere")
+    holed = Path(shutil.copytree(kept(scripted), tmp_path / "holed"))
     (holed / "generation_config.json").unlink()
     with pytest.raises(CheckpointError, match="no generation_config"):
         checkpoint.load_converted(holed)
     with pytest.raises(LsaWhisperError, match="draft"):
-        transcribe([visit], model=taught, out=tmp_path / "out", engine="ct2", draft=tiny)
+        transcribe([visit], model=scripted, out=tmp_path / "out", engine="ct2", draft=tiny)
     monkeypatch.setitem(sys.modules, "ctranslate2", None)
     with pytest.raises(MissingExtraError, match=r"lsa-whisper\[ct2\]"):
-        transcribe([visit], model=taught, out=tmp_path / "out", engine="ct2")
+        transcribe([visit], model=scripted, out=tmp_path / "out", engine="ct2")
     assert not (tmp_path / "out").exists()
 
 
@@ -155,7 +155,7 @@ def test_a_vocabulary_in_another_order_is_refused(tiny, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_a_conversion_that_went_wrong_is_not_kept(taught, tmp_path, monkeypatch):
+def test_a_conversion_that_went_wrong_is_not_kept(scripted, tmp_path, monkeypatch):
     from lsa_whisper.checkpoint import exporting
 
     original = exporting.convert
@@ -167,25 +167,25 @@ def test_a_conversion_that_went_wrong_is_not_kept(taught, tmp_path, monkeypatch)
 
     monkeypatch.setattr(exporting, "convert", damaged)
     with pytest.raises(CheckpointError, match="differs"):
-        checkpoint.export(taught, tmp_path / "out", to="ct2")
+        checkpoint.export(scripted, tmp_path / "out", to="ct2")
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("guessing", ["tiny", "taught"])
-def test_a_draft_does_not_change_the_text(guessing, taught, request):
+@pytest.mark.parametrize("guessing", ["tiny", "scripted"])
+def test_a_draft_does_not_change_the_text(guessing, scripted, request):
     windows = [voice(length, seed=n) for n, length in enumerate(LENGTHS_S)]
-    large, small = checkpoint.load(taught), checkpoint.load(request.getfixturevalue(guessing))
+    large, small = checkpoint.load(scripted), checkpoint.load(request.getfixturevalue(guessing))
     same(AssistedDecoder(large, draft=small).decode(windows), TransformersDecoder(large).decode(windows))
     same(AssistedDecoder(small, draft=large).decode(windows), TransformersDecoder(small).decode(windows))
 
 
-def test_a_good_draft_saves_steps_of_the_model(taught):
+def test_a_good_draft_saves_steps_of_the_model(scripted):
     calls = []
-    loaded, draft = checkpoint.load(taught), checkpoint.load(taught)
+    loaded, draft = checkpoint.load(scripted), checkpoint.load(scripted)
     decoder = AssistedDecoder(loaded, draft=draft)
     loaded.model.model.decoder.register_forward_hook(lambda *_: calls.append(1))
     (result,) = decoder.decode([voice(4.0)])
-    tokens = loaded.tokenizer.encode("".join(piece.text for piece in result.pieces), add_special_tokens=False)
+    tokens = loaded.tokenizer.encode("".join(segment.text for segment in result.segments), add_special_tokens=False)
     assert 0 < len(calls) < len(tokens) / 3
 
 
@@ -203,10 +203,10 @@ def test_words_of_a_trained_model_are_the_same(dtype, allowed, kept):
     for path in sorted((ROOT / "corpora" / "storybook" / "test").glob("*.flac")):
         recording = Recording.open(path)
         speech = find_speech(recording.stream(), SAMPLE_RATE_HZ)
-        spans = cut_windows(speech, context_s=loaded.context_s, duration_s=recording.duration_s)
+        spans = pack_windows(speech, context_s=loaded.context_s, duration_s=recording.duration_s)
         windows += [recording.load(span) for span in spans]
     words = [
-        [word for window in decoder.decode(windows) for piece in window.pieces for word in piece.text.split()]
+        [word for window in decoder.decode(windows) for segment in window.segments for word in segment.text.split()]
         for decoder in (TransformersDecoder(loaded), ct2_decoder(kept(model), dtype=dtype))
     ]
     assert len(words[0]) > 1000

@@ -11,7 +11,7 @@ from lsa_whisper.cli import main
 from lsa_whisper.decoding.decoder import DecodedWindow
 from lsa_whisper.prepare.folder import MANIFESTS
 from lsa_whisper.timespan import TimeSpan
-from lsa_whisper.transcribe.long_form.partial import Partial
+from lsa_whisper.transcribe.long_form.partial import PartialDecoding
 
 STORY = "corpora/storybook/dev"
 
@@ -38,7 +38,7 @@ def test_prepare_writes_through_no_hidden_link(secret, tmp_path, pytestconfig):
 
 
 def test_decoded_windows_are_kept_in_a_file_of_their_own(secret, tmp_path):
-    partial = Partial(tmp_path / "visit.cha", "0" * 16)
+    partial = PartialDecoding(tmp_path / "visit.cha", "0" * 16)
     partial.path.symlink_to(secret)
     heard = [(TimeSpan(0, 900), DecodedWindow(()))]
     assert partial.read() == []

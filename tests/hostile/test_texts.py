@@ -17,7 +17,7 @@ from lsa_whisper.finetune import recipe
 from lsa_whisper.training_runs import read_run
 from lsa_whisper.transcribe.assembly.confidence import load_calibration
 from lsa_whisper.transcribe.assembly.speaker_turns import read_turns
-from lsa_whisper.transcribe.long_form.partial import Partial
+from lsa_whisper.transcribe.long_form.partial import PartialDecoding
 
 ROW = '{"audio_filepath": "a.wav", "offset": 0, "duration": 1, "text": "a"'
 BOMBS = {
@@ -107,7 +107,7 @@ def test_json_beside_models_and_runs(tmp_path, name):
         load_calibration(tmp_path)
     with pytest.raises(CorpusError):
         read_run(tmp_path)
-    partial = Partial(tmp_path / "a.cha", "0" * 16)
+    partial = PartialDecoding(tmp_path / "a.cha", "0" * 16)
     partial.path.write_text(f"{BOMBS[name]}\n")
     assert partial.read() == []
 

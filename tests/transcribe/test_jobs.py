@@ -37,13 +37,13 @@ def folder(visit, tmp_path):
 @pytest.fixture
 def decoded(monkeypatch):
     """Names of the recordings that were really decoded."""
-    names, original = [], Transcriber.write
+    names, original = [], Transcriber.transcribe_with_scores
 
     def counted(self, recording, **options):
         names.append(recording.path.name)
         return original(self, recording, **options)
 
-    monkeypatch.setattr(Transcriber, "write", counted)
+    monkeypatch.setattr(Transcriber, "transcribe_with_scores", counted)
     return names
 
 
@@ -51,8 +51,8 @@ def files(folder):
     return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
-def test_a_recording_becomes_chat_with_times(visit, taught, tmp_path):
-    result = transcribe([visit], model=taught, out=tmp_path, corpus="Visits")
+def test_a_recording_becomes_chat_with_times(visit, scripted, tmp_path):
+    result = transcribe([visit], model=scripted, out=tmp_path, corpus="Visits")
     assert [each.transcript for each in result.done] == [tmp_path / "visit.cha"] and not result.failed
     transcript = chat.read(tmp_path / "visit.cha", strict=True)
     assert chat.check(transcript) == []
@@ -66,31 +66,31 @@ def test_a_recording_becomes_chat_with_times(visit, taught, tmp_path):
     assert "not checked by a person" in chat.serialize(transcript)
 
 
-def test_paths_may_be_strings(visit, taught, tmp_path):
-    written = Transcriber(taught).transcribe(str(visit))
-    (done,) = transcribe(str(visit), model=str(taught), out=str(tmp_path)).done
+def test_paths_may_be_strings(visit, scripted, tmp_path):
+    written = Transcriber(scripted).transcribe(str(visit))
+    (done,) = transcribe(str(visit), model=str(scripted), out=str(tmp_path)).done
     assert [u.text for u in chat.read(done.transcript).utterances] == [u.text for u in written.utterances] != []
 
 
-def test_finished_recordings_are_kept_and_bytes_do_not_change(folder, taught, tmp_path, decoded):
+def test_finished_recordings_are_kept_and_bytes_do_not_change(folder, scripted, tmp_path, decoded):
     out = tmp_path / "out"
-    first = transcribe([folder], model=taught, out=out)
+    first = transcribe([folder], model=scripted, out=out)
     assert set(decoded) == {"visit.wav", "quiet.wav"} and first.exit_code == 0
     assert set(files(out)) == {"visit.cha", "deep/quiet.cha"}
     before, _ = files(out), decoded.clear()
-    again = transcribe([folder], model=taught, out=out, batch_size=2)
+    again = transcribe([folder], model=scripted, out=out, batch_size=2)
     assert decoded == [] and all(each.skipped for each in again.done)
     (out / "visit.cha").unlink()
-    transcribe([folder], model=taught, out=out)
+    transcribe([folder], model=scripted, out=out)
     assert decoded == ["visit.wav"] and files(out) == before
 
 
 @pytest.mark.parametrize("change", ["audio", "model", "settings"])
-def test_other_audio_model_or_settings_are_transcribed_again(change, folder, tiny, taught, tmp_path, decoded):
-    transcribe([folder], model=taught, out=tmp_path / "out")
+def test_other_audio_model_or_settings_are_transcribed_again(change, folder, tiny, scripted, tmp_path, decoded):
+    transcribe([folder], model=scripted, out=tmp_path / "out")
     decoded.clear()
     options = {
-        "model": tiny if change == "model" else taught,
+        "model": tiny if change == "model" else scripted,
         "role": "Adult" if change == "settings" else "Participant",
     }
     if change == "audio":
@@ -100,44 +100,44 @@ def test_other_audio_model_or_settings_are_transcribed_again(change, folder, tin
     assert sorted(decoded) == (["visit.wav"] if change == "audio" else ["quiet.wav", "visit.wav"])
 
 
-def test_a_new_format_costs_no_decoding_and_carries_corrections(visit, taught, tmp_path, decoded):
-    transcribe([visit], model=taught, out=tmp_path)
+def test_a_new_format_costs_no_decoding_and_carries_corrections(visit, scripted, tmp_path, decoded):
+    transcribe([visit], model=scripted, out=tmp_path)
     target = tmp_path / "visit.cha"
     target.write_text(target.read_text().replace("the dog sat", "the frog sat"))
     decoded.clear()
-    transcribe([visit], model=taught, out=tmp_path, formats=["srt", "json"])
+    transcribe([visit], model=scripted, out=tmp_path, formats=["srt", "json"])
     assert decoded == []
     assert "the cat the frog sat." in (tmp_path / "visit.srt").read_text()
     assert json.loads((tmp_path / "visit.json").read_text())["utterances"][1]["chat"] == "the cat [//] the frog sat ."
 
 
-def test_what_a_person_wrote_is_never_written_over(folder, tiny, taught, tmp_path):
+def test_what_a_person_wrote_is_never_written_over(folder, tiny, scripted, tmp_path):
     shutil.copytree(folder, tmp_path / "both")
-    transcribe([tmp_path / "both"], model=taught)
+    transcribe([tmp_path / "both"], model=scripted)
     target = tmp_path / "both" / "visit.cha"
     corrected = target.read_text().replace("the dog sat", "the frog sat")
     target.write_text(corrected)
     result = transcribe([tmp_path / "both"], model=tiny)
     assert [each.audio.name for each in result.failed] == ["visit.wav"] and "by hand" in result.failed[0].reason
     target.write_text("@UTF8\n@Begin\n@End\n")
-    result = transcribe([tmp_path / "both"], model=taught)
+    result = transcribe([tmp_path / "both"], model=scripted)
     assert "not written by lsa-whisper" in result.failed[0].reason
     assert target.read_text() == "@UTF8\n@Begin\n@End\n"
 
 
-def test_files_of_other_formats_that_somebody_else_wrote_are_left(visit, tiny, taught, tmp_path, decoded):
+def test_files_of_other_formats_that_somebody_else_wrote_are_left(visit, tiny, scripted, tmp_path, decoded):
     (tmp_path / "visit.TextGrid").write_text("by hand")
     with pytest.raises(LsaWhisperError, match=r"visit\.TextGrid: was not made from visit\.cha"):
-        transcribe([visit], model=taught, out=tmp_path, formats=["srt", "textgrid"])
+        transcribe([visit], model=scripted, out=tmp_path, formats=["srt", "textgrid"])
     assert decoded == [] and set(files(tmp_path)) == {"visit.TextGrid"}
-    transcribe([visit], model=taught, out=tmp_path, formats=["srt"])
+    transcribe([visit], model=scripted, out=tmp_path, formats=["srt"])
     with pytest.raises(LsaWhisperError, match="move it"):  # beside a transcript of ours, too
-        transcribe([visit], model=taught, out=tmp_path, formats=["textgrid"])
+        transcribe([visit], model=scripted, out=tmp_path, formats=["textgrid"])
     assert (tmp_path / "visit.TextGrid").read_text() == "by hand"
 
     target, subtitles = tmp_path / "visit.cha", tmp_path / "visit.srt"
     target.write_text(target.read_text().replace("the dog sat", "the frog sat"))
-    transcribe([visit], model=taught, out=tmp_path, formats=["srt"])  # ours of before the correction: made anew
+    transcribe([visit], model=scripted, out=tmp_path, formats=["srt"])  # ours of before the correction: made anew
     assert "frog" in subtitles.read_text()
     target.unlink()
     transcribe([visit], model=tiny, out=tmp_path, formats=["srt"])  # ours of another model, likewise
@@ -150,11 +150,11 @@ def test_files_of_other_formats_that_somebody_else_wrote_are_left(visit, tiny, t
     transcribe([visit], model=tiny, out=tmp_path, formats=["srt"])
 
 
-def test_a_recording_named_twice_is_done_once(folder, taught, tmp_path):
+def test_a_recording_named_twice_is_done_once(folder, scripted, tmp_path):
     shutil.copy(folder / "visit.wav", tmp_path / "visit.wav")
     named = [folder, folder / "visit.wav", tmp_path / "visit.wav"]
-    assert transcribe(named[:2], model=taught).table().endswith("2 transcribed, 0 kept, 0 failed")
-    result = transcribe(named, model=taught, out=tmp_path / "out")
+    assert transcribe(named[:2], model=scripted).table().endswith("2 transcribed, 0 kept, 0 failed")
+    result = transcribe(named, model=scripted, out=tmp_path / "out")
     assert [each.audio for each in result.failed] == [tmp_path / "visit.wav"]
     assert f"the place of that of {folder / 'visit.wav'}" in result.failed[0].reason
 
@@ -163,73 +163,75 @@ def test_a_recording_named_twice_is_done_once(folder, taught, tmp_path):
     "error",
     [torch.OutOfMemoryError("CUDA out of memory. Tried to allocate"), RuntimeError("CUDA failed: out of memory")],
 )
-def test_want_of_memory_is_told_with_its_remedy(error, visit, taught, tmp_path, monkeypatch):
+def test_want_of_memory_is_told_with_its_remedy(error, visit, scripted, tmp_path, monkeypatch):
     def hungry(*_, **__):
         raise error
 
-    monkeypatch.setattr(Transcriber, "write", hungry)
+    monkeypatch.setattr(Transcriber, "transcribe_with_scores", hungry)
     with pytest.raises(LsaWhisperError, match="smaller --batch-size"):
-        transcribe([visit], model=taught, out=tmp_path)
+        transcribe([visit], model=scripted, out=tmp_path)
 
 
-def test_a_name_that_is_not_utf8_is_told(visit, taught, tmp_path):
+def test_a_name_that_is_not_utf8_is_told(visit, scripted, tmp_path):
     odd = tmp_path / os.fsdecode(b"visit-\xff.wav")
     shutil.copy(visit, odd)
     with pytest.raises(LsaWhisperError, match="rename it"):
-        transcribe([odd], model=taught, out=tmp_path / "out")
+        transcribe([odd], model=scripted, out=tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
-def test_a_name_that_no_disk_takes_fails_alone(visit, taught, tmp_path):
-    result = transcribe([visit, tmp_path / ("a" * 300)], model=taught, out=tmp_path)
+def test_a_name_that_no_disk_takes_fails_alone(visit, scripted, tmp_path):
+    result = transcribe([visit, tmp_path / ("a" * 300)], model=scripted, out=tmp_path)
     assert len(result.done) == 1 and "too long" in result.failed[0].reason
 
 
-def test_one_bad_recording_does_not_stop_the_rest(folder, taught, tmp_path):
+def test_one_bad_recording_does_not_stop_the_rest(folder, scripted, tmp_path):
     (folder / "broken.wav").write_bytes(b"RIFF....WAVE")
     (folder / "empty.mp3").touch()
     soundfile.write(folder / "visit.flac", np.zeros(16_000, np.float32), 16_000)
-    result = transcribe([folder, tmp_path / "gone.wav"], model=taught, out=tmp_path / "out")
+    result = transcribe([folder, tmp_path / "gone.wav"], model=scripted, out=tmp_path / "out")
     assert {each.audio.name for each in result.failed} == {"broken.wav", "empty.mp3", "gone.wav", "visit.wav"}
     assert result.exit_code == 4
     assert "2 transcribed, 0 kept, 4 failed" in result.table() and "broken.wav" in result.table()
     assert set(files(tmp_path / "out")) == {"visit.cha", "deep/quiet.cha"}
 
 
-def test_silence_is_a_valid_empty_transcript(folder, taught, tmp_path):
-    transcribe([folder / "deep" / "quiet.wav"], model=taught, out=tmp_path / "out", formats=["srt", "textgrid", "salt"])
+def test_silence_is_a_valid_empty_transcript(folder, scripted, tmp_path):
+    transcribe(
+        [folder / "deep" / "quiet.wav"], model=scripted, out=tmp_path / "out", formats=["srt", "textgrid", "salt"]
+    )
     transcript = chat.read(tmp_path / "out" / "quiet.cha", strict=True)
     assert transcript.utterances == [] and chat.check(transcript) == []
     assert "no speech was found" in chat.serialize(transcript)
 
 
 @pytest.mark.parametrize("content", [None, b"", b"this is not sound"], ids=["missing", "empty", "not audio"])
-def test_a_single_bad_input_is_an_error_and_writes_nothing(content, taught, tmp_path):
+def test_a_single_bad_input_is_an_error_and_writes_nothing(content, scripted, tmp_path):
     audio = tmp_path / "in" / "a.wav"
     audio.parent.mkdir()
     if content is not None:
         audio.write_bytes(content)
     with pytest.raises(AudioError, match=r"a\.wav"):
-        transcribe([audio], model=taught, out=tmp_path / "out")
+        transcribe([audio], model=scripted, out=tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
-def test_bad_requests_fail_before_any_work(visit, taught, tmp_path):
+def test_bad_requests_fail_before_any_work(visit, scripted, tmp_path):
     for options, kind, reason in (
         ({"model": tmp_path / "gone"}, CheckpointError, "no such folder"),
-        ({"model": taught, "formats": ["docx"]}, LsaWhisperError, "docx"),
-        ({"model": taught, "engine": "abacus"}, LsaWhisperError, "abacus"),
-        ({"model": taught, "batch_size": -8}, LsaWhisperError, "batch size -8"),
-        ({"model": taught, "engine": "ct2", "windows": "sequential"}, LsaWhisperError, "no previous text"),
+        ({"model": scripted, "formats": ["docx"]}, LsaWhisperError, "docx"),
+        ({"model": scripted, "engine": "abacus"}, LsaWhisperError, "abacus"),
+        ({"model": scripted, "batch_size": -8}, LsaWhisperError, "batch size -8"),
+        ({"model": scripted, "engine": "ct2", "windows": "sequential"}, LsaWhisperError, "no previous text"),
     ):
         with pytest.raises(kind, match=reason):
             transcribe([visit], out=tmp_path / "out", **options)
     with pytest.raises(AudioError, match="no recording"):
-        transcribe([tmp_path], model=taught, out=tmp_path / "out")
+        transcribe([tmp_path], model=scripted, out=tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
-def test_a_run_that_dies_leaves_no_half_transcript(folder, taught, tmp_path, monkeypatch):
+def test_a_run_that_dies_leaves_no_half_transcript(folder, scripted, tmp_path, monkeypatch):
     written = chat.write
 
     def dying(transcript, path):
@@ -239,15 +241,15 @@ def test_a_run_that_dies_leaves_no_half_transcript(folder, taught, tmp_path, mon
 
     monkeypatch.setattr(chat, "write", dying)
     with pytest.raises(KeyboardInterrupt):
-        transcribe([folder], model=taught, out=tmp_path / "out")
+        transcribe([folder], model=scripted, out=tmp_path / "out")
     assert {name for name in files(tmp_path / "out") if not name.startswith(".visit.")} == {"deep/quiet.cha"}
     monkeypatch.undo()
-    result = transcribe([folder], model=taught, out=tmp_path / "out")
+    result = transcribe([folder], model=scripted, out=tmp_path / "out")
     assert [each.skipped for each in result.done] == [True, False]
     assert set(files(tmp_path / "out")) == {"deep/quiet.cha", "visit.cha"}
 
 
-def test_a_long_recording_is_never_held_whole(taught, visit, tmp_path, monkeypatch):
+def test_a_long_recording_is_never_held_whole(scripted, visit, tmp_path, monkeypatch):
     sound, rate_hz = soundfile.read(visit, dtype="float32")
     soundfile.write(tmp_path / "long.wav", np.tile(sound, 8), rate_hz)
     loaded, original = [], Recording.load
@@ -258,7 +260,7 @@ def test_a_long_recording_is_never_held_whole(taught, visit, tmp_path, monkeypat
 
     monkeypatch.setattr(Recording, "load", measured)
     seen = []
-    transcript = Transcriber(taught, batch_size=1).transcribe(
+    transcript = Transcriber(scripted, batch_size=1).transcribe(
         Recording.open(tmp_path / "long.wav"), progress=seen.append
     )
     assert len(transcript.utterances) == 32 and all(isinstance(span, TimeSpan) for span in loaded)
@@ -289,8 +291,8 @@ def test_importing_the_room_loads_no_model_library():
     ("name", "options"),
     [("a,b", {}), ("visit", {"role": "Mothr"}), ("visit", {"speaker": "no code"})],
 )
-def test_headings_that_chat_does_not_allow_are_refused_before_decoding(name, options, visit, taught, tmp_path, decoded):
+def test_headers_that_chat_refuses_stop_before_decoding(name, options, visit, scripted, tmp_path, decoded):
     audio = Path(shutil.copy(visit, tmp_path / f"{name}.wav"))
     with pytest.raises(LsaWhisperError, match="change the setting, or rename"):
-        transcribe([audio], model=taught, out=tmp_path / "out", **options)
+        transcribe([audio], model=scripted, out=tmp_path / "out", **options)
     assert decoded == [] and not (tmp_path / "out").exists()

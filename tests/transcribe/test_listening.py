@@ -28,9 +28,9 @@ def long(visit, tmp_path_factory):
 
 
 @pytest.mark.parametrize("windows", ["speech", "sequential"])
-def test_a_run_that_is_killed_goes_on_and_gives_the_same_bytes(windows, long, taught, tmp_path, monkeypatch):
+def test_a_run_that_is_killed_goes_on_and_gives_the_same_bytes(windows, long, scripted, tmp_path, monkeypatch):
     monkeypatch.setattr("lsa_whisper.transcribe.transcriber._BATCHES_AT_ONCE", 2)
-    options = {"model": taught, "windows": windows, "batch_size": 1}
+    options = {"model": scripted, "windows": windows, "batch_size": 1}
     transcribe([long], out=tmp_path / "whole", **options)
     decoded, original = [], TransformersDecoder.decode
 
@@ -55,11 +55,11 @@ def test_a_run_that_is_killed_goes_on_and_gives_the_same_bytes(windows, long, ta
     assert (tmp_path / "killed" / "long.cha").read_bytes() == (tmp_path / "whole" / "long.cha").read_bytes()
 
 
-def test_speakers_review_and_log(visit, taught, tmp_path):
+def test_speakers_review_and_log(visit, scripted, tmp_path):
     (tmp_path / "turns.rttm").write_text(RTTM)
     result = transcribe(
         [visit],
-        model=taught,
+        model=scripted,
         out=tmp_path / "out",
         speakers=tmp_path / "turns.rttm",
         review=tmp_path / "review.csv",
@@ -75,69 +75,71 @@ def test_speakers_review_and_log(visit, taught, tmp_path):
     with (tmp_path / "review.csv").open(newline="") as file:
         sure = [float(row["confidence"]) for row in csv.DictReader(file)]
     assert sure == sorted(sure)
-    transcribe([visit], model=taught, out=tmp_path / "out", speakers=tmp_path / "turns.rttm", log=tmp_path / "runs.log")
+    transcribe(
+        [visit], model=scripted, out=tmp_path / "out", speakers=tmp_path / "turns.rttm", log=tmp_path / "runs.log"
+    )
     lines = [line.split("\t") for line in (tmp_path / "runs.log").read_text().splitlines()]
     assert [line[1] for line in lines] == ["outcome", "done", "kept"]
     assert lines[1][5:7] == ["4", str(sum(len(each.verbatim()) for each in transcript.utterances))]
     (tmp_path / "turns.rttm").write_text(RTTM.replace("MOT", "FAT"))
     table = tmp_path / "out" / "visit.review.csv"
     assert table.exists()
-    again = transcribe([visit], model=taught, out=tmp_path / "out", speakers=tmp_path / "turns.rttm")
+    again = transcribe([visit], model=scripted, out=tmp_path / "out", speakers=tmp_path / "turns.rttm")
     assert not again.done[0].skipped and "*FAT:" in (tmp_path / "out" / "visit.cha").read_text()
     assert not table.exists()  # it was about the transcript before this one
 
 
-def test_what_is_written_beside_the_turns_is_not_taken_for_turns(visit, taught, tmp_path):
+def test_what_is_written_beside_the_turns_is_not_taken_for_turns(visit, scripted, tmp_path):
     shutil.copy(visit, tmp_path / "visit.wav")
     (tmp_path / "visit.rttm").write_text(RTTM)
     for skipped in (False, True):
-        done = transcribe([tmp_path], model=taught, speakers=tmp_path, formats=["textgrid"]).done
+        done = transcribe([tmp_path], model=scripted, speakers=tmp_path, formats=["textgrid"]).done
         assert [each.skipped for each in done] == [skipped]
     assert "*MOT:" in (tmp_path / "visit.cha").read_text()
 
 
-def test_turns_of_one_recording_are_not_those_of_another(visit, taught, tmp_path):
+def test_turns_of_one_recording_are_not_those_of_another(visit, scripted, tmp_path):
     shutil.copy(visit, tmp_path / "other.wav")
     (tmp_path / "visit.rttm").write_text(RTTM)
-    result = transcribe([visit, tmp_path / "other.wav"], model=taught, out=tmp_path, speakers=tmp_path / "visit.rttm")
+    result = transcribe([visit, tmp_path / "other.wav"], model=scripted, out=tmp_path, speakers=tmp_path / "visit.rttm")
     assert len(result.done) == 1 and "no turn of any speaker in other.wav" in result.failed[0].reason
     shutil.move(tmp_path / "visit.cha", tmp_path / "kept.cha")
-    result = transcribe([visit, tmp_path / "other.wav"], model=taught, out=tmp_path, speakers=tmp_path / "kept.cha")
+    result = transcribe([visit, tmp_path / "other.wav"], model=scripted, out=tmp_path, speakers=tmp_path / "kept.cha")
     assert not result.done and "about one recording" in result.failed[0].reason
 
 
-def test_a_review_that_a_spreadsheet_has_stored_is_read_or_named(visit, taught, tmp_path):
-    transcribe([visit], model=taught, out=tmp_path, review=tmp_path / "r.csv")
+def test_a_review_that_a_spreadsheet_has_stored_is_read_or_named(visit, scripted, tmp_path):
+    transcribe([visit], model=scripted, out=tmp_path, review=tmp_path / "r.csv")
     own = tmp_path / "visit.review.csv"
     plain = own.read_text()
     row = "0.5,word,visit.wav,,,PAR,um,um .\n"
     own.write_text(plain + row, encoding="utf-8-sig")
-    transcribe([visit], model=taught, out=tmp_path, review=tmp_path / "r.csv")
+    transcribe([visit], model=scripted, out=tmp_path, review=tmp_path / "r.csv")
     assert row in (tmp_path / "r.csv").read_text()
     for broken in (plain.replace(",", ";"), plain + row.replace("0.5", "half"), plain + row.replace("\n", ",more\n")):
         own.write_text(broken)
         with pytest.raises(LsaWhisperError, match=r"visit\.review\.csv: cannot be read as a table"):
-            transcribe([visit], model=taught, out=tmp_path, review=tmp_path / "r.csv")
+            transcribe([visit], model=scripted, out=tmp_path, review=tmp_path / "r.csv")
 
 
-def test_bad_turns_stop_before_anything_is_decoded(visit, taught, tmp_path, monkeypatch):
-    monkeypatch.setattr(Transcriber, "write", None)
+def test_bad_turns_stop_before_anything_is_decoded(visit, scripted, tmp_path, monkeypatch):
+    monkeypatch.setattr(Transcriber, "transcribe_with_scores", None)
     (tmp_path / "turns.rttm").write_text("SPEAKER visit 1 here 3 <NA> <NA> A <NA>\n")
     with pytest.raises(LsaWhisperError, match=r"turns\.rttm:1"):
-        transcribe([visit], model=taught, out=tmp_path / "out", speakers=tmp_path / "turns.rttm")
+        transcribe([visit], model=scripted, out=tmp_path / "out", speakers=tmp_path / "turns.rttm")
     with pytest.raises(LsaWhisperError, match="speech or sequential"):
-        transcribe([visit], model=taught, out=tmp_path / "out", windows="sliding")
+        transcribe([visit], model=scripted, out=tmp_path / "out", windows="sliding")
     assert not (tmp_path / "out").exists()
 
 
-def test_a_review_of_a_transcript_made_without_one_says_so(visit, taught, tmp_path):
-    transcribe([visit], model=taught, out=tmp_path)
-    result = transcribe([visit], model=taught, out=tmp_path, review=tmp_path / "r.csv")
+def test_a_review_of_a_transcript_made_without_one_says_so(visit, scripted, tmp_path):
+    transcribe([visit], model=scripted, out=tmp_path)
+    result = transcribe([visit], model=scripted, out=tmp_path, review=tmp_path / "r.csv")
     assert result.without_review == (tmp_path / "visit.cha",) and "delete it" in result.table()
 
 
-def test_an_engine_is_told_what_was_said_before(taught, monkeypatch):
-    loaded = checkpoint.load(taught)
+def test_an_engine_is_told_what_was_said_before(scripted, monkeypatch):
+    loaded = checkpoint.load(scripted)
     loaded.tokenizer.add_tokens(["<|startofprev|>"], special_tokens=True)
     asked, original = [], TransformersDecoder._greedy
 
@@ -148,14 +150,14 @@ def test_an_engine_is_told_what_was_said_before(taught, monkeypatch):
     monkeypatch.setattr(TransformersDecoder, "_greedy", noted)
     decoder = TransformersDecoder(loaded)
     for previous in ("the cat sat " * 90, ""):
-        decoder.decode_after(np.zeros(16_000, np.float32), previous)
+        decoder.decode_with_prompt(np.zeros(16_000, np.float32), previous)
     begin = loaded.tokenizer.convert_tokens_to_ids("<|startofprev|>")
     said = loaded.tokenizer.encode(" " + ("the cat sat " * 90).strip(), add_special_tokens=False)
     assert asked == [[begin, *said[-63:], *asked[1]], asked[1]] and begin not in asked[1]
 
 
-def test_sequential_windows_give_valid_chat_inside_the_recording(visit, taught):
-    transcript = Transcriber(taught, windows="sequential").transcribe(Recording.open(visit))
+def test_sequential_windows_give_valid_chat_inside_the_recording(visit, scripted):
+    transcript = Transcriber(scripted, windows="sequential").transcribe(Recording.open(visit))
     assert chat.check(transcript) == [] and len(transcript.utterances) >= 4
     assert max(each.span.end_ms for each in transcript.utterances) <= 15_500
 

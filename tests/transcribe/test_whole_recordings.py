@@ -36,7 +36,7 @@ def test_every_transcript_is_valid_and_inside_its_recording(folder, windows):
     transcriber, words = Transcriber(ROOT / "models" / "nano", windows=windows, vad="energy"), 0
     for path in recordings[: 2 if windows == "sequential" else None]:
         recording = Recording.open(path)
-        made = transcriber.write(recording)
+        made = transcriber.transcribe_with_scores(recording)
         verify(made.transcript, recording)
         assert [len(each.verbatim()) for each in made.transcript.utterances] == [len(each) for each in made.scores]
         words += sum(score is not None for scores in made.scores for score in scores)
@@ -49,10 +49,10 @@ def chord():
 
 
 @pytest.mark.parametrize("name", ["silence", "noise", "chord"])
-def test_without_speech_the_transcript_is_valid_and_empty(name, taught, tmp_path):
-    """``taught`` writes two sentences whatever it hears, so that only what finds speech can keep it silent."""
+def test_without_speech_the_transcript_is_valid_and_empty(name, scripted, tmp_path):
+    """``scripted`` writes two sentences whatever it hears, so that only what finds speech can keep it silent."""
     sound = {"silence": silence(5), "noise": silence(5, level=0.1), "chord": chord()}[name]
     soundfile.write(tmp_path / "a.wav", sound, 16_000)
-    transcript = Transcriber(taught, vad="energy").transcribe(Recording.open(tmp_path / "a.wav"))
+    transcript = Transcriber(scripted, vad="energy").transcribe(Recording.open(tmp_path / "a.wav"))
     assert transcript.utterances == [] and "no speech was found" in chat.serialize(transcript)
     verify(transcript, Recording.open(tmp_path / "a.wav"))

@@ -9,19 +9,19 @@ from pathlib import Path
 
 from lsa_whisper import chat
 from lsa_whisper.chat import Participant, Transcript, Utterance, compose, utterance
-from lsa_whisper.decoding.decoder import DecodedWindow, Piece
+from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.labels import Labels, decode
 from lsa_whisper.manifest import is_unicode
 from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcribe.assembly.confidence import Scores, word_logprobs
-from lsa_whisper.transcribe.assembly.speaker_attribution import Speakers, attributed
-from lsa_whisper.transcribe.assembly.speaker_turns import ROLES, Turns
-from lsa_whisper.transcribe.assembly.word_times import fitted, parted, timed_words
+from lsa_whisper.transcribe.assembly.speaker_attribution import SpeakerLookup, attribute_speakers
+from lsa_whisper.transcribe.assembly.speaker_turns import ROLES, SpeakerTurns
+from lsa_whisper.transcribe.assembly.word_times import adjacent_spans, align_words, fit_words
 
 
 @dataclass(frozen=True)
-class Heading:
+class TranscriptHeader:
     """What stands above the utterances.
 
     Attributes:
@@ -42,11 +42,11 @@ class Heading:
     role: str = "Participant"
     corpus: str = ""
     comments: tuple[str, ...] = ()
-    turns: Turns | None = None
+    turns: SpeakerTurns | None = None
 
 
 @dataclass(frozen=True)
-class Written:
+class ScoredTranscript:
     """A transcript, for each of its utterances how sure the model was of the words, and what its comments warn of."""
 
     transcript: Transcript
@@ -68,20 +68,20 @@ def assemble(
     *,
     labels: Labels,
     duration_ms: int,
-    heading: Heading,
+    header: TranscriptHeader,
 ) -> Transcript:
-    """Return the transcript alone of what :func:`written` returns."""
-    return written(windows, decoded, labels=labels, duration_ms=duration_ms, heading=heading).transcript
+    """Return the transcript alone of what :func:`assemble_with_scores` returns."""
+    return assemble_with_scores(windows, decoded, labels=labels, duration_ms=duration_ms, header=header).transcript
 
 
-def written(
+def assemble_with_scores(
     windows: Sequence[TimeSpan],
     decoded: Sequence[DecodedWindow],
     *,
     labels: Labels,
     duration_ms: int,
-    heading: Heading,
-) -> Written:
+    header: TranscriptHeader,
+) -> ScoredTranscript:
     """Return the transcript of a recording; without windows, or without words, a valid one that says so.
 
     Args:
@@ -89,34 +89,34 @@ def written(
         decoded: one per window.
         labels: how the decoded text is written.
         duration_ms: the length of the recording.
-        heading: names, language and comments.
+        header: names, language and comments.
     """
     drafts = [
         draft
         for window, result in zip(windows, decoded, strict=True)
-        for draft in _drafts(window, result.pieces, labels, heading.speaker)
+        for draft in _drafts(window, result.segments, labels, header.speaker)
     ]
-    drafts = _attributed(drafts, heading)
-    utterances = place([draft.utterance for draft in drafts], duration_ms)
+    drafts = _attributed(drafts, header)
+    utterances = place_utterances([draft.utterance for draft in drafts], duration_ms)
     remarks = tuple(_remarks(windows, decoded, bool(utterances)))
     transcript = compose(
-        languages=[heading.language],
-        participants=_participants(utterances, heading),
+        languages=[header.language],
+        participants=_participants(utterances, header),
         utterances=utterances,
-        media=heading.media,
-        media_kind=heading.media_kind,
-        comments=[*heading.comments, *remarks],
+        media=header.media,
+        media_kind=header.media_kind,
+        comments=[*header.comments, *remarks],
     )
-    return Written(transcript, tuple(draft.scores for draft in drafts), remarks)
+    return ScoredTranscript(transcript, tuple(draft.scores for draft in drafts), remarks)
 
 
-def verify_heading(heading: Heading, path: Path) -> None:
+def verify_header(header: TranscriptHeader, path: Path) -> None:
     """Return when CHAT allows such a heading in the file at ``path``; asked before hours of decoding, not after.
 
     Raises:
         LsaWhisperError: a role, language, speaker or name of a recording that CHAT does not know or cannot hold.
     """
-    empty = assemble([], [], labels=Labels(), duration_ms=0, heading=heading)
+    empty = assemble([], [], labels=Labels(), duration_ms=0, header=header)
     empty.path = str(path)
     if problems := chat.check(empty):
         raise LsaWhisperError(f"{path}: {problems[0].message}; change the setting, or rename the recording")
@@ -124,19 +124,19 @@ def verify_heading(heading: Heading, path: Path) -> None:
         raise LsaWhisperError(f"{path}: the recording's name is not UTF-8, which CHAT is in; rename it")
 
 
-def place(drafts: Sequence[Utterance], duration_ms: int) -> list[Utterance]:
+def place_utterances(drafts: Sequence[Utterance], duration_ms: int) -> list[Utterance]:
     """Return utterances with bullets that start in order, do not overlap within a speaker, and end inside.
 
     Words are kept whatever their times were; an utterance for which there is no room loses its bullet. ``%wor`` moves
     with its utterance.
 
     >>> close = [utterance("PAR", "a .", TimeSpan(0, 900)), utterance("PAR", "b .", TimeSpan(800, 1200))]
-    >>> [u.span for u in place(close, 1000)]
+    >>> [u.span for u in place_utterances(close, 1000)]
     [TimeSpan(start_ms=0, end_ms=900), TimeSpan(start_ms=900, end_ms=1000)]
     """
     spans = _pull_back(_push_on(drafts), drafts, duration_ms)
     return [
-        utterance(draft.speaker, draft.text, span, fitted(draft.word_times, span) if span else None)
+        utterance(draft.speaker, draft.text, span, fit_words(draft.word_times, span) if span else None)
         for draft, span in zip(drafts, spans, strict=True)
     ]
 
@@ -170,52 +170,52 @@ def _pull_back(spans: Sequence[TimeSpan], drafts: Sequence[Utterance], duration_
     return placed[::-1]
 
 
-def _drafts(window: TimeSpan, pieces: Sequence[Piece], labels: Labels, speaker: str) -> Iterator[_Draft]:
-    for piece in _with_room(pieces):
-        span = TimeSpan(round(piece.start_s * 1000), round(piece.end_s * 1000)).shift(window.start_ms)
-        made = decode(piece.text, labels, speaker=speaker).utterances
-        words = timed_words(made, piece.timed, window.start_ms)
-        spans = parted(shares(made, span), words) if piece.timed else shares(made, span)
-        for each, at, said, scores in zip(made, spans, words, word_logprobs(made, piece), strict=True):
+def _drafts(window: TimeSpan, segments: Sequence[DecodedSegment], labels: Labels, speaker: str) -> Iterator[_Draft]:
+    for segment in _with_room(segments):
+        span = TimeSpan(round(segment.start_s * 1000), round(segment.end_s * 1000)).shift(window.start_ms)
+        made = decode(segment.text, labels, speaker=speaker).utterances
+        words = align_words(made, segment.timed, window.start_ms)
+        spans = adjacent_spans(split_span(made, span), words) if segment.timed else split_span(made, span)
+        for each, at, said, scores in zip(made, spans, words, word_logprobs(made, segment), strict=True):
             yield _Draft(utterance(each.speaker, each.text, at, said), scores)
 
 
-def _attributed(drafts: Sequence[_Draft], heading: Heading) -> list[_Draft]:
+def _attributed(drafts: Sequence[_Draft], header: TranscriptHeader) -> list[_Draft]:
     """Return the drafts under the speakers whose turns they fall into, if turns are known."""
-    if heading.turns is None:
+    if header.turns is None:
         return list(drafts)
-    speakers = Speakers(heading.turns, heading.speaker)
+    speakers = SpeakerLookup(header.turns, header.speaker)
     found = []
     for draft in drafts:
         scores = draft.scores
-        for part in attributed(draft.utterance, speakers):
+        for part in attribute_speakers(draft.utterance, speakers):
             words = len(part.verbatim())
             found.append(_Draft(part, scores[:words]))
             scores = scores[words:]
     return found
 
 
-def _with_room(pieces: Sequence[Piece]) -> list[Piece]:
-    """Return the pieces, those without any duration joined to the piece before them."""
-    joined: list[Piece] = []
-    for piece in pieces:
-        if joined and piece.end_s <= piece.start_s:
+def _with_room(segments: Sequence[DecodedSegment]) -> list[DecodedSegment]:
+    """Return the segments, those without any duration joined to the segment before them."""
+    joined: list[DecodedSegment] = []
+    for segment in segments:
+        if joined and segment.end_s <= segment.start_s:
             before = joined[-1]
             joined[-1] = replace(
                 before,
-                text=f"{before.text} {piece.text}",
-                timed=before.timed + piece.timed,
-                logprobs=before.logprobs + piece.logprobs,
+                text=f"{before.text} {segment.text}",
+                timed=before.timed + segment.timed,
+                logprobs=before.logprobs + segment.logprobs,
             )
         else:
-            joined.append(piece)
+            joined.append(segment)
     return joined
 
 
-def shares(utterances: Sequence[Utterance], span: TimeSpan) -> list[TimeSpan]:
+def split_span(utterances: Sequence[Utterance], span: TimeSpan) -> list[TimeSpan]:
     """Return one span for each utterance, as long as its words are.
 
-    >>> shares([utterance("PAR", "one ."), utterance("PAR", "one two three .")], TimeSpan(0, 1000))
+    >>> split_span([utterance("PAR", "one ."), utterance("PAR", "one two three .")], TimeSpan(0, 1000))
     [TimeSpan(start_ms=0, end_ms=250), TimeSpan(start_ms=250, end_ms=1000)]
     """
     lengths = [1 + sum(len(word) for word in each.verbatim()) for each in utterances]
@@ -223,22 +223,22 @@ def shares(utterances: Sequence[Utterance], span: TimeSpan) -> list[TimeSpan]:
     return [TimeSpan(*pair) for pair in zip([span.start_ms, *edges], edges, strict=False)]
 
 
-def _participants(utterances: Sequence[Utterance], heading: Heading) -> list[Participant]:
-    known = {each.code: each for each in heading.turns.participants} if heading.turns else {}
+def _participants(utterances: Sequence[Utterance], header: TranscriptHeader) -> list[Participant]:
+    known = {each.code: each for each in header.turns.participants} if header.turns else {}
     # Whoever has a turn is a participant, though not a word of theirs was understood.
-    codes = dict.fromkeys([*known, *(each.speaker for each in utterances)]) or {heading.speaker: None}
+    codes = dict.fromkeys([*known, *(each.speaker for each in utterances)]) or {header.speaker: None}
     return [
         replace(
-            known.get(code) or Participant(code, _role(code, heading)),
-            language=heading.language,
-            corpus=heading.corpus or (known[code].corpus if code in known else "") or "corpus_name",
+            known.get(code) or Participant(code, _role(code, header)),
+            language=header.language,
+            corpus=header.corpus or (known[code].corpus if code in known else "") or "corpus_name",
         )
         for code in codes
     ]
 
 
-def _role(code: str, heading: Heading) -> str:
-    return heading.role if code == heading.speaker else ROLES.get(code, "Unidentified")
+def _role(code: str, header: TranscriptHeader) -> str:
+    return header.role if code == header.speaker else ROLES.get(code, "Unidentified")
 
 
 def _remarks(windows: Sequence[TimeSpan], decoded: Sequence[DecodedWindow], any_words: bool) -> Iterator[str]:

@@ -17,9 +17,9 @@ from lsa_whisper import plain_json
 from lsa_whisper.atomic_write import write_atomic
 from lsa_whisper.chat import Utterance
 from lsa_whisper.checkpoint.folder import CALIBRATION_FILE
-from lsa_whisper.decoding.decoder import Piece, TimedText
+from lsa_whisper.decoding.decoder import DecodedSegment, TimedToken
 from lsa_whisper.errors import CheckpointError
-from lsa_whisper.transcribe.assembly.word_times import timed_words
+from lsa_whisper.transcribe.assembly.word_times import align_words
 
 _EDGE = 1e-6  # a probability of one has no odds
 
@@ -27,23 +27,23 @@ Scores = tuple[float | None, ...]
 """The mean log-probability of each word of an utterance, in the order of ``verbatim()``; ``None`` where unknown."""
 
 
-def word_logprobs(utterances: Sequence[Utterance], piece: Piece) -> list[Scores]:
-    """Return the scores of each utterance that was made of a piece.
+def word_logprobs(utterances: Sequence[Utterance], segment: DecodedSegment) -> list[Scores]:
+    """Return the scores of each utterance that was made of a segment.
 
     >>> from lsa_whisper.chat import utterance
-    >>> piece = Piece("um I", 0, 1, logprobs=(("u", -2.0), ("m", -1.0), (" I", -0.5)))
-    >>> word_logprobs([utterance("PAR", "&-um I want .")], piece)
+    >>> segment = DecodedSegment("um I", 0, 1, logprobs=(("u", -2.0), ("m", -1.0), (" I", -0.5)))
+    >>> word_logprobs([utterance("PAR", "&-um I want .")], segment)
     [(-1.5, -0.5, None)]
     """
     # Letters lead from words to tokens just as for word times, with a token's place in the row standing for its time.
-    places = [TimedText(text, at, at + 1) for at, (text, _) in enumerate(piece.logprobs)]
+    places = [TimedToken(text, at, at + 1) for at, (text, _) in enumerate(segment.logprobs)]
     scores = []
-    for each, found in zip(utterances, timed_words(utterances, places), strict=True):
+    for each, found in zip(utterances, align_words(utterances, places), strict=True):
         words, known = list[float | None](), list(found)
         for word in each.verbatim():
             if known and known[0][0] == word:
                 span = known.pop(0)[1]
-                tokens = piece.logprobs[span.start_ms // 1000 : span.end_ms // 1000]
+                tokens = segment.logprobs[span.start_ms // 1000 : span.end_ms // 1000]
                 words.append(sum(logprob for _, logprob in tokens) / len(tokens) if tokens else None)
             else:
                 words.append(None)
@@ -86,7 +86,7 @@ def utterance_confidence(scores: Scores, calibration: Calibration) -> float | No
     return sum(known) / len(known) if known else None
 
 
-def fit(logprobs: Sequence[float], right: Sequence[bool], *, steps: int = 50) -> Calibration:
+def fit_calibration(logprobs: Sequence[float], right: Sequence[bool], *, steps: int = 50) -> Calibration:
     """Return the calibration under which ``right`` is most probable (Platt 1999, by Newton's method).
 
     Platt's targets, ``(n + 1) / (n + 2)`` in place of 1, keep a sample without any error from promising certainty.
@@ -100,7 +100,7 @@ def fit(logprobs: Sequence[float], right: Sequence[bool], *, steps: int = 50) ->
         CheckpointError: the words say nothing about the model's doubts.
 
     >>> sample = [math.log(0.9)] * 100 + [math.log(0.6)] * 100
-    >>> found = fit(sample, [True] * 80 + [False] * 20 + [True] * 50 + [False] * 50)
+    >>> found = fit_calibration(sample, [True] * 80 + [False] * 20 + [True] * 50 + [False] * 50)
     >>> [round(found(math.log(chance)), 2) for chance in (0.9, 0.6)]
     [0.8, 0.5]
     """

@@ -17,18 +17,18 @@ from lsa_whisper.atomic_write import remove_leftovers, write_atomic
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.lock import write_lock
 from lsa_whisper.timespan import TimeSpan
-from lsa_whisper.transcribe.assembly.assemble import Written
+from lsa_whisper.transcribe.assembly.assemble import ScoredTranscript
 from lsa_whisper.transcribe.assembly.confidence import Calibration, utterance_confidence
-from lsa_whisper.transcribe.assembly.speaker_attribution import matched_times
+from lsa_whisper.transcribe.assembly.speaker_attribution import word_spans
 
-DOUBTFUL = 0.8
+REVIEW_THRESHOLD = 0.8
 """What is listed: confidences below this."""
 
 COLUMNS = ("confidence", "kind", "file", "start_ms", "end_ms", "speaker", "text", "utterance")
-Row = dict[str, Any]
+ReviewRow = dict[str, Any]
 
 
-def doubtful(written: Written, file: str, calibration: Calibration) -> list[Row]:
+def low_confidence_rows(written: ScoredTranscript, file: str, calibration: Calibration) -> list[ReviewRow]:
     """Return a row for each doubtful utterance and word of a transcript, worst first.
 
     A word has its own time where the transcript has word times, else its utterance's.
@@ -38,30 +38,30 @@ def doubtful(written: Written, file: str, calibration: Calibration) -> list[Row]
         file: the recording's name, for the table.
         calibration: what the model's probabilities are worth.
     """
-    rows: list[Row] = []
+    rows: list[ReviewRow] = []
     for each, scores in zip(written.transcript.utterances, written.scores, strict=True):
         if (whole := utterance_confidence(scores, calibration)) is not None:
             rows.append(_row(whole, "utterance", file, each.span, each.speaker, each.text, each.text))
-        for word, score, span in zip(each.verbatim(), scores, matched_times(each), strict=True):
+        for word, score, span in zip(each.verbatim(), scores, word_spans(each), strict=True):
             if score is not None:
                 rows.append(_row(calibration(score), "word", file, span or each.span, each.speaker, word, each.text))
-    return worst_first(row for row in rows if row["confidence"] < DOUBTFUL)
+    return sort_by_confidence(row for row in rows if row["confidence"] < REVIEW_THRESHOLD)
 
 
 def _row(
     confidence: float, kind: str, file: str, span: TimeSpan | None, speaker: str, text: str, utterance: str
-) -> Row:
+) -> ReviewRow:
     start_ms, end_ms = (span.start_ms, span.end_ms) if span else ("", "")
     values = (round(confidence, 3), kind, file, start_ms, end_ms, speaker, text, utterance)
     return dict(zip(COLUMNS, values, strict=True))
 
 
-def worst_first(rows: Iterable[Row]) -> list[Row]:
+def sort_by_confidence(rows: Iterable[ReviewRow]) -> list[ReviewRow]:
     """Return rows by confidence, those of equal confidence by place."""
     return sorted(rows, key=lambda row: (row["confidence"], row["file"], row["start_ms"] or 0))
 
 
-def write(rows: Sequence[Row], path: Path) -> None:
+def write_review(rows: Sequence[ReviewRow], path: Path) -> None:
     """Write rows as CSV in UTF-8, whole or not at all.
 
     Raises:
@@ -74,12 +74,12 @@ def write(rows: Sequence[Row], path: Path) -> None:
     write_atomic(text.getvalue(), path)
 
 
-def beside(transcript: Path) -> Path:
+def review_path(transcript: Path) -> Path:
     """Return where a transcript's own rows are."""
     return transcript.with_suffix(".review.csv")
 
 
-def gather(transcripts: Iterable[Path], path: Path) -> list[Path]:
+def collect_reviews(transcripts: Iterable[Path], path: Path) -> list[Path]:
     """Write the rows of many transcripts to ``path`` and return the transcripts that have none of their own.
 
     Raises:
@@ -89,12 +89,12 @@ def gather(transcripts: Iterable[Path], path: Path) -> list[Path]:
     rows = [row for transcript in transcripts for row in _rows(transcript, without)]
     with disk.convert_disk_errors(path), write_lock(path):
         remove_leftovers(path)
-        write(worst_first(rows), path)
+        write_review(sort_by_confidence(rows), path)
     return without
 
 
-def _rows(transcript: Path, without: list[Path]) -> Iterator[Row]:
-    own = beside(transcript)
+def _rows(transcript: Path, without: list[Path]) -> Iterator[ReviewRow]:
+    own = review_path(transcript)
     if not own.is_file():
         without.append(transcript)
         return

@@ -10,17 +10,17 @@ from itertools import accumulate
 from lsa_whisper import chat
 from lsa_whisper.chat import Participant, Utterance, compose, utterance
 from lsa_whisper.timespan import TimeSpan
-from lsa_whisper.transcribe.assembly.speaker_turns import Turns
+from lsa_whisper.transcribe.assembly.speaker_turns import SpeakerTurns
 
 _NEAR_MS = 500  # diarizers are that wrong about where a turn begins; beyond it a gap is a gap
 _CLEAR_MS = 400  # a shorter stretch of words in another's turn is a border that lies a word too early or too late
 _CODE = "PAR"
 
 
-class Speakers:
+class SpeakerLookup:
     """Answers who speaks in a span."""
 
-    def __init__(self, turns: Turns, default: str):
+    def __init__(self, turns: SpeakerTurns, default: str):
         """Ask ``turns``; where nobody has one within half a second, the code ``default`` speaks."""
         self._turns, self._default = turns.spans, default
         self._latest_ends = list(accumulate((span.end_ms for _, span in turns.spans), max))
@@ -50,7 +50,7 @@ class Speakers:
         return self._turns[first:last]
 
 
-def attributed(draft: Utterance, speakers: Speakers) -> list[Utterance]:
+def attribute_speakers(draft: Utterance, speakers: SpeakerLookup) -> list[Utterance]:
     """Return the utterance under its speaker's code; in parts where the words' times show that the turn changes.
 
     Args:
@@ -59,7 +59,7 @@ def attributed(draft: Utterance, speakers: Speakers) -> list[Utterance]:
     """
     if draft.span is None:
         return [draft]
-    times = matched_times(draft)
+    times = word_spans(draft)
     runs = _runs(times, speakers)
     parts = [draft]
     for at, _ in runs[:0:-1]:  # from the last cut to the first, so that counts of words stay true
@@ -69,17 +69,17 @@ def attributed(draft: Utterance, speakers: Speakers) -> list[Utterance]:
     return [_named(part, speakers.near(part.span or draft.span)) for part in parts]
 
 
-def matched_times(draft: Utterance) -> list[TimeSpan | None]:
+def word_spans(draft: Utterance) -> list[TimeSpan | None]:
     """Return the time of each word of ``verbatim()``, ``None`` where ``%wor`` has none.
 
-    >>> matched_times(utterance("PAR", "I see .", TimeSpan(0, 900), [("see", TimeSpan(300, 900))]))
+    >>> word_spans(utterance("PAR", "I see .", TimeSpan(0, 900), [("see", TimeSpan(300, 900))]))
     [None, TimeSpan(start_ms=300, end_ms=900)]
     """
     known = list(draft.word_times)
     return [known.pop(0)[1] if known and known[0][0] == word else None for word in draft.verbatim()]
 
 
-def _runs(times: Sequence[TimeSpan | None], speakers: Speakers) -> list[tuple[int, str]]:
+def _runs(times: Sequence[TimeSpan | None], speakers: SpeakerLookup) -> list[tuple[int, str]]:
     """Return the index of each word at which another speaker clearly goes on, the first word's among them."""
     runs: list[tuple[int, str, int, int]] = []
     for at, span in enumerate(times):

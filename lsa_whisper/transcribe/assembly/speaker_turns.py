@@ -45,7 +45,7 @@ _WHO = frozenset(("speaker", "speakers", "diarization", "turns", "who"))
 
 
 @dataclass(frozen=True)
-class Turns:
+class SpeakerTurns:
     """Who speaks when.
 
     Attributes:
@@ -87,7 +87,7 @@ def find_turns(speakers: Path, audio: Path, *, alone: bool = True, ours: Contain
     raise LsaWhisperError(f"{speakers}: nothing says who speaks in {audio.name}; add {audio.stem}.rttm there")
 
 
-def read_turns(path: Path, audio: Path, duration_ms: int, *, alone: bool = True) -> Turns:
+def read_turns(path: Path, audio: Path, duration_ms: int, *, alone: bool = True) -> SpeakerTurns:
     """Return the turns in a file.
 
     Args:
@@ -117,7 +117,7 @@ def read_turns(path: Path, audio: Path, duration_ms: int, *, alone: bool = True)
         )
     known = {codes[person.code]: person for person in people if person.code in codes}
     participants = (_person(code, known.get(code)) for code in dict.fromkeys(code for code, _ in inside))
-    return Turns(tuple(inside), tuple(participants))
+    return SpeakerTurns(tuple(inside), tuple(participants))
 
 
 def chat_codes(names: Iterable[str]) -> dict[str, str]:

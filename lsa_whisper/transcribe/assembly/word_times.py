@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 
 from lsa_whisper.chat import Utterance
-from lsa_whisper.decoding.decoder import TimedText
+from lsa_whisper.decoding.decoder import TimedToken
 from lsa_whisper.timespan import TimeSpan
 
 TimedWord = tuple[str, TimeSpan]
@@ -18,19 +18,20 @@ _FRAME_MS = 20
 _NOT_SAID = re.compile(r"\*[A-Z][A-Z0-9]*:|&=\S+")
 
 
-def timed_words(
-    utterances: Sequence[Utterance], timed: Sequence[TimedText], begin_ms: int = 0
+def align_words(
+    utterances: Sequence[Utterance], timed: Sequence[TimedToken], begin_ms: int = 0
 ) -> list[list[TimedWord]]:
     """Return the words of each utterance that have a time.
 
     Args:
-        utterances: what was made of a piece of text.
+        utterances: what was made of a segment of text.
         timed: the tokens of that text.
         begin_ms: where the tokens' seconds begin.
 
     >>> from lsa_whisper.chat import utterance
-    >>> tokens = [TimedText("u", 0.1, 0.2), TimedText("m", 0.2, 0.4), TimedText(" I", 0.5, 0.9), TimedText(".", 1, 1)]
-    >>> timed_words([utterance("PAR", "&-um I .")], tokens)
+    >>> times = [("u", 0.1, 0.2), ("m", 0.2, 0.4), (" I", 0.5, 0.9), (".", 1, 1)]
+    >>> tokens = [TimedToken(*each) for each in times]
+    >>> align_words([utterance("PAR", "&-um I .")], tokens)
     [[('um', TimeSpan(start_ms=100, end_ms=400)), ('I', TimeSpan(start_ms=500, end_ms=900))]]
     """
     if not timed:
@@ -57,7 +58,7 @@ def timed_words(
     return found
 
 
-def _letters(timed: Sequence[TimedText]) -> tuple[str, list[int]]:
+def _letters(timed: Sequence[TimedToken]) -> tuple[str, list[int]]:
     """Return the letters that were said, and for each the token it stands in."""
     text = "".join(each.text for each in timed)
     token_at = [number for number, each in enumerate(timed) for _ in each.text]
@@ -71,10 +72,10 @@ def _spelled(word: str) -> str:
     return "".join(letter.lower()[0] for letter in word if letter.isalnum())
 
 
-def parted(spans: Sequence[TimeSpan], words: Sequence[Sequence[TimedWord]]) -> list[TimeSpan]:
+def adjacent_spans(spans: Sequence[TimeSpan], words: Sequence[Sequence[TimedWord]]) -> list[TimeSpan]:
     """Return spans that lie side by side, each beginning with its first word where that has a time.
 
-    >>> parted([TimeSpan(0, 500), TimeSpan(500, 1000)], [[], [("hi", TimeSpan(820, 900))]])
+    >>> adjacent_spans([TimeSpan(0, 500), TimeSpan(500, 1000)], [[], [("hi", TimeSpan(820, 900))]])
     [TimeSpan(start_ms=0, end_ms=820), TimeSpan(start_ms=820, end_ms=1000)]
     """
     edges = [spans[0].start_ms] if spans else []
@@ -84,12 +85,12 @@ def parted(spans: Sequence[TimeSpan], words: Sequence[Sequence[TimedWord]]) -> l
     return [TimeSpan(*edge) for edge in zip(edges, [*edges[1:], spans[-1].end_ms], strict=True)] if spans else []
 
 
-def fitted(words: Sequence[TimedWord], span: TimeSpan) -> list[TimedWord]:
+def fit_words(words: Sequence[TimedWord], span: TimeSpan) -> list[TimedWord]:
     """Return the words moved into ``span``, in order and without overlap; none where a millisecond each has no room.
 
     A word that the alignment passed in no time gets a frame of the encoder, or its share where the span is too short.
 
-    >>> fitted([("a", TimeSpan(0, 300)), ("b", TimeSpan(250, 250)), ("c", TimeSpan(990, 2000))], TimeSpan(100, 1000))
+    >>> fit_words([("a", TimeSpan(0, 300)), ("b", TimeSpan(250, 250)), ("c", TimeSpan(990, 2000))], TimeSpan(100, 1000))
     [('a', TimeSpan(start_ms=100, end_ms=300)), ('b', TimeSpan(start_ms=300, end_ms=320)),
      ('c', TimeSpan(start_ms=980, end_ms=1000))]
     """

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from lsa_whisper import checkpoint
 from lsa_whisper.languages import chat_code
-from lsa_whisper.transcribe.assembly.assemble import Heading
-from lsa_whisper.transcribe.assembly.speaker_turns import Turns
+from lsa_whisper.transcribe.assembly.assemble import TranscriptHeader
+from lsa_whisper.transcribe.assembly.speaker_turns import SpeakerTurns
 from lsa_whisper.transcribe.files.provenance import digest_inputs
 from lsa_whisper.transcribe.transcriber import Transcriber
 from lsa_whisper.version import __version__
@@ -38,9 +38,9 @@ class Settings:
         """The loaded model: loaded for the first recording that needs it."""
         return Transcriber(**{each.name: getattr(self, each.name) for each in fields(self)})
 
-    def heading(self, audio: Path, turns: Turns | None = None) -> Heading:
+    def header(self, audio: Path, turns: SpeakerTurns | None = None) -> TranscriptHeader:
         """Return what these settings put above a transcript."""
-        return Heading(
+        return TranscriptHeader(
             audio.stem,
             language=chat_code(self.language),
             speaker=self.speaker,

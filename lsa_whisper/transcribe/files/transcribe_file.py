@@ -14,16 +14,15 @@ from lsa_whisper.chat import Transcript
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.lock import is_locked, write_lock
 from lsa_whisper.machine import is_out_of_memory
-from lsa_whisper.transcribe.assembly.assemble import verify_heading
+from lsa_whisper.transcribe.assembly.assemble import verify_header
 from lsa_whisper.transcribe.assembly.confidence import load_calibration
-from lsa_whisper.transcribe.assembly.review import beside, doubtful
-from lsa_whisper.transcribe.assembly.review import write as write_review
-from lsa_whisper.transcribe.assembly.speaker_turns import Turns, find_turns, read_turns
+from lsa_whisper.transcribe.assembly.review import low_confidence_rows, review_path, write_review
+from lsa_whisper.transcribe.assembly.speaker_turns import SpeakerTurns, find_turns, read_turns
 from lsa_whisper.transcribe.files.derived import DerivedFiles
 from lsa_whisper.transcribe.files.outcome import TranscribedFile
 from lsa_whisper.transcribe.files.provenance import add_provenance, is_finished
 from lsa_whisper.transcribe.files.settings import Settings
-from lsa_whisper.transcribe.long_form.partial import Partial
+from lsa_whisper.transcribe.long_form.partial import PartialDecoding
 
 
 @dataclass(frozen=True)
@@ -61,7 +60,7 @@ def transcribe_file(
     made = DerivedFiles(target, wanted.formats)
     made.verify()
     turns, where = _who(wanted, recording, target, made)
-    verify_heading(settings.heading(recording.path, turns), target)
+    verify_header(settings.header(recording.path, turns), target)
     inputs = settings.digest(recording.path, where)
     if not is_finished(target, inputs):
         with _enough_memory(settings, recording.path):
@@ -69,19 +68,19 @@ def transcribe_file(
     elif not wanted.formats and not is_locked(target):  # nothing is to be written, so the folder may be read-only
         return TranscribedFile(recording.path, target, True, _counts(chat.read(target)))
     with disk.convert_disk_errors(target), write_lock(target):
-        remove_leftovers(target, beside(target))
+        remove_leftovers(target, review_path(target))
         finished, note = is_finished(target, inputs), ""  # by another call too, for which this one has waited
         if not finished:
             note = _decode(settings, recording, target, inputs, turns, review=wanted.review, say=say)
         transcript = chat.read(target)
         made.write(transcript)
-        Partial(target, inputs).remove()
+        PartialDecoding(target, inputs).remove()
     return TranscribedFile(recording.path, target, finished, _counts(transcript), note)
 
 
 def _who(
     wanted: OutputOptions, recording: Recording, target: Path, made: DerivedFiles
-) -> tuple[Turns | None, Path | None]:
+) -> tuple[SpeakerTurns | None, Path | None]:
     """Return who speaks when, and the file that says so, which is none of those that are written here."""
     if wanted.speakers is None:
         return None, None
@@ -96,19 +95,23 @@ def _decode(
     recording: Recording,
     target: Path,
     inputs: str,
-    turns: Turns | None,
+    turns: SpeakerTurns | None,
     *,
     review: bool,
     say: Callable[[float], None],
 ) -> str:
     """Write the transcript and return what decoding met with."""
     with _enough_memory(settings, recording.path):
-        heard = settings.transcriber.write(recording, progress=say, turns=turns, partial=Partial(target, inputs))
+        heard = settings.transcriber.transcribe_with_scores(
+            recording, progress=say, turns=turns, partial=PartialDecoding(target, inputs)
+        )
     # Both before the transcript, for a transcript that is there is finished.
     if review:
-        write_review(doubtful(heard, recording.path.name, load_calibration(settings.model)), beside(target))
+        write_review(
+            low_confidence_rows(heard, recording.path.name, load_calibration(settings.model)), review_path(target)
+        )
     else:
-        beside(target).unlink(missing_ok=True)  # it is about the transcript before this one
+        review_path(target).unlink(missing_ok=True)  # it is about the transcript before this one
     chat.write(add_provenance(heard.transcript, inputs), target)
     return "; ".join(remark for remark in (recording.remark, *heard.remarks) if remark)
 

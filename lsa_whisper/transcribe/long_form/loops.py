@@ -15,8 +15,15 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from lsa_whisper.decoding.decoder import DecodedWindow, Decoder, Piece
-from lsa_whisper.transcribe.long_form.repetition import Spoken, is_stuck, loops, needed_s, repeated_pieces, spoken_s
+from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow, Decoder
+from lsa_whisper.transcribe.long_form.repetition import (
+    SpeechIntervals,
+    is_degenerate,
+    loops,
+    min_speaking_s,
+    repeated_segments,
+    speech_s,
+)
 from lsa_whisper.transcribe.speech.energy import find_speech
 
 _HALVINGS = 2
@@ -28,7 +35,7 @@ def decode_without_loops(
     windows: Sequence[npt.NDArray[np.float32]],
     rate_hz: int,
     *,
-    spoken: Sequence[Spoken] = (),
+    spoken: Sequence[SpeechIntervals] = (),
 ) -> list[DecodedWindow]:
     """Return what ``decoder`` makes of the windows, those with a loop decoded again in halves.
 
@@ -45,14 +52,14 @@ def decode_without_loops(
     again = _in_halves(decoder, chosen, [where[at] for at in looped], rate_hz, _HALVINGS)
     for at, result in zip(looped, again, strict=True):
         shorter = cut_loops(result, where[at])
-        results[at] = replace(shorter, looped=True, cut=shorter.pieces != result.pieces)
+        results[at] = replace(shorter, looped=True, cut=shorter.segments != result.segments)
     return results
 
 
 def _in_halves(
     decoder: Decoder,
     windows: Sequence[npt.NDArray[np.float32]],
-    where: Sequence[Spoken | None],
+    where: Sequence[SpeechIntervals | None],
     rate_hz: int,
     halvings: int,
 ) -> list[DecodedWindow]:
@@ -73,7 +80,7 @@ def _in_halves(
     return [_joined(results[2 * at], results[2 * at + 1], cut / rate_hz) for at, cut in enumerate(cuts)]
 
 
-def _parted(spoken: Spoken | None, cut_s: float) -> list[Spoken | None]:
+def _parted(spoken: SpeechIntervals | None, cut_s: float) -> list[SpeechIntervals | None]:
     if spoken is None:
         return [None, None]
     before = tuple((start, min(end, cut_s)) for start, end in spoken if start < cut_s)
@@ -81,38 +88,39 @@ def _parted(spoken: Spoken | None, cut_s: float) -> list[Spoken | None]:
     return [before, after]
 
 
-def has_loop(result: DecodedWindow, spoken: Spoken | None = None) -> bool:
+def has_loop(result: DecodedWindow, spoken: SpeechIntervals | None = None) -> bool:
     """Tell whether a window holds a repetition that nobody had the time to say, that did not end, or makes no sense.
 
-    >>> has_loop(DecodedWindow((Piece("I [/] I [/] I [/] I [/] I [/] I want .", 0.0, 1.5),)))
+    >>> has_loop(DecodedWindow((DecodedSegment("I [/] I [/] I [/] I [/] I [/] I want .", 0.0, 1.5),)))
     False
-    >>> has_loop(DecodedWindow((Piece("look to look to look to look to look to look to .", 0.0, 0.8),)))
+    >>> has_loop(DecodedWindow((DecodedSegment("look to look to look to look to look to look to .", 0.0, 0.8),)))
     True
     """
-    within = any(loops(piece, result, spoken) or is_stuck(piece) for piece in result.pieces)
-    return within or bool(repeated_pieces(result, spoken))
+    within = any(loops(segment, result, spoken) or is_degenerate(segment) for segment in result.segments)
+    return within or bool(repeated_segments(result, spoken))
 
 
-def cut_loops(result: DecodedWindow, spoken: Spoken | None = None) -> DecodedWindow:
+def cut_loops(result: DecodedWindow, spoken: SpeechIntervals | None = None) -> DecodedWindow:
     """Return the window with each loop cut to the copies there was time for, at least one.
 
-    >>> cut_loops(DecodedWindow((Piece("look to look to look to look to look to look to .", 0.0, 0.8),))).pieces[0].text
+    >>> looped = DecodedWindow((DecodedSegment("look to look to look to look to look to look to .", 0.0, 0.8),))
+    >>> cut_loops(looped).segments[0].text
     'look to look to look to .'
     """
-    unsaid = set(repeated_pieces(result, spoken))
-    pieces = []
-    for at, piece in enumerate(result.pieces):
+    unsaid = set(repeated_segments(result, spoken))
+    segments = []
+    for at, segment in enumerate(result.segments):
         if at in unsaid:
             continue
-        for run in loops(piece, result, spoken)[::-1]:
+        for run in loops(segment, result, spoken)[::-1]:
             copy = run[1]
-            copies = max(1, int(spoken_s(piece, spoken) / needed_s(copy)))
+            copies = max(1, int(speech_s(segment, spoken) / min_speaking_s(copy)))
             kept = (copy * copies)[: run.end() - run.start()]
             # Which token wrote which copy is not asked: the times and log-probabilities of a loop are worth nothing.
-            text = piece.text[: run.start()] + kept + piece.text[run.end() :]
-            piece = replace(piece, text=text, timed=(), logprobs=())
-        pieces.append(piece)
-    return replace(result, pieces=tuple(pieces))
+            text = segment.text[: run.start()] + kept + segment.text[run.end() :]
+            segment = replace(segment, text=text, timed=(), logprobs=())
+        segments.append(segment)
+    return replace(result, segments=tuple(segments))
 
 
 def _quietest(window: npt.NDArray[np.float32], rate_hz: int) -> int:
@@ -124,11 +132,11 @@ def _quietest(window: npt.NDArray[np.float32], rate_hz: int) -> int:
 
 
 def _joined(first: DecodedWindow, second: DecodedWindow, offset_s: float) -> DecodedWindow:
-    shifted = [_shifted(piece, offset_s) for piece in second.pieces]
+    shifted = [_shifted(segment, offset_s) for segment in second.segments]
     mean = (first.avg_logprob + second.avg_logprob) / 2
-    return DecodedWindow((*first.pieces, *shifted), mean, first.complete and second.complete)
+    return DecodedWindow((*first.segments, *shifted), mean, first.complete and second.complete)
 
 
-def _shifted(piece: Piece, offset_s: float) -> Piece:
-    timed = tuple(replace(t, start_s=t.start_s + offset_s, end_s=t.end_s + offset_s) for t in piece.timed)
-    return replace(piece, start_s=piece.start_s + offset_s, end_s=piece.end_s + offset_s, timed=timed)
+def _shifted(segment: DecodedSegment, offset_s: float) -> DecodedSegment:
+    timed = tuple(replace(t, start_s=t.start_s + offset_s, end_s=t.end_s + offset_s) for t in segment.timed)
+    return replace(segment, start_s=segment.start_s + offset_s, end_s=segment.end_s + offset_s, timed=timed)

@@ -16,14 +16,14 @@ from typing import Any
 
 from lsa_whisper import disk, plain_json
 from lsa_whisper.atomic_write import truncate_name
-from lsa_whisper.decoding.decoder import DecodedWindow, Piece, TimedText
+from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow, TimedToken
 from lsa_whisper.timespan import TimeSpan
 
-Heard = tuple[TimeSpan, DecodedWindow]
+WindowResult = tuple[TimeSpan, DecodedWindow]
 """A window and what the engine made of it."""
 
 
-class Partial:
+class PartialDecoding:
     """The decoded windows of one recording on disk."""
 
     def __init__(self, target: Path, inputs: str):
@@ -31,7 +31,7 @@ class Partial:
         self._folder, self._name = target.parent, truncate_name(target.stem)
         self.path = target.with_name(f".{self._name}.{inputs}.windows.jsonl")
 
-    def read(self, windows: Sequence[TimeSpan] | None = None) -> list[Heard]:
+    def read(self, windows: Sequence[TimeSpan] | None = None) -> list[WindowResult]:
         """Return the windows an earlier run decoded, in order; what it left unfinished is cut off the file.
 
         Args:
@@ -43,7 +43,7 @@ class Partial:
             data = self.path.read_bytes()
         except FileNotFoundError:
             return []
-        heard: list[Heard] = []
+        heard: list[WindowResult] = []
         whole = 0
         for line in data.splitlines(keepends=True):
             try:
@@ -59,7 +59,7 @@ class Partial:
             self._write(data[:whole], "wb")
         return heard
 
-    def append(self, heard: Sequence[Heard]) -> None:
+    def append(self, heard: Sequence[WindowResult]) -> None:
         """Add a batch of windows, which will be read back together or not at all.
 
         Raises:
@@ -81,15 +81,15 @@ class Partial:
             path.unlink(missing_ok=True)
 
 
-def _window(row: Any) -> Heard:
+def _window(row: Any) -> WindowResult:
     start_ms, end_ms, fields = row
-    pieces = tuple(_piece(**each) for each in fields.pop("pieces"))
-    return TimeSpan(int(start_ms), int(end_ms)), DecodedWindow(pieces, **fields)
+    segments = tuple(_piece(**each) for each in fields.pop("segments"))
+    return TimeSpan(int(start_ms), int(end_ms)), DecodedWindow(segments, **fields)
 
 
-def _piece(*, timed: list[Any], logprobs: list[Any], **fields: Any) -> Piece:
-    return Piece(
-        timed=tuple(TimedText(**each) for each in timed),
+def _piece(*, timed: list[Any], logprobs: list[Any], **fields: Any) -> DecodedSegment:
+    return DecodedSegment(
+        timed=tuple(TimedToken(**each) for each in timed),
         logprobs=tuple((text, logprob) for text, logprob in logprobs),
         **fields,
     )

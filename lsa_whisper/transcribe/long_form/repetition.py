@@ -14,9 +14,9 @@ import re
 import zlib
 from collections.abc import Iterator, Sequence
 
-from lsa_whisper.decoding.decoder import DecodedWindow, Piece
+from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow
 
-Spoken = Sequence[tuple[float, float]]
+SpeechIntervals = Sequence[tuple[float, float]]
 """Where in a window somebody speaks, in seconds after its start."""
 
 _RUN = re.compile(r"(.{1,80}?)\1{3,}", re.DOTALL)  # four copies or more
@@ -27,41 +27,44 @@ _LETTERS_PER_S = 25.0
 _COMPRESSION = 2.4
 _UNSURE = -1.0
 _COPYING = -0.05
-_AROUND_S = 0.3  # a time stamp may miss its sound by as much
+_AROUND_S = 0.3  # a timestamp may miss its sound by as much
 
 
-def loops(piece: Piece, result: DecodedWindow, spoken: Spoken | None) -> list[re.Match[str]]:
-    """Return the runs of copies inside a piece for which time, or a text without end, says loop."""
-    unending = not result.complete and piece is result.pieces[-1]
+def loops(segment: DecodedSegment, result: DecodedWindow, spoken: SpeechIntervals | None) -> list[re.Match[str]]:
+    """Return the runs of copies inside a segment for which time, or a text without end, says loop."""
+    unending = not result.complete and segment is result.segments[-1]
     return [
         run
-        for run in _RUN.finditer(piece.text)
-        if needed_s(run[0]) > spoken_s(piece, spoken) or (unending and run.end() >= len(piece.text) - len(run[1]))
+        for run in _RUN.finditer(segment.text)
+        if min_speaking_s(run[0]) > speech_s(segment, spoken)
+        or (unending and run.end() >= len(segment.text) - len(run[1]))
     ]
 
 
-def is_stuck(piece: Piece) -> bool:
-    """Tell whether compression and log-probability together say that a piece with copies is a loop.
+def is_degenerate(segment: DecodedSegment) -> bool:
+    """Tell whether compression and log-probability together say that a segment with copies is a loop.
 
-    >>> is_stuck(Piece("no " * 24 + ".", 0, 8, avg_logprob=-0.02)), is_stuck(Piece("no " * 24, 0, 8, avg_logprob=-1.4))
-    (False, True)
+    >>> is_degenerate(DecodedSegment("no " * 24 + ".", 0, 8, avg_logprob=-0.02))
+    False
+    >>> is_degenerate(DecodedSegment("no " * 24, 0, 8, avg_logprob=-1.4))
+    True
     """
-    if compression_ratio(piece.text) <= _COMPRESSION or not _RUN.search(piece.text):
+    if compression_ratio(segment.text) <= _COMPRESSION or not _RUN.search(segment.text):
         return False
-    hurried = 2 * needed_s(piece.text) > piece.end_s - piece.start_s
-    return piece.avg_logprob < _UNSURE or (hurried and _COPYING < piece.avg_logprob < 0)
+    hurried = 2 * min_speaking_s(segment.text) > segment.end_s - segment.start_s
+    return segment.avg_logprob < _UNSURE or (hurried and _COPYING < segment.avg_logprob < 0)
 
 
-def repeated_pieces(result: DecodedWindow, spoken: Spoken | None) -> list[int]:
-    """Return the pieces, by place, that say again what stands before them where nobody speaks.
+def repeated_segments(result: DecodedWindow, spoken: SpeechIntervals | None) -> list[int]:
+    """Return the segments, by place, that say again what stands before them where nobody speaks.
 
     Four copies in a row or more, of up to three sentences that come round; the first copy is not among them.
     """
     if spoken is None:
         return []
-    said = [" ".join(re.findall(r"\w+", piece.text.lower())) for piece in result.pieces]
+    said = [" ".join(re.findall(r"\w+", segment.text.lower())) for segment in result.segments]
     again = sorted(set(_copies(said)))
-    return [at for at in again if needed_s(said[at]) > spoken_s(result.pieces[at], spoken)]
+    return [at for at in again if min_speaking_s(said[at]) > speech_s(result.segments[at], spoken)]
 
 
 def _copies(said: Sequence[str]) -> Iterator[int]:
@@ -86,18 +89,18 @@ def compression_ratio(text: str) -> float:
     return len(data) / len(zlib.compress(data))
 
 
-def needed_s(text: str) -> float:
+def min_speaking_s(text: str) -> float:
     """Return the least time in which somebody could say ``text``; marks, however they are spelled, take none."""
     words = re.sub(r"\[x? ?\d+\]|[^\w\s']", " ", text)
     letters = sum(character.isalnum() for character in words)
     return max(len(words.split()) / _WORDS_PER_S, letters / _LETTERS_PER_S, 1e-2)
 
 
-def spoken_s(piece: Piece, spoken: Spoken | None) -> float:
-    """Return how long a piece lasts, only counting where somebody speaks in and around it."""
-    length_s = piece.end_s - piece.start_s
+def speech_s(segment: DecodedSegment, spoken: SpeechIntervals | None) -> float:
+    """Return how long a segment lasts, only counting where somebody speaks in and around it."""
+    length_s = segment.end_s - segment.start_s
     if spoken is None:
         return length_s
-    first_s, last_s = piece.start_s - _AROUND_S, piece.end_s + _AROUND_S
+    first_s, last_s = segment.start_s - _AROUND_S, segment.end_s + _AROUND_S
     heard = sum(max(0.0, min(end, last_s) - max(start, first_s)) for start, end in spoken)
     return min(length_s, heard)

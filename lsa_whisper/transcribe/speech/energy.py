@@ -25,7 +25,7 @@ _BURST_S = 0.06  # "b- b- ball": a fragment is short, a click is shorter
 
 
 @dataclass(frozen=True)
-class Speech:
+class SpeechActivity:
     """What was found in a recording.
 
     Attributes:
@@ -39,7 +39,7 @@ class Speech:
     def within(self, span: TimeSpan) -> tuple[tuple[float, float], ...]:
         """Return where in a span somebody speaks, in seconds after its start.
 
-        >>> Speech(np.zeros(500, np.float32), ((0, 100), (150, 400))).within(TimeSpan(1000, 4000))
+        >>> SpeechActivity(np.zeros(500, np.float32), ((0, 100), (150, 400))).within(TimeSpan(1000, 4000))
         ((0.0, 1.0), (2.0, 3.0))
         """
         regions = (TimeSpan(round(start * FRAME_S * 1000), round(end * FRAME_S * 1000)) for start, end in self.regions)
@@ -48,7 +48,7 @@ class Speech:
         return tuple(((each.start_ms - begin_ms) / 1000, (each.end_ms - begin_ms) / 1000) for each in inside if each)
 
 
-def find_speech(blocks: Iterable[npt.NDArray[np.float32]], rate_hz: int) -> Speech:
+def find_speech(blocks: Iterable[npt.NDArray[np.float32]], rate_hz: int) -> SpeechActivity:
     """Return the stretches of speech in a recording given block by block.
 
     Args:
@@ -59,15 +59,15 @@ def find_speech(blocks: Iterable[npt.NDArray[np.float32]], rate_hz: int) -> Spee
     >>> find_speech([np.zeros(16_000, np.float32), tone, np.zeros(16_000, np.float32)], 16_000).regions
     ((49, 101),)
     """
-    levels = Levels(rate_hz)
+    levels = FrameLevels(rate_hz)
     for _ in levels.passing(blocks):
         pass
     level = levels.smoothed()
     threshold = _threshold_db(level) if len(level) else None
-    return Speech(level, joined_runs(level > threshold) if threshold is not None else ())
+    return SpeechActivity(level, merge_active_frames(level > threshold) if threshold is not None else ())
 
 
-class Levels:
+class FrameLevels:
     """Measures the log-energy of each frame while the sound passes through to another listener."""
 
     def __init__(self, rate_hz: int):
@@ -124,7 +124,7 @@ def _threshold_db(level: npt.NDArray[np.float32]) -> npt.NDArray[np.float32] | N
     return threshold
 
 
-def joined_runs(active: npt.NDArray[np.bool_]) -> tuple[tuple[int, int], ...]:
+def merge_active_frames(active: npt.NDArray[np.bool_]) -> tuple[tuple[int, int], ...]:
     """Return runs of active frames, short gaps bridged and clicks left out."""
     edges = np.flatnonzero(np.diff(np.concatenate(([0], active.astype(np.int8), [0]))))
     regions: list[list[int]] = []

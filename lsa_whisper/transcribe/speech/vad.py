@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lsa_whisper.errors import LsaWhisperError, MissingExtraError
-from lsa_whisper.transcribe.speech.energy import FRAME_S, Levels, Speech, find_speech, joined_runs
+from lsa_whisper.transcribe.speech.energy import FRAME_S, FrameLevels, SpeechActivity, find_speech, merge_active_frames
 
 NAMES = ("auto", "silero", "energy")
 _RATE_HZ = 16_000
@@ -41,7 +41,7 @@ def resolve(name: str) -> str:
     return "silero"
 
 
-def listen(name: str, blocks: Iterable[npt.NDArray[np.float32]], rate_hz: int) -> Speech:
+def detect_speech(name: str, blocks: Iterable[npt.NDArray[np.float32]], rate_hz: int) -> SpeechActivity:
     """Return the stretches of speech in a recording.
 
     Args:
@@ -53,13 +53,13 @@ def listen(name: str, blocks: Iterable[npt.NDArray[np.float32]], rate_hz: int) -
         return find_speech(blocks, rate_hz)
     if rate_hz != _RATE_HZ:
         raise LsaWhisperError(f"silero hears {_RATE_HZ} Hz, not {rate_hz}; use --vad energy")
-    levels = Levels(rate_hz)
+    levels = FrameLevels(rate_hz)
     chances = np.fromiter(_chances(levels.passing(blocks)), np.float32)
     level = levels.smoothed()
     # The model's chunks last 32 ms, our frames 20: a frame has the chance of the chunk its middle lies in.
     middles = ((np.arange(len(level)) + 0.5) * FRAME_S * _RATE_HZ / _CHUNK).astype(int)
     by_frame = chances[np.minimum(middles, len(chances) - 1)] if len(chances) else np.zeros(len(level), np.float32)
-    return Speech(level, joined_runs(_active(by_frame)))
+    return SpeechActivity(level, merge_active_frames(_active(by_frame)))
 
 
 def _active(chances: npt.NDArray[np.float32]) -> npt.NDArray[np.bool_]:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from lsa_whisper.timespan import TimeSpan
-from lsa_whisper.transcribe.speech.energy import FRAME_S, Speech
+from lsa_whisper.transcribe.speech.energy import FRAME_S, SpeechActivity
 
 _MARGIN_S = 0.2  # the first consonant and the last breath are quieter than the threshold
 _BRIDGE_S = 3.0  # a longer silence is left out of the window: it holds no words, and models invent some
@@ -20,7 +20,7 @@ _WINDOW_COST = 0.2  # against 1 for a cut without any silence
 _CUT_DECAY_S = 0.1  # a silence this much longer makes a cut e times cheaper
 
 
-def cut_windows(speech: Speech, *, context_s: float, duration_s: float) -> list[TimeSpan]:
+def pack_windows(speech: SpeechActivity, *, context_s: float, duration_s: float) -> list[TimeSpan]:
     """Return the windows of a recording, in order and without overlap; none where nobody speaks.
 
     Args:
@@ -29,8 +29,8 @@ def cut_windows(speech: Speech, *, context_s: float, duration_s: float) -> list[
         duration_s: the length of the recording.
 
     >>> import numpy as np
-    >>> speech = Speech(np.zeros(2000, np.float32), ((50, 200), (230, 300), (900, 1000)))
-    >>> cut_windows(speech, context_s=8.0, duration_s=40.0)
+    >>> speech = SpeechActivity(np.zeros(2000, np.float32), ((50, 200), (230, 300), (900, 1000)))
+    >>> pack_windows(speech, context_s=8.0, duration_s=40.0)
     [TimeSpan(start_ms=800, end_ms=6200), TimeSpan(start_ms=17800, end_ms=20200)]
     """
     longest = max(1, math.floor(context_s / FRAME_S))
@@ -41,12 +41,12 @@ def cut_windows(speech: Speech, *, context_s: float, duration_s: float) -> list[
     return _spans(windows, duration_s)
 
 
-def stretches(speech: Speech, *, duration_s: float) -> list[TimeSpan]:
+def speech_spans(speech: SpeechActivity, *, duration_s: float) -> list[TimeSpan]:
     """Return where somebody speaks without a long silence, in order, however long that lasts.
 
     >>> import numpy as np
-    >>> speech = Speech(np.zeros(2000, np.float32), ((50, 200), (230, 300), (900, 1000)))
-    >>> stretches(speech, duration_s=40.0)
+    >>> speech = SpeechActivity(np.zeros(2000, np.float32), ((50, 200), (230, 300), (900, 1000)))
+    >>> speech_spans(speech, duration_s=40.0)
     [TimeSpan(start_ms=800, end_ms=6200), TimeSpan(start_ms=17800, end_ms=20200)]
     """
     return _spans([(parts[0].start, parts[-1].end) for parts in _without_long_silence(speech)], duration_s)
@@ -74,7 +74,7 @@ def _margins(regions: Sequence[tuple[int, int]], frames: int) -> list[_Part]:
     return widened
 
 
-def _pieces(speech: Speech, part: _Part, longest: int) -> list[_Part]:
+def _pieces(speech: SpeechActivity, part: _Part, longest: int) -> list[_Part]:
     """Return a part in pieces no longer than the context, cut where it is quietest."""
     pieces = []
     start, silence = part.start, part.silence
@@ -93,7 +93,7 @@ def _spans(frames: Iterable[tuple[int, int]], duration_s: float) -> list[TimeSpa
     return [inside for span in spans if (inside := span & TimeSpan(0, end_ms))]
 
 
-def _without_long_silence(speech: Speech) -> list[list[_Part]]:
+def _without_long_silence(speech: SpeechActivity) -> list[list[_Part]]:
     """Return the parts in groups between which nobody speaks for long."""
     groups: list[list[_Part]] = []
     for part in _margins(speech.regions, len(speech.level_db)):

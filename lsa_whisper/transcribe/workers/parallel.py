@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from lsa_whisper.audio import Recording
-from lsa_whisper.decoding.engines import placement
+from lsa_whisper.decoding.engines import resolve_device
 from lsa_whisper.errors import AudioError, LsaWhisperError
 from lsa_whisper.transcribe.files.log import RunLog
 from lsa_whisper.transcribe.files.outcome import FailedFile, TranscribedFile, TranscriptionSummary, duplicate_target
@@ -59,8 +59,8 @@ def _placed_there(settings: Settings, machines: RayCluster) -> Settings:
     if on_gpu and not machines.gpus():
         raise LsaWhisperError("device 'cuda': the Ray cluster has no GPU; give cpu, or add a machine that has one")
     if not on_gpu:
-        return settings.on(*placement("cpu", settings.dtype, settings.engine))
-    return settings.on(*machines.ask(placement, settings.device, settings.dtype, settings.engine, gpus=1))
+        return settings.on(*resolve_device("cpu", settings.dtype, settings.engine))
+    return settings.on(*machines.ask(resolve_device, settings.device, settings.dtype, settings.engine, gpus=1))
 
 
 def worker_devices(device: str, processes: int | None, jobs: int) -> list[str]:

@@ -7,20 +7,20 @@ from hypothesis import strategies as st
 
 from lsa_whisper import chat
 from lsa_whisper.chat import utterance
-from lsa_whisper.decoding.decoder import DecodedWindow, Piece
+from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow
 from lsa_whisper.labels import STYLES, Labels
 from lsa_whisper.timespan import TimeSpan
-from lsa_whisper.transcribe.assembly.assemble import Heading, assemble, place
+from lsa_whisper.transcribe.assembly.assemble import TranscriptHeader, assemble, place_utterances
 
 
-def assembled(pieces, *, labels=None, windows=None, duration_ms=10_000, **heading):
+def assembled(segments, *, labels=None, windows=None, duration_ms=10_000, **header):
     windows = windows or [TimeSpan(1000, 9000)]
     return assemble(
         windows,
-        [DecodedWindow(tuple(pieces))] * len(windows),
+        [DecodedWindow(tuple(segments))] * len(windows),
         labels=labels or Labels("chat"),
         duration_ms=duration_ms,
-        heading=Heading("visit", **heading),
+        header=TranscriptHeader("visit", **header),
     )
 
 
@@ -37,7 +37,9 @@ def valid(transcript, duration_ms):
 
 
 def test_stumbles_and_times_arrive_as_they_were_written():
-    transcript = assembled([Piece("&-um I want [/] want it .", 0.5, 2.0), Piece("the cat [//] the dog .", 2.5, 4.0)])
+    transcript = assembled(
+        [DecodedSegment("&-um I want [/] want it .", 0.5, 2.0), DecodedSegment("the cat [//] the dog .", 2.5, 4.0)]
+    )
     assert [(each.text, each.span) for each in transcript.utterances] == [
         ("&-um I want [/] want it .", TimeSpan(1500, 3000)),
         ("the cat [//] the dog .", TimeSpan(3500, 5000)),
@@ -46,8 +48,8 @@ def test_stumbles_and_times_arrive_as_they_were_written():
     assert transcript.media == "visit" and transcript.participants["PAR"].role == "Participant"
 
 
-def test_several_utterances_share_their_piece_by_length():
-    transcript = assembled([Piece("no . I do not want to go there .", 0.0, 4.0)])
+def test_several_utterances_share_their_segments_by_length():
+    transcript = assembled([DecodedSegment("no . I do not want to go there .", 0.0, 4.0)])
     first, second = (each.span for each in transcript.utterances)
     assert first.start_ms == 1000 and first.end_ms == second.start_ms and second.end_ms == 5000
     assert first.duration_ms < second.duration_ms / 3
@@ -56,23 +58,27 @@ def test_several_utterances_share_their_piece_by_length():
 def test_nothing_heard_is_a_valid_empty_transcript_that_says_so():
     for windows, reason in (([], "no speech"), ([TimeSpan(0, 1000)], "no words")):
         empty = [DecodedWindow(())] * len(windows)
-        heading = Heading("quiet", comments=("how it was made",))
-        transcript = assemble(windows, empty, labels=Labels(), duration_ms=5000, heading=heading)
+        header = TranscriptHeader("quiet", comments=("how it was made",))
+        transcript = assemble(windows, empty, labels=Labels(), duration_ms=5000, header=header)
         assert transcript.utterances == [] and valid(transcript, 5000)
         text = chat.serialize(transcript)
         assert reason in text and "how it was made" in text
 
 
 def test_a_window_that_was_stopped_is_named():
-    cut = [DecodedWindow((Piece("a .", 0.0, 1.0),), complete=False)]
-    heading = Heading("visit")
-    text = chat.serialize(assemble([TimeSpan(2500, 9000)], cut, labels=Labels(), duration_ms=9000, heading=heading))
+    cut = [DecodedWindow((DecodedSegment("a .", 0.0, 1.0),), complete=False)]
+    header = TranscriptHeader("visit")
+    text = chat.serialize(assemble([TimeSpan(2500, 9000)], cut, labels=Labels(), duration_ms=9000, header=header))
     assert "stopped at 2.5 to 9.0 s" in text
 
 
 def test_roles_the_model_wrote_become_participants():
-    pieces = [Piece("*CHI: &-um dog .", 0.0, 1.0), Piece("*MOT: a dog ?", 0.8, 2.0), Piece("*ZZZ: hm .", 3.0, 4.0)]
-    transcript = assembled(pieces, labels=Labels("chat", roles=True))
+    segments = [
+        DecodedSegment("*CHI: &-um dog .", 0.0, 1.0),
+        DecodedSegment("*MOT: a dog ?", 0.8, 2.0),
+        DecodedSegment("*ZZZ: hm .", 3.0, 4.0),
+    ]
+    transcript = assembled(segments, labels=Labels("chat", roles=True))
     assert {code: each.role for code, each in transcript.participants.items()} == {
         "CHI": "Target_Child",
         "MOT": "Mother",
@@ -83,7 +89,9 @@ def test_roles_the_model_wrote_become_participants():
 
 
 def test_the_heading_is_kept():
-    transcript = assembled([Piece("si .", 0, 1)], language="spa", speaker="CHI", role="Target_Child", corpus="Visits")
+    transcript = assembled(
+        [DecodedSegment("si .", 0, 1)], language="spa", speaker="CHI", role="Target_Child", corpus="Visits"
+    )
     child = transcript.participants["CHI"]
     assert (child.role, child.language, child.corpus) == ("Target_Child", "spa", "Visits")
     assert transcript.languages == ["spa"] and valid(transcript, 10_000)
@@ -91,7 +99,7 @@ def test_the_heading_is_kept():
 
 def test_a_recording_too_short_for_its_utterances_keeps_the_words():
     drafts = [utterance("PAR", f"{word} .", TimeSpan(5, 9)) for word in ("a", "b", "c", "d")]
-    placed = place(drafts, 3)
+    placed = place_utterances(drafts, 3)
     assert [each.text for each in placed] == ["a .", "b .", "c .", "d ."]
     assert [each.span for each in placed] == [None, TimeSpan(0, 1), TimeSpan(1, 2), TimeSpan(2, 3)]
 
@@ -116,7 +124,7 @@ texts = st.one_of(
 )
 @settings(max_examples=120, deadline=None)
 def test_whatever_is_written_becomes_valid_chat(rows, duration_ms, style, roles):
-    pieces = [Piece(text, min(a, b), max(a, b)) for text, a, b in rows]
+    segments = [DecodedSegment(text, min(a, b), max(a, b)) for text, a, b in rows]
     windows = [TimeSpan(0, 8000), TimeSpan(duration_ms - 8000, duration_ms)]
-    transcript = assembled(pieces, labels=Labels(style, roles=roles), windows=windows, duration_ms=duration_ms)
+    transcript = assembled(segments, labels=Labels(style, roles=roles), windows=windows, duration_ms=duration_ms)
     assert valid(transcript, duration_ms)

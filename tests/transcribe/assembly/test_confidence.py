@@ -9,20 +9,20 @@ import numpy as np
 import pytest
 
 from lsa_whisper.chat import Participant, compose, utterance
-from lsa_whisper.decoding.decoder import Piece, pieces_of
+from lsa_whisper.decoding.decoder import DecodedSegment, parse_segments
 from lsa_whisper.errors import CheckpointError
 from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcribe.assembly import review
-from lsa_whisper.transcribe.assembly.assemble import Written
+from lsa_whisper.transcribe.assembly.assemble import ScoredTranscript
 from lsa_whisper.transcribe.assembly.confidence import (
     Calibration,
-    fit,
+    fit_calibration,
     load_calibration,
     save_calibration,
     utterance_confidence,
     word_logprobs,
 )
-from lsa_whisper.transcribe.calibrate import calibration_error, judged
+from lsa_whisper.transcribe.calibrate import calibration_error, scored_words
 
 
 def transcript(*texts):
@@ -37,17 +37,19 @@ def test_engines_hand_out_the_log_probability_of_each_token():
     def text_of(ids):
         return "".join(spelled[each] for each in ids)
 
-    first, second = pieces_of([90, 7, 8, 91, 91, 9], [-9, -1.0, -2.0, -9, -9, -3.0], stamps, 2.0, text_of)
+    first, second = parse_segments([90, 7, 8, 91, 91, 9], [-9, -1.0, -2.0, -9, -9, -3.0], stamps, 2.0, text_of)
     assert first.logprobs == (("um", -1.0), (" I", -2.0)) and first.closed
     assert second.logprobs == ((" go", -3.0),) and not second.closed
 
 
 def test_scores_follow_words_through_marks_and_sentences():
     tokens = ("um", " I", " /", " I", " w", "ant", ".", " no", ".")
-    piece = Piece("um I / I want. no.", 0, 2, logprobs=tuple((text, -float(at)) for at, text in enumerate(tokens)))
+    segment = DecodedSegment(
+        "um I / I want. no.", 0, 2, logprobs=tuple((text, -float(at)) for at, text in enumerate(tokens))
+    )
     made = [utterance("PAR", "&-um I [/] I want ."), utterance("PAR", "no .")]
-    assert word_logprobs(made, piece) == [(0.0, -1.0, -3.0, -4.5), (-7.0,)]
-    assert word_logprobs(made, Piece("um I / I want. no.", 0, 2)) == [(None,) * 4, (None,)]
+    assert word_logprobs(made, segment) == [(0.0, -1.0, -3.0, -4.5), (-7.0,)]
+    assert word_logprobs(made, DecodedSegment("um I / I want. no.", 0, 2)) == [(None,) * 4, (None,)]
 
 
 def test_an_utterance_is_as_sure_as_its_words_on_average():
@@ -61,7 +63,7 @@ def test_calibration_finds_the_line_that_made_the_errors():
     truth = 1 / (1 + np.exp(-(0.6 * np.log(chances / (1 - chances)) - 0.8)))
     right = (random.uniform(size=len(truth)) < truth).tolist()
     logprobs = np.log(chances).tolist()
-    found = fit(logprobs, right)
+    found = fit_calibration(logprobs, right)
     assert found.slope == pytest.approx(0.6, abs=0.03) and found.intercept == pytest.approx(-0.8, abs=0.05)
     before, after = (calibration_error([curve(x) for x in logprobs], right) for curve in (Calibration(), found))
     assert before > 0.15 and after < 0.02
@@ -70,11 +72,11 @@ def test_calibration_finds_the_line_that_made_the_errors():
 @pytest.mark.parametrize("right", [[True] * 4, [False] * 4, [True, True, False, False]])
 def test_doubts_that_say_nothing_are_refused(right):
     with pytest.raises(CheckpointError, match="calibration"):
-        fit([-2.0, -2.0, -0.1, -0.1], right)
+        fit_calibration([-2.0, -2.0, -0.1, -0.1], right)
 
 
 def test_words_that_can_be_told_apart_for_certain_give_a_finite_line():
-    found = fit([-3.0] * 50 + [-0.01] * 50, [False] * 50 + [True] * 50)
+    found = fit_calibration([-3.0] * 50 + [-0.01] * 50, [False] * 50 + [True] * 50)
     assert math.isfinite(found.slope) and 0.9 < found(-0.01) < 1 and found(-3.0) < 0.1
 
 
@@ -91,15 +93,17 @@ def test_a_calibration_is_kept_beside_the_model(tmp_path):
 
 
 def test_words_are_judged_against_the_reference():
-    heard = Written(transcript("&-um I want a cat .", "so xxx ."), ((-1.0, -2.0, None, -4.0, -5.0), (-6.0, -7.0)))
+    heard = ScoredTranscript(
+        transcript("&-um I want a cat .", "so xxx ."), ((-1.0, -2.0, None, -4.0, -5.0), (-6.0, -7.0))
+    )
     said = transcript("&-um I want the cat .", "so xxx .")
-    assert judged(said, heard) == [(-1.0, True), (-2.0, True), (-4.0, False), (-5.0, True), (-6.0, True)]
+    assert scored_words(said, heard) == [(-1.0, True), (-2.0, True), (-4.0, False), (-5.0, True), (-6.0, True)]
 
 
 def test_the_review_lists_the_doubtful_worst_first(tmp_path):
     sure, half, low = math.log(0.99), math.log(0.5), math.log(0.1)
-    made = Written(transcript("I want it .", "no , never ."), ((sure, half, None), (sure, low)))
-    rows = review.doubtful(made, "a.wav", Calibration())
+    made = ScoredTranscript(transcript("I want it .", "no , never ."), ((sure, half, None), (sure, low)))
+    rows = review.low_confidence_rows(made, "a.wav", Calibration())
     assert [(row["kind"], row["text"], row["confidence"]) for row in rows] == [
         ("word", "never", 0.1),
         ("word", "want", 0.5),
@@ -107,9 +111,11 @@ def test_the_review_lists_the_doubtful_worst_first(tmp_path):
         ("utterance", "I want it .", 0.745),
     ]
     assert (rows[0]["start_ms"], rows[0]["utterance"]) == (1000, "no , never .")
-    review.write(rows[::2], review.beside(tmp_path / "a.cha"))
-    review.write(rows[1::2], review.beside(tmp_path / "b.cha"))
-    without = review.gather([tmp_path / name for name in ("a.cha", "b.cha", "c.cha")], tmp_path / "deep" / "all.csv")
+    review.write_review(rows[::2], review.review_path(tmp_path / "a.cha"))
+    review.write_review(rows[1::2], review.review_path(tmp_path / "b.cha"))
+    without = review.collect_reviews(
+        [tmp_path / name for name in ("a.cha", "b.cha", "c.cha")], tmp_path / "deep" / "all.csv"
+    )
     assert without == [tmp_path / "c.cha"]
     with (tmp_path / "deep" / "all.csv").open(newline="") as file:
         table = list(csv.DictReader(file))

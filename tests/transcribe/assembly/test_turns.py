@@ -8,14 +8,14 @@ import pytest
 
 from lsa_whisper import chat
 from lsa_whisper.chat import Participant, compose, utterance
-from lsa_whisper.decoding.decoder import DecodedWindow, Piece, TimedText
+from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow, TimedToken
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.formats import textgrid, textgrid_reading
 from lsa_whisper.labels import Labels
 from lsa_whisper.timespan import TimeSpan
-from lsa_whisper.transcribe.assembly.assemble import Heading, written
-from lsa_whisper.transcribe.assembly.speaker_attribution import Speakers, attributed
-from lsa_whisper.transcribe.assembly.speaker_turns import Turns, find_turns, read_turns
+from lsa_whisper.transcribe.assembly.assemble import TranscriptHeader, assemble_with_scores
+from lsa_whisper.transcribe.assembly.speaker_attribution import SpeakerLookup, attribute_speakers
+from lsa_whisper.transcribe.assembly.speaker_turns import SpeakerTurns, find_turns, read_turns
 
 AUDIO = Path("visit.wav")
 RTTM = (
@@ -33,7 +33,7 @@ def stored(folder, name, text, encoding="utf-8"):
 
 
 def turns(*spans):
-    return Turns(tuple((code, TimeSpan(*span)) for code, *span in spans), ())
+    return SpeakerTurns(tuple((code, TimeSpan(*span)) for code, *span in spans), ())
 
 
 def said(text, span, words):
@@ -147,7 +147,7 @@ def test_of_a_folder_the_file_of_the_same_stem(tmp_path):
 
 
 def test_the_longest_overlap_decides_and_a_gap_takes_the_nearest():
-    asked = Speakers(turns(("CHI", 0, 1000), ("MOT", 800, 3000), ("CHI", 5000, 5100)), "PAR")
+    asked = SpeakerLookup(turns(("CHI", 0, 1000), ("MOT", 800, 3000), ("CHI", 5000, 5100)), "PAR")
     assert [asked.near(TimeSpan(*span)) for span in ((0, 1200), (700, 2000), (3300, 3600), (4000, 4400))] == [
         "CHI",
         "MOT",
@@ -157,7 +157,7 @@ def test_the_longest_overlap_decides_and_a_gap_takes_the_nearest():
 
 
 def test_a_long_turn_does_not_lend_its_end_to_a_short_one():
-    asked = Speakers(turns(("MOT", 0, 9000), ("CHI", 100, 200)), "PAR")
+    asked = SpeakerLookup(turns(("MOT", 0, 9000), ("CHI", 100, 200)), "PAR")
     assert asked.near(TimeSpan(8000, 8500)) == "MOT"
     assert asked.near(TimeSpan(9600, 9900)) == "PAR"
 
@@ -166,8 +166,8 @@ WORDS = [("do", 0, 400), ("you", 400, 800), ("no", 1000, 1400), ("I", 1400, 1600
 
 
 def test_an_utterance_over_a_turn_change_is_cut_at_the_word():
-    asked = Speakers(turns(("MOT", 0, 900), ("CHI", 950, 2000)), "PAR")
-    first, second = attributed(said("do you no I do .", (0, 2000), WORDS), asked)
+    asked = SpeakerLookup(turns(("MOT", 0, 900), ("CHI", 950, 2000)), "PAR")
+    first, second = attribute_speakers(said("do you no I do .", (0, 2000), WORDS), asked)
     assert (first.speaker, first.text, first.span) == ("MOT", "do you .", TimeSpan(0, 800))
     assert (second.speaker, second.text, second.span) == ("CHI", "no I do .", TimeSpan(1000, 2000))
     assert [word for word, _ in second.word_times] == ["no", "I", "do"]
@@ -188,24 +188,24 @@ def test_an_utterance_over_a_turn_change_is_cut_at_the_word():
     ids=["no word times", "too short a stretch", "inside a retracing's copy", "between copy and repair"],
 )
 def test_what_belongs_together_stays(text, words, change_ms):
-    asked = Speakers(turns(("MOT", 0, change_ms), ("CHI", change_ms, 2000)), "PAR")
-    (whole,) = attributed(said(text, (0, 2000), words), asked)
+    asked = SpeakerLookup(turns(("MOT", 0, change_ms), ("CHI", change_ms, 2000)), "PAR")
+    (whole,) = attribute_speakers(said(text, (0, 2000), words), asked)
     assert whole.text == text and whole.speaker in ("MOT", "CHI")
 
 
 def test_a_transcript_names_its_speakers_and_keeps_scores_beside_words():
     tokens = ["do", " you", " no", " I", " do", "."]
-    piece = Piece(
+    segment = DecodedSegment(
         "do you no I do.",
         0.0,
         2.0,
         timed=tuple(
-            TimedText(text, *(t / 1000 for t in at))
+            TimedToken(text, *(t / 1000 for t in at))
             for text, (_, *at) in zip(tokens, [*WORDS, ("", 2000, 2000)], strict=True)
         ),
         logprobs=tuple((text, -0.1 * at) for at, text in enumerate(tokens)),
     )
-    given = Turns(
+    given = SpeakerTurns(
         (("MOT", TimeSpan(0, 900)), ("ANN", TimeSpan(950, 2000))),
         (
             Participant("MOT", "Mother"),
@@ -213,12 +213,12 @@ def test_a_transcript_names_its_speakers_and_keeps_scores_beside_words():
             Participant("FAT", "Father"),
         ),
     )
-    made = written(
+    made = assemble_with_scores(
         [TimeSpan(0, 2000)],
-        [DecodedWindow((piece,))],
+        [DecodedWindow((segment,))],
         labels=Labels("chat"),
         duration_ms=2000,
-        heading=Heading("visit", corpus="Visits", turns=given),
+        header=TranscriptHeader("visit", corpus="Visits", turns=given),
     )
     assert chat.check(chat.parse(chat.serialize(made.transcript), strict=True)) == []
     assert [(u.speaker, u.text) for u in made.transcript.utterances] == [("MOT", "do you ."), ("ANN", "no I do .")]

@@ -14,12 +14,12 @@ from benchmarks.word_times import errors_ms
 from lsa_whisper import chat
 from lsa_whisper.audio import Recording
 from lsa_whisper.chat import utterance
-from lsa_whisper.decoding.decoder import DecodedWindow, Piece, TimedText
+from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow, TimedToken
 from lsa_whisper.decoding.token_times import alignment_heads
 from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcribe import Transcriber, transcribe
-from lsa_whisper.transcribe.assembly.assemble import place
-from lsa_whisper.transcribe.assembly.word_times import fitted, timed_words
+from lsa_whisper.transcribe.assembly.assemble import place_utterances
+from lsa_whisper.transcribe.assembly.word_times import align_words, fit_words
 from lsa_whisper.transcribe.long_form.loops import _joined
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -62,17 +62,17 @@ def test_the_text_is_the_same_without_word_times(written, half_minute):
     assert not any(u.word_times for u in plain.utterances)
 
 
-def test_the_command_keeps_runs_with_and_without_apart(taught, visit, tmp_path):
-    transcribe([visit], model=taught, out=tmp_path)
+def test_the_command_keeps_runs_with_and_without_apart(scripted, visit, tmp_path):
+    transcribe([visit], model=scripted, out=tmp_path)
     assert "%wor" not in (tmp_path / "visit.cha").read_text()
-    assert not transcribe([visit], model=taught, out=tmp_path, word_times=True).done[0].skipped
+    assert not transcribe([visit], model=scripted, out=tmp_path, word_times=True).done[0].skipped
     assert "%wor:\tum " in (tmp_path / "visit.cha").read_text()
 
 
 def test_a_half_of_a_loop_has_its_times_where_it_lies():
-    half = DecodedWindow((Piece("no .", 0.1, 0.9, timed=(TimedText("no", 0.2, 0.4),)),))
+    half = DecodedWindow((DecodedSegment("no .", 0.1, 0.9, timed=(TimedToken("no", 0.2, 0.4),)),))
     joined = _joined(half, half, 2.0)
-    assert [piece.timed[0].start_s for piece in joined.pieces] == [0.2, 2.2]
+    assert [segment.timed[0].start_s for segment in joined.segments] == [0.2, 2.2]
 
 
 def whisper(heads=None):
@@ -95,25 +95,25 @@ def test_heads_are_those_of_the_checkpoint_or_of_the_last_half(named, taken):
 
 def test_codes_roles_and_numbers_do_not_shift_the_words():
     texts = ("*CHI:", " I", " [", "//", "]", " we", " &=laughs", " saw", " 3", " b", "ears", " .")
-    timed = [TimedText(text, at / 10, at / 10 + 0.1) for at, text in enumerate(texts)]
-    (words,) = timed_words([utterance("CHI", "I [//] we &=laughs saw three bears .")], timed, 1000)
+    timed = [TimedToken(text, at / 10, at / 10 + 0.1) for at, text in enumerate(texts)]
+    (words,) = align_words([utterance("CHI", "I [//] we &=laughs saw three bears .")], timed, 1000)
     assert [(word, at.start_ms) for word, at in words] == [("I", 1100), ("we", 1500), ("saw", 1700), ("bears", 1900)]
     assert words[-1][1] == TimeSpan(1900, 2100)
 
 
 def test_words_move_with_their_utterance_and_vanish_without_room():
     words = [("no", TimeSpan(100, 500)), ("way", TimeSpan(500, 900))]
-    moved = place([utterance("PAR", "no way .", TimeSpan(0, 900), words)], 600)[0]
+    moved = place_utterances([utterance("PAR", "no way .", TimeSpan(0, 900), words)], 600)[0]
     assert moved.word_times[-1][1].end_ms <= moved.span.end_ms == 600
-    assert fitted(words, TimeSpan(0, 1)) == []
+    assert fit_words(words, TimeSpan(0, 1)) == []
 
 
-def test_odd_models_do_not_stop_the_alignment(taught, visit):
+def test_odd_models_do_not_stop_the_alignment(scripted, visit):
     """One token, or sound of a single frame, has no rows or columns to warp."""
     from lsa_whisper import checkpoint
     from lsa_whisper.decoding.token_times import token_times
 
-    model = checkpoint.load(taught).model
+    model = checkpoint.load(scripted).model
     hidden = torch.randn(1, 400, model.config.d_model)
     for tokens, duration_s in (([5], 8.0), ([5, 6, 7], 0.01), ([5] * 60, 0.1)):
         with torch.inference_mode():

@@ -8,14 +8,14 @@ from tiny_whisper import silence, voice
 
 from lsa_whisper import chat, checkpoint
 from lsa_whisper.audio import Recording
-from lsa_whisper.decoding.decoder import DecodedWindow, Piece
+from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow
 from lsa_whisper.decoding.transformers_engine import TransformersDecoder
 from lsa_whisper.transcribe import Transcriber
 from lsa_whisper.transcribe.long_form.loops import cut_loops, decode_without_loops, has_loop
 
 
 def window(text, duration_s, *, complete=True):
-    return DecodedWindow((Piece(text, 0.0, duration_s),), complete=complete)
+    return DecodedWindow((DecodedSegment(text, 0.0, duration_s),), complete=complete)
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def window(text, duration_s, *, complete=True):
 )
 def test_what_somebody_can_say_is_no_loop(text, duration_s):
     assert not has_loop(window(text, duration_s))
-    assert cut_loops(window(text, duration_s)).pieces[0].text == text
+    assert cut_loops(window(text, duration_s)).segments[0].text == text
 
 
 @pytest.mark.parametrize(
@@ -51,8 +51,8 @@ def test_what_nobody_has_the_time_to_say_is_cut(text, duration_s):
     assert has_loop(looped)
     cut = cut_loops(looped)
     assert not has_loop(cut)
-    assert 0 < len(cut.pieces[0].text) < len(text)
-    assert text.startswith(cut.pieces[0].text[:4])
+    assert 0 < len(cut.segments[0].text) < len(text)
+    assert text.startswith(cut.segments[0].text[:4])
 
 
 def test_a_repetition_that_does_not_end_is_a_loop_however_long_the_window():
@@ -78,38 +78,38 @@ def test_only_a_window_with_a_loop_is_decoded_again_in_halves():
     short, long = decode_without_loops(decoder, [voice(4), voice(6)], 16_000)
     assert len(decoder.asked) == 4 and sum(decoder.asked[2:]) == 6 * 16_000
     assert not short.looped and long.looped
-    assert [piece.text for piece in long.pieces] == ["the dog .", "the dog ."]
-    assert long.pieces[1].start_s == decoder.asked[2] / 16_000
-    assert long.pieces[1].end_s == pytest.approx(6.0)
+    assert [segment.text for segment in long.segments] == ["the dog .", "the dog ."]
+    assert long.segments[1].start_s == decoder.asked[2] / 16_000
+    assert long.segments[1].end_s == pytest.approx(6.0)
 
 
 def test_a_loop_that_stays_is_cut_to_what_time_allows():
     (result,) = decode_without_loops(Scripted(longest=0), [voice(6)], 16_000)
-    words = sum(len(piece.text.split()) for piece in result.pieces)
+    words = sum(len(segment.text.split()) for segment in result.segments)
     # Eight words a second, and the last copy of each quarter, after which no further copy comes.
     assert result.looped and result.cut and 8 <= words <= 6 * 8 + 8 and not has_loop(result)
 
 
-def test_the_transcript_says_where_the_model_looped(taught, visit, monkeypatch):
+def test_the_transcript_says_where_the_model_looped(scripted, visit, monkeypatch):
     decode = TransformersDecoder.decode
     monkeypatch.setattr(TransformersDecoder, "decode", lambda self, sounds: Scripted(longest=0).decode(sounds))
-    transcript = Transcriber(taught).transcribe(Recording.open(visit))
+    transcript = Transcriber(scripted).transcribe(Recording.open(visit))
     text = chat.serialize(transcript)
     assert "did so again" in text and "were cut at 0.8 to" in text and chat.check(transcript) == []
     monkeypatch.setattr(TransformersDecoder, "decode", decode)
-    assert "repeated itself" not in chat.serialize(Transcriber(taught).transcribe(Recording.open(visit)))
+    assert "repeated itself" not in chat.serialize(Transcriber(scripted).transcribe(Recording.open(visit)))
 
 
-def test_a_real_stutter_is_decoded_once(taught):
-    decoder = TransformersDecoder(checkpoint.load(taught))
+def test_a_real_stutter_is_decoded_once(scripted):
+    decoder = TransformersDecoder(checkpoint.load(scripted))
     (result,) = decode_without_loops(decoder, [voice(4)], 16_000)
     assert not result.looped and result == decoder.decode([voice(4)])[0]
 
 
 def minute(text, copies, *, every_s, length_s=0.6, **marks):
     """A window in which a sentence is said again and again."""
-    pieces = [Piece(text, every_s * n, every_s * n + length_s, **marks) for n in range(copies)]
-    return DecodedWindow(tuple(pieces))
+    segments = [DecodedSegment(text, every_s * n, every_s * n + length_s, **marks) for n in range(copies)]
+    return DecodedWindow(tuple(segments))
 
 
 def test_a_sentence_said_again_and_again_is_a_loop_only_where_nobody_speaks():
@@ -118,13 +118,13 @@ def test_a_sentence_said_again_and_again_is_a_loop_only_where_nobody_speaks():
     assert not has_loop(window) and not has_loop(window, everywhere)
     assert cut_loops(window, everywhere) == window
     assert has_loop(window, at_first)
-    assert [piece.start_s for piece in cut_loops(window, at_first).pieces] == [0.0]
+    assert [segment.start_s for segment in cut_loops(window, at_first).segments] == [0.0]
 
 
 def test_sentences_that_come_round_are_copies_too_and_three_of_a_kind_are_not():
-    round_ = [Piece(text, n, n + 0.8) for n, text in enumerate(["come here .", "no no ."] * 5)]
+    round_ = [DecodedSegment(text, n, n + 0.8) for n, text in enumerate(["come here .", "no no ."] * 5)]
     assert has_loop(DecodedWindow(tuple(round_)), [(0.0, 2.0)])
-    assert len(cut_loops(DecodedWindow(tuple(round_)), [(0.0, 2.0)]).pieces) == 2
+    assert len(cut_loops(DecodedWindow(tuple(round_)), [(0.0, 2.0)]).segments) == 2
     assert not has_loop(minute("no .", 3, every_s=3.0), [(0.0, 0.5)])
 
 
@@ -141,7 +141,7 @@ def test_sentences_that_come_round_are_copies_too_and_three_of_a_kind_are_not():
     ],
 )
 def test_compression_counts_only_together_with_what_the_model_thought(text, duration_s, logprob, is_loop):
-    assert has_loop(DecodedWindow((Piece(text, 0.0, duration_s, logprob),))) == is_loop
+    assert has_loop(DecodedWindow((DecodedSegment(text, 0.0, duration_s, logprob),))) == is_loop
 
 
 def test_a_half_that_still_loops_is_halved_once_more():
@@ -149,7 +149,7 @@ def test_a_half_that_still_loops_is_halved_once_more():
     (result,) = decode_without_loops(decoder, [np.tile(np.append(voice(1.4), silence(0.1)), 4)], 16_000)
     assert result.looped and not result.cut and not has_loop(result)
     assert sum(decoder.asked[1:3]) == 6 * 16_000 and max(decoder.asked[3:], default=0) <= 2.5 * 16_000
-    assert [piece.start_s for piece in result.pieces] == sorted(piece.start_s for piece in result.pieces)
+    assert [segment.start_s for segment in result.segments] == sorted(segment.start_s for segment in result.segments)
 
 
 def test_speech_is_known_in_the_halves_too():
@@ -161,4 +161,4 @@ def test_speech_is_known_in_the_halves_too():
             return [minute("thank you .", 8, every_s=len(each) / 16_000 / 8, length_s=0.5) for each in windows]
 
     (result,) = decode_without_loops(Everywhere(0), [voice(8)], 16_000, spoken=[[(0.0, 0.5), (7.5, 8.0)]])
-    assert result.cut and len(heard) == 3 and 1 <= len(result.pieces) < 16
+    assert result.cut and len(heard) == 3 and 1 <= len(result.segments) < 16

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from lsa_whisper.decoding.decoder import DecodedWindow, Piece, TimedText
+from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow, TimedToken
 from lsa_whisper.timespan import TimeSpan
-from lsa_whisper.transcribe.long_form.partial import Partial
+from lsa_whisper.transcribe.long_form.partial import PartialDecoding
 from lsa_whisper.transcribe.long_form.sequential import sequential_windows
 
 
@@ -19,14 +19,14 @@ class Talker:
     def __call__(self, span, previous):
         self.asked.append((span.start_ms / 1000, span.end_ms / 1000, previous))
         start, end = span.start_ms / 1000, span.end_ms / 1000
-        pieces, at = [], start
+        segments, at = [], start
         while at < end - 1e-6:
             closed = at + self.word_s <= end
             text = f"w{round(at / self.word_s)}" if closed else "cu"
             last = at + self.word_s if closed else end
-            pieces.append(Piece(text, at - start, last - start, closed=closed))
+            segments.append(DecodedSegment(text, at - start, last - start, closed=closed))
             at += self.word_s
-        return DecodedWindow(tuple(pieces), **self.marks)
+        return DecodedWindow(tuple(segments), **self.marks)
 
 
 def walk(talker, *spoken, done=()):
@@ -38,7 +38,7 @@ def test_a_window_begins_where_the_last_complete_stamp_ended():
     talker = Talker()
     heard = walk(talker, (0, 21))
     assert [(start, end) for start, end, _ in talker.asked] == [(0, 8), (6, 14), (12, 20), (18, 21)]
-    assert [piece.text for _, result in heard for piece in result.pieces] == [f"w{n}" for n in range(7)]
+    assert [segment.text for _, result in heard for segment in result.segments] == [f"w{n}" for n in range(7)]
     assert [previous for *_, previous in talker.asked] == ["", "w0 w1", "w2 w3", "w4 w5"]
 
 
@@ -60,13 +60,13 @@ def test_a_sentence_longer_than_the_window_does_not_stand_still():
     talker = Talker(word_s=100.0)
     heard = walk(talker, (0, 20))
     assert [(start, end) for start, end, _ in talker.asked] == [(0, 8), (8, 16), (16, 20)]
-    assert [len(result.pieces) for _, result in heard] == [1, 1, 1]
+    assert [len(result.segments) for _, result in heard] == [1, 1, 1]
 
 
 @pytest.mark.parametrize("end_s", [0.0, 0.02, 0.5])
-def test_stamps_at_the_very_beginning_do_not_stand_still(end_s):
+def test_timestamps_at_the_very_beginning_do_not_stand_still(end_s):
     def stuck(span, previous):
-        return DecodedWindow((Piece("a", 0.0, end_s), Piece("b", end_s, end_s, closed=False)))
+        return DecodedWindow((DecodedSegment("a", 0.0, end_s), DecodedSegment("b", end_s, end_s, closed=False)))
 
     heard = walk(stuck, (0, 12), (15, 18))
     starts = [span.start_ms for span, _ in heard]
@@ -91,7 +91,11 @@ def test_an_interrupted_walk_goes_on_as_if_nothing_had_been(tmp_path):
 
 
 RESULT = DecodedWindow(
-    (Piece("ça \ud83d va", 0.1, 0.30000000000000004, -1 / 3, (TimedText("ça", 0.1, 0.2),), (("ça", -1 / 3),), False),),
+    (
+        DecodedSegment(
+            "ça \ud83d va", 0.1, 0.30000000000000004, -1 / 3, (TimedToken("ça", 0.1, 0.2),), (("ça", -1 / 3),), False
+        ),
+    ),
     -0.25,
     complete=False,
     looped=True,
@@ -99,19 +103,19 @@ RESULT = DecodedWindow(
 
 
 def test_what_was_decoded_is_read_back_to_the_last_bit(tmp_path):
-    partial = Partial(tmp_path / "deep" / "visit.cha", "0123456789abcdef")
+    partial = PartialDecoding(tmp_path / "deep" / "visit.cha", "0123456789abcdef")
     assert partial.read() == []
     first, second = [(TimeSpan(0, 900), RESULT)], [(TimeSpan(900, 1800), DecodedWindow(()))] * 2
     partial.append(first)
     partial.append(second)
     assert partial.read() == [*first, *second]
     assert partial.read([TimeSpan(0, 900), TimeSpan(900, 1800), TimeSpan(900, 1800), TimeSpan(1, 2)])
-    assert Partial(tmp_path / "deep" / "visit.cha", "f" * 16).read() == []
+    assert PartialDecoding(tmp_path / "deep" / "visit.cha", "f" * 16).read() == []
 
 
-@pytest.mark.parametrize("torn", [b'[[0, 9, {"pieces": [', b"null\n", b'[[1, 2, {"pieces": 3}]]\n', b"\xff\xfe\n"])
+@pytest.mark.parametrize("torn", [b'[[0, 9, {"segments": [', b"null\n", b'[[1, 2, {"segments": 3}]]\n', b"\xff\xfe\n"])
 def test_a_line_that_was_not_finished_is_cut_off(torn, tmp_path):
-    partial = Partial(tmp_path / "a.cha", "0" * 16)
+    partial = PartialDecoding(tmp_path / "a.cha", "0" * 16)
     kept = [(TimeSpan(0, 900), RESULT)]
     partial.append(kept)
     with partial.path.open("ab") as file:
@@ -122,14 +126,14 @@ def test_a_line_that_was_not_finished_is_cut_off(torn, tmp_path):
 
 
 def test_other_windows_are_not_taken_for_these(tmp_path):
-    partial = Partial(tmp_path / "a.cha", "0" * 16)
+    partial = PartialDecoding(tmp_path / "a.cha", "0" * 16)
     partial.append([(TimeSpan(0, 900), RESULT)])
     assert partial.read([TimeSpan(0, 901)]) == [] and partial.read() == []
 
 
 def test_what_is_kept_goes_with_the_transcript_and_nobody_elses(tmp_path):
-    mine = [Partial(tmp_path / "a[1].cha", digest * 16) for digest in "01"]
-    other = [Partial(tmp_path / name, "0" * 16) for name in ("a1.cha", "a[1].b.cha", "b.cha")]
+    mine = [PartialDecoding(tmp_path / "a[1].cha", digest * 16) for digest in "01"]
+    other = [PartialDecoding(tmp_path / name, "0" * 16) for name in ("a1.cha", "a[1].b.cha", "b.cha")]
     for each in (*mine, *other):
         each.append([(TimeSpan(0, 900), RESULT)])
     mine[0].remove()

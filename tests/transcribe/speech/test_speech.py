@@ -13,8 +13,8 @@ from tiny_whisper import silence, voice
 
 from lsa_whisper import chat
 from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
-from lsa_whisper.transcribe.speech.energy import FRAME_S, Speech, find_speech
-from lsa_whisper.transcribe.speech.windows import cut_windows
+from lsa_whisper.transcribe.speech.energy import FRAME_S, SpeechActivity, find_speech
+from lsa_whisper.transcribe.speech.windows import pack_windows
 
 PAIRED = Path(__file__).resolve().parents[4] / "shared" / "data" / "paired"
 
@@ -38,7 +38,7 @@ def spans(sound):
 def test_no_speech_gives_no_windows(sound):
     speech = find_speech([sound], SAMPLE_RATE_HZ)
     assert speech.regions == ()
-    assert cut_windows(speech, context_s=8, duration_s=len(sound) / SAMPLE_RATE_HZ) == []
+    assert pack_windows(speech, context_s=8, duration_s=len(sound) / SAMPLE_RATE_HZ) == []
 
 
 @pytest.mark.parametrize("level", [0.0, 1e-4, 3e-3])
@@ -73,7 +73,7 @@ def test_windows_cover_all_speech_in_order_within_the_context(turns, context_s, 
         regions.append((at + gap, at + gap + length))
         at += gap + length
     level = np.random.default_rng(seed).normal(size=at + 5).astype(np.float32)
-    windows = cut_windows(Speech(level, tuple(regions)), context_s=context_s, duration_s=len(level) * FRAME_S)
+    windows = pack_windows(SpeechActivity(level, tuple(regions)), context_s=context_s, duration_s=len(level) * FRAME_S)
     assert all(0 < window.duration_ms <= context_s * 1000 for window in windows)
     pairs = pairwise(windows)
     assert all(one.end_ms <= other.start_ms for one, other in pairs)
@@ -84,8 +84,8 @@ def test_windows_cover_all_speech_in_order_within_the_context(turns, context_s, 
 
 
 def test_a_window_ends_in_an_early_long_silence_rather_than_full_within_an_utterance():
-    speech = Speech(np.zeros(350, np.float32), ((0, 100), (140, 240), (250, 340)))
-    windows = cut_windows(speech, context_s=6, duration_s=7)
+    speech = SpeechActivity(np.zeros(350, np.float32), ((0, 100), (140, 240), (250, 340)))
+    windows = pack_windows(speech, context_s=6, duration_s=7)
     assert [(window.start_ms // 20, window.end_ms // 20) for window in windows] == [(0, 110), (130, 350)]
 
 
@@ -97,7 +97,9 @@ def test_no_other_way_to_cut_costs_less(turns):
         regions.append((at + gap, at + gap + length))
         at += gap + length
     longest_s, frames = 6.0, at + 50
-    windows = cut_windows(Speech(np.zeros(frames, np.float32), tuple(regions)), context_s=longest_s, duration_s=1000)
+    windows = pack_windows(
+        SpeechActivity(np.zeros(frames, np.float32), tuple(regions)), context_s=longest_s, duration_s=1000
+    )
 
     def cost(cuts):
         """Of windows that begin with the given regions; endless when one is longer than the context."""
@@ -124,14 +126,14 @@ def test_no_other_way_to_cut_costs_less(turns):
 def test_speech_without_a_pause_is_cut_where_it_is_quietest():
     level = np.zeros(1000, np.float32)
     level[[250, 330, 700]] = -5, -9, -9
-    windows = cut_windows(Speech(level, ((0, 1000),)), context_s=8, duration_s=20)
+    windows = pack_windows(SpeechActivity(level, ((0, 1000),)), context_s=8, duration_s=20)
     assert windows[0].end_ms == 330 * 20
     assert windows[1].end_ms == 700 * 20
 
 
 def test_a_long_silence_ends_a_window_though_the_context_would_hold_it():
-    speech = Speech(np.zeros(1500, np.float32), ((0, 100), (400, 500), (520, 600)))
-    assert len(cut_windows(speech, context_s=30, duration_s=30)) == 2
+    speech = SpeechActivity(np.zeros(1500, np.float32), ((0, 100), (400, 500), (520, 600)))
+    assert len(pack_windows(speech, context_s=30, duration_s=30)) == 2
 
 
 @pytest.mark.parametrize("name", ["michael.flac", "eng_multi_speaker.mp3", "clip.mp3", "biling_vec_hrv_clip.mp3"])
@@ -142,7 +144,7 @@ def test_real_utterances_lie_in_windows(name):
     recording = Recording.open(path)
     speech = find_speech(recording.stream(), SAMPLE_RATE_HZ)
     heard = np.zeros(len(speech.level_db) + 1, bool)
-    for window in cut_windows(speech, context_s=8, duration_s=recording.duration_s):
+    for window in pack_windows(speech, context_s=8, duration_s=recording.duration_s):
         heard[window.start_ms // 20 : -(-window.end_ms // 20)] = True
     said = [each.span for each in chat.read(path.with_suffix(".cha")).utterances if each.span and each.verbatim()]
     inside = [heard[span.start_ms // 20 : span.end_ms // 20].mean() for span in said if span.duration_ms >= 40]

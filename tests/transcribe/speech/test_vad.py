@@ -29,7 +29,7 @@ def test_names_are_known_and_the_missing_extra_is_named(monkeypatch):
 
 def test_energy_is_the_same_through_either_door():
     sound = np.concatenate((silence(1), voice(2), silence(1)))
-    assert vad.listen("energy", [sound], SAMPLE_RATE_HZ).regions == find_speech([sound], SAMPLE_RATE_HZ).regions
+    assert vad.detect_speech("energy", [sound], SAMPLE_RATE_HZ).regions == find_speech([sound], SAMPLE_RATE_HZ).regions
 
 
 @silero
@@ -37,7 +37,7 @@ def test_energy_is_the_same_through_either_door():
 def test_silero_hears_no_speech_where_there_is_none(name):
     tone = 0.3 * np.sin(2 * np.pi * 440 * np.arange(48_000) / 16_000).astype(np.float32)
     sound = {"silence": silence(3), "hiss": silence(3, level=0.05), "tone": tone, "nothing": silence(0)}[name]
-    speech = vad.listen("silero", [sound], SAMPLE_RATE_HZ)
+    speech = vad.detect_speech("silero", [sound], SAMPLE_RATE_HZ)
     assert speech.regions == () and len(speech.level_db) == -(-len(sound) // 320)
 
 
@@ -47,7 +47,7 @@ def test_silero_hears_what_energy_hears_in_a_quiet_room():
 
     recording, threads = Recording.open(TEST), torch.get_num_threads()
     sound = recording.load()[: 10 * SAMPLE_RATE_HZ]
-    asked = vad.listen("silero", np.array_split(sound, 7), SAMPLE_RATE_HZ)
+    asked = vad.detect_speech("silero", np.array_split(sound, 7), SAMPLE_RATE_HZ)
     loud = find_speech([sound], SAMPLE_RATE_HZ)
     masks = [np.zeros(len(loud.level_db), bool) for _ in range(2)]
     for mask, speech in zip(masks, (asked, loud), strict=True):
