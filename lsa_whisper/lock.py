@@ -1,107 +1,95 @@
-"""One writer for each output, also when two calls on the same output run at once.
+"""One writer per output, also when two commands run at the same time.
 
-The lock is the operating system's (``flock``): it ends with the process that holds it, however that ends, so that none
-is ever left over. The file it needs stands beside the output for as long as the output is being made.
+The lock itself is ``filelock``'s, which uses the operating system's own locks (``flock`` on Unix): a lock ends with the
+process that holds it, however that process ends, and forked processes do not inherit it. This module adds what
+``filelock`` leaves to its users: where the lock file is, that it is removed afterwards, that a second command says in
+one sentence that it waits, and that work goes on, without a lock, on network file systems that have none.
 """
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lsa_whisper.errors import LsaWhisperError
 
-try:
-    import fcntl
-except ImportError:  # Windows has other locks; there, two calls at once both do the work, and both write it whole
-    fcntl = None  # type: ignore[assignment]
+if TYPE_CHECKING:
+    from filelock import BaseFileLock
 
-_LONGEST_NAME = 240
-"""In bytes; most file systems take 255."""
-_held: set[int] = set()
+_MAX_NAME_BYTES = 240
+"""Most file systems allow 255."""
+_NO_LOCKS = {errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EINVAL}
+"""What a file system without locks answers; files are still replaced as a whole there."""
 
 
 @contextmanager
 def write_lock(target: Path, *, wait: bool = True) -> Iterator[None]:
-    """Hold the lock on what is written to ``target``, a file or a folder; the folder it lies in is made.
+    """Hold the lock on an output, a file or a folder; the folder that contains it is created.
 
     Args:
-        target: what only one call at a time may write; it need not exist.
-        wait: for whoever has the lock, and say so; otherwise refuse.
+        target: what only one command may write at a time; it need not exist.
+        wait: wait for the command that holds the lock, and print that; otherwise raise.
 
     Raises:
-        LsaWhisperError: another call has the lock, and ``wait`` is false.
-        OSError: the folder cannot be written to.
+        LsaWhisperError: another command holds the lock, and ``wait`` is false.
+        OSError: the folder cannot be written to, or a symbolic link stands where the lock file belongs.
     """
-    place = _place(target)
-    if fcntl is None:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        yield
-        return
-    handle = _locked(place, target, wait)
-    _held.add(handle)
+    from filelock import FileLock
+
+    place = _lock_path(target)
+    lock = FileLock(place, fallback_to_soft=False)
+    _acquire(lock, target, wait)
     try:
         yield
     finally:
-        if handle in _held:  # else this is a copy of the process that has it
-            place.unlink(missing_ok=True)
-            _held.remove(handle)
-            os.close(handle)
+        if lock.is_locked:  # not in a forked copy of the process
+            with suppress(PermissionError):  # Windows removes no open file
+                place.unlink(missing_ok=True)
+            lock.release()
 
 
 def is_locked(target: Path) -> bool:
-    """Tell whether a call writes ``target``, or was killed while it did and has left the lock's file."""
-    return _place(target).exists()
+    """Return whether a lock file for ``target`` exists: a command writes it, or was killed while it did."""
+    return _lock_path(target).exists()
 
 
-def _place(target: Path) -> Path:
-    whole = target.absolute()
-    name = os.fsencode(whole.name)
-    if len(name) > _LONGEST_NAME:  # cut, two long names must not become one: who holds both would wait for itself
+def _lock_path(target: Path) -> Path:
+    path = target.absolute()
+    name = os.fsencode(path.name)
+    if (
+        len(name) > _MAX_NAME_BYTES
+    ):  # two long names that are cut must not share a lock: a holder of both would deadlock
         digest = hashlib.sha256(name).hexdigest()[:16]
-        return whole.with_name(f".{name[:200].decode(errors='ignore')}.{digest}.lock")
-    return whole.with_name(f".{whole.name}.lock")
+        return path.with_name(f".{name[:200].decode(errors='ignore')}.{digest}.lock")
+    return path.with_name(f".{path.name}.lock")
 
 
-def _locked(place: Path, target: Path, wait: bool) -> int:
-    """Return the open file that is locked; it is the one that bears the name now, not one that was removed since."""
+def _acquire(lock: BaseFileLock, target: Path, wait: bool) -> None:
+    from filelock import Timeout
+
+    folder, patience_s = Path(lock.lock_file).parent, 0.0
     while True:
-        place.parent.mkdir(parents=True, exist_ok=True)  # whoever had the lock may have taken the empty folder away
-        handle = os.open(place, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o660)
+        folder.mkdir(parents=True, exist_ok=True)  # the command before may have removed the empty folder
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+            lock.acquire(timeout=patience_s)
+            return
+        except Timeout:
             if not wait:
-                os.close(handle)
                 raise LsaWhisperError(
-                    f"{target}: another call is writing it; let that one end, or choose another folder"
+                    f"{target}: another command is writing it; wait until it ends, or choose another folder"
                 ) from None
-            print(f"{target}: another call is writing it; waiting for that one", file=sys.stderr)
-            fcntl.flock(handle, fcntl.LOCK_EX)
-        except OSError:
-            return handle  # a file system without locks; what is written is still written whole
-        if _is_at(place, handle):
-            return handle
-        os.close(handle)
-
-
-def _is_at(place: Path, handle: int) -> bool:
-    try:
-        return place.stat().st_ino == os.fstat(handle).st_ino
-    except FileNotFoundError:
-        return False
-
-
-def _leave_to_parent() -> None:
-    """Let go of the locks in a copy of the process, such as a data loader's: the lock must end with its holder."""
-    for handle in _held:
-        os.close(handle)
-    _held.clear()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_leave_to_parent)
+            print(f"{target}: another command is writing it; waiting until it ends", file=sys.stderr)
+            patience_s = -1
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            if error.errno not in _NO_LOCKS:
+                raise
+            Path(lock.lock_file).unlink(missing_ok=True)
+            return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
@@ -13,7 +14,7 @@ import pytest
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.lock import is_locked, write_lock
 
-HOLDS = """
+HOLDER = """
 import os, sys, time
 from pathlib import Path
 from lsa_whisper.lock import write_lock
@@ -26,7 +27,7 @@ with write_lock(Path(sys.argv[1])):
 
 def holder(target, first="pass"):
     """Return a process that holds the lock for a minute, once it has it."""
-    command = [sys.executable, "-c", HOLDS.format(first=first), target]
+    command = [sys.executable, "-c", HOLDER.format(first=first), target]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment, start_new_session=True)
     assert process.stdout.readline() == "held\n"
@@ -37,7 +38,7 @@ def test_the_second_writer_waits_until_the_first_is_done_or_dead(tmp_path, capfd
     target, entered = tmp_path / "visit.cha", threading.Event()
     first = holder(target)
     with (
-        pytest.raises(LsaWhisperError, match="another call is writing it; let that one end"),
+        pytest.raises(LsaWhisperError, match="another command is writing it; wait until it ends"),
         write_lock(target, wait=False),
     ):
         pass
@@ -51,7 +52,7 @@ def test_the_second_writer_waits_until_the_first_is_done_or_dead(tmp_path, capfd
     assert not entered.wait(0.5) and is_locked(target)
     first.kill()
     thread.join(30)
-    assert entered.is_set() and "another call is writing it; waiting" in capfd.readouterr().err
+    assert entered.is_set() and "another command is writing it; waiting" in capfd.readouterr().err
     assert list(tmp_path.iterdir()) == []
     first.wait()
 
@@ -63,14 +64,14 @@ def test_names_as_long_as_a_disk_takes_have_a_lock_each(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_copy_of_the_process_does_not_hold_the_lock_on(tmp_path):
+def test_a_forked_process_does_not_hold_the_lock(tmp_path):
     """Data loaders are such copies, and may live some seconds longer than the run that was killed."""
-    copying = (
-        "heard, tell = os.pipe()",
-        "if os.fork() == 0: os.write(tell, b'.'); time.sleep(60); os._exit(0)",
-        "os.read(heard, 1)",  # killed before it runs, the copy could not have let go yet
+    forking = (
+        "ready, started = os.pipe()",
+        "if os.fork() == 0: os.write(started, b'.'); time.sleep(60); os._exit(0)",
+        "os.read(ready, 1)",  # killed before it runs, the copy could not have let go yet
     )
-    first = holder(tmp_path / "out", "\n    ".join(copying))
+    first = holder(tmp_path / "out", "\n    ".join(forking))
     try:
         first.kill()
         first.wait()
@@ -80,3 +81,13 @@ def test_a_copy_of_the_process_does_not_hold_the_lock_on(tmp_path):
         assert not is_locked(tmp_path / "out")
     finally:
         os.killpg(first.pid, signal.SIGKILL)
+
+
+def test_work_goes_on_where_the_file_system_has_no_locks(tmp_path, monkeypatch):
+    def no_locks(*_):
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr("fcntl.flock", no_locks)
+    with write_lock(tmp_path / "a" / "visit.cha", wait=False):
+        (tmp_path / "a" / "visit.cha").touch()
+    assert [path.name for path in (tmp_path / "a").iterdir()] == ["visit.cha"]

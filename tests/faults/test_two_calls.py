@@ -10,7 +10,7 @@ import pytest
 from calls import Call, is_one_sentence, signal_at_touch, until
 
 pytestmark = pytest.mark.slow
-BUSY = "another call is writing it"
+BUSY = "another command is writing it"
 
 
 def held(job, folder, said):

@@ -48,7 +48,7 @@ def test_decoded_windows_are_kept_in_a_file_of_their_own(secret, tmp_path):
 
 def test_a_lock_that_is_a_link_is_refused(secret, tmp_path):
     target = tmp_path / "visit.cha"
-    lock._place(target).symlink_to(secret.with_name("new"))
+    lock._lock_path(target).symlink_to(secret.with_name("new"))
     with pytest.raises(OSError, match="symbolic link"), lock.write_lock(target):
         pass
     assert not secret.with_name("new").exists()
@@ -63,7 +63,7 @@ def test_a_link_at_the_end_is_replaced_not_followed(secret, tmp_path):
 
 def test_a_call_says_so_in_one_sentence(secret, tmp_path, pytestconfig):
     recording = pytestconfig.rootpath / STORY / "dev01.flac"
-    lock._place(tmp_path / "dev01.cha").symlink_to(secret.with_name("new"))
+    lock._lock_path(tmp_path / "dev01.cha").symlink_to(secret.with_name("new"))
     nano = pytestconfig.rootpath / "models" / "nano"
     done = CliRunner().invoke(main, ["transcribe", str(recording), "--model", str(nano), "-o", str(tmp_path)])
     assert done.exit_code == 1 and "symbolic link" in done.output
