@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, and not for others to read."""
+"""Atomic writes: a file appears complete or not at all."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lsa_whisper.disk import disk_error_class
 
 
 def truncate_name(name: str) -> str:
-    """Return as much of a file's ``name`` as leaves room for an ending: systems count 255 bytes, not letters.
+    """Return ``name`` cut to 200 bytes, which leaves room for a suffix: file systems allow 255 bytes, not letters.
 
     >>> truncate_name("visit.cha"), len(truncate_name("語" * 83 + ".cha"))
     ('visit.cha', 66)
@@ -24,12 +24,12 @@ def truncate_name(name: str) -> str:
 
 @contextmanager
 def atomic_file(path: Path) -> Iterator[BinaryIO]:
-    """Open a new file beside ``path`` that becomes ``path`` when the block ends well, and vanishes when it does not.
+    """Yield a temporary file in the folder of ``path``; it replaces ``path`` if the block succeeds.
 
-    Its name is a new one, and a link planted under that name is not followed.
+    The temporary name is new each time, and a symbolic link under that name is not followed.
 
     Raises:
-        OSError: the file cannot be written; an older one is still there.
+        OSError: the file cannot be written; an existing one is unchanged.
     """
     name = path.with_name(f".{truncate_name(path.name)}.{uuid4().hex[:8]}")
     handle = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o660)  # less the umask
@@ -43,22 +43,22 @@ def atomic_file(path: Path) -> Iterator[BinaryIO]:
 
 
 def replace_file(content: str | bytes, path: Path) -> None:
-    """Do what :func:`write_atomic` does, for who has more to say when it fails.
+    """Write ``content`` to ``path`` as :func:`write_atomic` does, for callers that report an ``OSError`` themselves.
 
     Raises:
-        OSError: the file cannot be written; an older one is still there.
+        OSError: the file cannot be written; an existing one is unchanged.
     """
-    # A file name that is not UTF-8 comes from the system with lone surrogates, which no text file can hold.
+    # A file name that is not UTF-8 contains lone surrogates, which a UTF-8 file cannot hold.
     data = content if isinstance(content, bytes) else content.encode(errors="replace")
     with atomic_file(path) as file:
         file.write(data)
 
 
 def write_atomic(content: str | bytes, path: str | Path) -> None:
-    """Write ``content``, text as UTF-8, to ``path``, all at once or not at all.
+    """Write ``content``, text as UTF-8, to ``path``, completely or not at all.
 
     Raises:
-        LsaWhisperError: the file cannot be written; an older one is still there.
+        LsaWhisperError: the file cannot be written; an existing one is unchanged.
     """
     try:
         replace_file(content, Path(path))
@@ -68,7 +68,7 @@ def write_atomic(content: str | bytes, path: str | Path) -> None:
 
 
 def remove_leftovers(*paths: Path) -> None:
-    """Remove what killed calls left of ``paths`` under temporary names; for who alone may write them now."""
+    """Remove the temporary files that killed commands left for ``paths``; the caller must hold their lock."""
     for path in paths:
         name = re.compile(rf"\.{re.escape(truncate_name(path.name))}\.[0-9a-f]{{8}}")
         for left in path.parent.iterdir() if path.parent.is_dir() else ():

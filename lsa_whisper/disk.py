@@ -1,4 +1,4 @@
-"""What a disk refuses to take, whichever library is told so: it is full, read-only, over quota, somebody else's."""
+"""Disk errors of any library (disk full, read-only, over quota, no permission) as one-line errors."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from pathlib import Path
 
 from lsa_whisper.errors import DiskError, LsaWhisperError
 
-_NO_ROOM = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)}  # Windows knows no quota
-_FULL = _NO_ROOM | {errno.EFBIG, errno.EROFS}
-_CLOSED = {errno.EACCES, errno.EPERM, errno.EIO, errno.ENOTDIR, errno.EEXIST, errno.ENAMETOOLONG, errno.ELOOP}
-"""What may as well be said of a file that is read."""
-_IN_WORDS = re.compile(r"\[errno (\d+)\]|\(os error (\d+)\)", re.IGNORECASE)  # Arrow's way and Rust's
+_NO_SPACE = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)}  # Windows knows no quota
+_FULL = _NO_SPACE | {errno.EFBIG, errno.EROFS}
+_UNWRITABLE = {errno.EACCES, errno.EPERM, errno.EIO, errno.ENOTDIR, errno.EEXIST, errno.ENAMETOOLONG, errno.ELOOP}
+"""Errors that reading a file can cause, too."""
+_IN_WORDS = re.compile(r"\[errno (\d+)\]|\(os error (\d+)\)", re.IGNORECASE)  # Arrow's form and Rust's
 _TORCH = re.compile(r"PytorchStreamWriter failed|inline_container\.cc|iostream error")
 
 
 def disk_error_reason(error: BaseException) -> str | None:
-    """Return why a disk did not take what was written, ``None`` when ``error`` is about something else.
+    """Return why a disk rejected a write, ``None`` when ``error`` has another cause.
 
     >>> disk_error_reason(OSError(28, "No space left on device", "model.bin"))
     'No space left on device'
@@ -29,12 +29,12 @@ def disk_error_reason(error: BaseException) -> str | None:
     >>> disk_error_reason(ValueError("no such option"))
     """
     if (number := _number(error)) is not None:
-        return os.strerror(number) if number in _FULL | _CLOSED else None
-    return "not all of it was taken" if isinstance(error, RuntimeError) and _TORCH.search(str(error)) else None
+        return os.strerror(number) if number in _FULL | _UNWRITABLE else None
+    return "it was not written completely" if isinstance(error, RuntimeError) and _TORCH.search(str(error)) else None
 
 
 def _number(error: BaseException) -> int | None:
-    """Return the system's number for what went wrong, where the library that was told it passes it on."""
+    """Return the ``errno`` of an error, where the library that received it passes it on."""
     if isinstance(error, OSError) and error.errno is not None:
         return error.errno
     found = _IN_WORDS.search(str(error))
@@ -42,12 +42,12 @@ def _number(error: BaseException) -> int | None:
 
 
 def is_disk_full(error: BaseException) -> bool:
-    """Return whether a disk did not take what was written for want of room, so that making some helps.
+    """Return whether a write failed for lack of space or quota, so that freeing space helps.
 
     >>> is_disk_full(OSError(28, "No space left on device")), is_disk_full(FileExistsError(17, "File exists"))
     (True, False)
     """
-    return _number(error) in _NO_ROOM
+    return _number(error) in _NO_SPACE
 
 
 def disk_error_class(error: BaseException) -> type[LsaWhisperError]:
@@ -58,26 +58,30 @@ def disk_error_class(error: BaseException) -> type[LsaWhisperError]:
 
 @contextmanager
 def convert_disk_errors(place: Path, kind: type[LsaWhisperError] | None = None) -> Iterator[None]:
-    """Make one sentence of it when the disk refuses what is written to ``place`` in this block.
+    """Convert disk errors in this block to a one-line error.
+
+    Args:
+        place: the file or folder that the block writes.
+        kind: the class of the error; by default :class:`DiskError` where further writes will fail as well.
 
     Raises:
-        LsaWhisperError: it did; of the ``kind`` that is asked for, else a :class:`DiskError` where that fits.
+        LsaWhisperError: the disk rejected a write.
     """
     try:
         yield
     except LsaWhisperError:
         raise
     except Exception as error:  # each library has its own
-        reason, other = disk_error_reason(error), _elsewhere(error, place)
-        if reason is None or (other and _number(error) in _CLOSED):
+        reason, other = disk_error_reason(error), _other_file(error, place)
+        if reason is None or (other and _number(error) in _UNWRITABLE):
             raise
         raise (kind or disk_error_class(error))(
-            f"{other or place}: cannot be written ({reason}); make room there, or choose another place"
+            f"{other or place}: cannot be written ({reason}); free space there, or choose another place"
         ) from error
 
 
-def _elsewhere(error: Exception, place: Path) -> Path | None:
-    """Return the file that ``error`` names, if it lies neither below ``place`` nor beside it."""
+def _other_file(error: Exception, place: Path) -> Path | None:
+    """Return the file that ``error`` names if it is outside the folder of ``place``."""
     if not isinstance(error, OSError) or not isinstance(error.filename, str | bytes | os.PathLike):
         return None
     named = Path(os.fsdecode(error.filename))

@@ -1,14 +1,14 @@
-"""What we say when we cannot go on: where, what, and what to do next.
+"""Errors that users can cause; each message says where, what, and what to do next.
 
-Every error a user can cause is an :class:`LsaWhisperError`; the command line prints its one line and exits with
-status 1. Anything else that escapes is a defect of this package.
+Every such error is an :class:`LsaWhisperError`; the command line prints its message and exits with status 1. Any other
+exception that reaches the user is a defect of this package.
 """
 
 from __future__ import annotations
 
 
 def printable(message: str) -> str:
-    r"""Return a message without the control characters by which the name of a file could steer a terminal.
+    r"""Return a message with control characters escaped: a file name could otherwise control the terminal.
 
     >>> printable("two\nlines of \x1b[2J.wav")
     'two\nlines of \\x1b[2J.wav'
@@ -17,11 +17,11 @@ def printable(message: str) -> str:
 
 
 class LsaWhisperError(Exception):
-    """Base of every error that a user can cause and mend."""
+    """Base class of errors that a user can cause and correct."""
 
 
 class ChatSyntaxError(LsaWhisperError):
-    """A CHAT transcript cannot be read at ``path:line:column``."""
+    """A CHAT transcript has a syntax error at ``path:line:column``."""
 
     def __init__(self, message: str, *, path: str | None = None, line: int | None = None, column: int | None = None):
         place = ":".join(str(part) for part in (path, line, column) if part is not None)
@@ -30,11 +30,11 @@ class ChatSyntaxError(LsaWhisperError):
 
 
 class AudioError(LsaWhisperError):
-    """A recording is missing, empty, or holds no readable sound."""
+    """A recording is missing, empty, or contains no decodable audio."""
 
 
 class CorpusError(LsaWhisperError):
-    """A folder of transcripts and recordings cannot be used."""
+    """A corpus folder (transcripts and recordings) cannot be used."""
 
 
 class ManifestError(LsaWhisperError):
@@ -42,15 +42,15 @@ class ManifestError(LsaWhisperError):
 
 
 class RecipeError(LsaWhisperError):
-    """A recipe has problems; all of them are listed."""
+    """A recipe has problems; the message lists all of them."""
 
 
 class CheckpointError(LsaWhisperError):
-    """A model directory cannot be loaded, or is not one."""
+    """A folder is not a model checkpoint, or its checkpoint cannot be loaded."""
 
 
 class DiskError(LsaWhisperError):
-    """A disk is full or read-only, so that whatever is written next to it will fail, too."""
+    """A disk is full or read-only, so that further writes to it will fail as well."""
 
 
 class MissingExtraError(LsaWhisperError):

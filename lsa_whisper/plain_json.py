@@ -1,8 +1,8 @@
-"""JSON that somebody else may have written: what is wrong with it is always a ``ValueError``. And JSON of our own.
+"""JSON from untrusted sources, where every problem is a ``ValueError``, and JSON that this project writes.
 
-Python's reader raises three kinds of errors for what is no JSON, is nested too deep for its stack, or has numbers of
-more digits than it will read. What it can just read would overrun the stack of whoever walks through it, so the limit
-on depth lies far below.
+Python's parser raises three kinds of errors: for text that is not JSON, for nesting that overflows its stack, and for
+numbers with too many digits. Values that it barely parses would overflow the stack of code that walks through them, so
+the limit on depth is far lower.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 MAX_BYTES = 1 << 27
-"""The largest file that is read whole: the vocabulary of a model has a few MB."""
+"""The largest file that is read; the vocabulary of a model has a few MB."""
 MAX_DEPTH = 64
 
 
 def parse(text: str | bytes) -> Any:
-    """Return the value that ``text`` describes.
+    """Return the value of a JSON text.
 
     >>> parse('{"rank": 8}')
     {'rank': 8}
@@ -27,7 +27,7 @@ def parse(text: str | bytes) -> Any:
     ValueError: lists or objects are nested too deep
 
     Raises:
-        ValueError: it is no JSON, or more than is read here.
+        ValueError: the text is not JSON, or nested too deep.
     """
     try:
         value = json.loads(text)
@@ -40,9 +40,9 @@ def parse(text: str | bytes) -> Any:
 
 
 def serialize(value: Any, *, indent: int | None = None) -> str:
-    r"""Return ``value`` as JSON that a UTF-8 file can hold, letters as they are.
+    r"""Return ``value`` as JSON that a UTF-8 file can hold, with non-ASCII letters unescaped.
 
-    A file name that is not UTF-8 comes from the system with lone surrogates; then all but ASCII is written as escapes.
+    A file name that is not UTF-8 contains lone surrogates; then everything but ASCII is escaped.
 
     >>> serialize({"session": "é"}), serialize(["caf\udce9"])
     ('{"session": "é"}', '["caf\\udce9"]')
@@ -56,7 +56,7 @@ def serialize(value: Any, *, indent: int | None = None) -> str:
 
 
 def _is_deep(value: Any) -> bool:
-    """Tell whether more than :data:`MAX_DEPTH` lists or objects lie in one another."""
+    """Return whether lists or objects are nested more than :data:`MAX_DEPTH` deep."""
     level = [value]
     for _ in range(MAX_DEPTH + 1):
         inner = [each.values() if isinstance(each, dict) else each for each in level if isinstance(each, list | dict)]
@@ -74,8 +74,8 @@ def read(path: Path) -> Any:
     """Return the value in the UTF-8 file at ``path``.
 
     Raises:
-        OSError: it cannot be read.
-        ValueError: it is no JSON in UTF-8, or more than is read here.
+        OSError: the file cannot be read.
+        ValueError: the file is not JSON in UTF-8, too large, or nested too deep.
     """
     with path.open("rb") as file:
         data = file.read(MAX_BYTES + 1)
@@ -85,7 +85,7 @@ def read(path: Path) -> Any:
 
 
 def is_finite(value: Any) -> bool:
-    """Tell whether a value is a number that can be computed with; of a truth value it is not told.
+    """Return whether a value is a finite number that arithmetic can use; booleans do not count.
 
     >>> is_finite(1.5), is_finite(10**400), is_finite(float("nan")), is_finite(True), is_finite("1")
     (True, False, False, False, False)

@@ -1,8 +1,8 @@
-"""YAML as people write it: mappings, lists, text and numbers, read quickly and in bounded memory whatever is in it.
+"""Plain YAML (mappings, lists, text and numbers), parsed quickly and in bounded memory for any input.
 
-YAML can do more than a recipe or a corpus card needs, and some of it harms: aliases of aliases stand for billions of
-values, deep nesting overruns the stack, tags build objects, numbers have a million digits. None of it is read here.
-Dates stay text.
+YAML allows more than a recipe or a corpus card needs, and some of it is harmful: nested aliases expand to billions of
+values, deep nesting overflows the stack, tags construct objects, numbers have a million digits. All of these are
+rejected. Dates stay text.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ _NULL = "tag:yaml.org,2002:null"
 
 
 def parse(text: str, *, as_text: bool = False) -> Any:
-    r"""Return the value that ``text`` describes; ``as_text``, each scalar as the text that stands there.
+    r"""Return the value of a YAML text; with ``as_text``, every scalar as its source text.
 
-    YAML takes an unquoted 010 for the number eight and an unquoted no for false, but a speaker may be called so.
+    YAML reads an unquoted 010 as the number eight and an unquoted no as false, but both may be names of speakers.
 
     >>> parse("{rank: 8, since: 2001-01-01, targets: [q_proj]}")
     {'rank': 8, 'since': '2001-01-01', 'targets': ['q_proj']}
@@ -32,12 +32,12 @@ def parse(text: str, *, as_text: bool = False) -> Any:
     >>> parse("a: &a [x]\nb: *a")
     Traceback (most recent call last):
     ...
-    yaml.composer.ComposerError: aliases such as *a are not read here; write the value out
+    yaml.composer.ComposerError: aliases such as *a are not supported; write the value out
       in "<unicode string>", line 2, column 4:
     ...
 
     Raises:
-        yaml.YAMLError: it is no YAML, or more than is read here.
+        yaml.YAMLError: the text is not YAML, or uses what is not supported.
     """
     if len(text) > MAX_BYTES:
         raise yaml.YAMLError(f"more than {MAX_BYTES >> 10} KB of text; is this the right file?")
@@ -48,11 +48,11 @@ def parse(text: str, *, as_text: bool = False) -> Any:
 
 
 def read(path: Path) -> str:
-    """Return the text of the file at ``path``, for :func:`parse`; of an endless file no more than that takes.
+    """Return the text of the file at ``path`` for :func:`parse`, of an endless file only as much as it accepts.
 
     Raises:
-        OSError: it cannot be opened.
-        yaml.YAMLError: it is not UTF-8.
+        OSError: the file cannot be opened.
+        yaml.YAMLError: the file is not UTF-8.
     """
     with path.open("rb") as file:
         data = file.read(4 * MAX_BYTES + 4)
@@ -64,7 +64,7 @@ def read(path: Path) -> str:
 
 class _Loader(yaml.SafeLoader):
     _depth = 0
-    yaml_implicit_resolvers = {  # noqa: RUF012 - PyYAML's own way
+    yaml_implicit_resolvers = {  # noqa: RUF012 - PyYAML's own interface
         first: [(tag, pattern) for tag, pattern in resolvers if tag != _DATE]
         for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
     }
@@ -72,9 +72,9 @@ class _Loader(yaml.SafeLoader):
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         event: Any = self.peek_event()  # type: ignore[no-untyped-call]
         if isinstance(event, yaml.AliasEvent):
-            raise _refused(f"aliases such as *{event.anchor} are not read here; write the value out", event)
+            raise _refused(f"aliases such as *{event.anchor} are not supported; write the value out", event)
         if event.tag is not None:
-            raise _refused(f"tags such as {event.tag} are not read here; leave it out", event)
+            raise _refused(f"tags such as {event.tag} are not supported; remove it", event)
         if self._depth == MAX_DEPTH:
             raise _refused(f"nested more than {MAX_DEPTH} deep", event)
         self._depth += 1
@@ -89,7 +89,7 @@ class _Loader(yaml.SafeLoader):
 
 
 class _TextLoader(_Loader):
-    yaml_implicit_resolvers = {  # noqa: RUF012 - PyYAML's own way
+    yaml_implicit_resolvers = {  # noqa: RUF012 - PyYAML's own interface
         "": [(_NULL, re.compile(""))],
         "~": [(_NULL, re.compile("~$"))],
     }

@@ -1,7 +1,7 @@
-"""What is written here is for its owner, and for the group where the umask allows it; for nobody else.
+"""Output files are readable by their owner and, where the umask allows it, by the group; never by other users.
 
-Transcripts, manifests, reports, logs and models say what patients and children said. The rule is kept by the process's
-own mask, so that it also holds for what libraries write and in processes that are started meanwhile.
+Transcripts, manifests, reports, logs and models contain the speech of patients and children. The rule is enforced
+through the umask of the process, so that it also holds for files written by libraries and by child processes.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ _OTHERS = 0o007
 
 
 class _Mask:
-    """The umask is one for the whole process: who comes first sets it, who leaves last puts it back."""
+    """The process has one umask: the first user sets it, the last user restores it."""
 
     def __init__(self) -> None:
         self._lock, self._users, self._before = Lock(), 0, 0
 
-    def take(self) -> None:
+    def acquire(self) -> None:
         with self._lock:
             if not self._users:
                 self._before = os.umask(0o077)
                 os.umask(self._before | _OTHERS)
             self._users += 1
 
-    def give_back(self) -> None:
+    def release(self) -> None:
         with self._lock:
             self._users -= 1
             if not self._users:
@@ -39,7 +39,7 @@ _mask = _Mask()
 
 @contextmanager
 def private_umask() -> Iterator[None]:
-    """Give no rights to others on any file or folder that is made in the block, or in the function it decorates.
+    """Create files and folders without permissions for other users, in a block or in a decorated function.
 
     >>> import tempfile; from pathlib import Path
     >>> with tempfile.TemporaryDirectory() as folder, private_umask():
@@ -47,8 +47,8 @@ def private_umask() -> Iterator[None]:
     ...     Path(folder, "a").stat().st_mode & 0o007
     0
     """
-    _mask.take()
+    _mask.acquire()
     try:
         yield
     finally:
-        _mask.give_back()
+        _mask.release()
