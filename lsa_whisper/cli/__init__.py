@@ -1,9 +1,10 @@
 """The command line: each command parses options, makes one call to a library function, and prints.
 
-A command's parameters are its function's parameters, by name; ``VERBS`` says which function that is.
+A command's parameters are its function's parameters, by name; ``VERBS`` imports it.
 """
 
-from lsa_whisper.cli import batchalign, evaluating, machine, preparing, training, transcribing
-from lsa_whisper.cli.group import VERBS, main
+from lsa_whisper.cli import batchalign, evaluating, machine, models, preparing, training, transcribing
+from lsa_whisper.cli.functions import VERBS
+from lsa_whisper.cli.group import main
 
-__all__ = ["VERBS", "batchalign", "evaluating", "machine", "main", "preparing", "training", "transcribing"]
+__all__ = ["VERBS", "batchalign", "evaluating", "machine", "main", "models", "preparing", "training", "transcribing"]

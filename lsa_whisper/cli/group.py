@@ -1,8 +1,7 @@
-"""The group that all commands belong to, the functions they call, and the place where errors become exit codes."""
+"""The group that all commands belong to, in sections for the help; errors become exit codes here."""
 
 from __future__ import annotations
 
-import importlib
 import os
 import sys
 from pathlib import Path
@@ -10,36 +9,35 @@ from typing import Any
 
 import click
 
+from lsa_whisper.cli.functions import VERBS
 from lsa_whisper.disk import disk_error_reason
 from lsa_whisper.errors import LsaWhisperError, printable
 from lsa_whisper.version import __version__
 
-VERBS = {
-    "prepare": "lsa_whisper.prepare:prepare",
-    "inspect": "lsa_whisper.inspection:inspect",
-    "finetune": "lsa_whisper.finetune:finetune",
-    "estimate-memory": "lsa_whisper.finetune:estimate_memory",
-    "transcribe": "lsa_whisper.transcribe:transcribe",
-    "calibrate": "lsa_whisper.transcribe.calibrate:calibrate",
-    "evaluate": "lsa_whisper.evaluate:evaluate",
-    "compare-runs": "lsa_whisper.compare_runs:compare_runs",
-    "export": "lsa_whisper.checkpoint:export",
-    "choose-heads": "lsa_whisper.transcribe.choose_heads:choose_heads",
-    "batchalign transcribe": "lsa_whisper.batchalign_engine:transcribe",
-    "batchalign run": "lsa_whisper.batchalign_engine:run",
-    "doctor": "lsa_whisper.doctor:doctor",
-    "demo": "lsa_whisper.demo:demo",
-}
-"""Each command and the library function it calls."""
-
 _SILENT = ("HF_HUB_DISABLE_TELEMETRY", "DO_NOT_TRACK", "WANDB_DISABLED", "DISABLE_SAFETENSORS_CONVERSION")
-"""What the libraries are told: report nothing, and do not ask a server to convert a model's weights."""
+"""Set for the libraries: report nothing, and do not ask a server to convert a model's weights."""
+
+SECTIONS = {
+    "Data": ("prepare", "inspect"),
+    "Training": ("finetune", "recipes", "estimate-memory", "compare-runs"),
+    "Transcripts": ("transcribe", "evaluate", "batchalign"),
+    "Models": ("models", "export", "calibrate", "choose-heads"),
+    "This machine": ("doctor", "demo"),
+}
+"""The sections of the help, each with its commands."""
 
 PATH = click.Path(path_type=Path)
 
 
 class _Commands(click.Group):
-    """The place where errors become exit codes."""
+    """Lists commands in sections, and turns errors into exit codes."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        width = max(map(len, self.commands))
+        for title, names in SECTIONS.items():
+            with formatter.section(title):
+                limit = formatter.width - width - 6
+                formatter.write_dl([(name, self.commands[name].get_short_help_str(limit)) for name in names])
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -48,10 +46,10 @@ class _Commands(click.Group):
             click.echo(f"lsa-whisper: {printable(str(error))}", err=True)
             sys.exit(1)
         except KeyboardInterrupt:
-            click.echo("lsa-whisper: stopped; the same command goes on from here", err=True)
+            click.echo("lsa-whisper: stopped; run the same command again to resume", err=True)
             sys.exit(130)
         except BrokenPipeError:
-            # The reader (head, less) has gone; what is left unsaid cannot be said to anyone.
+            # The reader (head, less) has closed the pipe; the rest of the output has no reader.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             sys.exit(141)
         except OSError as error:
@@ -59,31 +57,30 @@ class _Commands(click.Group):
             if reason is None or error.filename:
                 raise
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            click.echo(f"lsa-whisper: what is said here cannot be written ({reason}); make room", err=True)
+            click.echo(f"lsa-whisper: the output cannot be written ({reason}); make room", err=True)
             sys.exit(1)
 
 
-@click.group(cls=_Commands, context_settings={"max_content_width": 110, "help_option_names": ["-h", "--help"]})
+@click.group(cls=_Commands, context_settings={"max_content_width": 80, "help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="lsa-whisper")
 def main() -> None:
     """Transcripts that keep every um, repetition and restart: prepare, fine-tune, transcribe, evaluate.
 
-    Example: lsa-whisper transcribe interview.wav --model models/nano
+    Example: lsa-whisper transcribe interview.wav
     """
-    # Recordings of patients and children stay here: nothing below may report to a server unasked.
+    # Recordings of patients and children stay on this machine: no library may report to a server by default.
     for variable in _SILENT:
         os.environ.setdefault(variable, "1")
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    # Threads that wait for each other asleep cost 3 % alone; awake, they take three times as long beside other work.
+    # Passive waiting costs 3 % on an idle machine; active waiting takes three times as long on a busy one.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 
 def show(found: Any) -> None:
-    """Print what a command found."""
+    """Print a command's result."""
     click.echo(printable(str(found)))
 
 
 def call(command: str, **parameters: Any) -> Any:
-    """Call the command's library function; it is imported only now, so that ``--help`` loads none of it."""
-    module, name = VERBS[command].split(":")
-    return getattr(importlib.import_module(module), name)(**parameters)
+    """Call the command's library function and return its result."""
+    return VERBS[command]()(**parameters)

@@ -1,4 +1,4 @@
-"""Commands about models: ``finetune``, ``estimate-memory`` and ``export``."""
+"""Commands about training: ``finetune``, ``recipes``, ``estimate-memory`` and ``export``."""
 
 from __future__ import annotations
 
@@ -21,6 +21,27 @@ def finetune(**parameters: Any) -> None:
     Example: lsa-whisper finetune recipes/whisper-large-v3-zero3-offload.yaml
     """
     show(call("finetune", **parameters).out)
+
+
+@main.group(invoke_without_command=True)
+@click.pass_context
+def recipes(context: click.Context) -> None:
+    """List the shipped recipes with what each needs.
+
+    Example: lsa-whisper recipes
+    """
+    if context.invoked_subcommand is None:
+        show(call("recipes").table())
+
+
+@recipes.command("show")
+@click.argument("name")
+def recipes_show(**parameters: Any) -> None:
+    """Print a shipped recipe, to be changed and given to finetune.
+
+    Example: lsa-whisper recipes show whisper-large-v3-lora > mine.yaml
+    """
+    show(call("recipes show", **parameters))
 
 
 @main.command("estimate-memory")

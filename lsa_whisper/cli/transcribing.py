@@ -12,7 +12,7 @@ from lsa_whisper.cli.group import PATH, call, main, show
 
 @main.command()
 @click.argument("inputs", nargs=-1, required=True, type=PATH)
-@click.option("--model", required=True, help="A checkpoint folder or a hub name such as openai/whisper-small.")
+@click.option("--model", help="A checkpoint folder or a hub name; the chosen one when not given (see models).")
 @click.option("-o", "--out", type=PATH, help="Folder for the transcripts; beside the audio when not given.")
 @click.option(
     "--format",
@@ -48,7 +48,7 @@ from lsa_whisper.cli.group import PATH, call, main, show
 def transcribe(**parameters: Any) -> None:
     """Write down recordings with every stumble, as CHAT.
 
-    Example: lsa-whisper transcribe interview.wav --model runs/demo/full
+    Example: lsa-whisper transcribe interview.wav
     """
     done = call("transcribe", **parameters)
     show(done.table())

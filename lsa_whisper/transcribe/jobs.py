@@ -17,6 +17,7 @@ from lsa_whisper.audio import AUDIO_SUFFIXES, Recording
 from lsa_whisper.decoding.engines import resolve_device
 from lsa_whisper.errors import AudioError, CheckpointError, DiskError, LsaWhisperError
 from lsa_whisper.formats import NAMES
+from lsa_whisper.models import choose_model
 from lsa_whisper.transcribe.assembly.review import collect_reviews
 from lsa_whisper.transcribe.files.log import RunLog
 from lsa_whisper.transcribe.files.outcome import FailedFile, TranscribedFile, TranscriptionSummary, duplicate_target
@@ -33,7 +34,7 @@ from lsa_whisper.umask import private_umask
 def transcribe(
     inputs: Sequence[Path | str] | Path | str,
     *,
-    model: str | Path,
+    model: str | Path | None = None,
     out: Path | str | None = None,
     formats: Sequence[str] = ("cha",),
     language: str = "eng",
@@ -58,7 +59,8 @@ def transcribe(
 
     Args:
         inputs: recordings, and folders that are searched for recordings; one or several.
-        model: a checkpoint folder or a hub name; for ``ct2`` also a folder that ``export --to ct2`` wrote.
+        model: a checkpoint folder or a hub name; for ``ct2`` also a folder that ``export --to ct2`` wrote. If not
+            given, :func:`~lsa_whisper.models.choose.choose_model` decides.
         out: the folder for transcripts (folders among the inputs keep their inner folders); beside the audio if absent.
         formats: what to write besides ``cha``, which is always written.
         language: ISO 639-3 (``eng``) or Whisper's code (``en``).
@@ -98,6 +100,7 @@ def transcribe(
     # Whole paths, for machines of a cluster work in other folders.
     speakers = Path(speakers).absolute() if speakers else None
     wanted = OutputOptions(_known_formats(formats), speakers, len(jobs) == 1, review is not None)
+    model = choose_model(model, device=device)
     model, draft = _whole_path(model), _whole_path(draft) if draft else None
     settings = Settings(
         model, language, batch_size, device, dtype, engine, speaker, role, corpus, word_times, windows, vad, draft

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import importlib
 import inspect
 import subprocess
 import sys
@@ -13,6 +12,7 @@ import soundfile
 from click.testing import CliRunner
 
 from lsa_whisper.cli import VERBS, main
+from lsa_whisper.cli.group import SECTIONS
 
 NOT_OFFERED = {"say", "progress"}
 """Callbacks of the library that are Python functions, so no option can carry them."""
@@ -34,8 +34,7 @@ def cli(*words):
 
 @pytest.mark.parametrize("command", VERBS)
 def test_a_command_and_its_function_have_the_same_parameters_and_defaults(command):
-    module, name = VERBS[command].split(":")
-    wanted = dict(inspect.signature(getattr(importlib.import_module(module), name)).parameters)
+    wanted = dict(inspect.signature(VERBS[command]()).parameters)
     offered = {parameter.name: parameter for parameter in command_of(command).params}
     given = command_of(command).make_context(command, [], resilient_parsing=True).params
     assert set(offered) == set(wanted) - NOT_OFFERED
@@ -46,10 +45,26 @@ def test_a_command_and_its_function_have_the_same_parameters_and_defaults(comman
             assert given[parameter.name] == default, parameter.name
 
 
+def commands(group, prefix=""):
+    """Yield all commands that do something: a group does if it may be called without a subcommand."""
+    for name, command in group.commands.items():
+        if not isinstance(command, click.Group) or command.invoke_without_command:
+            yield f"{prefix}{name}"
+        if isinstance(command, click.Group):
+            yield from commands(command, f"{prefix}{name} ")
+
+
 def test_every_verb_is_a_command():
-    groups = {name: command for name, command in main.commands.items() if isinstance(command, click.Group)}
-    inside = {f"{name} {each}" for name, group in groups.items() for each in group.commands}
-    assert (set(main.commands) - set(groups)) | inside == set(VERBS)
+    assert set(commands(main)) == set(VERBS)
+
+
+def test_the_help_lists_every_command_in_a_section():
+    assert sorted(name for names in SECTIONS.values() for name in names) == sorted(main.commands)
+
+
+@pytest.mark.parametrize("command", ["", *VERBS])
+def test_the_help_fits_80_columns(command):
+    assert max(map(len, cli(*command.split(), "--help").output.splitlines())) <= 80
 
 
 @pytest.mark.parametrize("command", VERBS)
@@ -81,8 +96,7 @@ def test_help_answers_in_under_a_third_of_a_second():
 
 @pytest.mark.parametrize("verb", ["prepare", "inspect", "evaluate"])
 def test_verbs_without_a_model_start_without_torch(verb):
-    module, name = VERBS[verb].split(":")
-    loaded = python(f"import sys\nfrom {module} import {name}\nprint('torch' in sys.modules)")
+    loaded = python(f"import sys\nfrom lsa_whisper.cli import VERBS\nVERBS[{verb!r}]()\nprint('torch' in sys.modules)")
     assert loaded.strip() == "False"
 
 

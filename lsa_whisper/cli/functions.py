@@ -1,0 +1,139 @@
+"""Each command's library function, imported when the command runs, so that ``--help`` loads none of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+Function = Callable[..., Any]
+
+
+def _prepare() -> Function:
+    from lsa_whisper.prepare import prepare
+
+    return prepare
+
+
+def _inspect() -> Function:
+    from lsa_whisper.inspection import inspect
+
+    return inspect
+
+
+def _finetune() -> Function:
+    from lsa_whisper.finetune import finetune
+
+    return finetune
+
+
+def _estimate_memory() -> Function:
+    from lsa_whisper.finetune import estimate_memory
+
+    return estimate_memory
+
+
+def _transcribe() -> Function:
+    from lsa_whisper.transcribe import transcribe
+
+    return transcribe
+
+
+def _calibrate() -> Function:
+    from lsa_whisper.transcribe.calibrate import calibrate
+
+    return calibrate
+
+
+def _choose_heads() -> Function:
+    from lsa_whisper.transcribe.choose_heads import choose_heads
+
+    return choose_heads
+
+
+def _evaluate() -> Function:
+    from lsa_whisper.evaluate import evaluate
+
+    return evaluate
+
+
+def _compare_runs() -> Function:
+    from lsa_whisper.compare_runs import compare_runs
+
+    return compare_runs
+
+
+def _models() -> Function:
+    from lsa_whisper.models import list_models
+
+    return list_models
+
+
+def _models_use() -> Function:
+    from lsa_whisper.models import use_model
+
+    return use_model
+
+
+def _export() -> Function:
+    from lsa_whisper.checkpoint import export
+
+    return export
+
+
+def _batchalign_transcribe() -> Function:
+    from lsa_whisper.batchalign_engine import transcribe
+
+    return transcribe
+
+
+def _batchalign_run() -> Function:
+    from lsa_whisper.batchalign_engine import run
+
+    return run
+
+
+def _doctor() -> Function:
+    from lsa_whisper.doctor import doctor
+
+    return doctor
+
+
+def _demo() -> Function:
+    from lsa_whisper.demo import demo
+
+    return demo
+
+
+def _recipes() -> Function:
+    from lsa_whisper.recipe_catalog import list_recipes
+
+    return list_recipes
+
+
+def _recipes_show() -> Function:
+    from lsa_whisper.recipe_catalog import show_recipe
+
+    return show_recipe
+
+
+VERBS: dict[str, Callable[[], Function]] = {
+    "prepare": _prepare,
+    "inspect": _inspect,
+    "finetune": _finetune,
+    "recipes": _recipes,
+    "recipes show": _recipes_show,
+    "estimate-memory": _estimate_memory,
+    "transcribe": _transcribe,
+    "calibrate": _calibrate,
+    "choose-heads": _choose_heads,
+    "evaluate": _evaluate,
+    "compare-runs": _compare_runs,
+    "models": _models,
+    "models use": _models_use,
+    "export": _export,
+    "batchalign transcribe": _batchalign_transcribe,
+    "batchalign run": _batchalign_run,
+    "doctor": _doctor,
+    "demo": _demo,
+}
+"""Each command and what imports the function that it calls."""

@@ -1,0 +1,19 @@
+"""Which models this machine knows, and which of them is used where none is named.
+
+``settings`` keeps the chosen model in the user's configuration folder, ``hub`` looks into the cache of the Hugging Face
+hub, ``choose`` decides, and ``known`` lists. Nothing here loads a model library.
+"""
+
+from lsa_whisper.models.choose import MODEL_VARIABLE, choose_model, use_model
+from lsa_whisper.models.known import KnownModel, KnownModels, list_models
+from lsa_whisper.models.settings import remember_model
+
+__all__ = [
+    "MODEL_VARIABLE",
+    "KnownModel",
+    "KnownModels",
+    "choose_model",
+    "list_models",
+    "remember_model",
+    "use_model",
+]
