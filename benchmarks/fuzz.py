@@ -31,8 +31,8 @@ from lsa_whisper.corpus import read_card
 from lsa_whisper.errors import CorpusError, LsaWhisperError, ManifestError, RecipeError
 from lsa_whisper.finetune import recipe
 from lsa_whisper.labels import Labels
-from lsa_whisper.scoring.groups import Side
-from lsa_whisper.scoring.score import score
+from lsa_whisper.scoring.groups import ParsedTranscript
+from lsa_whisper.scoring.score_file import score_file
 from lsa_whisper.transcribe.assembly.confidence import load_calibration
 from lsa_whisper.transcribe.assembly.speaker_turns import read_turns
 from lsa_whisper.transcribe.long_form.partial import PartialDecoding
@@ -139,8 +139,8 @@ def reads_chat(text: str) -> None:
     chat.check(read)
     for mode in ("strict", "flucalc"):
         read.fluency(mode)
-    side = Side(read.utterances, read.participants)
-    own, bare = score("fuzz", side, side), score("fuzz", side, Side((), {}))
+    side = ParsedTranscript(read.utterances, read.participants)
+    own, bare = score_file("fuzz", side, side), score_file("fuzz", side, ParsedTranscript((), {}))
     assert own.verbatim.errors == 0 and bare.verbatim.hits == 0
 
 

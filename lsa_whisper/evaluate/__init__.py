@@ -18,11 +18,11 @@ from lsa_whisper.scoring.bootstrap import FEWEST_SAMPLES, SAMPLES, Resamples
 from lsa_whisper.scoring.counts import Detections, WordErrors
 from lsa_whisper.scoring.file_scores import FileCounts, FileScores, Totals
 from lsa_whisper.scoring.file_table import FileTable
-from lsa_whisper.scoring.groups import Side
+from lsa_whisper.scoring.groups import ParsedTranscript
 from lsa_whisper.scoring.normalize import normalize
-from lsa_whisper.scoring.score import Wanted, score
+from lsa_whisper.scoring.score_file import ScoringOptions, score_file
 from lsa_whisper.scoring.system import System
-from lsa_whisper.scoring.timed import COLLAR_MS
+from lsa_whisper.scoring.timing import COLLAR_MS
 from lsa_whisper.scoring.words import has_marks, mark_from_words
 from lsa_whisper.umask import private_umask
 
@@ -72,26 +72,28 @@ def evaluate(
         MissingExtraError: a package for ``speakers`` or ``as_`` is not installed.
         LsaWhisperError: there are too few ``samples``.
     """
-    modes.check(as_)
+    modes.check_modes(as_)
     if speakers:
-        who.check()
+        who.require_meeteval()
     _check_options(samples, audio)
-    wanted = Wanted(rows=out is not None, collar_ms=collar, published=tuple(dict.fromkeys(as_)), speakers=speakers)
+    options = ScoringOptions(
+        keep_alignment=out is not None, collar_ms=collar, published=tuple(dict.fromkeys(as_)), speakers=speakers
+    )
     files = pair(Path(reference), [Path(path) for path in hypotheses], names)
     marked = {name: _is_marked(paths.values()) for name, paths in files.hypotheses.items()}
     tables, totals, report_rows = {name: FileTable() for name in marked}, dict.fromkeys(marked, Totals()), ReportRows()
     for number, (key, path) in enumerate(files.references.items()):  # one at a time: a corpus need not fit in memory
-        expected, rows = _read(path), []
+        expected, aligned = _read(path), []
         for name, paths in files.hypotheses.items():
             hypothesis = _read(paths[key], marked=marked[name]) if key in paths else None
-            scores = score(key, expected, hypothesis, wanted)
+            scores = score_file(key, expected, hypothesis, options)
             tables[name].append(scores)
             totals[name] += Totals.of(scores)
-            rows.append(scores.rows)
-        report_rows.add(number, rows)
+            aligned.append(scores.aligned)
+        report_rows.add(number, aligned)
     resamples = Resamples(len(files.references), samples)
     systems = {n: System(n, tables[n], totals[n], resamples, marked[n], tuple(files.unused[n])) for n in marked}
-    evaluation = Evaluation(Path(reference), systems, samples, wanted, report_rows)
+    evaluation = Evaluation(Path(reference), systems, samples, options, report_rows)
     if out is None:
         return evaluation
     from lsa_whisper.evaluate.report import write_reports
@@ -114,10 +116,10 @@ def _is_marked(paths: Collection[str]) -> bool:
     return not paths or any(has_marks(chat.read(path).utterances) for path in paths)
 
 
-def _read(path: str, *, marked: bool = True) -> Side:
+def _read(path: str, *, marked: bool = True) -> ParsedTranscript:
     transcript = chat.read(path)
     utterances = transcript.utterances if marked else [_marked(utterance) for utterance in transcript.utterances]
-    return Side(utterances, transcript.participants)
+    return ParsedTranscript(utterances, transcript.participants)
 
 
 def _marked(utterance: Utterance) -> Utterance:

@@ -8,9 +8,9 @@ from lsa_whisper.evaluate.cells import ERROR_HEADS, error_cells, head_cells, per
 from lsa_whisper.evaluate.glossary import CLASSES
 from lsa_whisper.evaluate.results import Evaluation
 from lsa_whisper.page.tables import ReportTable, TableCell
-from lsa_whisper.scoring.confusion import NOTHING_THERE, PLAIN
+from lsa_whisper.scoring.confusion import NO_WORDS, PLAIN_WORDS
 from lsa_whisper.scoring.disfluency import SCORED
-from lsa_whisper.scoring.groups import order
+from lsa_whisper.scoring.groups import band_sort_key
 from lsa_whisper.scoring.published import MODES
 from lsa_whisper.scoring.system import System
 
@@ -24,8 +24,8 @@ _GROUPS = {
     ),
 }
 _OTHERS = {
-    PLAIN: "Words without any mark.",
-    NOTHING_THERE: "No word at all.",
+    PLAIN_WORDS: "Words without any mark.",
+    NO_WORDS: "No word at all.",
 }
 
 
@@ -35,9 +35,9 @@ def breakdowns(evaluation: Evaluation) -> Iterator[ReportTable]:
     for group, (title, lead, name) in _GROUPS.items():
         yield _grouped(systems, group, title, lead, name)
     yield _made_up(systems)
-    if evaluation.wanted.speakers:
+    if evaluation.options.speakers:
         yield _who(systems)
-    for mode in evaluation.wanted.published:
+    for mode in evaluation.options.published:
         yield _published(systems, mode)
 
 
@@ -71,7 +71,7 @@ def _count(count: int, correct: bool) -> TableCell:
 
 def _grouped(systems: Sequence[System], group: str, title: str, lead: str, name: str) -> ReportTable:
     found = [system.word_errors_by(group) for system in systems]
-    labels = sorted({label for errors in found for label in errors}, key=order)
+    labels = sorted({label for errors in found for label in errors}, key=band_sort_key)
     rows = [
         (TableCell(label), TableCell(system.name), *error_cells(errors[label]))
         for label in labels

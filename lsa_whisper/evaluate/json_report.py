@@ -34,10 +34,10 @@ def record(evaluation: Evaluation) -> dict[str, Any]:
         "bootstrap": {"unit": "file", "samples": evaluation.samples, "confidence": CONFIDENCE},
         "metrics": {m.key: {"title": m.title, "definition": m.definition} for m in METRICS},
         "systems": [_system(system) for system in evaluation.systems.values()],
-        "collar_ms": evaluation.wanted.collar_ms,
+        "collar_ms": evaluation.options.collar_ms,
         "published": [
             {"mode": mode, "rules": MODES[mode].rules, "system": s.name, **words(s.published_errors(mode))}
-            for mode in evaluation.wanted.published
+            for mode in evaluation.options.published
             for s in evaluation.systems.values()
         ],
         "comparisons": [

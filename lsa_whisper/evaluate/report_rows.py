@@ -12,7 +12,7 @@ from urllib.parse import quote
 from lsa_whisper.chat import Disfluency
 from lsa_whisper.evaluate.glossary import CLASSES
 from lsa_whisper.evaluate.pairing import find_audio
-from lsa_whisper.scoring.cells import Cell, Row
+from lsa_whisper.scoring.aligned_utterances import AlignedColumn, AlignedUtterance
 
 MOST_ROWS = 5000
 CLASS_ORDER = list(Disfluency)
@@ -29,7 +29,7 @@ class ReportRows:
         self._added = 0
         self._kept: list[tuple[int, int, list[Any]]] = []
 
-    def add(self, file: int, systems: Sequence[Sequence[Row]]) -> None:
+    def add(self, file: int, systems: Sequence[Sequence[AlignedUtterance]]) -> None:
         """Add the utterances of the ``file``-th file, as aligned with each system's transcript."""
         for aligned in _per_utterance(systems):
             scored = [_errors_and_cells(row) for row in aligned]
@@ -89,28 +89,28 @@ def _link(recording: Path | None, out: Path) -> str | None:
         return recording.resolve().as_uri()
 
 
-def _per_utterance(systems: Sequence[Sequence[Row]]) -> list[list[Row | None]]:
+def _per_utterance(systems: Sequence[Sequence[AlignedUtterance]]) -> list[list[AlignedUtterance | None]]:
     """Return, per reference utterance of one file that has any word, its alignment with every system."""
-    found: dict[int, list[Row | None]] = {}
+    found: dict[int, list[AlignedUtterance | None]] = {}
     for position, rows in enumerate(systems):
         for row in rows:
-            if row.cells:
+            if row.columns:
                 found.setdefault(row.utterance, [None] * len(systems))[position] = row
     return [rows for _, rows in sorted(found.items())]
 
 
-def _speaker_times_text(row: Row) -> list[Any]:
+def _speaker_times_text(row: AlignedUtterance) -> list[Any]:
     times = (None, None) if row.span is None else (row.span.start_ms / 1000, row.span.end_ms / 1000)
     return [row.speaker, *times, row.text]
 
 
-def _errors_and_cells(row: Row | None) -> list[Any]:
+def _errors_and_cells(row: AlignedUtterance | None) -> list[Any]:
     if row is None:
         return [0, 0, []]
-    return [row.errors.errors, row.errors.reference_words, [_cell(cell) for cell in row.cells]]
+    return [row.errors.errors, row.errors.reference_words, [_cell(cell) for cell in row.columns]]
 
 
-def _cell(cell: Cell) -> list[Any]:
+def _cell(cell: AlignedColumn) -> list[Any]:
     classes = (
         -1 if kind is None else CLASS_ORDER.index(kind) for kind in (cell.reference_class, cell.hypothesis_class)
     )

@@ -17,7 +17,7 @@ from lsa_whisper.scoring.bootstrap import Interval
 from lsa_whisper.scoring.disfluency import SCORED
 from lsa_whisper.scoring.metrics import METRICS, Metric
 from lsa_whisper.scoring.published import MODES
-from lsa_whisper.scoring.score import Wanted
+from lsa_whisper.scoring.score_file import ScoringOptions
 from lsa_whisper.scoring.system import System
 
 ENOUGH_FILES = 6
@@ -76,7 +76,7 @@ class Evaluation:
     reference: Path
     systems: dict[str, System]
     samples: int
-    wanted: Wanted = field(default_factory=Wanted)
+    options: ScoringOptions = field(default_factory=ScoringOptions)
     """What was counted beside the usual."""
     rows: ReportRows = field(default_factory=ReportRows)
     """The aligned utterances, when a report was asked for."""
@@ -92,10 +92,10 @@ class Evaluation:
         for first, second in combinations(self.systems.values(), 2):
             for metric in METRICS:
                 values = first.value(metric), second.value(metric)
-                unlike = metric.of_writable and first.writable != second.writable
+                unlike = metric.over_supported_classes and first.supported_classes != second.supported_classes
                 if values[0] is None or values[1] is None or unlike:
                     continue
-                interval = first.less(second, metric)
+                interval = first.difference_interval(second, metric)
                 yield Difference(metric, first.name, second.name, values[0] - values[1], interval, len(first.files))
 
     def table(self) -> str:
@@ -107,10 +107,10 @@ class Evaluation:
             if any(s.disfluency[kind].reference_events or s.disfluency[kind].hypothesis_events for s in self._all):
                 title = f"  {CLASSES[kind][0].lower()}"
                 rows.append([title, *(self._class_shown(system, kind) for system in self._all)])
-        if self.wanted.speakers:
+        if self.options.speakers:
             rows.append(["cpWER, speakers as they fit best", *(percent(s.speakers.cp) for s in self._all)])
             rows.append(["tcpWER, and at their time", *(percent(s.speakers.tcp) for s in self._all)])
-        for mode in self.wanted.published:
+        for mode in self.options.published:
             shown = (percent(system.published_errors(mode).rate) for system in self._all)
             rows.append([f"not ours: {MODES[mode].title}", *shown])
         return "\n".join([text_table([["", *self.systems], *rows]), *self.remarks(), *self.judgements()])
@@ -136,7 +136,7 @@ class Evaluation:
                 yield f"{system.name}: {len(system.unused)} transcript(s) without a reference were not scored"
             if not system.marked:
                 yield f"{system.name}: writes no disfluency marks; fillers and exact repeats were told from its words"
-        if len({system.writable for system in self._all}) > 1:
+        if len({system.supported_classes for system in self._all}) > 1:
             yield "the systems can write different disfluency classes: compare them class by class, not in all together"
         if len(self.systems) > 1 and len(self._all[0].files) < ENOUGH_FILES:
             yield f"too few files to say which system is better: at least {ENOUGH_FILES} are needed"

@@ -114,7 +114,7 @@ def _rates(systems: Sequence[System]) -> ReportTable:
                 rows.append((title, TableCell(system.name), *_agreed(agreed)))
     return ReportTable(
         "How often: disfluencies per 100 words",
-        "Counted separately in the reference and in the system's transcript, file by file, per 100 meant words.",
+        "Counted separately in the reference and in the system's transcript, file by file, per 100 fluent words.",
         head_cells("Class", "System", *_AGREEMENT),
         tuple(rows),
     )
@@ -159,7 +159,7 @@ def _speakers(systems: Sequence[System]) -> ReportTable:
             rows.append((TableCell(code), TableCell(system.name), *error_cells(system.word_errors_by_speaker[code])))
     return ReportTable(
         "Word errors by speaker code",
-        "By who spoke, in the reference. Added words are error_cells with the speaker beside whose words they stand.",
+        "By who spoke, in the reference. Insertions are counted with the speaker whose words they are next to.",
         head_cells("Speaker", "System", *ERROR_HEADS),
         tuple(rows),
         folded=True,
@@ -172,7 +172,7 @@ def _files(systems: Sequence[System]) -> ReportTable:
         for system in systems:
             scores = system.files[number]
             name = TableCell(system.name, "no transcript" if scores.missing else "")
-            f1 = TableCell(percent(scores.disfluency.only(system.writable).together.f1))
+            f1 = TableCell(percent(scores.disfluency.only(system.supported_classes).together.f1))
             rows.append((TableCell(first.key), name, *error_cells(scores.verbatim), f1))
     return ReportTable(
         "By file",

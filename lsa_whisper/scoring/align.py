@@ -1,13 +1,13 @@
-"""Which hypothesis word stands for which reference word, over a whole file.
+"""Word alignment of a hypothesis with its reference, over a whole file.
 
 Conventions:
 
 - The number of errors is Levenshtein's (substitution = deletion = insertion = 1).
 - Among alignments of the same cost, the one that deletes the most *disfluent* reference words wins: for
-  ``i [/] i want`` against ``i want`` it is the taken-back ``i`` that is missing. Then the one that pairs the fewest
-  words of utterances said at different times and inserts the most disfluent hypothesis words.
-- An unintelligible reference word (a wildcard) costs nothing, whatever it meets. Hypothesis words inserted beside it
-  are its words too: they are *excluded*, not errors.
+  ``i [/] i want`` against ``i want`` the retraced ``i`` is deleted. Then the one that pairs the fewest words of
+  utterances that do not overlap in time and inserts the most disfluent hypothesis words.
+- An unintelligible reference word (a wildcard) costs nothing, whatever it is aligned with. Hypothesis words inserted
+  next to it belong to it: they are *excluded*, not errors.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from lsa_whisper.scoring.counts import WordErrors
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 
-NOTHING = -1
+UNALIGNED = -1
 # Costs are whole numbers in which one edit outweighs all first tie-breaks of a file together, and one of these all
 # second ones; so they hold for files of up to half a million words.
 _SECOND = 1
@@ -39,7 +39,7 @@ _DIAGONAL, _DELETE, _INSERT = 0, 1, 2
 
 @dataclass(frozen=True)
 class Alignment:
-    """Pairs of word positions in reading order; :data:`NOTHING` stands where one side has no word.
+    """Pairs of word positions in reading order; :data:`UNALIGNED` if one side has no word.
 
     >>> aligned = align(["i", "i", "want"], ["i", "want"], disfluent_reference=[True, False, False])
     >>> list(aligned)
@@ -55,9 +55,9 @@ class Alignment:
     excluded: Bools
     """Shape (columns,): an unintelligible word, or a hypothesis word that stands for one."""
     to_hypothesis: Ints
-    """Shape (reference words,): the hypothesis position, or :data:`NOTHING`."""
+    """Shape (reference words,): the hypothesis position, or :data:`UNALIGNED`."""
     to_reference: Ints
-    """Shape (hypothesis words,): the reference position, or :data:`NOTHING`."""
+    """Shape (hypothesis words,): the reference position, or :data:`UNALIGNED`."""
 
     def __iter__(self) -> Iterator[tuple[int, int]]:
         return ((int(r), int(h)) for r, h in self.pairs)
@@ -69,7 +69,7 @@ class Alignment:
 
     def errors_where(self, columns: Bools) -> WordErrors:
         """Return the counts of the chosen ``columns`` (shape (columns,))."""
-        missing, added = self.pairs[:, 1] == NOTHING, self.pairs[:, 0] == NOTHING
+        missing, added = self.pairs[:, 1] == UNALIGNED, self.pairs[:, 0] == UNALIGNED
         scored, excluded = columns & ~self.excluded, columns & self.excluded
         both = scored & ~missing & ~added
         return WordErrors(
@@ -94,10 +94,10 @@ def plain_errors(reference: Sequence[str], hypothesis: Sequence[str]) -> WordErr
 
 
 @dataclass(frozen=True)
-class Apart:
-    """Which utterances were said at different times: ``matrix[reference utterance, hypothesis utterance]``.
+class DisjointUtterances:
+    """Utterances that do not overlap in time: ``matrix[reference utterance, hypothesis utterance]``.
 
-    ``reference`` and ``hypothesis`` give the utterance of every word, shape (words,).
+    ``reference`` and ``hypothesis`` give the utterance of each word, shape (words,).
     """
 
     matrix: Bools
@@ -112,31 +112,31 @@ def align(
     disfluent_reference: Sequence[bool] | Bools | None = None,
     disfluent_hypothesis: Sequence[bool] | Bools | None = None,
     wildcard: Sequence[bool] | Bools | None = None,
-    apart: Apart | None = None,
+    disjoint: DisjointUtterances | None = None,
 ) -> Alignment:
     """Return the alignment of two word lists.
 
     Args:
         reference: words, already normalized.
         hypothesis: words, already normalized.
-        disfluent_reference: per reference word, whether to prefer deleting it among equals.
-        disfluent_hypothesis: per hypothesis word, whether to prefer inserting it among equals.
+        disfluent_reference: per reference word, whether to prefer its deletion among equal costs.
+        disfluent_hypothesis: per hypothesis word, whether to prefer its insertion among equal costs.
         wildcard: per reference word, whether it is unintelligible.
-        apart: the utterances whose words are better not paired, among equals.
+        disjoint: utterances whose words are not paired if there is another alignment of equal cost.
     """
     free = _flags(wildcard, len(reference))
     r, h = _numbered(reference, hypothesis)
     delete = np.where(free, 0, _EDIT - _FIRST * _flags(disfluent_reference, len(reference)).astype(np.int64))
     insert = _EDIT - _SECOND * _flags(disfluent_hypothesis, len(hypothesis)).astype(np.int64)
-    moves = _moves(_Problem(r, h, delete, insert, free, apart))
+    moves = _moves(_Problem(r, h, delete, insert, free, disjoint))
     step_r, step_h = moves != _INSERT, moves != _DELETE
-    pairs = np.full((len(moves), 2), NOTHING, dtype=np.int64)
+    pairs = np.full((len(moves), 2), UNALIGNED, dtype=np.int64)
     pairs[step_r, 0] = np.arange(len(r))
     pairs[step_h, 1] = np.arange(len(h))
     both = step_r & step_h
     equal = np.zeros(len(moves), dtype=np.bool_)
     equal[both] = r[pairs[both, 0]] == h[pairs[both, 1]]
-    to_hypothesis, to_reference = np.full(len(r), NOTHING), np.full(len(h), NOTHING)
+    to_hypothesis, to_reference = np.full(len(r), UNALIGNED), np.full(len(h), UNALIGNED)
     to_hypothesis[pairs[both, 0]] = pairs[both, 1]
     to_reference[pairs[both, 1]] = pairs[both, 0]
     unclear = np.zeros(len(moves), dtype=np.bool_)
@@ -171,17 +171,19 @@ class _Problem:
     delete: Ints
     insert: Ints
     free: Bools
-    apart: Apart | None
+    disjoint: DisjointUtterances | None
 
     def part(self, r: slice, h: slice) -> _Problem:
-        """Return the problem of a stretch of both lists; slices of step -1 turn it round."""
-        apart = self.apart and Apart(self.apart.matrix, self.apart.reference[r], self.apart.hypothesis[h])
-        return _Problem(self.r[r], self.h[h], self.delete[r], self.insert[h], self.free[r], apart)
+        """Return the problem of a stretch of both lists; slices of step -1 reverse it."""
+        disjoint = self.disjoint and DisjointUtterances(
+            self.disjoint.matrix, self.disjoint.reference[r], self.disjoint.hypothesis[h]
+        )
+        return _Problem(self.r[r], self.h[h], self.delete[r], self.insert[h], self.free[r], disjoint)
 
     def pairings(self) -> Iterator[Ints]:
         """Yield, per reference word, what pairing it with each hypothesis word costs more than inserting that.
 
-        The same word costs the same wherever it is said, so that as many as fit in 32 MB are kept.
+        Equal words have equal rows, so as many rows as fit in 32 MB are cached.
         """
         kept: dict[tuple[int, bool], Ints] = {}
         most = (1 << 22) // max(len(self.h), 1) + 1
@@ -194,18 +196,18 @@ class _Problem:
             yield kept[key]
 
     def distances(self) -> Iterator[Ints]:
-        """Yield, per reference word, what pairing it with each hypothesis word costs for being said at another time.
+        """Yield, per reference word, the added cost of pairing it with each hypothesis word of a disjoint utterance.
 
-        The words of an utterance share it, so it is made once for each.
+        Words of one utterance have the same row, so it is computed once per utterance.
         """
-        if self.apart is None:
+        if self.disjoint is None:
             yield from repeat(np.zeros(len(self.h), dtype=np.int64), len(self.r))
             return
-        for utterance, words in groupby(self.apart.reference.tolist()):
-            yield from repeat(self.apart.matrix[utterance][self.apart.hypothesis] * _SECOND, len(list(words)))
+        for utterance, words in groupby(self.disjoint.reference.tolist()):
+            yield from repeat(self.disjoint.matrix[utterance][self.disjoint.hypothesis] * _SECOND, len(list(words)))
 
     def band(self) -> tuple[int, int]:
-        """Return how far a cheapest path may lie below and above the diagonal (Ukkonen 1985).
+        """Return how far a cheapest path may deviate below and above the diagonal (Ukkonen 1985).
 
         It deletes and inserts no more words than the edit distance, unintelligible words aside.
         """

@@ -1,17 +1,15 @@
-"""How sure a rate is: percentile intervals from resampling whole files, never single words.
+"""Confidence intervals of rates: the percentile bootstrap over whole files, never single words.
 
 Conventions:
 
 - The resampled unit is the file: words and utterances of one recording are not independent, and treating them so makes
-  intervals too narrow. Files are taken as independent, also where one speaker is in several of them; there the
-  intervals are too narrow. CHAT does not say who is the same person: most references name roles only, and one examiner
-  may be in every file.
+  intervals too narrow. Files are assumed to be independent; if one speaker is in several files, the intervals are too
+  narrow. CHAT does not identify persons across files: most references name roles only, and one examiner may be in all.
 - A rate of a resample is the ratio of its summed counts, as the rate of the whole is.
 - Two systems are compared on the same resamples (paired). One is called better only where the interval of the
   difference excludes 0 (Bisani & Ney 2004, "Bootstrap estimates for confidence intervals in ASR evaluation").
 - Fewer than two units have no interval: ``None``.
-- Intervals leave out 2.5 % of the resamples on each side, so fewer than :data:`FEWEST_SAMPLES` have nothing to leave
-  out.
+- Intervals leave out 2.5 % of the resamples on each side, which requires :data:`FEWEST_SAMPLES` resamples.
 """
 
 from __future__ import annotations
@@ -26,23 +24,23 @@ Floats = NDArray[np.float64]
 
 CONFIDENCE = 0.95
 SAMPLES = 2000
-"""How many resamples are drawn unless said otherwise."""
+"""The default number of resamples."""
 FEWEST_SAMPLES = 40
 
 _CELLS = 1 << 15
-"""How many weights are worked on at once (a quarter of a megabyte)."""
+"""The number of weights computed at once (a quarter of a megabyte)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """Where a value lies with a confidence of :data:`CONFIDENCE`."""
+    """A confidence interval; its level is :data:`CONFIDENCE`."""
 
     low: float
     high: float
 
     @property
     def excludes_zero(self) -> bool:
-        """Whether zero is outside, so that the sign of the value is not chance."""
+        """Whether zero is outside, so that the sign of the value is significant."""
         return self.low > 0 or self.high < 0
 
 
@@ -50,7 +48,7 @@ class Interval:
 class Resamples:
     """``samples`` draws of ``units`` units with replacement; the same seed gives the same draws.
 
-    They would be by far the largest thing that is kept of an evaluation, so they are drawn anew whenever needed.
+    Kept in memory they would be the largest part of an evaluation, so they are drawn anew when needed.
     """
 
     units: int
@@ -58,7 +56,7 @@ class Resamples:
     seed: int = 0
 
     def weights(self) -> Iterator[Floats]:
-        """Yield, in parts of some rows, how often each unit was drawn: every row sums to ``units``."""
+        """Yield, in blocks of rows, the number of draws of each unit; every row sums to ``units``."""
         generator = np.random.default_rng(self.seed)
         chances = np.full(self.units, 1 / max(self.units, 1))
         at_once = max(_CELLS // max(self.units, 1), 1)

@@ -1,14 +1,14 @@
-"""What the hypothesis has where the reference has a disfluency, and the other way round.
+"""The disfluency confusion matrix: what the hypothesis has where the reference has a disfluency, and vice versa.
 
 Conventions:
 
 - For an event of the reference: the class of the hypothesis event that shares most aligned words with it (the same
-  class first); else :data:`PLAIN` when words stand there without a mark, else :data:`NOTHING_THERE`.
-- A hypothesis event that no reference event met is counted in the row of what the reference has there:
-  :data:`PLAIN` or :data:`NOTHING_THERE`.
-- Pauses lie between words and meet only pauses.
-- Events meet more easily here than they are *found* (see ``disfluency``): a repetition with one copy missing is in the
-  cell of repetitions and yet not found. The matrix shows what is taken for what, not how well.
+  class first); else :data:`PLAIN_WORDS` if there are words without a mark, else :data:`NO_WORDS`.
+- A hypothesis event that matches no reference event is counted in the row of what the reference has there:
+  :data:`PLAIN_WORDS` or :data:`NO_WORDS`.
+- Pauses lie between words and match only pauses.
+- Events match more easily here than they count as *found* (see ``disfluency``): a repetition with one copy missing is
+  in the cell of repetitions and yet not found. The matrix shows confusions between classes, not detection quality.
 """
 
 from __future__ import annotations
@@ -19,42 +19,42 @@ from collections.abc import Sequence
 import numpy as np
 
 from lsa_whisper.chat import Disfluency, Event
-from lsa_whisper.scoring.align import NOTHING, Alignment
+from lsa_whisper.scoring.align import UNALIGNED, Alignment
 from lsa_whisper.scoring.counts import Detections
 from lsa_whisper.scoring.words import FileWords
 
-PLAIN = "plain words"
-NOTHING_THERE = "nothing"
+PLAIN_WORDS = "plain words"
+NO_WORDS = "nothing"
 
 Confusion = Counter[tuple[str, str]]
-"""How often, by (what the reference has, what the hypothesis has): a class' name or one of the two above."""
+"""Counts by (reference, hypothesis): each a class name, :data:`PLAIN_WORDS` or :data:`NO_WORDS`."""
 
 
 def confusion(reference: FileWords, hypothesis: FileWords, alignment: Alignment, pauses: Detections) -> Confusion:
     """Return the matrix of one file; ``pauses`` are its detections of pauses."""
     counted: Confusion = Counter()
-    heard = [event for event in hypothesis.events if event.start < event.end]
-    at = _events_at(heard)
-    met: set[int] = set()
+    found = [event for event in hypothesis.events if event.start < event.end]
+    at = _events_at(found)
+    matched: set[int] = set()
     for event in reference.events:
         if event.start == event.end:
             continue
-        words = [int(h) for h in alignment.to_hypothesis[event.start : event.end] if h != NOTHING]
-        best = _best(event.kind, words, at, heard)
+        words = [int(h) for h in alignment.to_hypothesis[event.start : event.end] if h != UNALIGNED]
+        best = _best(event.kind, words, at, found)
         if best is None:
-            counted[event.kind.value, PLAIN if words else NOTHING_THERE] += 1
+            counted[event.kind.value, PLAIN_WORDS if words else NO_WORDS] += 1
         else:
-            met.update(n for h in words for n in at.get(h, ()) if heard[n].kind is heard[best].kind)
-            counted[event.kind.value, heard[best].kind.value] += 1
+            matched.update(n for h in words for n in at.get(h, ()) if found[n].kind is found[best].kind)
+            counted[event.kind.value, found[best].kind.value] += 1
     unclear = np.isin(np.arange(len(hypothesis.words)), alignment.pairs[alignment.excluded, 1])
-    for number, event in enumerate(heard):
-        if number not in met and not unclear[event.start : event.end].all():
-            said = (alignment.to_reference[event.start : event.end] != NOTHING).any()
-            counted[PLAIN if said else NOTHING_THERE, event.kind.value] += 1
+    for number, event in enumerate(found):
+        if number not in matched and not unclear[event.start : event.end].all():
+            aligned = (alignment.to_reference[event.start : event.end] != UNALIGNED).any()
+            counted[PLAIN_WORDS if aligned else NO_WORDS, event.kind.value] += 1
     pause = Disfluency.PAUSE.value
     counted[pause, pause] += pauses.true_positives
-    counted[pause, NOTHING_THERE] += pauses.false_negatives
-    counted[NOTHING_THERE, pause] += pauses.false_positives
+    counted[pause, NO_WORDS] += pauses.false_negatives
+    counted[NO_WORDS, pause] += pauses.false_positives
     return +counted
 
 

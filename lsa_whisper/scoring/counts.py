@@ -51,7 +51,7 @@ class WordErrors(Additive):
     """How the words (or characters) of a hypothesis differ from a reference.
 
     ``excluded_reference`` counts unintelligible reference words (``xxx``), ``excluded_hypothesis`` the hypothesis words
-    that stand where they were said; neither is in the other counts.
+    in their place; neither is in the other counts.
 
     >>> errors = WordErrors(hits=8, substitutions=1, deletions=1, insertions=2) + WordErrors()
     >>> errors.errors, errors.reference_words, errors.rate
@@ -74,7 +74,7 @@ class WordErrors(Additive):
 
     @property
     def reference_words(self) -> int:
-        """How many reference words were scored."""
+        """The number of scored reference words."""
         return self.hits + self.substitutions + self.deletions
 
     @property
@@ -85,9 +85,9 @@ class WordErrors(Additive):
 
 @dataclass(frozen=True, slots=True)
 class Detections(Additive):
-    """How many events were found, made up and missed.
+    """Counts of detected events: true positives, false positives and false negatives.
 
-    ``not_scored`` counts reference events of a class that the hypothesis has no way to write.
+    ``not_scored`` counts reference events of a class that the system does not support.
 
     >>> found = Detections(true_positives=3, false_positives=1, false_negatives=2)
     >>> found.precision, found.recall, round(found.f1, 3)
@@ -103,12 +103,12 @@ class Detections(Additive):
 
     @property
     def reference_events(self) -> int:
-        """How many events the reference has, scored or not."""
+        """The number of reference events, scored or not."""
         return self.true_positives + self.false_negatives + self.not_scored
 
     @property
     def hypothesis_events(self) -> int:
-        """How many events the hypothesis has."""
+        """The number of hypothesis events."""
         return self.true_positives + self.false_positives
 
     @property

@@ -1,16 +1,16 @@
-"""Which disfluencies of the reference the hypothesis has, at the same words.
+"""Disfluency detection: which disfluencies of the reference the hypothesis has, at the same words.
 
-Conventions, per class (events are compared through the word alignment; each agrees with one other at most):
+Conventions, per class (events are compared through the word alignment; each matches at most one other):
 
 - Filled pauses, nonwords, part-word repetitions, prolongations, blocks and broken words: found when a word of the
-  event is aligned with a word of an event of the same class. Which filler was written is the word error rate's matter.
-- Fragments: as above, and one of the two must begin the other (``f-`` for ``fr-``). ``fragment_exact`` asks for the
+  event is aligned with a word of an event of the same class. Which filler it is counts in word errors only.
+- Fragments: as above, and one of the two must begin the other (``f-`` for ``fr-``). ``fragment_exact`` requires the
   same letters.
 - Repetitions: found only when every word of every copy is aligned with the same copy in the hypothesis.
-- Revisions, reformulations, false starts: found when at least half of the words taken back (in either) are shared.
+- Revisions, reformulations, false starts: found when the retraced words of both overlap by at least half.
 - Pauses: found when no aligned word lies between the two pauses. Their length is not compared.
-- A class the hypothesis has no way to write is *not scored*; see :func:`writable`.
-- Hypothesis events on words that stand for unintelligible speech are left out.
+- A class that the system does not support is *not scored*; see :func:`supported_classes`.
+- Hypothesis events on words aligned with unintelligible speech are left out.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from lsa_whisper.chat import Disfluency, Event
-from lsa_whisper.scoring.align import NOTHING, Alignment
+from lsa_whisper.scoring.align import UNALIGNED, Alignment
 from lsa_whisper.scoring.counts import Detections
 from lsa_whisper.scoring.segmentation import compare_gaps
 from lsa_whisper.scoring.words import FileWords
 
-_SHOWN_BY_WORDS = frozenset({Disfluency.FILLED_PAUSE, Disfluency.FRAGMENT, Disfluency.REPETITION})
+_INFERRED_FROM_WORDS = frozenset({Disfluency.FILLED_PAUSE, Disfluency.FRAGMENT, Disfluency.REPETITION})
 _FAMILIES = (
     frozenset({Disfluency.FILLED_PAUSE, Disfluency.FRAGMENT, Disfluency.NONWORD}),
     frozenset({Disfluency.REPETITION, Disfluency.REVISION, Disfluency.REFORMULATION, Disfluency.FALSE_START}),
@@ -32,7 +32,7 @@ _FAMILIES = (
     frozenset({Disfluency.PAUSE}),
 )
 SCORED = tuple(kind for kind in Disfluency if kind is not Disfluency.UNSPECIFIED_RETRACE)
-"""The classes that are scored; ``[/?]`` does not say what it is, so it cannot be right or wrong."""
+"""The classes that are scored; ``[/?]`` leaves its kind open, so it cannot be right or wrong."""
 
 
 @dataclass(frozen=True)
@@ -49,10 +49,10 @@ class DisfluencyScores:
         kinds = [kind for kind in SCORED if kind in self.by_class or kind in other.by_class]
         return DisfluencyScores({k: self[k] + other[k] for k in kinds}, self.fragment_exact + other.fragment_exact)
 
-    def only(self, writable: frozenset[Disfluency]) -> DisfluencyScores:
-        """Return the scores with every class outside ``writable`` counted as not scored."""
+    def only(self, supported_classes: frozenset[Disfluency]) -> DisfluencyScores:
+        """Return the scores with every class outside ``supported_classes`` counted as not scored."""
         by_class = {
-            kind: d if kind in writable else Detections(not_scored=d.reference_events)
+            kind: d if kind in supported_classes else Detections(not_scored=d.reference_events)
             for kind, d in self.by_class.items()
         }
         return DisfluencyScores(by_class, self.fragment_exact)
@@ -63,18 +63,18 @@ class DisfluencyScores:
         return sum(self.by_class.values(), Detections())
 
 
-def writable(written: Iterable[Disfluency]) -> frozenset[Disfluency]:
-    """Return the classes a system can write, judged by the classes it wrote anywhere.
+def supported_classes(written: Iterable[Disfluency]) -> frozenset[Disfluency]:
+    """Return the classes that a system supports, judged by the classes in all its transcripts.
 
-    Words alone can show filled pauses, fragments and repetitions. The other classes count as writable when the system
-    wrote any mark of their family (``&``-words; retracings; marks within words; pauses): one ``[/]`` shows that it
-    knows retracings, so a missing ``[//]`` is a miss and not an excuse.
+    Filled pauses, fragments and repetitions can be inferred from words. Any other class counts as supported if the
+    system wrote any mark of its family (``&``-words; retraces; marks within words; pauses): one ``[/]`` shows that the
+    system marks retraces, so a missing ``[//]`` is a false negative.
 
-    >>> Disfluency.REVISION in writable([Disfluency.REPETITION]), Disfluency.BLOCK in writable([])
+    >>> Disfluency.REVISION in supported_classes([Disfluency.REPETITION]), Disfluency.BLOCK in supported_classes([])
     (True, False)
     """
     written = set(written)
-    return _SHOWN_BY_WORDS.union(*(family for family in _FAMILIES if family & written))
+    return _INFERRED_FROM_WORDS.union(*(family for family in _FAMILIES if family & written))
 
 
 def score_disfluencies(reference: FileWords, hypothesis: FileWords, alignment: Alignment) -> DisfluencyScores:
@@ -82,11 +82,13 @@ def score_disfluencies(reference: FileWords, hypothesis: FileWords, alignment: A
     expected, found = _by_class(reference.events), _by_class(_judged(hypothesis.events, alignment))
     by_class: dict[Disfluency, Detections] = {}
     for kind in SCORED:
-        said, heard = expected.get(kind, []), found.get(kind, [])
+        reference_events, hypothesis_events = expected.get(kind, []), found.get(kind, [])
         if kind is Disfluency.PAUSE:
-            by_class[kind] = compare_gaps(_places(said), _places(heard), alignment)
+            by_class[kind] = compare_gaps(_places(reference_events), _places(hypothesis_events), alignment)
         else:
-            by_class[kind] = _Matcher(reference, hypothesis, alignment, kind).detections(said, heard)
+            by_class[kind] = _Matcher(reference, hypothesis, alignment, kind).detections(
+                reference_events, hypothesis_events
+            )
     exact = _Matcher(reference, hypothesis, alignment, Disfluency.FRAGMENT, exact=True)
     fragments = exact.detections(expected.get(Disfluency.FRAGMENT, []), found.get(Disfluency.FRAGMENT, []))
     return DisfluencyScores(by_class, fragments)
@@ -143,7 +145,7 @@ class _Matcher:
 
     def _words(self, start: int, end: int) -> list[int]:
         """Return the hypothesis words aligned with reference words ``start`` to ``end``."""
-        return [int(h) for h in self.alignment.to_hypothesis[start:end] if h != NOTHING]
+        return [int(h) for h in self.alignment.to_hypothesis[start:end] if h != UNALIGNED]
 
     def _agreement(self, expected: Event, found: Event) -> float:
         """Return how well two events agree, from 0 (they do not) to 1."""
@@ -158,15 +160,17 @@ class _Matcher:
         return overlap
 
     def _same_copies(self, expected: Event, found: Event) -> bool:
-        taken_back = self._words(expected.start, expected.end) == list(range(found.start, found.end))
+        retraced = self._words(expected.start, expected.end) == list(range(found.start, found.end))
         complete = found.end - found.start == expected.end - expected.start
         if expected.repair_start is None or expected.repair_end is None or found.repair_start is None:
-            return taken_back and complete
+            return retraced and complete
         again = self._words(expected.repair_start, expected.repair_end)
         length = expected.repair_end - expected.repair_start
-        return taken_back and complete and len(again) == length and again[:1] == [found.repair_start]
+        return retraced and complete and len(again) == length and again[:1] == [found.repair_start]
 
     def _same_beginning(self, expected: Event, found: Event) -> bool:
-        said = "".join(self.reference.words[expected.start : expected.end]).rstrip("-")
-        heard = "".join(self.hypothesis.words[found.start : found.end]).rstrip("-")
-        return said == heard or (not self.exact and (said.startswith(heard) or heard.startswith(said)))
+        reference = "".join(self.reference.words[expected.start : expected.end]).rstrip("-")
+        hypothesis = "".join(self.hypothesis.words[found.start : found.end]).rstrip("-")
+        return reference == hypothesis or (
+            not self.exact and (reference.startswith(hypothesis) or hypothesis.startswith(reference))
+        )

@@ -1,4 +1,4 @@
-"""What is counted of one file: a part is kept of each file, everything is summed over all of them."""
+"""The counts of one file: some are kept for each file, all are summed over files."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field, fields
 
 from lsa_whisper.chat import Disfluency
-from lsa_whisper.scoring.cells import Row
+from lsa_whisper.scoring.aligned_utterances import AlignedUtterance
 from lsa_whisper.scoring.confusion import Confusion
 from lsa_whisper.scoring.counts import Additive, ByLabel, Detections, WordErrors
 from lsa_whisper.scoring.disfluency import DisfluencyScores
@@ -79,7 +79,7 @@ class FileCounts(_Both):
 class FileScores(FileCounts, _Summed):
     """Everything that is counted of one file, and its alignment to show."""
 
-    rows: tuple[Row, ...] = ()
+    aligned: tuple[AlignedUtterance, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,7 +1,7 @@
-"""What is kept of every file of a system: a row of numbers, not the objects they came from.
+"""The counts of every file of a system, stored as rows of numbers instead of objects.
 
-A corpus has thousands of files, and intervals need the counts of each. As objects they take some 15 KB a file; here a
-file takes 600 bytes, 160 for each of its language samples on either side, and its name.
+A corpus has thousands of files, and confidence intervals need the counts of each. Objects take about 15 KB per file;
+rows take 600 bytes, 160 more for each language sample of either transcript, and the file name.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _WORDS = ("verbatim", "verbatim_raw", "fluent", "fluent_raw", "characters", "flu
 
 
 class FileTable:
-    """The counts of each file, in order; every file's come back as :class:`FileCounts`, made anew each time.
+    """The counts of each file, in order; an item is a new :class:`FileCounts` each time.
 
     >>> table = FileTable()
     >>> table.append(FileCounts(key="a", missing=False, verbatim=WordErrors(hits=3)))
@@ -45,7 +45,7 @@ class FileTable:
         self._measures = array("d")
 
     def append(self, counts: FileCounts) -> None:
-        """Keep the counts of one more file."""
+        """Append the counts of one file."""
         self.keys.append(counts.key)
         self._numbers.extend(_flat(counts))
         speakers = tuple(counts.samples)
@@ -69,8 +69,8 @@ class FileTable:
         samples: Samples = {}
         for at, speaker in enumerate(self._speakers[number]):
             start = self._starts[number] + 2 * at * _MEASURES
-            said, heard = (self._measures[n : n + _MEASURES].tolist() for n in (start, start + _MEASURES))
-            samples[speaker] = _sample(said), None if isnan(heard[0]) else _sample(heard)
+            reference, hypothesis = (self._measures[n : n + _MEASURES].tolist() for n in (start, start + _MEASURES))
+            samples[speaker] = _sample(reference), None if isnan(hypothesis[0]) else _sample(hypothesis)
         return samples
 
     @property
@@ -98,7 +98,7 @@ class FileTable:
     def columns(self) -> Any:
         """All files at once: :class:`FileCounts` of arrays of shape (files,), so what is computed of them is one, too.
 
-        To be read when the last file is kept. It holds no language samples.
+        Valid once all files are appended. It has no language samples.
         """
         return _built("", iter(np.frombuffer(self._numbers, dtype=np.intc).reshape(-1, _WIDTH).T), {})
 

@@ -1,7 +1,7 @@
-"""Verbatim word errors by what is known of an utterance: the role and age of who spoke, and its length.
+"""Verbatim word errors by properties of the utterance: role and age of its speaker, and its length.
 
-Conventions: role and age are those of ``@ID`` in the reference; an inserted word belongs to the utterance it belongs to
-in ``wer``. The length of an utterance is its number of spoken words. Ages are whole years up to nine, then bands.
+Conventions: role and age are those of ``@ID`` in the reference; ``wer`` defines the utterance of an inserted word. The
+length of an utterance is its number of spoken words. Ages are whole years up to nine, then bands.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lsa_whisper.chat import Participant, Utterance
-from lsa_whisper.scoring.align import NOTHING, Alignment
+from lsa_whisper.scoring.align import UNALIGNED, Alignment
 from lsa_whisper.scoring.counts import ByLabel, WordErrors
 from lsa_whisper.scoring.words import FileWords
 
@@ -22,18 +22,18 @@ _LENGTHS = ((1, "1 word"), (3, "2 to 3 words"), (6, "4 to 6 words"), (10, "7 to 
 _AGE = re.compile(r"(\d+);")
 _ROLE_UNKNOWN = "no role given"
 
-People = Mapping[str, Participant]
+Participants = Mapping[str, Participant]
 
 
-class Side(NamedTuple):
-    """One transcript: its utterances, and who speaks in it by code."""
+class ParsedTranscript(NamedTuple):
+    """One transcript: its utterances, and its participants by code."""
 
     utterances: Sequence[Utterance]
-    people: People
+    participants: Participants
 
 
 def errors_by_group(
-    alignment: Alignment, reference: FileWords, people: People, utterances: NDArray[np.int64]
+    alignment: Alignment, reference: FileWords, participants: Participants, utterances: NDArray[np.int64]
 ) -> ByLabel[ByLabel[WordErrors]]:
     """Return the verbatim errors of one file by ``role``, ``age`` and ``length``.
 
@@ -41,8 +41,8 @@ def errors_by_group(
     """
     lengths = np.bincount(reference.utterance_of, minlength=len(reference.utterances)).tolist()
     labels = {
-        "role": [role(utterance.speaker, people) for utterance in reference.utterances],
-        "age": [age_band(_age(utterance.speaker, people)) for utterance in reference.utterances],
+        "role": [speaker_role(utterance.speaker, participants) for utterance in reference.utterances],
+        "age": [age_band(_age(utterance.speaker, participants)) for utterance in reference.utterances],
         "length": [length_band(length) for length in lengths],
     }
     return ByLabel((name, _errors_by(alignment, each, utterances)) for name, each in labels.items())
@@ -50,39 +50,43 @@ def errors_by_group(
 
 def _errors_by(alignment: Alignment, labels: list[str], utterances: NDArray[np.int64]) -> ByLabel[WordErrors]:
     names = [name for name in dict.fromkeys(labels) if name]
-    numbers = np.array([names.index(label) if label else NOTHING for label in labels] + [NOTHING])
+    numbers = np.array([names.index(label) if label else UNALIGNED for label in labels] + [UNALIGNED])
     group = numbers[utterances]  # an utterance of -1 has no group: it is the entry added at the end
     return ByLabel((name, alignment.errors_where(group == number)) for number, name in enumerate(names))
 
 
 def same_role(
-    reference: FileWords, hypothesis: FileWords, alignment: Alignment, said_by: People, heard_by: People
+    reference: FileWords,
+    hypothesis: FileWords,
+    alignment: Alignment,
+    reference_participants: Participants,
+    hypothesis_participants: Participants,
 ) -> tuple[int, int]:
-    """Return how many paired words have a speaker of the same role in both, and how many were judged.
+    """Return the number of aligned words whose speakers have the same role, and the number scored.
 
-    Nothing is judged where the reference has several speakers and the hypothesis tells of one only.
+    Nothing is scored if the reference has several roles and the hypothesis only one.
     """
-    roles = [role(u.speaker, said_by) for u in reference.utterances]
-    heard = [role(u.speaker, heard_by) for u in hypothesis.utterances]
-    if len(set(roles)) > 1 and len(set(heard)) < 2:
+    expected = [speaker_role(u.speaker, reference_participants) for u in reference.utterances]
+    found = [speaker_role(u.speaker, hypothesis_participants) for u in hypothesis.utterances]
+    if len(set(expected)) > 1 and len(set(found)) < 2:
         return 0, 0
-    pairs = alignment.pairs[(alignment.pairs != NOTHING).all(axis=1) & ~alignment.excluded]
+    pairs = alignment.pairs[(alignment.pairs != UNALIGNED).all(axis=1) & ~alignment.excluded]
     of, by = reference.utterance_of[pairs[:, 0]].tolist(), hypothesis.utterance_of[pairs[:, 1]].tolist()
-    return sum(roles[r] == heard[h] for r, h in zip(of, by, strict=True)), len(pairs)
+    return sum(expected[r] == found[h] for r, h in zip(of, by, strict=True)), len(pairs)
 
 
-def role(code: str, people: People) -> str:
+def speaker_role(code: str, participants: Participants) -> str:
     """Return the role of a speaker, as CHAT spells it but with spaces.
 
-    >>> role("CHI", {"CHI": Participant("CHI", "Target_Child")}), role("XYZ", {})
+    >>> speaker_role("CHI", {"CHI": Participant("CHI", "Target_Child")}), speaker_role("XYZ", {})
     ('Target Child', 'no role given')
     """
-    person = people.get(code)
+    person = participants.get(code)
     return person.role.replace("_", " ") if person is not None and person.role else _ROLE_UNKNOWN
 
 
-def _age(code: str, people: People) -> str:
-    return people[code].age if code in people else ""
+def _age(code: str, participants: Participants) -> str:
+    return participants[code].age if code in participants else ""
 
 
 def age_band(age: str) -> str:
@@ -111,7 +115,7 @@ def length_band(words: int) -> str:
     return next((name for most, name in _LENGTHS if words <= most), "21 words or more")
 
 
-def order(label: str) -> tuple[int, str]:
-    """Return what sorts bands by their first number, and labels without one by their letters."""
+def band_sort_key(label: str) -> tuple[int, str]:
+    """Return the sort key of a band: its first number, then its label."""
     found = re.match(r"\d+", label)
     return (int(found.group()) if found else 0), label

@@ -1,13 +1,13 @@
-"""Words that nobody said: how much of a transcript is made up where there was no speech, or goes round in a loop.
+"""Inserted words (hallucinations): words transcribed in silence, long runs of insertions, repetition loops.
 
 Conventions:
 
 - *Silence* is the time outside every reference utterance, each widened by :data:`MARGIN_MS` on both sides, up to the
   last end of either transcript. Only files in which every utterance of both sides has times are counted.
-- A word *in silence* is a hypothesis word that stands for none of the reference and whose middle lies in silence.
-- A *run* is an utterance of the hypothesis with at least :data:`RUN` words added one after the other.
-- A *loop* is the same 1 to :data:`LONGEST` words at least :data:`ROUNDS` times in a row, where the reference has not
-  said them: more than half of its words are added. (A child may well say something four times.)
+- A word *in silence* is an inserted word whose midpoint lies in silence.
+- A *run* is an utterance of the hypothesis with at least :data:`RUN` consecutive inserted words.
+- A *loop* is the same 1 to :data:`LONGEST` words at least :data:`ROUNDS` times in a row, of which more than half are
+  insertions. (A child may well say something four times.)
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lsa_whisper.scoring.align import NOTHING, Alignment
+from lsa_whisper.scoring.align import UNALIGNED, Alignment
 from lsa_whisper.scoring.counts import Additive, ratio
+from lsa_whisper.scoring.timing import word_times
 from lsa_whisper.scoring.words import FileWords
 
 MARGIN_MS = 250
@@ -31,53 +32,53 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Hallucinations(Additive):
-    """Counts of what was made up."""
+    """Counts of inserted words by circumstance."""
 
     words_in_silence: int = 0
     silence_ms: int = 0
     utterances: int = 0
-    """Of the hypothesis."""
+    """Utterances of the hypothesis."""
     runs: int = 0
-    """Of them, those with a run of added words."""
+    """Of them, those with a run of inserted words."""
     loops: int = 0
     looped_words: int = 0
-    """Of their words, those that were added: the first round may have been said."""
+    """The inserted words in loops; the first round may be correct."""
 
     @property
     def words_per_minute_of_silence(self) -> float | None:
-        """Words added per minute without speech; ``None`` where there is no such time."""
+        """Inserted words per minute of silence; ``None`` if there is no silence."""
         return ratio(60_000 * self.words_in_silence, self.silence_ms)
 
     @property
     def share_with_runs(self) -> float | None:
-        """The share of the hypothesis' utterances that hold a run of added words."""
+        """The share of the hypothesis' utterances that have a run of inserted words."""
         return ratio(self.runs, self.utterances)
 
 
 def hallucinations(reference: FileWords, hypothesis: FileWords, alignment: Alignment) -> Hallucinations:
-    """Return what the hypothesis of one file made up."""
-    added = np.zeros(len(hypothesis.words), dtype=np.bool_)
-    inserted = alignment.pairs[(alignment.pairs[:, 0] == NOTHING) & ~alignment.excluded, 1]
-    added[inserted] = True
-    in_silence, silence_ms = _in_silence(reference, hypothesis, added)
-    loops = [(a, b) for a, b in looped(hypothesis.words) if added[a:b].mean() > 0.5]
+    """Return the inserted words of one file by circumstance."""
+    is_inserted = np.zeros(len(hypothesis.words), dtype=np.bool_)
+    positions = alignment.pairs[(alignment.pairs[:, 0] == UNALIGNED) & ~alignment.excluded, 1]
+    is_inserted[positions] = True
+    in_silence, silence_ms = _in_silence(reference, hypothesis, is_inserted)
+    loops = [(a, b) for a, b in find_loops(hypothesis.words) if is_inserted[a:b].mean() > 0.5]
     return Hallucinations(
         words_in_silence=in_silence,
         silence_ms=silence_ms,
         utterances=len(np.unique(hypothesis.utterance_of)),
-        runs=_runs(hypothesis, added),
+        runs=_runs(hypothesis, is_inserted),
         loops=len(loops),
-        looped_words=sum(int(added[a:b].sum()) for a, b in loops),
+        looped_words=sum(int(is_inserted[a:b].sum()) for a, b in loops),
     )
 
 
-def _in_silence(reference: FileWords, hypothesis: FileWords, added: Bools) -> tuple[int, int]:
-    """Return the words added in silence, and how long that silence is in milliseconds."""
-    said, heard = ([u.span for u in side.utterances] for side in (reference, hypothesis))
-    if None in said or None in heard or not (said or heard):
+def _in_silence(reference: FileWords, hypothesis: FileWords, inserted: Bools) -> tuple[int, int]:
+    """Return the number of words inserted in silence, and the duration of that silence in milliseconds."""
+    expected, written = ([u.span for u in words.utterances] for words in (reference, hypothesis))
+    if None in expected or None in written or not (expected or written):
         return 0, 0
-    spans = sorted((s.start_ms - MARGIN_MS, s.end_ms + MARGIN_MS) for s in said if s is not None)
-    last = max(s.end_ms for s in (*said, *heard) if s is not None)
+    spans = sorted((s.start_ms - MARGIN_MS, s.end_ms + MARGIN_MS) for s in expected if s is not None)
+    last = max(s.end_ms for s in (*expected, *written) if s is not None)
     silent, at = 0, 0
     starts, ends = [], []
     for start, end in spans:
@@ -90,26 +91,26 @@ def _in_silence(reference: FileWords, hypothesis: FileWords, added: Bools) -> tu
         silent += last - at
         starts.append(at)
         ends.append(last + 1)
-    middles = hypothesis.times[added].mean(axis=1) if added.any() else np.zeros(0)
+    middles = word_times(hypothesis)[inserted].mean(axis=1) if inserted.any() else np.zeros(0)
     place = np.searchsorted(starts, middles, side="right") - 1
     inside = (place >= 0) & (middles < np.array([*ends, 0])[place])
     return int(inside.sum()), silent
 
 
-def _runs(hypothesis: FileWords, added: Bools) -> int:
-    """Return how many utterances hold a run of added words."""
-    if not added.any():
+def _runs(hypothesis: FileWords, inserted: Bools) -> int:
+    """Return the number of utterances with a run of inserted words."""
+    if not inserted.any():
         return 0
-    stretch = np.cumsum(~added)  # the same number all along a stretch of added words
-    key = np.stack((hypothesis.utterance_of[added], stretch[added]))
+    stretch = np.cumsum(~inserted)  # the same number all along a stretch of insertions
+    key = np.stack((hypothesis.utterance_of[inserted], stretch[inserted]))
     stretches, lengths = np.unique(key, axis=1, return_counts=True)
     return len(np.unique(stretches[0, lengths >= RUN]))
 
 
-def looped(words: tuple[str, ...]) -> list[tuple[int, int]]:
-    """Return the stretches (half-open) in which the same words come again and again.
+def find_loops(words: tuple[str, ...]) -> list[tuple[int, int]]:
+    """Return the half-open ranges in which the same words repeat.
 
-    >>> looped(tuple("xababababy"))
+    >>> find_loops(tuple("xababababy"))
     [(1, 9)]
     """
     if len(words) < ROUNDS:

@@ -1,12 +1,12 @@
 """Language-sample measures of one speaker's utterances.
 
-Conventions (all over *fluent* words: fillers, sounds and words taken back do not count, ``xxx`` neither):
+Conventions (all over *fluent* words: fillers, fragments, nonwords, retraced words and ``xxx`` do not count):
 
 - MLU in words: over utterances with at least one word and nothing unintelligible (as CLAN's MLU leaves them out).
 - NTW, NDW: all and different words. ``ndw_100``: different words among the first 100, so that samples of different
   length can be compared. TTR = NDW / NTW.
 - MATTR: the mean TTR of all windows of 50 words (Covington & McFall 2010).
-- Maze words: the share of spoken words that are fillers, sounds or taken back (SALT's % maze words).
+- Maze words: the share of spoken words that are fillers, fragments, nonwords or retraced (SALT's % maze words).
 - Words per minute: over utterances with times only, the time being that of the utterances, not of the silences.
 - Samples too short for a measure have none: ``None``.
 """
@@ -27,7 +27,7 @@ WINDOW = 50
 
 @dataclass(frozen=True, slots=True)
 class LanguageSample:
-    """What a language sample says about its speaker. ``None`` = cannot be computed from this sample."""
+    """The measures of a language sample; ``None`` = cannot be computed from this sample."""
 
     utterances: int
     total_words: int
@@ -42,22 +42,22 @@ class LanguageSample:
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
-    """What one utterance adds to a sample."""
+class UtteranceCounts:
+    """The contribution of one utterance to a sample."""
 
     speaker: str
     fluent: list[str]
     spoken: int
-    """How many words were spoken, those not meant among them."""
+    """The number of spoken words, disfluent ones included."""
     complete: bool
     abandoned: bool
     duration_ms: int | None
 
 
-def count_words(utterances: Sequence[Utterance]) -> list[Counted]:
-    """Return what each utterance adds to a sample."""
+def count_words(utterances: Sequence[Utterance]) -> list[UtteranceCounts]:
+    """Return the contribution of each utterance to a sample."""
     return [
-        Counted(
+        UtteranceCounts(
             utterance.speaker,
             _words(utterance.fluent()),
             len(_words(utterance.verbatim())),
@@ -69,12 +69,12 @@ def count_words(utterances: Sequence[Utterance]) -> list[Counted]:
     ]
 
 
-def sample_of(counted: Sequence[Counted]) -> LanguageSample:
-    """Return the measures of utterances whose words are counted.
+def sample_of(counted: Sequence[UtteranceCounts]) -> LanguageSample:
+    """Return the measures of a sample.
 
     >>> from lsa_whisper import chat
-    >>> said = [chat.utterance("CHI", "&-um <I want> [/] I want it ."), chat.utterance("CHI", "xxx no .")]
-    >>> sample = sample_of(count_words(said))
+    >>> utterances = [chat.utterance("CHI", "&-um <I want> [/] I want it ."), chat.utterance("CHI", "xxx no .")]
+    >>> sample = sample_of(count_words(utterances))
     >>> sample.mlu_words, sample.total_words, round(sample.maze_share, 2)
     (3.0, 4, 0.43)
     """
@@ -108,7 +108,7 @@ def moving_ttr(words: Sequence[str], window: int = WINDOW) -> float | None:
     seen: dict[str, int] = {}
     different = 0
     for position, word in enumerate(words):
-        # A word is new in every window that holds it and begins after the last time it was said.
+        # A word is new in every window that holds it and begins after its previous occurrence.
         earliest, latest = seen.get(word, -1) + 1, position
         if earliest <= position - window:
             earliest = position - window + 1
@@ -120,9 +120,9 @@ def moving_ttr(words: Sequence[str], window: int = WINDOW) -> float | None:
     return different / (window * (last + 1))
 
 
-def by_speaker(counted: Sequence[Counted]) -> dict[str, list[Counted]]:
+def by_speaker(counted: Sequence[UtteranceCounts]) -> dict[str, list[UtteranceCounts]]:
     """Return the utterances of each speaker, speakers in order of appearance."""
-    sorted_out: dict[str, list[Counted]] = {}
+    sorted_out: dict[str, list[UtteranceCounts]] = {}
     for each in counted:
         sorted_out.setdefault(each.speaker, []).append(each)
     return sorted_out

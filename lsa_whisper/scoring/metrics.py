@@ -10,7 +10,7 @@ from lsa_whisper.scoring.counts import Detections, WordErrors
 from lsa_whisper.scoring.file_scores import FileCounts
 
 Fraction = tuple[int, int]
-Writable = frozenset[Disfluency]
+Classes = frozenset[Disfluency]
 
 
 @dataclass(frozen=True)
@@ -23,13 +23,13 @@ class Metric:
     abbreviation: str
     definition: str
     lower_is_better: bool
-    fraction: Callable[[FileCounts, Writable], Fraction]
-    of_writable: bool = False
+    fraction: Callable[[FileCounts, Classes], Fraction]
+    over_supported_classes: bool = False
     """Whether it is taken over the classes a system can write: of two that write others, each is judged on its own."""
 
 
-def _errors(field: str) -> Callable[[FileCounts, Writable], Fraction]:
-    def fraction(scores: FileCounts, _: Writable) -> Fraction:
+def _errors(field: str) -> Callable[[FileCounts, Classes], Fraction]:
+    def fraction(scores: FileCounts, _: Classes) -> Fraction:
         errors: WordErrors = getattr(scores, field)
         return errors.errors, errors.reference_words
 
@@ -42,11 +42,11 @@ def f1_fraction(found: Detections) -> Fraction:
     return right, right + found.false_positives + found.false_negatives
 
 
-def class_f1(kind: Disfluency) -> Callable[[FileCounts, Writable], Fraction]:
+def class_f1(kind: Disfluency) -> Callable[[FileCounts, Classes], Fraction]:
     """Return the fraction of one class' F1; 0 / 0 where the system cannot write the class."""
 
-    def fraction(scores: FileCounts, writable: Writable) -> Fraction:
-        return f1_fraction(scores.disfluency[kind]) if kind in writable else (0, 0)
+    def fraction(scores: FileCounts, supported_classes: Classes) -> Fraction:
+        return f1_fraction(scores.disfluency[kind]) if kind in supported_classes else (0, 0)
 
     return fraction
 
@@ -108,8 +108,8 @@ METRICS = (
         "How well disfluencies of all classes the system can write are found and not made up (F1: the balance of "
         "precision and recall). 100 % is perfect. Classes it cannot write are not in it.",
         False,
-        lambda scores, writable: f1_fraction(scores.disfluency.only(writable).together),
-        of_writable=True,
+        lambda scores, supported_classes: f1_fraction(scores.disfluency.only(supported_classes).together),
+        over_supported_classes=True,
     ),
     Metric(
         "timed_f1",
@@ -118,8 +118,8 @@ METRICS = (
         "The same, but a disfluency counts as found when the system has one of its class that begins at the same time "
         "(within half a second, unless said otherwise), whatever words are around it. Needs times in both transcripts.",
         False,
-        lambda scores, writable: f1_fraction(scores.timed.only(writable).together),
-        of_writable=True,
+        lambda scores, supported_classes: f1_fraction(scores.timed.only(supported_classes).together),
+        over_supported_classes=True,
     ),
     Metric(
         "boundary_f1",

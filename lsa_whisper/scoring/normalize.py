@@ -1,11 +1,11 @@
-"""Spoken words -> the words that are compared.
+"""Normalization: from spoken words to the words that are compared.
 
 Conventions (in this order):
 
 - Unicode NFKC, case folded; every apostrophe is ``'``; apostrophes at the edge of a word go (``'cause`` = ``cause``).
 - A hyphen at the END of a word is kept: it marks a cut-off word, so ``fr-`` is not ``fr``. Dashes are not hyphens.
 - A hyphen inside a word separates words (``ice-cream`` = ``ice cream``); parts that begin the last part are sounds
-  said before it (``b-b-ball`` = ``b- b- ball``).
+  repeated before it (``b-b-ball`` = ``b- b- ball``).
 - Everything that is neither a letter, a digit nor a combining mark separates words, or is dropped at their edge.
 - Fillers are folded to ``um``, ``uh`` and ``mm`` (or left ``raw``). ``mhm`` and ``uhhuh`` (yes) are words, no fillers.
 
@@ -44,14 +44,14 @@ def normalize(words: Iterable[str], *, fillers: Fillers = "folded") -> list[str]
     >>> normalize(["Hmm", "uhm"], fillers="raw")
     ['hmm', 'uhm']
     """
-    return [part for word in words for part in parts(word, fillers)]
+    return [part for word in words for part in normalize_word(word, fillers)]
 
 
 @lru_cache(maxsize=1 << 16)
-def parts(word: str, fillers: Fillers = "folded") -> tuple[str, ...]:
+def normalize_word(word: str, fillers: Fillers = "folded") -> tuple[str, ...]:
     """Return the comparable words one written ``word`` stands for.
 
-    >>> parts("uh-huh"), parts("..."), parts("ERM")
+    >>> normalize_word("uh-huh"), normalize_word("..."), normalize_word("ERM")
     (('uhhuh',), (), ('um',))
     """
     text = unicodedata.normalize("NFKC", word.translate(_APOSTROPHES)).casefold()

@@ -55,7 +55,7 @@ _REACH = 2
 
 
 @dataclass(frozen=True)
-class Mode:
+class PublishedMode:
     """One foreign way to score: ``errors`` counts one file."""
 
     name: str
@@ -66,7 +66,7 @@ class Mode:
     """What a reader must not conclude from the figure."""
 
 
-def check(names: Collection[str]) -> None:
+def check_modes(names: Collection[str]) -> None:
     """Raise when a mode is unknown, or what it needs is missing.
 
     Raises:
@@ -230,7 +230,7 @@ _CONFORMED = (
 MODES = {
     mode.name: mode
     for mode in (
-        Mode(
+        PublishedMode(
             "batchalign2",
             "As Batchalign 2 (benchmark)",
             "Every spoken word of a file in one row; um, uhm, em, mhm, uhhm, eh, uh and hm are one word; words that "
@@ -239,7 +239,7 @@ MODES = {
             batchalign2_errors,
             "which filler was said",
         ),
-        Mode(
+        PublishedMode(
             "batchalign-compare",
             "As Batchalign 0.10 (compare)",
             "Fillers are left out. Each reference utterance is given to the utterance of the transcript that shares "
@@ -249,7 +249,7 @@ MODES = {
             batchalign_compare_errors,
             "fillers, and utterances that were missed altogether",
         ),
-        Mode(
+        PublishedMode(
             "whisper",
             "As Whisper's papers (English normalizer)",
             "All spoken words of a file, xxx, yyy and www left out, through Whisper's English normalizer: it deletes "

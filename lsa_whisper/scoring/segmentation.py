@@ -1,7 +1,7 @@
-"""Places between words: do a reference's utterance ends (and pauses) fall where the hypothesis has them?
+"""Utterance boundaries: whether the hypothesis has them (and pauses) between the same words as the reference.
 
-Convention: a gap of the reference agrees with a gap of the hypothesis when no aligned word lies between them. The ends
-of a file are no boundaries (they are always right), and each gap agrees with one other at most.
+Convention: a gap of the reference matches a gap of the hypothesis if no aligned word lies between them. The ends of a
+file do not count (they always match), and each gap matches at most one other.
 """
 
 from __future__ import annotations
@@ -10,18 +10,18 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lsa_whisper.scoring.align import NOTHING, Alignment
+from lsa_whisper.scoring.align import UNALIGNED, Alignment
 from lsa_whisper.scoring.counts import Detections
 from lsa_whisper.scoring.words import FileWords
 
 
 def boundaries(reference: FileWords, hypothesis: FileWords, alignment: Alignment) -> Detections:
-    """Return how many utterance boundaries were found, made up and missed."""
+    """Return the detections of utterance boundaries."""
     return compare_gaps(_boundaries(reference), _boundaries(hypothesis), alignment)
 
 
 def compare_gaps(reference: Sequence[int], hypothesis: Sequence[int], alignment: Alignment) -> Detections:
-    """Return how many gaps agree; gap ``n`` is the place before word ``n``. Both lists ascend.
+    """Return the detections of gaps; gap ``n`` is the position before word ``n``. Both lists ascend.
 
     >>> from lsa_whisper.scoring.align import align
     >>> aligned = align(["a", "b", "c", "d"], ["a", "x", "c"])
@@ -33,7 +33,7 @@ def compare_gaps(reference: Sequence[int], hypothesis: Sequence[int], alignment:
 
 
 def _matched(reference: Sequence[int], hypothesis: Sequence[int], alignment: Alignment) -> int:
-    """Return the size of the largest one-to-one matching; the ranges ascend, so taking the first fit is best."""
+    """Return the size of the largest one-to-one matching; the ranges ascend, so taking the first fit is optimal."""
     hits = used = 0
     lows, highs = _ranges(alignment)
     for gap in reference:
@@ -48,8 +48,8 @@ def _matched(reference: Sequence[int], hypothesis: Sequence[int], alignment: Ali
 def _ranges(alignment: Alignment) -> tuple[list[int], list[int]]:
     """Return, per reference gap, the first and last hypothesis gap with no aligned word between."""
     aligned = alignment.to_hypothesis
-    before = np.concatenate(([0], np.where(aligned == NOTHING, 0, aligned + 1)))
-    after = np.concatenate((np.where(aligned == NOTHING, len(alignment.to_reference), aligned), [NOTHING]))
+    before = np.concatenate(([0], np.where(aligned == UNALIGNED, 0, aligned + 1)))
+    after = np.concatenate((np.where(aligned == UNALIGNED, len(alignment.to_reference), aligned), [UNALIGNED]))
     after[-1] = len(alignment.to_reference)
     return list(np.maximum.accumulate(before)), list(np.minimum.accumulate(after[::-1])[::-1])
 

@@ -1,12 +1,12 @@
-"""Who said what: cpWER and tcpWER, by meeteval (the ``speakers`` extra).
+"""Speaker-attributed word error rates: cpWER and tcpWER, by meeteval (the ``speakers`` extra).
 
 Conventions:
 
 - Words are those of the verbatim word error rate; ``xxx`` is left out on both sides, for meeteval knows no wildcards.
-- cpWER (concatenated minimum permutation): each speaker's words in one row, hypothesis speakers given to reference
-  speakers in the way that makes fewest errors. What they are called does not matter.
-- tcpWER: the same, but words may only be paired within :data:`COLLAR_S` of each other. Times of words are meeteval's
-  estimate from the utterance's. Files with an utterance without times have none.
+- cpWER (concatenated minimum permutation): the words of each speaker are concatenated, and hypothesis speakers are
+  assigned to reference speakers so that the number of errors is smallest. Speaker codes do not matter.
+- tcpWER: the same, but words may only be paired within :data:`COLLAR_S` of each other. Word times are
+  meeteval's estimate from the utterance's. Files with an utterance without times have no tcpWER.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from lsa_whisper.scoring.normalize import normalize
 from lsa_whisper.scoring.words import UNINTELLIGIBLE
 
 COLLAR_S = 5.0
-"""As meeteval's documentation and the CHiME challenges use it."""
+"""The collar of meeteval's documentation and the CHiME challenges."""
 
 
 @dataclass(frozen=True, slots=True)
 class SpeakerErrors(Additive):
-    """Word errors of which those by ascribing words to the wrong speaker are part."""
+    """Word errors, including those of words attributed to the wrong speaker."""
 
     cp_errors: int = 0
     cp_words: int = 0
@@ -45,7 +45,7 @@ class SpeakerErrors(Additive):
         return ratio(self.tcp_errors, self.tcp_words)
 
 
-def check() -> None:
+def require_meeteval() -> None:
     """Raise when meeteval is missing.
 
     Raises:
@@ -57,17 +57,17 @@ def check() -> None:
 def speaker_errors(reference: Sequence[Utterance], hypothesis: Sequence[Utterance]) -> SpeakerErrors:
     """Return the errors of one file."""
     wer = _meeteval()
-    said, heard = _segments(reference), _segments(hypothesis)
-    count = sum(len(segment["words"].split()) for segment in said)
-    if not said or not heard:  # meeteval wants a word on both sides
-        errors = sum(len(segment["words"].split()) for segment in (*said, *heard))
+    expected, found = _segments(reference), _segments(hypothesis)
+    count = sum(len(segment["words"].split()) for segment in expected)
+    if not expected or not found:  # meeteval requires words on both sides
+        errors = sum(len(segment["words"].split()) for segment in (*expected, *found))
         return SpeakerErrors(errors, count, errors, count)
-    cp = wer.cp_word_error_rate(_streams(said), _streams(heard), reference_sort=False, hypothesis_sort=False)
-    if any(segment["start_time"] is None for segment in (*said, *heard)):
+    cp = wer.cp_word_error_rate(_streams(expected), _streams(found), reference_sort=False, hypothesis_sort=False)
+    if any(segment["start_time"] is None for segment in (*expected, *found)):
         return SpeakerErrors(cp.errors, cp.length)
     tcp = wer.time_constrained_minimum_permutation_word_error_rate(
-        said,
-        heard,
+        expected,
+        found,
         reference_pseudo_word_level_timing="character_based",
         hypothesis_pseudo_word_level_timing="character_based_points",
         collar=COLLAR_S,

@@ -15,12 +15,12 @@ from lsa_whisper.scoring.agreement import Agreement, agreement
 from lsa_whisper.scoring.bootstrap import Floats, Interval, Resamples
 from lsa_whisper.scoring.confusion import Confusion
 from lsa_whisper.scoring.counts import Detections, WordErrors, ratio
-from lsa_whisper.scoring.disfluency import SCORED, DisfluencyScores, writable
+from lsa_whisper.scoring.disfluency import SCORED, DisfluencyScores, supported_classes
 from lsa_whisper.scoring.file_scores import FileCounts, Totals
 from lsa_whisper.scoring.file_table import FileTable
-from lsa_whisper.scoring.groups import order
+from lsa_whisper.scoring.groups import band_sort_key
 from lsa_whisper.scoring.hallucination import Hallucinations
-from lsa_whisper.scoring.metrics import METRICS, Fraction, Metric, Writable, class_f1
+from lsa_whisper.scoring.metrics import METRICS, Classes, Fraction, Metric, class_f1
 from lsa_whisper.scoring.speakers import SpeakerErrors
 
 Ints = NDArray[np.int64]
@@ -28,57 +28,57 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class System:
-    """Everything scored of one system; every figure is a sum over its ``files``."""
+    """All scores of one system; every figure is a sum over its ``files``."""
 
     name: str
     files: FileTable
     total: Totals
     resamples: Resamples
     marked: bool = True
-    """False when it wrote no disfluency mark anywhere, so that its words were marked by us (see ``words``)."""
+    """False if the system writes no disfluency marks, so that they were inferred from its words (see ``words``)."""
     unused: tuple[Path, ...] = ()
-    """Its files that belong to no reference."""
+    """Its files that match no reference."""
 
     @cached_property
-    def writable(self) -> frozenset[Disfluency]:
-        """The classes it can write; the others are not scored."""
+    def supported_classes(self) -> frozenset[Disfluency]:
+        """The classes that the system supports; the others are not scored."""
         written = frozenset(self.total.written)
-        # Without marks of its own, the repetitions in its files are ours, and no sign that it knows retracings.
-        return writable(written if self.marked else written & {Disfluency.PAUSE})
+        # Repetitions inferred from the words of an unmarked system do not show that it marks retraces.
+        return supported_classes(written if self.marked else written & {Disfluency.PAUSE})
 
     @cached_property
     def disfluency(self) -> DisfluencyScores:
         """Detections by class: ``system.disfluency[Disfluency.FRAGMENT].recall``."""
-        return self.total.disfluency.only(self.writable)
+        return self.total.disfluency.only(self.supported_classes)
 
     @cached_property
     def timed(self) -> DisfluencyScores:
         """Detections by class and time, whatever the words."""
-        return self.total.timed.only(self.writable)
+        return self.total.timed.only(self.supported_classes)
 
     @property
     def confusion(self) -> Confusion:
-        """What it has where the reference has a disfluency, and the other way round."""
+        """The disfluency confusion matrix."""
         return self.total.confusion
 
     @property
     def hallucinations(self) -> Hallucinations:
-        """What it made up where nobody spoke, in runs, and in loops."""
+        """Words inserted in silence, in runs and in loops."""
         return self.total.hallucinations
 
     @property
     def speakers(self) -> SpeakerErrors:
-        """Errors that count who said what; all zero unless asked for."""
+        """Speaker-attributed word errors; all zero unless requested."""
         return self.total.speakers
 
     def published_errors(self, mode: str) -> WordErrors:
-        """Return the word errors by the rules of a foreign ``mode``."""
+        """Return the word errors by the rules of another tool."""
         return self.total.published[mode]
 
     def word_errors_by(self, group: str) -> dict[str, WordErrors]:
         """Return verbatim errors by ``role``, ``age`` or ``length`` of the utterance, in that order."""
         total = self.total.groups[group]
-        return {label: total[label] for label in sorted(total, key=order)}
+        return {label: total[label] for label in sorted(total, key=band_sort_key)}
 
     @property
     def word_errors_verbatim(self) -> WordErrors:
@@ -92,12 +92,12 @@ class System:
 
     @property
     def word_errors_fluent(self) -> WordErrors:
-        """The words that were meant; the hypothesis' disfluencies removed."""
+        """Words without disfluencies, on both sides."""
         return self.total.fluent
 
     @property
     def word_errors_fluent_raw(self) -> WordErrors:
-        """The words that were meant; the hypothesis as it is."""
+        """Reference words without disfluencies; the hypothesis as it is."""
         return self.total.fluent_raw
 
     @property
@@ -107,7 +107,7 @@ class System:
 
     @property
     def character_errors_fluent(self) -> WordErrors:
-        """The words that were meant, counted in characters; the hypothesis' disfluencies removed."""
+        """Words without disfluencies on both sides, counted in characters."""
         return self.total.fluent_characters
 
     @property
@@ -117,17 +117,17 @@ class System:
 
     @property
     def boundaries(self) -> Detections:
-        """Utterance ends found, made up and missed."""
+        """Detections of utterance boundaries."""
         return self.total.boundaries
 
     @cached_property
     def missing(self) -> list[str]:
-        """The references it has no file for; all their words count as deleted."""
+        """The references without a hypothesis; all their words count as deleted."""
         return [key for key, missing in zip(self.files.keys, self.files.missing, strict=True) if missing]
 
     @property
     def dropped(self) -> int:
-        """How many ``xxx``, ``yyy`` and ``www`` of the hypotheses were left out."""
+        """The number of ``xxx``, ``yyy`` and ``www`` of the hypotheses that were left out."""
         return self.total.dropped
 
     def value(self, metric: Metric) -> float | None:
@@ -136,35 +136,35 @@ class System:
         return ratio(int(above.sum()), int(below.sum()))
 
     def interval(self, metric: Metric) -> Interval | None:
-        """Return where the rate lies (95 %, files resampled); ``None`` with fewer than two files."""
+        """Return the 95 % confidence interval of the rate over files; ``None`` with fewer than two files."""
         return self.resamples.interval(self._rates[metric.key])
 
     def class_interval(self, kind: Disfluency) -> Interval | None:
         """Return the interval of one class' F1."""
         return self.resamples.interval(self._rates[kind])
 
-    def less(self, other: System, metric: Metric) -> Interval | None:
-        """Return where this system's rate less that of ``other``, on the same files, lies."""
+    def difference_interval(self, other: System, metric: Metric) -> Interval | None:
+        """Return the interval of this system's rate minus that of ``other``, on the same files."""
         return self.resamples.interval(self._rates[metric.key] - other._rates[metric.key])
 
     @cached_property
     def _rates(self) -> dict[str, Floats]:
-        """The rate of every metric, and F1 of every class, in each resample; all at once, for drawing takes time."""
+        """The rate of every metric and F1 of every class in each resample; computed together, as drawing is slow."""
         fractions = {metric.key: metric.fraction for metric in METRICS} | {kind: class_f1(kind) for kind in SCORED}
         above, below = (np.empty((len(self.files), len(fractions))) for _ in range(2))
         for column, fraction in enumerate(fractions.values()):
             above[:, column], below[:, column] = self._counts(fraction)
         return dict(zip(fractions, self.resamples.ratios(above, below).T, strict=True))
 
-    def _counts(self, fraction: Callable[[FileCounts, Writable], Fraction]) -> tuple[Ints, Ints]:
+    def _counts(self, fraction: Callable[[FileCounts, Classes], Fraction]) -> tuple[Ints, Ints]:
         """Return a metric's numerators and denominators, one of each per file."""
-        above, below = fraction(self.files.columns, self.writable)
+        above, below = fraction(self.files.columns, self.supported_classes)
         everywhere = np.zeros(len(self.files), dtype=np.int64)  # for counts that are 0 whatever the file
         return everywhere + above, everywhere + below
 
     def rate_agreement(self, kind: Disfluency) -> Agreement:
-        """Return how events per 100 meant words agree, file by file; nothing where the class cannot be written."""
-        if kind not in self.writable:
+        """Return the agreement of events per 100 fluent words over files; empty if the class is not supported."""
+        if kind not in self.supported_classes:
             return Agreement(0)
         found, words = self.files.columns.disfluency[kind], self.files.columns.fluent_words
         pairs = zip((found.reference_events, found.hypothesis_events), words, strict=True)
@@ -172,11 +172,11 @@ class System:
 
     @property
     def sample_keys(self) -> list[str]:
-        """The speakers (and everyone) that both sides have language samples of."""
+        """The speakers (and everyone) with language samples on both sides."""
         return self.files.speakers
 
     def language_agreement(self, measure: str, key: str) -> Agreement:
-        """Return how one of :data:`~lsa_whisper.evaluate.glossary.MEASURES` agrees, file by file."""
+        """Return the agreement of one measure of a :class:`~.language_sample.LanguageSample` over files."""
         return agreement(self.files.measured(measure, key))
 
 

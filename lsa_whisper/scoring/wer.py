@@ -3,11 +3,11 @@
 Conventions:
 
 - *Verbatim* compares every spoken word, fillers folded to ``um``, ``uh``, ``mm`` (or as spelled).
-- *Fluent* compares the words that were meant: the hypothesis with its disfluencies removed by us, and, beside it, the
-  raw hypothesis, as if all its words had been meant.
+- *Fluent* compares the words without disfluencies. The hypothesis is compared twice: with its disfluencies removed,
+  and as it is (*raw*).
 - Unintelligible reference words (``xxx``) and the hypothesis words in their place are excluded, and counted.
-- An inserted word belongs to the speaker and utterance of a reference word beside it: the one that shares its
-  hypothesis utterance, the earlier one if both or neither do.
+- An inserted word belongs to the speaker and utterance of an adjacent reference word: the one in the same hypothesis
+  utterance, or the earlier one if both or neither are.
 """
 
 from __future__ import annotations
@@ -18,31 +18,31 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lsa_whisper.scoring.align import NOTHING, Alignment, Apart, align, plain_errors
+from lsa_whisper.scoring.align import UNALIGNED, Alignment, DisjointUtterances, align, plain_errors
 from lsa_whisper.scoring.counts import ByLabel, WordErrors
 from lsa_whisper.scoring.words import FileWords
 
 
 def align_verbatim(reference: FileWords, hypothesis: FileWords, *, raw_fillers: bool = False) -> Alignment:
-    """Return the alignment of all spoken words, disfluent words giving way first."""
+    """Return the alignment of all spoken words, disfluent words left unaligned first among equal costs."""
     return align(
         reference.raw_words if raw_fillers else reference.words,
         hypothesis.raw_words if raw_fillers else hypothesis.words,
         disfluent_reference=reference.disfluent,
         disfluent_hypothesis=hypothesis.disfluent,
         wildcard=reference.unintelligible,
-        apart=_apart(reference, hypothesis),
+        disjoint=_disjoint(reference, hypothesis),
     )
 
 
-def _apart(reference: FileWords, hypothesis: FileWords) -> Apart | None:
-    """Return which utterances share no moment; ``None`` where either side has no times."""
-    said, heard = _times(reference), _times(hypothesis)
-    if np.isnan(said).all() or np.isnan(heard).all():
+def _disjoint(reference: FileWords, hypothesis: FileWords) -> DisjointUtterances | None:
+    """Return which utterances do not overlap in time; ``None`` if either transcript has no times."""
+    expected, found = _times(reference), _times(hypothesis)
+    if np.isnan(expected).all() or np.isnan(found).all():
         return None
-    starts, ends = said[:, None, 0], said[:, None, 1]
-    matrix = (starts >= heard[None, :, 1]) | (heard[None, :, 0] >= ends)  # never true of nan
-    return Apart(matrix, reference.utterance_of, hypothesis.utterance_of)
+    starts, ends = expected[:, None, 0], expected[:, None, 1]
+    matrix = (starts >= found[None, :, 1]) | (found[None, :, 0] >= ends)  # never true of nan
+    return DisjointUtterances(matrix, reference.utterance_of, hypothesis.utterance_of)
 
 
 def _times(words: FileWords) -> NDArray[np.float64]:
@@ -54,10 +54,10 @@ def _times(words: FileWords) -> NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class FluentErrors:
-    """Errors against the words that were meant."""
+    """Errors against the reference without disfluencies."""
 
     cleaned: WordErrors
-    """The hypothesis after our removal of its disfluencies."""
+    """The hypothesis without its disfluencies."""
     raw: WordErrors
     """The hypothesis as it is."""
 
@@ -81,13 +81,13 @@ def character_errors(reference: FileWords, hypothesis: FileWords, alignment: Ali
 
 def _characters(alignment: Alignment, reference: Sequence[str], hypothesis: Sequence[str]) -> WordErrors:
     kept = alignment.pairs[~alignment.excluded]
-    said = " ".join(reference[r] for r in kept[:, 0] if r != NOTHING)
-    heard = " ".join(hypothesis[h] for h in kept[:, 1] if h != NOTHING)
-    return plain_errors(said, heard)
+    expected = " ".join(reference[r] for r in kept[:, 0] if r != UNALIGNED)
+    found = " ".join(hypothesis[h] for h in kept[:, 1] if h != UNALIGNED)
+    return plain_errors(expected, found)
 
 
 def fluent_characters(reference: FileWords, hypothesis: FileWords) -> WordErrors:
-    """Return the errors of the cleaned hypothesis against the words that were meant, counted in characters.
+    """Return the errors of the hypothesis without its disfluencies against the fluent reference, counted in characters.
 
     Where the reference has unintelligible words, they and the words in their place are left out first.
     """
@@ -100,9 +100,9 @@ def fluent_characters(reference: FileWords, hypothesis: FileWords) -> WordErrors
 def utterance_of_columns(alignment: Alignment, reference: FileWords, hypothesis: FileWords) -> NDArray[np.int64]:
     """Return, per column of ``alignment``, the reference utterance it belongs to; -1 when there is none."""
     columns = len(alignment.pairs)
-    in_reference = alignment.pairs[:, 0] != NOTHING
+    in_reference = alignment.pairs[:, 0] != UNALIGNED
     if not in_reference.any():
-        return np.full(columns, NOTHING, dtype=np.int64)
+        return np.full(columns, UNALIGNED, dtype=np.int64)
     own = np.flatnonzero(in_reference)
     place = np.searchsorted(own, np.arange(columns), side="right")
     before, after = own[np.maximum(place - 1, 0)], own[np.minimum(place, len(own) - 1)]
@@ -113,11 +113,11 @@ def utterance_of_columns(alignment: Alignment, reference: FileWords, hypothesis:
 
 def _shares_utterance(alignment: Alignment, hypothesis: FileWords, other: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Return, per column, whether its hypothesis word and that of column ``other`` are of one utterance."""
-    heard = alignment.pairs[:, 1]
+    words = alignment.pairs[:, 1]
     if not len(hypothesis.words):
-        return np.zeros(len(heard), dtype=np.bool_)
-    utterance = np.where(heard == NOTHING, NOTHING, hypothesis.utterance_of[heard])
-    shared: NDArray[np.bool_] = (utterance != NOTHING) & (utterance == utterance[other])
+        return np.zeros(len(words), dtype=np.bool_)
+    utterance = np.where(words == UNALIGNED, UNALIGNED, hypothesis.utterance_of[words])
+    shared: NDArray[np.bool_] = (utterance != UNALIGNED) & (utterance == utterance[other])
     return shared
 
 
@@ -126,5 +126,5 @@ def errors_by_speaker(alignment: Alignment, reference: FileWords, utterances: ND
     codes = np.array([utterance.speaker for utterance in reference.utterances])
     if not len(codes):
         return ByLabel()
-    speaker = np.where(utterances == NOTHING, "", codes[utterances])
+    speaker = np.where(utterances == UNALIGNED, "", codes[utterances])
     return ByLabel((code, alignment.errors_where(speaker == code)) for code in dict.fromkeys(codes.tolist()))

@@ -1,7 +1,7 @@
-"""A transcript as it is scored: its comparable words in order, and where in them its events stand.
+"""A transcript as it is scored: its normalized words in order, and the positions of its disfluencies.
 
-Positions in a :class:`FileWords` count comparable words through the whole file, so that two transcripts can be aligned
-whole, however each of them cut its utterances.
+Positions in a :class:`FileWords` count normalized words through the whole file, so that two transcripts can be aligned
+as a whole, however each is divided into utterances.
 """
 
 from __future__ import annotations
@@ -17,11 +17,10 @@ from numpy.typing import NDArray
 from lsa_whisper import chat
 from lsa_whisper.chat import Disfluency, Event, Utterance
 from lsa_whisper.labels import Labels, decode
-from lsa_whisper.scoring.normalize import parts
-from lsa_whisper.scoring.times import word_times
+from lsa_whisper.scoring.normalize import normalize_word
 
 UNINTELLIGIBLE = frozenset({"xxx", "yyy", "www"})
-"""Marks for speech that was not, or could not be, written down."""
+"""CHAT's marks for unintelligible, phonologically coded and untranscribed speech."""
 
 NON_WORDS = frozenset({Disfluency.FILLED_PAUSE, Disfluency.FRAGMENT, Disfluency.NONWORD})
 RETRACES = frozenset(
@@ -39,8 +38,8 @@ RETRACES = frozenset(
 class FileWords:
     """The words and events of one transcript.
 
-    ``words``, ``raw_words`` (fillers as spelled) and ``surface`` (as written) have one entry per comparable spoken
-    word; ``fluent`` has the words the speaker meant. ``utterance_of`` gives the utterance of each spoken word.
+    ``words``, ``raw_words`` (fillers as spelled) and ``surface`` (as written) have one entry per normalized spoken
+    word; ``fluent`` has the words without disfluencies. ``utterance_of`` gives the utterance of each spoken word.
     ``events`` are CHAT's, with positions in ``words``.
     """
 
@@ -52,28 +51,23 @@ class FileWords:
     fluent: tuple[str, ...]
     events: tuple[Event, ...]
     spoken_of: NDArray[np.int64]
-    """Per word, which of its utterance's spoken words it is (part of), counted from 0."""
+    """Per word, the index within its utterance of the spoken word it comes from."""
     dropped: int = 0
-    """Unintelligible marks that were left out (a hypothesis earns nothing by writing ``xxx``)."""
+    """The number of ``xxx``, ``yyy`` and ``www`` that were left out (a hypothesis gains nothing by writing them)."""
 
     @cached_property
     def unintelligible(self) -> NDArray[np.bool_]:
-        """Per word, whether it only marks speech that could not be written down."""
+        """Per word, whether it stands for unintelligible speech."""
         return _is_unintelligible(self.words)
 
     @cached_property
-    def times(self) -> NDArray[np.float64]:
-        """When each word begins and ends, shape (words, 2), in milliseconds; nan where nothing says so."""
-        return word_times(self.utterances, self.utterance_of, self.spoken_of)
-
-    @cached_property
     def fluent_unintelligible(self) -> NDArray[np.bool_]:
-        """Per fluent word, whether it only marks speech that could not be written down."""
+        """Per fluent word, whether it stands for unintelligible speech."""
         return _is_unintelligible(self.fluent)
 
     @cached_property
     def disfluent(self) -> NDArray[np.bool_]:
-        """Per word, whether the speaker did not mean it: a filler, a sound, or something taken back."""
+        """Per word, whether it is disfluent: a filled pause, a fragment, a nonword, or part of a retrace."""
         flags = np.zeros(len(self.words), dtype=np.bool_)
         for event in self.events:
             if event.kind in NON_WORDS or event.kind in RETRACES:
@@ -89,7 +83,7 @@ def file_words(utterances: Sequence[Utterance], *, keep_unintelligible: bool = T
 
     Args:
         utterances: in the order of the file.
-        keep_unintelligible: keep ``xxx`` as a word (for a reference), or leave it out (for a hypothesis).
+        keep_unintelligible: keep ``xxx`` as a word (for a reference) or leave it out (for a hypothesis).
     """
     words: list[str] = []
     raw_words: list[str] = []
@@ -100,21 +94,21 @@ def file_words(utterances: Sequence[Utterance], *, keep_unintelligible: bool = T
     counts, dropped = [], 0
     for utterance in utterances:
         starts, own, before = [], utterance.events(), len(words)
-        for spoken, (pieces, raw, shown) in enumerate(_spelled(utterance.verbatim(), own)):
+        for spoken, (pieces, raw, display) in enumerate(_spelled(utterance.verbatim(), own)):
             starts.append(len(words))
             if not keep_unintelligible and not UNINTELLIGIBLE.isdisjoint(pieces):
                 kept = [piece not in UNINTELLIGIBLE for piece in pieces]  # of b-xxx the b
                 dropped += kept.count(False)
-                pieces, raw, shown = (list(compress(each, kept)) for each in (pieces, raw, shown))
+                pieces, raw, display = (list(compress(each, kept)) for each in (pieces, raw, display))
             words += pieces
             raw_words += raw
-            surface += shown
+            surface += display
             spoken_of += [spoken] * len(pieces)
         starts.append(len(words))
         counts.append(len(words) - before)
         events += [_moved(event, starts) for event in own]
-        meant = [part for word in utterance.fluent() for part in parts(word)]
-        fluent += meant if keep_unintelligible else [word for word in meant if word not in UNINTELLIGIBLE]
+        own_fluent = [part for word in utterance.fluent() for part in normalize_word(word)]
+        fluent += own_fluent if keep_unintelligible else [word for word in own_fluent if word not in UNINTELLIGIBLE]
     return FileWords(
         utterances=tuple(utterances),
         words=tuple(words),
@@ -131,12 +125,12 @@ def file_words(utterances: Sequence[Utterance], *, keep_unintelligible: bool = T
 def _spelled(
     verbatim: Sequence[str], events: Sequence[Event]
 ) -> Iterator[tuple[Sequence[str], Sequence[str], Sequence[str]]]:
-    """Yield, per spoken word, its comparable words, the same with fillers as spelled, and how to show them."""
+    """Yield, per spoken word, its normalized words, the same with fillers as spelled, and the text to display."""
     stuttered = {e.start for e in events if e.kind is Disfluency.PART_WORD_REPETITION and e.end - e.start == 1}
     for position, word in enumerate(verbatim):
         # A sound repeated INSIDE a word (ra-b-bbit) leaves it one word; elsewhere a hyphen separates two.
         written = word.replace("-", "") if position in stuttered and not word.endswith("-") else word
-        pieces, raw = parts(written), parts(written, "raw")
+        pieces, raw = normalize_word(written), normalize_word(written, "raw")
         yield pieces, raw, (word,) if len(pieces) == 1 else raw
 
 
@@ -145,7 +139,7 @@ def _is_unintelligible(words: Sequence[str]) -> NDArray[np.bool_]:
 
 
 def _moved(event: Event, starts: Sequence[int]) -> Event:
-    """Return ``event`` with positions in the file's comparable words instead of the utterance's spoken words."""
+    """Return ``event`` with positions in the file's normalized words instead of the utterance's spoken words."""
     repair = (
         (None, None)
         if event.repair_start is None or event.repair_end is None
@@ -157,21 +151,21 @@ def _moved(event: Event, starts: Sequence[int]) -> Event:
 
 
 def has_marks(utterances: Sequence[Utterance]) -> bool:
-    """Return whether any disfluency mark is written, so that the marks (not the bare words) are to be judged."""
+    """Return whether the transcript has any disfluency mark other than pauses."""
     return any(event.kind is not Disfluency.PAUSE for utterance in utterances for event in utterance.events())
 
 
 def mark_from_words(utterance: Utterance) -> Utterance:
-    """Return ``utterance`` with the marks its words alone give away: fillers, exact repeats, cut-off words.
+    """Return ``utterance`` with disfluency marks inferred from its words: fillers, exact repeats, cut-off words.
 
-    This is for transcripts of systems that know no marks. An utterance without any such word, or one that would come
-    out with other words, is returned as it was.
+    This is for transcripts of systems that write no marks. An utterance without such words, or one whose words the
+    marks would change, is returned unchanged.
 
     >>> mark_from_words(chat.utterance("PAR", "um the the dog fr- frog .")).text
     '&-um the [/] the dog &+fr frog .'
     """
     joined = " ".join((*utterance.verbatim(), utterance.terminator or "."))
-    for text in (utterance.text, joined):  # the text knows cut-off words, but may hold more than words
+    for text in (utterance.text, joined):  # the text has cut-off words, but may have more than words
         decoded = decode(text, Labels("verbatim"), speaker=utterance.speaker).utterances
         if len(decoded) == 1 and _bare(decoded[0].verbatim()) == _bare(utterance.verbatim()):
             marked = chat.utterance(utterance.speaker, decoded[0].text, utterance.span)

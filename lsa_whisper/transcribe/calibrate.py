@@ -9,7 +9,7 @@ from pathlib import Path
 from lsa_whisper.chat import Transcript
 from lsa_whisper.corpus import discover
 from lsa_whisper.errors import CorpusError
-from lsa_whisper.scoring.align import NOTHING
+from lsa_whisper.scoring.align import UNALIGNED
 from lsa_whisper.scoring.wer import align_verbatim
 from lsa_whisper.scoring.words import file_words
 from lsa_whisper.transcribe.assembly.assemble import ScoredTranscript
@@ -93,7 +93,7 @@ def scored_words(reference: Transcript, written: ScoredTranscript) -> list[tuple
     alignment = align_verbatim(said, heard)
     rows = []
     for (_, position), equal, excluded in zip(alignment.pairs, alignment.equal, alignment.excluded, strict=True):
-        if position == NOTHING or excluded:
+        if position == UNALIGNED or excluded:
             continue
         score = written.scores[int(heard.utterance_of[position])][int(heard.spoken_of[position])]
         if score is not None:

@@ -2,9 +2,9 @@ import pytest
 
 from lsa_whisper import chat
 from lsa_whisper.chat import Disfluency, Participant
-from lsa_whisper.scoring.confusion import NOTHING_THERE, PLAIN
-from lsa_whisper.scoring.groups import Side
-from lsa_whisper.scoring.score import score
+from lsa_whisper.scoring.confusion import NO_WORDS, PLAIN_WORDS
+from lsa_whisper.scoring.groups import ParsedTranscript
+from lsa_whisper.scoring.score_file import score_file
 
 PEOPLE = {
     "CHI": Participant("CHI", "Target_Child", age="4;06.12"),
@@ -12,27 +12,27 @@ PEOPLE = {
 }
 
 
-def side(*utterances, people=PEOPLE):
-    return Side([chat.utterance(*each.split(": ", 1)) for each in utterances], people)
+def side(*utterances, participants=PEOPLE):
+    return ParsedTranscript([chat.utterance(*each.split(": ", 1)) for each in utterances], participants)
 
 
 def matrix(reference, hypothesis):
-    return dict(score("file", side(f"CHI: {reference} ."), side(f"CHI: {hypothesis} .")).confusion)
+    return dict(score_file("file", side(f"CHI: {reference} ."), side(f"CHI: {hypothesis} .")).confusion)
 
 
 @pytest.mark.parametrize(
     ("reference", "hypothesis", "expected"),
     [
         ("&-um no", "&-uh no", {("filled_pause", "filled_pause"): 1}),
-        ("&-um no", "um no", {("filled_pause", PLAIN): 1}),
-        ("&-um no", "no", {("filled_pause", NOTHING_THERE): 1}),
-        ("no", "&-um no", {(NOTHING_THERE, "filled_pause"): 1}),
-        ("hum no", "&-um no", {(PLAIN, "filled_pause"): 1}),
+        ("&-um no", "um no", {("filled_pause", PLAIN_WORDS): 1}),
+        ("&-um no", "no", {("filled_pause", NO_WORDS): 1}),
+        ("no", "&-um no", {(NO_WORDS, "filled_pause"): 1}),
+        ("hum no", "&-um no", {(PLAIN_WORDS, "filled_pause"): 1}),
         ("&+b ball", "&-uh ball", {("fragment", "filled_pause"): 1}),
         ("<the dog> [//] the cat", "the dog [/] the cat", {("revision", "repetition"): 1}),
-        ("I [/] I [/] I go", "I [/] I go", {("repetition", "repetition"): 1, ("repetition", NOTHING_THERE): 1}),
-        ("yes (.) no", "yes no", {("pause", NOTHING_THERE): 1}),
-        ("yes no", "yes (.) no", {(NOTHING_THERE, "pause"): 1}),
+        ("I [/] I [/] I go", "I [/] I go", {("repetition", "repetition"): 1, ("repetition", NO_WORDS): 1}),
+        ("yes (.) no", "yes no", {("pause", NO_WORDS): 1}),
+        ("yes no", "yes (.) no", {(NO_WORDS, "pause"): 1}),
         ("yes no", "yes no", {}),
         ("xxx no", "&-um no", {}),
     ],
@@ -53,7 +53,7 @@ def test_confusion(reference, hypothesis, expected):
     ],
 )
 def test_detections(kind, reference, hypothesis, expected):
-    found = score("file", side(f"CHI: {reference} ."), side(f"CHI: {hypothesis} .")).disfluency[Disfluency(kind)]
+    found = score_file("file", side(f"CHI: {reference} ."), side(f"CHI: {hypothesis} .")).disfluency[Disfluency(kind)]
     assert (found.true_positives, found.false_positives, found.false_negatives) == expected
 
 
@@ -68,7 +68,9 @@ def test_rows_of_the_matrix_count_every_event_of_the_reference():
 
 def test_errors_by_role_age_and_length_add_up_to_all_errors():
     reference = side("CHI: I want it .", "MOT: do you really want that ?", "CHI: yes .", "XYZ: hello .")
-    found = score("file", reference, side("CHI: I want .", "MOT: do you want that ?", "CHI: yes yes .", "XYZ: hi ."))
+    found = score_file(
+        "file", reference, side("CHI: I want .", "MOT: do you want that ?", "CHI: yes yes .", "XYZ: hi .")
+    )
     assert {name: e.errors for name, e in found.groups["role"].items()} == {
         "Target Child": 2,
         "Mother": 1,
@@ -87,9 +89,9 @@ def test_errors_by_role_age_and_length_add_up_to_all_errors():
 def test_words_given_to_the_wrong_role_are_counted():
     reference = side("CHI: I want it .", "MOT: no you may not .")
     heard_by = {"PAR0": Participant("PAR0", "Target_Child"), "PAR1": Participant("PAR1", "Mother")}
-    right = side("PAR0: I want it .", "PAR1: no you may not .", people=heard_by)
-    assert score("file", reference, right).same_role == (7, 7)
-    half = side("PAR0: I want it no .", "PAR1: you may not .", people=heard_by)
-    assert score("file", reference, half).same_role == (6, 7)
-    one = side("PAR0: I want it .", "PAR0: no you may not .", people=heard_by)
-    assert score("file", reference, one).same_role == (0, 0), "one speaker only: nothing is claimed"
+    right = side("PAR0: I want it .", "PAR1: no you may not .", participants=heard_by)
+    assert score_file("file", reference, right).same_role == (7, 7)
+    half = side("PAR0: I want it no .", "PAR1: you may not .", participants=heard_by)
+    assert score_file("file", reference, half).same_role == (6, 7)
+    one = side("PAR0: I want it .", "PAR0: no you may not .", participants=heard_by)
+    assert score_file("file", reference, one).same_role == (0, 0), "one speaker only: nothing is claimed"

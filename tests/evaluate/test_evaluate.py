@@ -30,8 +30,8 @@ SENTENCES = [
 def write(path, texts, speaker="CHI"):
     path.parent.mkdir(parents=True, exist_ok=True)
     said = [chat.utterance(speaker, text, TimeSpan(2000 * n, 2000 * n + 1500)) for n, text in enumerate(texts)]
-    people = [Participant(speaker, "Target_Child")]
-    chat.write(chat.compose(languages=["eng"], participants=people, utterances=said), path)
+    participants = [Participant(speaker, "Target_Child")]
+    chat.write(chat.compose(languages=["eng"], participants=participants, utterances=said), path)
     return path
 
 

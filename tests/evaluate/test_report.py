@@ -13,8 +13,8 @@ from lsa_whisper import chat
 from lsa_whisper.chat import Participant
 from lsa_whisper.errors import CorpusError
 from lsa_whisper.evaluate import evaluate
-from lsa_whisper.evaluate import report as reports
 from lsa_whisper.evaluate.pairing import find_audio
+from lsa_whisper.page import files as report_files
 from lsa_whisper.timespan import TimeSpan
 
 EVIL = "</script><script>document.title='broken_in'</script><img/src=x/onerror=alert(1)>"
@@ -24,8 +24,8 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shuti
 def write(path, texts, speaker="CHI"):
     path.parent.mkdir(parents=True, exist_ok=True)
     said = [chat.utterance(speaker, text, TimeSpan(2000 * n, 2000 * n + 1500)) for n, text in enumerate(texts)]
-    people = [Participant(speaker, "Target_Child")]
-    chat.write(chat.compose(languages=["eng"], participants=people, utterances=said), path)
+    participants = [Participant(speaker, "Target_Child")]
+    chat.write(chat.compose(languages=["eng"], participants=participants, utterances=said), path)
 
 
 @pytest.fixture(scope="module")
@@ -135,7 +135,7 @@ def test_room_is_asked_for_only_where_there_is_none(report, tmp_path, monkeypatc
     def full(*_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(reports, "replace_file", full)
+    monkeypatch.setattr(report_files, "replace_file", full)
     with pytest.raises(CorpusError, match="make room, or choose another folder"):
         evaluate(report.parent / "reference", [report.parent / "first"], out=tmp_path / "out")
 

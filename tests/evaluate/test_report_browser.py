@@ -43,10 +43,10 @@ def report(tmp_path_factory):
     folder = tmp_path_factory.mktemp("report")
     for path in sorted(STORYBOOK.glob("*.cha"))[:3]:
         transcript = chat.read(path)
-        people = list(transcript.participants.values())
+        participants = list(transcript.participants.values())
         shutil.copy(path, folder / path.name)
         heard = [damaged(utterance, number) for number, utterance in enumerate(transcript.utterances)]
-        written(folder / "heard" / path.name, heard, people)
+        written(folder / "heard" / path.name, heard, participants)
     speaker = [Participant("CHI", "Target_Child")]
     for name, text in (("evil.cha", f"I say {EVIL} now ."), ("heard/evil.cha", f"I say {EVIL} .")):
         written(folder / name, [chat.utterance("CHI", text)], speaker)
@@ -181,13 +181,13 @@ def test_nothing_hangs_over_the_edge(chromium, what, width, theme, request):
 
 
 def test_five_thousand_utterances_open_in_two_seconds(chromium, tmp_path):
-    people = [Participant("CHI", "Target_Child")]
+    participants = [Participant("CHI", "Target_Child")]
     said = "the dog and the cat ran into the big house and found &-um a ball ."
     for number in range(50):
         spans = [TimeSpan(3000 * n, 3000 * n + 2500) for n in range(100)]
-        written(tmp_path / "a" / f"{number}.cha", [chat.utterance("CHI", said, span) for span in spans], people)
+        written(tmp_path / "a" / f"{number}.cha", [chat.utterance("CHI", said, span) for span in spans], participants)
         heard = [chat.utterance("CHI", said.replace("&-um ", ""), span) for span in spans]
-        written(tmp_path / "b" / f"{number}.cha", heard, people)
+        written(tmp_path / "b" / f"{number}.cha", heard, participants)
     evaluate(tmp_path / "a", [tmp_path / "b"], out=tmp_path / "out", samples=100)
     page = chromium.new_page()
     began = time.perf_counter()

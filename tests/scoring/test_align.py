@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 
 from lsa_whisper.scoring import align as room
-from lsa_whisper.scoring.align import NOTHING, Apart, align, plain_errors
+from lsa_whisper.scoring.align import UNALIGNED, DisjointUtterances, align, plain_errors
 from lsa_whisper.scoring.counts import WordErrors
 
 words = st.lists(st.sampled_from(["i", "want", "it", "um", "fr-", "the"]), max_size=14)
@@ -26,8 +26,8 @@ def test_cost_is_levenshteins_whatever_breaks_the_ties(reference, hypothesis, fi
         disfluent_hypothesis=second[: len(hypothesis)],
     )
     assert aligned.errors.errors == Levenshtein.distance(reference, hypothesis)
-    assert [r for r, _ in aligned if r != NOTHING] == list(range(len(reference)))
-    assert [h for _, h in aligned if h != NOTHING] == list(range(len(hypothesis)))
+    assert [r for r, _ in aligned if r != UNALIGNED] == list(range(len(reference)))
+    assert [h for _, h in aligned if h != UNALIGNED] == list(range(len(hypothesis)))
 
 
 @given(words.filter(bool), words)
@@ -52,7 +52,7 @@ def test_rate_is_jiwers_on_ten_thousand_pairs():
 def test_no_alignment_of_that_cost_deletes_more_disfluent_words(reference, hypothesis, disfluent):
     disfluent = disfluent[: len(reference)]
     aligned = align(reference, hypothesis, disfluent_reference=disfluent)
-    deleted = sum(disfluent[r] for r, h in aligned if h == NOTHING)
+    deleted = sum(disfluent[r] for r, h in aligned if h == UNALIGNED)
     assert (aligned.errors.errors, -deleted) == _best(reference, hypothesis, disfluent)
 
 
@@ -87,48 +87,48 @@ def test_a_table_cut_in_halves_costs_the_same(reference, hypothesis, disfluent, 
 
 def _paid(aligned, unclear):
     pairs = zip(aligned, aligned.equal, strict=True)
-    return sum(not (equal or (r != NOTHING and unclear[r])) for (r, _), equal in pairs)
+    return sum(not (equal or (r != UNALIGNED and unclear[r])) for (r, _), equal in pairs)
 
 
 def test_the_taken_back_word_is_the_one_that_is_missing():
     aligned = align(["i", "i", "want"], ["i", "want"], disfluent_reference=[True, False, False])
-    assert list(aligned) == [(0, NOTHING), (1, 0), (2, 1)]
+    assert list(aligned) == [(0, UNALIGNED), (1, 0), (2, 1)]
     aligned = align(["i", "want"], ["i", "i", "want"], disfluent_hypothesis=[True, False, False])
-    assert list(aligned) == [(NOTHING, 0), (0, 1), (1, 2)]
+    assert list(aligned) == [(UNALIGNED, 0), (0, 1), (1, 2)]
     aligned = align(["i", "want"], ["i", "i", "want"], disfluent_hypothesis=[False, True, False])
-    assert list(aligned) == [(0, 0), (NOTHING, 1), (1, 2)]
+    assert list(aligned) == [(0, 0), (UNALIGNED, 1), (1, 2)]
 
 
 def test_among_equals_words_said_at_the_same_time_are_paired():
     utterance_of = np.array([0, 1, 1])
-    apart = Apart(np.array([[True], [False]]), utterance_of, np.array([0]))
-    assert list(align(["no", "no", "dog"], ["no"], apart=apart)) == [(0, NOTHING), (1, 0), (2, NOTHING)]
-    nearer = Apart(~apart.matrix, utterance_of, np.array([0]))
-    assert list(align(["no", "no", "dog"], ["no"], apart=nearer)) == [(0, 0), (1, NOTHING), (2, NOTHING)]
+    apart = DisjointUtterances(np.array([[True], [False]]), utterance_of, np.array([0]))
+    assert list(align(["no", "no", "dog"], ["no"], disjoint=apart)) == [(0, UNALIGNED), (1, 0), (2, UNALIGNED)]
+    nearer = DisjointUtterances(~apart.matrix, utterance_of, np.array([0]))
+    assert list(align(["no", "no", "dog"], ["no"], disjoint=nearer)) == [(0, 0), (1, UNALIGNED), (2, UNALIGNED)]
 
 
 @given(words, words, flags, st.integers(1, 4), st.integers(1, 4))
 @settings(max_examples=60, deadline=None)
 def test_a_table_cut_in_halves_pairs_as_few_words_said_apart(reference, hypothesis, matrix, first, second):
     of_reference, of_hypothesis = (np.arange(len(w)) // n for w, n in ((reference, first), (hypothesis, second)))
-    apart = Apart(np.resize(matrix, (15, 15)), of_reference, of_hypothesis)
-    whole = align(reference, hypothesis, apart=apart)
+    apart = DisjointUtterances(np.resize(matrix, (15, 15)), of_reference, of_hypothesis)
+    whole = align(reference, hypothesis, disjoint=apart)
     kept, room._CELLS = room._CELLS, 4
     try:
-        cut = align(reference, hypothesis, apart=apart)
+        cut = align(reference, hypothesis, disjoint=apart)
     finally:
         room._CELLS = kept
     assert _pairs_said_apart(cut, apart) == _pairs_said_apart(whole, apart)
 
 
 def _pairs_said_apart(aligned, apart):
-    pairs = [(r, h) for r, h in aligned if NOTHING not in (r, h)]
+    pairs = [(r, h) for r, h in aligned if UNALIGNED not in (r, h)]
     return sum(bool(apart.matrix[apart.reference[r], apart.hypothesis[h]]) for r, h in pairs)
 
 
 def test_an_unintelligible_word_takes_none_that_stands_for_its_neighbour():
     aligned = align(["um", "xxx"], ["uh"], disfluent_reference=[True, False], wildcard=[False, True])
-    assert list(aligned) == [(0, 0), (1, NOTHING)] and aligned.errors.substitutions == 1
+    assert list(aligned) == [(0, 0), (1, UNALIGNED)] and aligned.errors.substitutions == 1
 
 
 def test_counts_alone_are_those_of_any_cheapest_alignment():
@@ -140,7 +140,7 @@ def test_counts_alone_are_those_of_any_cheapest_alignment():
 def test_counts_of_some_columns_are_those_of_these_columns():
     unclear = [False, True, False, False, False, False]
     aligned = align(["a", "xxx", "b", "c", "b", "d"], ["a", "q", "b", "x", "b"], wildcard=unclear)
-    assert list(aligned) == [(0, 0), (1, 1), (2, 2), (3, 3), (4, 4), (5, NOTHING)]
+    assert list(aligned) == [(0, 0), (1, 1), (2, 2), (3, 3), (4, 4), (5, UNALIGNED)]
     alone = [aligned.errors_where(np.arange(6) == column) for column in range(6)]
     assert alone[:2] == [WordErrors(hits=1), WordErrors(excluded_reference=1, excluded_hypothesis=1)]
     assert alone[3] == WordErrors(substitutions=1) and alone[5] == WordErrors(deletions=1)
@@ -149,7 +149,7 @@ def test_counts_of_some_columns_are_those_of_these_columns():
 
 def test_both_sides_know_their_counterparts():
     aligned = align(["a", "b", "c"], ["b", "c", "d"])
-    assert aligned.to_hypothesis.tolist() == [NOTHING, 0, 1] and aligned.to_reference.tolist() == [1, 2, NOTHING]
+    assert aligned.to_hypothesis.tolist() == [UNALIGNED, 0, 1] and aligned.to_reference.tolist() == [1, 2, UNALIGNED]
     assert aligned.equal.tolist() == [False, True, True, False]
 
 
@@ -166,7 +166,7 @@ def test_unintelligible_words_and_what_stands_for_them_are_excluded():
 def test_more_different_words_than_costs_are_kept_of_are_aligned_as_well():
     reference = [f"word{n}" for n in range(2500)]
     aligned = align(reference, [word for n, word in enumerate(reference) if n % 9])
-    assert [r for r, h in aligned if h == NOTHING] == list(range(0, 2500, 9)) and aligned.errors.errors == 278
+    assert [r for r, h in aligned if h == UNALIGNED] == list(range(0, 2500, 9)) and aligned.errors.errors == 278
 
 
 def test_two_thousand_words_take_well_under_a_second():

@@ -12,9 +12,9 @@ from lsa_whisper.evaluate.report_rows import ReportRows
 from lsa_whisper.scoring.counts import ByLabel, WordErrors
 from lsa_whisper.scoring.file_scores import FileCounts, Totals
 from lsa_whisper.scoring.file_table import FileTable
-from lsa_whisper.scoring.groups import Side
+from lsa_whisper.scoring.groups import ParsedTranscript
 from lsa_whisper.scoring.metrics import METRICS
-from lsa_whisper.scoring.score import score
+from lsa_whisper.scoring.score_file import score_file
 from lsa_whisper.timespan import TimeSpan
 
 PEOPLE = {"CHI": Participant("CHI", "Target_Child"), "MOT": Participant("MOT", "Mother")}
@@ -25,17 +25,17 @@ HEARD = ["um I want it .", "<the dog> [//] the cat ran a way .", "&-uh yes ."]
 def side(texts, speakers=("CHI", "MOT")):
     spans = [TimeSpan(2000 * n, 2000 * n + 1500) for n in range(len(texts))]
     spoken = [chat.utterance(speakers[n % len(speakers)], text, spans[n]) for n, text in enumerate(texts)]
-    return Side(spoken, PEOPLE)
+    return ParsedTranscript(spoken, PEOPLE)
 
 
 @pytest.fixture(scope="module")
 def scores():
     """Four files: perfect, wrong, by one speaker only, and without a hypothesis."""
     return [
-        score("perfect", side(SAID), side(SAID)),
-        score("wrong", side(SAID), side(HEARD)),
-        score("one", side(SAID), side(HEARD, speakers=("CHI",))),
-        score("missing", side(SAID), None),
+        score_file("perfect", side(SAID), side(SAID)),
+        score_file("wrong", side(SAID), side(HEARD)),
+        score_file("one", side(SAID), side(HEARD, speakers=("CHI",))),
+        score_file("missing", side(SAID), None),
     ]
 
 
@@ -106,26 +106,26 @@ def test_of_many_utterances_the_worst_are_shown_in_their_order():
     heard = ["um I want it .", "the cat .", "no .", "yes .", "yes ."]
     said = ["I want it .", "the dog ran away .", "yes .", "yes .", "no way ."]
     for number, (reference, hypothesis) in enumerate(zip(said, heard, strict=True)):
-        shown.add(number, [score("f", side([reference]), side([hypothesis])).rows])
+        shown.add(number, [score_file("f", side([reference]), side([hypothesis])).aligned])
     assert [row[0] for row in shown.rows] == [0, 1, 4] and shown.left_out == 2
     assert [row[5][0][:2] for row in shown.rows] == [[1, 3], [3, 4], [2, 2]]
 
 
 def test_utterances_without_a_word_are_not_shown_and_systems_may_lack_one():
     shown = ReportRows()
-    shown.add(0, [score("f", side(["&=laughs .", "yes ."]), side(["yes ."])).rows])
+    shown.add(0, [score_file("f", side(["&=laughs .", "yes ."]), side(["yes ."])).aligned])
     assert [row[4] for row in shown.rows] == ["yes ."]
     shown = ReportRows()
-    silent = Side((), {})
-    shown.add(0, [score("f", silent, side(["hello you ."])).rows, score("f", silent, silent).rows])
+    silent = ParsedTranscript((), {})
+    shown.add(0, [score_file("f", silent, side(["hello you ."])).aligned, score_file("f", silent, silent).aligned])
     assert shown.rows[0][5] == [[2, 0, [["", "hello", "i", -1, -1], ["", "you", "i", -1, -1]]], [0, 0, []]]
 
 
 def test_speakers_and_foreign_rules_are_in_table_and_report(tmp_path):
     for folder, texts in (("reference", SAID), ("heard", HEARD)):
         (tmp_path / folder).mkdir()
-        people = list(PEOPLE.values())
-        made = chat.compose(languages=["eng"], participants=people, utterances=side(texts).utterances)
+        participants = list(PEOPLE.values())
+        made = chat.compose(languages=["eng"], participants=participants, utterances=side(texts).utterances)
         chat.write(made, tmp_path / folder / "a.cha")
     pytest.importorskip("meeteval")
     found = evaluate(

@@ -9,9 +9,9 @@ import pytest
 from lsa_whisper import chat
 from lsa_whisper.chat import Disfluency
 from lsa_whisper.evaluate import evaluate
-from lsa_whisper.scoring.groups import Side
+from lsa_whisper.scoring.groups import ParsedTranscript
 from lsa_whisper.scoring.metrics import METRICS
-from lsa_whisper.scoring.score import score
+from lsa_whisper.scoring.score_file import score_file
 
 GOLDEN = sorted(path for path in (Path(__file__).parent / "golden").iterdir() if path.is_dir())
 SHOWN = {"=": "{0}", "s": "{0}>{1}", "d": "[-{0}-]", "i": "{{+{1}+}}", "x": "({0}>{1})"}
@@ -26,7 +26,7 @@ def case(request):
 
 def side(path):
     transcript = chat.read(path)
-    return Side(transcript.utterances, transcript.participants)
+    return ParsedTranscript(transcript.utterances, transcript.participants)
 
 
 def test_there_are_enough_cases_and_each_says_how_it_was_scored():
@@ -117,11 +117,11 @@ def test_the_report_says_the_same(folder, tmp_path):
 @pytest.mark.parametrize("folder", GOLDEN, ids=lambda folder: folder.name)
 def test_alignment(folder):
     expected = json.loads((folder / "scores.json").read_text(encoding="utf-8"))
-    rows = score(folder.name, side(folder / "reference.cha"), side(folder / "hypothesis.cha")).rows
+    utterances = score_file(folder.name, side(folder / "reference.cha"), side(folder / "hypothesis.cha")).aligned
     shown = [
-        " ".join(SHOWN[cell.operation].format(cell.reference, cell.hypothesis) for cell in row.cells)
-        for row in rows
-        if row.cells
+        " ".join(SHOWN[column.operation].format(column.reference, column.hypothesis) for column in utterance.columns)
+        for utterance in utterances
+        if utterance.columns
     ]
     if "alignment" in expected:
         assert shown == expected["alignment"]

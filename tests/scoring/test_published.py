@@ -64,7 +64,7 @@ def test_whisper_hears_no_fillers():
 
 @pytest.fixture
 def folder(tmp_path):
-    people = [chat.Participant("CHI", "Target_Child"), chat.Participant("MOT", "Mother")]
+    participants = [chat.Participant("CHI", "Target_Child"), chat.Participant("MOT", "Mother")]
     said = [
         chat.utterance("CHI", "&-um the dog ran .", TimeSpan(0, 1500)),
         chat.utterance("MOT", "where did it go ?", TimeSpan(2000, 3500)),
@@ -73,7 +73,7 @@ def folder(tmp_path):
     one = [chat.utterance("CHI", u.text, u.span) for u in said]
     for name, utterances in {"reference": said, "swapped": swapped, "one": one}.items():
         (tmp_path / name).mkdir()
-        written = chat.compose(languages=["eng"], participants=people, utterances=utterances)
+        written = chat.compose(languages=["eng"], participants=participants, utterances=utterances)
         chat.write(written, tmp_path / name / "a.cha")
     return tmp_path
 

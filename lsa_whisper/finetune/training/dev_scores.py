@@ -27,10 +27,10 @@ from lsa_whisper.finetune.distributed.strategy import layers_are_sharded, root_u
 from lsa_whisper.finetune.recipe.sections import SCORES
 from lsa_whisper.labels import Labels, decode
 from lsa_whisper.manifest import TIMESTAMP
-from lsa_whisper.scoring.disfluency import SCORED, writable
-from lsa_whisper.scoring.groups import Side
+from lsa_whisper.scoring.disfluency import SCORED, supported_classes
+from lsa_whisper.scoring.groups import ParsedTranscript
 from lsa_whisper.scoring.metrics import METRICS
-from lsa_whisper.scoring.score import FileScores, Wanted, score
+from lsa_whisper.scoring.score_file import FileScores, ScoringOptions, score_file
 
 
 class Windows(torch.utils.data.Dataset):
@@ -108,7 +108,7 @@ class Scorer:
         """Read the text back by the labels of ``begun``; append ``samples`` windows each time to ``path``."""
         self.tokenizer, self.labels, self.samples, self.path = begun.tokenizer, begun.labels, samples, path
         # Which classes a transcript shows changes while a model learns; those it is scored on must not.
-        self.classes = frozenset(SCORED) if begun.labels.style == "chat" else writable(())
+        self.classes = frozenset(SCORED) if begun.labels.style == "chat" else supported_classes(())
 
     def texts(self, tokens: np.ndarray) -> list[str]:
         """Return the text of each row; time stamps, special tokens and padding are left out."""
@@ -143,8 +143,10 @@ class Scorer:
 
 
 def _scored(key: str, row: manifest.Segment, said: Labels, text: str, heard: Labels) -> FileScores:
-    sides = [Side(decode(each, style).utterances, {}) for each, style in ((_bare(row.text), said), (text, heard))]
-    return score(key, sides[0], sides[1], Wanted(rows=False))
+    sides = [
+        ParsedTranscript(decode(each, style).utterances, {}) for each, style in ((_bare(row.text), said), (text, heard))
+    ]
+    return score_file(key, sides[0], sides[1], ScoringOptions(keep_alignment=False))
 
 
 def _bare(text: str) -> str:

@@ -5,10 +5,10 @@ from hypothesis import strategies as st
 
 from lsa_whisper import chat
 from lsa_whisper.chat import Disfluency
-from lsa_whisper.scoring.groups import Side
-from lsa_whisper.scoring.hallucination import looped
-from lsa_whisper.scoring.score import Wanted, score
-from lsa_whisper.scoring.timed import agree
+from lsa_whisper.scoring.groups import ParsedTranscript
+from lsa_whisper.scoring.hallucination import find_loops
+from lsa_whisper.scoring.score_file import ScoringOptions, score_file
+from lsa_whisper.scoring.timing import match_onsets, word_times
 from lsa_whisper.scoring.words import file_words
 from lsa_whisper.timespan import TimeSpan
 
@@ -20,13 +20,15 @@ def said(text, start=None, end=None, words=None, speaker="CHI"):
 
 
 def scored(reference, hypothesis, **wanted):
-    return score("file", Side(reference, {}), Side(hypothesis, {}), Wanted(**wanted))
+    return score_file(
+        "file", ParsedTranscript(reference, {}), ParsedTranscript(hypothesis, {}), ScoringOptions(**wanted)
+    )
 
 
 def test_words_have_the_times_of_wor_or_a_share_of_the_utterance():
     exact = said("&-um go .", 0, 1000, [("um", TimeSpan(100, 300)), ("go", TimeSpan(600, 900))])
     shared = said("aaa b .", 2000, 2600)
-    times = file_words([exact, shared, said("late .")]).times
+    times = word_times(file_words([exact, shared, said("late .")]))
     assert times[:2].tolist() == [[100, 300], [600, 900]]
     assert times[2:4].tolist() == [[2000, 2400], [2400, 2600]], "letters and one space each"
     assert np.isnan(times[4]).all()
@@ -64,7 +66,7 @@ times = st.lists(st.integers(0, 60), max_size=7).map(sorted)
 @settings(max_examples=150, deadline=None)
 def test_no_pairing_by_time_has_more_pairs(reference, hypothesis, collar):
     best = _largest(tuple(reference), tuple(hypothesis), collar)
-    assert agree(reference, hypothesis, collar).true_positives == best
+    assert match_onsets(reference, hypothesis, collar).true_positives == best
 
 
 def _largest(left, right, collar):
@@ -112,4 +114,4 @@ def test_a_loop_is_one_only_where_the_reference_does_not_say_it():
     [("aaa", []), ("aaaa", [(0, 4)]), ("ababab", []), ("xabababab", [(1, 9)]), ("", []), ("abcabcabcabcd", [(0, 12)])],
 )
 def test_loops(words, expected):
-    assert looped(tuple(words)) == expected
+    assert find_loops(tuple(words)) == expected

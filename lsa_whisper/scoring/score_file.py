@@ -1,0 +1,115 @@
+"""All scores of one hypothesis file against its reference, and their alignment."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lsa_whisper.chat import Disfluency, Utterance
+from lsa_whisper.scoring import published, speakers
+from lsa_whisper.scoring.align import Alignment
+from lsa_whisper.scoring.aligned_utterances import aligned_utterances
+from lsa_whisper.scoring.confusion import confusion
+from lsa_whisper.scoring.counts import ByLabel
+from lsa_whisper.scoring.disfluency import DisfluencyScores, score_disfluencies
+from lsa_whisper.scoring.file_scores import EVERYONE, FileScores, Samples
+from lsa_whisper.scoring.groups import ParsedTranscript, errors_by_group, same_role
+from lsa_whisper.scoring.hallucination import Hallucinations, hallucinations
+from lsa_whisper.scoring.language_sample import by_speaker, count_words, sample_of
+from lsa_whisper.scoring.segmentation import boundaries
+from lsa_whisper.scoring.speakers import SpeakerErrors
+from lsa_whisper.scoring.timing import COLLAR_MS, timed_detections
+from lsa_whisper.scoring.wer import (
+    align_verbatim,
+    character_errors,
+    errors_by_speaker,
+    fluent_characters,
+    fluent_errors,
+    utterance_of_columns,
+)
+from lsa_whisper.scoring.words import FileWords, file_words
+
+
+@dataclass(frozen=True)
+class ScoringOptions:
+    """Options of scoring."""
+
+    keep_alignment: bool = True
+    """Whether to keep the aligned utterances, to show them."""
+    collar_ms: int = COLLAR_MS
+    """Largest difference between the onsets of two events that match in time."""
+    published: Sequence[str] = ()
+    """Modes of :data:`lsa_whisper.scoring.published.MODES`."""
+    speakers: bool = False
+    """Whether to compute the speaker-attributed error rates, which need meeteval."""
+
+
+def score_file(
+    key: str, reference: ParsedTranscript, hypothesis: ParsedTranscript | None, options: ScoringOptions | None = None
+) -> FileScores:
+    """Return the scores of one file.
+
+    Args:
+        key: the name of the file.
+        reference: its utterances and speakers.
+        hypothesis: those of the system, or ``None`` if it has no such file.
+        options: those of :class:`ScoringOptions`; its defaults if left out.
+    """
+    options, other = options or ScoringOptions(), hypothesis or ParsedTranscript((), {})
+    expected, found = file_words(reference.utterances), file_words(other.utterances, keep_unintelligible=False)
+    alignment = align_verbatim(expected, found)
+    utterances = utterance_of_columns(alignment, expected, found)
+    disfluency, fluent = score_disfluencies(expected, found, alignment), fluent_errors(expected, found)
+    return FileScores(
+        key=key,
+        missing=hypothesis is None,
+        verbatim=alignment.errors,
+        verbatim_raw=_raw(expected, found, alignment).errors,
+        fluent=fluent.cleaned,
+        fluent_raw=fluent.raw,
+        characters=character_errors(expected, found, alignment),
+        by_speaker=errors_by_speaker(alignment, expected, utterances),
+        disfluency=disfluency,
+        written=Counter(event.kind for event in found.events),
+        boundaries=boundaries(expected, found, alignment),
+        fluent_words=(int((~expected.fluent_unintelligible).sum()), len(found.fluent)),
+        dropped=found.dropped,
+        samples=_samples(reference.utterances, None if hypothesis is None else hypothesis.utterances),
+        fluent_characters=fluent_characters(expected, found),
+        timed=DisfluencyScores(timed_detections(expected, found, options.collar_ms)),
+        confusion=confusion(expected, found, alignment, disfluency[Disfluency.PAUSE]),
+        groups=errors_by_group(alignment, expected, reference.participants, utterances),
+        same_role=same_role(expected, found, alignment, reference.participants, other.participants),
+        hallucinations=Hallucinations() if hypothesis is None else hallucinations(expected, found, alignment),
+        published=ByLabel(
+            (m, published.MODES[m].errors(reference.utterances, other.utterances)) for m in options.published
+        ),
+        speakers=_speakers(reference, other) if options.speakers else SpeakerErrors(),
+        aligned=aligned_utterances(alignment, expected, found, utterances) if options.keep_alignment else (),
+    )
+
+
+def _raw(expected: FileWords, found: FileWords, alignment: Alignment) -> Alignment:
+    """Return the alignment with fillers as spelled: the given one, if no spelling differs."""
+    same = (expected.words, found.words) == (expected.raw_words, found.raw_words)
+    return alignment if same else align_verbatim(expected, found, raw_fillers=True)
+
+
+def _speakers(reference: ParsedTranscript, hypothesis: ParsedTranscript) -> SpeakerErrors:
+    return speakers.speaker_errors(reference.utterances, hypothesis.utterances)
+
+
+def _samples(reference: Sequence[Utterance], hypothesis: Sequence[Utterance] | None) -> Samples:
+    """Return the language samples of everyone together and of each reference speaker.
+
+    A hypothesis with other speaker codes has no samples of single speakers. A missing hypothesis has no sample at all,
+    rather than one of 0 words.
+    """
+    counted, others = count_words(reference), count_words(hypothesis or ())
+    expected, found = by_speaker(counted), by_speaker(others)
+    samples: Samples = {EVERYONE: (sample_of(counted), None if hypothesis is None else sample_of(others))}
+    if len(expected) > 1:
+        for code, own in expected.items():
+            samples[code] = sample_of(own), sample_of(found[code]) if code in found else None
+    return samples
