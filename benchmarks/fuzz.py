@@ -158,7 +158,7 @@ def reads_recipes(text: str) -> None:
     """A recipe, whole or as an override, is one or a RecipeError of one line."""
     for given_as in ({"text": text}, {"text": "{}", "set": [text]}):
         try:
-            recipe.parse(**given_as)
+            recipe.parse_recipe(**given_as)
         except RecipeError as error:
             assert "\n" not in str(error)
 

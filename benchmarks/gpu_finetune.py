@@ -31,15 +31,15 @@ from lsa_whisper import manifest
 from lsa_whisper.finetune.memory.configuration import TrainingConfiguration, configuration_of
 from lsa_whisper.finetune.memory.estimate import micro_batch_of
 from lsa_whisper.finetune.memory.plan import Hardware, TrainingJob
-from lsa_whisper.finetune.recipe import Adapter, Offload, read
+from lsa_whisper.finetune.recipe import AdapterSettings, OffloadSettings, read_recipe
 
 CONFIGURATIONS = {
     "single, fp32 master weights, bf16": TrainingConfiguration(),
     "single, 8-bit AdamW": TrainingConfiguration(optimizer="adamw-8bit"),
     "single, torchao AdamW on the CPU": TrainingConfiguration(optimizer="adamw-cpu"),
-    "zero2, optimizer on the CPU": TrainingConfiguration("zero2", Offload("cpu")),
-    "zero3, all on the CPU": TrainingConfiguration("zero3", Offload("cpu", "cpu")),
-    "LoRA r32": TrainingConfiguration(adapter=Adapter(rank=32)),
+    "zero2, optimizer on the CPU": TrainingConfiguration("zero2", OffloadSettings("cpu")),
+    "zero3, all on the CPU": TrainingConfiguration("zero3", OffloadSettings("cpu", "cpu")),
+    "LoRA r32": TrainingConfiguration(adapter=AdapterSettings(rank=32)),
 }
 PACKED, PLAIN = "packed windows, this project's trainer", "one padded utterance a row, plain loop"
 STEPS = 5
@@ -181,7 +181,7 @@ def trainer(path: Path, folder: Path, batches: list[int]) -> None:
     from lsa_whisper.finetune.training.trainer import SpeechTrainer
     from lsa_whisper.labels import Labels
 
-    recipe = read(path)
+    recipe = read_recipe(path)
     init_distributed(recipe)
     begun = start(recipe, Labels())
     (folder / "out").mkdir(exist_ok=True)

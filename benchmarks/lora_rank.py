@@ -33,7 +33,7 @@ RANKS = ("4", "8", "16", "32", "64", "full", "4 bare", "32 bare")
 RATES = {"lora": ("3e-4", "1e-3", "3e-3", "1e-2"), "full": ("1e-4", "3e-4", "8e-4", "2e-3")}
 """Whole weights want smaller steps than the matrices beside them."""
 FIGURES = ("loss", "eval_loss", "eval_wer_verbatim", "eval_disfluency_f1")
-FIGURES += ("eval_elsewhere_loss", "eval_elsewhere_wer_verbatim", "eval_elsewhere_disfluency_f1")
+FIGURES += ("eval_out_of_domain_loss", "eval_out_of_domain_wer_verbatim", "eval_out_of_domain_disfluency_f1")
 CHOSEN_BY = "eval_loss"
 """Of the development speakers, whose few words make word errors jump."""
 
@@ -56,9 +56,9 @@ class Run:
         number, _, bare = self.rank.partition(" ")
         adapter = ["adapter=null"] if self.rank == "full" else []
         adapter = adapter or [f"adapter.rank={number}", f"adapter.alpha={2 * int(number)}"]
-        adapter += ["adapter.embeddings=false"] if bare else []
+        adapter += ["adapter.token_embeddings=false"] if bare else []
         paths = [f"data.train={data / 'train.jsonl'}", f"data.dev={data / 'dev.jsonl'}", f"model.base={base}"]
-        paths += [f"evaluation.elsewhere={data / 'test.jsonl'}"]
+        paths += [f"evaluation.out_of_domain={data / 'test.jsonl'}"]
         return [*adapter, *paths, f"training.learning_rate={self.rate}", f"seed={self.seed}"]
 
 
@@ -177,7 +177,7 @@ def write_result(
     path = result.write(
         "lora_rank",
         ("torch", "transformers", "peft"),
-        f"{options.corpus}; SYNTHETIC speech; dev speakers choose the learning rate, `elsewhere` is the test speakers",
+        f"{options.corpus}; SYNTHETIC speech; dev speakers choose the learning rate, out_of_domain holds the test ones",
         base=options.base,
         load_average=[round(load, 1) for load in os.getloadavg()],
         **settings,
@@ -193,9 +193,9 @@ def draw(rows: Sequence[dict[str, Any]], chosen: Sequence[dict[str, Any]], out: 
     from matplotlib.figure import Figure
 
     shown = {
-        "eval_elsewhere_loss": "loss, nats per token (test speakers)",
-        "eval_elsewhere_wer_verbatim": "word errors, as spoken (test speakers)",
-        "eval_elsewhere_disfluency_f1": "disfluencies found, F1 (test speakers)",
+        "eval_out_of_domain_loss": "loss, nats per token (test speakers)",
+        "eval_out_of_domain_wer_verbatim": "word errors, as spoken (test speakers)",
+        "eval_out_of_domain_disfluency_f1": "disfluencies found, F1 (test speakers)",
     }
     figure = Figure(figsize=(18, 4), layout="constrained")
     first, *others = figure.subplots(1, 1 + len(shown))

@@ -36,7 +36,7 @@ CASES: dict[str, dict[str, Any]] = {
     },
     "ZeRO-3, optimizer on NVMe, bf16": {
         "strategy": "zero3",
-        "offload": {"optimizer": "nvme", "parameters": "cpu", "path": "swap"},
+        "offload": {"optimizer": "nvme", "parameters": "cpu", "nvme_path": "swap"},
         "training": {"bf16": True},
     },
     "ZeRO-3 + CPU offload fp32": {"strategy": "zero3", "offload": {"optimizer": "cpu", "parameters": "cpu"}},
@@ -102,13 +102,13 @@ def made(size: str, folder: Path) -> None:
 def measured(size: str, case: str, folder: Path) -> dict[str, Any]:
     """Run one case and return its planned and measured peak in GiB."""
     from lsa_whisper.finetune.memory import Hardware, estimate_run
-    from lsa_whisper.finetune.recipe import read
+    from lsa_whisper.finetune.recipe import read_recipe
 
     place = folder / size
     swap = place / "swap"
     swap.mkdir(exist_ok=True)
     recipe = write_recipe(CASES[case], place, swap)
-    plan = estimate_run(read(recipe), Hardware(gpus=0), label_tokens=LETTERS + 6)
+    plan = estimate_run(read_recipe(recipe), Hardware(gpus=0), label_tokens=LETTERS + 6)
     began = time.monotonic()
     peak_kib, anonymous_kib, failed = watch([sys.executable, "-m", "lsa_whisper", "finetune", str(recipe), "--force"])
     seconds = time.monotonic() - began
@@ -137,8 +137,8 @@ def write_recipe(case: dict[str, Any], place: Path, swap: Path) -> Path:
         **case,
         "training": training | case.get("training", {}),
     }
-    if case.get("offload", {}).get("path"):
-        recipe["offload"] = case["offload"] | {"path": str(swap)}
+    if case.get("offload", {}).get("nvme_path"):
+        recipe["offload"] = case["offload"] | {"nvme_path": str(swap)}
     path = place / "recipe.yaml"
     path.write_text(yaml.safe_dump(recipe))
     return path

@@ -22,14 +22,14 @@ from benchmarks import result
 from lsa_whisper import manifest
 from lsa_whisper.checkpoint import Checkpoint
 from lsa_whisper.dataset import Collator, WindowDataset
-from lsa_whisper.finetune.recipe import Scratch
+from lsa_whisper.finetune.recipe import ScratchModel
 from lsa_whisper.finetune.training import new_model as scratch
 from lsa_whisper.finetune.training.loss import ExactLoss
 from lsa_whisper.finetune.training.trim import LengthGroupedSampler, hear_any_length
 from lsa_whisper.labels import Labels
 from lsa_whisper.prepare import prepare
 
-SHAPE = Scratch(d_model=192, encoder_layers=4, decoder_layers=4, heads=3, vocabulary=1000)
+SHAPE = ScratchModel(d_model=192, encoder_layers=4, decoder_layers=4, attention_heads=3, vocab_size=1000)
 BATCH = 4
 ROUNDS = 2
 
@@ -73,7 +73,7 @@ def main() -> None:
         ("torch", "transformers"),
         f"{options.corpus}, {options.split}: {len(utterances)} utterances, {speech_s:.0f} s of SYNTHETIC speech",
         model="random weights, width 192, 4 + 4 layers, 80 mels, context 30 s; fp32, AdamW, features included",
-        settings=f"batches of {BATCH}, best of {ROUNDS} passes, data.untrimmed 0, {torch.get_num_threads()} thread(s)",
+        settings=f"batches of {BATCH}, best of {ROUNDS}, data.full_length_share 0, {torch.get_num_threads()} thread(s)",
         note=options.note,
         load_average=[round(load, 1) for load in os.getloadavg()],
         ways={
@@ -91,7 +91,7 @@ def prepared(options: argparse.Namespace, out: Path, one_utterance: bool) -> Pat
 
 def checkpoint(texts: list[str]) -> Checkpoint:
     """Return a Whisper that has learned nothing, with a vocabulary for ``texts``."""
-    tokenizer = scratch.new_tokenizer([f" {text}" for text in texts], SHAPE.vocabulary, SHAPE.context_s)
+    tokenizer = scratch.new_tokenizer([f" {text}" for text in texts], SHAPE.vocab_size, SHAPE.context_s)
     torch.manual_seed(0)
     model = scratch.new_model(SHAPE, tokenizer)
     hear_any_length(model.get_encoder())

@@ -44,15 +44,15 @@ ONE_PROCESS = {
     "zero3": ("DeepSpeedEngine", ZERO3),
     "zero3, optimizer on cpu": ("DeepSpeedEngine", (*ZERO3, "offload.optimizer=cpu")),
     "zero3, everything on cpu": ("DeepSpeedEngine", (*ZERO3, "offload.optimizer=cpu", "offload.parameters=cpu")),
-    "zero3, optimizer on nvme": ("DeepSpeedEngine", (*ZERO3, "offload.optimizer=nvme", "offload.path=swap")),
+    "zero3, optimizer on nvme": ("DeepSpeedEngine", (*ZERO3, "offload.optimizer=nvme", "offload.nvme_path=swap")),
 }
 """Each strategy's name, the class its model is wrapped in, and its recipe's settings."""
 TWO_PROCESSES = {
     "ddp": ("DistributedDataParallel", ("strategy=ddp", _TWO)),
     "zero3": ("DeepSpeedEngine", (*ZERO3, _TWO)),
     "fsdp2": ("FSDP", ("strategy=fsdp2", _TWO)),
-    "fsdp2, gradients only": ("FSDP", ("strategy=fsdp2", "fsdp.shard=gradients", _TWO)),
-    "fsdp2, read by one process": ("FSDP", ("strategy=fsdp2", "fsdp.low_ram=true", _TWO)),
+    "fsdp2, gradients only": ("FSDP", ("strategy=fsdp2", "fsdp.sharding_strategy=shard_grad_op", _TWO)),
+    "fsdp2, read by one process": ("FSDP", ("strategy=fsdp2", "fsdp.cpu_ram_efficient_loading=true", _TWO)),
     "fsdp2, everything on cpu": ("FSDP", ("strategy=fsdp2", "offload.parameters=cpu", _TWO)),
 }
 

@@ -124,7 +124,7 @@ def _long(found: Figures) -> str:
 
 
 def _rank(found: Figures) -> str:
-    key = "eval_elsewhere_wer_verbatim"
+    key = "eval_out_of_domain_wer_verbatim"
     return ", ".join(f"{each['rank']}: {each[key]['mean']:.1%}".replace("%", " %") for each in found["chosen"])
 
 

@@ -12,11 +12,11 @@ import torch
 
 from lsa_whisper import checkpoint, manifest
 from lsa_whisper.finetune.memory import SHAPES, Shape
-from lsa_whisper.finetune.recipe import Scratch
+from lsa_whisper.finetune.recipe import ScratchModel
 from lsa_whisper.finetune.training import new_model as scratch
 from lsa_whisper.labels import Labels
 
-TINIEST = Shape(64, 2, 2, mels=80, vocabulary=3000)
+TINIEST = Shape(64, 2, 2, mels=80, vocab_size=3000)
 """For trying a benchmark out in seconds."""
 
 
@@ -28,16 +28,16 @@ def shape_of(size: str) -> Shape:
 def save(size: str, folder: Path, *, dtype: str = "float32") -> Path:
     """Write a checkpoint of this size with random weights; its vocabulary is padded to Whisper's length."""
     shape = shape_of(size)
-    settings = Scratch(
+    settings = ScratchModel(
         d_model=shape.width,
         encoder_layers=shape.encoder_layers,
         decoder_layers=shape.decoder_layers,
-        heads=max(1, shape.width // 64),
-        mels=shape.mels,
-        target_positions=shape.target_positions,
-        vocabulary=300,
+        attention_heads=max(1, shape.width // 64),
+        mel_bins=shape.mels,
+        max_target_positions=shape.target_positions,
+        vocab_size=300,
     )
-    tokenizer = scratch.new_tokenizer([string.ascii_lowercase], settings.vocabulary, settings.context_s)
+    tokenizer = scratch.new_tokenizer([string.ascii_lowercase], settings.vocab_size, settings.context_s)
     torch.manual_seed(0)
     model = scratch.new_model(settings, tokenizer)
     model.resize_token_embeddings(shape.vocabulary, mean_resizing=False)

@@ -205,15 +205,15 @@ class Collator:
     The inputs are supplied because a loss of our own takes the labels away before the model could shift them.
     """
 
-    def __init__(self, pad_token_id: int, *, untrimmed: float = 0.0, seed: int = 0):
+    def __init__(self, pad_token_id: int, *, full_length_share: float = 0.0, seed: int = 0):
         """Make batches for a model that pads with ``pad_token_id``.
 
         Args:
             pad_token_id: Fills up the decoder's inputs.
-            untrimmed: Share of the batches whose features stay whole though their windows say how long they are.
+            full_length_share: Share of the batches that keep the full context although their windows are shorter.
             seed: Decides which, together with the windows in them: the same ones in any process, after any restart.
         """
-        self.pad_token_id, self.untrimmed, self.seed = pad_token_id, untrimmed, seed
+        self.pad_token_id, self.full_length_share, self.seed = pad_token_id, full_length_share, seed
 
     def __call__(self, rows: Sequence[dict[str, Any]]) -> dict[str, torch.Tensor]:
         """Return ``input_features`` (batch, mels, frames), ``decoder_input_ids`` and ``labels`` (batch, tokens)."""
@@ -233,4 +233,4 @@ class Collator:
             return None
         drawn = np.random.default_rng([self.seed, *(row["index"] for row in rows)]).random()
         longest = max(SHORTEST_FRAMES, *(row["frames"] for row in rows))
-        return None if drawn < self.untrimmed else longest + longest % 2
+        return None if drawn < self.full_length_share else longest + longest % 2

@@ -65,14 +65,18 @@ def _finetuned(
 ) -> dict[str, str]:
     """Prepare the data for ``model``'s context and train each recipe on them; return the checkpoints by name."""
     from lsa_whisper import checkpoint
-    from lsa_whisper.finetune.recipe import quoted
+    from lsa_whisper.finetune.recipe import quote_override
     from lsa_whisper.prepare import prepare
 
     context_s = checkpoint.load(model).context_s
     say(f"prepare: {corpus} in windows of up to {context_s:g} s")
     say(prepare([corpus], out / "data", context_s=context_s).table())
     say(f"finetune: {' and '.join(map(str, recipes))}, side by side")
-    overrides = [f"data.train={quoted(out / 'data' / 'train.jsonl')}", f"model.base={quoted(model)}", f"seed={seed}"]
+    overrides = [
+        f"data.train={quote_override(out / 'data' / 'train.jsonl')}",
+        f"model.base={quote_override(model)}",
+        f"seed={seed}",
+    ]
     with ThreadPoolExecutor(len(recipes)) as pool:
         runs = [
             pool.submit(_finetune, name, recipe, overrides, out / name, say)

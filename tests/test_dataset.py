@@ -101,7 +101,7 @@ def test_augmented_windows_differ_and_their_time_stamps_follow(cache, tmp_path):
     row = manifest.Segment(str(tmp_path / "a.wav"), 0.0, 2.0, "<|0.40|>yes.<|1.60|>")
     manifest.write([row], tmp_path / "t.jsonl")
     model = load("processor")
-    data = WindowDataset(tmp_path / "t.jsonl", model, cache=cache, augmentation=Augmentation(speed=0.2))
+    data = WindowDataset(tmp_path / "t.jsonl", model, cache=cache, augmentation=Augmentation(speed_perturbation=0.2))
     torch.manual_seed(0)
     first, second = data[0], data[0]
     assert not torch.equal(first["input_features"], second["input_features"])
@@ -140,10 +140,10 @@ def recordings(tmp_path_factory):
 
 def small(mels=80, context_s=4.0):
     """A checkpoint with features and tokenizer built here, and no weights."""
-    from lsa_whisper.finetune.recipe import Scratch
+    from lsa_whisper.finetune.recipe import ScratchModel
     from lsa_whisper.finetune.training import new_model as scratch
 
-    shape = Scratch(16, 1, 1, 2, mels=mels, context_s=context_s, target_positions=64)
+    shape = ScratchModel(16, 1, 1, 2, mel_bins=mels, context_s=context_s, max_target_positions=64)
     tokenizer = scratch.new_tokenizer([" yes / yes. no"], 300, context_s)
     model = scratch.new_model(shape, tokenizer)
     return Checkpoint("", model, scratch.new_feature_extractor(shape), tokenizer, Labels())
@@ -163,7 +163,7 @@ def test_features_of_either_size_are_those_of_transformers(recordings, mels):
 @pytest.mark.parametrize("trim", [False, True])
 def test_worker_processes_make_the_same_batches(recordings, trim):
     data = WindowDataset(recordings, small(), trim=trim)
-    settings = {"batch_size": 2, "collate_fn": Collator(0, untrimmed=0.5, seed=1)}
+    settings = {"batch_size": 2, "collate_fn": Collator(0, full_length_share=0.5, seed=1)}
     alone = list(torch.utils.data.DataLoader(data, **settings))
     shared = list(torch.utils.data.DataLoader(data, num_workers=2, **settings))
     assert len(alone) == len(shared) == 3
@@ -182,7 +182,7 @@ def test_a_trimmed_batch_ends_with_the_sound_of_its_longest_window(recordings):
 
 
 def test_a_trimmed_batch_is_as_long_as_the_augmented_sound(recordings):
-    data = WindowDataset(recordings, small(), trim=True, augmentation=Augmentation(speed=0.4))
+    data = WindowDataset(recordings, small(), trim=True, augmentation=Augmentation(speed_perturbation=0.4))
     torch.manual_seed(0)
     for row in [data[3] for _ in range(10)]:
         sound = (row["input_features"] > row["input_features"].min()).any(0).nonzero().max()
@@ -192,7 +192,9 @@ def test_a_trimmed_batch_is_as_long_as_the_augmented_sound(recordings):
 
 def test_the_asked_share_of_batches_stays_whole(recordings):
     row = WindowDataset(recordings, small(), trim=True)[0]
-    lengths = [Collator(0, untrimmed=0.3, seed=7)([row | {"index": n}])["input_features"].shape[-1] for n in range(200)]
+    lengths = [
+        Collator(0, full_length_share=0.3, seed=7)([row | {"index": n}])["input_features"].shape[-1] for n in range(200)
+    ]
     assert set(lengths) == {100, 400} and 40 <= lengths.count(400) <= 80
 
 

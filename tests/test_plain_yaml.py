@@ -43,7 +43,7 @@ def test_hostile_text_is_one_error_at_once(text, tmp_path):
     with pytest.raises(yaml.YAMLError):
         plain_yaml.parse(text)
     with pytest.raises(RecipeError) as said:
-        recipe.read(path)
+        recipe.read_recipe(path)
     with pytest.raises(CorpusError):
         read_card(path)
     assert time.process_time() - began < 60  # unbounded it would be hours; how fast it is, is no matter of a test
@@ -54,35 +54,35 @@ def test_a_file_that_is_not_utf8_or_has_no_end_is_an_error(tmp_path):
     path = tmp_path / "recipe.yaml"
     path.write_bytes("data: Mädchen".encode("latin-1"))
     with pytest.raises(RecipeError, match="not UTF-8"):
-        recipe.read(path)
+        recipe.read_recipe(path)
     with pytest.raises(CorpusError, match="not UTF-8"):
         read_card(path)
     path.unlink()
     path.symlink_to("/dev/zero")
     with pytest.raises(RecipeError):
-        recipe.read(path)
+        recipe.read_recipe(path)
 
 
 def test_overrides_are_read_as_carefully():
     good = "{data: {train: t.jsonl}, out: runs/a, model: {base: m}}"
     for override in ("seed=[", "seed=*a", "seed=0x_", f"training.a={'[' * 10_000}"):
         with pytest.raises(RecipeError, match="--set"):
-            recipe.parse(good, set=[override])
+            recipe.parse_recipe(good, set=[override])
     for text in ("- a", "text", "3"):
         with pytest.raises(RecipeError, match="expected a mapping"):
-            recipe.parse(text, set=["seed=3"])
+            recipe.parse_recipe(text, set=["seed=3"])
 
 
 def test_a_wrong_value_is_shown_by_its_beginning():
     with pytest.raises(RecipeError) as said:
-        recipe.parse("{data: [" + "x, " * 10_000 + "], out: runs/a, model: {base: m}}")
+        recipe.parse_recipe("{data: [" + "x, " * 10_000 + "], out: runs/a, model: {base: m}}")
     assert "expected a mapping" in str(said.value) and len(str(said.value)) < 300
 
 
 def test_an_error_is_one_line_whatever_the_keys():
     for text, override in (('{"a\\nb": 1}', "seed=1"), ("{}", "\n"), ("{}", "a\nb=1")):
         with pytest.raises(RecipeError) as said:
-            recipe.parse(text, set=[override])
+            recipe.parse_recipe(text, set=[override])
         assert "\n" not in str(said.value)
 
 

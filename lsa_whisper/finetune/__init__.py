@@ -53,8 +53,8 @@ def finetune(
         ManifestError: If the prepared data do not fit the model.
         CheckpointError: If the model to start from cannot be loaded.
     """
-    overrides = [*set, f"out={recipes.quoted(out)}"] if out is not None else list(set)
-    wanted = recipes.read(Path(recipe), set=overrides)
+    overrides = [*set, f"out={recipes.quote_override(out)}"] if out is not None else list(set)
+    wanted = recipes.read_recipe(Path(recipe), set=overrides)
     join_slurm_step()
     check_processes(wanted, processes)
     if processes > 1 and not is_launched():

@@ -95,7 +95,7 @@ def test_a_command_in_the_midst_of_a_sentence_exists_with_its_options(page):
 @pytest.mark.parametrize("block", [block for block in ALL if block.language == "yaml"], ids=str)
 def test_a_piece_of_a_recipe_has_keys_that_recipes_have(block):
     wanted = {"data": {"train": "t"}, "out": "o", "model": {"base": "b"}} | parse(block.code)
-    assert recipes.parse(repr(wanted).replace("True", "true").replace("False", "false"))
+    assert recipes.parse_recipe(repr(wanted).replace("True", "true").replace("False", "false"))
 
 
 @pytest.mark.parametrize("block", [block for block in ALL if block.language == "python"], ids=str)

@@ -30,7 +30,7 @@ pytestmark = [
 RECIPE = """
 data: {{train: {train}, cache: true}}
 out: {out}
-model: {{base: {base}, train: decoder}}
+model: {{base: {base}, freeze_encoder: true}}
 training: {{use_cpu: true, learning_rate: 7e-4, warmup_steps: 5, lr_scheduler_type: linear,
            per_device_train_batch_size: 2, max_steps: 60}}
 """

@@ -23,9 +23,9 @@ data: {{train: {data}, dev: {data}}}
 out: unnamed
 strategy: {strategy}
 model:
-  scratch: {{d_model: 16, encoder_layers: 1, decoder_layers: 1, heads: 2, mels: 20, context_s: 4,
-            target_positions: 128, vocabulary: 300}}
-evaluation: {{every: 1, windows: 2, samples: 2, metric: loss, keep_best: false}}
+  scratch: {{d_model: 16, encoder_layers: 1, decoder_layers: 1, attention_heads: 2, mel_bins: 20, context_s: 4,
+            max_target_positions: 128, vocab_size: 300}}
+evaluation: {{every_steps: 1, max_windows: 2, samples: 2, metric: loss, keep_best: false}}
 training: {{use_cpu: true, max_steps: 4, per_device_train_batch_size: {batch}, learning_rate: 1e-2, logging_steps: 1,
            save_strategy: steps, save_steps: 1, save_total_limit: 2}}
 """

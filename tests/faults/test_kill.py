@@ -100,7 +100,14 @@ def test_two_ranks(jobs, tmp_path):
 def test_the_launcher_of_two_ranks(jobs, undisturbed, tmp_path):
     """Its ranks save and end by themselves; until they have, the next call is refused, and then goes on."""
     job, work = jobs["two ranks"], tmp_path / "work"
-    long = ["--set", "training.max_steps=100000", "--set", "training.save_steps=1000", "--set", "evaluation.every=1000"]
+    long = [
+        "--set",
+        "training.max_steps=100000",
+        "--set",
+        "training.save_steps=1000",
+        "--set",
+        "evaluation.every_steps=1000",
+    ]
     environment = {"PYTHONPATH": os.pathsep.join(sys.path), "OMP_NUM_THREADS": "1"}
     words = [*job.typed(work / "out"), *long, "--processes", "2"]
     made = Call(words, tmp_path / "said", environment=environment)

@@ -11,7 +11,14 @@ import pytest
 from calls import Call, call
 
 pytestmark = pytest.mark.slow
-LONG = ("--set", "training.max_steps=100000", "--set", "training.save_steps=100000", "--set", "evaluation.every=100000")
+LONG = (
+    "--set",
+    "training.max_steps=100000",
+    "--set",
+    "training.save_steps=100000",
+    "--set",
+    "evaluation.every_steps=100000",
+)
 FAILS = """
 import os
 

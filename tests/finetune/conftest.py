@@ -39,8 +39,8 @@ def scratch_recipe():
 data: {{train: {windows}}}
 out: {out}
 model:
-  scratch: {{d_model: 16, encoder_layers: 1, decoder_layers: 1, heads: 2, mels: 20, context_s: 2,
-            target_positions: 64, vocabulary: 300}}
+  scratch: {{d_model: 16, encoder_layers: 1, decoder_layers: 1, attention_heads: 2, mel_bins: 20, context_s: 2,
+            max_target_positions: 64, vocab_size: 300}}
 {extra}
 training: {{use_cpu: true, max_steps: 4, per_device_train_batch_size: 2, learning_rate: 1e-2, logging_steps: 1,
            {training}}}

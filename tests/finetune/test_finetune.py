@@ -10,7 +10,7 @@ from transformers import TrainerState
 from lsa_whisper import checkpoint
 from lsa_whisper.errors import ManifestError, RecipeError
 from lsa_whisper.finetune import finetune
-from lsa_whisper.finetune.recipe import parse
+from lsa_whisper.finetune.recipe import parse_recipe
 from lsa_whisper.finetune.training import trainer
 from lsa_whisper.finetune.training.model import prepare_for_training, start
 from lsa_whisper.finetune.training.run import _revision
@@ -108,7 +108,7 @@ def test_adapter_leaves_the_base_alone_and_merges(base, windows, tmp_path):
 def test_adapter_with_embeddings_trains_those_of_the_labels_only(base, windows, tmp_path):
     text = (
         f"{{data: {{train: {windows}}}, out: {tmp_path / 'lora'}, model: {{base: {base}}},"
-        " adapter: {rank: 16, embeddings: true}, training: {use_cpu: true, max_steps: 3, learning_rate: 1e-2}}"
+        " adapter: {rank: 16, token_embeddings: true}, training: {use_cpu: true, max_steps: 3, learning_rate: 1e-2}}"
     )
     before, after = checkpoint.load(base), checkpoint.load(run(tmp_path / "r.yaml", text).out)
     moved = (before.model.proj_out.weight != after.model.proj_out.weight).any(1)
@@ -118,7 +118,7 @@ def test_adapter_with_embeddings_trains_those_of_the_labels_only(base, windows, 
 
 
 def test_dropout_is_for_training_only(base, windows, tmp_path):
-    recipe = parse(f"{{data: {{train: {windows}}}, out: x, model: {{base: {base}, dropout: 0.3}}}}")
+    recipe = parse_recipe(f"{{data: {{train: {windows}}}, out: x, model: {{base: {base}, dropout: 0.3}}}}")
     begun = start(recipe, Labels("chat"))
     model = prepare_for_training(begun, recipe)
     given = {
@@ -142,7 +142,7 @@ def test_low_rank_is_warned_about(base, windows, tmp_path):
 
 def test_decoder_only_leaves_the_encoder_alone(base, windows, tmp_path):
     recipe = (
-        f"{{data: {{train: {windows}}}, out: {tmp_path / 'd'}, model: {{base: {base}, train: decoder}},"
+        f"{{data: {{train: {windows}}}, out: {tmp_path / 'd'}, model: {{base: {base}, freeze_encoder: true}},"
         " training: {use_cpu: true, max_steps: 2, learning_rate: 1e-2}}"
     )
     after = checkpoint.load(run(tmp_path / "r.yaml", recipe).out).model.state_dict()
@@ -179,7 +179,7 @@ def test_one_process_takes_one_gpu(tmp_path, monkeypatch):
         return arguments
 
     monkeypatch.setattr(trainer, "Seq2SeqTrainingArguments", on_four_gpus)
-    recipe = parse("{data: {train: t}, out: o, model: {base: m}, training: {use_cpu: true}}")
+    recipe = parse_recipe("{data: {train: t}, out: o, model: {base: m}, training: {use_cpu: true}}")
     arguments = trainer.training_arguments(recipe, tmp_path)
     assert arguments.n_gpu == 1 and arguments.train_batch_size == arguments.per_device_train_batch_size
 

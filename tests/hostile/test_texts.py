@@ -82,9 +82,9 @@ def test_recipes_and_cards(tmp_path, monkeypatch, text):
     monkeypatch.chdir(tmp_path)
     Path("a.yaml").write_text(f"name: a\n{text}" if ":" in text else text)
     with pytest.raises(RecipeError) as recipes:
-        recipe.read(Path("a.yaml"))
+        recipe.read_recipe(Path("a.yaml"))
     with pytest.raises(RecipeError):
-        recipe.parse("{}", set=[f"a={text}"])
+        recipe.parse_recipe("{}", set=[f"a={text}"])
     with pytest.raises(CorpusError) as cards:
         read_card("a.yaml")
     assert max(len(str(said.value)) for said in (recipes, cards)) < 1000

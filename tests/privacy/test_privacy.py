@@ -61,7 +61,7 @@ data: {{train: {out}/data/train.jsonl, dev: {out}/data/train.jsonl}}
 out: {out}/model
 model: {{base: {nano}}}
 adapter: {{rank: 10}}
-evaluation: {{every: 1, samples: 2}}
+evaluation: {{every_steps: 1, samples: 2}}
 training: {{use_cpu: true, max_steps: 2, per_device_train_batch_size: 1, logging_steps: 1}}
 """
 
@@ -221,11 +221,11 @@ def test_ray_reports_to_nobody(monkeypatch):
 
 def test_a_recipe_uploads_and_reports_nothing_unasked(tmp_path):
     from lsa_whisper.errors import RecipeError
-    from lsa_whisper.finetune.recipe import parse
+    from lsa_whisper.finetune.recipe import parse_recipe
     from lsa_whisper.finetune.training.trainer import training_arguments
 
     text = "{data: {train: t}, out: o, model: {base: m}, training: {use_cpu: true}}"
-    made = training_arguments(parse(text), tmp_path)
+    made = training_arguments(parse_recipe(text), tmp_path)
     assert made.report_to == [] and not made.push_to_hub
     with pytest.raises(RecipeError, match="nothing is uploaded from here"):
-        training_arguments(parse(text, set=["training.push_to_hub=true"]), tmp_path)
+        training_arguments(parse_recipe(text, set=["training.push_to_hub=true"]), tmp_path)

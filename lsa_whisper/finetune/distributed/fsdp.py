@@ -15,20 +15,20 @@ def fsdp_arguments(recipe: Recipe) -> dict[str, Any]:
     """Return what ``fsdp2`` adds to the training arguments.
 
     Raises:
-        RecipeError: If ``hybrid`` is asked for and the nodes do not have as many processes each.
+        RecipeError: If ``hybrid_shard`` is asked for and the nodes do not have as many processes each.
     """
     layers = ["WhisperEncoderLayer", "WhisperDecoderLayer"]
     settings: dict[str, Any] = {
         "version": 2,
         "auto_wrap_policy": "TRANSFORMER_BASED_WRAP",
         "transformer_layer_cls_to_wrap": layers,
-        "reshard_after_forward": recipe.fsdp.shard != "gradients",
+        "reshard_after_forward": recipe.fsdp.sharding_strategy != "shard_grad_op",
         "state_dict_type": "FULL_STATE_DICT",
         "cpu_offload": recipe.offload.parameters == "cpu",
-        "cpu_ram_efficient_loading": recipe.fsdp.low_ram,
+        "cpu_ram_efficient_loading": recipe.fsdp.cpu_ram_efficient_loading,
     }
     found: dict[str, Any] = {"fsdp": True, "fsdp_config": settings}
-    if recipe.fsdp.shard == "hybrid":
+    if recipe.fsdp.sharding_strategy == "hybrid_shard":
         from accelerate.parallelism_config import ParallelismConfig
 
         nodes, each = _nodes()
@@ -42,8 +42,8 @@ def _nodes() -> tuple[int, int]:
     each = int(os.environ.get("LOCAL_WORLD_SIZE", processes))
     if each < 2 or processes // each < 2 or processes % each:
         raise RecipeError(
-            f"fsdp.shard: hybrid needs two nodes or more with two processes or more on each, not {processes} processes "
-            f"with {each} on this node; use full"
+            f"fsdp.sharding_strategy: hybrid_shard needs two or more nodes with two or more processes each, "
+            f"not {processes} processes with {each} on this node; use full_shard"
         )
     return processes // each, each
 

@@ -14,7 +14,7 @@ from lsa_whisper import machine
 from lsa_whisper.errors import MissingExtraError, RecipeError
 from lsa_whisper.finetune.distributed.launch import free_port
 from lsa_whisper.finetune.distributed.ranks import is_launched
-from lsa_whisper.finetune.recipe import Offload, Recipe
+from lsa_whisper.finetune.recipe import OffloadSettings, Recipe
 
 
 def require_deepspeed(recipe: Recipe) -> None:
@@ -71,13 +71,13 @@ def destroy_process_group() -> None:
     comm.comm.cdb = None
 
 
-def deepspeed_config(strategy: str, offload: Offload, more: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def deepspeed_config(strategy: str, offload: OffloadSettings, more: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Return DeepSpeed's configuration; ``"auto"`` is filled in from the training arguments.
 
     The optimizer is not in it: the trainer makes it as for every other strategy, so that weight decay and the
     recipe's own choice mean the same under all of them. ``more`` is laid over it, section by section.
 
-    >>> deepspeed_config("zero3", Offload("cpu", "cpu"))["zero_optimization"]["offload_param"]["device"]
+    >>> deepspeed_config("zero3", OffloadSettings("cpu", "cpu"))["zero_optimization"]["offload_param"]["device"]
     'cpu'
     """
     import torch
@@ -89,11 +89,11 @@ def deepspeed_config(strategy: str, offload: Offload, more: Mapping[str, Any] | 
         "contiguous_gradients": True,
     }
     if offload.optimizer != "none":
-        zero["offload_optimizer"] = _place(offload.optimizer, offload.path, pin) | {"buffer_count": 4}
+        zero["offload_optimizer"] = _place(offload.optimizer, offload.nvme_path, pin) | {"buffer_count": 4}
     if strategy == "zero3":
         zero["stage3_gather_16bit_weights_on_model_save"] = True
         if offload.parameters != "none":
-            zero["offload_param"] = _place(offload.parameters, offload.path, pin)
+            zero["offload_param"] = _place(offload.parameters, offload.nvme_path, pin)
     found: dict[str, Any] = {
         "zero_optimization": zero,
         "bf16": {"enabled": "auto"},
@@ -130,7 +130,7 @@ def _place(device: str, path: str | None, pin: bool) -> dict[str, Any]:
     return place | {"nvme_path": path} if device == "nvme" else place
 
 
-def _nvme_buckets(offload: Offload) -> dict[str, Any]:
+def _nvme_buckets(offload: OffloadSettings) -> dict[str, Any]:
     """Return bucket sizes for swapping; with prefetching left on, DeepSpeed runs out of swap buffers."""
     if offload.parameters != "nvme":
         return {"reduce_bucket_size": 5e7, "sub_group_size": 1e8}

@@ -11,7 +11,7 @@ from lsa_whisper.finetune.memory.activations import MicroBatch
 from lsa_whisper.finetune.memory.configuration import DEEPSPEED, TrainingConfiguration, configuration_of
 from lsa_whisper.finetune.memory.estimate import configurations_for
 from lsa_whisper.finetune.memory.plan import Plan
-from lsa_whisper.finetune.recipe import Fsdp, Recipe
+from lsa_whisper.finetune.recipe import FsdpSettings, Recipe
 
 _UNSHARDED_ONLY = ("pure-bf16", "fp8")
 """Precisions for which DeepSpeed and FSDP stand no chance: bf16 is the nearest that they have."""
@@ -32,7 +32,7 @@ def remedy(plan: Plan, recipe: Recipe, estimate: Callable[[Recipe], Plan]) -> tu
             continue
         overrides = list(_differences(recipe, plan, other, precision))
         try:
-            again = estimate(recipes.changed(recipe, overrides))
+            again = estimate(recipes.with_overrides(recipe, overrides))
         except RecipeError:
             continue
         if again.fits:
@@ -85,7 +85,7 @@ def _differences(recipe: Recipe, plan: Plan, other: Plan, precision: str | None)
     if configuration.strategy != plan.configuration.strategy:
         yield f"strategy={configuration.strategy}"
         yield from _left_behind(recipe, configuration)
-    for name in ("optimizer", "parameters", "path"):
+    for name in ("optimizer", "parameters", "nvme_path"):
         place = getattr(configuration.recipe_offload, name)
         if place != getattr(recipe.offload, name) and place is not None:
             yield f"offload.{name}={place}"
@@ -108,7 +108,7 @@ def _differences(recipe: Recipe, plan: Plan, other: Plan, precision: str | None)
 def _left_behind(recipe: Recipe, configuration: TrainingConfiguration) -> Iterator[str]:
     """Yield what puts back the settings that only the recipe's own strategy knows."""
     if configuration.strategy != "fsdp2":
-        plain = Fsdp()
+        plain = FsdpSettings()
         differing = (name for name in vars(plain) if getattr(recipe.fsdp, name) != getattr(plain, name))
         yield from (f"fsdp.{name}={str(getattr(plain, name)).lower()}" for name in differing)
     if recipe.deepspeed and configuration.strategy not in DEEPSPEED:

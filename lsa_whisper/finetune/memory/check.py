@@ -27,7 +27,7 @@ class Resources:
 
     hardware: Hardware
     processes: int = 1
-    here: int = 1
+    local_processes: int = 1
 
     @classmethod
     def of_this_machine(cls, recipe: Recipe) -> Resources:
@@ -41,7 +41,7 @@ class Resources:
         here = int(os.environ.get("LOCAL_WORLD_SIZE", str(processes)))
         place = int(os.environ.get("LOCAL_RANK", "0"))
         host_gib = available_memory_gib() if place == 0 else None
-        out, swap = Path(recipe.out), recipe.offload.path
+        out, swap = Path(recipe.out), recipe.offload.nvme_path
         disk_gib = shutil.disk_usage(nearest_existing(out)).free / GIB if place == 0 else None
         apart = swap is not None and not _on_one_disk(out, Path(swap))
         if recipe.training.get("use_cpu") or not torch.cuda.is_available():

@@ -9,7 +9,7 @@ from typing import Any
 
 from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetune import recipe as recipes
-from lsa_whisper.finetune.recipe import Adapter, Offload, Recipe
+from lsa_whisper.finetune.recipe import AdapterSettings, OffloadSettings, Recipe
 
 DEEPSPEED = ("zero2", "zero3")
 SWAP = "SWAP_FOLDER"
@@ -30,16 +30,16 @@ class TrainingConfiguration:
     """
 
     strategy: str = "single"
-    offload: Offload = field(default_factory=Offload)
+    offload: OffloadSettings = field(default_factory=OffloadSettings)
     precision: str = "bf16"
     optimizer: str = "adamw"
-    adapter: Adapter | None = None
+    adapter: AdapterSettings | None = None
 
     @property
     def name(self) -> str:
         """A short description, as in the table.
 
-        >>> TrainingConfiguration("zero3", Offload("cpu", "cpu")).name
+        >>> TrainingConfiguration("zero3", OffloadSettings("cpu", "cpu")).name
         'zero3, all on cpu, bf16'
         >>> TrainingConfiguration(optimizer="adamw-8bit").name
         'single, 8-bit AdamW, bf16'
@@ -77,7 +77,7 @@ class TrainingConfiguration:
         return {"adamw-8bit": 2.1, "adafactor": 0.0}.get(self.optimizer, 4.0 if self.precision == "pure-bf16" else 8.0)
 
     @property
-    def recipe_offload(self) -> Offload:
+    def recipe_offload(self) -> OffloadSettings:
         """As a recipe says it: FSDP takes the optimizer along with the parameters without being told."""
         return dataclasses.replace(self.offload, optimizer="none") if self.strategy == "fsdp2" else self.offload
 
@@ -97,7 +97,7 @@ class TrainingConfiguration:
         """Whether a recipe that says so is one that this version trains."""
         overrides = [f"{key}={value}" for key, value in flat(self.settings) if value is not True]
         try:
-            recipes.parse("{data: {train: t}, out: o, model: {base: b}}", set=overrides)
+            recipes.parse_recipe("{data: {train: t}, out: o, model: {base: b}}", set=overrides)
         except RecipeError:
             return False
         return True
@@ -134,14 +134,14 @@ def configuration_of(recipe: Recipe) -> TrainingConfiguration:
     return TrainingConfiguration(recipe.strategy, offload, precision, optimizer, recipe.adapter)
 
 
-def training_configurations(adapter: Adapter | None, path: str = SWAP) -> tuple[TrainingConfiguration, ...]:
+def training_configurations(adapter: AdapterSettings | None, path: str = SWAP) -> tuple[TrainingConfiguration, ...]:
     """Return every configuration, the ones to prefer first: the simple before the slow, the exact before the rounded.
 
     Args:
         adapter: When given, every configuration trains it; else all weights are trained, and those of a LoRA come last.
         path: The folder on a fast disk.
     """
-    cpu, everything = Offload("cpu"), Offload("cpu", "cpu")
+    cpu, everything = OffloadSettings("cpu"), OffloadSettings("cpu", "cpu")
     full = (
         TrainingConfiguration(),
         TrainingConfiguration(precision="fp32"),
@@ -154,8 +154,8 @@ def training_configurations(adapter: Adapter | None, path: str = SWAP) -> tuple[
         TrainingConfiguration("zero3", cpu),
         TrainingConfiguration("zero3", everything),
         TrainingConfiguration("fsdp2", everything),
-        TrainingConfiguration("zero3", Offload("nvme", "cpu", path)),
-        TrainingConfiguration("zero3", Offload("nvme", "nvme", path)),
+        TrainingConfiguration("zero3", OffloadSettings("nvme", "cpu", path)),
+        TrainingConfiguration("zero3", OffloadSettings("nvme", "nvme", path)),
         TrainingConfiguration(optimizer="adamw-8bit"),
         TrainingConfiguration(precision="pure-bf16"),
     )
@@ -165,7 +165,7 @@ def training_configurations(adapter: Adapter | None, path: str = SWAP) -> tuple[
             for configuration in full
             if configuration.optimizer == "adamw"
         )
-    lora = Adapter()
+    lora = AdapterSettings()
     return (
         *full,
         TrainingConfiguration(adapter=lora),

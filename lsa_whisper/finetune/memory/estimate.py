@@ -118,7 +118,7 @@ def estimate_memory(
         RecipeError: If the recipe has problems.
     """
     shape = shape_of(model)
-    wanted = recipes.read(Path(recipe), set=set) if recipe else None
+    wanted = recipes.read_recipe(Path(recipe), set=set) if recipe else None
     host = available_memory_gib() if gpus == 0 and host_memory is None else host_memory
     hardware = Hardware(gpus, gpu_memory, host)
     job = TrainingJob(shape, hardware, wanted.model, wanted.data.workers) if wanted else TrainingJob(shape, hardware)
@@ -131,7 +131,7 @@ def estimate_memory(
 def configurations_for(hardware: Hardware, recipe: Recipe | None = None) -> tuple[choice.TrainingConfiguration, ...]:
     """Return the training configurations possible on ``hardware``, with the recipe's adapter and swap folder."""
     every = (
-        choice.training_configurations(recipe.adapter, recipe.offload.path or choice.SWAP)
+        choice.training_configurations(recipe.adapter, recipe.offload.nvme_path or choice.SWAP)
         if recipe
         else choice.training_configurations(None)
     )
@@ -164,5 +164,5 @@ def micro_batch_of(recipe: Recipe | None, batch_size: int | None, label_tokens: 
         label_tokens=label_tokens,
         checkpointing=bool(training.get("gradient_checkpointing") or training.get("activation_checkpointing")),
         accumulates=int(training.get("gradient_accumulation_steps", 1)) > 1,
-        uses_base=recipe.loss.stay_near_base > 0,
+        uses_base=recipe.loss.kl_to_base > 0,
     )

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from lsa_whisper.finetune.memory.shape import Shape
-from lsa_whisper.finetune.recipe import Adapter, Model
+from lsa_whisper.finetune.recipe import AdapterSettings, ModelSettings
 
 PACKED_BYTES = {"8bit": 1.0, "4bit": 4.127 / 8}
 """Of one number in a quantised base: LLM.int8 (Dettmers et al. 2022); NF4 with its scales in 8 bits, which add 0.127
@@ -42,7 +42,12 @@ class ParameterCounts:
 
     @classmethod
     def of(
-        cls, shape: Shape, adapter: Adapter | None = None, model: Model | None = None, *, uses_base: bool = False
+        cls,
+        shape: Shape,
+        adapter: AdapterSettings | None = None,
+        model: ModelSettings | None = None,
+        *,
+        uses_base: bool = False,
     ) -> ParameterCounts:
         """Return what is trained and what is not.
 
@@ -62,7 +67,7 @@ class ParameterCounts:
                 packed,
                 PACKED_BYTES.get(adapter.quantize, 0),
             )
-        free = sum(math.prod(shape.weights[name]) for name in trained_weights(shape, model or Model()))
+        free = sum(math.prod(shape.weights[name]) for name in trained_weights(shape, model or ModelSettings()))
         return cls(free, shape.parameters - free, shape, base_copy=shape.parameters if uses_base else 0)
 
 
@@ -71,11 +76,11 @@ def linear_layer_parameters(shape: Shape) -> int:
     return sum(math.prod(size) for name, size in shape.weights.items() if ".layers." in name and len(size) == 2)
 
 
-def trained_weights(shape: Shape, model: Model) -> Iterator[str]:
-    """Yield the names of the weights that ``model.train`` and ``model.top_layers`` leave free."""
+def trained_weights(shape: Shape, model: ModelSettings) -> Iterator[str]:
+    """Yield the names of the weights that ``model.freeze_encoder`` and ``model.top_layers`` leave free."""
     for name in shape.weights:
         stack, _, rest = name.partition(".")
-        if name == "encoder.embed_positions.weight" or (stack == "encoder" and model.train == "decoder"):
+        if name == "encoder.embed_positions.weight" or (stack == "encoder" and model.freeze_encoder):
             continue
         layers = getattr(shape, f"{stack}_layers")
         layer = re.match(r"layers\.(\d+)\.", rest)
@@ -84,7 +89,7 @@ def trained_weights(shape: Shape, model: Model) -> Iterator[str]:
             yield name
 
 
-def adapter_parameters(shape: Shape, adapter: Adapter) -> int:
+def adapter_parameters(shape: Shape, adapter: AdapterSettings) -> int:
     """Return the numbers of an adapter: ``rank * (in + out)`` a layer, DoRA's column sizes, modules trained whole."""
     saved = tuple(f"{name}." for name in adapter.modules_to_save)
     total = 0
@@ -93,8 +98,8 @@ def adapter_parameters(shape: Shape, adapter: Adapter) -> int:
         if (
             ".layers." in name
             and name.endswith(".weight")
-            and module.endswith(adapter.targets)
-            and adapter.parts in ("both", stack)
+            and module.endswith(adapter.target_modules)
+            and adapter.stacks in ("both", stack)
         ):
             total += adapter.rank * sum(size) + (size[0] if adapter.dora else 0)
         if saved and f"{module}.".endswith(saved):

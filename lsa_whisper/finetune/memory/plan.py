@@ -12,7 +12,7 @@ from lsa_whisper.finetune.memory.configuration import TrainingConfiguration
 from lsa_whisper.finetune.memory.gpu import MemoryUse
 from lsa_whisper.finetune.memory.parameter_counts import ParameterCounts
 from lsa_whisper.finetune.memory.shape import Shape
-from lsa_whisper.finetune.recipe import Model
+from lsa_whisper.finetune.recipe import ModelSettings
 from lsa_whisper.machine import GIB
 
 USABLE = 0.97
@@ -52,7 +52,7 @@ class TrainingJob:
 
     shape: Shape
     hardware: Hardware
-    model: Model = field(default_factory=Model)
+    model: ModelSettings = field(default_factory=ModelSettings)
     workers: int = 0
     processes: int = 1
     saves: bool = True

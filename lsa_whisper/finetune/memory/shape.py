@@ -178,10 +178,10 @@ def recipe_shape(recipe: Recipe) -> Shape:
             scratch.d_model,
             scratch.encoder_layers,
             scratch.decoder_layers,
-            scratch.mels,
-            scratch.vocabulary + len(SPECIAL_TOKENS) + positions + 1,
+            scratch.mel_bins,
+            scratch.vocab_size + len(SPECIAL_TOKENS) + positions + 1,
             positions,
-            scratch.target_positions,
+            scratch.max_target_positions,
         )
     else:
         shape = shape_of(str(recipe.model.base))

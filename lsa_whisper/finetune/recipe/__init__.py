@@ -1,24 +1,31 @@
 """The recipe of a fine-tuning run: its fields, read from YAML, every problem reported at once."""
 
-from lsa_whisper.finetune.recipe.reading import changed, parse, quoted, read
-from lsa_whisper.finetune.recipe.schema import Data, Fsdp, Model, Offload, Recipe, Scratch
-from lsa_whisper.finetune.recipe.sections import Adapter, Evaluation, Loss
-from lsa_whisper.finetune.recipe.validation import SHARDS, STRATEGIES
+from lsa_whisper.finetune.recipe.reading import parse_recipe, quote_override, read_recipe, with_overrides
+from lsa_whisper.finetune.recipe.schema import (
+    DataSettings,
+    FsdpSettings,
+    ModelSettings,
+    OffloadSettings,
+    Recipe,
+    ScratchModel,
+)
+from lsa_whisper.finetune.recipe.sections import AdapterSettings, EvaluationSettings, LossSettings
+from lsa_whisper.finetune.recipe.validation import SHARDING_STRATEGIES, STRATEGIES
 
 __all__ = [
-    "SHARDS",
+    "SHARDING_STRATEGIES",
     "STRATEGIES",
-    "Adapter",
-    "Data",
-    "Evaluation",
-    "Fsdp",
-    "Loss",
-    "Model",
-    "Offload",
+    "AdapterSettings",
+    "DataSettings",
+    "EvaluationSettings",
+    "FsdpSettings",
+    "LossSettings",
+    "ModelSettings",
+    "OffloadSettings",
     "Recipe",
-    "Scratch",
-    "changed",
-    "parse",
-    "quoted",
-    "read",
+    "ScratchModel",
+    "parse_recipe",
+    "quote_override",
+    "read_recipe",
+    "with_overrides",
 ]

@@ -75,11 +75,11 @@ def _number(raw: Any) -> Any:
     return raw
 
 
-def set_path(raw: dict[str, Any], override: str, problems: list[str]) -> None:
+def apply_override(raw: dict[str, Any], override: str, problems: list[str]) -> None:
     """Apply ``section.key=value`` to the nested mapping ``raw``.
 
     >>> raw, problems = {"training": {}}, []
-    >>> set_path(raw, "training.learning_rate=1e-5", problems); raw
+    >>> apply_override(raw, "training.learning_rate=1e-5", problems); raw
     {'training': {'learning_rate': '1e-5'}}
     """
     path, equals, value = override.partition("=")

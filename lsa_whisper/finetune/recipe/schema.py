@@ -1,4 +1,4 @@
-"""What one fine-tuning run is, as dataclasses. Paths are relative to the folder the command is typed in."""
+"""The sections of a recipe that describe one fine-tuning run. Paths are relative to the current folder."""
 
 from __future__ import annotations
 
@@ -7,167 +7,172 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lsa_whisper.augment import Augmentation
-from lsa_whisper.finetune.recipe.sections import Adapter, Evaluation, Loss
+from lsa_whisper.finetune.recipe.sections import AdapterSettings, EvaluationSettings, LossSettings
 from lsa_whisper.whisper_constants import CONTEXT_S, DECODER_POSITIONS
 
 _BYTES = 256
 
 
 @dataclass(frozen=True)
-class Data:
-    """Where the prepared data are and how they are read."""
+class DataSettings:
+    """Where the prepared data are and how they are loaded."""
 
     train: str
-    """Manifest of the training windows (``train.jsonl`` of ``lsa-whisper prepare``)."""
+    """Manifest of the training windows (``train.jsonl``, written by ``lsa-whisper prepare``)."""
     dev: str | None = None
-    """Manifest of the development windows; needed for evaluation during training."""
+    """Manifest of the dev set. Required by ``evaluation``."""
     workers: int = 0
-    """Processes that read audio and compute features beside the training; 0 does it in between steps."""
+    """Data loader processes that read audio and compute features. With 0 the training process does it itself."""
     cache: bool = False
-    """Keep the features in memory after the first epoch (small corpora: 30 h of 80 mels take about 1.7 GB); with
-    ``workers``, in each of them."""
+    """Keep the features in memory after the first epoch (30 h with 80 mel bins take about 1.7 GB). With ``workers``
+    each worker keeps its own copy."""
     trim: bool = False
-    """Cut each training batch to its longest window, and put windows of like length together (unless ``training`` sets
-    ``train_sampling_strategy``): no time is spent on silence. But it is in silence up to the whole context that the
-    model hears a short window when it transcribes; see ``untrimmed``. Windows packed close to the context gain little.
-    Evaluation always hears the whole context."""
-    untrimmed: float = 0.1
-    """With ``trim``: share of the batches left whole, so that the model goes on learning to write nothing for the
-    silence after a short window; at 0 it may come to write words into it, at 1 nothing is trimmed."""
+    """Cut each training batch to its longest window and batch windows of similar length together (unless ``training``
+    sets ``train_sampling_strategy``). This avoids computing on padding; the gain is small if windows are close to the
+    context length. Transcription always pads to the full context, so a share of the batches should too; see
+    ``full_length_share``. Evaluation always uses the full context."""
+    full_length_share: float = 0.1
+    """With ``trim``: share of the batches that keep the full context, so that the model continues to see silence after
+    a short window. At 0 it may learn to insert words into that silence; at 1 no batch is trimmed."""
     augment: Augmentation = field(default_factory=Augmentation)
-    """How training windows are varied each time they are heard."""
+    """Augmentation of the training windows, redrawn every epoch."""
 
 
 @dataclass(frozen=True)
-class Scratch:
-    """The shape of a new, small Whisper with random weights."""
+class ScratchModel:
+    """Dimensions of a new, small Whisper model with random weights."""
 
     d_model: int
-    """Width."""
+    """Width of the hidden states."""
     encoder_layers: int
-    """Layers that hear."""
+    """Number of encoder layers."""
     decoder_layers: int
-    """Layers that write."""
-    heads: int
-    """Attention heads in each layer."""
-    mels: int = 80
-    """Mel bands of the features."""
+    """Number of decoder layers."""
+    attention_heads: int
+    """Attention heads per layer."""
+    mel_bins: int = 80
+    """Mel bins of the input features."""
     context_s: float = CONTEXT_S
-    """Longest window in whole seconds."""
-    target_positions: int = DECODER_POSITIONS
-    """Longest label in tokens."""
-    vocabulary: int = 1000
-    """Text tokens to learn; specials and timestamps come on top."""
-    vocabulary_texts: tuple[str, ...] = ()
-    """Manifests whose texts the vocabulary is learned from; the training manifest when empty."""
+    """Longest window, in whole seconds."""
+    max_target_positions: int = DECODER_POSITIONS
+    """Longest label sequence, in tokens."""
+    vocab_size: int = 1000
+    """Text tokens to learn (byte-pair encoding); special tokens and timestamps are added to these."""
+    vocab_manifests: tuple[str, ...] = ()
+    """Manifests whose texts the vocabulary is learned from. Default: the training manifest."""
     dropout: float = 0.0
-    """Share of activations dropped in training."""
+    """Dropout probability."""
 
     def problems(self) -> Iterator[str]:
-        """Yield what is wrong, key first."""
-        for name in ("encoder_layers", "decoder_layers", "heads", "mels", "target_positions"):
+        """Yield each problem, starting with its key."""
+        for name in ("encoder_layers", "decoder_layers", "attention_heads", "mel_bins", "max_target_positions"):
             if getattr(self, name) < 1:
-                yield f"{name}: 1 or more, not {getattr(self, name)}"
-        if self.d_model < 4 or self.d_model % 2 or (self.heads > 0 and self.d_model % self.heads):
-            yield f"d_model: an even number from 4 on that its {self.heads} heads divide, not {self.d_model}"
-        if not is_context(self.context_s):
-            yield f"context_s: whole seconds from 1 on, not {self.context_s:g}"
-        if self.vocabulary < _BYTES:
-            yield f"vocabulary: {_BYTES} or more, a token for each byte at least, not {self.vocabulary}"
+                yield f"{name}: must be 1 or more, not {getattr(self, name)}"
+        heads = self.attention_heads
+        if self.d_model < 4 or self.d_model % 2 or (heads > 0 and self.d_model % heads):
+            yield f"d_model: must be even, 4 or more, and a multiple of the {heads} attention heads, not {self.d_model}"
+        if not is_whole_seconds(self.context_s):
+            yield f"context_s: must be a whole number of seconds, 1 or more, not {self.context_s:g}"
+        if self.vocab_size < _BYTES:
+            yield f"vocab_size: must be {_BYTES} or more (one token for each byte), not {self.vocab_size}"
         if not 0 <= self.dropout < 1:
-            yield f"dropout: from 0 up to 1, not {self.dropout:g}"
+            yield f"dropout: must be at least 0 and below 1, not {self.dropout:g}"
 
 
 @dataclass(frozen=True)
-class Model:
-    """What is trained: a checkpoint's weights, or new ones."""
+class ModelSettings:
+    """The model to train: a checkpoint, or new weights."""
 
     base: str | None = None
-    """A checkpoint directory or a hub name such as ``openai/whisper-large-v3``."""
-    scratch: Scratch | None = None
-    """Train new weights of this shape instead."""
+    """Checkpoint folder, or Hub name such as ``openai/whisper-large-v3``."""
+    scratch: ScratchModel | None = None
+    """Train a new model with these dimensions instead."""
     context_s: float | None = None
-    """Hear windows of so many whole seconds instead of the checkpoint's own: shorter ones train faster."""
+    """Window length in whole seconds, in place of the checkpoint's own. Shorter windows train faster."""
     decoder_layers: int | None = None
-    """Give the base's decoder more layers, a multiple of its own; new ones change nothing until they are trained."""
-    train: str = "all"
-    """``all``, or ``decoder`` to leave the encoder as it is."""
+    """Number of decoder layers after adding new ones; a multiple of the base's number. New layers start as the
+    identity, so that the output is unchanged before training."""
+    freeze_encoder: bool = False
+    """Train the decoder only."""
     top_layers: int | None = None
-    """Train only so many of the last layers of the encoder and of the decoder (of the decoder alone with ``train:
-    decoder``), and the norms behind them; everything below and the token table stay."""
+    """Train only this many of the last layers of the encoder and of the decoder (with ``freeze_encoder``: of the
+    decoder), with their final layer norms. Lower layers and the token embeddings stay frozen."""
     dropout: float | None = None
-    """Share of activations dropped in training, in place of the checkpoint's own; slows learning by heart."""
+    """Dropout probability in training, in place of the checkpoint's own. Reduces overfitting."""
     ctc_weight: float = 0.0
-    """Weight of an auxiliary CTC loss on the encoder; helps small models align (its head is not saved)."""
+    """Weight of an auxiliary CTC loss on the encoder. Helps small models to learn alignment. The CTC head is not
+    saved."""
 
 
 @dataclass(frozen=True)
-class Offload:
-    """Where that is kept which does not fit on the GPU."""
+class OffloadSettings:
+    """Where to keep training state that does not fit in GPU memory."""
 
     optimizer: str = "none"
-    """``none``, ``cpu`` or ``nvme``; with ``zero2`` and ``zero3``. A run with its optimizer on NVMe cannot go on after
-    a stop."""
+    """``none``, ``cpu`` or ``nvme``; with ``zero2`` and ``zero3``. A run with its optimizer on NVMe cannot be
+    resumed."""
     parameters: str = "none"
-    """``none``, ``cpu`` or ``nvme`` with ``zero3``; ``cpu`` with ``fsdp2`` takes gradients and optimizer along."""
-    path: str | None = None
-    """A folder on a fast local disk, for ``nvme``."""
+    """``none``, ``cpu`` or ``nvme`` with ``zero3``; ``none`` or ``cpu`` with ``fsdp2``, where ``cpu`` also offloads
+    gradients and optimizer."""
+    nvme_path: str | None = None
+    """Folder on a fast local disk. Required by ``nvme``."""
 
 
 @dataclass(frozen=True)
-class Fsdp:
-    """What ``fsdp2`` cuts into pieces, one for each process."""
+class FsdpSettings:
+    """Settings of the ``fsdp2`` strategy."""
 
-    shard: str = "full"
-    """``full``: parameters, gradients and optimizer; ``gradients``: parameters stay whole from a step's forward to its
-    backward pass, which takes memory and saves traffic; ``hybrid``: pieces within a node, copies between nodes;
-    ``none``: nothing, as ``ddp``."""
-    low_ram: bool = False
-    """Only the first process reads the weights and sends the others their pieces: for a host that cannot hold one copy
-    for each GPU."""
+    sharding_strategy: str = "full_shard"
+    """``full_shard``: shard parameters, gradients and optimizer state. ``shard_grad_op``: keep the parameters gathered
+    between forward and backward pass, which uses more memory and less communication. ``hybrid_shard``: shard within a
+    node, replicate across nodes. ``no_shard``: replicate everything, as ``ddp`` does."""
+    cpu_ram_efficient_loading: bool = False
+    """Only rank 0 reads the weights and broadcasts the shards. For hosts that cannot hold one copy of the model per
+    GPU."""
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """One run."""
+    """Everything that defines one fine-tuning run."""
 
-    data: Data
-    """What to learn from."""
+    data: DataSettings
+    """Training and dev data."""
     out: str
-    """The folder that will hold the checkpoint."""
-    model: Model
-    """What to train."""
-    adapter: Adapter | None = None
-    """Train an adapter instead of the weights themselves."""
+    """Folder for the finished checkpoint."""
+    model: ModelSettings
+    """The model to train."""
+    adapter: AdapterSettings | None = None
+    """Train a LoRA adapter instead of the model's weights."""
     strategy: str = "single"
     """``single``, ``ddp``, ``zero2``, ``zero3`` or ``fsdp2``."""
-    offload: Offload = field(default_factory=Offload)
+    offload: OffloadSettings = field(default_factory=OffloadSettings)
     """Only with ``zero2``, ``zero3`` and ``fsdp2``."""
-    fsdp: Fsdp = field(default_factory=Fsdp)
+    fsdp: FsdpSettings = field(default_factory=FsdpSettings)
     """Only with ``fsdp2``."""
     deepspeed: dict[str, Any] = field(default_factory=dict)
-    """Laid over the configuration that ``zero2`` and ``zero3`` give DeepSpeed, in DeepSpeed's own words."""
+    """Entries of a DeepSpeed configuration, merged into the one that ``zero2`` and ``zero3`` generate."""
     auto_micro_batch: bool = False
-    """When memory runs out, go on from the last saved step with a smaller ``per_device_train_batch_size`` and as much
-    more accumulation: the steps stay the same. Only in one process (strategy ``single``)."""
-    loss: Loss = field(default_factory=Loss)
-    """What is added to plain cross-entropy."""
-    evaluation: Evaluation | None = None
-    """Look at the development set while training."""
+    """On running out of memory, resume from the last checkpoint with a smaller ``per_device_train_batch_size`` and
+    proportionally more gradient accumulation; the effective batch size stays the same. Only with one process (strategy
+    ``single``)."""
+    loss: LossSettings = field(default_factory=LossSettings)
+    """Terms added to the cross-entropy loss."""
+    evaluation: EvaluationSettings | None = None
+    """Evaluate on the dev set during training."""
     precision: str = "fp32"
-    """``fp32``; ``bf16`` or ``fp16`` compute in 16 bits (autocast) over weights kept in fp32; ``pure-bf16`` keeps the
-    weights themselves in bf16: half the memory, but small updates are rounded away; ``fp8`` multiplies matrices in 8
-    bits on GPUs that can."""
+    """``fp32``; ``bf16`` or ``fp16``: mixed precision (autocast) with fp32 weights; ``pure-bf16``: weights in bf16 too,
+    which halves their memory but rounds small updates away; ``fp8``: 8-bit matrix products, on GPUs that support
+    them."""
     optimizer: str = "adamw"
-    """``adamw`` (or what ``training.optim`` says); ``adafactor``, ``adamw-8bit`` (bitsandbytes) or ``adamw-cpu``
-    (torchao: its state and step on the CPU, for one GPU) take less GPU memory."""
+    """``adamw`` (or the one set by ``training.optim``). To save GPU memory: ``adafactor``, ``adamw-8bit``
+    (bitsandbytes) or ``adamw-cpu`` (torchao: optimizer state and step on the CPU, for one GPU)."""
     seed: int = 0
-    """Decides initial weights and the order of the data."""
+    """Random seed for initial weights, dropout and the order of the data."""
     training: dict[str, Any] = field(default_factory=dict)
-    """Handed to transformers' ``Seq2SeqTrainingArguments``; what the recipe says elsewhere (``out``, ``seed``, and with
-    ``evaluation.keep_best`` when to save) is not said here."""
+    """Arguments for transformers' ``Seq2SeqTrainingArguments``, except those that the recipe sets elsewhere (``out``,
+    ``seed`` and, with ``evaluation.keep_best``, when to save)."""
 
 
-def is_context(seconds: float) -> bool:
-    """Tell whether a model can hear so long: the settings of its features know whole seconds only."""
+def is_whole_seconds(seconds: float) -> bool:
+    """Return whether a context length is valid: feature extractors store it as a whole number of seconds."""
     return seconds >= 1 and seconds.is_integer()

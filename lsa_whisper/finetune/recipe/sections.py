@@ -1,6 +1,6 @@
-"""Sections of a recipe that say how to adapt, what to punish and when to look: plain dataclasses, no torch here.
+"""Recipe sections for the adapter, the loss and the evaluation on the dev set; plain dataclasses without torch.
 
-Each tells its own ``problems``; what contradicts another section is told by :mod:`lsa_whisper.finetune.recipe`.
+Each section reports its own ``problems``; :mod:`lsa_whisper.finetune.recipe.conflicts` reports conflicts between them.
 """
 
 from __future__ import annotations
@@ -8,123 +8,125 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-PARTS = ("both", "encoder", "decoder")
+STACKS = ("both", "encoder", "decoder")
 QUANTIZED = ("none", "8bit", "4bit")
 SCORES = ("wer_verbatim", "wer_fluent", "disfluency_f1")
-"""What is scored of the transcripts while training; keys of :data:`lsa_whisper.scoring.metrics.METRICS`."""
+"""Scores of the transcripts computed during training; keys of :data:`lsa_whisper.scoring.metrics.METRICS`."""
 
 
 @dataclass(frozen=True)
-class Adapter:
-    """LoRA (Hu et al. 2021): train small matrices beside frozen weights."""
+class AdapterSettings:
+    """LoRA (Hu et al. 2021): train low-rank updates of frozen weights."""
 
     rank: int = 32
-    """Rank of the update; below 10 Whisper's adaptation to disfluent labels has been seen not to converge."""
+    """Rank of the update. Below 10, adapting Whisper to disfluent labels has been observed not to converge."""
     alpha: float = 64.0
-    """The update is scaled by alpha / rank, or by alpha / sqrt(rank) when ``rank_stabilized``."""
+    """The update is scaled by alpha / rank, or by alpha / sqrt(rank) with ``rank_stabilized``."""
     dropout: float = 0.0
-    """Dropout in front of the update."""
-    targets: tuple[str, ...] = ("q_proj", "v_proj", "out_proj")
-    """The linear layers that get one; ``k_proj``, ``fc1`` and ``fc2`` are the others."""
-    parts: str = "both"
-    """``both``, or ``encoder`` or ``decoder`` to adapt only the hearing or only the writing."""
+    """Dropout probability on the input of the update."""
+    target_modules: tuple[str, ...] = ("q_proj", "v_proj", "out_proj")
+    """The linear layers to adapt, by name; ``k_proj``, ``fc1`` and ``fc2`` are the others."""
+    stacks: str = "both"
+    """``both``, ``encoder`` or ``decoder``: where to adapt them."""
     dora: bool = False
-    """Train the size of each weight column apart from its direction (DoRA, Liu et al. 2024); slower."""
+    """Train magnitude and direction of the weights separately (DoRA, Liu et al. 2024). Slower."""
     rank_stabilized: bool = False
-    """Scale by alpha / sqrt(rank) (Kalajdzievski 2023), so that a higher rank is not learned more slowly."""
-    embeddings: bool = False
-    """Train the embeddings of the labels' own tokens too: for a base that has never written CHAT's signs."""
+    """Scale by alpha / sqrt(rank) (rsLoRA, Kalajdzievski 2023), so that higher ranks do not learn more slowly."""
+    token_embeddings: bool = False
+    """Also train the embeddings of the tokens that occur in the labels. For a base that has never seen CHAT codes."""
     modules_to_save: tuple[str, ...] = ()
-    """Modules trained whole and saved with the adapter, by the end of their name, such as ``layer_norm``."""
+    """Modules that are trained in full and saved with the adapter, by the end of their name, such as ``layer_norm``."""
     quantize: str = "none"
-    """Keep the frozen base in ``8bit`` or ``4bit`` numbers while training (QLoRA, Dettmers et al. 2023); needs
-    bitsandbytes. The adapter is merged into the whole base afterwards."""
+    """``none``, ``8bit`` or ``4bit``: quantize the frozen base during training (QLoRA, Dettmers et al. 2023); needs
+    bitsandbytes. Afterwards the adapter is merged into the unquantized base."""
 
     def problems(self) -> Iterator[str]:
-        """Yield what is wrong, key first."""
+        """Yield each problem, starting with its key."""
         if self.rank < 1:
-            yield f"rank: 1 or more, not {self.rank}"
+            yield f"rank: must be 1 or more, not {self.rank}"
         if self.alpha <= 0:
-            yield f"alpha: more than 0, not {self.alpha:g}"
+            yield f"alpha: must be more than 0, not {self.alpha:g}"
         if not 0 <= self.dropout < 1:
-            yield f"dropout: from 0 up to 1, not {self.dropout:g}"
-        if not self.targets:
-            yield "targets: name at least one linear layer, such as q_proj"
-        if self.parts not in PARTS:
-            yield f"parts: one of {', '.join(PARTS)}, not {self.parts!r}"
+            yield f"dropout: must be at least 0 and below 1, not {self.dropout:g}"
+        if not self.target_modules:
+            yield "target_modules: name at least one linear layer, such as q_proj"
+        if self.stacks not in STACKS:
+            yield f"stacks: must be one of {', '.join(STACKS)}, not {self.stacks!r}"
         if self.quantize not in QUANTIZED:
-            yield f"quantize: one of {', '.join(QUANTIZED)}, not {self.quantize!r}"
+            yield f"quantize: must be one of {', '.join(QUANTIZED)}, not {self.quantize!r}"
 
 
 @dataclass(frozen=True)
-class Loss:
-    """What is added to plain cross-entropy in training; the loss on the development set is always the plain one."""
+class LossSettings:
+    """Terms added to the cross-entropy loss in training. The dev loss is always plain cross-entropy."""
 
-    smoothing: float = 0.0
-    """Share of each target spread over the whole vocabulary."""
+    label_smoothing: float = 0.0
+    """Share of the target probability that is spread over the whole vocabulary."""
     disfluency_weight: float = 1.0
-    """How much a label token that belongs to a disfluency (a filler, a cut-off or taken-back word, a sign of the
-    ``chat`` style) counts against any other; above 1 for rare ones. In ``verbatim`` labels only fillers and cut-off
-    words can be told. The loss is divided by the number of tokens, whatever they weigh."""
-    stay_near_base: float = 0.0
-    """Weight of the divergence KL(base || model) on the tokens that are no disfluency, so that fluent speech is written
-    as before. Costs a second forward pass, and without an adapter a frozen copy of the base."""
+    """Weight of label tokens that belong to a disfluency (filled pause, word fragment, retraced word, code of the
+    ``chat`` style), relative to other tokens; above 1 if disfluencies are rare. In ``verbatim`` labels only filled
+    pauses and word fragments can be recognized. The loss is divided by the number of tokens, not by their weights."""
+    kl_to_base: float = 0.0
+    """Weight of the divergence KL(base || model) on tokens that are not part of a disfluency, which keeps the output
+    for fluent speech close to the base's. Costs a second forward pass and, without an adapter, a frozen copy of the
+    base."""
 
     @property
-    def tells_disfluencies(self) -> bool:
-        """Whether the loss has to know which tokens belong to a disfluency."""
-        return self.disfluency_weight != 1 or self.stay_near_base > 0
+    def needs_disfluency_mask(self) -> bool:
+        """Whether the loss depends on which tokens belong to a disfluency."""
+        return self.disfluency_weight != 1 or self.kl_to_base > 0
 
     def problems(self) -> Iterator[str]:
-        """Yield what is wrong, key first."""
-        if not 0 <= self.smoothing < 1:
-            yield f"smoothing: from 0 up to 1, not {self.smoothing:g}"
+        """Yield each problem, starting with its key."""
+        if not 0 <= self.label_smoothing < 1:
+            yield f"label_smoothing: must be at least 0 and below 1, not {self.label_smoothing:g}"
         if self.disfluency_weight < 0:
-            yield f"disfluency_weight: 0 or more, not {self.disfluency_weight:g}"
-        if self.stay_near_base < 0:
-            yield f"stay_near_base: 0 or more, not {self.stay_near_base:g}"
+            yield f"disfluency_weight: must be 0 or more, not {self.disfluency_weight:g}"
+        if self.kl_to_base < 0:
+            yield f"kl_to_base: must be 0 or more, not {self.kl_to_base:g}"
 
 
 @dataclass(frozen=True)
-class Evaluation:
-    """Looks at the development set (``data.dev``) while training: loss, and scores of what the model writes for it."""
+class EvaluationSettings:
+    """Evaluation on the dev set (``data.dev``) during training: its loss, and scores of the model's transcripts."""
 
-    every: int = 500
-    """Optimiser steps between two evaluations and, with ``keep_best``, between two saved checkpoints, whatever
-    ``training.save_steps`` says."""
+    every_steps: int = 500
+    """Optimizer steps between evaluations. With ``keep_best`` also the steps between checkpoints, in place of
+    ``training.save_steps``."""
     generate: bool = True
-    """Let the model transcribe the windows and score the text; without it only the loss is known, but sooner."""
-    windows: int | None = None
-    """Evaluate so many windows, spread evenly over the manifest, instead of all."""
+    """Transcribe the windows and score the text. Without it only the loss is computed, which is faster."""
+    max_windows: int | None = None
+    """Evaluate this many windows, spread evenly over the manifest. Default: all."""
     batch_size: int = 8
-    """Windows heard together in each process."""
+    """Windows decoded together on each rank."""
     metric: str = "wer_verbatim"
-    """Decides which checkpoint is best: ``wer_verbatim``, ``wer_fluent``, ``disfluency_f1`` or ``loss``."""
+    """Metric that selects the best checkpoint: ``wer_verbatim``, ``wer_fluent``, ``disfluency_f1`` or ``loss``."""
     keep_best: bool = True
-    """End with the best checkpoint's weights instead of the last. Without it ``training`` says when one is saved."""
+    """Finish with the weights of the best checkpoint instead of the last. If false, ``training`` sets when checkpoints
+    are saved."""
     patience: int | None = None
-    """Stop when so many evaluations in a row brought nothing better."""
-    elsewhere: str | None = None
-    """A second manifest, from another domain, evaluated beside it; it decides nothing."""
+    """Stop after this many evaluations without improvement (early stopping)."""
+    out_of_domain: str | None = None
+    """Manifest of an out-of-domain dev set. It is evaluated too, but does not affect the choice of the checkpoint."""
     samples: int = 4
-    """How many windows' transcripts are written to ``samples.jsonl`` each time, beside their references."""
+    """Windows whose transcripts are written to ``samples.jsonl`` at each evaluation, with their references."""
     trackers: tuple[str, ...] = ()
-    """Programs that follow the curves, such as ``tensorboard`` (its files stay in the run's folder). Some others send
-    them to a server."""
+    """Experiment trackers, such as ``tensorboard`` (its files stay in the run's folder). Some others upload the metrics
+    to a server."""
     plot: bool = True
-    """Draw the curves to ``curve.png`` when training ends."""
+    """Plot the learning curves to ``curve.png`` at the end."""
 
     def problems(self) -> Iterator[str]:
-        """Yield what is wrong, key first."""
+        """Yield each problem, starting with its key."""
         if self.metric not in (*SCORES, "loss"):
-            yield f"metric: one of {', '.join((*SCORES, 'loss'))}, not {self.metric!r}"
+            yield f"metric: must be one of {', '.join((*SCORES, 'loss'))}, not {self.metric!r}"
         elif not self.generate and self.metric != "loss":
-            yield f"metric: {self.metric} needs generate: true; without it only the loss is known"
-        for name in ("every", "batch_size", "windows", "patience"):
+            yield f"metric: {self.metric} needs generate: true; without it only the loss is computed"
+        for name in ("every_steps", "batch_size", "max_windows", "patience"):
             number = getattr(self, name)
             if number is not None and number < 1:
-                yield f"{name}: 1 or more, not {number}"
+                yield f"{name}: must be 1 or more, not {number}"
         if self.samples < 0:
-            yield f"samples: 0 or more, not {self.samples}"
+            yield f"samples: must be 0 or more, not {self.samples}"
         if self.patience and not self.keep_best:
-            yield "patience: needs keep_best: true, so that the run does not end with the worse weights it stopped at"
+            yield "patience: needs keep_best: true; otherwise the run ends with the last weights, which are worse"

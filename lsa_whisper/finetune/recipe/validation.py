@@ -1,69 +1,79 @@
-"""What is wrong with a recipe as a whole: values out of range, settings in the wrong place."""
+"""Problems of a recipe: values out of range, settings that the strategy does not support, conflicting settings."""
 
 from __future__ import annotations
 
-from lsa_whisper.finetune.recipe.conflicts import clashes
-from lsa_whisper.finetune.recipe.schema import Fsdp, Recipe, is_context
+from collections.abc import Iterator
+
+from lsa_whisper.finetune.recipe.conflicts import conflicts
+from lsa_whisper.finetune.recipe.schema import FsdpSettings, ModelSettings, Recipe, is_whole_seconds
 
 STRATEGIES = ("single", "ddp", "zero2", "zero3", "fsdp2")
-SHARDS = ("full", "gradients", "hybrid", "none")
-_PLACES = {
+SHARDING_STRATEGIES = ("full_shard", "shard_grad_op", "hybrid_shard", "no_shard")
+_OFFLOAD_TARGETS = {
     "optimizer": {"zero2": ("none", "cpu", "nvme"), "zero3": ("none", "cpu", "nvme")},
     "parameters": {"zero3": ("none", "cpu", "nvme"), "fsdp2": ("none", "cpu")},
 }
 
 
 def problems_of(recipe: Recipe) -> list[str]:
-    """Return every problem of a recipe, key first."""
-    problems = [f"data.augment.{problem}" for problem in recipe.data.augment.problems()]
-    problems += [f"loss.{problem}" for problem in recipe.loss.problems()]
-    problems += [f"adapter.{problem}" for problem in (recipe.adapter.problems() if recipe.adapter else ())]
-    problems += [f"evaluation.{problem}" for problem in (recipe.evaluation.problems() if recipe.evaluation else ())]
-    scratch = recipe.model.scratch
-    problems += [f"model.scratch.{problem}" for problem in (scratch.problems() if scratch else ())]
-    if (recipe.model.base is None) == (recipe.model.scratch is None):
-        problems.append("model: give either base (a checkpoint) or scratch (a shape for new weights)")
+    """Return every problem of a recipe, each starting with its key."""
+    return [*_of_sections(recipe), *_model(recipe.model), *_data_and_strategy(recipe), *conflicts(recipe)]
+
+
+def _of_sections(recipe: Recipe) -> Iterator[str]:
+    sections = {
+        "data.augment": recipe.data.augment,
+        "loss": recipe.loss,
+        "adapter": recipe.adapter,
+        "evaluation": recipe.evaluation,
+        "model.scratch": recipe.model.scratch,
+    }
+    for place, section in sections.items():
+        yield from (f"{place}.{problem}" for problem in (section.problems() if section else ()))
+
+
+def _model(model: ModelSettings) -> Iterator[str]:
+    if (model.base is None) == (model.scratch is None):
+        yield "model: set either base (a checkpoint) or scratch (dimensions of a new model)"
+    if model.top_layers is not None and model.top_layers < 1:
+        yield f"model.top_layers: must be 1 or more, not {model.top_layers}"
+    if model.dropout is not None and not 0 <= model.dropout < 1:
+        yield f"model.dropout: must be at least 0 and below 1, not {model.dropout:g}"
+    if model.context_s is not None and not is_whole_seconds(model.context_s):
+        yield f"model.context_s: must be a whole number of seconds, 1 or more, not {model.context_s:g}"
+    if model.ctc_weight < 0:
+        yield f"model.ctc_weight: must be 0 or more, not {model.ctc_weight:g}"
+
+
+def _data_and_strategy(recipe: Recipe) -> Iterator[str]:
     if recipe.data.workers < 0:
-        problems.append(f"data.workers: 0 or more, not {recipe.data.workers}")
-    if not 0 <= recipe.data.untrimmed <= 1:
-        problems.append(f"data.untrimmed: a share from 0 to 1, not {recipe.data.untrimmed:g}")
-    if recipe.model.dropout is not None and not 0 <= recipe.model.dropout < 1:
-        problems.append(f"model.dropout: from 0 up to 1, not {recipe.model.dropout:g}")
-    if recipe.model.context_s is not None and not is_context(recipe.model.context_s):
-        problems.append(f"model.context_s: whole seconds from 1 on, not {recipe.model.context_s:g}")
-    if recipe.model.ctc_weight < 0:
-        problems.append(f"model.ctc_weight: 0 or more, not {recipe.model.ctc_weight:g}")
-    if recipe.model.train not in ("all", "decoder"):
-        problems.append(f"model.train: 'all' or 'decoder', not {recipe.model.train!r}")
+        yield f"data.workers: must be 0 or more, not {recipe.data.workers}"
+    if not 0 <= recipe.data.full_length_share <= 1:
+        yield f"data.full_length_share: must be between 0 and 1, not {recipe.data.full_length_share:g}"
     if recipe.strategy not in STRATEGIES:
-        problems.append(f"strategy: one of {', '.join(STRATEGIES)}, not {recipe.strategy!r}")
+        yield f"strategy: must be one of {', '.join(STRATEGIES)}, not {recipe.strategy!r}"
     if recipe.auto_micro_batch and recipe.strategy != "single":
-        problems.append("auto_micro_batch: needs strategy single; of several processes one alone cannot turn back")
-    if recipe.adapter and recipe.model.scratch:
-        problems.append("adapter: new weights are trained whole; leave the adapter out")
-    problems += clashes(recipe)
-    problems += _misplaced(recipe)
-    if recipe.fsdp.shard not in SHARDS:
-        problems.append(f"fsdp.shard: one of {', '.join(SHARDS)}, not {recipe.fsdp.shard!r}")
-    if recipe.fsdp != Fsdp() and recipe.strategy != "fsdp2":
-        problems.append("fsdp: needs strategy fsdp2")
+        yield "auto_micro_batch: needs strategy single; one of several ranks cannot restart alone"
+    yield from _offload(recipe)
+    if recipe.fsdp.sharding_strategy not in SHARDING_STRATEGIES:
+        allowed = ", ".join(SHARDING_STRATEGIES)
+        yield f"fsdp.sharding_strategy: must be one of {allowed}, not {recipe.fsdp.sharding_strategy!r}"
+    if recipe.fsdp != FsdpSettings() and recipe.strategy != "fsdp2":
+        yield "fsdp: needs strategy fsdp2"
     if recipe.deepspeed and recipe.strategy not in ("zero2", "zero3"):
-        problems.append("deepspeed: needs strategy zero2 or zero3")
-    return problems
+        yield "deepspeed: needs strategy zero2 or zero3"
 
 
-def _misplaced(recipe: Recipe) -> list[str]:
-    """Return what is wrong with the places of optimizer and parameters under the recipe's strategy."""
-    problems = []
-    for name, places in _PLACES.items():
-        place = getattr(recipe.offload, name)
-        if place not in places["zero3"]:
-            problems.append(f"offload.{name}: one of {', '.join(places['zero3'])}, not {place!r}")
-        elif place not in places.get(recipe.strategy, ("none",)):
-            able = [strategy for strategy, known in places.items() if place in known]
-            problems.append(f"offload.{name}: {place} needs strategy {' or '.join(able)}")
-        elif place == "nvme" and not recipe.offload.path:
-            problems.append("offload.path: name a folder on a fast local disk for nvme")
-    if recipe.fsdp.shard == "none" and recipe.offload.parameters != "none":
-        problems.append("offload.parameters: fsdp2 moves only what it shards; choose another fsdp.shard than none")
-    return problems
+def _offload(recipe: Recipe) -> Iterator[str]:
+    """Yield offload targets that do not exist or that the recipe's strategy does not support."""
+    for name, targets in _OFFLOAD_TARGETS.items():
+        target = getattr(recipe.offload, name)
+        if target not in targets["zero3"]:
+            yield f"offload.{name}: must be one of {', '.join(targets['zero3'])}, not {target!r}"
+        elif target not in targets.get(recipe.strategy, ("none",)):
+            able = [strategy for strategy, known in targets.items() if target in known]
+            yield f"offload.{name}: {target} needs strategy {' or '.join(able)}"
+        elif target == "nvme" and not recipe.offload.nvme_path:
+            yield "offload.nvme_path: name a folder on a fast local disk for nvme"
+    if recipe.fsdp.sharding_strategy == "no_shard" and recipe.offload.parameters != "none":
+        yield "offload.parameters: fsdp2 offloads only what it shards; use another fsdp.sharding_strategy than no_shard"

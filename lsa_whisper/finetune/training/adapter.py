@@ -11,12 +11,12 @@ from typing import Any
 import torch
 
 from lsa_whisper.errors import MissingExtraError, RecipeError
-from lsa_whisper.finetune.recipe.sections import Adapter
+from lsa_whisper.finetune.recipe.sections import AdapterSettings
 
 LOWEST_RANK = 10
 
 
-def with_adapter(model: Any, adapter: Adapter, tokens: Sequence[int] = ()) -> Any:
+def with_adapter(model: Any, adapter: AdapterSettings, tokens: Sequence[int] = ()) -> Any:
     """Return ``model`` frozen, with LoRA beside the adapter's target layers and the embeddings of ``tokens`` free.
 
     No ``task_type`` is set: PEFT's wrapper for sequence-to-sequence models passes ``input_ids``, which Whisper lacks.
@@ -47,19 +47,19 @@ def with_adapter(model: Any, adapter: Adapter, tokens: Sequence[int] = ()) -> An
     return get_peft_model(model, settings)
 
 
-def target_pattern(adapter: Adapter) -> str:
+def target_pattern(adapter: AdapterSettings) -> str:
     """Return the regular expression that the whole names of the adapted layers match.
 
-    >>> pattern = target_pattern(Adapter(targets=("q_proj",), parts="encoder"))
+    >>> pattern = target_pattern(AdapterSettings(target_modules=("q_proj",), stacks="encoder"))
     >>> [bool(re.fullmatch(pattern, f"model.{name}.q_proj"))
     ...  for name in ("encoder.layers.0.self_attn", "decoder.layers.0.encoder_attn")]
     [True, False]
     """
-    parts = "encoder|decoder" if adapter.parts == "both" else adapter.parts
-    return rf"(?:.*\.)?(?:{parts})\.layers\..*\.(?:{'|'.join(map(re.escape, adapter.targets))})"
+    stacks = "encoder|decoder" if adapter.stacks == "both" else adapter.stacks
+    return rf"(?:.*\.)?(?:{stacks})\.layers\..*\.(?:{'|'.join(map(re.escape, adapter.target_modules))})"
 
 
-def _check_names(model: Any, adapter: Adapter) -> None:
+def _check_names(model: Any, adapter: AdapterSettings) -> None:
     """PEFT adapts what it finds and says nothing of the names it does not find, as long as there is one."""
     ends = {name.rpartition(".")[2] for name, _ in model.named_modules()}
     linear = {
@@ -67,15 +67,15 @@ def _check_names(model: Any, adapter: Adapter) -> None:
         for name, module in model.named_modules()
         if isinstance(module, torch.nn.Linear) and ".layers." in name
     }
-    if wrong := sorted(set(adapter.targets) - linear):
+    if wrong := sorted(set(adapter.target_modules) - linear):
         raise RecipeError(
-            f"adapter.targets: no layer is called {', '.join(wrong)}; there are {', '.join(sorted(linear))}"
+            f"adapter.target_modules: no layer is called {', '.join(wrong)}; there are {', '.join(sorted(linear))}"
         )
     if wrong := [name for name in adapter.modules_to_save if not any(end.endswith(name) for end in ends)]:
         raise RecipeError(f"adapter.modules_to_save: no module is called {', '.join(wrong)}")
 
 
-def quantization(adapter: Adapter, weights_type: str) -> Any:
+def quantization(adapter: AdapterSettings, weights_type: str) -> Any:
     """Return transformers' settings for the base in fewer bits, ``None`` when it is to stay whole.
 
     Args:

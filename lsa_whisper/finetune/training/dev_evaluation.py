@@ -32,8 +32,8 @@ class Watch:
         assert recipe.evaluation is not None and recipe.data.dev is not None
         self.settings = recipe.evaluation
         self.dev = _windows("dev", recipe.data.dev, begun, recipe)
-        elsewhere = self.settings.elsewhere
-        self.elsewhere = _windows("elsewhere", elsewhere, begun, recipe) if elsewhere else None
+        out_of_domain = self.settings.out_of_domain
+        self.out_of_domain = _windows("out_of_domain", out_of_domain, begun, recipe) if out_of_domain else None
         if self.settings.generate:
             fitted = fit_generation_config(begun.model, begun.tokenizer, begun.labels, taught=train.taught)
             self.writer = Writer(begun, fitted)
@@ -68,7 +68,7 @@ class Watch:
 def _windows(name: str, path: str, begun: Checkpoint, recipe: Recipe) -> Windows:
     assert recipe.evaluation is not None
     data = WindowDataset(Path(path), begun, cache=recipe.data.cache)
-    return Windows(name, data, manifest_labels(Path(path)), recipe.evaluation.windows)
+    return Windows(name, data, manifest_labels(Path(path)), recipe.evaluation.max_windows)
 
 
 def watch_arguments(recipe: Recipe) -> dict[str, Any]:
@@ -76,7 +76,11 @@ def watch_arguments(recipe: Recipe) -> dict[str, Any]:
     wanted = recipe.evaluation
     if wanted is None:
         return {}
-    steps = {"eval_strategy": "steps", "eval_steps": wanted.every, "per_device_eval_batch_size": wanted.batch_size}
+    steps = {
+        "eval_strategy": "steps",
+        "eval_steps": wanted.every_steps,
+        "per_device_eval_batch_size": wanted.batch_size,
+    }
     if wanted.patience:  # else a run that goes on after a stop would be as patient as at its beginning
         steps |= {"restore_callback_states_from_checkpoint": True}
     if not wanted.keep_best:
@@ -95,7 +99,7 @@ def saving_arguments(recipe: Recipe) -> dict[str, Any]:
     """
     if recipe.evaluation is None or not recipe.evaluation.keep_best:
         return {}
-    every = recipe.evaluation.every
+    every = recipe.evaluation.every_steps
     return {"eval_strategy": "steps", "eval_steps": every, "save_strategy": "steps", "save_steps": every}
 
 

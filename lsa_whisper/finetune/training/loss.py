@@ -21,14 +21,14 @@ LETTERS = "abcdefghijklmnopqrstuvwxyz'"
 
 
 def cross_entropy(
-    logits: torch.Tensor, labels: torch.Tensor, smoothing: float = 0.0, weights: torch.Tensor | None = None
+    logits: torch.Tensor, labels: torch.Tensor, label_smoothing: float = 0.0, weights: torch.Tensor | None = None
 ) -> torch.Tensor:
     """Return the summed negative log-likelihood of ``labels``.
 
     Args:
         logits: (batch, tokens, vocabulary), any float type.
         labels: (batch, tokens), ``-100`` where nothing is to be learned.
-        smoothing: Share of the target spread over the whole vocabulary.
+        label_smoothing: Share of the target spread over the whole vocabulary.
         weights: (batch, tokens), how much each token counts; all the same when left out.
     """
     losses = functional.cross_entropy(
@@ -36,7 +36,7 @@ def cross_entropy(
         labels.flatten(),
         ignore_index=IGNORED,
         reduction="sum" if weights is None else "none",
-        label_smoothing=smoothing,
+        label_smoothing=label_smoothing,
     )
     return losses if weights is None else (losses * weights.flatten()).sum()
 
@@ -115,9 +115,9 @@ class ExactLoss:
 
     ctc_head: CtcHead | None = None
     ctc_weight: float = 0.0
-    smoothing: float = 0.0
+    label_smoothing: float = 0.0
     disfluency_weight: float = 1.0
-    stay_near_base: float = 0.0
+    kl_to_base: float = 0.0
 
     def __call__(
         self,
@@ -138,13 +138,13 @@ class ExactLoss:
             base_logits: What the base says, to stay near it.
         """
         items = num_items_in_batch if num_items_in_batch is not None else (labels != IGNORED).sum()
-        loss = cross_entropy(outputs.logits, labels, self.smoothing, self._weights(disfluent))
+        loss = cross_entropy(outputs.logits, labels, self.label_smoothing, self._weights(disfluent))
         if self.ctc_head is not None:
             loss = loss + self.ctc_weight * self.ctc_head.loss(outputs.encoder_last_hidden_state, labels)
         if base_logits is not None:
             fluent = labels != IGNORED
             fluent = fluent if disfluent is None else fluent & ~disfluent
-            loss = loss + self.stay_near_base * divergence(base_logits, outputs.logits, fluent)
+            loss = loss + self.kl_to_base * divergence(base_logits, outputs.logits, fluent)
         return loss / items
 
     def _weights(self, disfluent: torch.Tensor | None) -> torch.Tensor | None:

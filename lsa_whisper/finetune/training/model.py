@@ -12,7 +12,7 @@ from lsa_whisper import checkpoint, manifest
 from lsa_whisper.augment import Augmentation
 from lsa_whisper.checkpoint import Checkpoint
 from lsa_whisper.finetune.distributed.ranks import rank
-from lsa_whisper.finetune.recipe import Model, Recipe
+from lsa_whisper.finetune.recipe import ModelSettings, Recipe
 from lsa_whisper.finetune.training.adapter import quantization, with_adapter
 from lsa_whisper.finetune.training.decoder_layers import deepen
 from lsa_whisper.finetune.training.loss import CtcHead
@@ -29,7 +29,7 @@ def start(recipe: Recipe, labels: Labels) -> Checkpoint:
     or for a quantised base.
     """
     if recipe.model.base is not None:
-        reads = not recipe.fsdp.low_ram or rank() == 0
+        reads = not recipe.fsdp.cpu_ram_efficient_loading or rank() == 0
         quantized = quantization(recipe.adapter, weights_type(recipe)) if recipe.adapter else None
         begun = checkpoint.load(recipe.model.base, dtype=weights_type(recipe), weights=reads, quantized=quantized)
         begun = dataclasses.replace(begun, labels=labels)
@@ -63,10 +63,10 @@ def _scratch(recipe: Recipe, labels: Labels) -> Checkpoint:
 
     shape = recipe.model.scratch
     assert shape is not None
-    sources = shape.vocabulary_texts or (recipe.data.train,)
+    sources = shape.vocab_manifests or (recipe.data.train,)
     windows = (segment.text for source in sources for segment in manifest.stream(Path(source)))
     texts = sorted({f" {text.strip()}" for window in windows for text in TIMESTAMP.split(window)[::2] if text.strip()})
-    tokenizer = scratch.new_tokenizer(texts, shape.vocabulary, shape.context_s)
+    tokenizer = scratch.new_tokenizer(texts, shape.vocab_size, shape.context_s)
     model = scratch.new_model(shape, tokenizer)
     return Checkpoint("", model, scratch.new_feature_extractor(shape), tokenizer, labels)
 
@@ -88,14 +88,14 @@ def prepare_for_training(begun: Checkpoint, recipe: Recipe) -> Any:
         texts = [begun.tokenizer.decode([index]) for index in range(begun.tokenizer.eos_token_id)]
         model.ctc_head = CtcHead(model.config.d_model, texts).to(model.dtype)
     if recipe.adapter is not None:
-        return with_adapter(model, recipe.adapter, _written(begun, recipe) if recipe.adapter.embeddings else ())
+        return with_adapter(model, recipe.adapter, _written(begun, recipe) if recipe.adapter.token_embeddings else ())
     return multiply_in_8_bits(model) if recipe.precision == "fp8" else model
 
 
-def freeze(model: Any, wanted: Model) -> None:
-    """Leave only what the recipe's ``model.train`` and ``model.top_layers`` name free to be trained."""
-    stacks = [model.get_decoder(), *([model.get_encoder()] if wanted.train == "all" else [])]
-    if wanted.train == "decoder":
+def freeze(model: Any, wanted: ModelSettings) -> None:
+    """Leave only what the recipe's ``model.freeze_encoder`` and ``model.top_layers`` name free to be trained."""
+    stacks = [model.get_decoder(), *([] if wanted.freeze_encoder else [model.get_encoder()])]
+    if wanted.freeze_encoder:
         model.get_encoder().requires_grad_(False)
     if wanted.top_layers is None:
         return
@@ -116,6 +116,6 @@ def _written(begun: Checkpoint, recipe: Recipe) -> list[int]:
 
 def _hide_parts(config: Any, augment: Augmentation) -> None:
     """Set SpecAugment, which Whisper does itself while it is trained."""
-    config.apply_spec_augment = bool(augment.time_masks or augment.mel_masks)
-    config.mask_time_prob, config.mask_feature_prob = augment.time_masks, augment.mel_masks
+    config.apply_spec_augment = bool(augment.mask_time_prob or augment.mask_feature_prob)
+    config.mask_time_prob, config.mask_feature_prob = augment.mask_time_prob, augment.mask_feature_prob
     config.mask_feature_length = min(config.mask_feature_length, config.num_mel_bins // 8)

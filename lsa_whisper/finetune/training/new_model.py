@@ -18,7 +18,7 @@ from transformers import (
     WhisperTokenizer,
 )
 
-from lsa_whisper.finetune.recipe import Scratch
+from lsa_whisper.finetune.recipe import ScratchModel
 from lsa_whisper.whisper_constants import SPECIAL_TOKENS, TIMESTAMP_STEP_S
 
 
@@ -42,22 +42,22 @@ def new_tokenizer(texts: Iterable[str], size: int, context_s: float) -> WhisperT
     return tokenizer
 
 
-def new_model(scratch: Scratch, tokenizer: WhisperTokenizer) -> WhisperForConditionalGeneration:
+def new_model(scratch: ScratchModel, tokenizer: WhisperTokenizer) -> WhisperForConditionalGeneration:
     """Return a Whisper of the given shape with random weights (seed the generator first for the same ones again)."""
     ids = {token: tokenizer.convert_tokens_to_ids(token) for token in SPECIAL_TOKENS}
     end, start = ids["<|endoftext|>"], ids["<|startoftranscript|>"]
     config = WhisperConfig(
         vocab_size=len(tokenizer),
-        num_mel_bins=scratch.mels,
+        num_mel_bins=scratch.mel_bins,
         d_model=scratch.d_model,
         encoder_layers=scratch.encoder_layers,
         decoder_layers=scratch.decoder_layers,
-        encoder_attention_heads=scratch.heads,
-        decoder_attention_heads=scratch.heads,
+        encoder_attention_heads=scratch.attention_heads,
+        decoder_attention_heads=scratch.attention_heads,
         encoder_ffn_dim=4 * scratch.d_model,
         decoder_ffn_dim=4 * scratch.d_model,
         max_source_positions=round(scratch.context_s / TIMESTAMP_STEP_S),
-        max_target_positions=scratch.target_positions,
+        max_target_positions=scratch.max_target_positions,
         pad_token_id=end,
         bos_token_id=end,
         eos_token_id=end,
@@ -78,15 +78,15 @@ def new_model(scratch: Scratch, tokenizer: WhisperTokenizer) -> WhisperForCondit
         no_timestamps_token_id=ids["<|notimestamps|>"],
         prev_sot_token_id=ids["<|startofprev|>"],
         max_initial_timestamp_index=round(1.0 / TIMESTAMP_STEP_S),
-        max_length=scratch.target_positions,
+        max_length=scratch.max_target_positions,
         suppress_tokens=[ids[token] for token in ("<|translate|>", "<|startoflm|>", "<|startofprev|>", "<|nospeech|>")],
         begin_suppress_tokens=[],
-        alignment_heads=[[scratch.decoder_layers - 1, head] for head in range(scratch.heads)],
+        alignment_heads=[[scratch.decoder_layers - 1, head] for head in range(scratch.attention_heads)],
         return_timestamps=True,
     )
     return model
 
 
-def new_feature_extractor(scratch: Scratch) -> WhisperFeatureExtractor:
+def new_feature_extractor(scratch: ScratchModel) -> WhisperFeatureExtractor:
     """Return log-mel settings for the recipe's context and number of mel bands."""
-    return WhisperFeatureExtractor(feature_size=scratch.mels, chunk_length=round(scratch.context_s))
+    return WhisperFeatureExtractor(feature_size=scratch.mel_bins, chunk_length=round(scratch.context_s))

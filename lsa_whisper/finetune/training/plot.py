@@ -8,7 +8,7 @@ from typing import Any
 from lsa_whisper.atomic_write import atomic_file
 from lsa_whisper.training_runs import Run, curve_title, read_run
 
-_LOSSES = ("loss", "eval_loss", "eval_elsewhere_loss")
+_LOSSES = ("loss", "eval_loss", "eval_out_of_domain_loss")
 
 
 def plot_curves(folder: Path, out: Path) -> None:

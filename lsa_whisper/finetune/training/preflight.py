@@ -49,7 +49,7 @@ def obstacles(recipe: Recipe, plan: Plan | None) -> Iterator[Row]:
     if "nvme" not in (recipe.offload.optimizer, recipe.offload.parameters):
         return
     yield from machine.libaio(needed=True)
-    folder = Path(str(recipe.offload.path))
+    folder = Path(str(recipe.offload.nvme_path))
     with contextlib.suppress(OSError):  # the test of writing says why
         folder.mkdir(parents=True, exist_ok=True)
     needed = gpu.swap(plan.counts, plan.configuration) / GIB if plan else None

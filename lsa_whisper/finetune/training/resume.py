@@ -143,7 +143,7 @@ def can_go_on(recipe: Recipe) -> bool:
 
 def _state(recipe: Recipe) -> str:
     """Return what kind of state the strategy keeps: one process and many with whole copies keep the same."""
-    if recipe.strategy in ("single", "ddp") or recipe.fsdp.shard == "none":
+    if recipe.strategy in ("single", "ddp") or recipe.fsdp.sharding_strategy == "no_shard":
         return "single or ddp"
     return recipe.strategy
 

@@ -81,15 +81,18 @@ def exact_loss(recipe: Recipe, start: Checkpoint, arguments: Seq2SeqTrainingArgu
     return ExactLoss(
         getattr(start.model, "ctc_head", None),
         recipe.model.ctc_weight,
-        recipe.loss.smoothing or arguments.label_smoothing_factor,
+        recipe.loss.label_smoothing or arguments.label_smoothing_factor,
         recipe.loss.disfluency_weight,
-        recipe.loss.stay_near_base,
+        recipe.loss.kl_to_base,
     )
 
 
 def _collator(recipe: Recipe, start: Checkpoint) -> Collator:
-    pad, options = start.model.config.pad_token_id, {"untrimmed": recipe.data.untrimmed, "seed": recipe.seed}
-    if recipe.loss.tells_disfluencies:
+    pad, options = (
+        start.model.config.pad_token_id,
+        {"full_length_share": recipe.data.full_length_share, "seed": recipe.seed},
+    )
+    if recipe.loss.needs_disfluency_mask:
         return MarkingCollator(pad, start.tokenizer, start.labels, **options)
     return Collator(pad, **options)
 
@@ -127,7 +130,7 @@ class SpeechTrainer(Seq2SeqTrainer):
             callbacks=callbacks(recipe, folder),
         )
         self.optimizer_cls_and_kwargs = optimizer_class(recipe, arguments) or zero.cpu_adam(recipe, arguments)
-        self.base = Base(self.model, arguments.device) if recipe.loss.stay_near_base else None
+        self.base = Base(self.model, arguments.device) if recipe.loss.kl_to_base else None
         for printer in (PrinterCallback, ProgressCallback):
             self.remove_callback(printer)
         self.add_callback(Curve(folder / "curve.jsonl", say))
@@ -186,9 +189,9 @@ class SpeechTrainer(Seq2SeqTrainer):
     def evaluate(self, eval_dataset: Any = None, *args: Any, **options: Any) -> dict[str, float]:
         """Return the scores of the development set, and beside them those of the manifest from elsewhere."""
         metrics = dict(super().evaluate(eval_dataset, *args, **options))
-        if self.watch and self.watch.elsewhere and eval_dataset is None:
-            windows = self.get_eval_dataloader(self.watch.elsewhere)
-            found = self.evaluation_loop(windows, "Evaluation", metric_key_prefix="eval_elsewhere").metrics
+        if self.watch and self.watch.out_of_domain and eval_dataset is None:
+            windows = self.get_eval_dataloader(self.watch.out_of_domain)
+            found = self.evaluation_loop(windows, "Evaluation", metric_key_prefix="eval_out_of_domain").metrics
             self.log(found)
             metrics |= found
         return metrics

@@ -7,20 +7,20 @@ from tiny_whisper import build_checkpoint
 from lsa_whisper import checkpoint
 from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetune.distributed import fsdp, strategy
-from lsa_whisper.finetune.recipe import parse
+from lsa_whisper.finetune.recipe import parse_recipe
 
 
 def recipe(*settings):
-    return parse("{data: {train: t}, out: o, model: {base: m}, strategy: fsdp2}", set=settings)
+    return parse_recipe("{data: {train: t}, out: o, model: {base: m}, strategy: fsdp2}", set=settings)
 
 
 @pytest.mark.parametrize(
     ("setting", "key", "wanted"),
     [
-        ("fsdp.shard=full", "reshard_after_forward", True),
-        ("fsdp.shard=gradients", "reshard_after_forward", False),
+        ("fsdp.sharding_strategy=full_shard", "reshard_after_forward", True),
+        ("fsdp.sharding_strategy=shard_grad_op", "reshard_after_forward", False),
         ("offload.parameters=cpu", "cpu_offload", True),
-        ("fsdp.low_ram=true", "cpu_ram_efficient_loading", True),
+        ("fsdp.cpu_ram_efficient_loading=true", "cpu_ram_efficient_loading", True),
     ],
 )
 def test_settings(setting, key, wanted):
@@ -28,19 +28,19 @@ def test_settings(setting, key, wanted):
 
 
 def test_nothing_is_cut_with_none():
-    assert strategy.strategy_arguments(recipe("fsdp.shard=none")) == {}
-    with pytest.raises(RecipeError, match="moves only what it shards"):
-        recipe("fsdp.shard=none", "offload.parameters=cpu")
+    assert strategy.strategy_arguments(recipe("fsdp.sharding_strategy=no_shard")) == {}
+    with pytest.raises(RecipeError, match="offloads only what it shards"):
+        recipe("fsdp.sharding_strategy=no_shard", "offload.parameters=cpu")
 
 
 def test_hybrid_cuts_within_a_node_and_copies_between_nodes(monkeypatch):
     monkeypatch.setenv("WORLD_SIZE", "8")
     monkeypatch.setenv("LOCAL_WORLD_SIZE", "4")
-    cut = fsdp.fsdp_arguments(recipe("fsdp.shard=hybrid"))["parallelism_config"]
+    cut = fsdp.fsdp_arguments(recipe("fsdp.sharding_strategy=hybrid_shard"))["parallelism_config"]
     assert (cut.dp_replicate_size, cut.dp_shard_size) == (2, 4)
     monkeypatch.setenv("LOCAL_WORLD_SIZE", "8")
-    with pytest.raises(RecipeError, match="hybrid needs two nodes or more"):
-        fsdp.fsdp_arguments(recipe("fsdp.shard=hybrid"))
+    with pytest.raises(RecipeError, match="hybrid_shard needs two or more nodes"):
+        fsdp.fsdp_arguments(recipe("fsdp.sharding_strategy=hybrid_shard"))
 
 
 def test_one_process_alone_has_nobody_to_share_with(monkeypatch):

@@ -112,7 +112,7 @@ def test_hybrid_over_two_nodes_loses_what_one_process_does(windows, scratch_reci
     text = scratch_recipe(windows, "OUT", training="dataloader_drop_last: true")
     together, alone = tmp_path / "together.yaml", tmp_path / "alone.yaml"
     alone.write_text(text.replace("OUT", str(tmp_path / "one")).replace("batch_size: 2", "batch_size: 4"))
-    hybrid = "strategy: fsdp2\nfsdp: {shard: hybrid}\ntraining:"
+    hybrid = "strategy: fsdp2\nfsdp: {sharding_strategy: hybrid_shard}\ntraining:"
     text = text.replace("OUT", str(tmp_path / "four")).replace("batch_size: 2", "batch_size: 1")
     together.write_text(text.replace("training:", hybrid))
     run(environment, two_nodes(together, each=2))

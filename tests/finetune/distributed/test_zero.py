@@ -15,7 +15,7 @@ from benchmarks import parity
 from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetune import finetune
 from lsa_whisper.finetune.distributed import zero
-from lsa_whisper.finetune.recipe import Offload, parse
+from lsa_whisper.finetune.recipe import OffloadSettings, parse_recipe
 
 pytestmark = [
     pytest.mark.slow,
@@ -74,14 +74,14 @@ def test_another_number_of_processes_is_one_sentence(recipe, monkeypatch):
 
 def test_settings_of_ones_own_lie_over_ours():
     text = "{data: {train: t}, out: o, model: {base: m}, strategy: zero3}"
-    recipe = parse(text, set=["deepspeed.zero_optimization.overlap_comm=true", "deepspeed.steps_per_print=5"])
-    found = zero.deepspeed_config("zero3", Offload("cpu"), recipe.deepspeed)
+    recipe = parse_recipe(text, set=["deepspeed.zero_optimization.overlap_comm=true", "deepspeed.steps_per_print=5"])
+    found = zero.deepspeed_config("zero3", OffloadSettings("cpu"), recipe.deepspeed)
     assert found["zero_optimization"]["overlap_comm"] is True and found["steps_per_print"] == 5
     assert found["zero_optimization"]["offload_optimizer"]["device"] == "cpu"
 
 
 def test_nvme_without_a_compiler_is_one_sentence(monkeypatch):
     monkeypatch.setattr(shutil, "which", lambda *_, **__: None)
-    text = "{data: {train: t}, out: o, model: {base: m}, strategy: zero3, offload: {optimizer: nvme, path: /fast}}"
+    text = "{data: {train: t}, out: o, model: {base: m}, strategy: zero3, offload: {optimizer: nvme, nvme_path: /fast}}"
     with pytest.raises(RecipeError, match="install g\\+\\+, ninja and libaio-dev"):
-        zero.require_deepspeed(parse(text))
+        zero.require_deepspeed(parse_recipe(text))

@@ -27,10 +27,10 @@ from lsa_whisper.finetune.memory.activations import MicroBatch, Widths, decoder_
 from lsa_whisper.finetune.memory.configuration import flat
 from lsa_whisper.finetune.memory.parameter_counts import ParameterCounts, adapter_parameters, trained_weights
 from lsa_whisper.finetune.memory.shape import recipe_shape, shape_of
-from lsa_whisper.finetune.recipe import Adapter, Model, Offload
+from lsa_whisper.finetune.recipe import AdapterSettings, ModelSettings, OffloadSettings
 from lsa_whisper.finetune.training.model import freeze, with_adapter
 
-CPU, EVERYTHING = Offload("cpu"), Offload("cpu", "cpu")
+CPU, EVERYTHING = OffloadSettings("cpu"), OffloadSettings("cpu", "cpu")
 
 
 def meta_model(shape):
@@ -71,12 +71,12 @@ def test_parameters_are_counted_as_the_model_has_them(name):
 @pytest.mark.parametrize(
     "adapter",
     [
-        Adapter(rank=16),
-        Adapter(rank=16, targets=("k_proj", "fc1", "fc2")),
-        Adapter(parts="decoder"),
-        Adapter(parts="encoder", dora=True),
-        Adapter(modules_to_save=("layer_norm",)),
-        Adapter(modules_to_save=("conv1", "fc1")),
+        AdapterSettings(rank=16),
+        AdapterSettings(rank=16, target_modules=("k_proj", "fc1", "fc2")),
+        AdapterSettings(stacks="decoder"),
+        AdapterSettings(stacks="encoder", dora=True),
+        AdapterSettings(modules_to_save=("layer_norm",)),
+        AdapterSettings(modules_to_save=("conv1", "fc1")),
     ],
 )
 def test_adapter_parameters_are_counted_as_peft_makes_them(adapter):
@@ -87,7 +87,13 @@ def test_adapter_parameters_are_counted_as_peft_makes_them(adapter):
 
 @pytest.mark.parametrize(
     "wanted",
-    [Model(), Model(train="decoder"), Model(top_layers=1), Model(train="decoder", top_layers=3), Model(top_layers=9)],
+    [
+        ModelSettings(),
+        ModelSettings(freeze_encoder=True),
+        ModelSettings(top_layers=1),
+        ModelSettings(freeze_encoder=True, top_layers=3),
+        ModelSettings(top_layers=9),
+    ],
 )
 def test_trained_weights_are_those_that_training_leaves_free(wanted):
     model = meta_model(SHAPES["tiny"])
@@ -157,11 +163,11 @@ def test_states_are_what_the_papers_say():
 
 def test_offload_moves_from_the_gpu_to_the_host_and_nvme_from_there_to_the_disk():
     kept, optimizer, everything = (
-        plan(TrainingConfiguration("zero3", place)) for place in (Offload(), CPU, EVERYTHING)
+        plan(TrainingConfiguration("zero3", place)) for place in (OffloadSettings(), CPU, EVERYTHING)
     )
     assert kept.gpu_gib > optimizer.gpu_gib > everything.gpu_gib
     assert kept.host_gib < optimizer.host_gib < everything.host_gib
-    swapped = plan(TrainingConfiguration("zero3", Offload("nvme", "cpu", "/x")))
+    swapped = plan(TrainingConfiguration("zero3", OffloadSettings("nvme", "cpu", "/x")))
     assert swapped.host_gib < everything.host_gib and swapped.disk_gib > everything.disk_gib + 20
 
 
@@ -189,7 +195,7 @@ def test_what_is_recommended_is_a_recipe_and_fits(model, gpus):
     assert best.fits and "recommended: fits with" in estimate.table()
     overrides = [f"{place}={json.dumps(value)}" for place, value in flat(best.settings())]
     overrides.append(f"model.base=openai/whisper-{model}")
-    said = recipes.parse("{data: {train: t}, out: o, model: {base: b}}", set=overrides)
+    said = recipes.parse_recipe("{data: {train: t}, out: o, model: {base: b}}", set=overrides)
     again = estimate_run(said, best.job.hardware)
     assert again.configuration == best.configuration and again.micro_batch.batch == best.micro_batch.batch
     assert again.host_gib == pytest.approx(best.host_gib)
@@ -214,23 +220,23 @@ def test_unknown_model_is_one_sentence():
 
 MEASURED = [  # GiB of resident memory: two processor cores, one window of 30 s, gradient checkpointing, two steps
     ("tiny", TrainingConfiguration(precision="fp32"), 1.34),
-    ("tiny", TrainingConfiguration(precision="fp32", adapter=Adapter()), 0.97),
+    ("tiny", TrainingConfiguration(precision="fp32", adapter=AdapterSettings()), 0.97),
     ("tiny", TrainingConfiguration("zero3", EVERYTHING), 1.74),
     ("tiny", TrainingConfiguration("zero3", EVERYTHING, "fp32"), 2.16),
     ("small", TrainingConfiguration(precision="fp32"), 4.77),
-    ("small", TrainingConfiguration(precision="fp32", adapter=Adapter()), 2.67),
+    ("small", TrainingConfiguration(precision="fp32", adapter=AdapterSettings()), 2.67),
     ("small", TrainingConfiguration("zero3", EVERYTHING), 7.67),
     ("small", TrainingConfiguration("zero3", EVERYTHING, "fp32"), 10.17),
-    ("small", TrainingConfiguration("zero3", Offload("nvme", "cpu", "x")), 5.73),
-    ("small", TrainingConfiguration("zero3", EVERYTHING, adapter=Adapter()), 2.01),
+    ("small", TrainingConfiguration("zero3", OffloadSettings("nvme", "cpu", "x")), 5.73),
+    ("small", TrainingConfiguration("zero3", EVERYTHING, adapter=AdapterSettings()), 2.01),
     ("medium", TrainingConfiguration(precision="fp32"), 12.85),
-    ("medium", TrainingConfiguration(precision="fp32", adapter=Adapter()), 6.17),
+    ("medium", TrainingConfiguration(precision="fp32", adapter=AdapterSettings()), 6.17),
     ("medium", TrainingConfiguration("zero3", EVERYTHING), 20.65),
-    ("medium", TrainingConfiguration("zero3", Offload("nvme", "cpu", "x")), 10.28),
-    ("medium", TrainingConfiguration("zero3", EVERYTHING, adapter=Adapter()), 5.0),
-    ("large-v3", TrainingConfiguration("zero3", Offload("nvme", "cpu", "x")), 12.6),
-    ("large-v3", TrainingConfiguration("zero3", Offload("nvme", "nvme", "x")), 8.65),
-    ("large-v3", TrainingConfiguration("zero3", EVERYTHING, adapter=Adapter()), 9.8),
+    ("medium", TrainingConfiguration("zero3", OffloadSettings("nvme", "cpu", "x")), 10.28),
+    ("medium", TrainingConfiguration("zero3", EVERYTHING, adapter=AdapterSettings()), 5.0),
+    ("large-v3", TrainingConfiguration("zero3", OffloadSettings("nvme", "cpu", "x")), 12.6),
+    ("large-v3", TrainingConfiguration("zero3", OffloadSettings("nvme", "nvme", "x")), 8.65),
+    ("large-v3", TrainingConfiguration("zero3", EVERYTHING, adapter=AdapterSettings()), 9.8),
 ]
 
 
@@ -249,7 +255,7 @@ RECIPE = (
 
 
 def test_a_run_that_does_not_fit_is_refused_with_the_nearest_that_does():
-    recipe = recipes.parse(RECIPE)
+    recipe = recipes.parse_recipe(RECIPE)
     assert require_fit(recipe, Resources(Hardware(1, 141, 200, 500))) is not None
     with pytest.raises(RecipeError, match=r"needs about .* on the GPU.*nearest.*gradient_checkpointing=true.*--force"):
         require_fit(recipe, Resources(Hardware(1, 40, 200, 500)))
@@ -262,7 +268,7 @@ def test_a_run_that_does_not_fit_is_refused_with_the_nearest_that_does():
 
 
 def test_the_nearest_plan_keeps_the_effective_batch():
-    recipe = recipes.parse(RECIPE, set=["training.gradient_accumulation_steps=2", "adapter.rank=32"])
+    recipe = recipes.parse_recipe(RECIPE, set=["training.gradient_accumulation_steps=2", "adapter.rank=32"])
     with pytest.raises(RecipeError) as refused:
         require_fit(recipe, Resources(Hardware(1, 12, 200, 500)))
     overrides = [word for word in str(refused.value).split() if "=" in word]
@@ -283,19 +289,19 @@ def test_the_nearest_plan_keeps_the_effective_batch():
         ("training.optim=adamw_bnb_8bit", "training.bf16=true"),
         ("optimizer=adafactor", "precision=bf16"),
         ("strategy=zero3", "offload.parameters=cpu", "precision=bf16", "deepspeed.steps_per_print=1"),
-        ("strategy=zero3", "offload.optimizer=nvme", "offload.parameters=cpu", "offload.path=s", "precision=bf16"),
-        ("strategy=fsdp2", "fsdp.low_ram=true", "precision=bf16"),
-        ("loss.stay_near_base=0.1", "precision=bf16"),
+        ("strategy=zero3", "offload.optimizer=nvme", "offload.parameters=cpu", "offload.nvme_path=s", "precision=bf16"),
+        ("strategy=fsdp2", "fsdp.cpu_ram_efficient_loading=true", "precision=bf16"),
+        ("loss.kl_to_base=0.1", "precision=bf16"),
         ("adapter.rank=32", "adapter.quantize=8bit", "precision=bf16"),
         ("auto_micro_batch=true", "training.gradient_accumulation_steps=2"),
-        ("model.train=decoder", "precision=bf16"),
+        ("model.freeze_encoder=true", "precision=bf16"),
     ],
     ids="; ".join,
 )
 def test_every_remedy_is_a_recipe_that_fits(said, gpus):
     """On machines small and large: what is printed after 'nearest that fits' is accepted, and fits."""
     base = "{data: {train: none.jsonl}, out: o, model: {base: openai/whisper-large-v3}}"
-    recipe, found = recipes.parse(base, set=[*said, "training.per_device_train_batch_size=16"]), 0
+    recipe, found = recipes.parse_recipe(base, set=[*said, "training.per_device_train_batch_size=16"]), 0
     for gib, host in ((8, 32), (12, 200), (24, 20)):
         resources = Resources(
             Hardware(gpus, gib if gpus else 0, host, 60), processes=gpus or 1, local_processes=gpus or 1
@@ -305,14 +311,14 @@ def test_every_remedy_is_a_recipe_that_fits(said, gpus):
         except RecipeError as refused:
             if remedy := re.search("nearest that fits: (.*); --force", str(refused)):
                 overrides = re.findall("--set ([^ ]+)", remedy[1])
-                assert require_fit(recipes.changed(recipe, overrides), resources) is not None
+                assert require_fit(recipes.with_overrides(recipe, overrides), resources) is not None
                 found += 1
     assert found
 
 
 def test_a_swap_folder_on_another_disk_takes_no_room_from_the_checkpoints(tmp_path):
-    swapped = ("strategy=zero3", "offload.optimizer=nvme", f"offload.path={tmp_path / 'not' / 'yet'}")
-    recipe = recipes.parse(RECIPE, set=[*swapped, f"out={tmp_path / 'out'}", "training.use_cpu=true"])
+    swapped = ("strategy=zero3", "offload.optimizer=nvme", f"offload.nvme_path={tmp_path / 'not' / 'yet'}")
+    recipe = recipes.parse_recipe(RECIPE, set=[*swapped, f"out={tmp_path / 'out'}", "training.use_cpu=true"])
     hardware = Resources.of_this_machine(recipe).hardware
     assert not hardware.swap_on_other_disk and hardware.disk_gib == pytest.approx(
         shutil.disk_usage(tmp_path).free / 2**30, rel=0.1
@@ -324,7 +330,7 @@ def test_a_swap_folder_on_another_disk_takes_no_room_from_the_checkpoints(tmp_pa
     assert together - apart == pytest.approx(16 * ParameterCounts.of(SHAPES["large-v3"]).trained / 2**30)
     for other in map(Path, ("/dev/shm", "/proc")):
         if other.exists() and other.stat().st_dev != tmp_path.stat().st_dev:
-            again = recipes.changed(recipe, [f"offload.path={other / 'swap'}"])
+            again = recipes.with_overrides(recipe, [f"offload.nvme_path={other / 'swap'}"])
             assert Resources.of_this_machine(again).hardware.swap_on_other_disk
 
 
@@ -335,12 +341,12 @@ def test_what_fsdp_moves_to_the_host_is_planned_there():
 
 
 def test_a_model_that_is_not_here_yet_is_not_refused():
-    recipe = recipes.parse(RECIPE, set=["model.base=someone/whisper-of-theirs"])
+    recipe = recipes.parse_recipe(RECIPE, set=["model.base=someone/whisper-of-theirs"])
     assert require_fit(recipe, Resources(Hardware(1, 1, 1, 1))) is None
 
 
 def test_processes_of_another_machine_take_nothing_here():
-    recipe = recipes.parse(RECIPE, set=["strategy=ddp", "training.gradient_checkpointing=true"])
+    recipe = recipes.parse_recipe(RECIPE, set=["strategy=ddp", "training.gradient_checkpointing=true"])
     hardware = Hardware(8, 141, 60, 500)
     assert require_fit(recipe, Resources(hardware, processes=8, local_processes=4)) is not None
     with pytest.raises(RecipeError, match="host memory"):
@@ -350,7 +356,7 @@ def test_processes_of_another_machine_take_nothing_here():
 def needed(*settings, gpus=1):
     """Return the plan of large-v3 under ``settings``."""
     base = "{data: {train: t}, out: o, model: {base: openai/whisper-large-v3}, training: {bf16: true}}"
-    return estimate_run(recipes.parse(base, set=settings), Hardware(gpus, 141, 400, 900))
+    return estimate_run(recipes.parse_recipe(base, set=settings), Hardware(gpus, 141, 400, 900))
 
 
 def test_what_a_recipe_trains_less_or_keeps_smaller_counts():
@@ -366,16 +372,16 @@ def test_what_a_recipe_trains_less_or_keeps_smaller_counts():
 
 
 def test_the_base_that_the_loss_asks_counts():
-    plain, asked = needed(), needed("loss.stay_near_base=0.1")
+    plain, asked = needed(), needed("loss.kl_to_base=0.1")
     assert asked.parts.weights - plain.parts.weights == 4 * SHAPES["large-v3"].parameters
     assert asked.parts.activations > plain.parts.activations
-    plain, asked = needed("adapter.rank=32"), needed("adapter.rank=32", "loss.stay_near_base=0.1")
+    plain, asked = needed("adapter.rank=32"), needed("adapter.rank=32", "loss.kl_to_base=0.1")
     assert asked.parts.weights == plain.parts.weights  # the model itself with its adapter switched off
-    on_cpu = [needed(*said, gpus=0).host_gib for said in ((), ("loss.stay_near_base=0.1",))]
+    on_cpu = [needed(*said, gpus=0).host_gib for said in ((), ("loss.kl_to_base=0.1",))]
     assert on_cpu[1] - on_cpu[0] > 4 * SHAPES["large-v3"].parameters / 2**30
 
 
 def test_added_decoder_layers_count():
     said = "{data: {train: t}, out: o, model: {base: openai/whisper-tiny, decoder_layers: 8, context_s: 10}}"
-    shape = recipe_shape(recipes.parse(said))
+    shape = recipe_shape(recipes.parse_recipe(said))
     assert (shape.decoder_layers, shape.source_positions) == (8, 500)

@@ -34,7 +34,7 @@ def of_this_version(path):
     strategy = re.search(r"^strategy: (\w+)", path.read_text(), re.MULTILINE)
     if strategy and strategy[1] not in recipes.STRATEGIES:
         pytest.skip(f"strategy {strategy[1]} is not known yet")
-    return recipes.read(path)
+    return recipes.read_recipe(path)
 
 
 def test_there_are_recipes():
@@ -66,9 +66,9 @@ def test_the_evaluation_that_the_docs_show_goes_with_it(path, tmp_path):
     page = (Path(__file__).parents[3] / "docs" / "your-corpus.md").read_text("utf-8")
     shown = yaml.safe_load(re.search(r"```yaml\n(.*?)```", page, re.DOTALL)[1])
     said = [f"{key}={value}" for key, value in flat(shown)]
-    arguments = training_arguments(recipes.read(path, set=[*said, "training.use_cpu=true"]), tmp_path)
-    assert arguments.save_steps == arguments.eval_steps == shown["evaluation"]["every"]
-    last = recipes.read(path, set=["data.dev=d", "evaluation.keep_best=false", "training.use_cpu=true"])
+    arguments = training_arguments(recipes.read_recipe(path, set=[*said, "training.use_cpu=true"]), tmp_path)
+    assert arguments.save_steps == arguments.eval_steps == shown["evaluation"]["every_steps"]
+    last = recipes.read_recipe(path, set=["data.dev=d", "evaluation.keep_best=false", "training.use_cpu=true"])
     assert training_arguments(last, tmp_path).save_steps == last.training["save_steps"]
 
 
@@ -106,7 +106,7 @@ def test_it_trains_a_step(path, windows, tiny_base, tmp_path, environment):
     overrides = [f"out={tmp_path / 'out'}", f"model.base={tiny_base}", f"data.train={windows}", "data.workers=0"]
     overrides += ["training.use_cpu=true", "training.max_steps=1", "training.per_device_train_batch_size=2"]
     overrides += ["training.save_strategy=no", "training.gradient_accumulation_steps=1"]
-    overrides += [f"offload.path={tmp_path / 'swap'}"] if recipe.offload.path else []
+    overrides += [f"offload.nvme_path={tmp_path / 'swap'}"] if recipe.offload.nvme_path else []
     overrides += ["strategy=ddp"] if recipe.strategy == "fsdp2" else []  # FSDP shards between GPUs only
     if recipe.strategy in ("zero2", "zero3"):
         words = [part for override in overrides for part in ("--set", override)]

@@ -13,7 +13,7 @@ from tiny_whisper import build_checkpoint
 from lsa_whisper import checkpoint
 from lsa_whisper.errors import CheckpointError, MissingExtraError, RecipeError
 from lsa_whisper.finetune import finetune
-from lsa_whisper.finetune.recipe import Adapter, Model
+from lsa_whisper.finetune.recipe import AdapterSettings, ModelSettings
 from lsa_whisper.finetune.training.adapter import quantization, with_adapter
 from lsa_whisper.finetune.training.model import freeze
 from lsa_whisper.labels import Labels
@@ -52,11 +52,11 @@ def saved(loaded, model, folder):
 @pytest.mark.parametrize(
     ("adapter", "tokens"),
     [
-        (Adapter(), ()),
-        (Adapter(dora=True), ()),
-        (Adapter(rank_stabilized=True, targets=("q_proj", "fc1"), parts="decoder"), ()),
-        (Adapter(modules_to_save=("layer_norm",)), ()),
-        (Adapter(embeddings=True, parts="encoder"), (40, 41)),
+        (AdapterSettings(), ()),
+        (AdapterSettings(dora=True), ()),
+        (AdapterSettings(rank_stabilized=True, target_modules=("q_proj", "fc1"), stacks="decoder"), ()),
+        (AdapterSettings(modules_to_save=("layer_norm",)), ()),
+        (AdapterSettings(token_embeddings=True, stacks="encoder"), (40, 41)),
     ],
     ids=["lora", "dora", "rank-stabilized", "modules-to-save", "embeddings"],
 )
@@ -75,7 +75,7 @@ def test_saved_whole_loaded_again_and_merged_alike(base, tmp_path, adapter, toke
 
 def test_an_adapter_without_all_its_matrices_is_not_saved(base, tmp_path, monkeypatch):
     """What FSDP2 once wrote: a file, without an error, that lacked the trained matrices."""
-    loaded, model = trained(base, Adapter(targets=("q_proj",)))
+    loaded, model = trained(base, AdapterSettings(target_modules=("q_proj",)))
     whole = type(model).save_pretrained
 
     def half(self, folder, **options):
@@ -91,13 +91,16 @@ def test_an_adapter_without_all_its_matrices_is_not_saved(base, tmp_path, monkey
 
 def test_parts(base):
     for part, other in (("encoder", "decoder"), ("decoder", "encoder")):
-        names = [n for n, p in trained(base, Adapter(parts=part))[1].named_parameters() if p.requires_grad]
+        names = [n for n, p in trained(base, AdapterSettings(stacks=part))[1].named_parameters() if p.requires_grad]
         assert names and all(f".{part}.layers." in n and f".{other}.layers." not in n for n in names)
 
 
 def test_rank_stabilisation_scales_by_the_root_of_the_rank(base):
     layers = [
-        trained(base, Adapter(rank=16, alpha=32, rank_stabilized=on))[1].get_encoder().layers[0].self_attn.q_proj
+        trained(base, AdapterSettings(rank=16, alpha=32, rank_stabilized=on))[1]
+        .get_encoder()
+        .layers[0]
+        .self_attn.q_proj
         for on in (False, True)
     ]
     assert [layer.scaling["default"] for layer in layers] == [2.0, 8.0]
@@ -106,8 +109,11 @@ def test_rank_stabilisation_scales_by_the_root_of_the_rank(base):
 @pytest.mark.parametrize(
     ("adapter", "problem"),
     [
-        (Adapter(targets=("q_proj", "query")), "targets: no layer is called query; there are fc1, fc2, k_proj"),
-        (Adapter(modules_to_save=("layernorm",)), "modules_to_save: no module is called layernorm"),
+        (
+            AdapterSettings(target_modules=("q_proj", "query")),
+            "target_modules: no layer is called query; there are fc1, fc2, k_proj",
+        ),
+        (AdapterSettings(modules_to_save=("layernorm",)), "modules_to_save: no module is called layernorm"),
     ],
 )
 def test_names_that_are_not_in_the_model(base, adapter, problem):
@@ -119,9 +125,12 @@ def test_names_that_are_not_in_the_model(base, adapter, problem):
 @pytest.mark.parametrize(
     ("wanted", "free"),
     [
-        (Model(train="decoder"), {"decoder"}),
-        (Model(top_layers=1), {"encoder.layers.1", "encoder.layer_norm", "decoder.layers.1", "decoder.layer_norm"}),
-        (Model(train="decoder", top_layers=1), {"decoder.layers.1", "decoder.layer_norm"}),
+        (ModelSettings(freeze_encoder=True), {"decoder"}),
+        (
+            ModelSettings(top_layers=1),
+            {"encoder.layers.1", "encoder.layer_norm", "decoder.layers.1", "decoder.layer_norm"},
+        ),
+        (ModelSettings(freeze_encoder=True, top_layers=1), {"decoder.layers.1", "decoder.layer_norm"}),
     ],
 )
 def test_partial_fine_tuning(base, wanted, free):
@@ -135,7 +144,7 @@ def test_partial_fine_tuning(base, wanted, free):
 @pytest.mark.skipif(BITSANDBYTES, reason="bitsandbytes is installed")
 def test_a_quantised_base_without_bitsandbytes():
     with pytest.raises(MissingExtraError, match=r"needs bitsandbytes: pip install 'lsa-whisper\[quantize\]'"):
-        quantization(Adapter(quantize="4bit"), "float32")
+        quantization(AdapterSettings(quantize="4bit"), "float32")
 
 
 @pytest.mark.skipif(not BITSANDBYTES, reason="bitsandbytes is not installed")

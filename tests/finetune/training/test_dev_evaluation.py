@@ -37,13 +37,13 @@ def run(windows, scratch_recipe, tmp_path):
 
 def test_scores_curves_samples_and_picture(run, windows):
     lines = []
-    out = run("a", f"every: 2, samples: 2, elsewhere: {windows}, trackers: [tensorboard]", say=lines.append)
+    out = run("a", f"every_steps: 2, samples: 2, out_of_domain: {windows}, trackers: [tensorboard]", say=lines.append)
     for key in SCORES:
         assert len(logged(out, f"eval_{key}")) == 2, key
-        assert logged(out, f"eval_elsewhere_{key}") == pytest.approx(logged(out, f"eval_{key}"))
+        assert logged(out, f"eval_out_of_domain_{key}") == pytest.approx(logged(out, f"eval_{key}"))
     samples = [json.loads(line) for line in (out / "samples.jsonl").read_text().splitlines()]
     assert [(row["step"], row["set"]) for row in samples] == [
-        (step, set) for step in (2, 4) for set in ("dev", "elsewhere") for _ in range(2)
+        (step, set) for step in (2, 4) for set in ("dev", "out_of_domain") for _ in range(2)
     ]
     assert samples[0]["reference"] == "um I want want it." and isinstance(samples[0]["hypothesis"], str)
     assert (out / "curve.png").read_bytes()[:4] == b"\x89PNG"
@@ -54,12 +54,12 @@ def test_scores_curves_samples_and_picture(run, windows):
 
 def test_loss_on_the_development_set_is_exact_however_it_is_cut(run):
     """Labels are of very unequal lengths: a mean of the batches' means would be another number."""
-    extra = ("loss.smoothing=0.2", "loss.disfluency_weight=3")  # neither may show in it
-    whole = run("whole", "every: 4, batch_size: 6, generate: false, metric: loss")
-    pieces = run("pieces", "every: 4, batch_size: 1, generate: false, metric: loss")
+    extra = ("loss.label_smoothing=0.2", "loss.disfluency_weight=3")  # neither may show in it
+    whole = run("whole", "every_steps: 4, batch_size: 6, generate: false, metric: loss")
+    pieces = run("pieces", "every_steps: 4, batch_size: 1, generate: false, metric: loss")
     assert logged(pieces, "eval_loss") == pytest.approx(logged(whole, "eval_loss"), abs=1e-5)
-    weighted = run("weighted", "every: 4, generate: false, metric: loss", *extra, "training.learning_rate=0")
-    plain = run("plain", "every: 4, generate: false, metric: loss", "training.learning_rate=0")
+    weighted = run("weighted", "every_steps: 4, generate: false, metric: loss", *extra, "training.learning_rate=0")
+    plain = run("plain", "every_steps: 4, generate: false, metric: loss", "training.learning_rate=0")
     assert logged(weighted, "eval_loss") == pytest.approx(logged(plain, "eval_loss"), abs=1e-6)
     assert logged(weighted, "loss") != pytest.approx(logged(plain, "loss"), abs=1e-2)
 
@@ -72,7 +72,10 @@ def test_two_processes_score_like_one(run, windows, strategy, adapter):
     """Five windows on two processes: the sixth that evens them out is counted nowhere, and none waits for ever."""
     five = windows.parent / "five.jsonl"
     five.write_text("".join(windows.read_text().splitlines(keepends=True)[:5]))
-    evaluation, base = "every: 2, batch_size: 2, samples: 5", run("base", "every: 4, generate: false, metric: loss")
+    evaluation, base = (
+        "every_steps: 2, batch_size: 2, samples: 5",
+        run("base", "every_steps: 4, generate: false, metric: loss"),
+    )
     settings = (f"data.dev={five}", "model.scratch=null", f"model.base={base}", *adapter)
     one = run("one", evaluation, *settings)
     two = run(
@@ -86,13 +89,13 @@ def test_two_processes_score_like_one(run, windows, strategy, adapter):
 def test_the_best_checkpoint_is_kept_and_the_run_stops_early(run):
     """At an absurd learning rate everything after the first look is worse."""
     settings = ("training.learning_rate=10", "training.max_steps=20", "training.max_grad_norm=0")
-    out = run("best", "every: 1, patience: 3, metric: loss, generate: false", *settings)
+    out = run("best", "every_steps: 1, patience: 3, metric: loss, generate: false", *settings)
     curve = logged(out, "eval_loss")
     said = json.loads((out / "lsa_whisper.json").read_text())["provenance"]
     assert len(curve) < 20 and said["steps"] == len(curve)
     assert said["best"]["eval_loss"] == pytest.approx(min(curve))
     assert curve.index(min(curve)) + 1 == said["best"]["step"] == len(curve) - 3
-    last = run("last", "every: 1, keep_best: false, metric: loss, generate: false", *settings)
+    last = run("last", "every_steps: 1, keep_best: false, metric: loss, generate: false", *settings)
     kept, ended = (checkpoint.load(each).model.state_dict()["proj_out.weight"] for each in (out, last))
     assert not torch.allclose(kept, ended)
 
@@ -106,7 +109,7 @@ def test_a_run_that_goes_on_is_no_more_patient(run):
             raise StoppedError
 
     settings = ("training.learning_rate=10", "training.max_steps=20", "training.max_grad_norm=0")
-    evaluation = "every: 1, patience: 3, metric: loss, generate: false"
+    evaluation = "every_steps: 1, patience: 3, metric: loss, generate: false"
     whole = run("whole", evaluation, *settings)
     with pytest.raises(StoppedError):
         run("cut", evaluation, *settings, say=stopped_at_three)
@@ -115,9 +118,9 @@ def test_a_run_that_goes_on_is_no_more_patient(run):
 
 
 def test_the_best_adapter_is_kept(run, windows):
-    base = run("base", "every: 4, generate: false, metric: loss")
+    base = run("base", "every_steps: 4, generate: false, metric: loss")
     settings = ("model.scratch=null", f"model.base={base}", "adapter.rank=16", "training.learning_rate=1")
-    out = run("lora", "every: 1, metric: loss, batch_size: 6, samples: 0", *settings)
+    out = run("lora", "every_steps: 1, metric: loss, batch_size: 6, samples: 0", *settings)
     said = json.loads((out / "lsa_whisper.json").read_text())["provenance"]["best"]
     assert said["eval_loss"] == pytest.approx(min(logged(out, "eval_loss")))
     loaded = checkpoint.load(out)
@@ -144,7 +147,7 @@ def test_what_is_written_is_what_the_model_learned(run, windows):
     timed.write_text("".join(row for row in windows.read_text().splitlines(keepends=True) if "<|" in row))
     learning = ("training.max_steps=150", "training.learning_rate=3e-3", "model.scratch.d_model=64")
     settings = (f"data.dev={timed}", *learning)
-    out = run("heart", "every: 150, batch_size: 3", *settings, "training.per_device_train_batch_size=6")
+    out = run("heart", "every_steps: 150, batch_size: 3", *settings, "training.per_device_train_batch_size=6")
     assert logged(out, "eval_wer_verbatim") == [0.0] and logged(out, "eval_disfluency_f1") == [1.0]
 
 
@@ -153,23 +156,23 @@ def test_nothing_to_judge_by_is_said(run, windows):
     rows = [json.loads(line) for line in windows.read_text().splitlines()]
     silent.write_text("".join(json.dumps(row | {"text": ""}) + "\n" for row in rows))
     with pytest.raises(ManifestError, match="nothing to count wer_verbatim on"):
-        run("none", "every: 2", f"data.dev={silent}")
+        run("none", "every_steps: 2", f"data.dev={silent}")
 
 
 def test_an_unknown_tracker_is_a_recipe_error(run):
     with pytest.raises(RecipeError, match="nosuchtracker"):
-        run("t", "every: 2, trackers: [nosuchtracker]")
+        run("t", "every_steps: 2, trackers: [nosuchtracker]")
 
 
 def test_only_some_windows_spread_evenly(run, windows):
-    loaded = checkpoint.load(run("few", "every: 4, generate: false, metric: loss"))
+    loaded = checkpoint.load(run("few", "every_steps: 4, generate: false, metric: loss"))
     few = Windows("dev", WindowDataset(windows, loaded), Labels("chat"), at_most=3)
     assert few.indices == [0, 2, 5] and few.segment(2).text == "<|0.10|>oh.<|0.30|>"
 
 
 def test_a_prompt_is_not_mistaken_for_the_beginning(run, windows):
     """Rows with and without a prompt share a batch; each goes on behind its own beginning."""
-    loaded = checkpoint.load(run("p", "every: 4, generate: false, metric: loss"))
+    loaded = checkpoint.load(run("p", "every_steps: 4, generate: false, metric: loss"))
     loaded.model.generation_config.decoder_start_token_id = loaded.model.config.decoder_start_token_id
     writer = Writer(loaded, loaded.model.generation_config)
     data = WindowDataset(windows, loaded)

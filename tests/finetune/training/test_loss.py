@@ -62,7 +62,7 @@ def test_divergence_from_the_base_is_counted_on_fluent_tokens_only():
     base = torch.randn(1, 3, 5)
     was, now = base[0, 1].softmax(0), Outputs.logits[0, 1].softmax(0)
     wanted = ExactLoss()(Outputs, labels) + 0.5 * (was * (was / now).log()).sum() / 2
-    near = ExactLoss(stay_near_base=0.5)
+    near = ExactLoss(kl_to_base=0.5)
     torch.testing.assert_close(near(Outputs, labels, disfluent=disfluent, base_logits=base), wanted)
     same = near(Outputs, labels, disfluent=disfluent, base_logits=Outputs.logits)
     torch.testing.assert_close(same, ExactLoss()(Outputs, labels))
@@ -86,7 +86,7 @@ def test_a_run_stays_near_its_base(windows, scratch_recipe, tmp_path, adapter):
     base = finetune(path, set=["training.max_steps=1"], say=lambda _: None).out
     for weight in (0, 1000):
         out = tmp_path / str(weight)
-        set = [f"out={out}", "model.scratch=null", f"model.base={base}", f"loss.stay_near_base={weight}", *adapter]
+        set = [f"out={out}", "model.scratch=null", f"model.base={base}", f"loss.kl_to_base={weight}", *adapter]
         finetune(path, set=set, say=lambda _: None)
         firsts.append(logged(out)[0]["loss"])
         distances.append(distance(base, out, windows))
@@ -104,7 +104,7 @@ def distance(base, out, windows):
         return float(divergence(was.model(**batch).logits, now.model(**batch).logits, fluent))
 
 
-TERMS = ("loss.disfluency_weight=2", "loss.stay_near_base=0.5", "loss.smoothing=0.1")
+TERMS = ("loss.disfluency_weight=2", "loss.kl_to_base=0.5", "loss.label_smoothing=0.1")
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from tiny_whisper import build_checkpoint
 from lsa_whisper import checkpoint
 from lsa_whisper.errors import MissingExtraError, RecipeError
 from lsa_whisper.finetune import finetune
-from lsa_whisper.finetune.recipe import parse
+from lsa_whisper.finetune.recipe import parse_recipe
 from lsa_whisper.finetune.training.model import start
 from lsa_whisper.finetune.training.precision import multiply_in_8_bits
 from lsa_whisper.finetune.training.trainer import training_arguments
@@ -35,7 +35,7 @@ def base(tmp_path_factory):
 
 
 def recipe(base, *overrides, windows="t.jsonl", out="o"):
-    return parse(RECIPE.format(windows, out, base), set=overrides)
+    return parse_recipe(RECIPE.format(windows, out, base), set=overrides)
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ def cache(tmp_path, monkeypatch):
 
 def test_a_plain_run_says_what_it_needs(cache):
     lines = []
-    preflight(recipes.parse(TINY), lines.append, PLENTY)
+    preflight(recipes.parse_recipe(TINY), lines.append, PLENTY)
     assert len(lines) == 1 and "GiB of host memory" in lines[0]
 
 
@@ -40,15 +40,15 @@ def test_a_stale_lock_stops_deepspeed_before_it_hangs(cache):
     lock = cache / "cpu_adam" / "lock"
     lock.touch()
     os.utime(lock, (time.time() - 7200,) * 2)
-    recipe = recipes.parse(TINY, set=["strategy=zero3"])
+    recipe = recipes.parse_recipe(TINY, set=["strategy=zero3"])
     with pytest.raises(RecipeError, match=rf"build locks: .*rm '{lock}'"):
         preflight(recipe, print, PLENTY)
-    preflight(recipes.parse(TINY), lambda _: None, PLENTY)  # who does not compile does not care
+    preflight(recipes.parse_recipe(TINY), lambda _: None, PLENTY)  # who does not compile does not care
 
 
 def test_the_swap_folder_is_written_to_and_measured(cache, tmp_path):
     swap = tmp_path / "swap"
-    recipe = recipes.parse(TINY, set=["strategy=zero3", "offload.optimizer=nvme", f"offload.path={swap}"])
+    recipe = recipes.parse_recipe(TINY, set=["strategy=zero3", "offload.optimizer=nvme", f"offload.nvme_path={swap}"])
     try:
         preflight(recipe, lambda _: None, PLENTY)
     except RecipeError as lacking:
@@ -93,33 +93,33 @@ def test_force_and_the_folder_reach_the_processes_of_a_run(force, tmp_path, monk
         finetune(tmp_path / "r.yaml", processes=2, out=out, force=force)
     _, *words = started.value.args[0]
     given = training.finetune.make_context("finetune", list(words)).params
-    assert given["force"] is force and recipes.read(given["recipe"], set=given["set"]).out == str(out)
+    assert given["force"] is force and recipes.read_recipe(given["recipe"], set=given["set"]).out == str(out)
 
 
 def test_the_demo_names_its_folders_so_that_they_are_read_again():
-    said = [f"out={recipes.quoted('2024')}", f"model.base={recipes.quoted('study #2')}"]
-    recipe = recipes.parse(TINY, set=said)
+    said = [f"out={recipes.quote_override('2024')}", f"model.base={recipes.quote_override('study #2')}"]
+    recipe = recipes.parse_recipe(TINY, set=said)
     assert (recipe.out, recipe.model.base) == ("2024", "study #2")
 
 
 def test_processes_that_cannot_train_together_are_one_sentence(monkeypatch):
-    recipe = recipes.parse(TINY, set=["training.use_cpu=false", "auto_micro_batch=true"])
+    recipe = recipes.parse_recipe(TINY, set=["training.use_cpu=false", "auto_micro_batch=true"])
     check_processes(recipe, 1)
     with pytest.raises(RecipeError, match="auto_micro_batch: of several processes"):
         check_processes(recipe, 2)
     with pytest.raises(RecipeError, match="--processes: 1 or more, not 0"):
         check_processes(recipe, 0)
-    recipe = recipes.changed(recipe, ["auto_micro_batch=false"])
+    recipe = recipes.with_overrides(recipe, ["auto_micro_batch=false"])
     check_processes(recipe, 2)  # no GPU: the processor serves any number
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     check_processes(recipe, 2)
     with pytest.raises(RecipeError, match="--processes: 3 need a GPU each, and there are 2; use --processes 2"):
         check_processes(recipe, 3)
-    check_processes(recipes.changed(recipe, ["training.use_cpu=true"]), 3)
+    check_processes(recipes.with_overrides(recipe, ["training.use_cpu=true"]), 3)
 
 
 def test_advice_names_the_cheapest_change_first():
-    recipe = recipes.parse(
+    recipe = recipes.parse_recipe(
         TINY, set=["training.per_device_train_batch_size=6", "training.gradient_accumulation_steps=2"]
     )
     said = advice(recipe)
@@ -129,13 +129,13 @@ def test_advice_names_the_cheapest_change_first():
     assert "gradient_accumulation_steps=4" in said
     goes_on = said.index("called again, the run goes on from its last saved step")
     assert said.index("gradient_checkpointing=true") < goes_on < said.index("begin anew with an adapter")
-    swapping = recipes.changed(recipe, ["strategy=zero3", "offload.optimizer=nvme", "offload.path=s"])
+    swapping = recipes.with_overrides(recipe, ["strategy=zero3", "offload.optimizer=nvme", "offload.nvme_path=s"])
     assert "goes on" not in advice(swapping)
     least = ["adapter.rank=16", "training.gradient_checkpointing=true", "training.per_device_train_batch_size=1"]
-    assert advice(recipes.changed(recipe, least)).endswith(
+    assert advice(recipes.with_overrides(recipe, least)).endswith(
         "or begin anew with a smaller model, or an adapter of lower rank"
     )
-    assert smaller(recipes.parse(TINY, set=["training.per_device_train_batch_size=1"])) is None
+    assert smaller(recipes.parse_recipe(TINY, set=["training.per_device_train_batch_size=1"])) is None
 
 
 def test_what_is_a_shortage():

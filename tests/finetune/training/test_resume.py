@@ -13,7 +13,7 @@ from transformers import TrainerControl
 
 from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetune import finetune
-from lsa_whisper.finetune.recipe import Offload, changed, parse
+from lsa_whisper.finetune.recipe import OffloadSettings, parse_recipe, with_overrides
 from lsa_whisper.finetune.training import resume, stop
 
 SUBJECT = {"model": {"base": "m"}, "adapter": None, "data": "0"}
@@ -173,7 +173,7 @@ def test_ctrl_c_of_a_run_that_cannot_go_on_does_not_promise_it(windows, scratch_
 
 
 def test_another_strategy_or_number_of_processes_is_one_sentence(tmp_path):
-    recipe = parse("{data: {train: t}, out: o, model: {base: m}, strategy: zero3}")
+    recipe = parse_recipe("{data: {train: t}, out: o, model: {base: m}, strategy: zero3}")
     folder = tmp_path / "checkpoint-5"
     folder.mkdir()
     resume.mark_whole(folder, recipe, 2, {})
@@ -183,11 +183,13 @@ def test_another_strategy_or_number_of_processes_is_one_sentence(tmp_path):
     with pytest.raises(RecipeError, match="saved under zero3, not single or ddp"):
         resume.check_fits(folder, dataclasses.replace(recipe, strategy="ddp"), 2, SUBJECT)
     with pytest.raises(RecipeError, match="moved to NVMe"):
-        resume.check_fits(folder, dataclasses.replace(recipe, offload=Offload("nvme", path="/fast")), 2, SUBJECT)
+        resume.check_fits(
+            folder, dataclasses.replace(recipe, offload=OffloadSettings("nvme", nvme_path="/fast")), 2, SUBJECT
+        )
 
 
 def test_another_model_adapter_or_manifest_is_one_sentence(windows, scratch_recipe, tmp_path):
-    recipe = parse(f"{{data: {{train: {windows}}}, out: o, model: {{base: m}}, adapter: {{rank: 16}}}}")
+    recipe = parse_recipe(f"{{data: {{train: {windows}}}, out: o, model: {{base: m}}, adapter: {{rank: 16}}}}")
     folder = tmp_path / "checkpoint-5"
     folder.mkdir()
     resume.mark_whole(folder, recipe, 1, resume.subject(recipe))
@@ -200,7 +202,7 @@ def test_another_model_adapter_or_manifest_is_one_sentence(windows, scratch_reci
         ("adapter=null", "saved with adapter.rank 16, not None"),
         (f"data.train={other}", "saved in training on other data than .*other.jsonl holds now"),
     ):
-        another = changed(recipe, [override])
+        another = with_overrides(recipe, [override])
         with pytest.raises(RecipeError, match=said):
             resume.check_fits(folder, another, 1, resume.subject(another))
 
@@ -213,7 +215,7 @@ def test_a_run_goes_on_with_what_it_began_with_alone(stopped):
 
 
 def test_whole_copies_go_on_in_any_number_of_processes(tmp_path):
-    recipe = parse("{data: {train: t}, out: o, model: {base: m}}")
+    recipe = parse_recipe("{data: {train: t}, out: o, model: {base: m}}")
     (tmp_path / "checkpoint-5").mkdir()
     resume.mark_whole(tmp_path / "checkpoint-5", recipe, 1, SUBJECT)
     resume.check_fits(tmp_path / "checkpoint-5", dataclasses.replace(recipe, strategy="ddp"), 2, SUBJECT)

@@ -10,13 +10,13 @@ from torch import nn
 from lsa_whisper import checkpoint, manifest
 from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetune import finetune
-from lsa_whisper.finetune.recipe import Adapter, Scratch, parse
+from lsa_whisper.finetune.recipe import AdapterSettings, ScratchModel, parse_recipe
 from lsa_whisper.finetune.training import new_model as scratch
 from lsa_whisper.finetune.training.model import with_adapter
 from lsa_whisper.finetune.training.trainer import training_arguments
 from lsa_whisper.finetune.training.trim import LengthGroupedSampler, hear_any_length
 
-SHAPE = Scratch(16, 2, 1, 2, mels=20, context_s=2.0, target_positions=64)
+SHAPE = ScratchModel(16, 2, 1, 2, mel_bins=20, context_s=2.0, max_target_positions=64)
 
 
 @pytest.fixture
@@ -59,9 +59,9 @@ def test_shorter_windows_are_heard_as_by_a_model_of_that_context(model, adapted,
             one.gradient_checkpointing_enable({"use_reentrant": False})
     if adapted:
         torch.manual_seed(2)
-        model = with_adapter(model, Adapter(rank=16))
+        model = with_adapter(model, AdapterSettings(rank=16))
         torch.manual_seed(2)
-        cut = with_adapter(cut, Adapter(rank=16))
+        cut = with_adapter(cut, AdapterSettings(rank=16))
     lengths = []
     model.get_encoder().layers[0].register_forward_hook(lambda _, args, __: lengths.append(args[0].shape[1]))
     loss, found = gradients(model, 120)
@@ -115,18 +115,20 @@ def test_sampler_of_few_windows(count):
 def test_trim_groups_by_length_unless_told_otherwise_and_workers_keep_their_cache(tmp_path):
     text = "{data: {train: t.jsonl, trim: true}, out: o, model: {base: m}, training: {use_cpu: true}}"
     strategy = "training.train_sampling_strategy=random"
-    assert training_arguments(parse(text), tmp_path).train_sampling_strategy == "group_by_length"
-    assert training_arguments(parse(text, set=[strategy]), tmp_path).train_sampling_strategy == "random"
-    assert training_arguments(parse(text, set=["data.trim=false"]), tmp_path).train_sampling_strategy == "random"
-    with_cache = parse(text, set=["data.cache=true", "data.workers=2"])
+    assert training_arguments(parse_recipe(text), tmp_path).train_sampling_strategy == "group_by_length"
+    assert training_arguments(parse_recipe(text, set=[strategy]), tmp_path).train_sampling_strategy == "random"
+    assert training_arguments(parse_recipe(text, set=["data.trim=false"]), tmp_path).train_sampling_strategy == "random"
+    with_cache = parse_recipe(text, set=["data.cache=true", "data.workers=2"])
     assert training_arguments(with_cache, tmp_path).dataloader_persistent_workers
-    with pytest.raises(RecipeError, match=r"data\.untrimmed: a share from 0 to 1, not 2"):
-        parse(text, set=["data.untrimmed=2"])
+    with pytest.raises(RecipeError, match=r"data\.full_length_share: must be between 0 and 1, not 2"):
+        parse_recipe(text, set=["data.full_length_share=2"])
 
 
 def run(path, text, **options):
     path.write_text(text)
-    return finetune(path, set=["data.trim=true", "data.untrimmed=0.3"], **({"say": lambda _: None} | options)).out
+    return finetune(
+        path, set=["data.trim=true", "data.full_length_share=0.3"], **({"say": lambda _: None} | options)
+    ).out
 
 
 def test_stopped_and_called_again_equals_undisturbed(windows, scratch_recipe, tmp_path):
@@ -154,7 +156,7 @@ def test_what_is_saved_is_a_plain_whisper(windows, scratch_recipe, tmp_path, ada
     """With worker processes, SpecAugment and gradient checkpointing on the way."""
     base = run(tmp_path / "base.yaml", scratch_recipe(windows, tmp_path / "base"))
     text = (
-        f"{{data: {{train: {windows}, workers: 2, augment: {{time_masks: 0.1}}}}, out: {tmp_path / 'out'},"
+        f"{{data: {{train: {windows}, workers: 2, augment: {{mask_time_prob: 0.1}}}}, out: {tmp_path / 'out'},"
         f" model: {{base: {base}}}, {adapter}{', ' if adapter else ''}"
         " training: {use_cpu: true, max_steps: 3, gradient_checkpointing: true, per_device_train_batch_size: 2}}"
     )
@@ -177,7 +179,11 @@ def test_two_processes_train_like_one(windows, scratch_recipe, tmp_path):
     for processes in (1, 2):
         out = tmp_path / str(processes)
         (tmp_path / "r.yaml").write_text(scratch_recipe(tmp_path / "train.jsonl", out, extra="strategy: ddp"))
-        settings = [f"training.per_device_train_batch_size={2 // processes}", "data.trim=true", "data.untrimmed=0"]
+        settings = [
+            f"training.per_device_train_batch_size={2 // processes}",
+            "data.trim=true",
+            "data.full_length_share=0",
+        ]
         finetune(tmp_path / "r.yaml", set=settings, processes=processes, say=lambda _: None)
         lines = map(json.loads, (out / "curve.jsonl").read_text().splitlines())
         curves.append([line["loss"] for line in lines if "loss" in line])
