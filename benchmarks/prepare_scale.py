@@ -64,12 +64,12 @@ def main() -> None:
 
 def make(folder: Path, sessions: int) -> Path:
     """Write ``sessions`` transcripts and recordings of quiet noise to ``folder`` and return it."""
-    chance = np.random.default_rng(0)
-    noise = (0.01 * chance.standard_normal(int(16_000 * (SECONDS + 1)))).astype(np.float32)
+    rng = np.random.default_rng(0)
+    noise = (0.01 * rng.standard_normal(int(16_000 * (SECONDS + 1)))).astype(np.float32)
     for at in range(sessions):
         path = folder / f"{at // 100:03}" / f"s{at:05}"
         path.parent.mkdir(parents=True, exist_ok=True)
-        first = int(chance.integers(16_000))  # each session sounds different, or it would count as a copy
+        first = int(rng.integers(16_000))  # each session sounds different, or it would count as a copy
         sf.write(path.with_suffix(".wav"), noise[first : first + int(16_000 * SECONDS)], 16_000)
         tiers = "".join(
             f"*{who}:\t{text} \x15{200 + 1200 * line}_{1300 + 1200 * line}\x15\n"
@@ -140,11 +140,11 @@ def kill(corpus: Path, work: Path, processes: int) -> dict[str, Any]:
     began = time.monotonic()
     start(corpus, work / "whole", processes, 2).wait()
     whole_s = time.monotonic() - began
-    chance, moments = random.Random(0), []
+    rng, moments = random.Random(0), []
     while len(moments) < KILLS:
         job = start(corpus, work / "disturbed", processes, 2)
         # What is finished is not done again, so later calls are shorter, and some end before their moment.
-        moment = chance.uniform(0.1, 0.6) * whole_s
+        moment = rng.uniform(0.1, 0.6) * whole_s
         try:
             job.wait(moment)
         except subprocess.TimeoutExpired:

@@ -115,11 +115,11 @@ def misheard(words: list[str], generator: random.Random) -> list[str]:
     """Return the words with a tenth left out, replaced or doubled; marks are lost like words."""
     heard = []
     for word in words:
-        chance = generator.random()
-        if chance > 0.1 or (word in DISFLUENCIES and chance > 0.03):
+        rng = generator.random()
+        if rng > 0.1 or (word in DISFLUENCIES and rng > 0.03):
             heard.append(word)
-        elif chance > 0.03:
-            heard += [generator.choice(VOCABULARY)] * (2 if chance > 0.07 else 1)
+        elif rng > 0.03:
+            heard += [generator.choice(VOCABULARY)] * (2 if rng > 0.07 else 1)
     return heard if any(word.isalpha() for word in heard) else ["no"]
 
 

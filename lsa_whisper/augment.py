@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import soxr
 
-Samples = npt.NDArray[np.float32]
+_Samples = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Augmentation:
         ]
         return found
 
-    def apply(self, samples: Samples, longest: int, rng: np.random.Generator) -> tuple[Samples, float]:
+    def apply(self, samples: _Samples, longest: int, rng: np.random.Generator) -> tuple[_Samples, float]:
         """Return the changed samples and the speed they were played at.
 
         Args:

@@ -42,8 +42,8 @@ class LabelEncoder:
         Raises:
             CheckpointError: If the model knows languages but not ``lang``.
         """
-        *stretches, said = self._words([*TIMESTAMP.split(text)[::2], prompt])
-        before = [int(self.tokenizer.convert_tokens_to_ids("<|startofprev|>")), *said] if said else []
+        *stretches, pieces = self._words([*TIMESTAMP.split(text)[::2], prompt])
+        before = [int(self.tokenizer.convert_tokens_to_ids("<|startofprev|>")), *pieces] if pieces else []
         ids = stretches[0]
         for second, words in zip(TIMESTAMP.findall(text), stretches[1:], strict=True):
             ids = [*ids, self.first_timestamp + round(float(second) / TIMESTAMP_STEP_S), *words]
@@ -60,8 +60,8 @@ class LabelEncoder:
     def _words(self, texts: Sequence[str]) -> list[list[int]]:
         """Return the ids of each text after a space, of an empty one none."""
         stripped = [text.strip() for text in texts]
-        said = [f" {text}" for text in stripped if text]
-        ids = iter(self.tokenizer(said, add_special_tokens=False).input_ids if said else ())
+        pieces = [f" {text}" for text in stripped if text]
+        ids = iter(self.tokenizer(pieces, add_special_tokens=False).input_ids if pieces else ())
         return [next(ids) if text else [] for text in stripped]
 
     def _begin(self, lang: str, timed: bool) -> list[int]:
@@ -158,18 +158,18 @@ class WindowDataset(torch.utils.data.Dataset):
         segment = self.segment(index)
         tokens, given = self._encoded(segment)
         if self.augmentation is None:
-            features = self._cached(index, lambda: self._heard(self._samples(segment)))
+            features = self._cached(index, lambda: self._log_mel(self._samples(segment)))
             seconds = segment.duration
         else:
             rng = np.random.default_rng(int(torch.randint(2**62, ())))
             samples = self._cached(index, lambda: torch.from_numpy(self._samples(segment))).numpy()
             changed, speed = self.augmentation.apply(samples, self.extractor.n_samples, rng)
-            features, seconds = self._heard(changed), segment.duration / speed
-            tokens = [self._sooner(token, speed) for token in tokens]
+            features, seconds = self._log_mel(changed), segment.duration / speed
+            tokens = [self._rescale_timestamp(token, speed) for token in tokens]
         row = {"input_features": features, "tokens": tokens, "given": given}
         return row | {"index": index, "frames": self._frames(seconds)} if self.trim else row
 
-    def _sooner(self, token: int, speed: float) -> int:
+    def _rescale_timestamp(self, token: int, speed: float) -> int:
         """Return where a timestamp token lies when the sound is played at ``speed``; other tokens as they are."""
         steps = token - self.labels.first_timestamp
         return token if steps < 0 else self.labels.first_timestamp + round(steps / speed)
@@ -182,7 +182,7 @@ class WindowDataset(torch.utils.data.Dataset):
             self.cache[index] = made.half()
         return self.cache[index].float()
 
-    def _heard(self, samples: np.ndarray) -> torch.Tensor:
+    def _log_mel(self, samples: np.ndarray) -> torch.Tensor:
         rate_hz = self.extractor.sampling_rate
         return torch.from_numpy(self.extractor(samples, sampling_rate=rate_hz, return_tensors="np").input_features[0])
 

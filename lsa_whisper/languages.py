@@ -32,7 +32,8 @@ def whisper_code(language: str) -> str:
     >>> [whisper_code(code) for code in ("eng", "en", "cmn", "yue", "jav", "nob", "vec")]
     ['en', 'en', 'zh', 'yue', 'jw', 'no', 'vec']
     """
-    from langcodes import Language, LanguageTagError  # 0.07 s, which `--help` need not wait for
+    from langcodes import Language  # 0.07 s, which `--help` need not wait for
+    from langcodes.tag_parser import LanguageTagError
 
     code = language.strip().lower()
     if code in WHISPER_CODES:
@@ -55,7 +56,8 @@ def chat_code(language: str) -> str:
     >>> [chat_code(code) for code in ("en", "eng", "zh", "cmn", "jw", "fre")]
     ['eng', 'eng', 'zho', 'cmn', 'jav', 'fra']
     """
-    from langcodes import Language, LanguageTagError
+    from langcodes import Language
+    from langcodes.tag_parser import LanguageTagError
 
     code = language.strip().lower()
     if code == "tl":

@@ -5,10 +5,10 @@ from __future__ import annotations
 BLOCK = 65_535
 
 
-def silence(seconds: float, *, rate_hz: int = 16_000, claimed_s: float | None = None) -> bytes:
+def silence(seconds: float, *, rate_hz: int = 16_000, header_s: float | None = None) -> bytes:
     """Return a FLAC file of digital silence: 15 bytes for each four seconds; its header may claim another length."""
     samples = round(seconds * rate_hz)
-    claimed = samples if claimed_s is None else round(claimed_s * rate_hz)
+    claimed = samples if header_s is None else round(header_s * rate_hz)
     described = rate_hz << 44 | (16 - 1) << 36 | claimed  # rate, mono, 16 bits, samples
     info = BLOCK.to_bytes(2, "big") * 2 + bytes(6) + described.to_bytes(8, "big") + bytes(16)
     frames = [_frame(at, min(BLOCK, samples - at * BLOCK)) for at in range(-(-samples // BLOCK))]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from lsa_whisper import plain_json
-from lsa_whisper.audio.samples import LOST_S, RATES_HZ, SAMPLE_RATE_HZ, Samples, mono
+from lsa_whisper.audio.samples import MAX_MISSING_S, RATES_HZ, SAMPLE_RATE_HZ, Samples, mono
 from lsa_whisper.errors import AudioError
 
 _TAIL_S = 0.5
@@ -21,11 +21,11 @@ _CHUNK_S = 1.0
 
 
 @dataclass(frozen=True)
-class Probed:
+class ProbeResult:
     """A file as ffmpeg sees it: seconds that can be decoded and that its header promises, its rate and channels."""
 
     duration_s: float
-    claimed_s: float
+    header_s: float
     rate_hz: int
     channels: int
 
@@ -35,7 +35,7 @@ def is_installed() -> bool:
     return shutil.which("ffmpeg") is not None and shutil.which("ffprobe") is not None
 
 
-def probe(path: Path) -> Probed | None:
+def probe(path: Path) -> ProbeResult | None:
     """Return what ffmpeg can decode of ``path``, or ``None`` where it finds no sound."""
     command = ["ffprobe", "-v", "error", "-protocol_whitelist", "file", "-select_streams", "a:0", "-of", "json"]
     command += ["-show_entries", "stream=sample_rate,channels:format=duration", f"file:{path.absolute()}"]
@@ -47,16 +47,16 @@ def probe(path: Path) -> Probed | None:
     rate, channels = int(stream.get("sample_rate", 0)), int(stream.get("channels", 0))
     if not RATES_HZ[0] <= rate <= RATES_HZ[1] or channels < 1:
         return None
-    duration_s = claimed_s = _seconds(found.get("format", {}).get("duration"))
-    if not _tail_reads(path, claimed_s):
-        duration_s = sum(map(len, decoded(path))) / SAMPLE_RATE_HZ
-    return Probed(duration_s, claimed_s, rate, channels) if duration_s > 0 else None
+    duration_s = header_s = _seconds(found.get("format", {}).get("duration"))
+    if not _tail_reads(path, header_s):
+        duration_s = sum(map(len, decode_stream(path))) / SAMPLE_RATE_HZ
+    return ProbeResult(duration_s, header_s, rate, channels) if duration_s > 0 else None
 
 
-def _seconds(said: Any) -> float:
+def _seconds(text: Any) -> float:
     """Return a duration as ffprobe says it; 0 where it says none that can be."""
     try:
-        seconds = float(said)
+        seconds = float(text)
     except (TypeError, ValueError):
         return 0.0
     return seconds if math.isfinite(seconds) else 0.0
@@ -66,17 +66,17 @@ def _tail_reads(path: Path, duration_s: float) -> bool:
     """Whether the last half second is there, and nothing after it: the header's duration is true."""
     if duration_s < _TAIL_S:
         return False
-    tail = sum(map(len, decoded(path, start_s=duration_s - _TAIL_S)))
+    tail = sum(map(len, decode_stream(path, start_s=duration_s - _TAIL_S)))
     return abs(tail / SAMPLE_RATE_HZ - _TAIL_S) < 0.05
 
 
-def decoded(
-    path: Path, start_s: float | None = None, duration_s: float | None = None, *, promised_s: float = 0.0
+def decode_stream(
+    path: Path, start_s: float | None = None, duration_s: float | None = None, *, expected_s: float = 0.0
 ) -> Iterator[Samples]:
     """Yield what ffmpeg decodes.
 
     Raises:
-        AudioError: That is clearly less than ``promised_s``. Where ffmpeg itself found nothing amiss, half of it may
+        AudioError: That is clearly less than ``expected_s``. Where ffmpeg itself found nothing amiss, half of it may
             be missing: containers of calls leave silence out, and their time stamps jump over it.
     """
     # `file:` and the whitelist keep a hostile container (a playlist named .mp4) from reaching the network.
@@ -87,20 +87,20 @@ def decoded(
     command += ["-ar", str(SAMPLE_RATE_HZ), "-f", "f32le", "pipe:1"]
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as job:
         assert job.stdout is not None
-        heard_s = 0.0
+        decoded_s = 0.0
         try:
             while data := job.stdout.read(int(_CHUNK_S * SAMPLE_RATE_HZ) * 4):
-                heard_s += len(data) / 4 / SAMPLE_RATE_HZ
+                decoded_s += len(data) / 4 / SAMPLE_RATE_HZ
                 yield mono(np.frombuffer(data[: len(data) // 4 * 4], "<f4").astype(np.float32, copy=True))
             status = job.wait()
         finally:
             job.kill()  # a reader that stops early must not leave ffmpeg waiting on a full pipe
-    allowed_s = LOST_S if status else max(LOST_S, promised_s / 2)
-    if promised_s - heard_s > allowed_s:
+    allowed_s = MAX_MISSING_S if status else max(MAX_MISSING_S, expected_s / 2)
+    if expected_s - decoded_s > allowed_s:
         ended = f"ffmpeg ended with status {status} after" if status else "ffmpeg found no more than"
-        raise lost(path, f"{ended} {heard_s:.1f} of {promised_s:.1f} s")
+        raise unreadable_error(path, f"{ended} {decoded_s:.1f} of {expected_s:.1f} s")
 
 
-def lost(path: Path, reason: str) -> AudioError:
+def unreadable_error(path: Path, reason: str) -> AudioError:
     """Return what is raised where a recording that could be opened can no longer be read as it was."""
     return AudioError(f"{path}: cannot be read any more ({reason}); was it moved or changed?")

@@ -12,8 +12,8 @@ import soundfile as sf
 import soxr
 
 from lsa_whisper.audio import ffmpeg
-from lsa_whisper.audio.ffmpeg import lost
-from lsa_whisper.audio.samples import LOST_S, RATES_HZ, SAMPLE_RATE_HZ, Samples, mono
+from lsa_whisper.audio.ffmpeg import unreadable_error
+from lsa_whisper.audio.samples import MAX_MISSING_S, RATES_HZ, SAMPLE_RATE_HZ, Samples, mono
 from lsa_whisper.errors import AudioError
 from lsa_whisper.timespan import TimeSpan
 
@@ -34,7 +34,7 @@ class Recording:
         rate_hz: The file's own sample rate.
         channels: The file's own number of channels.
         decoder: ``soundfile`` or ``ffmpeg``.
-        claimed_s: Seconds of sound its header promises.
+        header_s: Seconds of sound its header promises.
     """
 
     path: Path
@@ -42,14 +42,14 @@ class Recording:
     rate_hz: int
     channels: int
     decoder: str = "soundfile"
-    claimed_s: float = 0.0
+    header_s: float = 0.0
 
     @property
     def remark(self) -> str:
         """A sentence about a header that promises more than there is; empty where it is true."""
-        if self.claimed_s <= self.duration_s + 1:
+        if self.header_s <= self.duration_s + 1:
             return ""
-        return f"its header claims {self.claimed_s:.1f} s, and {self.duration_s:.1f} s of it can be read"
+        return f"its header claims {self.header_s:.1f} s, and {self.duration_s:.1f} s of it can be read"
 
     @classmethod
     def open(cls, path: Path | str) -> Recording:
@@ -60,7 +60,7 @@ class Recording:
         """
         path = Path(path)
         try:
-            _look_at(path)
+            _verify_file(path)
             by_soundfile = _open_soundfile(path)
             if by_soundfile and not _is_headerless_mp3(path):
                 return by_soundfile
@@ -104,7 +104,7 @@ class Recording:
         pending: list[Samples] = []
         held = 0
         for chunk in (
-            ffmpeg.decoded(self.path, promised_s=self.duration_s)
+            ffmpeg.decode_stream(self.path, expected_s=self.duration_s)
             if self.decoder == "ffmpeg"
             else _chunks_soundfile(self)
         ):
@@ -120,7 +120,7 @@ class Recording:
             yield np.concatenate(pending)
 
 
-def _look_at(path: Path) -> None:
+def _verify_file(path: Path) -> None:
     """Raise an AudioError where ``path`` is no file with something in it, an OSError where it may not be read."""
     if not path.exists():
         raise AudioError(f"{path}: no such recording; check the path and the file's ending")
@@ -148,7 +148,7 @@ def _open_soundfile(path: Path) -> Recording | None:
                 frames = _count_frames(path)
     except sf.LibsndfileError:
         return None
-    return Recording(path, frames / rate, rate, channels, claimed_s=claimed / rate) if frames > 0 else None
+    return Recording(path, frames / rate, rate, channels, header_s=claimed / rate) if frames > 0 else None
 
 
 def _last_frame_reads(file: sf.SoundFile) -> bool:
@@ -193,9 +193,9 @@ def _cut_soundfile(recording: Recording, span: TimeSpan) -> Samples:
             file.seek(first)
             samples = mono(file.read(last - first, dtype="float32"))
     except (sf.LibsndfileError, OSError) as error:
-        raise lost(recording.path, str(error)) from error
-    if last - first - len(samples) > LOST_S * rate:
-        raise lost(recording.path, f"it breaks off at {(first + len(samples)) / rate:.1f} s")
+        raise unreadable_error(recording.path, str(error)) from error
+    if last - first - len(samples) > MAX_MISSING_S * rate:
+        raise unreadable_error(recording.path, f"it breaks off at {(first + len(samples)) / rate:.1f} s")
     if rate != SAMPLE_RATE_HZ:
         samples = soxr.resample(samples, rate, SAMPLE_RATE_HZ).astype(np.float32, copy=False)
     return samples[span.start_ms * 16 - first * SAMPLE_RATE_HZ // rate :]
@@ -209,25 +209,27 @@ def _chunks_soundfile(recording: Recording) -> Iterator[Samples]:
         with _sound_file(recording.path) as file:
             while left > 0:
                 samples = mono(file.read(min(size, left), dtype="float32"))
-                if not len(samples) and left > LOST_S * rate:
-                    raise lost(recording.path, f"it breaks off at {recording.duration_s - left / rate:.1f} s")
+                if not len(samples) and left > MAX_MISSING_S * rate:
+                    raise unreadable_error(
+                        recording.path, f"it breaks off at {recording.duration_s - left / rate:.1f} s"
+                    )
                 left = left - len(samples) if len(samples) else 0
                 yield resampler.resample_chunk(samples, last=left <= 0) if resampler else samples
     except (sf.LibsndfileError, OSError) as error:
-        raise lost(recording.path, str(error)) from error
+        raise unreadable_error(recording.path, str(error)) from error
 
 
 def _open_ffmpeg(path: Path) -> Recording | None:
     """Return the recording as ffmpeg sees it, or ``None`` where that is not installed or finds no sound."""
     if not ffmpeg.is_installed() or not (found := ffmpeg.probe(path)):
         return None
-    return Recording(path, found.duration_s, found.rate_hz, found.channels, "ffmpeg", found.claimed_s)
+    return Recording(path, found.duration_s, found.rate_hz, found.channels, "ffmpeg", found.header_s)
 
 
 def _cut_ffmpeg(recording: Recording, span: TimeSpan) -> Samples:
     start_s, duration_s = span.start_ms / 1000, span.duration_ms / 1000
-    promised_s = min(duration_s, recording.duration_s - start_s)
-    chunks = list(ffmpeg.decoded(recording.path, start_s, duration_s, promised_s=promised_s))
+    expected_s = min(duration_s, recording.duration_s - start_s)
+    chunks = list(ffmpeg.decode_stream(recording.path, start_s, duration_s, expected_s=expected_s))
     return np.concatenate(chunks) if chunks else np.zeros(0, np.float32)
 
 

@@ -11,7 +11,7 @@ SAMPLE_RATE_HZ = 16_000
 RATES_HZ = (1_000, 768_000)
 """The lowest and the highest rate of a file that is believed."""
 
-LOST_S = 0.5
+MAX_MISSING_S = 0.5
 """More may not be missing at the end of what was read; a codec rounds its last frame."""
 
 Samples = npt.NDArray[np.float32]

@@ -17,7 +17,7 @@ _ROLE_NAMES = """
     Participant Partner Player Playmate Playrole Relative Sibling Sister Speaker Student Subject Target_Adult
     Target_Child Teacher Teenager Text Therapist Uncertain Unidentified Visitor Witness
 """
-ROLES = frozenset(_ROLE_NAMES.split())
+PARTICIPANT_ROLES = frozenset(_ROLE_NAMES.split())
 _AGE = re.compile(r"(?:\d{1,3};(?:\d\d\.(?:\d\d)?)?)?")
 _REQUIRED = ("@UTF8", "@Begin", "@Languages", "@Participants", "@End")
 
@@ -70,7 +70,7 @@ def _speakers(transcript: Transcript) -> Iterator[Problem]:
     for code, role in roles.items():
         if code not in described:
             yield Problem(transcript.path, 1, 1, "missing-id", f"participant {code} has no @ID")
-        if role not in ROLES:  # 15
+        if role not in PARTICIPANT_ROLES:  # 15
             yield Problem(transcript.path, 1, 1, "role", f"participant {code} has an unknown role {role!r}")
     for utterance in transcript.utterances:
         if utterance.speaker not in roles:  # 18

@@ -22,11 +22,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from lsa_whisper.chat.main_tier import Utterance
-from lsa_whisper.chat.reading import copies
+from lsa_whisper.chat.reading import copy_count
 from lsa_whisper.chat.scan import Token, scan
 from lsa_whisper.chat.syllables import syllables
-from lsa_whisper.chat.tree import Group, Item, Mark, Word
-from lsa_whisper.chat.word import Role, read_word
+from lsa_whisper.chat.tree import Group, Item, Marker, Word
+from lsa_whisper.chat.word import WordKind, read_word
 from lsa_whisper.errors import LsaWhisperError
 
 COUNTS = (
@@ -46,18 +46,18 @@ COUNTS = (
 )
 """The counts, in the order of FluCalc's columns."""
 
-MODES = ("strict", "flucalc")
-_SPOKEN = frozenset((Role.WORD, Role.UNTRANSCRIBED, Role.PHONETIC))
+COUNTING_MODES = ("strict", "flucalc")
+_SPOKEN = frozenset((WordKind.WORD, WordKind.UNTRANSCRIBED, WordKind.PHONETIC))
 _SEGMENT = re.compile(r"↫([^↫]*)↫?")
 _VOWELS = re.compile("[aeiouy]+")
-Counts = dict[str, int]
+_Counts = dict[str, int]
 
 
 @dataclass(frozen=True)
 class Fluency:
     """One speaker's ``counts``, and what they are divided by: ``words`` meant, and their ``syllables`` if known."""
 
-    counts: Counts
+    counts: _Counts
     utterances: int
     words: int
     syllables: int | None
@@ -78,7 +78,7 @@ class Fluency:
     def weighted_sld(self) -> float | None:
         """Weighted stuttering-like disfluencies per 100 syllables; above 4 suggests stuttering in a young child."""
         repeated = self.counts["part_word_repetition_iterations"] + self.counts["monosyllabic_whole_word_repetition"]
-        return _per_100(repeated + 2 * (self.counts["prolongation"] + self.counts["block"]), self.syllables)
+        return _rate_per_100(repeated + 2 * (self.counts["prolongation"] + self.counts["block"]), self.syllables)
 
     def as_dict(self) -> dict[str, Any]:
         """Return counts and rates, ready for JSON; a rate whose divisor is unknown or zero is ``None``."""
@@ -89,15 +89,15 @@ class Fluency:
             "syllables": self.syllables,
             "sld": self.sld,
             "td": self.td,
-            "sld_per_100_words": _per_100(self.sld, self.words),
-            "td_per_100_words": _per_100(self.td, self.words),
-            "sld_per_100_syllables": _per_100(self.sld, self.syllables),
-            "td_per_100_syllables": _per_100(self.td, self.syllables),
+            "sld_per_100_words": _rate_per_100(self.sld, self.words),
+            "td_per_100_words": _rate_per_100(self.td, self.words),
+            "sld_per_100_syllables": _rate_per_100(self.sld, self.syllables),
+            "td_per_100_syllables": _rate_per_100(self.td, self.syllables),
             "weighted_sld": self.weighted_sld,
         }
 
 
-def _per_100(count: int, of: int | None) -> float | None:
+def _rate_per_100(count: int, of: int | None) -> float | None:
     return 100 * count / of if of else None
 
 
@@ -109,7 +109,7 @@ def count_disfluencies(
     Args:
         utterances: the main tiers of a transcript, in order.
         languages: ISO 639-3; none means English. Syllables are counted in English only.
-        mode: one of :data:`MODES`.
+        mode: one of :data:`COUNTING_MODES`.
 
     >>> from lsa_whisper.chat import parse
     >>> tiers = parse("*PAR:\t↫b-b↫ball and <I want> [/] I want s:ome .").utterances
@@ -120,8 +120,8 @@ def count_disfluencies(
     Raises:
         LsaWhisperError: for a mode that does not exist.
     """
-    if mode not in MODES:
-        raise LsaWhisperError(f"fluency: no mode {mode!r}; choose one of {', '.join(MODES)}")
+    if mode not in COUNTING_MODES:
+        raise LsaWhisperError(f"fluency: no mode {mode!r}; choose one of {', '.join(COUNTING_MODES)}")
     english = "eng" in languages or not languages
     by_speaker: dict[str, list[Utterance]] = {}
     for utterance in utterances:
@@ -130,7 +130,7 @@ def count_disfluencies(
     return {speaker: _of_speaker(tiers, english, count) for speaker, tiers in by_speaker.items()}
 
 
-def _of_speaker(tiers: list[Utterance], english: bool, count: Callable[[Utterance, Counts, bool], None]) -> Fluency:
+def _of_speaker(tiers: list[Utterance], english: bool, count: Callable[[Utterance, _Counts, bool], None]) -> Fluency:
     counts = dict.fromkeys(COUNTS, 0)
     words: list[str] = []
     for utterance in tiers:
@@ -141,7 +141,7 @@ def _of_speaker(tiers: list[Utterance], english: bool, count: Callable[[Utteranc
     return Fluency(counts, len(tiers), len(words), total)
 
 
-def _retraced(counts: Counts, code: str, words: int, monosyllabic: bool) -> None:
+def _retraced(counts: _Counts, code: str, words: int, monosyllabic: bool) -> None:
     if code == "[/]":
         counts["whole_word_repetition" if words <= 1 else "phrase_repetition"] += 1
         counts["monosyllabic_whole_word_repetition"] += words <= 1 and monosyllabic
@@ -150,32 +150,32 @@ def _retraced(counts: Counts, code: str, words: int, monosyllabic: bool) -> None
 
 
 def _codes(item: Word | Group) -> Iterator[str]:
-    yield from ("[/]" for _ in range(copies(item.codes) - 1))
+    yield from ("[/]" for _ in range(copy_count(item.codes) - 1))
     yield from (code for code in item.codes if code in ("[/]", "[//]"))
 
 
 # --- strict -----------------------------------------------------------------------------------------------------------
 
 
-def _count_strict(utterance: Utterance, counts: Counts, english: bool) -> None:
+def _count_strict(utterance: Utterance, counts: _Counts, english: bool) -> None:
     for word in _words(utterance.tree.items):
-        spelling = read_word(word.text)
-        counts["filled_pause"] += spelling.role is Role.FILLER
-        counts["fragment"] += spelling.role is Role.FRAGMENT
-        for piece in spelling.heard:
+        written = read_word(word.text)
+        counts["filled_pause"] += written.kind is WordKind.FILLER
+        counts["fragment"] += written.kind is WordKind.FRAGMENT
+        for piece in written.surface:
             _count_signs(piece, counts)
     for item in _coded(utterance.tree.items):
-        standing = _standing(item)
-        one = english and len(standing) == 1 and _syllables_of(standing[0]) == 1
-        for code in _codes(item) if standing else ():
-            _retraced(counts, code, len(standing), one)
+        remaining = _unretraced_words(item)
+        one = english and len(remaining) == 1 and _syllables_of(remaining[0]) == 1
+        for code in _codes(item) if remaining else ():
+            _retraced(counts, code, len(remaining), one)
     reading = utterance.reading
     counts["pause"] += sum(
         event.kind == "pause" and 0 < event.start < len(reading.verbatim) for event in reading.events
     )
 
 
-def _count_signs(text: str, counts: Counts) -> None:
+def _count_signs(text: str, counts: _Counts) -> None:
     counts["prolongation"] += text.count(":")
     counts["broken_word"] += text.count("^")
     counts["block"] += text.count("≠")
@@ -195,20 +195,22 @@ def _words(items: list[Item]) -> Iterator[Word]:
 
 def _coded(items: list[Item]) -> Iterator[Word | Group]:
     for item in items:
-        if not isinstance(item, Mark) and item.codes:
+        if not isinstance(item, Marker) and item.codes:
             yield item
         if isinstance(item, Group):
             yield from _coded(item.items)
 
 
-def _standing(item: Item) -> list[Word]:
+def _unretraced_words(item: Item) -> list[Word]:
     """Return the words of ``item`` that it does not itself take back; fillers and fragments are none."""
     if isinstance(item, Word):
-        return [item] if read_word(item.text).role in _SPOKEN else []
-    if isinstance(item, Mark):
+        return [item] if read_word(item.text).kind in _SPOKEN else []
+    if isinstance(item, Marker):
         return []
-    inner = (one for one in item.items if isinstance(one, Mark) or not any(code.startswith("[/") for code in one.codes))
-    return [word for one in inner for word in _standing(one)]
+    kept = (
+        one for one in item.items if isinstance(one, Marker) or not any(code.startswith("[/") for code in one.codes)
+    )
+    return [word for one in kept for word in _unretraced_words(one)]
 
 
 def _syllables_of(word: Word) -> int:
@@ -218,7 +220,7 @@ def _syllables_of(word: Word) -> int:
 # --- as FluCalc counts ------------------------------------------------------------------------------------------------
 
 
-def _count_flucalc(utterance: Utterance, counts: Counts, english: bool) -> None:
+def _count_flucalc(utterance: Utterance, counts: _Counts, english: bool) -> None:
     tokens = [token for token in scan(utterance.body) if token.kind not in ("space", "bullet", "open", "close")]
     for token in tokens:
         if token.kind != "code" and not token.text.startswith("0"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from lsa_whisper.chat.lazy import lazy
+from lsa_whisper.chat.cached_attribute import cached_attribute
 
 FOLD = re.compile(r"\s+")
 _END_OF_NAME = re.compile(r"[:\r\n\t]")
@@ -33,7 +33,7 @@ class Line:
     raw: str
     number: int
 
-    @lazy
+    @cached_attribute
     def name(self) -> str:
         """``@Languages``, ``%wor`` ...; empty for a line that is neither header nor dependent tier."""
         text = self.raw.lstrip("\ufeff")
@@ -41,7 +41,7 @@ class Line:
             return ""
         return _END_OF_NAME.split(text, maxsplit=1)[0].strip()
 
-    @lazy
+    @cached_attribute
     def value(self) -> str:
         """What stands behind the name, continuation lines joined by single spaces."""
         _, _, rest = self.raw.partition(":")

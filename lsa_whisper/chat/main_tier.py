@@ -7,11 +7,11 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from lsa_whisper.chat.lazy import lazy
+from lsa_whisper.chat.cached_attribute import cached_attribute
 from lsa_whisper.chat.lines import FOLD, Line
 from lsa_whisper.chat.reading import Event, Reading
-from lsa_whisper.chat.tree import Mark, Tree, build
-from lsa_whisper.chat.word import Role
+from lsa_whisper.chat.tree import Marker, Tree, build_tree
+from lsa_whisper.chat.word import WordKind
 from lsa_whisper.timespan import TimeSpan
 
 _NEWLINE = re.compile(r"\r\n?|\n")
@@ -32,22 +32,22 @@ class Utterance:
     tiers: tuple[Line, ...] = ()
     line: int | None = None
 
-    @lazy
+    @cached_attribute
     def body(self) -> str:
         """The main tier without its speaker, otherwise as read."""
         return self.main[self._body_offset :]
 
-    @lazy
+    @cached_attribute
     def _body_offset(self) -> int:
         match = _PREFIX.match(self.main)
         return match.end() if match else 0
 
-    @lazy
+    @cached_attribute
     def text(self) -> str:
         """The main tier without speaker and bullets, on one line."""
         return FOLD.sub(" ", BULLET.sub(" ", self.body)).strip()
 
-    @lazy
+    @cached_attribute
     def span(self) -> TimeSpan | None:
         """From the earliest to the latest time in the tier's bullets; ``None`` without bullets."""
         if "\x15" not in self.body:
@@ -57,21 +57,21 @@ class Utterance:
             return None
         return TimeSpan(min(int(start) for start, _ in times), max(int(end) for _, end in times))
 
-    @lazy
+    @cached_attribute
     def tree(self) -> Tree:
         """Words, groups and marks, offsets counted in :attr:`body`."""
-        return build(self.body)
+        return build_tree(self.body)
 
-    @lazy
+    @cached_attribute
     def reading(self) -> Reading:
         """Words and events together; :meth:`verbatim`, :meth:`fluent` and :meth:`events` hand out copies."""
         return Reading(self.tree.items)
 
-    @lazy
+    @cached_attribute
     def terminator(self) -> str:
         """The last terminator of the tier, or an empty string."""
         for item in reversed(self.tree.items):
-            if isinstance(item, Mark) and item.kind in ("terminator", "ca"):
+            if isinstance(item, Marker) and item.kind in ("terminator", "ca"):
                 return item.text
         return ""
 
@@ -80,7 +80,7 @@ class Utterance:
         """Whether the utterance was trailed off or interrupted, by the speaker or by another."""
         return self.terminator in ABANDONED
 
-    @lazy
+    @cached_attribute
     def word_times(self) -> list[tuple[str, TimeSpan]]:
         """The words and times of ``%wor``; empty where there is none."""
         for tier in self.tiers:
@@ -115,12 +115,12 @@ class Utterance:
 
     def unusable(self) -> str | None:
         """Return why the audio under this tier does not match its words, or ``None`` when it does."""
-        roles = self.reading.roles
-        if Role.UNTRANSCRIBED in roles:
+        kinds = self.reading.kinds
+        if WordKind.UNTRANSCRIBED in kinds:
             return "untranscribed"
-        if Role.OTHER_SPEAKER in roles:
+        if WordKind.OTHER_SPEAKER in kinds:
             return "other speaker"
-        return "phonetic" if Role.PHONETIC in roles else None
+        return "phonetic" if WordKind.PHONETIC in kinds else None
 
     def at(self, span: TimeSpan) -> Utterance:
         """Return the same utterance with ``span`` as its one bullet."""
@@ -133,7 +133,7 @@ class Utterance:
         row = bisect_right(self._line_starts, at) - 1
         return (self.line or 1) + row, at - self._line_starts[row] + 1
 
-    @lazy
+    @cached_attribute
     def _line_starts(self) -> list[int]:
         return [0, *(match.end() for match in _NEWLINE.finditer(self.main))]
 

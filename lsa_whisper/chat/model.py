@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from lsa_whisper.chat.cached_attribute import cached_attribute
 from lsa_whisper.chat.fluency import Fluency, count_disfluencies
 from lsa_whisper.chat.headers import Participant, participants
-from lsa_whisper.chat.lazy import lazy
 from lsa_whisper.chat.lines import Line, Problem
 from lsa_whisper.chat.main_tier import Utterance
 
@@ -21,12 +21,12 @@ class Transcript:
     encoding: str = "utf-8"
     found: list[Problem] = field(default_factory=list)
 
-    @lazy
+    @cached_attribute
     def utterances(self) -> list[Utterance]:
         """The main tiers in order."""
         return [block for block in self.blocks if isinstance(block, Utterance)]
 
-    @lazy
+    @cached_attribute
     def headers(self) -> list[Line]:
         """The header lines in order."""
         return [block for block in self.blocks if isinstance(block, Line) and block.name.startswith("@")]
@@ -35,23 +35,23 @@ class Transcript:
         """Return the value of the first header called ``name`` (``"@Media"``), or ``None``."""
         return next((line.value for line in self.headers if line.name == name), None)
 
-    @lazy
+    @cached_attribute
     def languages(self) -> list[str]:
         """The language codes of ``@Languages``."""
         return re.findall(r"[^\s,]+", self.header("@Languages") or "")
 
-    @lazy
+    @cached_attribute
     def media(self) -> str | None:
         """The name in ``@Media``, without quotes; ``None`` where there is none."""
         value = self.header("@Media")
         return (value.split(",")[0].strip().strip('"') or None) if value else None
 
-    @lazy
+    @cached_attribute
     def participants(self) -> dict[str, Participant]:
         """The participants by code, with what ``@ID`` adds."""
         return participants(self.headers)
 
-    @lazy
+    @cached_attribute
     def problems(self) -> list[Problem]:
         """What is wrong with the text, in order of place; reads every main tier."""
         inside = (

@@ -7,10 +7,10 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from operator import attrgetter
 
-from lsa_whisper.chat.tree import Group, Item, Mark, Word
-from lsa_whisper.chat.word import Disfluency, Role, Spelling, read_word
+from lsa_whisper.chat.tree import Group, Item, Marker, Word
+from lsa_whisper.chat.word import Disfluency, WordKind, WordReading, read_word
 
-RETRACES = {
+RETRACE_KINDS = {
     "[/]": Disfluency.REPETITION,
     "[//]": Disfluency.REVISION,
     "[///]": Disfluency.REFORMULATION,
@@ -51,13 +51,13 @@ class Reading:
     by the next words of level n or less.
     """
 
-    __slots__ = ("_copying", "_levels", "_retraces", "events", "fluent", "roles", "verbatim")
+    __slots__ = ("_copying", "_levels", "_retraces", "events", "fluent", "kinds", "verbatim")
 
     def __init__(self, items: list[Item]):
         self.verbatim: list[str] = []
         self.fluent: list[str] = []
         self.events: list[Event] = []
-        self.roles: set[Role] = set()
+        self.kinds: set[WordKind] = set()
         self._levels: list[int] = []
         self._retraces: list[tuple[Disfluency, int, int, int]] = []
         self._copying = False
@@ -74,7 +74,7 @@ class Reading:
                     self._coded(item, level, mute)
                 else:
                     self._word(read_word(item.text), level, mute)
-            elif isinstance(item, Mark):
+            elif isinstance(item, Marker):
                 if item.kind == "pause":
                     self.events.append(Event(Disfluency.PAUSE, len(self.verbatim), len(self.verbatim)))
             elif item.codes:
@@ -82,31 +82,31 @@ class Reading:
             else:
                 self._walk(item.items, level, mute)
 
-    def _word(self, spelling: Spelling, level: int, mute: bool) -> None:
-        role, _, verbatim, fluent, inner = spelling
+    def _word(self, reading: WordReading, level: int, mute: bool) -> None:
+        kind, _, verbatim, fluent, disfluencies = reading
         at = len(self.verbatim)
         self.verbatim += verbatim
-        if role is Role.WORD:
+        if kind is WordKind.WORD:
             self._levels += [level] * len(verbatim)
         else:
-            self.roles.add(role)
-            aside = role is Role.FILLER or role is Role.FRAGMENT or role is Role.NONWORD
+            self.kinds.add(kind)
+            aside = kind is WordKind.FILLER or kind is WordKind.FRAGMENT or kind is WordKind.NONWORD
             self._levels += [_ASIDE if aside else level] * len(verbatim)
         if not level and not mute:
             self.fluent += fluent
-        for kind, start, end, iterations, repair in inner:
+        for disfluency, start, end, iterations, repair in disfluencies:
             if repair:
-                self.events.append(Event(kind, at + start, at + end, at + repair[0], at + repair[1], iterations))
+                self.events.append(Event(disfluency, at + start, at + end, at + repair[0], at + repair[1], iterations))
                 self._levels[at + start : at + end] = [_ASIDE] * (end - start)
             else:
-                self.events.append(Event(kind, at + start, at + end, None, None, iterations))
+                self.events.append(Event(disfluency, at + start, at + end, None, None, iterations))
 
     def _coded(self, item: Word | Group, level: int, mute: bool) -> None:
         """Read an item with codes behind it: retraces, copies, replacements; other codes say nothing about words."""
-        retrace = next((RETRACES[code] for code in item.codes if code in RETRACES), None)
+        retrace = next((RETRACE_KINDS[code] for code in item.codes if code in RETRACE_KINDS), None)
         inside = level + (retrace is not None)
         start = len(self.verbatim)
-        times = 1 if self._copying else copies(item.codes)
+        times = 1 if self._copying else copy_count(item.codes)
         if times > 1:
             self._copying = True  # copies of copies would multiply
             for _ in range(times - 1):
@@ -150,7 +150,7 @@ def _replacement(codes: list[str]) -> list[str] | None:
     return None
 
 
-def copies(codes: list[str]) -> int:
+def copy_count(codes: list[str]) -> int:
     """Return how often an item with these codes was said: 3 for the obsolete ``[x 3]``, otherwise 1."""
     for code in codes:
         if match := _COPIES.fullmatch(code):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from lsa_whisper.chat.scan import SOLID
 
-MAX_DEPTH = 32
+MAX_GROUP_DEPTH = 32
 """Real transcripts nest groups three deep; a deeper ``<`` is kept as an opaque mark."""
 
 
@@ -30,7 +30,7 @@ class Group:
 
 
 @dataclass(slots=True)
-class Mark:
+class Marker:
     """Anything else: a pause, terminator, linker, separator, intonation, free code, bullet or opaque character."""
 
     kind: str
@@ -38,10 +38,10 @@ class Mark:
     offset: int
 
 
-Item = Word | Group | Mark
+Item = Word | Group | Marker
 
 
-class Fault(NamedTuple):
+class MarkFault(NamedTuple):
     """A place in a main tier where its marks do not fit together."""
 
     offset: int
@@ -54,26 +54,26 @@ class Tree:
     """The items of a main tier, and the places where its marks do not fit together."""
 
     items: list[Item]
-    faults: list[Fault]
+    faults: list[MarkFault]
 
 
-_HAPPENING = ("&=", "&{", "&}")
+_EVENT_PREFIXES = ("&=", "&{", "&}")
 _FREE = ("[+", "[-", "[^")
 _RETRACES = ("[/]", "[//]", "[///]", "[/-]", "[/?]")
-_MISFITS = ("opaque", "open", "close")
+_MISPLACED = ("opaque", "open", "close")
 
 
-def build(text: str) -> Tree:
+def build_tree(text: str) -> Tree:
     """Return the tree of a main tier's ``text`` (without speaker). Never raises.
 
-    >>> tree = build("<I want> [/] I want it .")
+    >>> tree = build_tree("<I want> [/] I want it .")
     >>> tree.items[0].codes, [item.text for item in tree.items[1:]]
     (['[/]'], ['I', 'want', 'it', '.'])
     """
     items: list[Item] = []
     target: Word | Group | None = None  # what a code [...] comments on: pauses and happenings in between do not count
     stack: list[tuple[list[Item], Group]] = []  # groups not closed yet, and the items they are the last of
-    faults: list[Fault] = []
+    faults: list[MarkFault] = []
     for match in SOLID.finditer(text.rstrip()):
         kind = match.lastgroup or "opaque"
         piece = match.group(kind)
@@ -81,16 +81,16 @@ def build(text: str) -> Tree:
         if kind == "word":
             word = Word(piece, offset)
             items.append(word)
-            if not piece.startswith(_HAPPENING):
+            if not piece.startswith(_EVENT_PREFIXES):
                 target = word
         elif kind == "code":
             if target is None or piece.startswith(_FREE):
-                items.append(Mark("free", piece, offset))
+                items.append(Marker("free", piece, offset))
                 if piece in _RETRACES:
-                    faults.append(Fault(offset, "retrace-without-words", f"{piece} follows no word"))
+                    faults.append(MarkFault(offset, "retrace-without-words", f"{piece} follows no word"))
             else:
                 target.codes.append(piece)
-        elif kind == "open" and len(stack) < MAX_DEPTH:
+        elif kind == "open" and len(stack) < MAX_GROUP_DEPTH:
             group = Group(offset)
             stack.append((items, group))
             items.append(group)
@@ -98,11 +98,11 @@ def build(text: str) -> Tree:
         elif kind == "close" and stack:
             items, target = stack.pop()
         else:
-            items.append(Mark(kind, piece, offset))
-            if kind in _MISFITS:
-                faults.append(Fault(offset, "opaque", f"cannot read {piece!r}"))
+            items.append(Marker(kind, piece, offset))
+            if kind in _MISPLACED:
+                faults.append(MarkFault(offset, "opaque", f"cannot read {piece!r}"))
     for outer, group in reversed(stack):
-        outer[-1:] = [Mark("opaque", "<", group.offset), *group.items]
-        faults.append(Fault(group.offset, "unclosed-group", "'<' has no '>'"))
+        outer[-1:] = [Marker("opaque", "<", group.offset), *group.items]
+        faults.append(MarkFault(group.offset, "unclosed-group", "'<' has no '>'"))
         items = outer
     return Tree(items, faults)

@@ -26,21 +26,21 @@ class Disfluency(StrEnum):
     PAUSE = "pause"
 
 
-class Role(StrEnum):
+class WordKind(StrEnum):
     """What a written word is, before its letters are looked at."""
 
     WORD = "word"
     FILLER = "filler"
     FRAGMENT = "fragment"
     NONWORD = "nonword"
-    HAPPENING = "happening"
+    EVENT = "event"
     OTHER_SPEAKER = "other_speaker"
     OMITTED = "omitted"
     UNTRANSCRIBED = "untranscribed"
     PHONETIC = "phonetic"
 
 
-class Inner(NamedTuple):
+class WordDisfluency(NamedTuple):
     """A disfluency inside one written word; indices count the spoken words of that written word."""
 
     kind: Disfluency
@@ -50,18 +50,22 @@ class Inner(NamedTuple):
     repair: tuple[int, int] | None = None
 
 
-class Spelling(NamedTuple):
+class WordReading(NamedTuple):
     """The reading of one written word.
 
-    ``heard`` is how CHAT would write what was heard and nothing else: no markers, no omitted sounds, no voice quality.
-    ``verbatim`` are the words spoken, ``fluent`` the words meant, ``inner`` the disfluencies inside.
+    Attributes:
+        kind: What the prefix and the form marker say.
+        surface: CHAT for the spoken sounds alone: no form markers, no omitted sounds, no voice quality.
+        verbatim: The words as spoken.
+        fluent: The intended words.
+        disfluencies: The disfluencies inside the word.
     """
 
-    role: Role
-    heard: tuple[str, ...] = ()
+    kind: WordKind
+    surface: tuple[str, ...] = ()
     verbatim: tuple[str, ...] = ()
     fluent: tuple[str, ...] = ()
-    inner: tuple[Inner, ...] = ()
+    disfluencies: tuple[WordDisfluency, ...] = ()
 
 
 LEGACY_FILLERS = frozenset(
@@ -84,58 +88,63 @@ _PARENTHESES = re.compile(r"\([^()]*\)")
 _NO_BOUNDARIES = str.maketrans("", "", '!"#$%&*,./;<=>?@[\\]`{|}~')
 """Old stress, clitic and prefix boundaries and stray signs: no part of a spoken word."""
 _NO_SOUNDS = str.maketrans("", "", ":≠^")
-_SIGNS = {Role.FILLER: "&-", Role.FRAGMENT: "&+", Role.NONWORD: "&~"}
-_SIGN_EVENTS = {
-    Role.FILLER: Disfluency.FILLED_PAUSE,
-    Role.FRAGMENT: Disfluency.FRAGMENT,
-    Role.NONWORD: Disfluency.NONWORD,
+_PREFIXES = {WordKind.FILLER: "&-", WordKind.FRAGMENT: "&+", WordKind.NONWORD: "&~"}
+_PREFIX_DISFLUENCIES = {
+    WordKind.FILLER: Disfluency.FILLED_PAUSE,
+    WordKind.FRAGMENT: Disfluency.FRAGMENT,
+    WordKind.NONWORD: Disfluency.NONWORD,
 }
 
 
+_SIGN_DISFLUENCIES = {":": Disfluency.PROLONGATION, "^": Disfluency.BROKEN_WORD, "≠": Disfluency.BLOCK}
+
+
 @lru_cache(maxsize=1 << 16)
-def read_word(surface: str) -> Spelling:
+def read_word(surface: str) -> WordReading:
     """Return what the written word ``surface`` stands for.
 
     >>> read_word("↫b-b-b↫ball").verbatim
     ('b-', 'b-', 'b-', 'ball')
     >>> read_word("(be)cause").verbatim, read_word("(be)cause").fluent
     (('cause',), ('because',))
-    >>> read_word("&-you_kno:w@q").heard
+    >>> read_word("&-you_kno:w@q").surface
     ('&-you_kno:w',)
     """
-    role, body = _role(surface)
-    if role in (Role.HAPPENING, Role.OTHER_SPEAKER, Role.OMITTED):
-        return Spelling(role)
+    kind, body = _kind_of(surface)
+    if kind in (WordKind.EVENT, WordKind.OTHER_SPEAKER, WordKind.OMITTED):
+        return WordReading(kind)
     plain, marker = _without_marker(_without_marks(body))
-    if role is Role.WORD and plain.lower() in _UNTRANSCRIBED:
+    if kind is WordKind.WORD and plain.lower() in _UNTRANSCRIBED:
         word = (_UNTRANSCRIBED[plain.lower()],)
-        return Spelling(Role.UNTRANSCRIBED, word, word, word)
+        return WordReading(WordKind.UNTRANSCRIBED, word, word, word)
     if marker.startswith("@u"):
-        role = Role.PHONETIC
+        kind = WordKind.PHONETIC
     elif marker.startswith("@fp"):
-        role = Role.FILLER
-    return _spell(role, plain)
+        kind = WordKind.FILLER
+    return _spell(kind, plain)
 
 
-def _role(surface: str) -> tuple[Role, str]:
+def _kind_of(surface: str) -> tuple[WordKind, str]:
     if surface[0] == "0":
-        return (Role.OMITTED if len(surface) == 1 or not surface[1].isdigit() else Role.WORD), surface
+        return (WordKind.OMITTED if len(surface) == 1 or not surface[1].isdigit() else WordKind.WORD), surface
     if surface[0] != "&" or len(surface) == 1:
-        return Role.WORD, surface
+        return WordKind.WORD, surface
     body = surface[2:]
     match surface[1]:
         case "=" | "{" | "}":
-            return Role.HAPPENING, body
+            return WordKind.EVENT, body
         case "*":
-            return Role.OTHER_SPEAKER, body
+            return WordKind.OTHER_SPEAKER, body
         case "-":
-            return Role.FILLER, body
+            return WordKind.FILLER, body
         case "+":
-            return Role.FRAGMENT, body
+            return WordKind.FRAGMENT, body
         case "~":
-            return Role.NONWORD, body
+            return WordKind.NONWORD, body
     legacy = surface[1:]
-    return (Role.FILLER if _without_marks(legacy).replace(":", "").lower() in LEGACY_FILLERS else Role.FRAGMENT), legacy
+    return (
+        WordKind.FILLER if _without_marks(legacy).replace(":", "").lower() in LEGACY_FILLERS else WordKind.FRAGMENT
+    ), legacy
 
 
 def _without_marks(body: str) -> str:
@@ -153,36 +162,36 @@ def _without_marker(body: str) -> tuple[str, str]:
     return (body, "") if cut < 0 else (body[:cut], body[cut:])
 
 
-def _spell(role: Role, body: str) -> Spelling:
+def _spell(kind: WordKind, body: str) -> WordReading:
     body = body.translate(_NO_BOUNDARIES)
     if body.count("↫") % 2:
         body = body[: body.rindex("↫")] + body[body.rindex("↫") + 1 :]
-    pieces = [piece for part in _PIECE.findall(_heard(body)) if (piece := _tidy(part))]
+    pieces = [piece for part in _PIECE.findall(_drop_omitted(body)) if (piece := _tidy(part))]
     verbatim: list[str] = []
-    inner: list[Inner] = []
+    disfluencies: list[WordDisfluency] = []
     for piece in pieces:
-        _sounds(piece, verbatim, inner)
+        _sounds(piece, verbatim, disfluencies)
     if not verbatim:  # no letter was heard; so none is meant, for a word wholly in parentheses was heard
-        return Spelling(role)
-    if role in _SIGNS:
-        if role is Role.FRAGMENT:
+        return WordReading(kind)
+    if kind in _PREFIXES:
+        if kind is WordKind.FRAGMENT:
             verbatim = [f"{word.rstrip('-')}-" for word in verbatim]
-        heard: tuple[str, ...] = (_SIGNS[role] + "_".join(pieces),)
-        whole = Inner(_SIGN_EVENTS[role], 0, len(verbatim))
-        return Spelling(role, heard, tuple(verbatim), (), (whole, *inner))
-    return Spelling(role, tuple(pieces), tuple(verbatim), _meant(body), tuple(inner))
+        surface: tuple[str, ...] = (_PREFIXES[kind] + "_".join(pieces),)
+        whole = WordDisfluency(_PREFIX_DISFLUENCIES[kind], 0, len(verbatim))
+        return WordReading(kind, surface, tuple(verbatim), (), (whole, *disfluencies))
+    return WordReading(kind, tuple(pieces), tuple(verbatim), _fluent_words(body), tuple(disfluencies))
 
 
-def _heard(body: str) -> str:
+def _drop_omitted(body: str) -> str:
     """Drop what parentheses say was left out; a word wholly in parentheses is an uncertain one, and was heard."""
     if "(" not in body:
         return body.replace(")", "")
-    heard = _PARENTHESES.sub("", body)
-    heard = heard if _LETTER.search(heard) else body
-    return heard.replace("(", "").replace(")", "")
+    surface = _PARENTHESES.sub("", body)
+    surface = surface if _LETTER.search(surface) else body
+    return surface.replace("(", "").replace(")", "")
 
 
-def _meant(body: str) -> tuple[str, ...]:
+def _fluent_words(body: str) -> tuple[str, ...]:
     body = _SEGMENT.sub("", body).translate(_NO_SOUNDS).replace("(", "").replace(")", "")
     return tuple(
         word for part in body.replace("+", "_").split("_") if (word := part.strip("-")) and _LETTER.search(word)
@@ -197,7 +206,7 @@ def _tidy(piece: str) -> str:
     return piece if _LETTER.search(_SEGMENT.sub("", piece)) else piece.replace("↫", "") if _LETTER.search(piece) else ""
 
 
-def _sounds(piece: str, verbatim: list[str], inner: list[Inner]) -> None:
+def _sounds(piece: str, verbatim: list[str], disfluencies: list[WordDisfluency]) -> None:
     """Append the words spoken for ``piece``, and the disfluencies in it."""
     at = len(verbatim)
     word = piece.translate(_NO_SOUNDS)
@@ -207,20 +216,22 @@ def _sounds(piece: str, verbatim: list[str], inner: list[Inner]) -> None:
             verbatim.extend(f"{part}-" for part in first.group(1).split("-") if part)
             word = word[first.end() :]
         verbatim.append(word.replace("↫", "-").strip("-"))
-        _part_words(piece, at, len(verbatim), inner, initial=first is not None)
+        _part_words(piece, at, len(verbatim), disfluencies, initial=first is not None)
     else:
         verbatim.append(word)
     if word is not piece:
         end = len(verbatim)
-        for sign, kind in ((":", Disfluency.PROLONGATION), ("^", Disfluency.BROKEN_WORD), ("≠", Disfluency.BLOCK)):
+        for sign, disfluency in _SIGN_DISFLUENCIES.items():
             if sign in piece:
-                inner.append(Inner(kind, at, end))
+                disfluencies.append(WordDisfluency(disfluency, at, end))
 
 
-def _part_words(piece: str, start: int, end: int, inner: list[Inner], *, initial: bool) -> None:
+def _part_words(piece: str, start: int, end: int, disfluencies: list[WordDisfluency], *, initial: bool) -> None:
     for number, match in enumerate(_SEGMENT.finditer(piece)):
         iterations = 1 + match.group(1).count("-")
         if number == 0 and initial and end - start > 1:
-            inner.append(Inner(Disfluency.PART_WORD_REPETITION, start, end - 1, iterations, (end - 1, end)))
+            disfluencies.append(
+                WordDisfluency(Disfluency.PART_WORD_REPETITION, start, end - 1, iterations, (end - 1, end))
+            )
         else:
-            inner.append(Inner(Disfluency.PART_WORD_REPETITION, end - 1, end, iterations))
+            disfluencies.append(WordDisfluency(Disfluency.PART_WORD_REPETITION, end - 1, end, iterations))

@@ -6,18 +6,18 @@ then anywhere below either root if only one folder has it. Names are only ever l
 so that no ``@Media`` line can reach outside.
 """
 
-from lsa_whisper.corpus.card import CARD_NAME, Card, card_of, read_card
-from lsa_whisper.corpus.files import Unpaired, is_transcript, transcripts
+from lsa_whisper.corpus.card import CARD_NAME, Card, find_card, read_card
+from lsa_whisper.corpus.files import SkippedFile, is_transcript, list_transcripts
 from lsa_whisper.corpus.session import Session, discover
 
 __all__ = [
     "CARD_NAME",
     "Card",
     "Session",
-    "Unpaired",
-    "card_of",
+    "SkippedFile",
     "discover",
+    "find_card",
     "is_transcript",
+    "list_transcripts",
     "read_card",
-    "transcripts",
 ]

@@ -43,7 +43,7 @@ class Card:
         return {one: split for split, ids in self.splits.items() for one in ids}
 
 
-def card_of(root: Path, card: Path | str | None = None) -> Card:
+def find_card(root: Path, card: Path | str | None = None) -> Card:
     """Return the card at ``card``, else the ``card.yaml`` in ``root``, else one with the name of that folder.
 
     Raises:

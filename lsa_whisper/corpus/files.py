@@ -14,17 +14,17 @@ from lsa_whisper.errors import AudioError
 
 
 @dataclass(frozen=True)
-class Unpaired:
+class SkippedFile:
     """What cannot be used, and why: a transcript or a recording without its partner, or a folder that is closed."""
 
     path: Path
     reason: str
 
 
-def transcripts(folder: Path) -> tuple[list[Path], list[Unpaired]]:
+def list_transcripts(folder: Path) -> tuple[list[Path], list[SkippedFile]]:
     """Return the CHAT files below ``folder`` in order, and the folders there that cannot be looked into."""
-    files, closed = walk(folder)
-    return [path for path in files if is_transcript(path)], closed
+    files, unreadable_folders = list_files(folder)
+    return [path for path in files if is_transcript(path)], unreadable_folders
 
 
 def is_transcript(path: Path) -> bool:
@@ -32,7 +32,7 @@ def is_transcript(path: Path) -> bool:
     return path.suffix.lower() == ".cha"
 
 
-def walk(root: Path) -> tuple[list[Path], list[Unpaired]]:
+def list_files(root: Path) -> tuple[list[Path], list[SkippedFile]]:
     """Return the files below ``root`` in order, and the folders there that cannot be looked into.
 
     Links are followed, each folder is seen once (links may run in circles), and hidden files and folders are passed
@@ -40,11 +40,11 @@ def walk(root: Path) -> tuple[list[Path], list[Unpaired]]:
     """
     seen: set[str] = set()
     found: list[Path] = []
-    closed: list[Unpaired] = []
+    unreadable_folders: list[SkippedFile] = []
 
     def cannot(error: OSError) -> None:
         reason = f"this folder cannot be looked into ({error.strerror}); what is in it is left out"
-        closed.append(Unpaired(Path(error.filename), reason))
+        unreadable_folders.append(SkippedFile(Path(error.filename), reason))
 
     for place, folders, files in os.walk(root, followlinks=True, onerror=cannot):
         real = os.path.realpath(place)
@@ -54,7 +54,7 @@ def walk(root: Path) -> tuple[list[Path], list[Unpaired]]:
         seen.add(real)
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         found += [Path(place, name) for name in files if not name.startswith(".")]
-    return sorted(found), closed
+    return sorted(found), unreadable_folders
 
 
 def _fold(name: str) -> str:
@@ -66,7 +66,7 @@ def _fold(name: str) -> str:
     return unicodedata.normalize("NFC", name).casefold()
 
 
-class Shelf:
+class RecordingIndex:
     """The recordings found, by folded name; remembers which ones were taken."""
 
     def __init__(self, paths: Iterable[Path]):
@@ -87,8 +87,8 @@ class Shelf:
         found = self._by_name.get(_fold(name), [])
         here = next((hits for place in places if (hits := [path for path in found if path.parent == place])), found)
         if len({path.parent for path in here}) > 1:
-            listed = ", ".join(str(path) for path in here[:3])
-            raise AudioError(f"several recordings are called {name!r} ({listed}); put the right one beside it")
+            candidates = ", ".join(str(path) for path in here[:3])
+            raise AudioError(f"several recordings are called {name!r} ({candidates}); put the right one beside it")
         self._taken.update(str(path) for path in found if path.parent in {hit.parent for hit in here})
         return here
 

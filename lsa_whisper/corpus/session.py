@@ -10,8 +10,8 @@ from pathlib import Path
 from lsa_whisper import chat
 from lsa_whisper.audio import Recording
 from lsa_whisper.chat import Participant, Transcript
-from lsa_whisper.corpus.card import Card, card_of
-from lsa_whisper.corpus.files import Shelf, Unpaired, is_transcript, walk
+from lsa_whisper.corpus.card import Card, find_card
+from lsa_whisper.corpus.files import RecordingIndex, SkippedFile, is_transcript, list_files
 from lsa_whisper.errors import AudioError, ChatSyntaxError, CorpusError
 from lsa_whisper.manifest import SPLITS, is_unicode
 
@@ -48,7 +48,7 @@ class Session:
     speakers: Mapping[str, str]
     split: str | None = None
     language: str = "eng"
-    listed: tuple[str, ...] = ()
+    card_ids: tuple[str, ...] = ()
 
     @property
     def transcript(self) -> Transcript:
@@ -58,7 +58,7 @@ class Session:
 
 def discover(
     folder: Path | str, *, media: Path | str | None = None, card: Path | str | None = None
-) -> tuple[list[Session], list[Unpaired]]:
+) -> tuple[list[Session], list[SkippedFile]]:
     """Return the sessions in ``folder``, ordered by name, and everything that cannot be used.
 
     Args:
@@ -75,36 +75,38 @@ def discover(
         raise CorpusError(f"{folder}: cannot be looked into ({error.strerror}); check path and permissions") from error
 
 
-def _discover(folder: Path, media: Path | None, card: Path | str | None) -> tuple[list[Session], list[Unpaired]]:
+def _discover(folder: Path, media: Path | None, card: Path | str | None) -> tuple[list[Session], list[SkippedFile]]:
     if not folder.exists():
         raise CorpusError(f"{folder}: no such corpus folder; check the path")
     if media is not None and not media.is_dir():
         raise CorpusError(f"{media}: no such media folder; check the path")
     alone = folder.is_file()
     root = folder.parent if alone else folder
-    files, unpaired = ([folder], []) if alone else walk(folder)
-    transcripts = [path for path in files if is_transcript(path)]
-    if not transcripts:
-        closed = f" ({unpaired[0].path}: {unpaired[0].reason})" if unpaired else ""
-        raise CorpusError(f"{folder}: holds no CHAT transcript (*.cha){closed}; name a folder of transcripts")
-    facts = card_of(root, card)
+    files, skipped_files = ([folder], []) if alone else list_files(folder)
+    list_transcripts = [path for path in files if is_transcript(path)]
+    if not list_transcripts:
+        reason = f" ({skipped_files[0].path}: {skipped_files[0].reason})" if skipped_files else ""
+        raise CorpusError(f"{folder}: holds no CHAT transcript (*.cha){reason}; name a folder of transcripts")
+    facts = find_card(root, card)
     recordings = [path for path in root.iterdir() if path.is_file()] if alone else files
     if media is not None:
-        elsewhere, closed_media = walk(media)
-        recordings, unpaired = [*recordings, *elsewhere], [*unpaired, *closed_media]
-    shelf = Shelf(recordings)
+        media_files, unreadable_media = list_files(media)
+        recordings, skipped_files = [*recordings, *media_files], [*skipped_files, *unreadable_media]
+    recording_index = RecordingIndex(recordings)
     sessions = []
-    for path in transcripts:
+    for path in list_transcripts:
         try:
-            sessions.append(_session(path, root, media, facts, shelf))
+            sessions.append(_session(path, root, media, facts, recording_index))
         except (AudioError, ChatSyntaxError) as error:
-            unpaired.append(Unpaired(path, str(error)))
+            skipped_files.append(SkippedFile(path, str(error)))
     if not alone:
-        unpaired += [Unpaired(path, "no transcript goes with this recording") for path in shelf.unused()]
-    return sessions, unpaired
+        skipped_files += [
+            SkippedFile(path, "no transcript goes with this recording") for path in recording_index.unused()
+        ]
+    return sessions, skipped_files
 
 
-def _session(path: Path, root: Path, media: Path | None, card: Card, shelf: Shelf) -> Session:
+def _session(path: Path, root: Path, media: Path | None, card: Card, recording_index: RecordingIndex) -> Session:
     within = path.parent.relative_to(root)
     if not is_unicode(f"{within}{path.name}"):  # rows and speaker ids hold this name, and text holds no other bytes
         raise ChatSyntaxError("its name, or that of its folder, is not UTF-8; rename it", path=str(path))
@@ -113,16 +115,16 @@ def _session(path: Path, root: Path, media: Path | None, card: Card, shelf: Shel
         raise ChatSyntaxError("holds no utterance", path=str(path))
     places = [path.parent.absolute(), *([(media / within).absolute()] if media else [])]
     names = [name for name in (transcript.media, path.stem) if name]
-    paths = next((hits for name in names if (hits := shelf.take(name, places))), [])
+    paths = next((hits for name in names if (hits := recording_index.take(name, places))), [])
     if not paths:
         raise AudioError(_why_no_recording(transcript, names, media))
     name = (within / path.stem).as_posix()
     people, heard = transcript.participants, dict.fromkeys(one.speaker for one in transcript.utterances)
     speakers = {code: _speaker_id(people.get(code, Participant(code, "")), name, card) for code in heard}
     language = next(iter(transcript.languages), card.language or "eng")
-    listed = _listed(speakers, people, card)
-    split = _fixed_split(path, listed, card)
-    return Session(name, card.name, path, _first_readable(paths), speakers, split, language, tuple(listed))
+    card_ids = _card_ids(speakers, people, card)
+    split = _fixed_split(path, card_ids, card)
+    return Session(name, card.name, path, _first_readable(paths), speakers, split, language, tuple(card_ids))
 
 
 def _first_readable(paths: list[Path]) -> Recording:
@@ -157,7 +159,7 @@ def _speaker_id(person: Participant, session: str, card: Card) -> str:
     return f"{card.name}/{who}-{person.code}"
 
 
-def _listed(speakers: Mapping[str, str], people: Mapping[str, Participant], card: Card) -> dict[str, str]:
+def _card_ids(speakers: Mapping[str, str], people: Mapping[str, Participant], card: Card) -> dict[str, str]:
     """Return the ids that the card lists these speakers under, each with the speaker's code.
 
     They are looked for by full id, id without corpus, person, or name.
@@ -171,8 +173,8 @@ def _listed(speakers: Mapping[str, str], people: Mapping[str, Participant], card
     return found
 
 
-def _fixed_split(path: Path, listed: Mapping[str, str], card: Card) -> str | None:
-    found = {card.split_of[one]: code for one, code in listed.items()}
+def _fixed_split(path: Path, card_ids: Mapping[str, str], card: Card) -> str | None:
+    found = {card.split_of[one]: code for one, code in card_ids.items()}
     if len(found) > 1:
         where = ", ".join(f"{found[split]} in {split}" for split in SPLITS if split in found)
         raise CorpusError(

@@ -12,7 +12,7 @@ from pathlib import Path
 from lsa_whisper.atomic_write import write_atomic
 from lsa_whisper.chat import Transcript
 
-SUFFIXES = {
+FORMAT_SUFFIXES = {
     "cha": "cha",
     "srt": "srt",
     "vtt": "vtt",
@@ -24,15 +24,15 @@ SUFFIXES = {
 }
 """Each format's name and the ending its programs expect."""
 
-NAMES = tuple(SUFFIXES)
+FORMATS = tuple(FORMAT_SUFFIXES)
 
 
 def write(transcript: Transcript, path: Path, name: str) -> None:
-    """Write ``transcript`` to ``path`` in the format called ``name``, one of :data:`NAMES`; whole or not at all."""
+    """Write ``transcript`` to ``path`` in the format called ``name``, one of :data:`FORMATS`; whole or not at all."""
     write_atomic(serialize(transcript, name), path)
 
 
 def serialize(transcript: Transcript, name: str) -> str:
-    """Return ``transcript`` in the format called ``name``, one of :data:`NAMES`."""
+    """Return ``transcript`` in the format called ``name``, one of :data:`FORMATS`."""
     module = "lsa_whisper.chat" if name == "cha" else f"lsa_whisper.formats.{name}"
     return str(import_module(module).serialize(transcript))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from xml.etree import ElementTree
 
 from lsa_whisper.chat import Transcript
-from lsa_whisper.formats.spoken import timed
+from lsa_whisper.formats.readable_text import timed_utterances
 
 _SCHEMA = "http://www.mpi.nl/tools/elan/EAFv3.0.xsd"
 _XSI = "http://www.w3.org/2001/XMLSchema-instance"
@@ -25,7 +25,7 @@ def serialize(transcript: Transcript) -> str:
     ElementTree.SubElement(document, "HEADER", {"MEDIA_FILE": "", "TIME_UNITS": "milliseconds"})
     order = ElementTree.SubElement(document, "TIME_ORDER")
     tiers: dict[str, ElementTree.Element] = {}
-    for number, (start_ms, end_ms, each) in enumerate(timed(transcript), start=1):
+    for number, (start_ms, end_ms, each) in enumerate(timed_utterances(transcript), start=1):
         for slot, time_ms in (("s", start_ms), ("e", end_ms)):
             slot_id = {"TIME_SLOT_ID": f"t{number}{slot}", "TIME_VALUE": str(time_ms)}
             ElementTree.SubElement(order, "TIME_SLOT", slot_id)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from lsa_whisper.chat import Transcript
-from lsa_whisper.formats.spoken import several_speakers, spoken, timed
+from lsa_whisper.formats.readable_text import has_several_speakers, readable_text, timed_utterances
 
 
 def serialize(transcript: Transcript) -> str:
     """Return one numbered cue for each timed utterance, the speaker in front where there are several."""
-    named = several_speakers(transcript)
+    named = has_several_speakers(transcript)
     cues = []
-    for number, (start_ms, end_ms, each) in enumerate(timed(transcript), start=1):
-        text = f"{each.speaker}: {spoken(each)}" if named else spoken(each)
+    for number, (start_ms, end_ms, each) in enumerate(timed_utterances(transcript), start=1):
+        text = f"{each.speaker}: {readable_text(each)}" if named else readable_text(each)
         cues.append(f"{number}\n{_clock(start_ms)} --> {_clock(end_ms)}\n{text}\n")
     return "\n".join(cues)
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from lsa_whisper.chat import Transcript
-from lsa_whisper.formats.spoken import timed
+from lsa_whisper.formats.readable_text import timed_utterances
 
 _Interval = tuple[int, int, str]
 
 
 def serialize(transcript: Transcript) -> str:
     """Return a TextGrid in Praat's long text format; the utterances keep their CHAT marks."""
-    rows = timed(transcript)
+    rows = timed_utterances(transcript)
     end_ms = max((end for _, end, _ in rows), default=1)
     tiers: dict[str, list[_Interval]] = {}
     for start, end, each in rows:
@@ -24,8 +24,8 @@ def serialize(transcript: Transcript) -> str:
     return head + "".join(_tier(n, name, tiers[name], end_ms) for n, name in enumerate(tiers, start=1))
 
 
-def _tier(number: int, name: str, spoken: Iterable[_Interval], end_ms: int) -> str:
-    intervals = list(_filled(spoken, end_ms))
+def _tier(number: int, name: str, readable_text: Iterable[_Interval], end_ms: int) -> str:
+    intervals = list(_filled(readable_text, end_ms))
     head = f'    item [{number}]:\n        class = "IntervalTier"\n        name = "{name}"\n'
     head += f"        xmin = 0\n        xmax = {end_ms / 1000:.3f}\n        intervals: size = {len(intervals)}\n"
     return head + "".join(
@@ -35,10 +35,10 @@ def _tier(number: int, name: str, spoken: Iterable[_Interval], end_ms: int) -> s
     )
 
 
-def _filled(spoken: Iterable[_Interval], end_ms: int) -> Iterator[_Interval]:
+def _filled(readable_text: Iterable[_Interval], end_ms: int) -> Iterator[_Interval]:
     """Yield the intervals with empty ones between them, for Praat wants no gap and no overlap."""
     at = 0
-    for start, end, text in spoken:
+    for start, end, text in readable_text:
         start = max(start, at)
         if start >= end:
             continue

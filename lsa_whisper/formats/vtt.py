@@ -5,14 +5,14 @@ from __future__ import annotations
 import html
 
 from lsa_whisper.chat import Transcript
-from lsa_whisper.formats.spoken import spoken, timed
+from lsa_whisper.formats.readable_text import readable_text, timed_utterances
 
 
 def serialize(transcript: Transcript) -> str:
     """Return one cue for each timed utterance, its speaker as the voice."""
     cues = ["WEBVTT\n"]
-    for start_ms, end_ms, each in timed(transcript):
-        text = html.escape(spoken(each), quote=False)
+    for start_ms, end_ms, each in timed_utterances(transcript):
+        text = html.escape(readable_text(each), quote=False)
         cues.append(f"{_clock(start_ms)} --> {_clock(end_ms)}\n<v {each.speaker}>{text}\n")
     return "\n".join(cues)
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lsa_whisper.corpus import Unpaired, is_transcript, transcripts
+from lsa_whisper.corpus import SkippedFile, is_transcript, list_transcripts
 from lsa_whisper.errors import CorpusError
-from lsa_whisper.inspection.fluency import fluency, problems
 from lsa_whisper.inspection.survey import Survey, survey
-from lsa_whisper.inspection.tables import report
-from lsa_whisper.inspection.terminal import as_json
+from lsa_whisper.inspection.tables import survey_report
+from lsa_whisper.inspection.text_output import as_json
 from lsa_whisper.inspection.tokens import token_counter
+from lsa_whisper.inspection.transcript_report import fluency_report, problems_report
 from lsa_whisper.manifest import SPLITS
 from lsa_whisper.umask import private_umask
 
@@ -49,26 +49,30 @@ def inspect(
         if not path.exists():
             raise CorpusError(f"{path}: no such file or folder; check the path")
         manifests = _manifests(path)
-        files, closed = _transcripts(path)
+        files, unreadable_folders = _transcripts(path)
     except OSError as error:
         raise CorpusError(f"{path}: cannot be looked into ({error.strerror}); check path and permissions") from error
     if manifests and not check:
         found = survey(manifests, token_counter(model))
-        shown = as_json(found.as_dict()) if json else report(path, found)
-        return shown if out is None else _with_page(path, found, Path(out), shown, quiet=json)
+        text = as_json(found.as_dict()) if json else survey_report(path, found)
+        return text if out is None else _with_page(path, found, Path(out), text, quiet=json)
     if not files:
         wanted = "a CHAT file (*.cha), a folder of them, or a folder made by 'lsa-whisper prepare'"
-        shut = f" ({closed[0].path}: {closed[0].reason})" if closed else ""
+        shut = f" ({unreadable_folders[0].path}: {unreadable_folders[0].reason})" if unreadable_folders else ""
         raise CorpusError(f"{path}: nothing to inspect here{shut}; name {wanted}")
     if model is not None or out is not None:
         raise CorpusError(f"{path}: a page and token counts are made of prepared data; run 'lsa-whisper prepare' first")
-    return problems(files, closed, json) if check else fluency(path, files, closed, mode, json)
+    return (
+        problems_report(files, unreadable_folders, json)
+        if check
+        else fluency_report(path, files, unreadable_folders, mode, json)
+    )
 
 
-def _transcripts(path: Path) -> tuple[list[Path], list[Unpaired]]:
+def _transcripts(path: Path) -> tuple[list[Path], list[SkippedFile]]:
     """Return the transcripts at ``path``, found as ``prepare`` finds them, and the folders that are closed."""
     if path.is_dir():
-        return transcripts(path)
+        return list_transcripts(path)
     return [path] if is_transcript(path) else [], []
 
 
@@ -79,8 +83,8 @@ def _manifests(path: Path) -> dict[str, Path]:
     return {split: file for split in SPLITS if (file := path / f"{split}.jsonl").is_file()}
 
 
-def _with_page(path: Path, found: Survey, out: Path, shown: str, *, quiet: bool) -> str:
+def _with_page(path: Path, found: Survey, out: Path, text: str, *, quiet: bool) -> str:
     from lsa_whisper.inspection.page import write_page
 
     write_page(path, found, out)
-    return shown if quiet else f"{shown}\n\n{out}: the same with plots and clips to listen to"
+    return text if quiet else f"{text}\n\n{out}: the same with plots and clips to listen to"

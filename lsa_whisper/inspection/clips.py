@@ -27,17 +27,17 @@ class Clip:
     problem: str = ""
 
 
-def cut(row: Segment) -> Clip:
+def load_clip(row: Segment) -> Clip:
     """Return the sound of ``row``; a recording that cannot be read is said, not raised."""
     try:
         samples = Recording.open(row.audio_filepath).load(row.span)
     except AudioError as error:
         return Clip(problem=str(error))
-    kind, data = encode(samples, mp3="MP3" in sf.available_formats())
+    kind, data = encode_audio(samples, mp3="MP3" in sf.available_formats())
     return Clip(f"data:audio/{kind};base64,{base64.b64encode(data).decode()}")
 
 
-def encode(samples: Samples, *, mp3: bool = True) -> tuple[str, bytes]:
+def encode_audio(samples: Samples, *, mp3: bool = True) -> tuple[str, bytes]:
     """Return the kind of audio (``mpeg`` or ``flac``) and the bytes of a file that holds ``samples``."""
     file = BytesIO()
     if mp3:

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lsa_whisper.inspection.distribution import Distribution
-from lsa_whisper.inspection.text import read_text
+from lsa_whisper.inspection.row_text import read_text
 from lsa_whisper.manifest import Segment
 
 
 @dataclass
-class Counts:
+class WindowCounts:
     """Counts of one split or of several; two of them make one with ``+``.
 
     Attributes:
@@ -43,8 +43,8 @@ class Counts:
             self.ms_by_speaker[speaker] += round(row.duration * 1000)
         self.sessions.add(f"{row.corpus}/{row.session}")
 
-    def __add__(self, other: Counts) -> Counts:
-        return Counts(
+    def __add__(self, other: WindowCounts) -> WindowCounts:
+        return WindowCounts(
             self.durations + other.durations,
             self.tokens + other.tokens,
             self.rates + other.rates,

@@ -8,11 +8,11 @@ from typing import Any
 
 from lsa_whisper.atomic_write import replace_file
 from lsa_whisper.errors import CorpusError
-from lsa_whisper.inspection.clips import cut
-from lsa_whisper.inspection.figures import figures
+from lsa_whisper.inspection.charts import survey_charts
+from lsa_whisper.inspection.clips import load_clip
+from lsa_whisper.inspection.row_text import timed_lines
 from lsa_whisper.inspection.survey import Survey
-from lsa_whisper.inspection.tables import place, remarks, tables
-from lsa_whisper.inspection.text import lines
+from lsa_whisper.inspection.tables import describe_segment, survey_notes, survey_tables
 from lsa_whisper.manifest import Segment
 from lsa_whisper.page import templates
 from lsa_whisper.version import __version__
@@ -31,9 +31,9 @@ def write_page(path: Path, survey: Survey, out: Path) -> None:
     facts: dict[str, Any] = {
         "path": path,
         "survey": survey,
-        "remarks": remarks(survey),
-        "tables": tables(path, survey, most=_ROWS),
-        "figures": figures(survey),
+        "remarks": survey_notes(survey),
+        "tables": survey_tables(path, survey, most=_ROWS),
+        "figures": survey_charts(survey),
         "clips": {
             "Examples, drawn by chance": _clips((None, row) for row in survey.examples),
             "The slowest, fewer words per second than nearly all others": _clips(survey.slow),
@@ -51,6 +51,12 @@ def write_page(path: Path, survey: Survey, out: Path) -> None:
 
 def _clips(rows: Iterable[tuple[float | None, Segment]]) -> list[dict[str, Any]]:
     return [
-        {"row": row, "place": place(row), "rate": rate, "clip": cut(row), "lines": lines(row.text)}
+        {
+            "row": row,
+            "place": describe_segment(row),
+            "rate": rate,
+            "clip": load_clip(row),
+            "lines": timed_lines(row.text),
+        }
         for rate, row in rows
     ]

@@ -14,7 +14,7 @@ from typing import Any
 from lsa_whisper import manifest, plain_json
 from lsa_whisper.chat import Disfluency
 from lsa_whisper.errors import LsaWhisperError, ManifestError
-from lsa_whisper.inspection.counts import Counts
+from lsa_whisper.inspection.counts import WindowCounts
 from lsa_whisper.inspection.distribution import Distribution
 from lsa_whisper.inspection.tokens import TokenCounter
 from lsa_whisper.manifest import Segment
@@ -25,8 +25,8 @@ EXTREMES = 5
 """How many of the slowest and of the fastest rows are named."""
 FREQUENT = 20
 
-_SUMMARY = {"options": dict, "splits": dict, "roles": dict, "rejected": dict, "unpaired": list, "notes": list}
-_OF_THE_WHOLE = ("roles", "rejected", "unpaired")
+_SUMMARY = {"options": dict, "splits": dict, "roles": dict, "rejected": dict, "skipped_files": list, "notes": list}
+_WHOLE_FOLDER_KEYS = ("roles", "rejected", "skipped_files")
 """What ``prepared.json`` counts over all splits together."""
 _Ranked = list[tuple[float, int, Segment]]
 
@@ -45,7 +45,7 @@ class Survey:
         fast: The same with more words per second.
     """
 
-    splits: Mapping[str, Counts]
+    splits: Mapping[str, WindowCounts]
     summary: Mapping[str, Any]
     tokens: TokenCounter
     examples: Sequence[Segment]
@@ -53,9 +53,9 @@ class Survey:
     fast: Sequence[tuple[float, Segment]]
 
     @cached_property
-    def everything(self) -> Counts:
+    def everything(self) -> WindowCounts:
         """The counts of all splits together."""
-        return reduce(add, self.splits.values(), Counts())
+        return reduce(add, self.splits.values(), WindowCounts())
 
     @property
     def context_s(self) -> float:
@@ -65,11 +65,11 @@ class Survey:
     @property
     def shared(self) -> list[str]:
         """Persons heard in more than one split: what is measured there is not what an unknown voice would give."""
-        heard: dict[str, set[str]] = {}
+        splits_of_person: dict[str, set[str]] = {}
         for split, counts in self.splits.items():
             for speaker in counts.ms_by_speaker.keys() - {"unknown"}:
-                heard.setdefault(speaker.rpartition("-")[0] or speaker, set()).add(split)
-        return sorted(person for person, splits in heard.items() if len(splits) > 1)
+                splits_of_person.setdefault(speaker.rpartition("-")[0] or speaker, set()).add(split)
+        return sorted(person for person, splits in splits_of_person.items() if len(splits) > 1)
 
     def unpacked(self, splits: Sequence[str]) -> float | None:
         """Return the padding if each utterance of ``splits`` were a window of its own, margins left aside."""
@@ -115,8 +115,8 @@ class Survey:
                 "rates": rates.as_dict(),
                 "fences": rates.fences,
                 "outside": rates.outside,
-                "slow": [{"words_per_s": round(rate, 3), **example(row)} for rate, row in self.slow],
-                "fast": [{"words_per_s": round(rate, 3), **example(row)} for rate, row in self.fast],
+                "slow": [{"words_per_s": round(rate, 3), **segment_fields(row)} for rate, row in self.slow],
+                "fast": [{"words_per_s": round(rate, 3), **segment_fields(row)} for rate, row in self.fast],
             },
             "events_per_100_fluent_words": self.rates(),
             "speaker_hours": {
@@ -129,9 +129,9 @@ class Survey:
                 "most_frequent": dict(everything.vocabulary.most_common(FREQUENT)),
             },
             "rejected": self.summary.get("rejected", {}),
-            "unpaired": self.summary.get("unpaired", []),
+            "skipped_files": self.summary.get("skipped_files", []),
             "notes": self.summary.get("notes", []),
-            "examples": [example(row) for row in self.examples],
+            "examples": [segment_fields(row) for row in self.examples],
         }
 
 
@@ -141,11 +141,11 @@ def survey(manifests: Mapping[str, Path], tokens: TokenCounter) -> Survey:
     Raises:
         ManifestError: A manifest is malformed.
     """
-    splits = {name: Counts() for name in manifests}
+    splits = {name: WindowCounts() for name in manifests}
     examples: list[Segment] = []
     slowest: _Ranked = []
     fastest: _Ranked = []
-    chance = random.Random(0)
+    rng = random.Random(0)
     for at, (name, number, row) in enumerate(
         (name, number, row) for name, path in manifests.items() for number, row in enumerate(manifest.stream(path), 1)
     ):
@@ -159,8 +159,8 @@ def survey(manifests: Mapping[str, Path], tokens: TokenCounter) -> Survey:
         # A reservoir: every row has the same chance to be an example, however many there are.
         if len(examples) < EXAMPLES:
             examples.append(row)
-        elif (place := chance.randrange(at + 1)) < EXAMPLES:
-            examples[place] = row
+        elif (describe_segment := rng.randrange(at + 1)) < EXAMPLES:
+            examples[describe_segment] = row
     fences = Distribution([rate for counts in splits.values() for rate in counts.rates]).fences or (0.0, 0.0)
     slow = [(-rate, row) for rate, _, row in sorted(slowest, reverse=True) if -rate < fences[0]]
     fast = [(rate, row) for rate, _, row in sorted(fastest, reverse=True) if rate > fences[1]]
@@ -186,7 +186,7 @@ def _summary(manifests: Sequence[Path]) -> dict[str, Any]:
     written = {folder / f"{split}.jsonl" for split in summary.get("splits", ())}
     beside = {path for split in manifest.SPLITS if (path := folder / f"{split}.jsonl").is_file()}
     whole = set(manifests) == beside and written <= beside
-    return {name: value for name, value in summary.items() if whole or name not in _OF_THE_WHOLE}
+    return {name: value for name, value in summary.items() if whole or name not in _WHOLE_FOLDER_KEYS}
 
 
 def _rates(count: Mapping[str, int]) -> dict[str, float | None]:
@@ -195,7 +195,7 @@ def _rates(count: Mapping[str, int]) -> dict[str, float | None]:
     return {kind: round(100 * count[kind] / words, 3) if words else None for kind in kinds}
 
 
-def example(row: Segment) -> dict[str, Any]:
+def segment_fields(row: Segment) -> dict[str, Any]:
     """Return what one looks up a row by, and its text."""
     names = ("audio_filepath", "offset", "duration", "speaker", "split", "text")
     return {name: getattr(row, name) for name in names}

@@ -82,8 +82,8 @@ class _Exact:
 
 def _is_multilingual(model: Path) -> bool:
     settings = _settings(model / "generation_config.json")
-    said = settings.get("is_multilingual")
-    return bool(settings.get("lang_to_id")) if said is None else bool(said)
+    notes = settings.get("is_multilingual")
+    return bool(settings.get("lang_to_id")) if notes is None else bool(notes)
 
 
 def _settings(path: Path) -> dict[str, Any]:

@@ -3,8 +3,8 @@
 from lsa_whisper.labels.decode import Decoded, decode
 from lsa_whisper.labels.disfluent import disfluent_spans
 from lsa_whisper.labels.encode import encode
-from lsa_whisper.labels.length import tokens_at_most
 from lsa_whisper.labels.style import STYLES, VERSION, Labels
+from lsa_whisper.labels.token_estimate import tokens_at_most
 from lsa_whisper.labels.tokens import characters, tokens_to_allow
 
 __all__ = [

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from lsa_whisper.chat.reading import RETRACES, copies
-from lsa_whisper.chat.tree import Group, Item, Mark, Word
-from lsa_whisper.chat.word import Role, read_word
+from lsa_whisper.chat.reading import RETRACE_KINDS, copy_count
+from lsa_whisper.chat.tree import Group, Item, Marker, Word
+from lsa_whisper.chat.word import WordKind, read_word
 
-TERMINATORS = (".", "?", "!", "+...", "+..?", "+/.", "+/?", "+//.", "+//?", "+!?")
+LABEL_TERMINATORS = (".", "?", "!", "+...", "+..?", "+/.", "+/?", "+//.", "+//?", "+!?")
 _SOUNDS = """
     belches breathes burps claps clears coughs cries exhales gasps giggles groans growls grunts hiccups hums imitates
     inhales kisses knocks laughs moans mumbles pants screams shouts sighs sings slurps smacks sneezes sniffs snores
     snorts sobs squeals squeaks swallows ticks vocalizes whimpers whines whispers whistles yawns yells
     laugh laughing laughter cough coughing sigh sighing cry crying gasp sneeze sniff yawn
 """
-AUDIBLE = frozenset(_SOUNDS.split())
+AUDIBLE_EVENTS = frozenset(_SOUNDS.split())
 """The happenings ``&=...`` that a microphone hears; ``&=head:yes`` or ``&=points`` are not among them."""
 
 
@@ -29,8 +29,8 @@ class Canonical(NamedTuple):
 def canonical(items: list[Item], terminator: str) -> Canonical:
     """Return the tier that writes what was heard in ``items``; it passes ``check`` and keeps all words and events.
 
-    >>> from lsa_whisper.chat.tree import build
-    >>> canonical(build("<well I> [/] well &=points I goed [: went] [x 2]").items, "").text
+    >>> from lsa_whisper.chat.tree import build_tree
+    >>> canonical(build_tree("<well I> [/] well &=points I goed [: went] [x 2]").items, "").text
     '<well I> [/] well I goed [/] goed .'
     """
     pieces: list[str] = []
@@ -38,7 +38,7 @@ def canonical(items: list[Item], terminator: str) -> Canonical:
     pieces, unrepaired = _without_unrepaired(pieces)
     if not pieces:
         return Canonical("", dropped)
-    if terminator not in TERMINATORS:
+    if terminator not in LABEL_TERMINATORS:
         terminator = "?" if terminator.endswith("?") else "."
     text = " ".join([*pieces, terminator]).replace("< ", "<").replace(" >", ">")
     return Canonical(text, dropped + unrepaired)
@@ -48,31 +48,31 @@ def _write(items: list[Item], pieces: list[str]) -> int:
     """Append the pieces of ``items``; return how many retraces had no words to take back."""
     dropped = 0
     for item in items:
-        if isinstance(item, Mark):
+        if isinstance(item, Marker):
             if item.kind == "pause":
                 pieces.append(_pause(item.text))
             continue
         start = len(pieces)
-        for _ in range(copies(item.codes) - 1):
+        for _ in range(copy_count(item.codes) - 1):
             begin = len(pieces)
             dropped += _write_once(item, pieces)
-            _take_back(pieces, begin, "[/]")
+            _mark_retrace(pieces, begin, "[/]")
         dropped += _write_once(item, pieces)
-        retrace = next((code for code in item.codes if code in RETRACES), None)
+        retrace = next((code for code in item.codes if code in RETRACE_KINDS), None)
         if retrace:
-            dropped += not _take_back(pieces, start, "[//]" if retrace == "[/?]" else retrace)
+            dropped += not _mark_retrace(pieces, start, "[//]" if retrace == "[/?]" else retrace)
     return dropped
 
 
 def _write_once(item: Word | Group, pieces: list[str]) -> int:
     if isinstance(item, Group):
         return _write(item.items, pieces)
-    spelling = read_word(item.text)
-    pieces.extend(_happening(item.text) if spelling.role is Role.HAPPENING else spelling.heard)
+    reading = read_word(item.text)
+    pieces.extend(_audible_event(item.text) if reading.kind is WordKind.EVENT else reading.surface)
     return 0
 
 
-def _take_back(pieces: list[str], start: int, code: str) -> bool:
+def _mark_retrace(pieces: list[str], start: int, code: str) -> bool:
     """Put ``code`` behind the pieces from ``start`` on; refuse when there is no word among them."""
     if not any(_is_word(piece) for piece in pieces[start:]):
         return False
@@ -86,7 +86,7 @@ def _take_back(pieces: list[str], start: int, code: str) -> bool:
 def _without_unrepaired(pieces: list[str]) -> tuple[list[str], int]:
     """Drop the retraces behind which no word follows, with their brackets; return the rest and their number."""
     last_word = max((at for at, piece in enumerate(pieces) if _is_word(piece)), default=-1)
-    unrepaired = [at for at in range(last_word + 1, len(pieces)) if pieces[at] in RETRACES]
+    unrepaired = [at for at in range(last_word + 1, len(pieces)) if pieces[at] in RETRACE_KINDS]
     if not unrepaired:
         return pieces, 0
     drop = set(unrepaired)
@@ -102,14 +102,14 @@ def _without_unrepaired(pieces: list[str]) -> tuple[list[str], int]:
 
 
 def _is_word(piece: str) -> bool:
-    return piece not in RETRACES and piece not in ("<", ">") and not piece.startswith(("(", "&="))
+    return piece not in RETRACE_KINDS and piece not in ("<", ">") and not piece.startswith(("(", "&="))
 
 
-def _happening(text: str) -> tuple[str, ...]:
+def _audible_event(text: str) -> tuple[str, ...]:
     if not text.startswith("&="):
         return ()
     head, _, rest = text[2:].lower().partition(":")
-    if head not in AUDIBLE:
+    if head not in AUDIBLE_EVENTS:
         return ()
     return ("&=clears:throat",) if head == "clears" and rest == "throat" else (f"&={head}",)
 

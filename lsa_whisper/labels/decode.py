@@ -6,11 +6,11 @@ import re
 from dataclasses import dataclass
 
 from lsa_whisper.chat import Utterance, utterance
-from lsa_whisper.chat.tree import build
-from lsa_whisper.labels.canonical import TERMINATORS, canonical
-from lsa_whisper.labels.infer import infer
-from lsa_whisper.labels.mend import mend, sentences
-from lsa_whisper.labels.spelling import to_chat
+from lsa_whisper.chat.tree import build_tree
+from lsa_whisper.labels.canonical import LABEL_TERMINATORS, canonical
+from lsa_whisper.labels.infer_marks import infer_marks
+from lsa_whisper.labels.notation import label_to_chat
+from lsa_whisper.labels.repair import repair_text, sentences
 from lsa_whisper.labels.style import Labels
 
 _ROLE = re.compile(r"\*([A-Z][A-Z0-9]{0,6}):")
@@ -42,19 +42,19 @@ def decode(text: str, labels: Labels, *, speaker: str = "PAR", language: str = "
     chat = labels.style == "chat"
     made: list[Utterance] = []
     repairs = 0
-    for role, turn in _turns(to_chat(text, labels.version) if chat else text):
+    for role, turn in _turns(label_to_chat(text, labels.version) if chat else text):
         if role and labels.roles:
             speaker = role
         elif role:
             repairs += 1
-        mended, count = mend(turn, marks=chat, english=language == "eng")
+        mended, count = repair_text(turn, marks=chat, english=language == "eng")
         repairs += count
         for words, terminator in sentences(mended):
             if not chat:
-                words = infer(words, repetitions=labels.style == "verbatim")
-            tree = build(words)
+                words = infer_marks(words, repetitions=labels.style == "verbatim")
+            tree = build_tree(words)
             tier = canonical(tree.items, terminator)
-            repairs += tier.dropped + len(tree.faults) + (terminator not in TERMINATORS)
+            repairs += tier.dropped + len(tree.faults) + (terminator not in LABEL_TERMINATORS)
             if tier.text:
                 made.append(utterance(speaker, tier.text))
     return Decoded(tuple(made), repairs)

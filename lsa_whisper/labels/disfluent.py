@@ -5,10 +5,10 @@ from __future__ import annotations
 import functools
 import re
 
-from lsa_whisper.chat.reading import RETRACES
-from lsa_whisper.labels.infer import PLAIN_FILLERS
-from lsa_whisper.labels.repeats import repeated
-from lsa_whisper.labels.spelling import UNSIGNED_FILLERS, to_model
+from lsa_whisper.chat.reading import RETRACE_KINDS
+from lsa_whisper.labels.infer_marks import PLAIN_FILLERS
+from lsa_whisper.labels.notation import UNMARKED_FILLERS, chat_to_label
+from lsa_whisper.labels.repeats import find_repeats
 from lsa_whisper.labels.style import Labels
 
 _PIECE = re.compile(r"[<>]|[^\s<>]+")
@@ -17,7 +17,7 @@ _SOUND = re.compile(r"&[-+~].|[~%][^\W\d_]|[^\W\d_]+-$|(?:[^\W\d_]+~+)+$")
 """A filler, fragment or nonword as either version spells it, or the copies of a part-word repetition."""
 _INSIDE = re.compile(r".*[↫≠^]|[^\W\d_]+:+[^\W\d_:]*$")
 """A word that is itself stumbled over: version 1 writes it as one piece."""
-_SIGNS = ("=", ":")
+_PREFIXES = ("=", ":")
 
 
 def disfluent_spans(text: str, labels: Labels) -> list[tuple[int, int]]:
@@ -37,9 +37,9 @@ def disfluent_spans(text: str, labels: Labels) -> list[tuple[int, int]]:
     pieces = list(_PIECE.finditer(text))
     flags = [_is_disfluent(piece.group(), labels) for piece in pieces]
     if labels.style == "chat":
-        _take_back([piece.group() for piece in pieces], flags, labels)
+        _mark_retrace([piece.group() for piece in pieces], flags, labels)
     if labels.style == "chat" and labels.version > 2:
-        for begin, length in repeated([piece.group() for piece in pieces]):
+        for begin, length in find_repeats([piece.group() for piece in pieces]):
             flags[begin : begin + length] = [True] * length
     return [piece.span() for piece, flag in zip(pieces, flags, strict=True) if flag]
 
@@ -50,12 +50,12 @@ def _is_disfluent(piece: str, labels: Labels) -> bool:
         return word.casefold() in PLAIN_FILLERS or (len(word) > 1 and word.endswith("-"))
     if piece in _retraces(labels.version) or piece in _pauses(labels.version):
         return True
-    if labels.version > 1 and (piece in _SIGNS or word.casefold() in UNSIGNED_FILLERS):
+    if labels.version > 1 and (piece in _PREFIXES or word.casefold() in UNMARKED_FILLERS):
         return True
     return bool(_SOUND.match(word) or _INSIDE.match(word))
 
 
-def _take_back(pieces: list[str], flags: list[bool], labels: Labels) -> None:
+def _mark_retrace(pieces: list[str], flags: list[bool], labels: Labels) -> None:
     """Flag what stands in front of each retrace: the group in brackets, or the one word."""
     retraces = _retraces(labels.version)
     opened: list[int] = []
@@ -73,9 +73,9 @@ def _take_back(pieces: list[str], flags: list[bool], labels: Labels) -> None:
 
 @functools.cache
 def _retraces(version: int) -> frozenset[str]:
-    return frozenset(to_model(code, version) for code in RETRACES)
+    return frozenset(chat_to_label(code, version) for code in RETRACE_KINDS)
 
 
 @functools.cache
 def _pauses(version: int) -> frozenset[str]:
-    return frozenset(to_model(code, version) for code in ("(.)", "(..)", "(...)"))
+    return frozenset(chat_to_label(code, version) for code in ("(.)", "(..)", "(...)"))

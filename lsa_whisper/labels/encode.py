@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from lsa_whisper.chat import Utterance
 from lsa_whisper.labels.canonical import canonical
-from lsa_whisper.labels.spelling import to_model
+from lsa_whisper.labels.notation import chat_to_label
 from lsa_whisper.labels.style import Labels
 
 _UNTRANSCRIBED = frozenset(("xxx", "yyy", "www"))
@@ -28,7 +28,7 @@ def encode(utterance: Utterance, labels: Labels) -> str:
     ('um I want want it.', 'I want it.')
     """
     if labels.style == "chat":
-        text = to_model(canonical(utterance.tree.items, utterance.terminator).text, labels.version)
+        text = chat_to_label(canonical(utterance.tree.items, utterance.terminator).text, labels.version)
     elif labels.style == "verbatim":
         text = _sentence(utterance.reading.verbatim, utterance.terminator)
     else:

@@ -10,24 +10,24 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from lsa_whisper.labels.infer import LONGEST_REPEAT, PLAIN_FILLERS, is_no_emphasis
+from lsa_whisper.labels.infer_marks import LONGEST_REPEAT, PLAIN_FILLERS, is_disfluent_repeat
 
 _WORD = re.compile(r"[^\W\d_](?:[\w':^]*[^\W_:^])?")
 _ENDED = re.compile(r"(.*?[^\W_:^'])(?:\.\.\.\??|\?!|[.?!])")
 _PAUSES = ("..", "...", "....")
 
 
-def unsigned(text: str) -> str:
-    """Return ``text`` of version 2 without the signs of repetitions that :func:`signed` will find again.
+def drop_repetition_marks(text: str) -> str:
+    """Return version 2 ``text`` without the repetition marks that :func:`restore_repetition_marks` can restore.
 
-    >>> unsigned("< I want > / I want / um want the big big dog.")
+    >>> drop_repetition_marks("< I want > / I want / um want the big big dog.")
     'I want I want um want the big "big dog.'
     """
     pieces = text.split()
-    wanted, made = list(pieces), _guarded(pieces)
+    wanted, made = list(pieces), _quoted(pieces)
     at = 0
     while at < len(made):
-        if made[at] == "/" and _bare(_sign_all(shorter := _without(made, at))) == wanted:
+        if made[at] == "/" and _unquoted(_mark_all(shorter := _without(made, at))) == wanted:
             at -= len(made) - len(shorter) - 1
             made = shorter
         else:
@@ -35,44 +35,47 @@ def unsigned(text: str) -> str:
     return " ".join(made)
 
 
-def signed(text: str) -> str:
+def restore_repetition_marks(text: str) -> str:
     """Return ``text`` of version 3 in version 2, with a sign behind everything that is said again.
 
-    >>> signed('I want I want um want the big "big dog. very very good.')
+    >>> restore_repetition_marks('I want I want um want the big "big dog. very very good.')
     '< I want > / I want / um want the big "big dog. very very good.'
     """
-    return " ".join(_sign_all(text.split()))
+    return " ".join(_mark_all(text.split()))
 
 
-def repeated(pieces: Sequence[str]) -> Iterator[tuple[int, int]]:
+def find_repeats(pieces: Sequence[str]) -> Iterator[tuple[int, int]]:
     """Yield where words begin that are said again behind them, and how many; fillers and pauses may stand between.
 
-    >>> list(repeated("the the dog I want um I want.".split()))
+    >>> list(find_repeats("the the dog I want um I want.".split()))
     [(0, 1), (3, 2)]
     """
-    folded = [piece.casefold() for piece in pieces]
+    lowered = [piece.casefold() for piece in pieces]
     at = 0
-    while at < len(folded):
-        length = _length_at(folded, at)
+    while at < len(lowered):
+        length = _length_at(lowered, at)
         if length:
             yield at, length
         at += max(1, length)
 
 
-def _length_at(folded: Sequence[str], at: int) -> int:
-    for length in range(min(LONGEST_REPEAT, (len(folded) - at) // 2), 0, -1):
-        copy = list(folded[at : at + length])
-        if not all(map(_is_word, copy)) or not is_no_emphasis(copy):
+def _length_at(lowered: Sequence[str], at: int) -> int:
+    for length in range(min(LONGEST_REPEAT, (len(lowered) - at) // 2), 0, -1):
+        copy = list(lowered[at : at + length])
+        if not all(map(_is_word, copy)) or not is_disfluent_repeat(copy):
             continue
-        again = _behind(folded, at + length)
-        if copy == [*folded[again : again + length - 1], *map(_unended, folded[again + length - 1 : again + length])]:
+        again = _next_word(lowered, at + length)
+        if copy == [
+            *lowered[again : again + length - 1],
+            *map(_without_terminator, lowered[again + length - 1 : again + length]),
+        ]:
             return length
     return 0
 
 
-def _behind(folded: Sequence[str], at: int) -> int:
+def _next_word(lowered: Sequence[str], at: int) -> int:
     """Return the place of the next word, behind fillers and pauses."""
-    while at < len(folded) and (folded[at] in _PAUSES or folded[at] in PLAIN_FILLERS or folded[at].startswith("~")):
+    while at < len(lowered) and (lowered[at] in _PAUSES or lowered[at] in PLAIN_FILLERS or lowered[at].startswith("~")):
         at += 1
     return at
 
@@ -81,37 +84,37 @@ def _is_word(piece: str) -> bool:
     return _WORD.fullmatch(piece) is not None and piece not in PLAIN_FILLERS
 
 
-def _unended(piece: str) -> str:
+def _without_terminator(piece: str) -> str:
     ended = _ENDED.fullmatch(piece)
     return ended[1] if ended else piece
 
 
-def _sign_all(pieces: Sequence[str]) -> list[str]:
+def _mark_all(pieces: Sequence[str]) -> list[str]:
     made: list[str] = []
     done = 0
-    for at, length in repeated(pieces):
+    for at, length in find_repeats(pieces):
         copy = pieces[at : at + length]
         made += [*pieces[done:at], *(copy if length == 1 else ("<", *copy, ">")), "/"]
         done = at + length
     return [*made, *pieces[done:]]
 
 
-def _guarded(pieces: Sequence[str]) -> list[str]:
+def _quoted(pieces: Sequence[str]) -> list[str]:
     """Say of words that come twice without a sign that they are meant to."""
     made = list(pieces)
-    while found := next(repeated(made), None):
-        at = _behind([piece.casefold() for piece in made], sum(found))
+    while found := next(find_repeats(made), None):
+        at = _next_word([piece.casefold() for piece in made], sum(found))
         made[at] = '"' + made[at]
     return made
 
 
-def _bare(pieces: Sequence[str]) -> list[str]:
+def _unquoted(pieces: Sequence[str]) -> list[str]:
     """Take the guards away again, but not from what would then be a filler."""
     return [piece[1:] if piece[:1] == '"' and not _is_filler(piece[1:]) else piece for piece in pieces]
 
 
 def _is_filler(piece: str) -> bool:
-    return _unended(piece).casefold() in PLAIN_FILLERS
+    return _without_terminator(piece).casefold() in PLAIN_FILLERS
 
 
 def _without(pieces: Sequence[str], at: int) -> list[str]:

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from lsa_whisper.errors import LsaWhisperError
-from lsa_whisper.labels.spelling import VERSIONS
+from lsa_whisper.labels.notation import VERSIONS
 
 STYLES = ("chat", "verbatim", "fluent")
 VERSION = 3
@@ -19,7 +19,7 @@ class Labels:
     """What a model writes: its ``style``, whether speaker ``roles`` stand in front, the ``version`` of the spelling.
 
     Version 3 leaves out the sign of what is plainly said twice, version 2 costs fewer tokens than CHAT as it stands,
-    which is version 1 (see :mod:`lsa_whisper.labels.spelling`).
+    which is version 1 (see :mod:`lsa_whisper.labels.notation`).
 
     >>> Labels.from_dict(Labels("verbatim").as_dict())
     Labels(style='verbatim', roles=False, version=3)

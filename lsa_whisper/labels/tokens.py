@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import product
 from typing import Any
 
-from lsa_whisper.labels.canonical import TERMINATORS
-from lsa_whisper.labels.spelling import ENDS, WRITTEN
+from lsa_whisper.labels.canonical import LABEL_TERMINATORS
+from lsa_whisper.labels.notation import LABEL_ENDINGS, LABEL_SYMBOLS
 from lsa_whisper.labels.style import Labels
 
 _RUNS = ("&-", "&+", "&~", "&=", "[/]", "[//]", "[///]", "[/-]", "<", ">", "↫", "≠", "^", ":", "_", "-", "'")
@@ -25,13 +25,13 @@ def characters(labels: Labels) -> set[str]:
     ['!', "'", '-', '.', '?']
     """
     if labels.style == "chat":
-        needed = {*_RUNS, *_PAUSES, *TERMINATORS}
+        needed = {*_RUNS, *_PAUSES, *LABEL_TERMINATORS}
         needed |= {"".join(pair) for pair in product(_OPENING, _OPENING)}
         needed |= {"".join(pair) for pair in product(_CLOSING, _CLOSING)}
         if labels.version > 1:
-            needed |= {*WRITTEN, *ENDS, *_BEHIND}
-            needed |= {"".join(pair) for pair in product(("", *_BEHIND[:3]), ENDS)}
-            needed |= {"".join(pair) for pair in product(WRITTEN, _OPENING)}
+            needed |= {*LABEL_SYMBOLS, *LABEL_ENDINGS, *_BEHIND}
+            needed |= {"".join(pair) for pair in product(("", *_BEHIND[:3]), LABEL_ENDINGS)}
+            needed |= {"".join(pair) for pair in product(LABEL_SYMBOLS, _OPENING)}
     else:
         needed = {".", "?", "!", "'", "-"}
     return needed | ({"*", ":"} if labels.roles else set())

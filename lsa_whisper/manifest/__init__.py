@@ -9,7 +9,7 @@ that the prepared folder can be moved alone.
 """
 
 from lsa_whisper.manifest.files import describe_row, read, serialize_row, sha256, stream, write
-from lsa_whisper.manifest.mapped import drop_copies, from_row, open_rows
+from lsa_whisper.manifest.mapped import from_row, open_rows, remove_copies
 from lsa_whisper.manifest.segment import SPLITS, TIMESTAMP, Segment, is_unicode, parse_row
 
 __all__ = [
@@ -17,12 +17,12 @@ __all__ = [
     "TIMESTAMP",
     "Segment",
     "describe_row",
-    "drop_copies",
     "from_row",
     "is_unicode",
     "open_rows",
     "parse_row",
     "read",
+    "remove_copies",
     "serialize_row",
     "sha256",
     "stream",

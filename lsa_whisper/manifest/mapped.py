@@ -17,7 +17,7 @@ from lsa_whisper import plain_json
 from lsa_whisper.atomic_write import atomic_file, truncate_name
 from lsa_whisper.errors import ManifestError
 from lsa_whisper.manifest.files import sha256, stream
-from lsa_whisper.manifest.segment import NAMES, TEXTS, Segment, is_unicode
+from lsa_whisper.manifest.segment import COLUMNS, TEXT_COLUMNS, Segment, is_unicode
 
 _MARK = "\0json "
 _SEALED = (errno.EACCES, errno.EPERM, errno.EROFS)
@@ -40,17 +40,17 @@ def open_rows(path: Path | str) -> Any:
 
     rows = Path(path)
     try:
-        held = not rows.is_file() or rows.stat().st_size < MAPPED_FROM_BYTES
-        digest = "" if held else _digest(rows)
+        in_memory = not rows.is_file() or rows.stat().st_size < MAPPED_FROM_BYTES
+        digest = "" if in_memory else _digest(rows)
     except OSError as error:
         raise ManifestError(f"{path}: cannot be read ({error.strerror}); check the path and who may read it") from error
-    if held:
-        columns = {name: [] for name in NAMES} | _columns(_row_dicts(rows))
+    if in_memory:
+        columns = {name: [] for name in COLUMNS} | _columns(_row_dicts(rows))
         return datasets.Dataset.from_dict(columns, features=datasets.Features.from_arrow_schema(_schema()))
     return datasets.Dataset.from_file(str(_copied(rows, digest)))
 
 
-def drop_copies(path: Path) -> None:
+def remove_copies(path: Path) -> None:
     """Remove the hidden copies beside the manifest at ``path``: they hold what people said, and must not outlive it."""
     _drop(path.parent, _beside(path))
 
@@ -68,7 +68,7 @@ def _beside(rows: Path) -> str:
 
 
 def _digest(rows: Path) -> str:
-    places = f"{sha256(rows)} {rows.resolve().parent} {NAMES}"  # the folder too: rows may name audio relative to it
+    places = f"{sha256(rows)} {rows.resolve().parent} {COLUMNS}"  # the folder too: rows may name audio relative to it
     return hashlib.sha256(os.fsencode(places)).hexdigest()[:16]
 
 
@@ -121,26 +121,26 @@ def _copy_to_arrow(path: Path, copy: Path) -> None:
 def _schema() -> Any:
     import pyarrow
 
-    kinds = {name: pyarrow.string() if name in TEXTS else pyarrow.float64() for name in NAMES}
+    kinds = {name: pyarrow.string() if name in TEXT_COLUMNS else pyarrow.float64() for name in COLUMNS}
     return pyarrow.schema(list(kinds.items()))
 
 
 def _columns(rows: Iterable[dict[str, Any]]) -> dict[str, list[Any]]:
     """Return rows as columns, of no rows none."""
-    held = list(rows)
-    return {name: [row[name] for row in held] for name in held[0]} if held else {}
+    in_memory = list(rows)
+    return {name: [row[name] for row in in_memory] for name in in_memory[0]} if in_memory else {}
 
 
 def from_row(row: dict[str, Any]) -> Segment:
     """Return the segment that a row of :func:`open_rows` holds."""
-    texts = {name: _from_unicode(row[name]) for name in TEXTS}
+    texts = {name: _from_unicode(row[name]) for name in TEXT_COLUMNS}
     return Segment(**row | texts)
 
 
 def _row_dicts(path: Path) -> Iterator[dict[str, Any]]:
     for segment in stream(path):
-        row = {name: getattr(segment, name) for name in NAMES}
-        yield row | {name: _as_unicode(row[name]) for name in TEXTS}
+        row = {name: getattr(segment, name) for name in COLUMNS}
+        yield row | {name: _as_unicode(row[name]) for name in TEXT_COLUMNS}
 
 
 def _as_unicode(text: str) -> str:

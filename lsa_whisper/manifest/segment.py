@@ -15,7 +15,7 @@ from lsa_whisper.timespan import TimeSpan
 SPLITS = ("train", "dev", "test")
 TIMESTAMP = re.compile(r"<\|(\d+\.\d\d)\|>")
 """Whisper's marks of time inside a text, in seconds from the window's start."""
-LONGEST_S = 1e6
+MAX_RECORDING_S = 1e6
 """No recording is longer, in seconds: eleven days."""
 
 
@@ -60,10 +60,10 @@ class Segment:
         return TimeSpan(start_ms, start_ms + round(self.duration * 1000))
 
 
-NUMBERS = ("offset", "duration")
+NUMBER_COLUMNS = ("offset", "duration")
 """The columns that hold seconds; all others hold text."""
-NAMES = tuple(field.name for field in dataclasses.fields(Segment))
-TEXTS = tuple(name for name in NAMES if name not in NUMBERS)
+COLUMNS = tuple(field.name for field in dataclasses.fields(Segment))
+TEXT_COLUMNS = tuple(name for name in COLUMNS if name not in NUMBER_COLUMNS)
 _REQUIRED = ("audio_filepath", "offset", "duration", "text")
 
 
@@ -91,7 +91,7 @@ def segment_of(row: dict[str, Any], place: str) -> Segment:
     problem = _problem(row)
     if problem:
         raise ManifestError(f"{place}: {problem}")
-    texts = {name: row[name] for name in TEXTS if name in row}
+    texts = {name: row[name] for name in TEXT_COLUMNS if name in row}
     return Segment(offset=float(row["offset"]), duration=float(row["duration"]), **texts)
 
 
@@ -100,23 +100,23 @@ def _problem(row: dict[str, Any]) -> str | None:
     for name in _REQUIRED:
         if name not in row:
             return f"{name!r} is missing; a row needs {', '.join(_REQUIRED)}"
-    for name in TEXTS:
+    for name in TEXT_COLUMNS:
         if name in row and not isinstance(row[name], str):
-            return f"{name!r} must be text, not {_shown(row[name])}"
-    for name in NUMBERS:
+            return f"{name!r} must be text, not {_short_repr(row[name])}"
+    for name in NUMBER_COLUMNS:
         value = row[name]
         if not plain_json.is_finite(value):
-            return f"{name!r} must be a number of seconds, not {_shown(value)}"
+            return f"{name!r} must be a number of seconds, not {_short_repr(value)}"
     for name in ("text", "prompt"):
         if not is_unicode(row.get(name, "")):
             return f"{name!r} holds half a letter (a lone surrogate), which nobody can learn to write; mend the text"
     if not row["audio_filepath"]:
         return "'audio_filepath' is empty; name a recording"
-    if not (0 <= row["offset"] <= LONGEST_S and 0 < row["duration"] <= LONGEST_S):
-        offset, duration = _shown(row["offset"]), _shown(row["duration"])
+    if not (0 <= row["offset"] <= MAX_RECORDING_S and 0 < row["duration"] <= MAX_RECORDING_S):
+        offset, duration = _short_repr(row["offset"]), _short_repr(row["duration"])
         return f"offset {offset} s and duration {duration} s do not describe a piece of a recording"
     if row.get("split", "train") not in SPLITS:
-        return f"split {_shown(row['split'])} is none of {', '.join(SPLITS)}"
+        return f"split {_short_repr(row['split'])} is none of {', '.join(SPLITS)}"
     return None
 
 
@@ -133,6 +133,6 @@ def is_unicode(text: str) -> bool:
     return True
 
 
-def _shown(value: Any) -> str:
+def _short_repr(value: Any) -> str:
     """Return a wrong value as a message can hold it."""
     return reprlib.repr(value)

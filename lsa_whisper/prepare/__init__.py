@@ -9,14 +9,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from lsa_whisper.corpus import Session, Unpaired, card_of, discover
+from lsa_whisper.corpus import Session, SkippedFile, discover, find_card
 from lsa_whisper.disk import disk_error_reason
 from lsa_whisper.errors import CorpusError
 from lsa_whisper.labels import Labels
 from lsa_whisper.lock import write_lock
+from lsa_whisper.prepare.assign_splits import assign_splits, unmatched_card_ids
 from lsa_whisper.prepare.folder import PARTS, SUMMARY, finish_part, join
-from lsa_whisper.prepare.session import Options
-from lsa_whisper.prepare.split import assign, unheard
+from lsa_whisper.prepare.session import PrepareOptions
 from lsa_whisper.prepare.spread import spread
 from lsa_whisper.prepare.statistics import Prepared
 from lsa_whisper.umask import private_umask
@@ -76,7 +76,7 @@ def prepare(
         LsaWhisperError: ``labels`` is no style.
     """
     named = Labels.from_name(labels)
-    options = Options(
+    options = PrepareOptions(
         labels=dataclasses.replace(named, roles=roles or named.roles),
         context_s=context_s,
         one_utterance=one_utterance,
@@ -86,8 +86,8 @@ def prepare(
         seed=seed,
     )
     _check(out, options, shards, processes)
-    sessions, unpaired, absent = _discover(corpora, media, card)
-    splits, notes = assign(sessions)
+    sessions, skipped_files, absent = _discover(corpora, media, card)
+    splits, notes = assign_splits(sessions)
     notes += absent
     facts: dict[str, Any] = {"corpora": sorted({session.corpus for session in sessions}), "notes": notes}
     out = Path(out)
@@ -95,8 +95,16 @@ def prepare(
         with write_lock(out / SUMMARY):
             (out / PARTS).mkdir(exist_ok=True)
             finish = partial(_finish, options=options, parts=out / PARTS)
-            paths = _finish_parts(list(zip(sessions, splits, strict=True)), finish, processes, unpaired)
-            return join(paths, out, options=options, unpaired=unpaired, facts=facts, shards=shards, processes=processes)
+            paths = _finish_parts(list(zip(sessions, splits, strict=True)), finish, processes, skipped_files)
+            return join(
+                paths,
+                out,
+                options=options,
+                skipped_files=skipped_files,
+                facts=facts,
+                shards=shards,
+                processes=processes,
+            )
     except OSError as error:
         reason = disk_error_reason(error) or error.strerror or error
         raise CorpusError(f"{out}: cannot be written to ({reason}); make room or name another folder") from error
@@ -109,9 +117,9 @@ def _finish_parts(
     pairs: Sequence[tuple[Session, str]],
     finish: Callable[[tuple[Session, str]], tuple[Path | None, str]],
     processes: int,
-    unpaired: list[Unpaired],
+    skipped_files: list[SkippedFile],
 ) -> list[Path]:
-    """Return where the sessions' results are kept, in order; sessions without one join ``unpaired``."""
+    """Return where the sessions' results are kept, in order; sessions without one join ``skipped_files``."""
     from rich.console import Console
     from rich.progress import track
 
@@ -121,17 +129,19 @@ def _finish_parts(
         shown = track(done, "preparing", len(pairs), console=console, transient=True, disable=not console.is_terminal)
         for at, end in shown:
             ends[at] = end
-    unpaired += [
-        Unpaired(session.path, problem) for (session, _), (path, problem) in zip(pairs, ends, strict=True) if not path
+    skipped_files += [
+        SkippedFile(session.path, problem)
+        for (session, _), (path, problem) in zip(pairs, ends, strict=True)
+        if not path
     ]
     return [path for path, _ in ends if path]
 
 
-def _finish(pair: tuple[Session, str], *, options: Options, parts: Path) -> tuple[Path | None, str]:
+def _finish(pair: tuple[Session, str], *, options: PrepareOptions, parts: Path) -> tuple[Path | None, str]:
     return finish_part(*pair, options, parts)
 
 
-def _check(out: Path, options: Options, shards: int, processes: int) -> None:
+def _check(out: Path, options: PrepareOptions, shards: int, processes: int) -> None:
     if Path(out).exists() and not Path(out).is_dir():
         raise CorpusError(f"{out}: is a file; name a folder to write the prepared data to")
     if not 1 <= options.context_s <= 30:
@@ -149,21 +159,21 @@ def _check(out: Path, options: Options, shards: int, processes: int) -> None:
 
 def _discover(
     corpora: Sequence[Path], media: Path | None, card: Path | None
-) -> tuple[list[Session], list[Unpaired], list[str]]:
+) -> tuple[list[Session], list[SkippedFile], list[str]]:
     """Return the sessions, the files that cannot be used, and notes on speakers that a card lists and nobody is."""
     if not corpora:
         raise CorpusError("no corpus was named; name at least one folder of CHAT transcripts")
     sessions: list[Session] = []
-    unpaired: list[Unpaired] = []
-    listed: set[tuple[str, str]] = set()
+    skipped_files: list[SkippedFile] = []
+    card_ids: set[tuple[str, str]] = set()
     for folder in corpora:
         found, without = discover(folder, media=media, card=card)
         if not found:
             first = f"; {without[0].path}: {without[0].reason}" if without else ""
             raise CorpusError(f"{folder}: no transcript there has a recording that can be read{first}")
         sessions += found
-        unpaired += without
+        skipped_files += without
         if Path(folder).is_dir():  # of a single transcript, nobody expects that it has all speakers
-            facts = card_of(Path(folder), card)
-            listed |= {(facts.name, one) for one in facts.split_of}
-    return sessions, unpaired, unheard(sorted(listed), sessions)
+            facts = find_card(Path(folder), card)
+            card_ids |= {(facts.name, one) for one in facts.split_of}
+    return sessions, skipped_files, unmatched_card_ids(sorted(card_ids), sessions)

@@ -20,13 +20,13 @@ from typing import Any
 
 from lsa_whisper import plain_json
 from lsa_whisper.atomic_write import replace_file
-from lsa_whisper.corpus import Session, Unpaired
+from lsa_whisper.corpus import Session, SkippedFile
 from lsa_whisper.errors import AudioError, ChatSyntaxError, CorpusError
-from lsa_whisper.manifest import SPLITS, drop_copies, serialize_row, sha256
-from lsa_whisper.prepare.filter import DUPLICATE
-from lsa_whisper.prepare.session import Options, Result, Row, Source, process
+from lsa_whisper.manifest import SPLITS, remove_copies, serialize_row, sha256
+from lsa_whisper.prepare.screening import DUPLICATE
+from lsa_whisper.prepare.session import PrepareOptions, SessionResult, UtteranceRecord, WindowRow, process_session
 from lsa_whisper.prepare.shards import partial_name, plan, write_shards
-from lsa_whisper.prepare.statistics import Prepared, Rejections, Tally, add_counts
+from lsa_whisper.prepare.statistics import Prepared, Rejections, SplitCounts, add_counts
 from lsa_whisper.version import __version__
 
 PARTS = ".parts"
@@ -35,7 +35,7 @@ _SHARD = re.compile(rf"(?:{'|'.join(SPLITS)})-\d{{5}}-of-\d{{5}}\.parquet")
 MANIFESTS = (*(f"{split}.jsonl" for split in SPLITS), "rejected.jsonl")
 
 
-def part_name(session: Session, split: str, options: Options) -> str:
+def part_name(session: Session, split: str, options: PrepareOptions) -> str:
     """Return a name that changes when anything does that the session's result depends on."""
     audio = session.recording.path.stat()
     facts = [
@@ -55,11 +55,11 @@ def part_name(session: Session, split: str, options: Options) -> str:
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:32] + ".json"
 
 
-def finish_part(session: Session, split: str, options: Options, parts: Path) -> tuple[Path | None, str]:
+def finish_part(session: Session, split: str, options: PrepareOptions, parts: Path) -> tuple[Path | None, str]:
     """Return where the result of ``session`` is kept, working it out where it is not yet, or why there is none."""
     try:
         path = parts / part_name(session, split, options)
-        result = None if path.exists() else process(session, split, options)
+        result = None if path.exists() else process_session(session, split, options)
     except (AudioError, ChatSyntaxError, OSError) as error:  # moved or changed since it was found
         return None, str(error)
     except Exception as error:
@@ -74,7 +74,7 @@ def finish_part(session: Session, split: str, options: Options, parts: Path) -> 
 class _Counts:
     """What the manifests hold."""
 
-    tallies: dict[str, Tally] = field(default_factory=lambda: {split: Tally() for split in SPLITS})
+    by_split: dict[str, SplitCounts] = field(default_factory=lambda: {split: SplitCounts() for split in SPLITS})
     rejections: Rejections = field(default_factory=Rejections)
     roles: dict[str, Counter[str]] = field(default_factory=dict)
 
@@ -83,8 +83,8 @@ def join(
     paths: Iterable[Path],
     out: Path,
     *,
-    options: Options,
-    unpaired: Sequence[Unpaired],
+    options: PrepareOptions,
+    skipped_files: Sequence[SkippedFile],
     facts: Mapping[str, Any],
     shards: int = 0,
     processes: int = 1,
@@ -99,7 +99,7 @@ def join(
     earlier = _shards_in(out)
     _sweep(out)
     try:
-        made = _join(paths, out, options, unpaired, facts, shards, processes, earlier)
+        made = _join(paths, out, options, skipped_files, facts, shards, processes, earlier)
     finally:
         _sweep(out)
     shutil.rmtree(out / PARTS, ignore_errors=True)
@@ -134,26 +134,26 @@ def _sweep(out: Path) -> None:
 def _join(
     paths: Iterable[Path],
     out: Path,
-    options: Options,
-    unpaired: Sequence[Unpaired],
+    options: PrepareOptions,
+    skipped_files: Sequence[SkippedFile],
     facts: Mapping[str, Any],
     shards: int,
     processes: int,
     earlier: Sequence[Path],
 ) -> Prepared:
     counts = _write_manifests(paths, out)
-    if not any(tally.segments for tally in counts.tallies.values()):
+    if not any(tally.segments for tally in counts.by_split.values()):
         shutil.rmtree(out / PARTS, ignore_errors=True)
-        raise CorpusError(_why_nothing(counts.rejections, unpaired))
+        raise CorpusError(_why_nothing(counts.rejections, skipped_files))
     planned = [
         shard
-        for split, tally in counts.tallies.items()
+        for split, tally in counts.by_split.items()
         for shard in (plan(out / partial_name(f"{split}.jsonl"), split, tally.segments, shards) if shards else ())
     ]
     write_shards(planned, out, processes)
     names = [*MANIFESTS, *(shard.name for shard in planned)]
-    splits = {split: tally.as_dict(options.context_s) for split, tally in counts.tallies.items()}
-    listed = [{"path": str(one.path), "reason": one.reason} for one in unpaired]
+    splits = {split: tally.as_dict(options.context_s) for split, tally in counts.by_split.items()}
+    skipped = [{"path": str(one.path), "reason": one.reason} for one in skipped_files]
     summary = {
         "version": __version__,
         "options": options.as_dict(),
@@ -161,12 +161,12 @@ def _join(
         "splits": splits,
         "roles": {role: dict(sorted(count.items())) for role, count in sorted(counts.roles.items())},
         "rejected": counts.rejections.as_dict(),
-        "unpaired": listed,
+        "skipped_files": skipped,
         "sha256": {name: sha256(out / partial_name(name)) for name in names},
     }
     (out / partial_name(SUMMARY)).write_text(plain_json.serialize(summary, indent=1) + "\n", "utf-8")
     _publish(out, [*names, SUMMARY], earlier)
-    return Prepared(out, splits, counts.rejections.as_dict(), listed, facts.get("notes", []))
+    return Prepared(out, splits, counts.rejections.as_dict(), skipped, facts.get("notes", []))
 
 
 def _write_manifests(paths: Iterable[Path], out: Path) -> _Counts:
@@ -178,12 +178,12 @@ def _write_manifests(paths: Iterable[Path], out: Path) -> _Counts:
             for name in MANIFESTS
         ]
         for item in _without_duplicates(paths):
-            if isinstance(item, Source):
+            if isinstance(item, UtteranceRecord):
                 counts.rejections.add(item)
                 files[-1].write(plain_json.serialize(asdict(item)) + "\n")
             else:
                 split = item.segment.split
-                counts.tallies[split].add(item)
+                counts.by_split[split].add(item)
                 add_counts(counts.roles, item.counts)
                 files[SPLITS.index(split)].write(serialize_row(item.segment, folder) + "\n")
     return counts
@@ -196,25 +196,25 @@ def _publish(out: Path, names: Sequence[str], earlier: Sequence[Path]) -> None:
     for name in names:
         (out / partial_name(name)).replace(out / name)
     for split in SPLITS:
-        drop_copies(out / f"{split}.jsonl")
+        remove_copies(out / f"{split}.jsonl")
 
 
-def _without_duplicates(paths: Iterable[Path]) -> Iterator[Row | Source]:
+def _without_duplicates(paths: Iterable[Path]) -> Iterator[WindowRow | UtteranceRecord]:
     """Yield all rows and rejections; of windows with the same sound and text, only the first stays a row."""
     seen: set[bytes] = set()
     for path in paths:
-        result = Result.from_dict(plain_json.parse(path.read_bytes()))
+        result = SessionResult.from_dict(plain_json.parse(path.read_bytes()))
         for row in result.rows:
             digest = bytes.fromhex(row.digest)[:16]
             if digest in seen:
-                yield from (Source(**{**asdict(one), "reason": DUPLICATE}) for one in row.members)
+                yield from (UtteranceRecord(**{**asdict(one), "reason": DUPLICATE}) for one in row.members)
             else:
                 seen.add(digest)
                 yield row
         yield from result.rejected
 
 
-def _why_nothing(rejections: Rejections, unpaired: Sequence[Unpaired]) -> str:
+def _why_nothing(rejections: Rejections, skipped_files: Sequence[SkippedFile]) -> str:
     reasons = ", ".join(f"{reason} ({int(count['utterances'])})" for reason, count in rejections.as_dict().items())
-    unread = f"; {unpaired[0].path}: {unpaired[0].reason}" if unpaired else ""
+    unread = f"; {skipped_files[0].path}: {skipped_files[0].reason}" if skipped_files else ""
     return f"no utterance can be trained on: {reasons or 'none was found'}{unread}"

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lsa_whisper.prepare.filter import Candidate
-from lsa_whisper.prepare.levels import FRAME_MS, Levels
-from lsa_whisper.prepare.windows import Window, chance_of
+from lsa_whisper.prepare.frame_levels import FRAME_MS, FrameLevels
+from lsa_whisper.prepare.screening import Candidate
+from lsa_whisper.prepare.windows import Window, seeded_rng
 from lsa_whisper.timespan import TimeSpan
 
 SHORTEST_MS = 2_000
@@ -24,25 +24,25 @@ QUIET = 0.1
 """The loudest sample of a window, as a share of the median frame peak of the accepted speech: 20 dB below it."""
 
 
-def non_speech(
+def non_speech_windows(
     candidates: Sequence[Candidate],
     windows: Sequence[Window],
-    levels: Levels,
+    levels: FrameLevels,
     *,
     share: float,
     context_ms: int,
     seed: int,
 ) -> list[Window]:
     """Return windows without words, in order of time: ``share`` of all windows, or fewer where silence is scarce."""
-    chance = chance_of([one for window in windows for one in window.members], seed, "non-speech")
+    rng = seeded_rng([one for window in windows for one in window.members], seed, "non-speech")
     # A session of ten windows has one of these in a hundred tenths of the cases: shares add up over sessions.
-    count = int(len(windows) * share / (1 - share) + chance.random())
+    count = int(len(windows) * share / (1 - share) + rng.random())
     places = _places(candidates, levels, context_ms) if count else []
-    chosen = sorted(chance.sample(places, min(count, len(places))))
-    return [Window(_within(place, chance, context_ms), ()) for place in chosen]
+    chosen = sorted(rng.sample(places, min(count, len(places))))
+    return [Window(_within(place, rng, context_ms), ()) for place in chosen]
 
 
-def _places(candidates: Sequence[Candidate], levels: Levels, context_ms: int) -> list[TimeSpan]:
+def _places(candidates: Sequence[Candidate], levels: FrameLevels, context_ms: int) -> list[TimeSpan]:
     """Return stretches without speech, none longer than the context."""
     accepted = [levels.peaks_in(one.span) for one in candidates if one.reason is None]
     loud = levels.peaks > QUIET * np.median(np.concatenate(accepted))
@@ -61,8 +61,8 @@ def _places(candidates: Sequence[Candidate], levels: Levels, context_ms: int) ->
     ]
 
 
-def _within(place: TimeSpan, chance: random.Random, context_ms: int) -> TimeSpan:
+def _within(place: TimeSpan, rng: random.Random, context_ms: int) -> TimeSpan:
     """Return a stretch of any length in ``place``, because a model must expect all lengths."""
-    length_ms = chance.randint(min(SHORTEST_MS, context_ms), place.duration_ms)
-    start_ms = chance.randint(place.start_ms, place.end_ms - length_ms)
+    length_ms = rng.randint(min(SHORTEST_MS, context_ms), place.duration_ms)
+    start_ms = rng.randint(place.start_ms, place.end_ms - length_ms)
     return TimeSpan(start_ms, start_ms + length_ms)

@@ -12,10 +12,10 @@ from lsa_whisper.corpus import Session
 from lsa_whisper.labels import Labels, tokens_at_most
 from lsa_whisper.languages import whisper_code
 from lsa_whisper.manifest import Segment
-from lsa_whisper.prepare.filter import Candidate, Limits, judge
-from lsa_whisper.prepare.levels import Levels
-from lsa_whisper.prepare.non_speech import non_speech
-from lsa_whisper.prepare.windows import Window, pack, spoil
+from lsa_whisper.prepare.frame_levels import FrameLevels
+from lsa_whisper.prepare.non_speech import non_speech_windows
+from lsa_whisper.prepare.screening import Candidate, ScreeningLimits, screen_utterances
+from lsa_whisper.prepare.windows import Window, pack, reject_overlap_groups
 from lsa_whisper.whisper_constants import CONTEXT_S, DECODER_POSITIONS
 
 PROMPT_TOKENS = 200
@@ -25,7 +25,7 @@ _OPENING_TOKENS = 6
 
 
 @dataclass(frozen=True)
-class Options:
+class PrepareOptions:
     """How sessions become rows; :func:`lsa_whisper.prepare.prepare` documents the fields."""
 
     labels: Labels = field(default_factory=Labels)
@@ -35,7 +35,7 @@ class Options:
     with_prompt: float = 0.0
     non_speech: float = 0.01
     seed: int = 0
-    limits: Limits = field(default_factory=Limits)
+    limits: ScreeningLimits = field(default_factory=ScreeningLimits)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the options, ready for JSON."""
@@ -43,7 +43,7 @@ class Options:
 
 
 @dataclass(frozen=True)
-class Source:
+class UtteranceRecord:
     """An utterance as the transcript has it: where it stands, and why it was rejected (empty: it was not)."""
 
     file: str
@@ -56,7 +56,7 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Row:
+class WindowRow:
     """A manifest row and what it was made from.
 
     Attributes:
@@ -68,42 +68,49 @@ class Row:
 
     segment: Segment
     digest: str
-    members: tuple[Source, ...]
+    members: tuple[UtteranceRecord, ...]
     counts: dict[str, dict[str, int]]
 
 
 @dataclass(frozen=True)
-class Result:
+class SessionResult:
     """What one session gives, in order of time."""
 
-    rows: tuple[Row, ...]
-    rejected: tuple[Source, ...]
+    rows: tuple[WindowRow, ...]
+    rejected: tuple[UtteranceRecord, ...]
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything, ready for JSON."""
         return asdict(self)
 
     @classmethod
-    def from_dict(cls, found: dict[str, Any]) -> Result:
+    def from_dict(cls, found: dict[str, Any]) -> SessionResult:
         """Return the result that :meth:`as_dict` described."""
         rows = (
-            Row(Segment(**row["segment"]), row["digest"], tuple(Source(**one) for one in row["members"]), row["counts"])
+            WindowRow(
+                Segment(**row["segment"]),
+                row["digest"],
+                tuple(UtteranceRecord(**one) for one in row["members"]),
+                row["counts"],
+            )
             for row in found["rows"]
         )
-        return cls(tuple(rows), tuple(Source(**one) for one in found["rejected"]))
+        return cls(tuple(rows), tuple(UtteranceRecord(**one) for one in found["rejected"]))
 
 
-def process(session: Session, split: str, options: Options) -> Result:
+def process_session(session: Session, split: str, options: PrepareOptions) -> SessionResult:
     """Return the rows and rejections of ``session``.
 
     Raises:
         AudioError: The recording can no longer be read.
         ChatSyntaxError: The transcript can no longer be read.
     """
-    transcript, levels = session.transcript, Levels.measure(session.recording.stream())
+    transcript, levels = session.transcript, FrameLevels.measure(session.recording.stream())
     context_ms = round(options.context_s * 1000)
-    judged = judge(transcript.utterances, levels, options.labels, context_ms=context_ms, limits=options.limits)
-    candidates = spoil(judged, context_ms=context_ms, overlap_ms=options.limits.overlap_ms)
+    screened = screen_utterances(
+        transcript.utterances, levels, options.labels, context_ms=context_ms, limits=options.limits
+    )
+    candidates = reject_overlap_groups(screened, context_ms=context_ms, overlap_ms=options.limits.overlap_ms)
     windows = pack(
         candidates,
         context_ms=context_ms,
@@ -112,7 +119,7 @@ def process(session: Session, split: str, options: Options) -> Result:
         one_utterance=options.one_utterance,
         seed=options.seed,
     )
-    silences = non_speech(
+    silences = non_speech_windows(
         candidates, windows, levels, share=options.non_speech, context_ms=context_ms, seed=options.seed
     )
     roles = {code: person.role or "unknown" for code, person in transcript.participants.items()}
@@ -124,11 +131,11 @@ def process(session: Session, split: str, options: Options) -> Result:
         said = f"{window.plain()}\n{window.span.start_ms % 20}".encode()
         digest = hashlib.sha256(said + levels.fingerprint(window.span)).hexdigest()
         members = tuple(_source(one, session) for one in window.members)
-        rows.append(Row(segment, digest, members, _counts(window.members, roles)))
-    return Result(tuple(rows), tuple(_source(one, session) for one in candidates if one.reason))
+        rows.append(WindowRow(segment, digest, members, _counts(window.members, roles)))
+    return SessionResult(tuple(rows), tuple(_source(one, session) for one in candidates if one.reason))
 
 
-def _segment(window: Window, before: Window | None, session: Session, split: str, options: Options) -> Segment:
+def _segment(window: Window, before: Window | None, session: Session, split: str, options: PrepareOptions) -> Segment:
     timestamped = window.timestamped()
     plain = timestamped is None or window.random(options.seed, "timestamps").random() < options.without_timestamps
     prompted = before is not None and window.random(options.seed, "prompt").random() < options.with_prompt
@@ -162,9 +169,9 @@ def _prompt(before: Window, window: Window) -> str:
     return " ".join(kept)
 
 
-def _source(one: Candidate, session: Session) -> Source:
+def _source(one: Candidate, session: Session) -> UtteranceRecord:
     span = one.utterance.span or one.span
-    source = Source(
+    source = UtteranceRecord(
         file=str(session.path.absolute()),
         line=one.utterance.line,
         speaker=session.speakers[one.utterance.speaker],

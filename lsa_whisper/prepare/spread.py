@@ -44,9 +44,9 @@ def spread(
         yield from enumerate(map(work, tasks))
         return
     context = multiprocessing.get_context("spawn")
-    lifeline, held = context.Pipe(duplex=False)
+    lifeline, in_memory = context.Pipe(duplex=False)
     count = min(processes, len(tasks))
-    with lifeline, held, ProcessPoolExecutor(count, context, initializer=_begin, initargs=(lifeline,)) as pool:
+    with lifeline, in_memory, ProcessPoolExecutor(count, context, initializer=_begin, initargs=(lifeline,)) as pool:
         pending: dict[Future[Done], int] = {}
         waiting = iter(range(len(tasks)))
         try:
@@ -62,7 +62,7 @@ def spread(
         except BrokenProcessPool as error:
             raise CorpusError(_died([name(tasks[at]) for at in sorted(pending.values())[:count]])) from error
         except BaseException:
-            held.close()
+            in_memory.close()
             raise
 
 

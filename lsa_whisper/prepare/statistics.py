@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from lsa_whisper.manifest import SPLITS
-from lsa_whisper.prepare.session import Row, Source
+from lsa_whisper.prepare.session import UtteranceRecord, WindowRow
 
 
 @dataclass
-class Tally:
+class SplitCounts:
     """Counts of one split: what is added row by row.
 
     A long utterance that was cut counts as one utterance for each piece.
@@ -32,7 +32,7 @@ class Tally:
     with_prompt: int = 0
     non_speech: int = 0
 
-    def add(self, row: Row) -> None:
+    def add(self, row: WindowRow) -> None:
         """Count ``row``."""
         segment = row.segment
         self.segments += 1
@@ -72,7 +72,7 @@ class Rejections:
     utterances: Counter[str] = field(default_factory=Counter)
     milliseconds: Counter[str] = field(default_factory=Counter)
 
-    def add(self, source: Source) -> None:
+    def add(self, source: UtteranceRecord) -> None:
         """Count ``source`` under its reason."""
         self.utterances[source.reason] += 1
         self.milliseconds[source.reason] += max(0, source.end_ms - source.start_ms)
@@ -107,7 +107,7 @@ class Prepared:
     out: Path
     splits: Mapping[str, Mapping[str, Any]]
     rejected: Mapping[str, Mapping[str, float]]
-    unpaired: Sequence[Mapping[str, str]]
+    skipped_files: Sequence[Mapping[str, str]]
     notes: Sequence[str]
 
     def table(self) -> str:
@@ -125,8 +125,8 @@ class Prepared:
         for reason, count in self.rejected.items():
             hours = f"{count['seconds'] / 3600:.3f}"
             table.add_row(f"rejected: {reason}", "", str(count["utterances"]), "", "", hours, "")
-        if self.unpaired:
-            table.add_row("unpaired files (prepared.json says why)", str(len(self.unpaired)), *[""] * 5)
+        if self.skipped_files:
+            table.add_row("unpaired files (prepared.json says why)", str(len(self.skipped_files)), *[""] * 5)
         console = Console(file=StringIO(), width=shutil.get_terminal_size((100, 24)).columns)
         with console.capture() as captured:
             console.print(table)

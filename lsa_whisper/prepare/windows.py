@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from lsa_whisper.labels import tokens_at_most
-from lsa_whisper.prepare.filter import OVERLAPS, TOO_LONG, TOO_MUCH_TEXT, Candidate, reject
+from lsa_whisper.prepare.screening import OVERLAPS, TOO_LONG, TOO_MUCH_TEXT, Candidate, reject
 from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.whisper_constants import DECODER_POSITIONS, TIMESTAMP_STEP_MS, TIMESTAMP_STEP_S
 
@@ -37,7 +37,7 @@ class Window:
 
     def random(self, seed: int, purpose: str) -> random.Random:
         """Return a source of chance that depends on what is said here and on nothing else: no order, no path."""
-        return chance_of(self.members, seed, purpose)
+        return seeded_rng(self.members, seed, purpose)
 
     def plain(self) -> str:
         """Return the labels joined by spaces."""
@@ -78,39 +78,39 @@ def _steps(spans: Sequence[TimeSpan], window: TimeSpan) -> list[tuple[int, int]]
     return steps if earliest * TIMESTAMP_STEP_MS <= window.duration_ms + TIMESTAMP_STEP_MS // 2 else None
 
 
-def spoil(candidates: Sequence[Candidate], *, context_ms: int, overlap_ms: int) -> list[Candidate]:
+def reject_overlap_groups(candidates: Sequence[Candidate], *, context_ms: int, overlap_ms: int) -> list[Candidate]:
     """Return ``candidates`` with everything rejected that cannot be heard apart from rejected speech."""
     checked = []
-    for clump in _clumps(candidates, overlap_ms):
-        if any(one.breaks for one in clump):
-            clump = [reject(one, OVERLAPS) for one in clump]
-        elif _cover(clump).duration_ms > context_ms:
-            clump = [reject(one, TOO_LONG) for one in clump]
-        elif sum(tokens_at_most(one.text) for one in clump if not one.reason) > DECODER_POSITIONS:
-            clump = [reject(one, TOO_MUCH_TEXT) for one in clump]
-        checked.extend(clump)
+    for overlap_group in _overlap_groups(candidates, overlap_ms):
+        if any(one.breaks for one in overlap_group):
+            overlap_group = [reject(one, OVERLAPS) for one in overlap_group]
+        elif _cover(overlap_group).duration_ms > context_ms:
+            overlap_group = [reject(one, TOO_LONG) for one in overlap_group]
+        elif sum(tokens_at_most(one.text) for one in overlap_group if not one.reason) > DECODER_POSITIONS:
+            overlap_group = [reject(one, TOO_MUCH_TEXT) for one in overlap_group]
+        checked.extend(overlap_group)
     return checked
 
 
-def _clumps(candidates: Sequence[Candidate], overlap_ms: int) -> Iterator[list[Candidate]]:
+def _overlap_groups(candidates: Sequence[Candidate], overlap_ms: int) -> Iterator[list[Candidate]]:
     """Yield runs of candidates that overlap by more than ``overlap_ms``, directly or through others."""
-    clump: list[Candidate] = []
+    overlap_group: list[Candidate] = []
     end_ms = 0
     for one in candidates:
         # A short utterance may lie inside another without overlapping it by much, whichever of the two began first.
-        overlapped = [each.span.duration_ms for each in clump if each.span.end_ms > one.span.start_ms]
+        overlapped = [each.span.duration_ms for each in overlap_group if each.span.end_ms > one.span.start_ms]
         allowed = min([overlap_ms, *(duration_ms // 2 for duration_ms in (one.span.duration_ms, *overlapped))])
-        if clump and end_ms - one.span.start_ms <= allowed:
-            yield clump
-            clump = []
-        clump.append(one)
+        if overlap_group and end_ms - one.span.start_ms <= allowed:
+            yield overlap_group
+            overlap_group = []
+        overlap_group.append(one)
         end_ms = max(end_ms, one.span.end_ms)
-    if clump:
-        yield clump
+    if overlap_group:
+        yield overlap_group
 
 
-def _cover(clump: Sequence[Candidate]) -> TimeSpan:
-    return TimeSpan(clump[0].span.start_ms, max(one.span.end_ms for one in clump))
+def _cover(overlap_group: Sequence[Candidate]) -> TimeSpan:
+    return TimeSpan(overlap_group[0].span.start_ms, max(one.span.end_ms for one in overlap_group))
 
 
 def pack(
@@ -122,7 +122,7 @@ def pack(
     one_utterance: bool,
     seed: int,
 ) -> list[Window]:
-    """Return windows over the accepted ``candidates`` (checked by :func:`spoil`), each filled as far as it goes.
+    """Return windows over the accepted ``candidates`` of :func:`reject_overlap_groups`, each filled as far as possible.
 
     With ``one_utterance`` nothing is packed: each utterance (or clump of overlapping ones) is a window.
     """
@@ -137,10 +137,10 @@ def pack(
             windows.append(_window(group, TimeSpan(previous_end, next_start), context_ms, seed, follows))
             previous_end, group = _cover(group).end_ms, []
 
-    for clump in _clumps(candidates, overlap_ms):
-        accepted = [one for one in clump if one.reason is None]
-        cover = _cover(clump)
-        if any(one.breaks for one in clump):
+    for overlap_group in _overlap_groups(candidates, overlap_ms):
+        accepted = [one for one in overlap_group if one.reason is None]
+        cover = _cover(overlap_group)
+        if any(one.breaks for one in overlap_group):
             close(cover.start_ms)
             previous_end, follows = max(previous_end, cover.end_ms), False
         elif accepted:
@@ -152,27 +152,27 @@ def pack(
     return windows
 
 
-def _fits(group: Sequence[Candidate], clump: Sequence[Candidate], context_ms: int) -> bool:
-    group_cover, clump_cover = _cover(group), _cover(clump)
-    if (group_cover | clump_cover).duration_ms > context_ms:
+def _fits(group: Sequence[Candidate], overlap_group: Sequence[Candidate], context_ms: int) -> bool:
+    group_cover, overlap_cover = _cover(group), _cover(overlap_group)
+    if (group_cover | overlap_cover).duration_ms > context_ms:
         return False
-    tokens = sum(tokens_at_most(one.text) for one in (*group, *clump))
-    return clump_cover.start_ms - group_cover.end_ms <= MAX_GAP_MS and tokens <= DECODER_POSITIONS
+    tokens = sum(tokens_at_most(one.text) for one in (*group, *overlap_group))
+    return overlap_cover.start_ms - group_cover.end_ms <= MAX_GAP_MS and tokens <= DECODER_POSITIONS
 
 
 def _window(group: list[Candidate], free: TimeSpan, context_ms: int, seed: int, follows: bool) -> Window:
     """Return the window over ``group``: its words and some of the silence around them, within ``free``."""
     cover = _cover(group)
-    chance = chance_of(group, seed, "margins")
+    rng = seeded_rng(group, seed, "margins")
     spare = context_ms - cover.duration_ms
     before = min(max(0, cover.start_ms - free.start_ms), MARGIN_MS, spare)
-    lead = round(before * chance.random())
+    lead = round(before * rng.random())
     after = min(max(0, free.end_ms - cover.end_ms), MARGIN_MS, spare - lead)
-    trail = round(after * chance.random())
+    trail = round(after * rng.random())
     return Window(TimeSpan(cover.start_ms - lead, cover.end_ms + trail), tuple(group), follows)
 
 
-def chance_of(members: Sequence[Candidate], seed: int, purpose: str) -> random.Random:
+def seeded_rng(members: Sequence[Candidate], seed: int, purpose: str) -> random.Random:
     """Return a source of chance that depends on what ``members`` say, and when, and on nothing else."""
     said = "\n".join(f"{one.span.start_ms} {one.span.end_ms} {one.text}" for one in members)
     return random.Random(hashlib.sha256(f"{seed} {purpose}\n{said}".encode()).digest())

@@ -16,7 +16,7 @@ from lsa_whisper import checkpoint
 from lsa_whisper.audio import AUDIO_SUFFIXES, Recording
 from lsa_whisper.decoding.engines import resolve_device
 from lsa_whisper.errors import AudioError, CheckpointError, DiskError, LsaWhisperError
-from lsa_whisper.formats import NAMES
+from lsa_whisper.formats import FORMATS
 from lsa_whisper.models import choose_model
 from lsa_whisper.transcribe.assembly.review import collect_reviews
 from lsa_whisper.transcribe.files.log import RunLog
@@ -149,8 +149,8 @@ def _length_s(recording: Recording | AudioError) -> float:
 
 
 def _known_formats(names: Sequence[str]) -> tuple[str, ...]:
-    if unknown := [name for name in names if name not in NAMES]:
-        raise LsaWhisperError(f"format {unknown[0]!r} is not known; choose among {', '.join(NAMES)}")
+    if unknown := [name for name in names if name not in FORMATS]:
+        raise LsaWhisperError(f"format {unknown[0]!r} is not known; choose among {', '.join(FORMATS)}")
     return tuple(dict.fromkeys(name for name in names if name != "cha"))
 
 

@@ -144,15 +144,15 @@ ODD = [
 ]
 
 
-@pytest.mark.parametrize(("written", "heard", "verbatim", "fluent", "events"), ODD, ids=range(len(ODD)))
-def test_words_that_are_written_oddly(written, heard, verbatim, fluent, events):
+@pytest.mark.parametrize(("written", "surface", "verbatim", "fluent", "events"), ODD, ids=range(len(ODD)))
+def test_words_that_are_written_oddly(written, surface, verbatim, fluent, events):
     word = read_word(written)
-    assert [" ".join(words) for words in (word.heard, word.verbatim, word.fluent)] == [heard, verbatim, fluent]
-    assert [(event.kind, event.start, event.end) for event in word.inner] == events
+    assert [" ".join(words) for words in (word.surface, word.verbatim, word.fluent)] == [surface, verbatim, fluent]
+    assert [(event.kind, event.start, event.end) for event in word.disfluencies] == events
 
 
-def test_a_mark_without_a_word_keeps_its_role():
-    assert [read_word(written).role for written in ("&-", "&+", "&~", "-")] == ["filler", "fragment", "nonword", "word"]
+def test_a_mark_without_a_word_keeps_its_kind():
+    assert [read_word(written).kind for written in ("&-", "&+", "&~", "-")] == ["filler", "fragment", "nonword", "word"]
 
 
 def test_events_come_in_the_order_of_their_words():

@@ -46,8 +46,8 @@ def test_pairs_at_any_depth_beside_the_transcript(tmp_path):
         transcript(tmp_path / f"{place}.cha")
         audio(tmp_path / f"{place}.wav")
     assert names(tmp_path) == {"a": "a.wav", "deep/er/b": "b.wav", "with space/ü/c d": "c d.wav"}
-    (first, *_), unpaired = discover(tmp_path)
-    assert unpaired == [] and first.corpus == tmp_path.name and first.language == "eng"
+    (first, *_), skipped_files = discover(tmp_path)
+    assert skipped_files == [] and first.corpus == tmp_path.name and first.language == "eng"
     assert first.transcript.utterances[0].verbatim() == ["un", "café"]
 
 
@@ -57,10 +57,10 @@ def test_media_in_another_root_mirrored_or_flat(tmp_path):
     transcript(tmp_path / "chat" / "flat.cha")
     for place in ("x/020304", "y/020304", "elsewhere/flat"):
         audio(tmp_path / "media" / f"{place}.mp3")
-    sessions, unpaired = discover(tmp_path / "chat", media=tmp_path / "media")
+    sessions, skipped_files = discover(tmp_path / "chat", media=tmp_path / "media")
     found = {one.name: one.recording.path.relative_to(tmp_path / "media").as_posix() for one in sessions}
     assert found == {"x/020304": "x/020304.mp3", "y/020304": "y/020304.mp3", "flat": "elsewhere/flat.mp3"}
-    assert unpaired == []
+    assert skipped_files == []
 
 
 @pytest.mark.parametrize(
@@ -102,8 +102,8 @@ def test_media_names_never_leave_the_root(tmp_path, media):
     audio(tmp_path / "outside.wav")
     transcript(tmp_path / "corpus" / "s.cha", media=media)
     (tmp_path / "media").mkdir()
-    sessions, unpaired = discover(tmp_path / "corpus", media=tmp_path / "media")
-    assert sessions == [] and len(unpaired) == 1 and "no recording called" in unpaired[0].reason
+    sessions, skipped_files = discover(tmp_path / "corpus", media=tmp_path / "media")
+    assert sessions == [] and len(skipped_files) == 1 and "no recording called" in skipped_files[0].reason
 
 
 def test_links_in_a_circle_end(tmp_path):
@@ -154,9 +154,9 @@ def test_a_transcript_whose_name_is_not_utf8_is_listed_and_a_recording_in_such_a
     audio(tmp_path / "c" / "odd" / "t.wav")
     transcript(tmp_path / "c" / "u.cha").rename(tmp_path / "c" / f"{odd}.cha")
     (tmp_path / "c" / "odd").rename(tmp_path / "c" / odd)
-    sessions, unpaired = discover(tmp_path / "c")
+    sessions, skipped_files = discover(tmp_path / "c")
     assert [(one.name, one.recording.duration_s) for one in sessions] == [("t", 0.5)]
-    told = [one.reason for one in unpaired if one.path.suffix == ".cha"]
+    told = [one.reason for one in skipped_files if one.path.suffix == ".cha"]
     assert len(told) == 2 and all("is not UTF-8; rename it" in reason for reason in told)
     (tmp_path / "c").rename(tmp_path / odd)
     assert discover(tmp_path / odd)[0][0].corpus == "caf\ufffd"
@@ -238,9 +238,9 @@ def test_ids_in_a_card_are_the_text_that_stands_there(tmp_path):
         path = transcript(tmp_path / f"s{number}.cha")
         path.write_text(path.read_text().replace("Target_Child|||", f"Target_Child||{person}|"))
         audio(path.with_suffix(".wav"))
-    sessions, unpaired = discover(tmp_path)
-    assert [session.split for session in sessions] == ["test"] * 6 and unpaired == []
-    assert [session.listed for session in sessions] == [(person,) for person in people]
+    sessions, skipped_files = discover(tmp_path)
+    assert [session.split for session in sessions] == ["test"] * 6 and skipped_files == []
+    assert [session.card_ids for session in sessions] == [(person,) for person in people]
     assert {session.corpus for session in sessions} == {"2001"} and read_card(tmp_path / "card.yaml").splits[
         "dev"
     ] == ()
@@ -294,7 +294,7 @@ def test_no_corpus(tmp_path):
 
 @pytest.mark.skipif(not REAL.is_dir(), reason="the real recordings are not beside the project")
 def test_real_pairs():
-    sessions, unpaired = discover(REAL)
+    sessions, skipped_files = discover(REAL)
     assert [session.name for session in sessions] == ["biling_vec_hrv_clip", "clip", "eng_multi_speaker", "michael"]
-    assert unpaired == []
+    assert skipped_files == []
     assert sessions[3].speakers == {"MIC": "paired/Michael-MIC", "SIC": "paired/Sick_Michael-SIC"}

@@ -37,16 +37,16 @@ def measured(words, folder):
 
 @pytest.mark.parametrize("verb", ["prepare", "transcribe", "evaluate", "export", "finetune"])
 def test_killed_at_twenty_moments(verb, jobs, undisturbed, tmp_path):
-    chance, job, work = random.Random(f"{verb} 0"), jobs[verb], tmp_path / "work"
+    rng, job, work = random.Random(f"{verb} 0"), jobs[verb], tmp_path / "work"
     whole_s, changes = measured(job.typed, tmp_path / "measured")
     work.mkdir()
     killed = ended = 0
     while killed < KILLS or ended == 0:
         before, within_s = None, None
-        if killed < KILLS and chance.random() < 0.5:
-            before = partial(signal_at_touch, work, chance.randint(1, changes), signal.SIGKILL)
+        if killed < KILLS and rng.random() < 0.5:
+            before = partial(signal_at_touch, work, rng.randint(1, changes), signal.SIGKILL)
         elif killed < KILLS:
-            within_s = chance.uniform(0, whole_s)
+            within_s = rng.uniform(0, whole_s)
         made = Call(job.typed(work / "out"), tmp_path / "said", before=before)
         status = made.wait(within_s) if within_s is not None else made.wait()
         status = made.kill() if status is None else status
@@ -62,10 +62,10 @@ def test_killed_at_twenty_moments(verb, jobs, undisturbed, tmp_path):
 
 
 def test_prepare_in_several_processes(jobs, undisturbed, tmp_path):
-    chance, words = random.Random(1), [*jobs["prepare"].typed(tmp_path / "work" / "out"), "--processes", "2"]
+    rng, words = random.Random(1), [*jobs["prepare"].typed(tmp_path / "work" / "out"), "--processes", "2"]
     for _ in range(max(1, KILLS // 5)):
         made = Call(words, tmp_path / "said")
-        if made.wait(chance.uniform(0.2, 2)) is None:
+        if made.wait(rng.uniform(0.2, 2)) is None:
             made.kill()
     status, said = call(words, tmp_path / "said")
     assert status == 0, said
@@ -85,13 +85,13 @@ def test_two_ranks(jobs, tmp_path):
     began = time.monotonic()
     (tmp_path / "whole").mkdir()
     assert [rank.wait() for rank in ranks(job.typed(tmp_path / "whole" / "out"), tmp_path)] == [0, 0]
-    whole_s, chance = time.monotonic() - began, random.Random(2)
+    whole_s, rng = time.monotonic() - began, random.Random(2)
     for _ in range(max(1, KILLS // 4)):
         together = ranks(job.typed(work / "out"), tmp_path)
-        time.sleep(chance.uniform(0.3, 1) * whole_s)
-        for rank in chance.sample(together, 2):
+        time.sleep(rng.uniform(0.3, 1) * whole_s)
+        for rank in rng.sample(together, 2):
             rank.kill()
-            time.sleep(chance.uniform(0, 0.2))
+            time.sleep(rng.uniform(0, 0.2))
     last = ranks(job.typed(work / "out"), tmp_path)
     assert [rank.wait() for rank in last] == [0, 0], last[0].said
     job.same(tmp_path / "whole", work)

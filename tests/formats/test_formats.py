@@ -117,10 +117,10 @@ def test_salt_puts_mazes_in_parentheses(visit):
     ]
 
 
-@pytest.mark.parametrize("name", formats.NAMES)
+@pytest.mark.parametrize("name", formats.FORMATS)
 def test_every_format_writes_whole_files_also_of_nothing(name, visit, quiet, tmp_path):
     for transcript in (visit, quiet):
-        path = tmp_path / f"{transcript.media}.{formats.SUFFIXES[name]}"
+        path = tmp_path / f"{transcript.media}.{formats.FORMAT_SUFFIXES[name]}"
         formats.write(transcript, path, name)
         formats.write(transcript, path, name)
         assert path.exists()

@@ -140,7 +140,7 @@ def test_what_never_ends_is_not_read(place, make):
     assert find_turns(place / "turns", Path("-rf.wav")).name == "-rf.rttm"
     data = place / "out" / "data"
     done = prepare([place / "corpus"], data, non_speech=0.0)
-    assert [one["path"] for one in done.unpaired if "is a device or a pipe" in one["reason"]]
+    assert [one["path"] for one in done.skipped_files if "is a device or a pipe" in one["reason"]]
 
 
 def test_transcribe(place):

@@ -66,7 +66,7 @@ def test_all_ten_hours_are_streamed(tmp_path):
 
 def test_a_flac_that_claims_ten_hours_has_what_it_holds(tmp_path):
     path = tmp_path / "claims.flac"
-    path.write_bytes(silence(20, claimed_s=HOURS_10))
+    path.write_bytes(silence(20, header_s=HOURS_10))
     duration_s, more_mib = use(path)
     assert duration_s == pytest.approx(20, abs=0.3) and more_mib < 64
     recording = Recording.open(path)
@@ -83,7 +83,7 @@ def test_a_true_header_is_not_remarked_on(tmp_path):
 
 def test_a_flac_that_claims_ten_hours_and_holds_nothing_is_one_sentence(tmp_path):
     path = tmp_path / "nothing.flac"
-    path.write_bytes(silence(0, claimed_s=HOURS_10))
+    path.write_bytes(silence(0, header_s=HOURS_10))
     with pytest.raises(AudioError, match="no sound can be read"):
         Recording.open(path)
 

@@ -14,13 +14,13 @@ def write_corpus(folder: Path, sessions: int = 1) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     people = [Participant("CHI", "Target_Child"), Participant("MOT", "Mother")]
     for at in range(sessions):
-        lines = [
+        timed_lines = [
             ("CHI", "&-um I want [/] want it .", (100, 2000)),
             ("MOT", "you want <the ball> [//] the doll ?", (2500, 4500)),
             ("CHI", "xxx .", (5000, 6000)),
         ]
-        said = [chat.utterance(who, text, TimeSpan(*span)) for who, text, span in lines]
-        made = chat.compose(languages=["eng"], participants=people, utterances=said, media=f"s{at}")
+        notes = [chat.utterance(who, text, TimeSpan(*span)) for who, text, span in timed_lines]
+        made = chat.compose(languages=["eng"], participants=people, utterances=notes, media=f"s{at}")
         chat.write(made, folder / f"s{at}.cha")
         noise = np.random.default_rng(at).standard_normal(16_000 * 7) * 0.1
         sf.write(folder / f"s{at}.wav", noise.astype(np.float32), 16_000)

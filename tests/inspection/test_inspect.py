@@ -16,9 +16,9 @@ ROOT = Path(__file__).parents[2]
 FLUENCY = ROOT.parent / "shared" / "data" / "chat" / "fluency" / "fluency.cha"
 
 
-def cells(table: str) -> dict[str, list[str]]:
+def cells(rich_table: str) -> dict[str, list[str]]:
     """Return the rows of printed tables by their first cell."""
-    rows = ([cell.strip() for cell in line.split("│")[1:-1]] for line in table.splitlines() if "│" in line)
+    rows = ([cell.strip() for cell in line.split("│")[1:-1]] for line in rich_table.splitlines() if "│" in line)
     return {name: values for name, *values in rows}
 
 
@@ -28,8 +28,8 @@ def test_a_transcript_is_counted_per_speaker(corpus):
     assert list(found) == ["CHI", "MOT"]
     assert found["CHI"]["counts"]["filled_pause"] == 1 and found["CHI"]["counts"]["whole_word_repetition"] == 1
     assert found["MOT"]["counts"]["phrase_revision"] == 1
-    table = inspect(path)
-    assert "CHI" in table and "filled pause" in table and "strict" in table
+    rich_table = inspect(path)
+    assert "CHI" in rich_table and "filled pause" in rich_table and "strict" in rich_table
 
 
 @pytest.mark.skipif(not FLUENCY.is_file(), reason="the real transcripts are not beside the project")
@@ -45,8 +45,8 @@ def test_a_mode_that_does_not_exist(corpus):
 
 def test_many_transcripts_are_one_row_per_speaker(corpus):
     folder = corpus("c", 5)
-    table = inspect(folder)
-    assert all(f"s{at} CHI" in table for at in range(5))
+    rich_table = inspect(folder)
+    assert all(f"s{at} CHI" in rich_table for at in range(5))
     assert set(json.loads(inspect(folder, json=True))) == {str(folder / f"s{at}.cha") for at in range(5)}
 
 
@@ -78,7 +78,7 @@ def test_prepared_data_are_surveyed(thirty):
         "Mother": {"revision": 25.0},
         "Target_Child": {"filled_pause": 33.333, "repetition": 33.333},
     }
-    assert found["rejected"]["untranscribed"]["utterances"] == 30 and found["unpaired"] == []
+    assert found["rejected"]["untranscribed"]["utterances"] == 30 and found["skipped_files"] == []
     assert found["vocabulary"]["size"] == 8 and found["vocabulary"]["most_frequent"]["want"] == 90
     texts = {(row.session, row.text) for row in rows}
     assert len(found["examples"]) == 10 and len({one["audio_filepath"] for one in found["examples"]}) == 10
@@ -88,7 +88,7 @@ def test_prepared_data_are_surveyed(thirty):
 def test_of_one_manifest_nothing_is_told_that_was_counted_of_all(thirty):
     found = json.loads(inspect(thirty / "test.jsonl", json=True))
     assert list(found["events_per_100_fluent_words"]) == ["everyone"]
-    assert found["rejected"] == {} and found["unpaired"] == [] and found["context_s"] == 10
+    assert found["rejected"] == {} and found["skipped_files"] == [] and found["context_s"] == 10
     assert found["splits"]["test"]["padding_one_utterance"] is not None
 
 
@@ -183,13 +183,13 @@ def test_transcripts_are_found_as_prepare_finds_them(corpus, tmp_path, capsys):
     (folder / "dead.cha").symlink_to(tmp_path / "nowhere.cha")
     (folder / "shut").mkdir()
     with closed(folder / "shut", below=tmp_path):
-        table = inspect(folder)
+        rich_table = inspect(folder)
         found = json.loads(inspect(folder, json=True))
         listed = inspect(folder, check=True).splitlines()
-    assert "s0 CHI" in table and "s9 CHI" in table and "._s0" not in table
-    for said in (table, capsys.readouterr().err):
-        said = said.replace("\n", "")
-        assert "dead.cha: cannot open it (No such file" in said and "shut: this folder cannot be looked into" in said
+    assert "s0 CHI" in rich_table and "s9 CHI" in rich_table and "._s0" not in rich_table
+    for notes in (rich_table, capsys.readouterr().err):
+        notes = notes.replace("\n", "")
+        assert "dead.cha: cannot open it (No such file" in notes and "shut: this folder cannot be looked into" in notes
     assert set(found) == {str(folder / "s0.cha"), str(folder / "linked" / "s9.CHA")}
     assert len([line for line in listed if line.endswith("[unreadable]")]) == 2 and listed[-1].endswith("of 4 file(s)")
 

@@ -16,7 +16,7 @@ from lsa_whisper import manifest
 from lsa_whisper.audio import Recording
 from lsa_whisper.errors import CorpusError
 from lsa_whisper.inspection import inspect
-from lsa_whisper.inspection.clips import cut, encode
+from lsa_whisper.inspection.clips import encode_audio, load_clip
 from lsa_whisper.manifest import Segment
 from lsa_whisper.timespan import TimeSpan
 
@@ -55,7 +55,7 @@ def written(tmp_path_factory):
     manifest.write(rows, folder / "data" / "train.jsonl")
     facts = {
         "rejected": {EVIL: {"utterances": 2, "seconds": 1.5}},
-        "unpaired": [{"path": EVIL, "reason": EVIL}],
+        "skipped_files": [{"path": EVIL, "reason": EVIL}],
         "notes": [EVIL],
         "roles": {EVIL: {"fluent_words": 10, "filled_pause": 3, "repetition": 1}},
     }
@@ -104,22 +104,22 @@ def test_clips_are_the_sound_of_their_rows(page):
 def test_both_formats_keep_the_sound(tmp_path, mp3, allowed):
     sf.write(tmp_path / "a.wav", (0.3 * np.sin(np.arange(48_000) / 9)).astype(np.float32), 16_000)
     samples = Recording.open(tmp_path / "a.wav").load(TimeSpan(500, 2500))
-    kind, data = encode(samples, mp3=mp3)
-    heard, rate_hz = sf.read(io.BytesIO(data), dtype="float32")
+    kind, data = encode_audio(samples, mp3=mp3)
+    splits_of_person, rate_hz = sf.read(io.BytesIO(data), dtype="float32")
     assert (kind, rate_hz) == ("mpeg" if mp3 else "flac", 16_000) and len(data) < 0.7 * 2 * len(samples)
     inner = slice(4_000, 28_000)  # an encoder may blur the ends
-    assert np.abs(heard[inner] - samples[inner]).max() < allowed
+    assert np.abs(splits_of_person[inner] - samples[inner]).max() < allowed
 
 
 def test_a_row_without_sound_says_why(tmp_path):
-    assert "no such recording" in cut(Segment(str(tmp_path / "gone.wav"), 0, 1, "yes.")).problem
+    assert "no such recording" in load_clip(Segment(str(tmp_path / "gone.wav"), 0, 1, "yes.")).problem
     sf.write(tmp_path / "short.wav", np.zeros(1600, np.float32), 16_000)
-    assert "cannot cut" in cut(Segment(str(tmp_path / "short.wav"), 5, 1, "yes.")).problem
+    assert "cannot cut" in load_clip(Segment(str(tmp_path / "short.wav"), 5, 1, "yes.")).problem
 
 
 def test_the_page_says_what_the_terminal_says(written):
     text = re.sub(r"<[^>]+>", " ", written.read_text(encoding="utf-8"))
-    for words in ("No sound:", "words per second", "Rejected", "without a partner", "padding", "heard in"):
+    for words in ("No sound:", "words per second", "Rejected", "skipped file", "padding", "heard in"):
         assert words in text
 
 

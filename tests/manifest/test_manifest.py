@@ -183,7 +183,7 @@ def test_a_long_manifest_is_copied_once(tmp_path, monkeypatch):
     (other,) = tmp_path.glob(".train.jsonl.????????????????.arrow")
     assert other != copy, "what was said before is gone"
     assert len(list(tmp_path.glob(".train.jsonl.jsonl.*.arrow"))) == 1 and not (tmp_path / "cache").exists()
-    manifest.drop_copies(tmp_path / "train.jsonl")
+    manifest.remove_copies(tmp_path / "train.jsonl")
     assert not other.exists()
 
 

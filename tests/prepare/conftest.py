@@ -18,10 +18,10 @@ Session = Callable[..., Path]
 
 def sound(spans: Sequence[tuple[int, int]], duration_ms: int, seed: int = 0) -> np.ndarray:
     samples = np.zeros(duration_ms * 16, np.float32)
-    chance = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     for start_ms, end_ms in spans:
         burst = samples[max(0, start_ms) * 16 : end_ms * 16]
-        burst += 0.1 * chance.standard_normal(len(burst)).astype(np.float32)
+        burst += 0.1 * rng.standard_normal(len(burst)).astype(np.float32)
     return samples
 
 
@@ -33,7 +33,7 @@ def session(tmp_path) -> Session:
         name: str,
         lines: Sequence[Line],
         *,
-        people: Sequence[Participant] = (),
+        persons: Sequence[Participant] = (),
         duration_ms: int | None = None,
         samples: np.ndarray | None = None,
         corpus: str = "corpus",
@@ -48,7 +48,7 @@ def session(tmp_path) -> Session:
         codes = dict.fromkeys(speaker for speaker, _, _ in lines)
         transcript = chat.compose(
             languages=[language],
-            participants=people or [Participant(code, "Target_Child") for code in codes],
+            participants=persons or [Participant(code, "Target_Child") for code in codes],
             utterances=[
                 chat.utterance(speaker, text, TimeSpan(*span) if span else None) for speaker, text, span in lines
             ],

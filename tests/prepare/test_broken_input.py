@@ -54,7 +54,7 @@ def prepared(tmp_path) -> Where:
         rejected = [json.loads(line) for line in (out / "rejected.jsonl").read_text("utf-8").splitlines()]
         told = sum(split["utterances"] for split in done.splits.values())
         sessions = len(list((tmp_path / "corpus").rglob("*.cha"))) - sum(
-            one["path"].endswith(".cha") for one in done.unpaired
+            one["path"].endswith(".cha") for one in done.skipped_files
         )
         assert told + len(rejected) == LINES * sessions
         for row in rows:
@@ -109,8 +109,8 @@ def test_an_empty_file(tmp_path, prepared):
     path.touch()
     done, rows = prepared()
     assert {row.session for row in rows} == {"good"}
-    (unpaired,) = done.unpaired
-    assert Path(unpaired["path"]).name == "empty.cha" and "the file is empty (0 bytes)" in unpaired["reason"]
+    (skipped_files,) = done.skipped_files
+    assert Path(skipped_files["path"]).name == "empty.cha" and "the file is empty (0 bytes)" in skipped_files["reason"]
 
 
 def test_nothing_but_an_empty_file(tmp_path):
@@ -150,7 +150,7 @@ def test_spaces_and_letters_of_any_language_in_paths(tmp_path, prepared):
     place = tmp_path / "corpus" / "Ünïcode 録音 & co" / "it's «here»"
     sf.write(write(place, "é 1 $HOME %20").with_suffix(".wav"), sound(RATE_HZ), RATE_HZ)
     done, rows = prepared(shards=1, processes=2)
-    assert done.rejected == {} and done.unpaired == []
+    assert done.rejected == {} and done.skipped_files == []
     assert {Path(row.audio_filepath) for row in rows} == {place / "é 1 $HOME %20.wav"}
     assert {row.session for row in rows} == {"Ünïcode 録音 & co/it's «here»/é 1 $HOME %20"}
 
@@ -164,7 +164,7 @@ def test_links_in_a_circle(tmp_path, prepared):
     out = tmp_path / "out"
     done = prepare([tmp_path / "corpus"], out)
     assert {row.session for row in manifest.read(out / "train.jsonl")} == {"a/good"}
-    assert sorted(Path(one["path"]).name for one in done.unpaired) == ["nowhere.cha", "ring.wav"]
+    assert sorted(Path(one["path"]).name for one in done.skipped_files) == ["nowhere.cha", "ring.wav"]
 
 
 @pytest.mark.parametrize("media", ["../../etc/passwd", "/etc/passwd", "../secret", "../secret.wav", "..\\secret"])
@@ -174,8 +174,8 @@ def test_media_outside_the_root(tmp_path, prepared, media):
     write(tmp_path / "corpus", "s", media=media)
     done, rows = prepared(media=tmp_path / "corpus")
     assert {Path(row.audio_filepath).name for row in rows} == {"good.wav"}
-    (unpaired,) = done.unpaired
-    assert Path(unpaired["path"]).name == "s.cha" and "no recording called" in unpaired["reason"]
+    (skipped_files,) = done.skipped_files
+    assert Path(skipped_files["path"]).name == "s.cha" and "no recording called" in skipped_files["reason"]
 
 
 def test_a_recording_that_vanishes_while_others_are_prepared(tmp_path, prepared, monkeypatch):
@@ -183,16 +183,16 @@ def test_a_recording_that_vanishes_while_others_are_prepared(tmp_path, prepared,
 
     good(tmp_path / "corpus")
     sf.write(write(tmp_path / "corpus", "s").with_suffix(".wav"), sound(RATE_HZ), RATE_HZ)
-    work = room.process
+    work = room.process_session
 
     def removes_the_other(session, split, options):
         (tmp_path / "corpus" / "s.wav").unlink(missing_ok=True)
         return work(session, split, options)
 
-    monkeypatch.setattr(room, "process", removes_the_other)
+    monkeypatch.setattr(room, "process_session", removes_the_other)
     done, rows = prepared()
     assert {row.session for row in rows} == {"good"}
-    assert "No such file" in done.unpaired[0]["reason"]
+    assert "No such file" in done.skipped_files[0]["reason"]
 
 
 @pytest.mark.skipif(not shutil.which("ffmpeg"), reason="the ffmpeg program is not installed")
@@ -200,4 +200,4 @@ def test_a_text_named_mp4(tmp_path, prepared):
     good(tmp_path / "corpus")
     write(tmp_path / "corpus", "s").with_suffix(".mp4").write_text("this is no film")
     done, rows = prepared()
-    assert {row.session for row in rows} == {"good"} and "no sound can be read" in done.unpaired[0]["reason"]
+    assert {row.session for row in rows} == {"good"} and "no sound can be read" in done.skipped_files[0]["reason"]

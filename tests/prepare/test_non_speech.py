@@ -34,10 +34,10 @@ def silences(out) -> list[Segment]:
 
 def with_noise(lines, level: float, spans) -> np.ndarray:
     """The sound of ``lines`` over a faint noise, and noise of ``level`` in ``spans`` besides."""
-    chance = np.random.default_rng(0)
-    samples = (0.001 * chance.standard_normal((lines[-1][2][1] + 500) * 16)).astype(np.float32)
+    rng = np.random.default_rng(0)
+    samples = (0.001 * rng.standard_normal((lines[-1][2][1] + 500) * 16)).astype(np.float32)
     for (start, end), loudness in [*((span, 0.1) for _, _, span in lines), *((span, level) for span in spans)]:
-        samples[start * 16 : end * 16] += (loudness * chance.standard_normal((end - start) * 16)).astype(np.float32)
+        samples[start * 16 : end * 16] += (loudness * rng.standard_normal((end - start) * 16)).astype(np.float32)
     return samples
 
 

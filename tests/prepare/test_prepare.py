@@ -96,8 +96,8 @@ def test_a_long_utterance_is_told_in_pieces_or_rejected_word_by_word(tmp_path):
     for name, words in (("with", times), ("without", None)):
         sf.write(tmp_path / "c" / f"{name}.wav", samples, 16_000)
         made = chat.utterance("CHI", text, span, words)
-        people = [Participant("CHI", "Target_Child")]
-        transcript = chat.compose(languages=["eng"], participants=people, utterances=[made], media=name)
+        persons = [Participant("CHI", "Target_Child")]
+        transcript = chat.compose(languages=["eng"], participants=persons, utterances=[made], media=name)
         chat.write(transcript, tmp_path / "c" / f"{name}.cha")
     done = prepare([tmp_path / "c"], tmp_path / "out", context_s=10, without_timestamps=0.0)
     assert done.rejected["longer than the context"]["utterances"] == 1
@@ -107,8 +107,8 @@ def test_a_long_utterance_is_told_in_pieces_or_rejected_word_by_word(tmp_path):
     assert [word for row in found for word in words_of(row)] == spoken
     for row in found:
         begin, end = round(row.offset * 1000), round((row.offset + row.duration) * 1000)
-        heard = [word for word, at in times if begin <= at.start_ms and at.end_ms <= end]
-        assert heard == words_of(row) and row.duration <= 10
+        inside = [word for word, at in times if begin <= at.start_ms and at.end_ms <= end]
+        assert inside == words_of(row) and row.duration <= 10
     assert found[-1].text.rpartition("<|")[0].endswith("us.")
     assert not any(row.text.rpartition("<|")[0].endswith(".") for row in found[:-1])
 
@@ -179,8 +179,8 @@ def test_copies_of_a_session_are_duplicates(session, talk, tmp_path):
 
 
 def test_several_corpora_and_a_card(session, talk, tmp_path):
-    first = session("s", talk(5), people=[Participant("CHI", "Target_Child", "Ann")], corpus="one")
-    second = session("s", talk(5), people=[Participant("CHI", "Target_Child", "Bo")], corpus="two")
+    first = session("s", talk(5), persons=[Participant("CHI", "Target_Child", "Ann")], corpus="one")
+    second = session("s", talk(5), persons=[Participant("CHI", "Target_Child", "Bo")], corpus="two")
     (first / "card.yaml").write_text("name: uno\nsplits: {test: [Ann]}\n")
     prepare([first, second], tmp_path / "out")
     assert {(row.corpus, row.split, row.speaker) for row in rows(tmp_path / "out")} == {
@@ -190,7 +190,7 @@ def test_several_corpora_and_a_card(session, talk, tmp_path):
 
 
 def test_listed_speakers_whom_nobody_has_are_said(session, talk, tmp_path):
-    folder = session("s", talk(5), people=[Participant("CHI", "Target_Child", "Ann")])
+    folder = session("s", talk(5), persons=[Participant("CHI", "Target_Child", "Ann")])
     (folder / "card.yaml").write_text("name: uno\nsplits: {test: [Ann, 005], dev: [Bo]}\n")
     done = prepare([folder], tmp_path / "out")
     assert done.notes == [
@@ -213,10 +213,10 @@ def test_names_that_are_not_utf8_end_nothing(session, talk, tmp_path):
     lines = [*talk(3), ("CHI", "xxx .", (9000, 9500))]
     shutil.copy(session("t", lines, corpus="more") / "t.cha", place / f"{odd}.cha")
     done = prepare([place], place.parent / "out", roles=True)
-    assert [one["reason"] for one in done.unpaired if "rename it" in one["reason"]] and done.table()
+    assert [one["reason"] for one in done.skipped_files if "rename it" in one["reason"]] and done.table()
     (row,) = rows(place.parent / "out")
     assert Path(row.audio_filepath) == place / odd / "s.wav" and row.corpus == "caf\ufffd"
-    assert json.loads((place.parent / "out" / "prepared.json").read_text("utf-8"))["unpaired"]
+    assert json.loads((place.parent / "out" / "prepared.json").read_text("utf-8"))["skipped_files"]
 
 
 def test_roles_may_be_named_with_the_labels(session, talk, tmp_path):
@@ -297,7 +297,7 @@ def test_finished_sessions_are_not_done_twice(session, talk, tmp_path, monkeypat
     prepare([folder], tmp_path / "whole")
     import lsa_whisper.prepare.folder as room
 
-    work, done = room.process, []
+    work, done = room.process_session, []
 
     def stops_at_b(one, split, options):
         if one.name == "b" and not done.count("stopped"):
@@ -306,7 +306,7 @@ def test_finished_sessions_are_not_done_twice(session, talk, tmp_path, monkeypat
         done.append(one.name)
         return work(one, split, options)
 
-    monkeypatch.setattr(room, "process", stops_at_b)
+    monkeypatch.setattr(room, "process_session", stops_at_b)
     with pytest.raises(KeyboardInterrupt):
         prepare([folder], tmp_path / "out")
     assert not list((tmp_path / "out").glob("*.json*"))
@@ -370,8 +370,8 @@ def test_events_are_counted_by_role(session, tmp_path):
         ("MOT", "you want a ball ?", (2100, 4000)),
         ("CHI", "&-uh xxx .", (4100, 5000)),
     ]
-    people = [Participant("CHI", "Target_Child"), Participant("MOT", "Mother")]
-    prepare([session("s", lines, people=people)], tmp_path / "out")
+    persons = [Participant("CHI", "Target_Child"), Participant("MOT", "Mother")]
+    prepare([session("s", lines, persons=persons)], tmp_path / "out")
     roles = json.loads((tmp_path / "out" / "prepared.json").read_text())["roles"]
     assert roles == {
         "Mother": {"fluent_words": 4, "speech_ms": 1900, "utterances": 1, "words": 4},
@@ -398,7 +398,7 @@ def test_real_pairs_keep_every_word(tmp_path, one_utterance, style):
 @pytest.mark.parametrize("context_s", [2.0, 6.0, 30.0])
 def test_storybook_windows_hold_their_words_by_exact_word_times(tmp_path, context_s):
     done = prepare([STORYBOOK], tmp_path / "out", context_s=context_s)
-    assert not done.unpaired and not done.notes
+    assert not done.skipped_files and not done.notes
     lost = [word for one in rejected(tmp_path / "out") for word in chat.utterance("CHI", one["text"]).verbatim()]
     assert set(done.rejected) <= ({"longer than the context"} if context_s < 6 else set())
     spoken = [word for one in discover(STORYBOOK)[0] for said in one.transcript.utterances for word in said.verbatim()]
@@ -412,9 +412,9 @@ def test_storybook_windows_hold_their_words_by_exact_word_times(tmp_path, contex
         timed = [pair for utterance in one.transcript.utterances for pair in utterance.word_times]
         for row in by_session[one.name]:
             start_ms, end_ms = round(row.offset * 1000), round((row.offset + row.duration) * 1000)
-            heard = [word for word, at in timed if at.start_ms >= start_ms and at.end_ms <= end_ms]
-            cut = [word for word, at in timed if at & TimeSpan(start_ms, end_ms)]
-            assert len(heard) == len(cut) == len(words_of(row)), (one.name, row.offset)
+            inside = [word for word, at in timed if at.start_ms >= start_ms and at.end_ms <= end_ms]
+            overlapping = [word for word, at in timed if at & TimeSpan(start_ms, end_ms)]
+            assert len(inside) == len(overlapping) == len(words_of(row)), (one.name, row.offset)
             assert row.split == one.split
 
 

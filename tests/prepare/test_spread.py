@@ -57,7 +57,7 @@ def test_more_processes_write_the_same_bytes(session, talk, tmp_path):
     one = prepare([folder], tmp_path / "one", context_s=10)
     three = prepare([folder], tmp_path / "three", context_s=10, processes=3)
     assert contents(tmp_path / "one") == contents(tmp_path / "three")
-    assert one.splits == three.splits and one.unpaired == three.unpaired != []
+    assert one.splits == three.splits and one.skipped_files == three.skipped_files != []
 
 
 def test_an_error_in_a_process_is_the_callers():

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lsa_whisper.chat import utterance
-from lsa_whisper.prepare.filter import DUPLICATE, NO_WORDS, Candidate
-from lsa_whisper.prepare.windows import MARGIN_MS, Window, pack, spoil
+from lsa_whisper.prepare.screening import DUPLICATE, NO_WORDS, Candidate
+from lsa_whisper.prepare.windows import MARGIN_MS, Window, pack, reject_overlap_groups
 from lsa_whisper.timespan import TimeSpan
 
 OVERLAP_MS = 100
@@ -51,7 +51,7 @@ def test_a_very_short_utterance_inside_one_that_begins_with_it_stays_with_it():
 
 
 def check_law(candidates: list[Candidate], context_ms: int, one_utterance: bool, seed: int) -> None:
-    checked = spoil(candidates, context_ms=context_ms, overlap_ms=OVERLAP_MS)
+    checked = reject_overlap_groups(candidates, context_ms=context_ms, overlap_ms=OVERLAP_MS)
     end_ms = max([END_MS, *(one.span.end_ms for one in checked)])
     windows = packed(checked, context_ms=context_ms, one_utterance=one_utterance, seed=seed, duration_ms=end_ms)
     told = [one for window in windows for one in window.members]
@@ -84,7 +84,9 @@ def test_the_law_holds_in_conversation(drawn, context_ms, one_utterance, seed):
 @settings(max_examples=200, deadline=None)
 @given(crowds)
 def test_timestamps_never_go_back_and_stay_inside(candidates):
-    for window in packed(spoil(candidates, context_ms=30_000, overlap_ms=OVERLAP_MS), duration_ms=END_MS + 20_000):
+    for window in packed(
+        reject_overlap_groups(candidates, context_ms=30_000, overlap_ms=OVERLAP_MS), duration_ms=END_MS + 20_000
+    ):
         text = window.timestamped()
         if text is not None:
             times = [round(float(time) / 0.02) for time in re.findall(r"<\|(\d+\.\d\d)\|>", text)]
@@ -132,18 +134,20 @@ def test_speech_under_rejected_speech_is_rejected_with_all_that_hangs_on_it():
         candidate(4000, 6000, "untranscribed"),
         candidate(6000, 7000),
     ]
-    checked = spoil(candidates, context_ms=30_000, overlap_ms=OVERLAP_MS)
+    checked = reject_overlap_groups(candidates, context_ms=30_000, overlap_ms=OVERLAP_MS)
     overlaps = "overlaps rejected speech"
     assert [one.reason for one in checked] == [overlaps, overlaps, "untranscribed", None]
 
 
 def test_overlapping_speech_longer_than_the_context_is_rejected():
-    checked = spoil([candidate(0, 20_000), candidate(15_000, 35_000)], context_ms=30_000, overlap_ms=OVERLAP_MS)
+    checked = reject_overlap_groups(
+        [candidate(0, 20_000), candidate(15_000, 35_000)], context_ms=30_000, overlap_ms=OVERLAP_MS
+    )
     assert [one.reason for one in checked] == ["longer than the context"] * 2
 
 
 def test_text_for_more_than_the_decoder_holds():
-    checked = spoil([candidate(0, 29_000, words=600)], context_ms=30_000, overlap_ms=OVERLAP_MS)
+    checked = reject_overlap_groups([candidate(0, 29_000, words=600)], context_ms=30_000, overlap_ms=OVERLAP_MS)
     assert checked[0].reason == "text over the decoder's length"
     windows = packed([candidate(0, 9_000, words=120), candidate(9_000, 18_000, words=120)])
     assert len(windows) == 2

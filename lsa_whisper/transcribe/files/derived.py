@@ -10,7 +10,7 @@ from lsa_whisper import chat, plain_json
 from lsa_whisper.atomic_write import remove_leftovers, truncate_name, write_atomic
 from lsa_whisper.chat import Transcript
 from lsa_whisper.errors import LsaWhisperError
-from lsa_whisper.formats import SUFFIXES, serialize
+from lsa_whisper.formats import FORMAT_SUFFIXES, serialize
 from lsa_whisper.transcribe.files.provenance import fingerprint
 
 
@@ -22,9 +22,9 @@ class DerivedFiles:
     """
 
     def __init__(self, target: Path, names: Sequence[str]):
-        """Make of the transcript at ``target`` what is called ``names`` in :data:`lsa_whisper.formats.NAMES`."""
+        """Make of the transcript at ``target`` what is called ``names`` in :data:`lsa_whisper.formats.FORMATS`."""
         self._target, self._list = target, target.with_name(f".{truncate_name(target.stem)}.made.json")
-        self.paths = {name: target.with_suffix(f".{SUFFIXES[name]}") for name in names}
+        self.paths = {name: target.with_suffix(f".{FORMAT_SUFFIXES[name]}") for name in names}
 
     def verify(self) -> None:
         """Return when each file is absent or ours.

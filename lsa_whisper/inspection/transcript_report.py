@@ -9,9 +9,9 @@ from typing import Any
 
 from lsa_whisper import chat
 from lsa_whisper.chat import Problem, Transcript
-from lsa_whisper.corpus import Unpaired
+from lsa_whisper.corpus import SkippedFile
 from lsa_whisper.errors import ChatSyntaxError, printable
-from lsa_whisper.inspection.terminal import as_json, number, render, table
+from lsa_whisper.inspection.text_output import as_json, format_number, render_text, rich_table
 
 _ROWS = (
     *("utterances", "prolongation", "broken_word", "block", "part_word_repetition", "part_word_repetition_iterations"),
@@ -22,7 +22,9 @@ _SUMMARY = _ROWS[-5:]
 _SIDE_BY_SIDE = 6
 
 
-def fluency(path: Path, files: Sequence[Path], closed: Sequence[Unpaired], mode: str, json: bool) -> str:
+def fluency_report(
+    path: Path, files: Sequence[Path], unreadable_folders: Sequence[SkippedFile], mode: str, json: bool
+) -> str:
     """Return the disfluencies in CHAT ``files``, per file and speaker; what cannot be read is named, and left out.
 
     Raises:
@@ -30,7 +32,7 @@ def fluency(path: Path, files: Sequence[Path], closed: Sequence[Unpaired], mode:
         ChatSyntaxError: No file can be read.
     """
     read, unread = _read(files)
-    unread += [f"{one.path}: {one.reason}" for one in closed]
+    unread += [f"{one.path}: {one.reason}" for one in unreadable_folders]
     counts = {
         file: {code: one.as_dict() for code, one in transcript.fluency(mode).items()} for file, transcript in read
     }
@@ -42,10 +44,10 @@ def fluency(path: Path, files: Sequence[Path], closed: Sequence[Unpaired], mode:
     columns = [(file, code, row) for file, rows in counts.items() for code, row in rows.items()]
     if len(columns) > _SIDE_BY_SIDE:  # few speakers read best side by side, many one below the other
         rows = ([f"{Path(file).stem} {code}", *(_cell(row, name) for name in _SUMMARY)] for file, code, row in columns)
-        return render(table(title, ["", *(name.replace("_", " ") for name in _SUMMARY)], rows), *unread)
+        return render_text(rich_table(title, ["", *(name.replace("_", " ") for name in _SUMMARY)], rows), *unread)
     heads = [code if len(counts) == 1 else f"{Path(file).stem} {code}" for file, code, _ in columns]
     rows = ([name.replace("_", " "), *(_cell(row, name) for _, _, row in columns)] for name in _ROWS)
-    return render(table(title, ["", *heads], rows), *unread)
+    return render_text(rich_table(title, ["", *heads], rows), *unread)
 
 
 def _read(files: Sequence[Path]) -> tuple[list[tuple[str, Transcript]], list[str]]:
@@ -63,12 +65,12 @@ def _read(files: Sequence[Path]) -> tuple[list[tuple[str, Transcript]], list[str
 
 
 def _cell(row: Mapping[str, Any], name: str) -> str:
-    return number(row["counts"][name] if name in row["counts"] else row[name])
+    return format_number(row["counts"][name] if name in row["counts"] else row[name])
 
 
-def problems(files: Sequence[Path], closed: Sequence[Unpaired], json: bool) -> str:
+def problems_report(files: Sequence[Path], unreadable_folders: Sequence[SkippedFile], json: bool) -> str:
     """Return what breaks CHAT's rules in ``files``, one line each, and how many there are."""
-    found = [Problem(str(one.path), 1, 1, "unreadable", one.reason) for one in closed]
+    found = [Problem(str(one.path), 1, 1, "unreadable", one.reason) for one in unreadable_folders]
     for file in files:
         try:
             found += chat.check(chat.read(file))
@@ -78,5 +80,5 @@ def problems(files: Sequence[Path], closed: Sequence[Unpaired], json: bool) -> s
     if json:
         return as_json([{**vars(problem)} for problem in found])
     broken = len({problem.path for problem in found})
-    summary = f"{len(found)} problem(s) in {broken} of {len(files) + len(closed)} file(s)"
+    summary = f"{len(found)} problem(s) in {broken} of {len(files) + len(unreadable_folders)} file(s)"
     return "\n".join([*(str(problem) for problem in found), summary])

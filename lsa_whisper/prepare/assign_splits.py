@@ -11,7 +11,7 @@ DEV_SHARE = TEST_SHARE = 0.1
 MIN_GROUPS = 3
 
 
-def assign(sessions: Sequence[Session]) -> tuple[list[str], list[str]]:
+def assign_splits(sessions: Sequence[Session]) -> tuple[list[str], list[str]]:
     """Return the split of each session, and notes on what a reader of the splits should know.
 
     Sessions that share a person, directly or through others, form a group and stay together. A corpus card decides for
@@ -32,27 +32,27 @@ def assign(sessions: Sequence[Session]) -> tuple[list[str], list[str]]:
             for at in members:
                 splits[at] = splits[at] or (fixed[0] if len(fixed) == 1 else "train")
         else:
-            free[min(person for at in members for person in people(sessions[at]))] = members
+            free[min(person for at in members for person in persons(sessions[at]))] = members
     if free and len(free) < MIN_GROUPS:
         notes.append(f"only {len(free)} group(s) of sessions without a common speaker: all of them are for training")
-    by_hash = hashed(list(free)) if len(free) >= MIN_GROUPS else dict.fromkeys(free, "train")
+    by_hash = split_by_hash(list(free)) if len(free) >= MIN_GROUPS else dict.fromkeys(free, "train")
     for name, members in free.items():
         for at in members:
             splits[at] = by_hash[name]
     return splits, notes
 
 
-def unheard(listed: Sequence[tuple[str, str]], sessions: Sequence[Session]) -> list[str]:
+def unmatched_card_ids(card_ids: Sequence[tuple[str, str]], sessions: Sequence[Session]) -> list[str]:
     """Return a note for each corpus whose card lists speakers that no session has: they may be misspelt.
 
     Args:
-        listed: Each corpus' name with an id that its card lists.
+        card_ids: Pairs of a corpus name and an id that its card lists.
         sessions: All sessions.
     """
-    heard = {(session.corpus, one) for session in sessions for one in session.listed}
+    present = {(session.corpus, one) for session in sessions for one in session.card_ids}
     absent: dict[str, list[str]] = {}
-    for corpus, one in listed:
-        if (corpus, one) not in heard:
+    for corpus, one in card_ids:
+        if (corpus, one) not in present:
             absent.setdefault(corpus, []).append(one)
     return [
         f"the card of {corpus} lists speakers that no usable session has: {', '.join(ids[:10])}"
@@ -61,10 +61,10 @@ def unheard(listed: Sequence[tuple[str, str]], sessions: Sequence[Session]) -> l
     ]
 
 
-def hashed(names: Sequence[str]) -> dict[str, str]:
+def split_by_hash(names: Sequence[str]) -> dict[str, str]:
     """Return the split of each of at least three groups, by the hash of its name.
 
-    >>> sorted(hashed(["a", "b", "c"]).values())
+    >>> sorted(split_by_hash(["a", "b", "c"]).values())
     ['dev', 'test', 'train']
     """
     place = {
@@ -81,7 +81,7 @@ def _within(count: int, least: int, most: int) -> int:
     return max(least, min(count, most))
 
 
-def people(session: Session) -> set[str]:
+def persons(session: Session) -> set[str]:
     """Return the persons in ``session``: speaker ids without their codes, since one voice may play two parts."""
     return {speaker.rpartition("-")[0] for speaker in session.speakers.values()} or {f"{session.corpus}/{session.name}"}
 
@@ -98,7 +98,7 @@ def _groups(sessions: Sequence[Session]) -> list[list[int]]:
 
     first_of: dict[str, int] = {}
     for at, session in enumerate(sessions):
-        for person in people(session):
+        for person in persons(session):
             parent[root(at)] = root(first_of.setdefault(person, at))
     groups: dict[int, list[int]] = {}
     for at in range(len(sessions)):
@@ -107,9 +107,9 @@ def _groups(sessions: Sequence[Session]) -> list[list[int]]:
 
 
 def _shared(sessions: Sequence[Session], members: Sequence[int], fixed: Sequence[str]) -> str:
-    heard: dict[str, set[str]] = {}
+    splits_of: dict[str, set[str]] = {}
     for at in members:
-        for person in people(sessions[at]):
-            heard.setdefault(person, set()).add(sessions[at].split or "train")
-    shared = sorted(person for person, splits in heard.items() if len(splits) > 1)
+        for person in persons(sessions[at]):
+            splits_of.setdefault(person, set()).add(sessions[at].split or "train")
+    shared = sorted(person for person, splits in splits_of.items() if len(splits) > 1)
     return f"the card's splits share {', '.join(shared[:5])} between {' and '.join(fixed)}: list them, or drop them"

@@ -20,11 +20,11 @@ _NUMBER = re.compile(
     r"|(?P<digits>\d++(?:,\d{3})*+(?:\.\d+)?+)(?:(?P<ordinal>st|nd|rd|th)(?![^\W\d_])|(?![^\W\d_]))|(?P<inside>\d+)"
 )
 _DOTS = re.compile(r"(?<![+(.])\.{2,}(?![)])|…")
-_FOREIGN = re.compile(r"""[\x00-\x1f\x7f!"#$%&()*+,./;<=>?@\[\\\]_`{|}~–—«»¿¡•·…]""")
+_NOT_SPELLING = re.compile(r"""[\x00-\x1f\x7f!"#$%&()*+,./;<=>?@\[\\\]_`{|}~–—«»¿¡•·…]""")
 """What is no part of a spoken word; the scanner has already taken spaces, terminators and brackets out."""
 
 
-def mend(text: str, *, marks: bool, english: bool = True) -> tuple[str, int]:
+def repair_text(text: str, *, marks: bool, english: bool = True) -> tuple[str, int]:
     """Return ``text`` with broken codes mended and numbers spelled out, and the number of repairs.
 
     Args:
@@ -32,7 +32,7 @@ def mend(text: str, *, marks: bool, english: bool = True) -> tuple[str, int]:
         marks: whether it was taught to write CHAT's marks; if not, they are only punctuation.
         english: whether numbers can be spelled out.
 
-    >>> mend("I want /] want 3 [// [the dogs]", marks=True)
+    >>> repair_text("I want /] want 3 [// [the dogs]", marks=True)
     ('I want [/] want  three  [//]  the dogs ', 4)
     """
     text = _SPECIAL.sub(" ", text).replace("’", "'").replace("‘", "'")
@@ -98,7 +98,7 @@ def clean(word: str) -> str:
         word = word.partition(":")[2] or word[2:]
     sign = next((mark for mark in ("&-", "&+", "&~", "&") if word.startswith(mark)), "")
     body = word[len(sign) :].replace("(", "").replace(")", "")
-    parts = [part for part in _FOREIGN.sub(" ", body).split() if part.strip("'↫≠^:-")]
+    parts = [part for part in _NOT_SPELLING.sub(" ", body).split() if part.strip("'↫≠^:-")]
     if not parts:
         return ""
     return sign + "_".join(parts) if sign else " ".join(_cut(part) for part in parts)

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 
 from lsa_whisper.chat import Utterance
 from lsa_whisper.labels import Labels, encode
-from lsa_whisper.prepare.cut import cut
-from lsa_whisper.prepare.levels import Levels
+from lsa_whisper.prepare.frame_levels import FrameLevels
+from lsa_whisper.prepare.split_utterance import split_utterance
 from lsa_whisper.timespan import TimeSpan
 
 NO_WORDS = "no words"
@@ -34,7 +34,7 @@ WITHOUT_SPEECH = frozenset((NO_WORDS, DUPLICATE))
 
 
 @dataclass(frozen=True)
-class Limits:
+class ScreeningLimits:
     """What is still believed of a transcript and its recording.
 
     Attributes:
@@ -72,8 +72,8 @@ class Candidate:
         return self.reason is not None and self.reason not in WITHOUT_SPEECH
 
 
-def judge(
-    utterances: Sequence[Utterance], levels: Levels, labels: Labels, *, context_ms: int, limits: Limits
+def screen_utterances(
+    utterances: Sequence[Utterance], levels: FrameLevels, labels: Labels, *, context_ms: int, limits: ScreeningLimits
 ) -> list[Candidate]:
     """Return one candidate per utterance, in order of time; those without a time stand between their neighbours.
 
@@ -81,7 +81,7 @@ def judge(
     """
     places = _places(utterances, levels.duration_ms, limits)
     seen: set[tuple[str, TimeSpan, str]] = set()
-    judged = []
+    screened = []
     pairs = zip(utterances, places, strict=True)
     for utterance, place, text in (part for one, at in pairs for part in _parts(one, at, labels, context_ms)):
         words = len(utterance.verbatim())
@@ -91,9 +91,9 @@ def judge(
             reason = DUPLICATE
         seen.add(key)
         end_ms = max(place.start_ms, min(place.end_ms, levels.duration_ms))
-        judged.append(Candidate(utterance, TimeSpan(place.start_ms, end_ms), text, words, reason))
-    judged.sort(key=lambda one: one.span.start_ms)  # stable: what begins together stays in the transcript's order
-    return judged
+        screened.append(Candidate(utterance, TimeSpan(place.start_ms, end_ms), text, words, reason))
+    screened.sort(key=lambda one: one.span.start_ms)  # stable: what begins together stays in the transcript's order
+    return screened
 
 
 def _parts(
@@ -102,12 +102,12 @@ def _parts(
     """Return ``utterance``, or its pieces where it is too long, each with its place and its label."""
     span = utterance.span
     long = span is not None and span.duration_ms > context_ms and not utterance.unusable()
-    pieces = cut(utterance, context_ms, labels) if long else []
+    pieces = split_utterance(utterance, context_ms, labels) if long else []
     parts = [(piece.utterance, piece.utterance.span or place, piece.label) for piece in pieces]
     return parts or [(utterance, place, encode(utterance, labels))]
 
 
-def _places(utterances: Sequence[Utterance], duration_ms: int, limits: Limits) -> list[TimeSpan]:
+def _places(utterances: Sequence[Utterance], duration_ms: int, limits: ScreeningLimits) -> list[TimeSpan]:
     """Return where each utterance lies: in its bullet, or in the gap that its neighbours' bullets leave.
 
     Where the gap is too short for its words, they were spoken while a neighbour spoke: then it is the gap and both.
@@ -130,7 +130,9 @@ def _places(utterances: Sequence[Utterance], duration_ms: int, limits: Limits) -
     return places
 
 
-def _reason(utterance: Utterance, text: str, words: int, levels: Levels, context_ms: int, limits: Limits) -> str | None:
+def _reason(
+    utterance: Utterance, text: str, words: int, levels: FrameLevels, context_ms: int, limits: ScreeningLimits
+) -> str | None:
     """Return why ``utterance`` cannot be learned from, the plainest reason first."""
     if unusable := utterance.unusable():
         return unusable
@@ -148,14 +150,14 @@ def _reason(utterance: Utterance, text: str, words: int, levels: Levels, context
     return _tempo(words, span.duration_ms / 1000, limits) or _sound(span, levels, limits)
 
 
-def _tempo(words: int, duration_s: float, limits: Limits) -> str | None:
+def _tempo(words: int, duration_s: float, limits: ScreeningLimits) -> str | None:
     # Half a word is granted, so that a single "uh" may be as short as it is.
     if words - 0.5 > limits.max_words_per_s * duration_s:
         return TOO_FAST
     return TOO_SLOW if words < limits.min_words_per_s * (duration_s - limits.slow_after_s) else None
 
 
-def _sound(span: TimeSpan, levels: Levels, limits: Limits) -> str | None:
+def _sound(span: TimeSpan, levels: FrameLevels, limits: ScreeningLimits) -> str | None:
     if levels.peak(span) < limits.silent_peak:
         return SILENT
     return CLIPPED if levels.clipped_share(span) > limits.clipped_share else None

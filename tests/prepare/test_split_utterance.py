@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from lsa_whisper import chat
 from lsa_whisper.chat import Disfluency, Utterance, utterance
 from lsa_whisper.labels import Labels, decode
-from lsa_whisper.prepare.cut import Piece, cut
-from lsa_whisper.prepare.filter import Limits, judge
-from lsa_whisper.prepare.levels import Levels
+from lsa_whisper.prepare.frame_levels import FrameLevels
+from lsa_whisper.prepare.screening import ScreeningLimits, screen_utterances
+from lsa_whisper.prepare.split_utterance import UtterancePart, split_utterance
 from lsa_whisper.timespan import TimeSpan
 
 
@@ -27,7 +27,7 @@ def timed(text: str, *, gaps: dict[int, int] | None = None, word_ms: int = 500, 
     return utterance("CHI", text, TimeSpan(1000, at + 50), known)
 
 
-def texts(pieces: list[Piece]) -> list[str]:
+def texts(pieces: list[UtterancePart]) -> list[str]:
     return [piece.utterance.text for piece in pieces]
 
 
@@ -35,14 +35,16 @@ TEN = "one two three four five six seven eight nine ten"
 
 
 def test_the_cut_is_in_the_longest_silence_within_the_last_third():
-    pieces = cut(timed(f"{TEN} .", gaps={1: 900, 5: 300}), 5000, Labels())
+    pieces = split_utterance(timed(f"{TEN} .", gaps={1: 900, 5: 300}), 5000, Labels())
     assert texts(pieces) == ["one two three four five", "six seven eight nine ten ."]
     assert [piece.label for piece in pieces] == ["one two three four five", "six seven eight nine ten."]
     assert [piece.utterance.span for piece in pieces] == [TimeSpan(1000, 4800), TimeSpan(5100, 8050)]
 
 
 def test_without_a_place_in_the_last_third_the_cut_is_earlier():
-    pieces = cut(timed("one two <three four five six seven> [/] three four five six seven eight ."), 6200, Labels())
+    pieces = split_utterance(
+        timed("one two <three four five six seven> [/] three four five six seven eight ."), 6200, Labels()
+    )
     assert texts(pieces) == ["one two", "<three four five six seven> [/] three four five six seven", "eight ."]
 
 
@@ -61,7 +63,7 @@ def test_without_a_place_in_the_last_third_the_cut_is_earlier():
     ],
 )
 def test_no_mark_is_taken_from_its_words(text, expected):
-    assert texts(cut(timed(text), 2700, Labels())) == expected
+    assert texts(split_utterance(timed(text), 2700, Labels())) == expected
 
 
 @pytest.mark.parametrize(
@@ -75,18 +77,18 @@ def test_no_mark_is_taken_from_its_words(text, expected):
     ],
 )
 def test_what_cannot_be_cut_stays_whole(made, why):
-    assert cut(made, 2500, Labels()) == [], why
+    assert split_utterance(made, 2500, Labels()) == [], why
 
 
 def test_words_that_the_wor_tier_lacks_are_not_cut_at():
-    pieces = cut(timed(f"{TEN} .", without=(4,)), 3000, Labels())
+    pieces = split_utterance(timed(f"{TEN} .", without=(4,)), 3000, Labels())
     assert all(not text.startswith("five") and not text.endswith("four") for text in texts(pieces))
 
 
 def test_times_that_go_back_are_no_place_for_a_cut():
     words = [(word, TimeSpan(1000 + 600 * at, 1500 + 600 * at)) for at, word in enumerate(TEN.split())]
     words[2], words[6] = (words[2][0], words[6][1]), (words[6][0], words[2][1])
-    pieces = cut(utterance("CHI", f"{TEN} .", TimeSpan(1000, 7000), words), 4000, Labels())
+    pieces = split_utterance(utterance("CHI", f"{TEN} .", TimeSpan(1000, 7000), words), 4000, Labels())
     assert texts(pieces) == ["one two", "three four five six seven eight", "nine ten ."]
 
 
@@ -100,7 +102,7 @@ def test_times_that_go_back_are_no_place_for_a_cut():
     ],
 )
 def test_labels_of_pieces(labels, expected):
-    assert [one.label for one in cut(timed("&-um one two [/] two three four ."), 2600, labels)] == expected
+    assert [one.label for one in split_utterance(timed("&-um one two [/] two three four ."), 2600, labels)] == expected
 
 
 STRANGE = ("&-um", "&+fr", "goed@c", "sto:re", "↫b-b↫ball", "ice_cream", "(be)cause", "&=laughs", "(.)", ",")
@@ -123,7 +125,7 @@ piece = st.one_of(
 )
 def test_pieces_say_what_the_whole_says(parts, gaps, context_ms, style):
     whole = timed(" ".join([*parts, "end ."]), gaps=dict(enumerate(gaps)))
-    pieces = cut(whole, context_ms, Labels.from_name(style))
+    pieces = split_utterance(whole, context_ms, Labels.from_name(style))
     if not pieces or len(pieces) == 1:
         return
     said = [one.utterance for one in pieces]
@@ -150,7 +152,7 @@ def test_pieces_are_judged_one_by_one():
     whole = timed(f"{TEN} .", gaps={5: 700})
     wave = 0.1 * np.sin(np.arange(16 * 9000) / 3).astype(np.float32)
     wave[: 16 * 4400] = 0
-    found = judge([whole], Levels.measure([wave]), Labels(), context_ms=4000, limits=Limits())
+    found = screen_utterances([whole], FrameLevels.measure([wave]), Labels(), context_ms=4000, limits=ScreeningLimits())
     assert [(one.text, one.reason) for one in found] == [
         ("one two three four five", "silent audio"),
         ("six seven eight nine ten.", None),

@@ -8,7 +8,7 @@ from math import floor, log10
 
 from lsa_whisper.inspection.distribution import Distribution
 from lsa_whisper.inspection.survey import Survey
-from lsa_whisper.inspection.terminal import number
+from lsa_whisper.inspection.text_output import format_number
 
 _LEFT, _RIGHT, _TOP, _BOTTOM = 44.0, 364.0, 14.0, 160.0
 _NAMES = 150.0
@@ -28,7 +28,7 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class BarChart:
     """A figure in SVG units, 396 wide.
 
     Attributes:
@@ -52,7 +52,7 @@ class Figure:
     key: tuple[str, ...] = ()
 
 
-def figures(survey: Survey) -> list[Figure]:
+def survey_charts(survey: Survey) -> list[BarChart]:
     """Return the histograms of duration, tokens and tempo, and the disfluencies of each role."""
     everything, limit, context_s = survey.everything, survey.tokens.limit, survey.context_s
     rates = Distribution(everything.rates)
@@ -67,7 +67,7 @@ def figures(survey: Survey) -> list[Figure]:
     return [figure for figure in made if figure.bars]
 
 
-def _histogram(title: str, distribution: Distribution, rules: Mapping[str, float]) -> Figure:
+def _histogram(title: str, distribution: Distribution, rules: Mapping[str, float]) -> BarChart:
     quartiles = distribution.quartiles
     counts, width = distribution.histogram(max(rules.values(), default=0.0))
     top, right = max(counts, default=0) or 1, width * len(counts)
@@ -85,27 +85,27 @@ def _histogram(title: str, distribution: Distribution, rules: Mapping[str, float
             min(y(count), _BOTTOM - 1),  # one among thousands must still be seen
             round(x(width * (at + 1)) - x(width * at) - 0.8, 1),
             max(round(_BOTTOM - y(count), 1), 1),
-            f"{number(width * at)} to {number(width * (at + 1))}: {count}",
+            f"{format_number(width * at)} to {format_number(width * (at + 1))}: {count}",
         )
         for at, count in enumerate(counts)
         if count
     )
     across = tuple((x(tick), f"{tick:g}") for tick in ticks(right) if tick <= right)
     up = tuple((y(tick), f"{tick:g}") for tick in ticks(top) if tick == int(tick))
-    words = ", ".join(map(number, quartiles)) if quartiles else "nothing"
+    words = ", ".join(map(format_number, quartiles)) if quartiles else "nothing"
     summary = f"{title}: least, lower quartile, median, upper quartile, most are {words}"
     # The label of an upper limit stands outside when there is a lower one too, so that the two never meet.
     sides = ("end", "start")
     marks = tuple((x(value), text, side) for (text, value), side in zip(rules.items(), sides, strict=False))
-    return Figure(title, summary, _BOTTOM + 20, bars, across, up, marks)
+    return BarChart(title, summary, _BOTTOM + 20, bars, across, up, marks)
 
 
-def _disfluencies(rates: Mapping[str, Mapping[str, float | None]]) -> Figure:
+def _disfluencies(rates: Mapping[str, Mapping[str, float | None]]) -> BarChart:
     """Return lying bars, one per kind and role; more than four roles would not be told apart."""
     roles = list(rates)[:_ROLES]
-    shown = {role: {kind: rate for kind, rate in rates[role].items() if rate} for role in roles}
-    kinds = list(dict.fromkeys(kind for role in roles for kind in shown[role]))
-    steps = ticks(max((rate or 0.0 for role in roles for rate in shown[role].values()), default=0.0) or 1.0)
+    text = {role: {kind: rate for kind, rate in rates[role].items() if rate} for role in roles}
+    kinds = list(dict.fromkeys(kind for role in roles for kind in text[role]))
+    steps = ticks(max((rate or 0.0 for role in roles for rate in text[role].values()), default=0.0) or 1.0)
     thick, pitch = 9.0, 9.0 * len(roles) + 8
     bottom = _TOP + pitch * len(kinds)
 
@@ -118,17 +118,17 @@ def _disfluencies(rates: Mapping[str, Mapping[str, float | None]]) -> Figure:
             _TOP + pitch * at + thick * number_of_role,
             max(length(rate), 1),
             thick - 1,
-            f"{role}, {kind.replace('_', ' ')}: {number(rate)}",
+            f"{role}, {kind.replace('_', ' ')}: {format_number(rate)}",
             number_of_role,
         )
         for at, kind in enumerate(kinds)
         for number_of_role, role in enumerate(roles)
-        if (rate := shown[role].get(kind))
+        if (rate := text[role].get(kind))
     )
     names = tuple((_TOP + pitch * at + thick * len(roles) / 2, kind.replace("_", " ")) for at, kind in enumerate(kinds))
     across = tuple((_NAMES + length(tick), f"{tick:g}") for tick in steps)
     title = "Disfluencies per 100 fluent words"
-    return Figure(title, f"{title}; the table has the numbers", bottom + 20, bars, across, names, (), tuple(roles))
+    return BarChart(title, f"{title}; the table has the numbers", bottom + 20, bars, across, names, (), tuple(roles))
 
 
 def ticks(top: float) -> list[float]:

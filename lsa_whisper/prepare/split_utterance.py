@@ -24,7 +24,7 @@ from lsa_whisper.timespan import TimeSpan
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class CutPoint:
     """A place between two words: the first ends at ``end_ms``, the second begins at ``start_ms``.
 
     ``end`` and ``start`` are the offsets in the main tier where the one side ends and the other begins.
@@ -37,14 +37,14 @@ class Cut:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class UtterancePart:
     """A part of an utterance, as an utterance of its own, and its label."""
 
     utterance: Utterance
     label: str
 
 
-def cut(utterance: Utterance, context_ms: int, labels: Labels) -> list[Piece]:
+def split_utterance(utterance: Utterance, context_ms: int, labels: Labels) -> list[UtterancePart]:
     """Return the pieces of ``utterance``, none longer than ``context_ms``; empty where it cannot be cut so.
 
     Each cut is in the longest silence between words in the last third of what is in reach, or of all that is in reach.
@@ -52,12 +52,12 @@ def cut(utterance: Utterance, context_ms: int, labels: Labels) -> list[Piece]:
     >>> from lsa_whisper.chat import utterance
     >>> words = [(word, TimeSpan(at * 1000, at * 1000 + 600)) for at, word in enumerate(["I", "want", "want", "it"])]
     >>> long = utterance("CHI", "I want [/] want it .", TimeSpan(0, 3600), words)
-    >>> [(piece.label, piece.utterance.span) for piece in cut(long, 3000, Labels())]
+    >>> [(piece.label, piece.utterance.span) for piece in split_utterance(long, 3000, Labels())]
     [('I want want', TimeSpan(start_ms=0, end_ms=2600)), ('it.', TimeSpan(start_ms=3000, end_ms=3600))]
     """
     if utterance.span is None:
         return []
-    chosen: list[Cut] = []
+    chosen: list[CutPoint] = []
     left = utterance.span
     places = list(_places(utterance, left))
     while left.duration_ms > context_ms:
@@ -69,12 +69,12 @@ def cut(utterance: Utterance, context_ms: int, labels: Labels) -> list[Piece]:
         chosen.append(best)
         left = TimeSpan(best.start_ms, left.end_ms)
     pieces = list(_pieces(utterance, utterance.span, chosen))
-    return [_labelled(pieces, at, labels) for at in range(len(pieces))] if _same(utterance, pieces) else []
+    return [_with_label(pieces, at, labels) for at in range(len(pieces))] if _is_lossless(utterance, pieces) else []
 
 
-def _places(utterance: Utterance, span: TimeSpan) -> Iterator[Cut]:
+def _places(utterance: Utterance, span: TimeSpan) -> Iterator[CutPoint]:
     """Yield the places, in order, where a cut takes nothing apart and the times on both sides are known."""
-    times, joined = _times(utterance), _joined(utterance)
+    times, joined = _times(utterance), _inside_disfluency(utterance)
     ended = list(accumulate((at.end_ms if at else 0 for at in times), max, initial=0))
     latest = [at.start_ms if at else span.end_ms for at in reversed(times)]
     begins = list(accumulate(latest, min, initial=span.end_ms))[::-1]
@@ -87,10 +87,10 @@ def _places(utterance: Utterance, span: TimeSpan) -> Iterator[Cut]:
         if not count or not more or joined[words] or not times[words - 1] or not times[words]:
             continue
         if span.start_ms < ended[words] <= begins[words] < span.end_ms:
-            yield Cut(ended[words], begins[words], items[at + 1].offset, items[following].offset)
+            yield CutPoint(ended[words], begins[words], items[at + 1].offset, items[following].offset)
 
 
-def _joined(utterance: Utterance) -> list[bool]:
+def _inside_disfluency(utterance: Utterance) -> list[bool]:
     """Return for the place before each word whether a disfluency and its repair reach across it."""
     joined = [False] * (len(utterance.reading.verbatim) + 1)
     for event in utterance.reading.events:
@@ -115,7 +115,7 @@ def _letters(word: str) -> str:
     return "".join(filter(str.isalnum, word)).casefold()
 
 
-def _pieces(utterance: Utterance, span: TimeSpan, cuts: Sequence[Cut]) -> Iterator[Utterance]:
+def _pieces(utterance: Utterance, span: TimeSpan, cuts: Sequence[CutPoint]) -> Iterator[Utterance]:
     ends = [*((one.end, one.end_ms) for one in cuts), (len(utterance.body), span.end_ms)]
     start, start_ms = 0, span.start_ms
     for at, (end, end_ms) in enumerate(ends):
@@ -126,14 +126,14 @@ def _pieces(utterance: Utterance, span: TimeSpan, cuts: Sequence[Cut]) -> Iterat
             start, start_ms = cuts[at].start, cuts[at].start_ms
 
 
-def _same(utterance: Utterance, pieces: Sequence[Utterance]) -> bool:
+def _is_lossless(utterance: Utterance, pieces: Sequence[Utterance]) -> bool:
     """Return whether ``pieces`` say what ``utterance`` says, pauses between them aside."""
     verbatim: list[str] = []
     fluent: list[str] = []
     events: Counter[Event] = Counter()
     for piece in pieces:
         at = len(verbatim)
-        events.update(_moved(event, at) for event in piece.events())
+        events.update(_shifted(event, at) for event in piece.events())
         verbatim += piece.verbatim()
         fluent += piece.fluent()
     lost = Counter(utterance.events())
@@ -142,17 +142,17 @@ def _same(utterance: Utterance, pieces: Sequence[Utterance]) -> bool:
     return paused and (verbatim, fluent) == (utterance.verbatim(), utterance.fluent())
 
 
-def _moved(event: Event, by: int) -> Event:
+def _shifted(event: Event, by: int) -> Event:
     repair = (event.repair_start, event.repair_end)
     start, end = (place if place is None else place + by for place in repair)
     return replace(event, start=event.start + by, end=event.end + by, repair_start=start, repair_end=end)
 
 
-def _labelled(pieces: Sequence[Utterance], at: int, labels: Labels) -> Piece:
+def _with_label(pieces: Sequence[Utterance], at: int, labels: Labels) -> UtterancePart:
     piece = pieces[at]
     text = encode(piece, replace(labels, roles=False))
     if at < len(pieces) - 1:
         text = text.removesuffix(".").rstrip()
     if at and labels.style == "fluent":  # its capital letter says that a sentence begins
         text = "".join(piece.fluent()[:1])[:1] + text[1:]
-    return Piece(piece, f"*{piece.speaker}: {text}" if labels.roles and text else text)
+    return UtterancePart(piece, f"*{piece.speaker}: {text}" if labels.roles and text else text)

@@ -20,16 +20,16 @@ def read_text(row: Segment) -> tuple[list[str], int, list[str]]:
     """
     # Numbers are spelled out in English alone: the 3 of Cantonese wo3 is a tone.
     language = _OF_WHISPER.get(row.lang, row.lang)
-    said = decode(TIMESTAMP.sub(" ", row.text), Labels.from_name(row.labels), language=language).utterances
-    words = [word for utterance in said for word in utterance.verbatim()]
-    meant = sum(len(utterance.fluent()) for utterance in said)
-    return words, meant, [event.kind.value for utterance in said for event in utterance.events()]
+    notes = decode(TIMESTAMP.sub(" ", row.text), Labels.from_name(row.labels), language=language).utterances
+    words = [word for utterance in notes for word in utterance.verbatim()]
+    meant = sum(len(utterance.fluent()) for utterance in notes)
+    return words, meant, [event.kind.value for utterance in notes for event in utterance.events()]
 
 
-def lines(text: str) -> list[tuple[float | None, str]]:
+def timed_lines(text: str) -> list[tuple[float | None, str]]:
     """Return the stretches of a row's text with the seconds at which they begin, ``None`` where it does not say.
 
-    >>> lines("<|0.20|>hello .<|1.00|><|1.50|>um yes .<|2.00|>"), lines("no .")
+    >>> timed_lines("<|0.20|>hello .<|1.00|><|1.50|>um yes .<|2.00|>"), timed_lines("no .")
     ([(0.2, 'hello .'), (1.5, 'um yes .')], [(None, 'no .')])
     """
     parts = TIMESTAMP.split(text)

@@ -16,16 +16,16 @@ EMPHATIC = frozenset(("very", "really", "bye", "no", "yeah", "yes", "ha", "so", 
 _ALWAYS_CAPITAL = ("I", "I'm", "I've", "I'll", "I'd")
 
 
-def infer(text: str, *, repetitions: bool) -> str:
+def infer_marks(text: str, *, repetitions: bool) -> str:
     """Return ``text`` with fillers as ``&-`` and, if asked, repeated cut words as ``↫`` and exact repeats as ``[/]``.
 
-    >>> infer("Um I want um I want the &+b &+b ball", repetitions=True)
+    >>> infer_marks("Um I want um I want the &+b &+b ball", repetitions=True)
     '&-um <I want> [/] &-um I want the ↫b-b↫ball'
     """
     words = [_filler(word) for word in text.split()]
     first = next((at for at, word in enumerate(words) if not word.startswith("&")), len(words))
     for at in range(min(first + 1, len(words))):
-        words[at] = _small(words[at])
+        words[at] = _lower_first(words[at])
     if repetitions:
         words = _repeats(_part_words(words))
     return " ".join(words)
@@ -35,7 +35,7 @@ def _filler(word: str) -> str:
     return f"&-{word.lower()}" if word.lower() in PLAIN_FILLERS else word
 
 
-def _small(word: str) -> str:
+def _lower_first(word: str) -> str:
     """Undo the capital that opens a written sentence; CHAT keeps capitals for names."""
     if word in _ALWAYS_CAPITAL or not word[:1].isupper() or (len(word) > 1 and word.isupper()):
         return word if not word.startswith("&+") else word.lower()
@@ -60,31 +60,31 @@ def _part_words(words: list[str]) -> list[str]:
 
 
 def _repeats(words: list[str]) -> list[str]:
-    folded = [word.casefold() for word in words]
+    lowered = [word.casefold() for word in words]
     made: list[str] = []
     at = 0
     while at < len(words):
-        length = _repeat_at(folded, at)
+        length = _repeat_at(lowered, at)
         copy = " ".join(words[at : at + max(length, 1)])
         made.append(copy if not length else f"{copy} [/]" if length == 1 else f"<{copy}> [/]")
         at += max(length, 1)
     return made
 
 
-def _repeat_at(folded: list[str], at: int) -> int:
+def _repeat_at(lowered: list[str], at: int) -> int:
     """Return how many words from ``at`` on are said again behind them (fillers may stand between); 0 for none."""
-    for length in range(min(LONGEST_REPEAT, (len(folded) - at) // 2), 0, -1):
-        copy = folded[at : at + length]
+    for length in range(min(LONGEST_REPEAT, (len(lowered) - at) // 2), 0, -1):
+        copy = lowered[at : at + length]
         again = at + length
-        while again < len(folded) and folded[again].startswith("&-"):
+        while again < len(lowered) and lowered[again].startswith("&-"):
             again += 1
         marked = any(word.startswith("&") for word in copy)
-        if copy == folded[again : again + length] and not marked and is_no_emphasis(copy):
+        if copy == lowered[again : again + length] and not marked and is_disfluent_repeat(copy):
             return length
     return 0
 
 
-def is_no_emphasis(copy: Sequence[str]) -> bool:
+def is_disfluent_repeat(copy: Sequence[str]) -> bool:
     """Tell whether saying ``copy`` again is a disfluency: no *very very*, and nothing that repeats itself already."""
     if len(copy) == 1:
         return copy[0] not in EMPHATIC

@@ -7,23 +7,23 @@ from lsa_whisper.chat import Transcript, Utterance
 _ENDS = {"?": "?", "!": "!", "+...": "...", "+..?": "...?", "+/.": " --", "+/?": " --?", "+//.": " --", "+//?": " --?"}
 
 
-def spoken(utterance: Utterance) -> str:
+def readable_text(utterance: Utterance) -> str:
     """Return the words as they were spoken, and how the utterance ended.
 
     >>> from lsa_whisper.chat import utterance
-    >>> spoken(utterance("CHI", "&-um the [/] the dog +..."))
+    >>> readable_text(utterance("CHI", "&-um the [/] the dog +..."))
     'um the the dog...'
     """
     words = " ".join(utterance.verbatim())
     return f"{words}{_ENDS.get(utterance.terminator, '.')}" if words else ""
 
 
-def timed(transcript: Transcript) -> list[tuple[int, int, Utterance]]:
+def timed_utterances(transcript: Transcript) -> list[tuple[int, int, Utterance]]:
     """Return start, end (in milliseconds) and utterance of each that has times and words, in order of time."""
     found = [(each.span.start_ms, each.span.end_ms, each) for each in transcript.utterances if each.span]
     return sorted((row for row in found if row[2].verbatim()), key=lambda row: row[:2])
 
 
-def several_speakers(transcript: Transcript) -> bool:
+def has_several_speakers(transcript: Transcript) -> bool:
     """Tell whether a reader needs to be told who speaks."""
     return len({each.speaker for each in transcript.utterances}) > 1

@@ -31,80 +31,80 @@ from __future__ import annotations
 
 import re
 
-from lsa_whisper.labels.repeats import signed, unsigned
+from lsa_whisper.labels.repeats import drop_repetition_marks, restore_repetition_marks
 
 VERSIONS = (1, 2, 3)
 
-UNSIGNED_FILLERS = frozenset(("um", "uh", "uhm", "er", "erm"))
+UNMARKED_FILLERS = frozenset(("um", "uh", "uhm", "er", "erm"))
 """Fillers that need no sign: where one of these is an ordinary word, the sign ``"`` says so."""
 
-_WHOLE = {
+_CODES = {
     "[/]": "/", "[//]": "//", "[///]": "///", "[/-]": "\\", "(.)": "..", "(..)": "...", "(...)": "....",
     "+/.": "--", "+//.": "---", "+/?": "--?", "+//?": "---?",
 }  # fmt: skip
-_ENDS = {"+...": "...", "+..?": "...?", "+!?": "?!", ".": ".", "?": "?", "!": "!"}
-_SIGNS = {"&-": "~", "&~": "%", "&=": "#"}
-WRITTEN = (*_WHOLE.values(), *_SIGNS.values(), "<", ">", "=", ":", '"')
+_ENDINGS = {"+...": "...", "+..?": "...?", "+!?": "?!", ".": ".", "?": "?", "!": "!"}
+_PREFIXES = {"&-": "~", "&~": "%", "&=": "#"}
+LABEL_SYMBOLS = (*_CODES.values(), *_PREFIXES.values(), "<", ">", "=", ":", '"')
 """The signs of version 2 that stand alone or in front of a word."""
-ENDS = tuple(_ENDS.values())
+LABEL_ENDINGS = tuple(_ENDINGS.values())
 """What stands directly behind a word of version 2 at the end of an utterance."""
 
 _SPECIAL = re.compile(r"<\|[^|<>]*\|>|,(?!\d)")
 """What is no part of a label: special tokens, and the commas that models not yet trained on labels write."""
 _BRACKET = re.compile(r"([<>])")
-_STUMBLED = re.compile(r"(?P<block>≠?)(?:↫(?P<copies>[^\W\d_]+(?:-[^\W\d_]+)*)↫)?(?P<word>[^\W\d_][\w':^]*)")
+_DISFLUENT_WORD = re.compile(r"(?P<block>≠?)(?:↫(?P<copies>[^\W\d_]+(?:-[^\W\d_]+)*)↫)?(?P<word>[^\W\d_][\w':^]*)")
 _COPIES = re.compile(r"(?:[^\W\d_]+~+)+")
 _ENDED = re.compile(r"(?P<word>.*?[^\W_][-~'_:^]*)(?P<end>\.\.\.\??|\?!|[.?!])")
-_OF_WHOLE = {written: chat for chat, written in _WHOLE.items()}
-_OF_END = {written: chat for chat, written in _ENDS.items()}
-_OF_SIGN = {written: chat for chat, written in _SIGNS.items()}
+_CHAT_OF_CODE = {written: chat for chat, written in _CODES.items()}
+_CHAT_OF_ENDING = {written: chat for chat, written in _ENDINGS.items()}
+_CHAT_OF_PREFIX = {written: chat for chat, written in _PREFIXES.items()}
 
 
-def to_model(text: str, version: int) -> str:
+def chat_to_label(text: str, version: int) -> str:
     """Return a canonical CHAT tier as a model of this label version writes it.
 
-    >>> to_model("&-um <I w:ant> [/] I want ↫b-b↫ball (.) +...", 2)
+    >>> chat_to_label("&-um <I w:ant> [/] I want ↫b-b↫ball (.) +...", 2)
     'um < I : want > / I want b~~ ball .. +...'
-    >>> to_model("&-um I [/] I .", 1)
+    >>> chat_to_label("&-um I [/] I .", 1)
     '&-um I [/] I .'
-    >>> to_model("&-um I [/] I .", 3)
+    >>> chat_to_label("&-um I [/] I .", 3)
     'um I I.'
     """
     if version == 1:
         return text
     if version == 3:
-        return unsigned(to_model(text, 2))
+        return drop_repetition_marks(chat_to_label(text, 2))
     written: list[str] = []
     for piece in _BRACKET.sub(r" \1 ", text).split():
-        if piece in _ENDS:
-            if written and written[-1] not in WRITTEN and _ENDED.fullmatch(f"{written[-1]}."):
-                written[-1] += _ENDS[piece]
+        if piece in _ENDINGS:
+            if written and written[-1] not in LABEL_SYMBOLS and _ENDED.fullmatch(f"{written[-1]}."):
+                written[-1] += _ENDINGS[piece]
             else:
                 written.append(piece)
         else:
-            written.append(_WHOLE.get(piece) or _word(piece))
+            written.append(_CODES.get(piece) or _word(piece))
     return " ".join(written)
 
 
 def _word(piece: str) -> str:
-    if piece[:2] == "&-" and piece[2:] in UNSIGNED_FILLERS:
+    if piece[:2] == "&-" and piece[2:] in UNMARKED_FILLERS:
         return piece[2:]
     if piece[:2] == "&+":
         return piece[2:] + "-" if piece[2:].isalpha() else piece
-    if piece[:2] in _SIGNS:
-        return _SIGNS[piece[:2]] + piece[2:]
-    if piece.casefold() in UNSIGNED_FILLERS:
+    if piece[:2] in _PREFIXES:
+        return _PREFIXES[piece[:2]] + piece[2:]
+    if piece.casefold() in UNMARKED_FILLERS:
         return '"' + piece
-    parts = _STUMBLED.fullmatch(piece)
-    return _stumbled(parts) if parts else piece
+    parts = _DISFLUENT_WORD.fullmatch(piece)
+    return _disfluent_word(parts) if parts else piece
 
 
-def _stumbled(parts: re.Match[str]) -> str:
+def _disfluent_word(parts: re.Match[str]) -> str:
     """Write a word with its signs in front; a word that would be read as a filler stays as CHAT has it."""
     word = parts["word"]
     held = word[1:2] == ":" and word[2:3] != ":"
     bare = word[0] + word[2:] if held else word
-    if bare.casefold() in UNSIGNED_FILLERS:
+    if bare.casefold() in UNMARKED_FILLERS:
         return parts[0]
     copies = parts["copies"].split("-") if parts["copies"] else []
     same = len(set(copies)) == 1
@@ -113,48 +113,48 @@ def _stumbled(parts: re.Match[str]) -> str:
     return " ".join(sign for sign in signs if sign)
 
 
-def to_chat(text: str, version: int) -> str:
+def label_to_chat(text: str, version: int) -> str:
     """Return what a model of this label version wrote as CHAT.
 
-    >>> to_chat("um < I : want > / I want b~~ ball .. fr- dog...", 2)
+    >>> label_to_chat("um < I : want > / I want b~~ ball .. fr- dog...", 2)
     '&-um <I w:ant> [/] I want ↫b-b↫ball (.) &+fr dog +...'
     """
     if version == 1:
         return text
     if version == 3:
-        return to_chat(signed(_SPECIAL.sub(" ", text)), 2)
+        return label_to_chat(restore_repetition_marks(_SPECIAL.sub(" ", text)), 2)
     pieces: list[str] = []
-    waiting: list[str] = []
+    pending: list[str] = []
     for written in _BRACKET.sub(r" \1 ", _SPECIAL.sub(" ", text)).split():
         ended = _ENDED.fullmatch(written)
-        word, end = (ended["word"], _OF_END[ended["end"]]) if ended else (written, "")
+        word, end = (ended["word"], _CHAT_OF_ENDING[ended["end"]]) if ended else (written, "")
         if word in ("=", ":") or _COPIES.fullmatch(word):
-            waiting.append(word)
-        elif word in _OF_WHOLE or word in ("<", ">"):
-            pieces += [*_given_up(waiting), _OF_WHOLE.get(word, word)]
+            pending.append(word)
+        elif word in _CHAT_OF_CODE or word in ("<", ">"):
+            pieces += [*_as_fragments(pending), _CHAT_OF_CODE.get(word, word)]
         else:
-            pieces.append(_joined(waiting, _read(word)))
+            pieces.append(_joined(pending, _read(word)))
         if end:
-            pieces += [*_given_up(waiting), end]
-    pieces += _given_up(waiting)
+            pieces += [*_as_fragments(pending), end]
+    pieces += _as_fragments(pending)
     return " ".join(pieces).replace("< ", "<").replace(" >", ">")
 
 
 def _read(word: str) -> str:
-    if word.casefold() in UNSIGNED_FILLERS:
+    if word.casefold() in UNMARKED_FILLERS:
         return "&-" + word.casefold()
     if word[0] == '"' and len(word) > 1:
         return word[1:]
-    if word[0] in _OF_SIGN and len(word) > 1:
-        return _OF_SIGN[word[0]] + word[1:]
+    if word[0] in _CHAT_OF_PREFIX and len(word) > 1:
+        return _CHAT_OF_PREFIX[word[0]] + word[1:]
     if word[-1] == "-" and word[:-1].isalpha():
         return "&+" + word[:-1]
     return word
 
 
-def _joined(waiting: list[str], word: str) -> str:
-    """Return ``word`` with the signs in ``waiting``, which is emptied; copies come before the word they repeat."""
-    signs, waiting[:] = list(waiting), []
+def _joined(pending: list[str], word: str) -> str:
+    """Return ``word`` with the signs in ``pending``, which is emptied; copies come before the word they repeat."""
+    signs, pending[:] = list(pending), []
     for sign in reversed(signs):
         if sign == "=":
             word = "≠" + word
@@ -169,7 +169,7 @@ def _copies(sign: str) -> list[str]:
     return [copy for said, times in re.findall(r"([^~]+)(~+)", sign) for copy in [said] * len(times)]
 
 
-def _given_up(waiting: list[str]) -> list[str]:
-    """Return the copies of a word that never came as fragments, and empty ``waiting``."""
-    signs, waiting[:] = list(waiting), []
+def _as_fragments(pending: list[str]) -> list[str]:
+    """Return the copies of a word that never came as fragments, and empty ``pending``."""
+    signs, pending[:] = list(pending), []
     return [f"&+{copy}" for sign in signs if sign not in ("=", ":") for copy in _copies(sign)]

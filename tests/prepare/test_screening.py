@@ -5,23 +5,25 @@ import pytest
 
 from lsa_whisper.chat import utterance
 from lsa_whisper.labels import Labels
-from lsa_whisper.prepare.filter import Limits, judge
-from lsa_whisper.prepare.levels import Levels
+from lsa_whisper.prepare.frame_levels import FrameLevels
+from lsa_whisper.prepare.screening import ScreeningLimits, screen_utterances
 from lsa_whisper.timespan import TimeSpan
 
 
-def levels(duration_ms: int = 60_000, amplitude: float = 0.1) -> Levels:
+def levels(duration_ms: int = 60_000, amplitude: float = 0.1) -> FrameLevels:
     wave = amplitude * np.sin(np.arange(duration_ms * 16) / 3)
-    return Levels.measure([wave.astype(np.float32)])
+    return FrameLevels.measure([wave.astype(np.float32)])
 
 
-def judged(*lines, sound: Levels | None = None, style: str = "chat", context_ms: int = 30_000):
+def screened(*lines, sound: FrameLevels | None = None, style: str = "chat", context_ms: int = 30_000):
     utterances = [utterance("CHI", text, TimeSpan(*span) if span else None) for text, span in lines]
-    return judge(utterances, sound or levels(), Labels(style), context_ms=context_ms, limits=Limits())
+    return screen_utterances(
+        utterances, sound or levels(), Labels(style), context_ms=context_ms, limits=ScreeningLimits()
+    )
 
 
 def reason(text: str, span: tuple[int, int] | None, **options) -> str | None:
-    return judged((text, span), **options)[0].reason
+    return screened((text, span), **options)[0].reason
 
 
 @pytest.mark.parametrize(
@@ -64,46 +66,46 @@ def test_silence(amplitude, expected):
 @pytest.mark.parametrize(("gain", "expected"), [(0.98, None), (1.5, "clipped audio"), (20.0, "clipped audio")])
 def test_clipping(gain, expected):
     wave = np.clip(gain * np.sin(np.arange(32_000) / 3), -1, 1).astype(np.float32)
-    assert reason("I want it .", (0, 1000), sound=Levels.measure([wave])) == expected
+    assert reason("I want it .", (0, 1000), sound=FrameLevels.measure([wave])) == expected
 
 
 def test_the_second_of_two_equal_utterances_is_a_duplicate():
-    found = judged(("yes .", (0, 500)), ("yes .", (0, 500)), ("yes .", (600, 900)), ("no .", (600, 900)))
+    found = screened(("yes .", (0, 500)), ("yes .", (0, 500)), ("yes .", (600, 900)), ("no .", (600, 900)))
     assert [one.reason for one in found] == [None, "duplicate", None, None]
     assert not found[1].breaks
 
 
 def test_a_filler_alone_is_nothing_to_write_in_fluent_style():
-    (one,) = judged(("&-um .", (0, 500)), style="fluent")
+    (one,) = screened(("&-um .", (0, 500)), style="fluent")
     assert (one.reason, one.breaks) == ("no words", False)
 
 
 def test_an_utterance_without_time_lies_in_the_gap_of_its_neighbours():
-    found = judged(("yes .", (1000, 2000)), ("&-um no .", None), ("maybe .", (9, 9)), ("yes .", (3000, 4000)))
+    found = screened(("yes .", (1000, 2000)), ("&-um no .", None), ("maybe .", (9, 9)), ("yes .", (3000, 4000)))
     assert [one.span for one in found[1:3]] == [TimeSpan(2000, 3000)] * 2
     assert all(one.breaks for one in found[1:3])
 
 
 def test_at_the_ends_the_gap_reaches_to_the_ends_of_the_file():
-    found = judged(("first .", None), ("yes .", (1000, 2000)), ("last .", None))
+    found = screened(("first .", None), ("yes .", (1000, 2000)), ("last .", None))
     assert [one.span for one in found] == [TimeSpan(0, 1000), TimeSpan(1000, 2000), TimeSpan(2000, 60_000)]
 
 
 def test_words_that_do_not_fit_the_gap_were_spoken_with_the_neighbours():
-    found = judged(("yes .", (1000, 2000)), ("I want that one too .", None), ("yes .", (2100, 4000)))
+    found = screened(("yes .", (1000, 2000)), ("I want that one too .", None), ("yes .", (2100, 4000)))
     assert found[1].span == TimeSpan(1000, 4000)
 
 
 def test_candidates_come_in_order_of_time():
-    found = judged(("b .", (3000, 4000)), ("a .", (1000, 2000)), ("c .", (3000, 3500)))
+    found = screened(("b .", (3000, 4000)), ("a .", (1000, 2000)), ("c .", (3000, 3500)))
     assert [one.utterance.verbatim() for one in found] == [["a"], ["b"], ["c"]]
 
 
 def test_levels_do_not_depend_on_the_blocks():
     wave = np.random.default_rng(0).standard_normal(50_001).astype(np.float32)
-    whole = Levels.measure([wave])
+    whole = FrameLevels.measure([wave])
     for size in (1, 7, 319, 320, 321, 16_000):
-        parts = Levels.measure([wave[at : at + size] for at in range(0, len(wave), size)] if size > 1 else [wave])
+        parts = FrameLevels.measure([wave[at : at + size] for at in range(0, len(wave), size)] if size > 1 else [wave])
         assert np.array_equal(parts.peaks, whole.peaks) and np.array_equal(parts.clipped, whole.clipped)
         assert parts.samples == whole.samples == 50_001
     assert whole.peak(TimeSpan(20, 40)) == np.abs(wave[320:640]).max()

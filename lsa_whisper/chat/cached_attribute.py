@@ -1,4 +1,4 @@
-"""``lazy``: an attribute computed on first use."""
+"""``cached_attribute``: an attribute computed on first use."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar, overload
 Value = TypeVar("Value")
 
 
-class lazy(Generic[Value]):  # noqa: N801 - used as a decorator, like property
+class cached_attribute(Generic[Value]):  # noqa: N801 - used as a decorator, like property
     """Compute an attribute on first use and keep it; ``functools.cached_property`` without its lock.
 
     Before Python 3.12 that lock costs 6 microseconds per attribute, a good part of reading a whole utterance.
@@ -20,12 +20,12 @@ class lazy(Generic[Value]):  # noqa: N801 - used as a decorator, like property
         self.__doc__ = compute.__doc__
 
     @overload
-    def __get__(self, owner: None, kind: type) -> lazy[Value]: ...
+    def __get__(self, owner: None, kind: type) -> cached_attribute[Value]: ...
 
     @overload
     def __get__(self, owner: object, kind: type) -> Value: ...
 
-    def __get__(self, owner: object | None, kind: type) -> lazy[Value] | Value:
+    def __get__(self, owner: object | None, kind: type) -> cached_attribute[Value] | Value:
         if owner is None:
             return self
         value = owner.__dict__[self.name] = self.compute(owner)

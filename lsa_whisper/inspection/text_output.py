@@ -16,11 +16,13 @@ def as_json(found: Any) -> str:
     return json.dumps(found, ensure_ascii=False, indent=1)
 
 
-def number(value: float | None, *, percent: bool = False) -> str:
+def format_number(value: float | None, *, percent: bool = False) -> str:
     """Return ``value`` as a table shows it.
 
-    >>> number(1234), number(2.5), number(0.01234), number(0.1234, percent=True), number(None)
-    ('1,234', '2.50', '0.0123', '12.3%', '-')
+    >>> format_number(1234), format_number(2.5), format_number(0.01234), format_number(None)
+    ('1,234', '2.50', '0.0123', '-')
+    >>> format_number(0.1234, percent=True)
+    '12.3%'
     """
     if value is None:
         return "-"
@@ -29,17 +31,17 @@ def number(value: float | None, *, percent: bool = False) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:.3g}" if 0 < value < 1 else f"{value:.2f}"
 
 
-def bars(counts: Sequence[int]) -> str:
+def sparkline(counts: Sequence[int]) -> str:
     """Return ``counts`` as bars one line high; what is there at all can be seen.
 
-    >>> bars([0, 1, 50, 100])
+    >>> sparkline([0, 1, 50, 100])
     '·▁▄█'
     """
     top = max(counts, default=0)
     return "".join(_BLOCKS[-(-count * len(_BLOCKS) // top) - 1] if count else "·" for count in counts)
 
 
-def table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> Any:
+def rich_table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> Any:
     """Return a rich table; the first column is text, the others are numbers."""
     from rich.table import Table
     from rich.text import Text
@@ -53,7 +55,7 @@ def table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> Any
     return made
 
 
-def render(*parts: Any) -> str:
+def render_text(*parts: Any) -> str:
     """Return tables and lines of text as the terminal would show them."""
     from rich.console import Console
 
