@@ -1,4 +1,4 @@
-"""How every benchmark leaves its figures: one JSON file with what made them."""
+"""Results of benchmarks: one JSON file per script, with command, date, machine and versions."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ def write(name: str, packages: tuple[str, ...], data: str, **figures: Any) -> Pa
     """Write ``benchmarks/results/NAME.json`` and return its path.
 
     Args:
-        name: Of the file.
-        packages: Whose versions matter for the figures.
-        data: What was measured on, in words.
-        figures: The rest of the file.
+        name: Name of the benchmark's module.
+        packages: Packages whose versions affect the figures.
+        data: Description of the data.
+        figures: The results.
     """
     made_by = {
         "command": f"python -m benchmarks.{name} {' '.join(sys.argv[1:])}".strip(),
@@ -39,18 +39,18 @@ def write(name: str, packages: tuple[str, ...], data: str, **figures: Any) -> Pa
 
 
 def last(name: str) -> dict[str, Any]:
-    """Return what the benchmark left last; nothing where it left nothing."""
+    """Return the latest result of a benchmark, an empty dict if there is none."""
     path = FOLDER / f"{name}.json"
     return dict(json.loads(path.read_text("utf-8"))) if path.is_file() else {}
 
 
 def machine() -> str:
-    """Return what the figures are measured on."""
+    """Return a description of this machine."""
     return f"{platform.machine()}, {os.cpu_count()} cores, {_processor()}"
 
 
 def _device() -> str:
-    """Return the GPU that torch uses; a benchmark that has not imported torch computes on the processor."""
+    """Return the GPU that torch uses; a benchmark that has not imported torch runs on the CPU."""
     torch = sys.modules.get("torch")
     return str(torch.cuda.get_device_name()) if torch is not None and torch.cuda.is_available() else "cpu"
 

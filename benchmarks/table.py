@@ -1,9 +1,9 @@
-"""The table in benchmarks/README.md: what is claimed where, what measures it, and what it gave last.
+"""The table in benchmarks/README.md: each claim, where it is made, its script, and its latest result.
 
     python -m benchmarks.table
 
-The result column comes from ``benchmarks/results/``; nothing in it is typed by hand. ``tests/docs/test_claims.py``
-fails when the table is not up to date, and when a page states a figure for which there is no row.
+The results come from ``benchmarks/results/``; none is typed by hand. ``tests/docs/test_claims.py`` fails when the table
+is out of date, and when a page states a figure for which there is no row.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ Figures = dict[str, Any]
 
 @dataclass(frozen=True)
 class Claim:
-    """One row.
+    """One row of the table.
 
     Attributes:
-        says: What is measured, in words.
-        script: Module below ``benchmarks``, which writes the result of the same name.
-        last: Makes the words of the result column from the result.
-        places: Page and section in which figures of it stand.
-        gpu: Whether it wants one.
+        statement: The claim.
+        script: Module in ``benchmarks``, which writes the result of the same name.
+        summarize: Returns the text of the result column from the result.
+        places: Pages and sections that state figures of this result.
+        gpu: Whether the script needs a GPU.
     """
 
-    says: str
+    statement: str
     script: str
-    last: Callable[[Figures], str]
+    summarize: Callable[[Figures], str]
     places: tuple[tuple[str, str], ...] = ()
     gpu: bool = False
 
@@ -45,7 +45,7 @@ def _demo(found: Figures) -> str:
         return "-" if value is None else f"{100 * value:.1f} %"
 
     return "; ".join(
-        f"{each['system']}: {percent(each, 'wer_verbatim')} word errors as spoken, F1 of disfluencies "
+        f"{each['system']}: {percent(each, 'wer_verbatim')} verbatim WER, F1 of disfluencies "
         f"{percent(each, 'disfluency_f1')}"
         for each in found["systems"]
     )
@@ -86,7 +86,7 @@ def _scoring(found: Figures) -> str:
 def _prepare(found: Figures) -> str:
     most = found["runs"][-1]
     same = "the same bytes" if found["kills"]["same_bytes"] else "OTHER BYTES"
-    return f"{most['sessions']:,} sessions: {most['cpu_seconds']} s of processor, {most['peak_mb']} MB; killed: {same}"
+    return f"{most['sessions']:,} sessions: {most['cpu_seconds']} s of CPU time, {most['peak_mb']} MB; killed: {same}"
 
 
 def _tokens(found: Figures) -> str:
@@ -129,54 +129,56 @@ def _rank(found: Figures) -> str:
 
 
 def _fuzz(found: Figures) -> str:
-    return f"{found['texts']:,} texts in {found['minutes']} minutes of a busy machine, none broke"
+    return f"{found['texts']:,} texts in {found['minutes']} minutes on a busy machine, no traceback"
 
 
 def _mutation(found: Figures) -> str:
-    def noticed(each: Figures) -> str:
+    def detected(each: Figures) -> str:
         tried = each["changes"] - each["not_tried"]
         return f"{each['noticed_percent']} % of {tried} (of {each['changes']})"
 
-    return "; ".join(f"{path.removeprefix('lsa_whisper/')}: {noticed(each)}" for path, each in found["files"].items())
+    return "; ".join(f"{path.removeprefix('lsa_whisper/')}: {detected(each)}" for path, each in found["files"].items())
 
 
 CLAIMS = (
     Claim(
-        "Fine-tuning teaches nano to keep disfluencies",
+        "Fine-tuning trains nano to keep disfluencies",
         "demo_seeds",
         _demo,
         (("README.md", "What the demo shows"),),
     ),
     Claim(
-        "All strategies give the model of one plain process (largest differences)",
+        "All strategies give the same model as a single process (largest differences)",
         "parity",
         _parity,
         (("docs/strategy.md", "Measured: do all strategies give the same model?"),),
     ),
     Claim(
-        "The planned memory is near the measured one, on a CPU",
+        "Estimated memory is close to measured memory, on a CPU",
         "memory_cpu",
         _memory,
         (("docs/strategy.md", "Measured: is the plan right?"),),
     ),
-    Claim("Memory and speed of fine-tuning on a GPU, against the plan", "gpu_finetune", _gpu, gpu=True),
-    Claim("Speed of transcription beside other programs", "transcribe_speed", _speed, gpu=True),
-    Claim("Where `transcribe --wor` says that words begin", "word_times", _words_in_time),
-    Claim("Broken and hostile texts end in a sentence, not in a traceback", "fuzz", _fuzz),
+    Claim("Memory and speed of fine-tuning on a GPU, compared with the estimate", "gpu_finetune", _gpu, gpu=True),
+    Claim("Speed of transcription compared with other programs", "transcribe_speed", _speed, gpu=True),
+    Claim("Accuracy of the word onsets of `transcribe --wor`", "word_times", _words_in_time),
+    Claim("Malformed and hostile texts give a one-line error, not a traceback", "fuzz", _fuzz),
     Claim(
         "An export gives the same text in transformers 4",
         "transformers_4",
         lambda found: f"transformers {found['other_transformers']}: same text {str(found['same_text']).lower()}",
     ),
-    Claim("CHAT is read at this speed on one core", "chat_speed", _chat),
-    Claim("Scoring takes memory that hardly grows with the files", "scoring_speed", _scoring),
-    Claim("Preparation grows in proportion, and being killed does no harm", "prepare_scale", _prepare),
-    Claim("What labels cost in tokens, for disfluent utterances", "label_tokens", _tokens),
-    Claim("The tests notice small changes to what reads marks and scores them", "mutation", _mutation),
-    Claim("What packing and trimming save against padding", "padding", _padding),
+    Claim("Speed of parsing CHAT on one core", "chat_speed", _chat),
+    Claim("Memory for scoring hardly grows with the number of files", "scoring_speed", _scoring),
+    Claim(
+        "Time for preparation grows linearly, and a killed run resumes with the same result", "prepare_scale", _prepare
+    ),
+    Claim("Tokens per label, for disfluent utterances", "label_tokens", _tokens),
+    Claim("The tests detect mutations of the code that reads and scores disfluencies", "mutation", _mutation),
+    Claim("Speedup of packing and trimming over padding", "padding", _padding),
     Claim("A recording of hours needs no more memory than one of minutes", "long_recording", _long),
     Claim(
-        "What a LoRA's rank changes: word errors as spoken",
+        "Effect of the rank of a LoRA on the verbatim WER",
         "lora_rank",
         _rank,
         (("docs/strategy.md", "Measured: how large a rank?"),),
@@ -185,31 +187,31 @@ CLAIMS = (
 
 
 def row(claim: Claim) -> str:
-    """Return a claim's line of the table."""
+    """Return the table row of a claim."""
     where = ", ".join(f"{page} ({section})" for page, section in claim.places) or "-"
     found = result.last(claim.script)
     if not found:
-        last, made = "no result yet", "wants a GPU" if claim.gpu else "-"
+        last, made = "no result yet", "needs a GPU" if claim.gpu else "-"
     else:
-        last, made = claim.last(found), f"{found['date']}, {_machine(found)}"
-    cells = (claim.says, where, f"`python -m benchmarks.{claim.script}`", last, made)
+        last, made = claim.summarize(found), f"{found['date']}, {_machine(found)}"
+    cells = (claim.statement, where, f"`python -m benchmarks.{claim.script}`", last, made)
     return f"| {' | '.join(cell.replace('|', '¦') for cell in cells)} |"
 
 
 def _machine(found: Figures) -> str:
-    """Return the GPU, or the processor where there was none; of rows that come from several, all."""
+    """Return the GPU, else the CPU; for rows from several machines, all of them."""
     device = found.get("device", "cpu")
     machines = dict.fromkeys(row.get("machine", found["machine"]) for row in found.get("rows", ()))
     return (" and ".join(machines) or found["machine"]) if device == "cpu" else device
 
 
-def rewritten(text: str) -> str:
-    """Return the page with the table made anew."""
-    head = ("| what | claimed in | measured by | last result | when, on what |", "|---|---|---|---|---|")
+def update_page(text: str) -> str:
+    """Return the page with an updated table."""
+    head = ("| claim | claimed in | measured by | latest result | date, machine |", "|---|---|---|---|---|")
     before, rest = text.split(BEGIN)
     table = "\n".join((*head, *map(row, CLAIMS)))
     return f"{before}{BEGIN}\n\n{table}\n\n{END}{rest.split(END)[1]}"
 
 
 if __name__ == "__main__":
-    PAGE.write_text(rewritten(PAGE.read_text("utf-8")), "utf-8")
+    PAGE.write_text(update_page(PAGE.read_text("utf-8")), "utf-8")

@@ -1,4 +1,4 @@
-"""A Whisper of a published size that has learned nothing, and noise to train it on: memory knows no difference."""
+"""An untrained Whisper of a published size, and noise as training data, for measuring memory and speed."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from lsa_whisper.finetune.training import new_model as scratch
 from lsa_whisper.labels import Labels
 
 TINIEST = Shape(64, 2, 2, mels=80, vocab_size=3000)
-"""For trying a benchmark out in seconds."""
+"""For testing a benchmark in seconds."""
 
 
 def shape_of(size: str) -> Shape:
-    """Return a published size's shape, or the smallest of all for ``test``."""
+    """Return the shape of a published size, or a tiny one for ``test``."""
     return TINIEST if size == "test" else SHAPES[size]
 
 
@@ -48,14 +48,14 @@ def save(size: str, folder: Path, *, dtype: str = "float32") -> Path:
 
 
 def windows(folder: Path, count: int, *, seconds: float = 30.0, letters: int = 120) -> Path:
-    """Write ``count`` windows of noise with labels of so many random letters, each a token; return the manifest."""
+    """Write ``count`` windows of noise with labels of random letters, one token each; return the manifest."""
     folder.mkdir(parents=True, exist_ok=True)
-    noise, draw = np.random.default_rng(0), random.Random(0)
+    noise, rng = np.random.default_rng(0), random.Random(0)
     rows = []
     for number in range(count):
         path = folder / f"{number}.wav"
         soundfile.write(path, 0.1 * noise.standard_normal(round(16_000 * seconds)), 16_000)
-        text = "".join(draw.choices(string.ascii_lowercase, k=letters))
+        text = "".join(rng.choices(string.ascii_lowercase, k=letters))
         rows.append(manifest.Segment(str(path), 0.0, seconds, text))
     manifest.write(rows, folder / "train.jsonl")
     return folder / "train.jsonl"

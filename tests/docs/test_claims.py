@@ -1,4 +1,4 @@
-"""A figure that README or a page states was measured by a script, and the script's last result says the same."""
+"""A figure in README or on a page was measured by a script, whose latest result agrees."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from corpora.storybook.generator.voices import VOICES
 FIGURE = re.compile(
     r"(\d[\d,]*(?:\.\d+)?(?:e-\d+)?)\s?(%|GiB|ms|seconds?|minutes?|hours?|s\b|times as)|\b(\d\.\d+e-\d+)\b"
 )
-LEFT_BY_SCRIPTS = {
+EXAMPLE_RESULTS = {
     "demo_seeds": {"systems": [{"system": "base", "wer_verbatim": {"value": 0.2}, "disfluency_f1": {"value": None}}]},
     "gpu_finetune": {
         "cases": {
@@ -34,7 +34,7 @@ LEFT_BY_SCRIPTS = {
     "long_recording": {"grown_mb": 3, "same_bytes_after_kill": True},
     "lora_rank": {"chosen": [{"rank": "8", "eval_out_of_domain_wer_verbatim": {"mean": 0.25}}]},
 }
-"""The shape of results that may not be there yet."""
+"""The format of results that may not exist yet."""
 RESULTS = sorted((ROOT / "benchmarks" / "results").glob("*.json"))
 CLAIMED = {place: claim for claim in table.CLAIMS for place in claim.places}
 STATED = [
@@ -47,19 +47,19 @@ STATED = [
 
 def test_the_table_is_up_to_date():
     text = table.PAGE.read_text("utf-8")
-    assert table.rewritten(text) == text, "type: python -m benchmarks.table"
+    assert table.update_page(text) == text, "type: python -m benchmarks.table"
 
 
-def test_every_claim_names_a_section_that_is_there_and_a_script_that_is_there():
-    there = {(page, heading) for page in PAGES for heading, *_ in sections(page)}
-    assert set(CLAIMED) <= there
+def test_every_claim_names_an_existing_section_and_script():
+    existing = {(page, heading) for page in PAGES for heading, *_ in sections(page)}
+    assert set(CLAIMED) <= existing
     assert all((ROOT / "benchmarks" / f"{claim.script}.py").is_file() for claim in table.CLAIMS)
 
 
 @pytest.mark.parametrize(
-    "script, words",
+    "script, text",
     [
-        ("demo_seeds", "base: 20.0 % word errors as spoken, F1 of disfluencies -"),
+        ("demo_seeds", "base: 20.0 % verbatim WER, F1 of disfluencies -"),
         ("gpu_finetune", "LoRA: batch 1, 1.0 windows/s, 7.5 GiB (planned 8.0); packed: x90.5 real time; plain: failed"),
         ("memory_cpu", "tiny, LoRA: planned 1.0, measured 0.9 GiB; tiny, all: planned 2.0, failed"),
         ("transcribe_speed", "tiny: lsa-whisper x30.1"),
@@ -67,14 +67,14 @@ def test_every_claim_names_a_section_that_is_there_and_a_script_that_is_there():
         ("lora_rank", "8: 25.0 %"),
     ],
 )
-def test_a_result_that_comes_later_has_its_words(script, words):
+def test_summaries_of_results(script, text):
     claim = next(claim for claim in table.CLAIMS if claim.script == script)
-    assert claim.last(LEFT_BY_SCRIPTS[script]) == words
+    assert claim.summarize(EXAMPLE_RESULTS[script]) == text
 
 
-def test_a_case_that_fails_later_was_measured_all_the_same(tmp_path, monkeypatch):
+def test_a_later_failure_keeps_the_earlier_measurement(tmp_path, monkeypatch):
     monkeypatch.setattr(result, "FOLDER", tmp_path)
-    (measured, _), failed = LEFT_BY_SCRIPTS["memory_cpu"]["rows"], {"failed": "killed", "planned_gib": 1.1}
+    (measured, _), failed = EXAMPLE_RESULTS["memory_cpu"]["rows"], {"failed": "killed", "planned_gib": 1.1}
     again = [{"size": "tiny", "case": case, **failed} for case in ("LoRA", "all")]
     memory_cpu.written([measured], "")
     memory_cpu.written(again, "")
@@ -88,7 +88,7 @@ def test_every_result_has_a_row():
 
 
 @pytest.mark.parametrize("path", RESULTS, ids=lambda path: path.stem)
-def test_a_result_says_how_it_was_made(path):
+def test_a_result_records_how_it_was_made(path):
     found = json.loads(path.read_text("utf-8"))
     assert found["command"].startswith(f"python -m benchmarks.{path.stem}")
     assert re.fullmatch(r"\d{4}-\d\d-\d\d", found["date"]) and found["machine"] and found["data"]
@@ -105,10 +105,10 @@ def test_a_stated_figure_was_measured(page, heading, figures):
     )
     found = result.last(claim.script)
     if not found:
-        pytest.skip(f"benchmarks.{claim.script} has left no result yet")
+        pytest.skip(f"benchmarks.{claim.script} has no result yet")
     known = list(numbers(found))
     for figure in figures:
-        assert any(says(figure, number) for number in known), f"{figure} is not in {claim.script}.json"
+        assert any(matches(figure, number) for number in known), f"{figure} is not in {claim.script}.json"
 
 
 def numbers(found):
@@ -122,15 +122,15 @@ def numbers(found):
             yield from numbers(each)
 
 
-def says(figure, number):
-    """Whether a figure is a number of the result, as it stands or in percent, rounded as the figure is."""
+def matches(figure, number):
+    """Return whether a figure is this number, as it is or in percent, rounded as the figure is."""
     if "e" in figure:
         return f"{number:.1e}" == figure
     decimals = len(figure.partition(".")[2])
     return figure.replace(",", "") in (f"{number:.{decimals}f}", f"{100 * number:.{decimals}f}")
 
 
-def test_storybook_says_how_much_of_it_there_is():
+def test_the_size_of_storybook_is_stated_correctly():
     page = text_of("corpora/storybook/README.md")
     assert f"({len(VOICES)} of them" in page
     for split in ("train", "dev", "test"):
@@ -140,5 +140,5 @@ def test_storybook_says_how_much_of_it_there_is():
 
 
 def test_a_figure_is_compared_as_it_is_rounded():
-    assert says("71", 0.711) and says("1.43", 1.43) and says("3.3e-06", 3.337e-6)
-    assert not says("72", 0.711) and not says("1.4", 1.46)
+    assert matches("71", 0.711) and matches("1.43", 1.43) and matches("3.3e-06", 3.337e-6)
+    assert not matches("72", 0.711) and not matches("1.4", 1.46)
