@@ -1,4 +1,4 @@
-"""Work for workers of other processes, which find it by this module's name: quick, and deadly where a name says so."""
+"""A worker function for worker processes, which find it by this module's name; an item's name decides what happens."""
 
 from __future__ import annotations
 
@@ -6,39 +6,51 @@ import os
 import signal
 import time
 from pathlib import Path
+from typing import NamedTuple
 
-from lsa_whisper.audio import Recording
 from lsa_whisper.errors import AudioError, CheckpointError
-from lsa_whisper.transcribe.files.outcome import TranscribedFile
-from lsa_whisper.transcribe.workers.scheduler import Task
 
 
-def tasks(folder, **lengths_s):
-    """Return numbered tasks; the recordings need not exist."""
-    return {
-        number: Task(Recording(folder / f"{name}.wav", float(length_s), 16_000, 1), folder / f"{name}.cha")
-        for number, (name, length_s) in enumerate(lengths_s.items())
-    }
+class Item(NamedTuple):
+    """A task: its name, its cost, and the folder of the log."""
+
+    name: str
+    cost: float
+    folder: Path
 
 
-def write(recording, target, say):
-    name = target.stem
-    with target.with_name("log").open("a") as log:
-        log.write(f"{name} {os.getpid()}\n")
-    say(recording.duration_s / 2)
-    if name == "bad":
-        raise AudioError(f"{recording.path}: no sound")
-    if name == "hopeless":
+class TwoPartError(Exception):
+    """An error that cannot be unpickled."""
+
+    def __init__(self, first, second):
+        super().__init__(f"{first} {second}")
+
+
+def items(folder, **costs):
+    """Return numbered items."""
+    return {number: Item(name, float(cost), folder) for number, (name, cost) in enumerate(costs.items())}
+
+
+def work(item, report):
+    with (item.folder / "log").open("a") as log:
+        log.write(f"{item.name} {os.getpid()}\n")
+    report(item.cost / 2)
+    if item.name == "bad":
+        raise AudioError(f"{item.name}: no sound")
+    if item.name == "fatal":
         raise CheckpointError("no such model")
-    if name.startswith("deadly") or (name.startswith("once") and log_of(target.parent)[0].count(name) == 1):
+    if item.name == "defect":
+        raise TwoPartError("not", "expected")
+    if item.name.startswith("deadly") or (
+        item.name.startswith("once") and read_log(item.folder)[0].count(item.name) == 1
+    ):
         os.kill(os.getpid(), signal.SIGKILL)
-    if name.startswith("long"):
+    if item.name.startswith("long"):
         time.sleep(60)
-    target.write_text(name)
-    return TranscribedFile(recording.path, target)
+    return item.name.upper()
 
 
-def log_of(folder):
-    """Return the names in the order in which they were begun, and the ids of the processes that did so."""
+def read_log(folder):
+    """Return the names in the order in which they were started, and the ids of the processes that did so."""
     lines = [line.split() for line in Path(folder, "log").read_text().splitlines()]
     return [name for name, _ in lines], [int(pid) for _, pid in lines]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,17 +11,18 @@ from uuid import uuid4
 
 from lsa_whisper import chat, checkpoint, disk
 from lsa_whisper.atomic_write import remove_leftovers
-from lsa_whisper.audio import Recording
+from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
 from lsa_whisper.batchalign_engine.installed import require
 from lsa_whisper.decoding.engines import resolve_device
 from lsa_whisper.errors import AudioError, CheckpointError, DiskError, LsaWhisperError
 from lsa_whisper.languages import chat_code
 from lsa_whisper.lock import write_lock
+from lsa_whisper.process_pool import run_in_this_process
 from lsa_whisper.transcribe import TranscribedFile, TranscriptionSummary
-from lsa_whisper.transcribe.files.progress import ProgressMeter
 from lsa_whisper.transcribe.files.provenance import add_provenance, digest_inputs, is_finished
-from lsa_whisper.transcribe.jobs import find_jobs, run_jobs
+from lsa_whisper.transcribe.jobs import find_jobs
 from lsa_whisper.transcribe.transcriber import verify_options
+from lsa_whisper.transcribe.workers.run_files import FATAL, FileTask, Outcomes, run_files
 from lsa_whisper.umask import private_umask
 from lsa_whisper.version import __version__
 
@@ -75,7 +76,12 @@ def transcribe(
     settings = {"version": __version__, "batchalign": version, "language": lang, "words": str(wor), "dtype": dtype}
     options = {"language": lang, "word_times": wor, "device": device, "dtype": dtype, "batch_size": batch_size}
     run = _Run(str(model), options, settings, num_speakers)
-    return run_jobs(jobs, [_duration_s(audio) for audio, _ in jobs], run.one)
+    recordings = {audio: _recording(audio) for audio, _ in jobs}
+    return run_files(jobs, recordings, lambda tasks, report: _in_order(run, tasks, report))
+
+
+def _in_order(run: _Run, tasks: Mapping[int, FileTask], report: Callable[[int, float], None]) -> Outcomes:
+    yield from run_in_this_process(tasks, run, report, fatal=FATAL)
 
 
 class _Run:
@@ -84,13 +90,13 @@ class _Run:
     def __init__(self, model: str, options: dict[str, Any], settings: dict[str, str], num_speakers: int | None):
         self._model, self._options, self._settings, self._expected = model, options, settings, num_speakers
         self._digest = checkpoint.digest(model)  # a model that is not there must fail before any recording is opened
-        self._progress = ProgressMeter(0.0)
+        self._report: Callable[[float], None] = lambda seconds: None
 
-    def one(self, audio: Path, target: Path, progress: ProgressMeter) -> TranscribedFile:
+    def __call__(self, task: FileTask, report: Callable[[float], None], /) -> TranscribedFile:
         """Write the transcript of one recording."""
-        self._progress = progress
+        self._report, audio = report, task.recording.path
         try:
-            return self._one(audio, target)
+            return self._one(audio, task.target)
         except (CheckpointError, DiskError):  # no other recording can be done either
             raise
         except (LsaWhisperError, OSError, RuntimeError, ValueError) as error:
@@ -100,7 +106,7 @@ class _Run:
     def _backend(self) -> LsaWhisperBackend:
         from lsa_whisper.batchalign_engine.backend import LsaWhisperBackend
 
-        return LsaWhisperBackend.load(self._model, listener=lambda seconds: self._progress.at(seconds), **self._options)
+        return LsaWhisperBackend.load(self._model, listener=lambda seconds: self._report(seconds), **self._options)
 
     @cached_property
     def _pipeline(self) -> Any:
@@ -146,12 +152,12 @@ class _Run:
             print(f"{audio.name}: {found} speakers written, {self._expected} expected", file=sys.stderr)
 
 
-def _duration_s(audio: Path) -> float:
-    """Return the length of a recording as far as we can tell; Batchalign decodes it itself."""
+def _recording(audio: Path) -> Recording:
+    """Return the recording, without a length where it cannot be opened: Batchalign decodes it itself."""
     try:
-        return Recording.open(audio).duration_s
-    except AudioError:
-        return 0.0
+        return Recording.open(audio)
+    except (AudioError, OSError):
+        return Recording(audio, 0.0, SAMPLE_RATE_HZ, 1)
 
 
 def _one_line(error: Exception, audio: Path) -> str:

@@ -7,14 +7,13 @@ so that no ``@Media`` line can reach outside.
 """
 
 from lsa_whisper.corpus.card import CARD_NAME, Card, find_card, read_card
-from lsa_whisper.corpus.files import SkippedFile, is_transcript, list_transcripts
+from lsa_whisper.corpus.files import is_transcript, list_transcripts
 from lsa_whisper.corpus.session import Session, discover
 
 __all__ = [
     "CARD_NAME",
     "Card",
     "Session",
-    "SkippedFile",
     "discover",
     "find_card",
     "is_transcript",

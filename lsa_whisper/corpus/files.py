@@ -6,22 +6,14 @@ import os
 import re
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
 from lsa_whisper.audio import AUDIO_SUFFIXES
 from lsa_whisper.errors import AudioError
+from lsa_whisper.failed_files import FailedFile
 
 
-@dataclass(frozen=True)
-class SkippedFile:
-    """What cannot be used, and why: a transcript or a recording without its partner, or a folder that is closed."""
-
-    path: Path
-    reason: str
-
-
-def list_transcripts(folder: Path) -> tuple[list[Path], list[SkippedFile]]:
+def list_transcripts(folder: Path) -> tuple[list[Path], list[FailedFile]]:
     """Return the CHAT files below ``folder`` in order, and the folders there that cannot be looked into."""
     files, unreadable_folders = list_files(folder)
     return [path for path in files if is_transcript(path)], unreadable_folders
@@ -32,7 +24,7 @@ def is_transcript(path: Path) -> bool:
     return path.suffix.lower() == ".cha"
 
 
-def list_files(root: Path) -> tuple[list[Path], list[SkippedFile]]:
+def list_files(root: Path) -> tuple[list[Path], list[FailedFile]]:
     """Return the files below ``root`` in order, and the folders there that cannot be looked into.
 
     Links are followed, each folder is seen once (links may run in circles), and hidden files and folders are passed
@@ -40,11 +32,11 @@ def list_files(root: Path) -> tuple[list[Path], list[SkippedFile]]:
     """
     seen: set[str] = set()
     found: list[Path] = []
-    unreadable_folders: list[SkippedFile] = []
+    unreadable_folders: list[FailedFile] = []
 
     def cannot(error: OSError) -> None:
         reason = f"this folder cannot be looked into ({error.strerror}); what is in it is left out"
-        unreadable_folders.append(SkippedFile(Path(error.filename), reason))
+        unreadable_folders.append(FailedFile(Path(error.filename), reason))
 
     for place, folders, files in os.walk(root, followlinks=True, onerror=cannot):
         real = os.path.realpath(place)

@@ -11,8 +11,9 @@ from lsa_whisper import chat
 from lsa_whisper.audio import Recording
 from lsa_whisper.chat import Participant, Transcript
 from lsa_whisper.corpus.card import Card, find_card
-from lsa_whisper.corpus.files import RecordingIndex, SkippedFile, is_transcript, list_files
+from lsa_whisper.corpus.files import RecordingIndex, is_transcript, list_files
 from lsa_whisper.errors import AudioError, ChatSyntaxError, CorpusError
+from lsa_whisper.failed_files import FailedFile
 from lsa_whisper.manifest import SPLITS, is_unicode
 
 _AGE_NAME = re.compile(r"\d{5,6}[a-z]?")  # CHILDES names a session by the child's age: 020304 is 2;03.04
@@ -58,7 +59,7 @@ class Session:
 
 def discover(
     folder: Path | str, *, media: Path | str | None = None, card: Path | str | None = None
-) -> tuple[list[Session], list[SkippedFile]]:
+) -> tuple[list[Session], list[FailedFile]]:
     """Return the sessions in ``folder``, ordered by name, and everything that cannot be used.
 
     Args:
@@ -75,7 +76,7 @@ def discover(
         raise CorpusError(f"{folder}: cannot be looked into ({error.strerror}); check path and permissions") from error
 
 
-def _discover(folder: Path, media: Path | None, card: Path | str | None) -> tuple[list[Session], list[SkippedFile]]:
+def _discover(folder: Path, media: Path | None, card: Path | str | None) -> tuple[list[Session], list[FailedFile]]:
     if not folder.exists():
         raise CorpusError(f"{folder}: no such corpus folder; check the path")
     if media is not None and not media.is_dir():
@@ -98,10 +99,10 @@ def _discover(folder: Path, media: Path | None, card: Path | str | None) -> tupl
         try:
             sessions.append(_session(path, root, media, facts, recording_index))
         except (AudioError, ChatSyntaxError) as error:
-            skipped_files.append(SkippedFile(path, str(error)))
+            skipped_files.append(FailedFile(path, str(error)))
     if not alone:
         skipped_files += [
-            SkippedFile(path, "no transcript goes with this recording") for path in recording_index.unused()
+            FailedFile(path, "no transcript goes with this recording") for path in recording_index.unused()
         ]
     return sessions, skipped_files
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lsa_whisper.corpus import SkippedFile, is_transcript, list_transcripts
+from lsa_whisper.corpus import is_transcript, list_transcripts
 from lsa_whisper.errors import CorpusError
+from lsa_whisper.failed_files import FailedFile
 from lsa_whisper.inspection.survey import Survey, survey
 from lsa_whisper.inspection.tables import survey_report
 from lsa_whisper.inspection.text_output import as_json
@@ -69,7 +70,7 @@ def inspect(
     )
 
 
-def _transcripts(path: Path) -> tuple[list[Path], list[SkippedFile]]:
+def _transcripts(path: Path) -> tuple[list[Path], list[FailedFile]]:
     """Return the transcripts at ``path``, found as ``prepare`` finds them, and the folders that are closed."""
     if path.is_dir():
         return list_transcripts(path)

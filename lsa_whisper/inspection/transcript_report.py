@@ -9,8 +9,8 @@ from typing import Any
 
 from lsa_whisper import chat
 from lsa_whisper.chat import Problem, Transcript
-from lsa_whisper.corpus import SkippedFile
 from lsa_whisper.errors import ChatSyntaxError, printable
+from lsa_whisper.failed_files import FailedFile
 from lsa_whisper.inspection.text_output import as_json, format_number, render_text, rich_table
 
 _ROWS = (
@@ -23,7 +23,7 @@ _SIDE_BY_SIDE = 6
 
 
 def fluency_report(
-    path: Path, files: Sequence[Path], unreadable_folders: Sequence[SkippedFile], mode: str, json: bool
+    path: Path, files: Sequence[Path], unreadable_folders: Sequence[FailedFile], mode: str, json: bool
 ) -> str:
     """Return the disfluencies in CHAT ``files``, per file and speaker; what cannot be read is named, and left out.
 
@@ -68,7 +68,7 @@ def _cell(row: Mapping[str, Any], name: str) -> str:
     return format_number(row["counts"][name] if name in row["counts"] else row[name])
 
 
-def problems_report(files: Sequence[Path], unreadable_folders: Sequence[SkippedFile], json: bool) -> str:
+def problems_report(files: Sequence[Path], unreadable_folders: Sequence[FailedFile], json: bool) -> str:
     """Return what breaks CHAT's rules in ``files``, one line each, and how many there are."""
     found = [Problem(str(one.path), 1, 1, "unreadable", one.reason) for one in unreadable_folders]
     for file in files:

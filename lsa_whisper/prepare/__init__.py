@@ -9,15 +9,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from lsa_whisper.corpus import Session, SkippedFile, discover, find_card
+from lsa_whisper.corpus import Session, discover, find_card
 from lsa_whisper.disk import disk_error_reason
 from lsa_whisper.errors import CorpusError
+from lsa_whisper.failed_files import FailedFile
 from lsa_whisper.labels import Labels
 from lsa_whisper.lock import write_lock
 from lsa_whisper.prepare.assign_splits import assign_splits, unmatched_card_ids
-from lsa_whisper.prepare.folder import PARTS, SUMMARY, finish_part, join
+from lsa_whisper.prepare.folder import PARTS_FOLDER, SUMMARY, finish_part, join
+from lsa_whisper.prepare.parallel import map_parallel
 from lsa_whisper.prepare.session import PrepareOptions
-from lsa_whisper.prepare.spread import spread
 from lsa_whisper.prepare.statistics import Prepared
 from lsa_whisper.umask import private_umask
 from lsa_whisper.whisper_constants import CONTEXT_S
@@ -93,8 +94,8 @@ def prepare(
     out = Path(out)
     try:
         with write_lock(out / SUMMARY):
-            (out / PARTS).mkdir(exist_ok=True)
-            finish = partial(_finish, options=options, parts=out / PARTS)
+            (out / PARTS_FOLDER).mkdir(exist_ok=True)
+            finish = partial(_finish, options=options, parts=out / PARTS_FOLDER)
             paths = _finish_parts(list(zip(sessions, splits, strict=True)), finish, processes, skipped_files)
             return join(
                 paths,
@@ -117,7 +118,7 @@ def _finish_parts(
     pairs: Sequence[tuple[Session, str]],
     finish: Callable[[tuple[Session, str]], tuple[Path | None, str]],
     processes: int,
-    skipped_files: list[SkippedFile],
+    skipped_files: list[FailedFile],
 ) -> list[Path]:
     """Return where the sessions' results are kept, in order; sessions without one join ``skipped_files``."""
     from rich.console import Console
@@ -125,14 +126,12 @@ def _finish_parts(
 
     console = Console(stderr=True)
     ends: list[tuple[Path | None, str]] = [(None, "")] * len(pairs)
-    with closing(spread(finish, pairs, processes, name=lambda pair: str(pair[0].path))) as done:
+    with closing(map_parallel(finish, pairs, processes, name=lambda pair: str(pair[0].path))) as done:
         shown = track(done, "preparing", len(pairs), console=console, transient=True, disable=not console.is_terminal)
         for at, end in shown:
             ends[at] = end
     skipped_files += [
-        SkippedFile(session.path, problem)
-        for (session, _), (path, problem) in zip(pairs, ends, strict=True)
-        if not path
+        FailedFile(session.path, problem) for (session, _), (path, problem) in zip(pairs, ends, strict=True) if not path
     ]
     return [path for path, _ in ends if path]
 
@@ -159,12 +158,12 @@ def _check(out: Path, options: PrepareOptions, shards: int, processes: int) -> N
 
 def _discover(
     corpora: Sequence[Path], media: Path | None, card: Path | None
-) -> tuple[list[Session], list[SkippedFile], list[str]]:
+) -> tuple[list[Session], list[FailedFile], list[str]]:
     """Return the sessions, the files that cannot be used, and notes on speakers that a card lists and nobody is."""
     if not corpora:
         raise CorpusError("no corpus was named; name at least one folder of CHAT transcripts")
     sessions: list[Session] = []
-    skipped_files: list[SkippedFile] = []
+    skipped_files: list[FailedFile] = []
     card_ids: set[tuple[str, str]] = set()
     for folder in corpora:
         found, without = discover(folder, media=media, card=card)

@@ -20,8 +20,9 @@ from typing import Any
 
 from lsa_whisper import plain_json
 from lsa_whisper.atomic_write import replace_file
-from lsa_whisper.corpus import Session, SkippedFile
+from lsa_whisper.corpus import Session
 from lsa_whisper.errors import AudioError, ChatSyntaxError, CorpusError
+from lsa_whisper.failed_files import FailedFile
 from lsa_whisper.manifest import SPLITS, remove_copies, serialize_row, sha256
 from lsa_whisper.prepare.screening import DUPLICATE
 from lsa_whisper.prepare.session import PrepareOptions, SessionResult, UtteranceRecord, WindowRow, process_session
@@ -29,7 +30,7 @@ from lsa_whisper.prepare.shards import partial_name, plan, write_shards
 from lsa_whisper.prepare.statistics import Prepared, Rejections, SplitCounts, add_counts
 from lsa_whisper.version import __version__
 
-PARTS = ".parts"
+PARTS_FOLDER = ".parts"
 SUMMARY = "prepared.json"
 _SHARD = re.compile(rf"(?:{'|'.join(SPLITS)})-\d{{5}}-of-\d{{5}}\.parquet")
 MANIFESTS = (*(f"{split}.jsonl" for split in SPLITS), "rejected.jsonl")
@@ -84,7 +85,7 @@ def join(
     out: Path,
     *,
     options: PrepareOptions,
-    skipped_files: Sequence[SkippedFile],
+    skipped_files: Sequence[FailedFile],
     facts: Mapping[str, Any],
     shards: int = 0,
     processes: int = 1,
@@ -102,7 +103,7 @@ def join(
         made = _join(paths, out, options, skipped_files, facts, shards, processes, earlier)
     finally:
         _sweep(out)
-    shutil.rmtree(out / PARTS, ignore_errors=True)
+    shutil.rmtree(out / PARTS_FOLDER, ignore_errors=True)
     return made
 
 
@@ -135,7 +136,7 @@ def _join(
     paths: Iterable[Path],
     out: Path,
     options: PrepareOptions,
-    skipped_files: Sequence[SkippedFile],
+    skipped_files: Sequence[FailedFile],
     facts: Mapping[str, Any],
     shards: int,
     processes: int,
@@ -143,7 +144,7 @@ def _join(
 ) -> Prepared:
     counts = _write_manifests(paths, out)
     if not any(tally.segments for tally in counts.by_split.values()):
-        shutil.rmtree(out / PARTS, ignore_errors=True)
+        shutil.rmtree(out / PARTS_FOLDER, ignore_errors=True)
         raise CorpusError(_why_nothing(counts.rejections, skipped_files))
     planned = [
         shard
@@ -214,7 +215,7 @@ def _without_duplicates(paths: Iterable[Path]) -> Iterator[WindowRow | Utterance
         yield from result.rejected
 
 
-def _why_nothing(rejections: Rejections, skipped_files: Sequence[SkippedFile]) -> str:
+def _why_nothing(rejections: Rejections, skipped_files: Sequence[FailedFile]) -> str:
     reasons = ", ".join(f"{reason} ({int(count['utterances'])})" for reason, count in rejections.as_dict().items())
     unread = f"; {skipped_files[0].path}: {skipped_files[0].reason}" if skipped_files else ""
     return f"no utterance can be trained on: {reasons or 'none was found'}{unread}"

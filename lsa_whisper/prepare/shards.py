@@ -21,7 +21,7 @@ import soundfile as sf
 
 from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
 from lsa_whisper.manifest import Segment, describe_row, stream
-from lsa_whisper.prepare.spread import spread
+from lsa_whisper.prepare.parallel import map_parallel
 
 ROW_GROUP = 32
 """Rows written and read at once: some 20 MB of FLAC."""
@@ -55,7 +55,7 @@ def write_shards(shards: list[Shard], out: Path, processes: int) -> None:
     Raises:
         AudioError: A recording can no longer be read.
     """
-    with closing(spread(partial(_write, out=out), shards, processes, name=lambda shard: shard.name)) as done:
+    with closing(map_parallel(partial(_write, out=out), shards, processes, name=lambda shard: shard.name)) as done:
         for _ in done:
             pass
 

@@ -7,26 +7,29 @@ corrected in a CHAT file goes into its subtitles.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from lsa_whisper import checkpoint
 from lsa_whisper.audio import AUDIO_SUFFIXES, Recording
 from lsa_whisper.decoding.engines import resolve_device
-from lsa_whisper.errors import AudioError, CheckpointError, DiskError, LsaWhisperError
+from lsa_whisper.errors import AudioError, LsaWhisperError
 from lsa_whisper.formats import FORMATS
 from lsa_whisper.models import choose_model
 from lsa_whisper.transcribe.assembly.review import collect_reviews
 from lsa_whisper.transcribe.files.log import RunLog
-from lsa_whisper.transcribe.files.outcome import FailedFile, TranscribedFile, TranscriptionSummary, duplicate_target
-from lsa_whisper.transcribe.files.progress import ProgressMeter, progress_meter
+from lsa_whisper.transcribe.files.outcome import TranscriptionSummary
 from lsa_whisper.transcribe.files.settings import Settings
-from lsa_whisper.transcribe.files.transcribe_file import OutputOptions, transcribe_file
+from lsa_whisper.transcribe.files.transcribe_file import OutputOptions
 from lsa_whisper.transcribe.speech import vad as voice_activity
 from lsa_whisper.transcribe.transcriber import verify_options
-from lsa_whisper.transcribe.workers.parallel import transcribe_on_cluster, transcribe_on_devices, worker_devices
+from lsa_whisper.transcribe.workers.parallel import (
+    transcribe_here,
+    transcribe_on_cluster,
+    transcribe_on_devices,
+    worker_devices,
+)
 from lsa_whisper.umask import private_umask
 
 
@@ -130,22 +133,11 @@ def _run(
     devices = worker_devices(settings.device, processes, len(jobs))
     if len(devices) > 1:
         return transcribe_on_devices(devices, jobs, recordings, settings, wanted, log)
-
-    def do(audio: Path, target: Path, progress: ProgressMeter) -> TranscribedFile:
-        recording = recordings[audio]
-        if isinstance(recording, AudioError):
-            raise recording
-        return transcribe_file(settings, wanted, recording, target, progress.at)
-
-    return run_jobs(jobs, [_length_s(recordings[audio]) for audio, _ in jobs], do, alone_raises=True, log=log)
+    return transcribe_here(jobs, recordings, settings, wanted, log)
 
 
 def _whole_path(model: str | Path) -> str | Path:
     return Path(model).absolute() if checkpoint.is_local(model) else model
-
-
-def _length_s(recording: Recording | AudioError) -> float:
-    return recording.duration_s if isinstance(recording, Recording) else 0.0
 
 
 def _known_formats(names: Sequence[str]) -> tuple[str, ...]:
@@ -179,49 +171,6 @@ def _is_folder(named: Path) -> bool:
         return named.is_dir()
     except OSError:  # its name is too long, or it lies in a closed folder: said when it is opened
         return False
-
-
-def run_jobs(
-    jobs: Sequence[tuple[Path, Path]],
-    lengths_s: Sequence[float],
-    do: Callable[[Path, Path, ProgressMeter], TranscribedFile],
-    *,
-    alone_raises: bool = False,
-    log: RunLog | None = None,
-) -> TranscriptionSummary:
-    """Do the jobs one after another; what goes wrong with one is noted, and the rest goes on.
-
-    Args:
-        jobs: each recording with the place of its transcript.
-        lengths_s: how long each recording is, for the progress that is shown.
-        do: writes one transcript.
-        alone_raises: of a single job, raise what went wrong instead.
-        log: gets a line for each job.
-
-    Raises:
-        CheckpointError: the model cannot be loaded, so that no job can be done.
-        DiskError: the disk is full or read-only, likewise.
-    """
-    done, failed, written = [], [], dict[Path, Path]()
-    log = log or RunLog(None)
-    with progress_meter(sum(lengths_s)) as progress:
-        for (audio, target), length_s in zip(jobs, lengths_s, strict=True):
-            began = time.monotonic()
-            try:
-                if target in written:
-                    raise AudioError(duplicate_target(audio, written[target]))
-                written[target] = audio
-                done.append(replace(do(audio, target, progress), took_s=time.monotonic() - began))
-                log.outcome(done[-1], length_s)
-            except (CheckpointError, DiskError):
-                raise
-            except (LsaWhisperError, OSError, RuntimeError) as error:
-                failed.append(FailedFile(audio, str(error), time.monotonic() - began))
-                log.outcome(failed[-1], length_s)
-                if alone_raises and len(jobs) == 1:
-                    raise
-            progress.finish(audio.name, length_s)
-    return TranscriptionSummary(tuple(done), tuple(failed))
 
 
 def _open(audio: Path) -> Recording | AudioError:

@@ -210,11 +210,11 @@ def test_threads_do_not_undo_each_other(tmp_path):
 
 
 def test_ray_reports_to_nobody(monkeypatch):
-    from lsa_whisper.transcribe.workers.ray_actors import cluster
+    from lsa_whisper.transcribe.workers.ray_actors import connect_to_cluster
 
     monkeypatch.setitem(sys.modules, "ray", None)  # not installed: the variable is set before it would be imported
     monkeypatch.delenv("RAY_USAGE_STATS_ENABLED", raising=False)
-    with pytest.raises(LsaWhisperError), cluster("local"):
+    with pytest.raises(LsaWhisperError), connect_to_cluster("local"):
         pass
     assert os.environ["RAY_USAGE_STATS_ENABLED"] == "0"
 

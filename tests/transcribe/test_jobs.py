@@ -118,7 +118,7 @@ def test_what_a_person_wrote_is_never_written_over(folder, tiny, scripted, tmp_p
     corrected = target.read_text().replace("the dog sat", "the frog sat")
     target.write_text(corrected)
     result = transcribe([tmp_path / "both"], model=tiny)
-    assert [each.audio.name for each in result.failed] == ["visit.wav"] and "by hand" in result.failed[0].reason
+    assert [each.path.name for each in result.failed] == ["visit.wav"] and "by hand" in result.failed[0].reason
     target.write_text("@UTF8\n@Begin\n@End\n")
     result = transcribe([tmp_path / "both"], model=scripted)
     assert "not written by lsa-whisper" in result.failed[0].reason
@@ -155,7 +155,7 @@ def test_a_recording_named_twice_is_done_once(folder, scripted, tmp_path):
     named = [folder, folder / "visit.wav", tmp_path / "visit.wav"]
     assert transcribe(named[:2], model=scripted).table().endswith("2 transcribed, 0 kept, 0 failed")
     result = transcribe(named, model=scripted, out=tmp_path / "out")
-    assert [each.audio for each in result.failed] == [tmp_path / "visit.wav"]
+    assert [each.path for each in result.failed] == [tmp_path / "visit.wav"]
     assert f"the place of that of {folder / 'visit.wav'}" in result.failed[0].reason
 
 
@@ -190,7 +190,7 @@ def test_one_bad_recording_does_not_stop_the_rest(folder, scripted, tmp_path):
     (folder / "empty.mp3").touch()
     soundfile.write(folder / "visit.flac", np.zeros(16_000, np.float32), 16_000)
     result = transcribe([folder, tmp_path / "gone.wav"], model=scripted, out=tmp_path / "out")
-    assert {each.audio.name for each in result.failed} == {"broken.wav", "empty.mp3", "gone.wav", "visit.wav"}
+    assert {each.path.name for each in result.failed} == {"broken.wav", "empty.mp3", "gone.wav", "visit.wav"}
     assert result.exit_code == 4
     assert "2 transcribed, 0 kept, 4 failed" in result.table() and "broken.wav" in result.table()
     assert set(files(tmp_path / "out")) == {"visit.cha", "deep/quiet.cha"}

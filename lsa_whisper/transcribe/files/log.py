@@ -1,4 +1,4 @@
-"""One line for each recording of a run, in a file that grows from run to run."""
+"""The log of transcription: one line for each recording, in a file that later runs append to."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from pathlib import Path
 from lsa_whisper import disk
 from lsa_whisper.transcribe.files.outcome import FailedFile, TranscribedFile
 
-COLUMNS = ("finished", "outcome", "recording", "sound_s", "took_s", "utterances", "words", "note")
+LOG_COLUMNS = ("finished", "outcome", "recording", "sound_s", "took_s", "utterances", "words", "note")
 
 
 class RunLog:
-    """Tab-separated lines, written when a recording is done, kept or given up; without a path, nothing."""
+    """Tab-separated lines, each written as soon as its recording has ended; without a path, nothing is written."""
 
     def __init__(self, path: Path | None):
-        """Open the log at ``path``, to go on below what stands there.
+        """Open the log at ``path`` to append to it.
 
         Raises:
             LsaWhisperError: it cannot be written.
@@ -31,20 +31,20 @@ class RunLog:
             with path.open("ab") as file:
                 empty = file.tell() == 0
         if empty:
-            self._put(COLUMNS)
+            self._append(LOG_COLUMNS)
 
-    def outcome(self, became: TranscribedFile | FailedFile, sound_s: float) -> None:
-        """Write a line about what became of a recording of ``sound_s`` seconds."""
-        if isinstance(became, FailedFile):
-            outcome, counts, note = "failed", (0, 0), became.reason
+    def outcome(self, file: TranscribedFile | FailedFile, duration_s: float) -> None:
+        """Add the line of a recording of ``duration_s`` seconds."""
+        if isinstance(file, FailedFile):
+            outcome, path, counts, note = "failed", file.path, (0, 0), file.reason
         else:
-            outcome, counts, note = "kept" if became.skipped else "done", became.counts, became.note
+            outcome, path, counts, note = "kept" if file.skipped else "done", file.audio, file.counts, file.note
         finished = datetime.now().astimezone().isoformat(timespec="seconds")
-        values = (finished, outcome, became.audio, f"{sound_s:.1f}", f"{became.took_s:.1f}", *counts, note)
-        self._put([" ".join(str(value).split()) for value in values])
+        values = (finished, outcome, path, f"{duration_s:.1f}", f"{file.took_s:.1f}", *counts, note)
+        self._append([" ".join(str(value).split()) for value in values])
 
-    def _put(self, values: Iterable[str]) -> None:
-        """Add a line, whole or not at all; who looks into the log of a running job sees what is done."""
+    def _append(self, values: Iterable[str]) -> None:
+        """Add a line at once, completely or not at all."""
         if self._path is None:
             return
         line = ("\t".join(values) + "\n").encode("utf-8", "backslashreplace")

@@ -1,22 +1,24 @@
-"""What became of each recording of a run."""
+"""The results of a run: what was transcribed and what failed."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from lsa_whisper.failed_files import FailedFile, failure_exit_code
+
 
 @dataclass(frozen=True)
 class TranscribedFile:
-    """A recording with its transcript.
+    """A recording that has a transcript.
 
     Attributes:
         audio: the recording.
         transcript: the CHAT file.
-        skipped: whether the transcript was there already.
-        counts: its utterances and words.
-        note: what decoding met with that a reader should know.
-        took_s: how long somebody worked on it.
+        skipped: whether the transcript was finished before.
+        counts: the number of its utterances and words.
+        note: remarks on the recording or its decoding that a reader should know.
+        took_s: how long it took.
     """
 
     audio: Path
@@ -28,22 +30,13 @@ class TranscribedFile:
 
 
 @dataclass(frozen=True)
-class FailedFile:
-    """A recording without a transcript, why, and how long somebody worked on it."""
-
-    audio: Path
-    reason: str
-    took_s: float = field(default=0.0, compare=False)
-
-
-@dataclass(frozen=True)
 class TranscriptionSummary:
-    """What became of every recording, in the order of the inputs.
+    """The result for every recording, in the order of the inputs.
 
     Attributes:
-        done: those with a transcript.
-        failed: those without.
-        without_review: transcripts of which a review was asked and confidences are not known.
+        done: the recordings with a transcript.
+        failed: the recordings without one.
+        without_review: finished transcripts that are not in the review, because their confidences are not known.
     """
 
     done: tuple[TranscribedFile, ...] = ()
@@ -52,8 +45,8 @@ class TranscriptionSummary:
 
     @property
     def exit_code(self) -> int:
-        """How many recordings failed, as far as an exit code can count."""
-        return min(len(self.failed), 100)
+        """The number of recordings that failed, at most 100."""
+        return failure_exit_code(self.failed)
 
     def table(self) -> str:
         """Return one line per recording and a last line that counts them.

@@ -1,1 +1,1 @@
-"""Many recordings shared out among processes of this machine, or actors of a Ray cluster."""
+"""Many recordings distributed over processes of this machine, or actors of a Ray cluster."""

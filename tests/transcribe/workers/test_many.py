@@ -69,7 +69,7 @@ def test_a_cluster_writes_the_same_though_an_actor_is_killed(visits, tmp_path):
         while not killed and not over.wait(0.02):
             for child in psutil.Process().children(recursive=True):
                 with suppress(psutil.Error):  # it has ended in the meantime
-                    if not killed and child.cmdline()[:1] == ["ray::_Actor.do"]:
+                    if not killed and child.cmdline()[:1] == ["ray::_Actor.run"]:
                         os.kill(child.pid, signal.SIGKILL)
                         killed.append(child.pid)
 

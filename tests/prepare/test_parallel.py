@@ -12,7 +12,7 @@ import pytest
 
 from lsa_whisper.errors import AudioError, CorpusError
 from lsa_whisper.prepare import prepare
-from lsa_whisper.prepare.spread import spread
+from lsa_whisper.prepare.parallel import map_parallel
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -47,7 +47,7 @@ def gone_within(seconds: float, pid: int) -> bool:
 @pytest.mark.parametrize("processes", [1, 3])
 def test_every_task_is_done_once(processes):
     tasks = [("say", str(at)) for at in range(20)]
-    assert sorted(spread(act, tasks, processes)) == [(at, str(at)) for at in range(20)]
+    assert sorted(map_parallel(act, tasks, processes)) == [(at, str(at)) for at in range(20)]
 
 
 def test_more_processes_write_the_same_bytes(session, talk, tmp_path):
@@ -62,18 +62,18 @@ def test_more_processes_write_the_same_bytes(session, talk, tmp_path):
 
 def test_an_error_in_a_process_is_the_callers():
     with pytest.raises(AudioError, match="not readable"):
-        list(spread(act, [("say", "a"), ("raise", "not readable"), ("say", "b")], 2))
+        list(map_parallel(act, [("say", "a"), ("raise", "not readable"), ("say", "b")], 2))
 
 
-def test_a_process_that_dies_is_named_with_what_it_did():
-    with pytest.raises(CorpusError, match=r"a process died while it worked on one of .*'broken'.*call again"):
-        list(spread(act, [("say", "a"), ("die", "broken"), ("say", "b")], 2))
+def test_the_item_of_a_process_that_dies_twice_is_named():
+    with pytest.raises(CorpusError, match=r"^\('die', 'broken'\): the worker process died twice.*call again"):
+        list(map_parallel(act, [("say", "a"), ("die", "broken"), ("say", "b")], 2))
 
 
 def test_a_reader_that_stops_stops_the_processes(tmp_path):
     tasks = [("sleep", str(tmp_path / "pid")), ("say", "a"), ("say", "b")]
     began = time.monotonic()
-    with closing(spread(act, tasks, 2)) as done:
+    with closing(map_parallel(act, tasks, 2)) as done:
         next(done)
         while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text():
             time.sleep(0.05)
@@ -84,8 +84,8 @@ def test_a_reader_that_stops_stops_the_processes(tmp_path):
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGINT])
 def test_no_process_outlives_its_parent(tmp_path, end):
     tasks = [("sleep", str(tmp_path / "one")), ("sleep", str(tmp_path / "two"))]
-    code = "from tests.prepare.test_spread import act; from lsa_whisper.prepare.spread import spread;"
-    code += f"list(spread(act, {tasks!r}, 2))"
+    code = "from tests.prepare.test_parallel import act; from lsa_whisper.prepare.parallel import map_parallel;"
+    code += f"list(map_parallel(act, {tasks!r}, 2))"
     root = Path(__file__).parents[2]
 
     # As from a terminal: what a shell starts in its background is deaf to Ctrl-C, and the tests may run there.
