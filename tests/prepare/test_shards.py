@@ -1,6 +1,7 @@
 """Parquet shards: the manifest's rows and the sound of each window, in order, whatever the number of files."""
 
 import io
+import multiprocessing
 import os
 from pathlib import Path
 
@@ -85,20 +86,26 @@ def test_what_somebody_else_put_into_the_folder_stays(corpus, tmp_path):
     assert [path.name for path in out.glob("*.parquet")] == [others[0]]
 
 
-def test_shards_of_a_call_that_was_killed_while_it_named_them_go(corpus, tmp_path, monkeypatch):
-    rename, out = Path.replace, tmp_path / "out"
+def prepare_and_exit_at(corpus: Path, out: Path, name: str, status: int) -> None:
+    """Prepare, and end the process just before the file ``name`` gets its name."""
+    rename = Path.replace
 
-    def killed(path, target):
-        if target.name == "dev-00000-of-00003.parquet":
-            os._exit(9)
+    def replace(path: Path, target: Path) -> Path:
+        if target.name == name:
+            os._exit(status)
         return rename(path, target)
 
-    monkeypatch.setattr(Path, "replace", killed)
-    if not os.fork():
-        prepare([corpus], out, shards=3)
-    os.wait()
-    monkeypatch.undo()
-    assert shards_of(out, "train")
+    Path.replace = replace  # type: ignore[method-assign]
+    prepare([corpus], out, shards=3)
+
+
+def test_shards_of_a_call_that_was_killed_while_it_renamed_them_are_removed(corpus, tmp_path):
+    out, context = tmp_path / "out", multiprocessing.get_context("spawn")
+    call = context.Process(target=prepare_and_exit_at, args=(corpus, out, "dev-00000-of-00003.parquet", 9))
+    call.start()
+    call.join()
+    assert call.exitcode == 9 and shards_of(out, "train") and not shards_of(out, "dev")
+    assert sorted(path.name for path in out.glob(".*.partial"))
     prepare([corpus], out)
     assert not list(out.glob("*.parquet")) and not list(out.glob(".*"))
 
