@@ -272,7 +272,7 @@ def plain_loop(folder: Path, batch: int = 8) -> None:
     device = "cuda" if torch.cuda.is_available() else "cpu"
     begun = checkpoint.load(folder / "base", device=device)
     model = begun.model.train()
-    model.activation_checkpointing_enable({"use_reentrant": False})
+    model.gradient_checkpointing_enable({"use_reentrant": False})
     model.config.use_cache = False
     data = WindowDataset(folder / "single.jsonl", begun)
     optimizer = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad], lr=1e-5, fused=device == "cuda")

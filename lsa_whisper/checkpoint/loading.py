@@ -12,6 +12,7 @@ from lsa_whisper.checkpoint.folder import METADATA_FILE, base_of, is_local, veri
 from lsa_whisper.checkpoint.untrusted import ADAPTER_FILE, read_json
 from lsa_whisper.errors import CheckpointError
 from lsa_whisper.labels import Labels
+from lsa_whisper.library_internals import empty_whisper
 
 _DTYPES = ("float32", "bfloat16", "float16")
 
@@ -139,12 +140,11 @@ def _load_model(source: str, dtype: str, quantized: Any = None, *, here: bool = 
 
 def _shape_of(source: str, dtype: str) -> Any:
     import torch
-    from transformers import GenerationConfig, WhisperConfig, WhisperForConditionalGeneration
+    from transformers import GenerationConfig, WhisperConfig
 
     source = base_of(Path(source)) if (Path(source) / ADAPTER_FILE).exists() else source
     config = WhisperConfig.from_pretrained(source, local_files_only=is_local(source))
-    with torch.device("meta"):
-        model = WhisperForConditionalGeneration._from_config(config, dtype=getattr(torch, dtype))
+    model = empty_whisper(config, getattr(torch, dtype))
     model.to_empty(device="cpu").tie_weights()
     model.generation_config = GenerationConfig.from_pretrained(source, local_files_only=is_local(source))
     return model

@@ -11,13 +11,14 @@ that was not written, becomes part of the next word. benchmarks/word_times.py ha
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import torch
+
+from lsa_whisper.library_internals import eager_attention
 
 _GAP = math.log(0.02 / 1.8)  # a frame is nobody's when a token that looks at 1.8 s evenly would look at it more
 _LEAST = 1e-4  # no attention at all is no proof
@@ -64,7 +65,7 @@ def cross_attention(
 ) -> Weights:
     """Return how much each head looks at each frame to write each token, ``(heads, tokens, frames)``."""
     inputs = torch.tensor([[*prompt, *tokens]], device=hidden.device)
-    with _eager_attention(model):
+    with eager_attention(model):
         seen = model.model.decoder(
             input_ids=inputs, encoder_hidden_states=hidden, output_attentions=True, use_cache=False
         )
@@ -115,14 +116,3 @@ def _viterbi(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.intp]:
     for frame in range(frames - 1, 0, -1):
         path[frame - 1] = path[frame] - steps[frame, path[frame]]
     return path
-
-
-@contextmanager
-def _eager_attention(model: Any) -> Iterator[None]:
-    """Let attention be computed in the one way that shows its weights; decoding keeps the quicker one."""
-    before = model.config._attn_implementation
-    model.set_attn_implementation("eager")
-    try:
-        yield
-    finally:
-        model.set_attn_implementation(before)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from lsa_whisper.errors import RecipeError
@@ -46,34 +44,3 @@ def _nodes() -> tuple[int, int]:
             f"not {processes} processes with {each} on this node; use full_shard"
         )
     return processes // each, each
-
-
-@contextmanager
-def fsdp_on_cpu(trainer: Any) -> Iterator[None]:
-    """Let accelerate, which is set up in this block, shard on a CPU too: it would silently train whole copies (DDP).
-
-    What it does with a GPU when it sees the plugin, it leaves out on a CPU; nothing else in it asks for the device.
-    """
-    if trainer.args.fsdp_plugin_args is None or trainer.args.device.type != "cpu":
-        yield
-        return
-    # How nodes and pieces lie is refused as long as the plugin is not there.
-    layout, trainer.args.parallelism_config = trainer.args.parallelism_config, None
-    yield
-    from accelerate.state import PartialState
-    from accelerate.utils import DistributedType, FullyShardedDataParallelPlugin
-    from torch.distributed.fsdp import CPUOffloadPolicy
-
-    accelerator = trainer.accelerator
-    plugin = FullyShardedDataParallelPlugin(**trainer.args.fsdp_plugin_args)
-    if isinstance(plugin.cpu_offload, CPUOffloadPolicy):
-        plugin.cpu_offload = CPUOffloadPolicy(pin_memory=False)
-    if accelerator.mixed_precision != "no":
-        plugin.set_mixed_precision(accelerator.mixed_precision)
-    accelerator.state.fsdp_plugin = plugin
-    accelerator.state.distributed_type = DistributedType.FSDP
-    PartialState._shared_state["distributed_type"] = DistributedType.FSDP
-    trainer.is_fsdp_enabled = True
-    if layout is not None:
-        trainer.args.parallelism_config = accelerator.state.parallelism_config = layout
-        accelerator.state.device_mesh = layout.get_device_mesh("cpu")

@@ -10,6 +10,7 @@ from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetune.distributed import fsdp, zero
 from lsa_whisper.finetune.distributed.ranks import is_launched
 from lsa_whisper.finetune.recipe import Recipe
+from lsa_whisper.library_internals import destroy_deepspeed, reset_training_state
 
 _ZERO = ("zero2", "zero3")
 
@@ -84,20 +85,16 @@ def finish_distributed(accelerator: Any) -> None:
     while it waits for the threads, now and then forever.
     """
     accelerator.wait_for_everyone()
-    zero.destroy_process_group()
+    destroy_deepspeed()
     accelerator.end_training()
 
 
 def reset_distributed() -> None:
     """Leave nothing of this run in the libraries' own memory, so that another one can be made in this process."""
-    from accelerate.state import AcceleratorState, GradientState
     from torch import distributed
-    from transformers.integrations.deepspeed import unset_hf_deepspeed_config
 
     if distributed.is_initialized() and distributed.get_world_size() == 1:  # several that failed end as they can
-        zero.destroy_process_group()
+        destroy_deepspeed()
     if distributed.is_initialized() and distributed.get_world_size() == 1:
         distributed.destroy_process_group()
-    AcceleratorState._reset_state(reset_partial_state=True)
-    GradientState._reset_state()
-    unset_hf_deepspeed_config()
+    reset_training_state()

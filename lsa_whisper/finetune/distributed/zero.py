@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copyreg
 import importlib.util
 import os
 import sys
@@ -15,6 +14,7 @@ from lsa_whisper.errors import MissingExtraError, RecipeError
 from lsa_whisper.finetune.distributed.launch import free_port
 from lsa_whisper.finetune.distributed.ranks import is_launched
 from lsa_whisper.finetune.recipe import OffloadSettings, Recipe
+from lsa_whisper.library_internals import init_deepspeed
 
 
 def require_deepspeed(recipe: Recipe) -> None:
@@ -42,33 +42,14 @@ def init_process_group() -> None:
     machine will do for one process. Its own exchange through shared memory is left out: it would be compiled even
     where it is not used.
     """
-    import deepspeed
     import torch
-    from deepspeed.runtime.zero.config import ZeroStageEnum
 
-    # Pythons before 3.11.4 pickle a member of an enumeration as a call of getattr, which no state may hold when it is
-    # read again.
-    copyreg.pickle(ZeroStageEnum, lambda stage: (ZeroStageEnum, (stage.value,)))
     if not is_launched():
         os.environ |= {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "1"}
         os.environ |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port())}
     if str(Path(sys.executable).parent) not in os.environ.get("PATH", "").split(os.pathsep):
         os.environ["PATH"] = machine.build_path()
-    deepspeed.ops.__compatible_ops__["deepspeed_shm_comm"] = False
-    backend = "nccl" if torch.cuda.is_available() else "gloo"
-    deepspeed.init_distributed(dist_backend=backend, auto_mpi_discovery=False)
-
-
-def destroy_process_group() -> None:
-    """End the meeting, and let DeepSpeed forget the groups it keeps for itself beside torch's."""
-    if "deepspeed" not in sys.modules:
-        return
-    from deepspeed import comm
-    from torch import distributed
-
-    if comm.comm.cdb is not None and distributed.is_initialized():
-        comm.destroy_process_group()
-    comm.comm.cdb = None
+    init_deepspeed("nccl" if torch.cuda.is_available() else "gloo")
 
 
 def deepspeed_config(strategy: str, offload: OffloadSettings, more: Mapping[str, Any] | None = None) -> dict[str, Any]:

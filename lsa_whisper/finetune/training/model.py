@@ -19,6 +19,7 @@ from lsa_whisper.finetune.training.loss import CtcHead
 from lsa_whisper.finetune.training.precision import multiply_in_8_bits, weights_type
 from lsa_whisper.finetune.training.trim import hear_any_length
 from lsa_whisper.labels import Labels
+from lsa_whisper.library_internals import sinusoidal_positions
 from lsa_whisper.manifest import TIMESTAMP
 
 
@@ -46,10 +47,9 @@ def with_context(begun: Checkpoint, context_s: float) -> Checkpoint:
     Whisper's encoder marks positions with sinusoids that do not depend on how many there are, so both are exact.
     """
     from transformers import WhisperFeatureExtractor
-    from transformers.models.whisper.modeling_whisper import sinusoids
 
     encoder, positions = begun.model.get_encoder(), round(context_s / begun.time_precision_s)
-    table = sinusoids(positions, encoder.config.d_model).to(encoder.embed_positions.weight)
+    table = sinusoidal_positions(positions, encoder.config.d_model).to(encoder.embed_positions.weight)
     encoder.embed_positions = torch.nn.Embedding.from_pretrained(table)
     begun.model.config.max_source_positions = positions
     settings = begun.feature_extractor.to_dict() | {"chunk_length": round(context_s)}

@@ -8,7 +8,6 @@ import os
 import pickle
 import re
 import shutil
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +18,7 @@ import torch
 from lsa_whisper import manifest, plain_json
 from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetune.recipe import Recipe
+from lsa_whisper.library_internals import deepspeed_state_classes, rotate_checkpoints
 
 MARK = "complete.json"
 """Written last: what a whole checkpoint's files are, and who can go on from them."""
@@ -116,24 +116,13 @@ def tensors_alone(folder: Path | None) -> Iterator[None]:
     os.environ["TORCH_FORCE_WEIGHTS_ONLY_LOAD"] = "1"
     os.environ.pop("TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD", None)
     try:
-        with torch.serialization.safe_globals(_of_deepspeed()):
+        with torch.serialization.safe_globals(deepspeed_state_classes()):
             yield
     except pickle.UnpicklingError as error:
         raise RecipeError(
             f"{folder}: holds more than the numbers of a training, and could run code; remove it, or go on from a run "
             "of your own"
         ) from error
-
-
-def _of_deepspeed() -> list[Any]:
-    """Return the classes that DeepSpeed's states hold beside tensors."""
-    if "deepspeed" not in sys.modules:
-        return []
-    from deepspeed.runtime.fp16.loss_scaler import DynamicLossScaler, LossScaler
-    from deepspeed.runtime.zero.config import ZeroStageEnum
-    from deepspeed.utils.tensor_fragment import fragment_address
-
-    return [ZeroStageEnum, LossScaler, DynamicLossScaler, fragment_address]
 
 
 def can_go_on(recipe: Recipe) -> bool:
@@ -161,6 +150,4 @@ def _step(folder: Path) -> int:
 
 def drop_older(run: Path, keep: int | None, best: Any) -> None:
     """Remove all but the newest ``keep`` checkpoints, but not the best one; ``None`` keeps all."""
-    from transformers.trainer_utils import rotate_checkpoints
-
-    rotate_checkpoints(str(run), save_total_limit=keep, best_model_checkpoint=best)
+    rotate_checkpoints(str(run), keep=keep, best=best)

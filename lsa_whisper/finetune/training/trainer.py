@@ -20,7 +20,7 @@ from lsa_whisper.checkpoint import Checkpoint
 from lsa_whisper.checkpoint.saving import verify_tensors
 from lsa_whisper.dataset import Collator, WindowDataset
 from lsa_whisper.errors import RecipeError
-from lsa_whisper.finetune.distributed import fsdp, zero
+from lsa_whisper.finetune.distributed import zero
 from lsa_whisper.finetune.distributed.strategy import gather_weights, strategy_arguments
 from lsa_whisper.finetune.recipe import Recipe
 from lsa_whisper.finetune.training.dev_evaluation import SAMPLES, Watch, callbacks, saving_arguments, watch_arguments
@@ -31,6 +31,7 @@ from lsa_whisper.finetune.training.optimizer import optimizer_arguments, optimiz
 from lsa_whisper.finetune.training.precision import precision_arguments
 from lsa_whisper.finetune.training.resume import MARK, drop_older, mark_whole, subject
 from lsa_whisper.finetune.training.trim import LengthGroupedSampler
+from lsa_whisper.library_internals import TrainerHooks, checkpointing_arguments, fsdp_on_cpu, use_one_gpu
 
 _DEFAULTS: dict[str, Any] = {
     "report_to": "none",
@@ -49,13 +50,14 @@ _DEFAULTS: dict[str, Any] = {
 def training_arguments(recipe: Recipe, folder: Path) -> Seq2SeqTrainingArguments:
     """Return transformers' arguments for ``recipe``; its ``training`` section wins over our defaults.
 
-    Several GPUs are for several processes: left alone with them, transformers would copy the model to each in every
-    step (``DataParallel``), and add up the losses of all as if they were one.
-
     Raises:
         RecipeError: If the section holds a key or value that transformers refuses.
     """
-    settings = _DEFAULTS | {"seed": recipe.seed, "data_seed": recipe.seed, "output_dir": str(folder)}
+    settings = checkpointing_arguments(_DEFAULTS) | {
+        "seed": recipe.seed,
+        "data_seed": recipe.seed,
+        "output_dir": str(folder),
+    }
     settings |= {"dataloader_num_workers": recipe.data.workers}
     settings |= {"dataloader_persistent_workers": recipe.data.cache and recipe.data.workers > 0}  # they hold the cache
     settings |= {"train_sampling_strategy": "group_by_length"} if recipe.data.trim else {}
@@ -64,15 +66,14 @@ def training_arguments(recipe: Recipe, folder: Path) -> Seq2SeqTrainingArguments
     plain = {
         key: "no" if value is False and key.endswith("_strategy") else value for key, value in recipe.training.items()
     }
-    settings |= plain | saving_arguments(recipe) | strategy_arguments(recipe)
+    settings |= checkpointing_arguments(plain) | saving_arguments(recipe) | strategy_arguments(recipe)
     if settings.get("push_to_hub"):
         raise RecipeError("training.push_to_hub: nothing is uploaded from here; upload the finished folder yourself")
     try:
         arguments = Seq2SeqTrainingArguments(**settings)
     except (TypeError, ValueError) as error:
         raise RecipeError(f"training: {error}") from None
-    if arguments.n_gpu > 1:
-        arguments._n_gpu = 1
+    use_one_gpu(arguments)
     return arguments
 
 
@@ -102,7 +103,7 @@ def _plain_dev(recipe: Recipe, start: Checkpoint) -> WindowDataset | None:
     return WindowDataset(Path(recipe.data.dev), start, cache=recipe.data.cache) if recipe.data.dev else None
 
 
-class SpeechTrainer(Seq2SeqTrainer):
+class SpeechTrainer(TrainerHooks, Seq2SeqTrainer):
     """Seq2SeqTrainer whose loss does not depend on how a batch is cut into micro-batches and processes."""
 
     def __init__(self, recipe: Recipe, start: Checkpoint, model: Any, folder: Path, say: Callable[[str], None]):
@@ -137,35 +138,31 @@ class SpeechTrainer(Seq2SeqTrainer):
 
     def create_accelerator_and_postprocess(self) -> None:
         """Meet the other processes; transformers calls this while it is made."""
-        with fsdp.fsdp_on_cpu(self):
+        with fsdp_on_cpu(self):
             super().create_accelerator_and_postprocess()
 
-    def save_model(self, output_dir: str | None = None, _internal_call: bool = False) -> None:
-        """Write whole weights, or the whole adapter, however the model is cut; every process must ask."""
-        weights = gather_weights(self)
-        if weights is None:
-            super().save_model(output_dir, _internal_call)
-        else:
-            self._save(output_dir or self.args.output_dir, state_dict=weights)
+    def gathered_weights(self) -> dict[str, Any] | None:
+        """Return the gathered weights of a sharded model, or of its adapter; every process must call this."""
+        return gather_weights(self)
 
-    def _save_checkpoint(self, model: Any, trial: Any) -> None:
-        """Save a checkpoint, look it over, mark it as whole when all have written their part, drop older ones."""
+    def save_checkpoint(self, save: Callable[[], None]) -> None:
+        """Save a checkpoint, verify it, mark it as complete when all ranks have written their part, drop older ones."""
         folder = Path(self.args.output_dir) / f"checkpoint-{self.state.global_step}"
         if self.args.should_save:
             (folder / MARK).unlink(missing_ok=True)
-        super()._save_checkpoint(model, trial)
+        save()
         self.accelerator.wait_for_everyone()
         if self.args.should_save:
             verify_tensors(folder)
             mark_whole(folder, self.recipe, self.args.world_size, self.subject)
             drop_older(folder.parent, self._keep, self.state.best_model_checkpoint)
 
-    def _run_epoch(self, *args: Any, **options: Any) -> None:
+    def run_epoch(self, run: Callable[[], None]) -> None:
         """Take no step after the last one: a run that was killed after its last checkpoint would take one more."""
         if self.state.global_step >= self.state.max_steps:
             self.control.should_training_stop = True
         else:
-            super()._run_epoch(*args, **options)
+            run()
 
     def compute_loss(
         self, model: Any, inputs: dict[str, Any], return_outputs: bool = False, num_items_in_batch: Any = None
@@ -179,12 +176,11 @@ class SpeechTrainer(Seq2SeqTrainer):
             self.compute_loss_func = functools.partial(self.loss, disfluent=disfluent, base_logits=base_logits)
         return super().compute_loss(model, inputs, return_outputs, num_items_in_batch)
 
-    def _prepare_inputs(self, inputs: dict[str, Any]) -> dict[str, Any]:
-        """Return the batch on the device, in the type of the weights where nothing casts it later."""
-        prepared = dict(super()._prepare_inputs(inputs))
+    def prepared_batch(self, batch: dict[str, Any]) -> dict[str, Any]:
+        """Return the batch in the type of the weights, where no autocast converts it later."""
         if self.recipe.precision == "pure-bf16":
-            prepared["input_features"] = prepared["input_features"].to(torch.bfloat16)
-        return prepared
+            batch["input_features"] = batch["input_features"].to(torch.bfloat16)
+        return batch
 
     def evaluate(self, eval_dataset: Any = None, *args: Any, **options: Any) -> dict[str, float]:
         """Return the scores of the development set, and beside them those of the manifest from elsewhere."""
@@ -208,7 +204,7 @@ class SpeechTrainer(Seq2SeqTrainer):
         """Return what the scores of a batch come from: summed losses, numbers of tokens, and what the model writes."""
         if self.watch is None:
             return super().prediction_step(model, inputs, prediction_loss_only, ignore_keys, **options)
-        inputs = self._prepare_inputs(inputs)
+        inputs = self.batch_on_device(inputs)
         inputs.pop(DISFLUENT, None)
         labels = inputs.pop("labels")
         with torch.no_grad(), self.compute_loss_context_manager():
@@ -222,12 +218,12 @@ class SpeechTrainer(Seq2SeqTrainer):
         step = self.state.global_step if self.is_world_process_zero() else None
         return self.watch.scores(self.watched, found.predictions, step)
 
-    def _get_train_sampler(self, train_dataset: Any = None) -> Any:
-        """Return transformers' sampler, but for lengths: those it would find by loading every window first."""
+    def train_sampler(self, dataset: Any, default: Callable[[], Any]) -> Any:
+        """Return transformers' sampler, except for lengths: it would load every window to find them."""
         if self.args.train_sampling_strategy != "group_by_length":
-            return super()._get_train_sampler(train_dataset)
+            return default()
         step = self.args.train_batch_size * self.args.gradient_accumulation_steps * self.args.world_size
-        lengths = (self.train_dataset if train_dataset is None else train_dataset).durations.tolist()
+        lengths = (self.train_dataset if dataset is None else dataset).durations.tolist()
         return LengthGroupedSampler(lengths, step, self.args.data_seed)
 
 

@@ -12,7 +12,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
-from transformers.trainer_pt_utils import get_length_grouped_indices
+
+from lsa_whisper.library_internals import length_grouped_indices
 
 
 def hear_any_length(encoder: Any) -> None:
@@ -64,7 +65,7 @@ class LengthGroupedSampler(torch.utils.data.Sampler[int]):
     def __iter__(self) -> Iterator[int]:
         """Yield every window's number once; the first group holds the longest, so that memory fails early if at all."""
         generator = torch.Generator().manual_seed(self.seed + self.epoch)
-        indices = get_length_grouped_indices(self.lengths, self.group, generator=generator)
+        indices = length_grouped_indices(self.lengths, self.group, generator)
         groups = [indices[start : start + self.group] for start in range(0, len(indices), self.group)]
         incomplete = [groups.pop()] if len(groups[-1]) < self.group else []  # stays last: batches are cut in order
         order = (1 + torch.randperm(max(0, len(groups) - 1), generator=generator)).tolist()

@@ -1,0 +1,234 @@
+"""Everything this package touches of other libraries' private or undocumented parts, each with its reason.
+
+A private part may change with any release, so no other module touches one (a test reads the package's syntax trees).
+All of it was checked with transformers 5.17 and 5.23, accelerate 1.15, DeepSpeed 0.19.8 and torch 2.13. Nothing is
+imported before it is needed.
+"""
+
+from __future__ import annotations
+
+import copyreg
+import functools
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+# transformers: models
+
+
+def empty_whisper(config: Any, dtype: Any) -> Any:
+    """Return a Whisper on the ``meta`` device: shapes of all weights, no memory.
+
+    ``_from_config`` is private, but the constructor takes neither a number type nor an attention implementation.
+    """
+    import torch
+    from transformers import WhisperForConditionalGeneration
+
+    with torch.device("meta"):
+        return WhisperForConditionalGeneration._from_config(config, dtype=dtype)
+
+
+@contextmanager
+def eager_attention(model: Any) -> Iterator[None]:
+    """Use the attention implementation that returns attention weights; restore the faster one afterwards.
+
+    ``set_attn_implementation`` is public, but which implementation is in use is known to ``_attn_implementation`` only.
+    """
+    before = model.config._attn_implementation
+    model.set_attn_implementation("eager")
+    try:
+        yield
+    finally:
+        model.set_attn_implementation(before)
+
+
+def sinusoidal_positions(positions: int, width: int) -> Any:
+    """Return the encoder's table of positions ``(positions, width)``; the function is an undocumented module global."""
+    from transformers.models.whisper.modeling_whisper import sinusoids
+
+    return sinusoids(positions, width)
+
+
+# transformers: training
+
+
+def checkpointing_arguments(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return training arguments with gradient checkpointing under the names that the installed transformers knows.
+
+    transformers 5.23 renamed ``gradient_checkpointing`` and ``gradient_checkpointing_kwargs`` to
+    ``activation_checkpointing...``. It keeps the old names as aliases, which lose to the new ones; earlier versions
+    know the old names only.
+    """
+    import dataclasses
+
+    from transformers import TrainingArguments
+
+    fields = {field.name for field in dataclasses.fields(TrainingArguments)}
+    old, new = "gradient_checkpointing", "activation_checkpointing"
+    known, other = (new, old) if new in fields else (old, new)
+    return {key.replace(other, known) if key.startswith(other) else key: value for key, value in arguments.items()}
+
+
+def use_one_gpu(arguments: Any) -> None:
+    """Make one process train on one GPU.
+
+    With several visible GPUs, transformers would wrap the model in ``DataParallel``, which copies it to each in every
+    step and adds up their losses as if they were one. The number is a private attribute without a setter.
+    """
+    if arguments.n_gpu > 1:
+        arguments._n_gpu = 1
+
+
+class TrainerHooks:
+    """Public hooks into private methods of transformers' ``Trainer``; to be inherited before it.
+
+    ``Trainer`` offers callbacks, but they can neither skip an epoch nor wrap a checkpoint, replace the sampler, change
+    a batch on its device, or write weights that were gathered before.
+    """
+
+    def gathered_weights(self) -> dict[str, Any] | None:
+        """Return the weights to save, ``None`` for those of the model as it is; called in every process."""
+        return None
+
+    def save_checkpoint(self, save: Callable[[], None]) -> None:
+        """Save a checkpoint by calling ``save``."""
+        save()
+
+    def run_epoch(self, run: Callable[[], None]) -> None:
+        """Train one epoch by calling ``run``."""
+        run()
+
+    def prepared_batch(self, batch: dict[str, Any]) -> dict[str, Any]:
+        """Return a batch, which is on its device already, as the model takes it."""
+        return batch
+
+    def train_sampler(self, dataset: Any, default: Callable[[], Any]) -> Any:
+        """Return the sampler of the training set; ``default`` makes transformers' own."""
+        return default()
+
+    def batch_on_device(self, batch: dict[str, Any]) -> dict[str, Any]:
+        """Return a batch on the trainer's device, through :meth:`prepared_batch`."""
+        return self._prepare_inputs(batch)
+
+    def save_model(self, output_dir: str | None = None, _internal_call: bool = False) -> None:
+        """Write the model: its gathered weights where there are any."""
+        weights = self.gathered_weights()
+        if weights is None:
+            super().save_model(output_dir, _internal_call)  # type: ignore[misc]
+        else:
+            self._save(output_dir or self.args.output_dir, state_dict=weights)  # type: ignore[attr-defined]
+
+    def _save_checkpoint(self, model: Any, trial: Any) -> None:
+        self.save_checkpoint(functools.partial(super()._save_checkpoint, model, trial))  # type: ignore[misc]
+
+    def _run_epoch(self, *args: Any, **options: Any) -> None:
+        self.run_epoch(functools.partial(super()._run_epoch, *args, **options))  # type: ignore[misc]
+
+    def _prepare_inputs(self, inputs: dict[str, Any]) -> dict[str, Any]:
+        return self.prepared_batch(dict(super()._prepare_inputs(inputs)))  # type: ignore[misc]
+
+    def _get_train_sampler(self, train_dataset: Any = None) -> Any:
+        return self.train_sampler(train_dataset, functools.partial(super()._get_train_sampler, train_dataset))  # type: ignore[misc]
+
+
+def length_grouped_indices(lengths: Sequence[float], group: int, generator: Any) -> list[int]:
+    """Return all indices, shuffled so that each ``group`` has similar lengths; the function is undocumented."""
+    from transformers.trainer_pt_utils import get_length_grouped_indices
+
+    return list(get_length_grouped_indices(lengths, group, generator=generator))
+
+
+def rotate_checkpoints(folder: str, *, keep: int | None, best: str | None) -> None:
+    """Remove all but the newest ``keep`` checkpoints and the best one; the function is undocumented."""
+    from transformers.trainer_utils import rotate_checkpoints as rotate
+
+    rotate(folder, save_total_limit=keep, best_model_checkpoint=best)
+
+
+# accelerate
+
+
+def reset_training_state() -> None:
+    """Clear what accelerate and transformers keep of a run in module globals, so that the process can start another.
+
+    accelerate documents no way to do so.
+    """
+    from accelerate.state import AcceleratorState, GradientState
+    from transformers.integrations.deepspeed import unset_hf_deepspeed_config
+
+    AcceleratorState._reset_state(reset_partial_state=True)
+    GradientState._reset_state()
+    unset_hf_deepspeed_config()
+
+
+@contextmanager
+def fsdp_on_cpu(trainer: Any) -> Iterator[None]:
+    """Let accelerate, which is set up in this block, shard on a CPU too: it would silently train whole copies (DDP).
+
+    accelerate enables its FSDP plugin for GPUs only; the plugin itself works on a CPU.
+    """
+    if trainer.args.fsdp_plugin_args is None or trainer.args.device.type != "cpu":
+        yield
+        return
+    # accelerate refuses a parallelism configuration as long as the plugin is not there.
+    layout, trainer.args.parallelism_config = trainer.args.parallelism_config, None
+    yield
+    from accelerate.state import PartialState
+    from accelerate.utils import DistributedType, FullyShardedDataParallelPlugin
+    from torch.distributed.fsdp import CPUOffloadPolicy
+
+    accelerator = trainer.accelerator
+    plugin = FullyShardedDataParallelPlugin(**trainer.args.fsdp_plugin_args)
+    if isinstance(plugin.cpu_offload, CPUOffloadPolicy):
+        plugin.cpu_offload = CPUOffloadPolicy(pin_memory=False)
+    if accelerator.mixed_precision != "no":
+        plugin.set_mixed_precision(accelerator.mixed_precision)
+    accelerator.state.fsdp_plugin = plugin
+    accelerator.state.distributed_type = DistributedType.FSDP
+    PartialState._shared_state["distributed_type"] = DistributedType.FSDP
+    trainer.is_fsdp_enabled = True
+    if layout is not None:
+        trainer.args.parallelism_config = accelerator.state.parallelism_config = layout
+        accelerator.state.device_mesh = layout.get_device_mesh("cpu")
+
+
+# DeepSpeed
+
+
+def init_deepspeed(backend: str) -> None:
+    """Create DeepSpeed's process group from the environment's ranks, without MPI and without compiling.
+
+    DeepSpeed's own exchange through shared memory is disabled: it would be compiled even where it is not used. Pythons
+    before 3.11.4 pickle a member of an enumeration as a call of ``getattr``, which a restricted unpickler refuses, so
+    DeepSpeed's one is registered with a plain constructor.
+    """
+    import deepspeed
+    from deepspeed.runtime.zero.config import ZeroStageEnum
+
+    copyreg.pickle(ZeroStageEnum, lambda stage: (ZeroStageEnum, (stage.value,)))
+    deepspeed.ops.__compatible_ops__["deepspeed_shm_comm"] = False
+    deepspeed.init_distributed(dist_backend=backend, auto_mpi_discovery=False)
+
+
+def destroy_deepspeed() -> None:
+    """Destroy DeepSpeed's process groups, if any, and the global reference that it would reuse in the next run."""
+    if "deepspeed" not in sys.modules:
+        return
+    from deepspeed import comm
+    from torch import distributed
+
+    if comm.comm.cdb is not None and distributed.is_initialized():
+        comm.destroy_process_group()
+    comm.comm.cdb = None
+
+
+def deepspeed_state_classes() -> list[Any]:
+    """Return the classes in DeepSpeed's optimizer states besides tensors; no class of DeepSpeed is documented so."""
+    if "deepspeed" not in sys.modules:
+        return []
+    from deepspeed.runtime.fp16.loss_scaler import DynamicLossScaler, LossScaler
+    from deepspeed.runtime.zero.config import ZeroStageEnum
+    from deepspeed.utils.tensor_fragment import fragment_address
+
+    return [ZeroStageEnum, LossScaler, DynamicLossScaler, fragment_address]
