@@ -1,16 +1,16 @@
-# The commands people type. Everything lives in .venv here; nothing is installed elsewhere.
+# Development commands. Everything is installed into .venv; nothing is installed elsewhere.
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
-# Threads that wait for each other asleep, not awake: beside other work, torch is three times as fast for it.
+# Waiting threads sleep instead of spinning: on a busy machine, torch is three times as fast.
 export OMP_WAIT_POLICY ?= PASSIVE
 
 .PHONY: setup demo test test-faults test-batchalign coverage mutation fuzz lint docs storybook nano bench bench-long bench-gpu clean
 
 setup: $(READY)
 
-# torch comes first and by exact version, so that no other package asks for the newest build with gigabytes of GPU
-# libraries. With a GPU, or from another index: make setup TORCH='torch==2.13.0 --index-url ...'
+# torch is installed first and in an exact version, so that no other package pulls in the newest build with gigabytes of
+# GPU libraries. With a GPU, or from another index: make setup TORCH='torch==2.13.0 --index-url ...'
 TORCH ?= torch==2.13.0
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -23,16 +23,16 @@ $(READY): pyproject.toml constraints.txt
 demo: $(READY)
 	$(BIN)/lsa-whisper demo
 
-# Files of tests side by side, for most of their time they load something with one core; make test WORKERS=0: one by one.
+# Test files run in parallel, because most of their time is spent loading on one core; WORKERS=0 runs them one by one.
 WORKERS ?= 2
 test: $(READY)
 	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile --ignore tests/faults
 
-# Kills, full and read-only disks, two calls at once: some minutes, and most of it takes root (to mount a disk).
+# Killed commands, full and read-only disks, two commands at once: takes some minutes; most tests need root (to mount a disk).
 test-faults: $(READY)
 	$(BIN)/python -m pytest tests/faults
 
-# Batchalign needs an older pyarrow than datasets 5 does, hence an environment of its own.
+# Batchalign needs an older pyarrow than datasets 5, therefore it has its own environment.
 BATCHALIGN := .venv-batchalign/bin
 .venv-batchalign/.ready: pyproject.toml constraints-batchalign.txt
 	$(PYTHON) -m venv .venv-batchalign
@@ -43,8 +43,8 @@ BATCHALIGN := .venv-batchalign/bin
 test-batchalign: .venv-batchalign/.ready
 	$(BATCHALIGN)/python -m pytest tests/batchalign lsa_whisper/batchalign_engine
 
-# Which lines and branches of the rooms without torch the tests go through; below 95 % in any room it fails. With the
-# usual number of generated texts it takes some three minutes of one core.
+# Line and branch coverage of the packages without torch; fails below 95 % in any of them. Takes about three minutes on one
+# core with the default number of generated texts.
 MEASURED := chat labels scoring evaluate manifest plain_yaml.py
 coverage: $(READY)
 	$(BIN)/python -m coverage run -m pytest -q -m 'not slow' tests/chat tests/scoring tests/evaluate tests/inspection \
@@ -53,8 +53,7 @@ coverage: $(READY)
 	set -e; for room in $(MEASURED:%.py=%); do echo "$$room"; \
 	  $(BIN)/python -m coverage report --include="lsa_whisper/$$room/*,lsa_whisper/$$room.py"; done
 
-# Whether the tests notice when the code that reads marks and scores them is changed; some ten minutes of two cores.
-# It can be stopped, and goes on where it was.
+# Mutation testing of the code that reads and scores disfluencies: about ten minutes on two cores. Resumes when stopped.
 mutation: $(READY)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[mutation]'
 	$(BIN)/python -m benchmarks.mutation
@@ -68,8 +67,8 @@ lint: $(READY)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# The pages under docs/ into build/site. A broken link fails, and so does a page that would fetch something.
-# Once installed, it needs no network.
+# Build the pages in docs/ into build/site. Broken links and pages that load external resources are errors. Needs no network
+# once installed.
 .venv/.docs: $(READY)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[docs]'
 	@touch $@
@@ -79,11 +78,11 @@ docs: .venv/.docs
 	@! grep -rnE '<(script|link|img)[^>]* (src|href)="https?:' build/site --include='*.html'
 	@echo build/site/index.html
 
-# Rebuilding the synthetic corpus needs the libraries of espeak-ng and flite (Debian: libespeak-ng1 libflite1).
+# Generating the synthetic corpus needs the libraries of espeak-ng and flite (Debian: libespeak-ng1 libflite1).
 storybook: $(READY)
 	$(BIN)/python -m corpora.storybook.generator --out corpora/storybook
 
-# The demo's base model from nothing: about five hours on two cores. Each recipe goes on from the one before.
+# Train the demo's base model from scratch: about five hours on two cores. Each recipe continues from the one before.
 HOURS := $(BIN)/python -m corpora.storybook.generator
 PREPARE := $(BIN)/lsa-whisper prepare --context 6 --labels chat/2
 nano: $(READY)
@@ -112,8 +111,8 @@ nano: $(READY)
 	$(BIN)/lsa-whisper export build/nano/tidies --out models/nano --dtype float16
 	$(BIN)/lsa-whisper choose-heads models/nano corpora/storybook/train
 
-# What is claimed, measured again on this machine: in twenty minutes of two cores what fits into them, in some hours the
-# rest (three demos, larger models, a recording of two hours).
+# Measure the claims of the documentation on this machine: `bench` in twenty minutes on two cores, `bench-long` (three demos,
+# larger models, a recording of two hours) in some hours.
 bench: .venv/.bench
 	$(BIN)/python -m benchmarks.chat_speed corpora/storybook
 	$(BIN)/python -m benchmarks.padding corpora/storybook
@@ -136,8 +135,8 @@ bench-long: .venv/.bench
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[bench]'
 	@touch $@
 
-# What wants a GPU: memory and speed of fine-tuning whisper-large-v3, and of transcription. PROCESSOR is a folder with
-# the tokenizer and generation settings of openai/whisper-large-v3 (no weights: they are random).
+# Benchmarks that need a GPU: memory and speed of fine-tuning whisper-large-v3, and of transcription. PROCESSOR is a folder
+# with the tokenizer and generation settings of openai/whisper-large-v3 (no weights: they are random).
 bench-gpu: $(READY)
 	@test -n "$(PROCESSOR)" || { echo "name the folder of openai/whisper-large-v3's tokenizer: make bench-gpu PROCESSOR=..."; exit 1; }
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[bench,torchao,quantize]'
