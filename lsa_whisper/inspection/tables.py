@@ -10,8 +10,9 @@ from typing import Any
 from lsa_whisper.chat import Disfluency
 from lsa_whisper.inspection.distribution import Distribution
 from lsa_whisper.inspection.survey import FREQUENT, Survey
-from lsa_whisper.inspection.text_output import format_number, render_text, rich_table, sparkline
+from lsa_whisper.inspection.text_output import format_number, sparkline
 from lsa_whisper.manifest import Segment
+from lsa_whisper.terminal import TerminalTable, render_text
 
 _SHARES = ("padding", "padding_one_utterance", "words_not_in_train")
 _NAMES = {
@@ -34,7 +35,7 @@ class TextTable:
 def survey_report(path: Path, survey: Survey) -> str:
     """Return everything as the terminal shows it."""
     parts: list[Any] = [
-        rich_table(one.title, one.head, one.rows) for one in survey_tables(path, survey, most=10, blocks=True)
+        TerminalTable(one.title, one.head, one.rows) for one in survey_tables(path, survey, most=10, blocks=True)
     ]
     parts += survey_notes(survey)
     for kind, outliers in (("slow", survey.slow), ("fast", survey.fast)):

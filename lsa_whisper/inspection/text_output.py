@@ -1,11 +1,9 @@
-"""How numbers, distributions and tables look as plain text."""
+"""How numbers and distributions look as plain text."""
 
 from __future__ import annotations
 
 import json
-import shutil
-from collections.abc import Iterable, Sequence
-from io import StringIO
+from collections.abc import Sequence
 from typing import Any
 
 _BLOCKS = "▁▂▃▄▅▆▇█"
@@ -39,28 +37,3 @@ def sparkline(counts: Sequence[int]) -> str:
     """
     top = max(counts, default=0)
     return "".join(_BLOCKS[-(-count * len(_BLOCKS) // top) - 1] if count else "·" for count in counts)
-
-
-def rich_table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> Any:
-    """Return a rich table; the first column is text, the others are numbers."""
-    from rich.table import Table
-    from rich.text import Text
-
-    made = Table(title=Text(title))
-    for heading in head:
-        made.add_column(Text(heading), justify="right" if made.columns else "left")
-    for row in rows:
-        # Words such as [//] and file names such as [1].wav are text, not styles.
-        made.add_row(*map(Text, row))
-    return made
-
-
-def render_text(*parts: Any) -> str:
-    """Return tables and lines of text as the terminal would show them."""
-    from rich.console import Console
-
-    console = Console(file=StringIO(), width=shutil.get_terminal_size((100, 24)).columns)
-    with console.capture() as captured:
-        for part in parts:
-            console.print(part, markup=False, highlight=False)
-    return captured.get().rstrip()

@@ -11,7 +11,8 @@ from lsa_whisper import chat
 from lsa_whisper.chat import Problem, Transcript
 from lsa_whisper.errors import ChatSyntaxError, printable
 from lsa_whisper.failed_files import FailedFile
-from lsa_whisper.inspection.text_output import as_json, format_number, render_text, rich_table
+from lsa_whisper.inspection.text_output import as_json, format_number
+from lsa_whisper.terminal import TerminalTable, render_text
 
 _ROWS = (
     *("utterances", "prolongation", "broken_word", "block", "part_word_repetition", "part_word_repetition_iterations"),
@@ -44,10 +45,10 @@ def fluency_report(
     columns = [(file, code, row) for file, rows in counts.items() for code, row in rows.items()]
     if len(columns) > _SIDE_BY_SIDE:  # few speakers read best side by side, many one below the other
         rows = ([f"{Path(file).stem} {code}", *(_cell(row, name) for name in _SUMMARY)] for file, code, row in columns)
-        return render_text(rich_table(title, ["", *(name.replace("_", " ") for name in _SUMMARY)], rows), *unread)
+        return render_text(TerminalTable(title, ["", *(name.replace("_", " ") for name in _SUMMARY)], rows), *unread)
     heads = [code if len(counts) == 1 else f"{Path(file).stem} {code}" for file, code, _ in columns]
     rows = ([name.replace("_", " "), *(_cell(row, name) for _, _, row in columns)] for name in _ROWS)
-    return render_text(rich_table(title, ["", *heads], rows), *unread)
+    return render_text(TerminalTable(title, ["", *heads], rows), *unread)
 
 
 def _read(files: Sequence[Path]) -> tuple[list[tuple[str, Transcript]], list[str]]:

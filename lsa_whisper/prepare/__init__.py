@@ -48,7 +48,7 @@ def prepare(
 
     No window is longer than the context. An utterance that is longer is cut where ``%wor`` gives times, else rejected.
     The folder holds the manifests ``train.jsonl``, ``dev.jsonl`` and ``test.jsonl``, ``rejected.jsonl`` (each rejected
-    utterance with file, line and reason) and ``prepared.json`` (options, counts, unpaired files). The same corpora and
+    utterance with file, line and reason) and ``prepared.json`` (options, counts, skipped files). The same corpora and
     options give the same bytes. An interrupted call can be made again and goes on where it was.
 
     Args:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import shutil
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
 from lsa_whisper.manifest import SPLITS
 from lsa_whisper.prepare.session import UtteranceRecord, WindowRow
+from lsa_whisper.terminal import TerminalTable, render_text
 
 
 @dataclass
@@ -112,25 +111,16 @@ class Prepared:
 
     def table(self) -> str:
         """Return hours, segments and rejections as a table to print."""
-        from rich.console import Console
-        from rich.table import Table
-        from rich.text import Text
-
-        table = Table(title=Text(f"Prepared in {self.out}"))  # data[/b] is a name, not a style
-        for heading in ("", "segments", "utterances", "words", "speakers", "hours", "padding"):
-            table.add_column(heading, justify="right" if heading else "left")
-        for split in SPLITS:
-            table.add_row(split, *_cells(self.splits[split]))
-        table.add_section()
+        rows: list[list[str]] = [[split, *_cells(self.splits[split])] for split in SPLITS]
+        rows.append([])
         for reason, count in self.rejected.items():
             hours = f"{count['seconds'] / 3600:.3f}"
-            table.add_row(f"rejected: {reason}", "", str(count["utterances"]), "", "", hours, "")
+            rows.append([f"rejected: {reason}", "", str(count["utterances"]), "", "", hours, ""])
         if self.skipped_files:
-            table.add_row("unpaired files (prepared.json says why)", str(len(self.skipped_files)), *[""] * 5)
-        console = Console(file=StringIO(), width=shutil.get_terminal_size((100, 24)).columns)
-        with console.capture() as captured:
-            console.print(table)
-        return "\n".join([captured.get().rstrip(), *(f"note: {note}" for note in self.notes)])
+            rows.append(["skipped files (listed in prepared.json)", str(len(self.skipped_files)), *[""] * 5])
+        head = ("", "segments", "utterances", "words", "speakers", "hours", "padding")
+        table = TerminalTable(f"Prepared in {self.out}", head, rows)
+        return render_text(table, *(f"note: {note}" for note in self.notes))
 
 
 def _cells(counts: Mapping[str, Any]) -> list[str]:
