@@ -1,4 +1,8 @@
-"""Recordings made to sound like more speakers and rooms than there are, anew each time a window is heard."""
+"""Speed perturbation and additive noise, redrawn per epoch; SpecAugment's settings.
+
+Speed perturbation resamples with soxr, which librosa would call for the same purpose. librosa's time stretching and
+pitch shifting are not used: phase vocoders smear the short pauses, blocks and prolongations that labels mark.
+"""
 
 from __future__ import annotations
 
@@ -13,24 +17,24 @@ _Samples = npt.NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Augmentation:
-    """What is done to training windows, never to those a model is judged by. All off by default."""
+    """Data augmentation of training windows; dev and test windows are never augmented. All off by default."""
 
     speed_perturbation: float = 0.0
-    """Play at a speed drawn from 1 - this to 1 + this, pitch and vocal tract along with it (Ko et al. 2015)."""
+    """Speed perturbation (Ko et al. 2015): the factor is drawn from 1 - this to 1 + this and changes pitch too."""
     noise_snr_db: tuple[float, ...] = ()
-    """Add noise, as much as two numbers say: the lowest and the highest signal-to-noise ratio in dB."""
+    """Additive white noise: the lowest and the highest signal-to-noise ratio in dB; empty for none."""
     mask_time_prob: float = 0.0
-    """SpecAugment (Park et al. 2019), done by the model: share of the frames hidden, in stretches of ten."""
+    """SpecAugment (Park et al. 2019), applied by the model: share of the frames masked, in spans of ten."""
     mask_feature_prob: float = 0.0
-    """Likewise the share of the mel bands."""
+    """SpecAugment: share of the mel bands masked."""
 
     @property
     def changes_sound(self) -> bool:
-        """Whether the same window differs from one time to the next before the model gets it."""
+        """Whether the waveform changes; SpecAugment changes features inside the model only."""
         return bool(self.speed_perturbation or self.noise_snr_db)
 
     def problems(self) -> list[str]:
-        """Return what is wrong with the settings, ready to be read."""
+        """Return a message for each invalid setting."""
         found = []
         if not 0 <= self.speed_perturbation < 0.5:
             found.append(f"speed_perturbation: must be at least 0 and below 0.5, not {self.speed_perturbation:g}")
@@ -43,21 +47,22 @@ class Augmentation:
         ]
         return found
 
-    def apply(self, samples: _Samples, longest: int, rng: np.random.Generator) -> tuple[_Samples, float]:
-        """Return the changed samples and the speed they were played at.
+    def apply(self, samples: _Samples, max_samples: int, rng: np.random.Generator) -> tuple[_Samples, float]:
+        """Return the augmented samples and the speed factor.
 
         Args:
-            samples: (samples,) float32, mono.
-            longest: As many samples as may come back; a slower speed that needs more is not drawn.
-            rng: Decides.
+            samples: Float32, mono, shape ``(samples,)``.
+            max_samples: The result is never longer; slower speeds that would exceed it are not drawn.
+            rng: Source of the random draws.
         """
         speed = 1.0
         if self.speed_perturbation and len(samples):
-            lowest = min(1.0, max(1 - self.speed_perturbation, len(samples) / longest))
+            lowest = min(1.0, max(1 - self.speed_perturbation, len(samples) / max_samples))
             speed = float(rng.uniform(lowest, 1 + self.speed_perturbation))
-            samples = soxr.resample(samples, speed, 1.0, quality="MQ")[:longest]
+            samples = soxr.resample(samples, speed, 1.0, quality="MQ")[:max_samples]
         if self.noise_snr_db and len(samples):
             noise = rng.standard_normal(len(samples), dtype=np.float32)
-            level = float(np.sqrt(np.mean(samples**2)))
-            samples = samples + noise * level * 10 ** (-rng.uniform(*self.noise_snr_db) / 20)
+            rms = float(np.sqrt(np.mean(samples**2)))
+            lowest_db, highest_db = self.noise_snr_db
+            samples = samples + noise * rms * 10 ** (-rng.uniform(lowest_db, highest_db) / 20)
         return np.asarray(samples, np.float32), speed

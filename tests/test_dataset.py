@@ -12,7 +12,7 @@ import torch
 from lsa_whisper import manifest
 from lsa_whisper.augment import Augmentation
 from lsa_whisper.checkpoint import Checkpoint
-from lsa_whisper.dataset import IGNORED, Collator, LabelEncoder, WindowDataset
+from lsa_whisper.dataset import IGNORE_INDEX, Collator, LabelEncoder, WindowDataset
 from lsa_whisper.errors import CheckpointError, ManifestError
 from lsa_whisper.labels import Labels
 
@@ -58,9 +58,9 @@ def test_label_ids_are_whispers_own_sequence(name, prefix):
 def test_prompt_is_given_not_learned():
     (ids, given), tokenizer = ids_of("processor", "yes .", prompt="do you see it ?")
     assert tokenizer.decode(ids[:given]) == "<|startofprev|> do you see it ?"
-    row = {"input_features": torch.zeros(80, 4), "tokens": ids, "given": given}
+    row = {"input_features": torch.zeros(80, 4), "tokens": ids, "prompt_length": given}
     batch = Collator(tokenizer.pad_token_id)([row])
-    assert (batch["labels"][0, : given - 1] == IGNORED).all()
+    assert (batch["labels"][0, : given - 1] == IGNORE_INDEX).all()
     assert batch["labels"][0, given] == ids[given + 1]
 
 
@@ -72,12 +72,12 @@ def test_unknown_language_is_refused():
 
 def test_collator_shifts_by_one_and_masks_padding_only():
     rows = [
-        {"input_features": torch.zeros(2, 4), "tokens": [7, 1, 2, 9], "given": 0},
-        {"input_features": torch.zeros(2, 4), "tokens": [7, 9], "given": 0},
+        {"input_features": torch.zeros(2, 4), "tokens": [7, 1, 2, 9], "prompt_length": 0},
+        {"input_features": torch.zeros(2, 4), "tokens": [7, 9], "prompt_length": 0},
     ]
     batch = Collator(9)(rows)
     assert batch["decoder_input_ids"].tolist() == [[7, 1, 2], [7, 9, 9]]
-    assert batch["labels"].tolist() == [[1, 2, 9], [9, IGNORED, IGNORED]]
+    assert batch["labels"].tolist() == [[1, 2, 9], [9, IGNORE_INDEX, IGNORE_INDEX]]
 
 
 @needs_processors
@@ -203,7 +203,9 @@ def test_no_label_has_more_tokens_than_it_was_thought_to_have_at_most():
     labels = LabelEncoder(made.tokenizer, made.model.generation_config)
     for text in ("", "no", "ʃ日本", "<|0.10|>q<|0.20|>", "<|0.10|> q <|0.20|>  <|0.30|>é<|0.40|>"):
         for prompt in ("", "zz 日 ?"):
-            assert len(labels.encode(text, prompt=prompt)[0]) <= labels.at_most(text, prompt) <= len(text.encode()) + 20
+            assert (
+                len(labels.encode(text, prompt=prompt)[0]) <= labels.max_tokens(text, prompt) <= len(text.encode()) + 20
+            )
 
 
 def test_a_label_longer_than_the_decoder_is_refused_before_training(recordings):
@@ -211,7 +213,7 @@ def test_a_label_longer_than_the_decoder_is_refused_before_training(recordings):
     rows[0] = dataclasses.replace(rows[0], text="yes")
     long = recordings.with_name("long.jsonl")
     manifest.write(rows, long)
-    with pytest.raises(ManifestError, match=r"long\.jsonl: row 2: a label of \d+ tokens, but the model writes 64"):
+    with pytest.raises(ManifestError, match=r"row 2: a label of \d+ tokens, but the decoder has 64 positions"):
         WindowDataset(long, small())
 
 
@@ -224,6 +226,6 @@ def test_rows_mapped_from_disk_are_the_same_windows(recordings, tmp_path, monkey
     mapped = WindowDataset(recordings, small())
     assert not held.rows.cache_files and mapped.rows.cache_files
     assert [mapped.segment(row) for row in range(5)] == manifest.read(recordings)
-    assert mapped.taught == held.taught and (mapped.durations == held.durations).all()
+    assert mapped.trained_tokens == held.trained_tokens and (mapped.durations == held.durations).all()
     assert mapped[3]["tokens"] == held[3]["tokens"]
     assert torch.equal(mapped[3]["input_features"], held[3]["input_features"])

@@ -23,7 +23,7 @@ def save(
     labels: Labels,
     provenance: Mapping[str, Any] | None = None,
     recipe: Mapping[str, Any] | None = None,
-    taught: Set[int] = frozenset(),
+    trained_tokens: Set[int] = frozenset(),
     state_dict: Mapping[str, Any] | None = None,
 ) -> Path:
     """Write a checkpoint folder whole or not at all, and return its path.
@@ -32,7 +32,7 @@ def save(
     ``state_dict`` holds the gathered weights of a model whose own are sharded over processes.
 
     An older checkpoint at ``out`` is replaced in one step; a folder that holds anything else is left alone.
-    The generation settings are fitted to ``labels`` and to the token ids that were ``taught`` (see
+    The generation settings are fitted to ``labels`` and to the token ids that were ``trained_tokens`` (see
     :func:`fit_generation_config`).
 
     Raises:
@@ -42,7 +42,10 @@ def save(
     with atomic_folder(Path(out)) as partial:
         with quiet():
             _write_model(
-                partial, model, fit_generation_config(_whisper(model), tokenizer, labels, taught=taught), state_dict
+                partial,
+                model,
+                fit_generation_config(_whisper(model), tokenizer, labels, trained_tokens=trained_tokens),
+                state_dict,
             )
             feature_extractor.save_pretrained(partial)
             tokenizer.save_pretrained(partial)

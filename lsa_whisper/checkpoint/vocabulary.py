@@ -54,11 +54,11 @@ def is_multilingual(generation_config: Any) -> bool:
     return bool(getattr(generation_config, "lang_to_id", None)) if said is None else bool(said)
 
 
-def fit_generation_config(model: Any, tokenizer: Any, labels: Labels, *, taught: Set[int] = frozenset()) -> Any:
+def fit_generation_config(model: Any, tokenizer: Any, labels: Labels, *, trained_tokens: Set[int] = frozenset()) -> Any:
     """Return a copy of the model's generation settings under which every mark of ``labels`` can be written.
 
-    ``taught`` are the token ids of the training labels: what a model was taught it may write, whatever its base was
-    forbidden; one time stamp among them frees all.
+    ``trained_tokens`` are the token ids of the training labels. The model may write them even if its base suppressed
+    them; one timestamp among them allows all timestamps.
 
     OpenAI's list of suppressed tokens forbids brackets, ``&`` and ``/``: left as it is, a model that has learned CHAT
     could never say so. Everything else (``alignment_heads``, ``lang_to_id`` ...) stays; what decoding cannot do without
@@ -69,7 +69,7 @@ def fit_generation_config(model: Any, tokenizer: Any, labels: Labels, *, taught:
         if getattr(settings, name, None) is None:
             setattr(settings, name, getattr(model.config, name, None))
     stamps = timestamps(tokenizer).keys()
-    allowed = tokens_to_allow(tokenizer, labels) | taught | (stamps if taught & stamps else set())
+    allowed = tokens_to_allow(tokenizer, labels) | trained_tokens | (stamps if trained_tokens & stamps else set())
     allowed -= {settings.eos_token_id}
     for name in ("suppress_tokens", "begin_suppress_tokens"):
         if suppressed := getattr(settings, name, None):

@@ -208,5 +208,5 @@ def test_windows_longer_than_the_model_hears_are_refused(base, windows, tmp_path
     rows = (windows.parent / "train.jsonl").read_text().replace('"duration": 2.0', '"duration": 2.5')
     (windows.parent / "long.jsonl").write_text(rows)
     recipe = f"{{data: {{train: {windows.parent / 'long.jsonl'}}}, out: {tmp_path / 'o'}, model: {{base: {base}}}}}"
-    with pytest.raises(ManifestError, match=r"long\.jsonl.*\b1: a window of 2\.5 s, but the model hears 2 s"):
+    with pytest.raises(ManifestError, match=r"long\.jsonl.*\b1: a window of 2\.5 s, but the model's context is 2 s"):
         run(tmp_path / "r.yaml", recipe, set=["training.use_cpu=true"])

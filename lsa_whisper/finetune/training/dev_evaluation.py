@@ -35,7 +35,9 @@ class Watch:
         out_of_domain = self.settings.out_of_domain
         self.out_of_domain = _windows("out_of_domain", out_of_domain, begun, recipe) if out_of_domain else None
         if self.settings.generate:
-            fitted = fit_generation_config(begun.model, begun.tokenizer, begun.labels, taught=train.taught)
+            fitted = fit_generation_config(
+                begun.model, begun.tokenizer, begun.labels, trained_tokens=train.trained_tokens
+            )
             self.writer = Writer(begun, fitted)
         self.scorer = Scorer(begun, self.settings.samples, folder / SAMPLES)
 

@@ -56,7 +56,7 @@ class Windows(torch.utils.data.Dataset):
     def longest(self) -> int:
         """A number of tokens that no window's label exceeds: a model in a loop is stopped there."""
         rows = map(self.segment, range(len(self)))
-        return max(self.data.labels.at_most(row.text) for row in rows)
+        return max(self.data.labels.max_tokens(row.text) for row in rows)
 
 
 class Writer:

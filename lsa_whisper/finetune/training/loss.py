@@ -15,7 +15,8 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-IGNORED = -100
+from lsa_whisper.dataset import IGNORE_INDEX
+
 LETTERS = "abcdefghijklmnopqrstuvwxyz'"
 """What the auxiliary CTC head can spell; other letters of other languages are passed over."""
 
@@ -34,7 +35,7 @@ def cross_entropy(
     losses = functional.cross_entropy(
         logits.float().flatten(0, 1),
         labels.flatten(),
-        ignore_index=IGNORED,
+        ignore_index=IGNORE_INDEX,
         reduction="sum" if weights is None else "none",
         label_smoothing=label_smoothing,
     )
@@ -43,8 +44,8 @@ def cross_entropy(
 
 def sums_and_counts(logits: torch.Tensor, labels: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """Return each window's summed loss and number of label tokens, (batch, 1) each; their sums give the exact mean."""
-    losses = functional.cross_entropy(logits.float().mT, labels, ignore_index=IGNORED, reduction="none")
-    return losses.sum(1, keepdim=True), (labels != IGNORED).sum(1, keepdim=True)
+    losses = functional.cross_entropy(logits.float().mT, labels, ignore_index=IGNORE_INDEX, reduction="none")
+    return losses.sum(1, keepdim=True), (labels != IGNORE_INDEX).sum(1, keepdim=True)
 
 
 def divergence(base: torch.Tensor, logits: torch.Tensor, where: torch.Tensor) -> torch.Tensor:
@@ -137,12 +138,12 @@ class ExactLoss:
             disfluent: (batch, tokens), which tokens belong to a disfluency; needed for a weight of them.
             base_logits: What the base says, to stay near it.
         """
-        items = num_items_in_batch if num_items_in_batch is not None else (labels != IGNORED).sum()
+        items = num_items_in_batch if num_items_in_batch is not None else (labels != IGNORE_INDEX).sum()
         loss = cross_entropy(outputs.logits, labels, self.label_smoothing, self._weights(disfluent))
         if self.ctc_head is not None:
             loss = loss + self.ctc_weight * self.ctc_head.loss(outputs.encoder_last_hidden_state, labels)
         if base_logits is not None:
-            fluent = labels != IGNORED
+            fluent = labels != IGNORE_INDEX
             fluent = fluent if disfluent is None else fluent & ~disfluent
             loss = loss + self.kl_to_base * divergence(base_logits, outputs.logits, fluent)
         return loss / items

@@ -232,6 +232,6 @@ def _save(trainer: SpeechTrainer, begun: Checkpoint, said: dict[str, Any], out: 
         labels=begun.labels,
         provenance=said,
         recipe=said["recipe"],
-        taught=trainer.train_dataset.taught,
+        trained_tokens=trainer.train_dataset.trained_tokens,
         state_dict=weights,
     )

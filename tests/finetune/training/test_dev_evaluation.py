@@ -178,7 +178,7 @@ def test_a_prompt_is_not_mistaken_for_the_beginning(run, windows):
     data = WindowDataset(windows, loaded)
     plain = data[0]
     tokens, given = data.labels.encode(data.segment(0).text, prompt="the dog")
-    prompted = plain | {"tokens": tokens, "given": given}
+    prompted = plain | {"tokens": tokens, "prompt_length": given}
     batch = Collator(loaded.model.config.pad_token_id)([plain, prompted])
     written = writer.write(loaded.model, batch, longest=20)
     assert torch.equal(written[0], written[1])

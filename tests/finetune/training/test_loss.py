@@ -72,8 +72,8 @@ def test_batches_mark_their_disfluent_tokens(tmp_path):
     tokenizer = build_tokenizer(tmp_path)
     ids = tokenizer("um I want / want it.", add_special_tokens=False).input_ids
     begin, end = tokenizer.convert_tokens_to_ids(["<|startoftranscript|>", "<|endoftext|>"])
-    row = {"tokens": [begin, *ids, end], "given": 0, "input_features": torch.zeros(40, 800)}
-    short = {"tokens": [begin, end], "given": 0, "input_features": torch.zeros(40, 800)}
+    row = {"tokens": [begin, *ids, end], "prompt_length": 0, "input_features": torch.zeros(40, 800)}
+    short = {"tokens": [begin, end], "prompt_length": 0, "input_features": torch.zeros(40, 800)}
     batch = MarkingCollator(end, tokenizer, Labels("chat"))([short, row])
     marked = tokenizer.decode(batch["labels"][1][batch["disfluent"][1]])
     assert marked == "um want/" and not batch["disfluent"][0].any()
