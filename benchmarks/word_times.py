@@ -48,7 +48,7 @@ def main() -> None:
     errors: list[int] = []
     sessions = sorted(options.folder.glob("*.cha"))
     for path in sessions:
-        written = transcriber.transcribe(Recording.open(path.with_suffix(".flac")))
+        written = transcriber.transcribe(Recording.open(path.with_suffix(".flac"))).transcript
         errors += errors_ms(chat.read(path), written)
     result.write(
         "word_times",

@@ -4,7 +4,7 @@ The functions and classes that most programs need stand here and are imported on
 
     import lsa_whisper
 
-    transcript = lsa_whisper.Transcriber("runs/demo/full").transcribe("interview.wav")
+    result = lsa_whisper.Transcriber("runs/demo/full").transcribe("interview.wav")
 
 ``prepare``, ``finetune``, ``transcribe`` and ``evaluate`` are packages and functions: ``lsa_whisper.prepare(...)``
 calls the function, and ``lsa_whisper.prepare.session`` is a module of the package. Python binds a subpackage to its
@@ -30,10 +30,11 @@ if TYPE_CHECKING:
     from lsa_whisper.evaluate import evaluate
     from lsa_whisper.finetune import estimate_memory, finetune
     from lsa_whisper.prepare import prepare
-    from lsa_whisper.transcribe import Transcriber, transcribe
+    from lsa_whisper.transcribe import Transcriber, TranscriptionOptions, transcribe
 
 __all__ = [
     "Transcriber",
+    "TranscriptionOptions",
     "__version__",
     "estimate_memory",
     "evaluate",
@@ -47,6 +48,7 @@ __all__ = [
 
 _SOURCES = {
     "Transcriber": "lsa_whisper.transcribe:Transcriber",
+    "TranscriptionOptions": "lsa_whisper.transcribe:TranscriptionOptions",
     "estimate_memory": "lsa_whisper.finetune:estimate_memory",
     "evaluate": "lsa_whisper.evaluate:evaluate",
     "export": "lsa_whisper.checkpoint:export",

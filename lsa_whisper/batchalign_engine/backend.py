@@ -7,7 +7,7 @@ import uuid
 from collections import defaultdict, deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, Unpack
 
 from batchalign._core.proto import (
     AsrInput,
@@ -26,17 +26,19 @@ from lsa_whisper.batchalign_engine.sound import held
 from lsa_whisper.batchalign_engine.wording import UNINTELLIGIBLE, wording
 from lsa_whisper.chat import Transcript, Utterance, utterance
 from lsa_whisper.errors import LsaWhisperError
+from lsa_whisper.languages import chat_code
 from lsa_whisper.timespan import TimeSpan
-from lsa_whisper.transcribe import Transcriber
+from lsa_whisper.transcribe import Transcriber, TranscriptionOptions, TranscriptionResult
+from lsa_whisper.transcribe.options import OptionChanges, combine
 from lsa_whisper.version import __version__
 
-Listener = Callable[[float], None]
+ProgressListener = Callable[[float], None]
 
 
-class Writer(Protocol):
-    """What writes the transcripts: a :class:`~lsa_whisper.transcribe.Transcriber`."""
+class RecordingTranscriber(Protocol):
+    """The part of :class:`~lsa_whisper.transcribe.Transcriber` that the backend uses."""
 
-    def transcribe(self, recording: Recording, *, progress: Listener | None = None) -> Transcript:
+    def transcribe(self, recording: Recording, *, progress: ProgressListener | None = None) -> TranscriptionResult:
         """Return the transcript of a recording."""
         ...
 
@@ -53,20 +55,27 @@ class LsaWhisperBackend(ASR, UtSeg):
         finish(Path("visit.cha"), backend.pop("visit"))  # Batchalign forgets who spoke
     """
 
-    def __init__(self, writer: Writer, identity: str, *, language: str = "eng", listener: Listener | None = None):
+    def __init__(
+        self,
+        transcriber: RecordingTranscriber,
+        identity: str,
+        *,
+        language: str = "eng",
+        listener: ProgressListener | None = None,
+    ):
         """Take a loaded transcriber; :meth:`load` makes one.
 
         Args:
-            writer: the transcriber.
-            identity: a name for its model's content and settings.
-            language: ISO 639-3, what the transcriber was made for; Batchalign's rules for words depend on it.
-            listener: called with the seconds of a recording that are done.
+            transcriber: the transcriber.
+            identity: a name for the content of its model and its options.
+            language: ISO 639-3, the transcriber's language; Batchalign's word rules depend on it.
+            listener: called with the number of seconds of a recording that are processed.
         """
-        self._writer, self._language, self._listener = writer, language, listener
-        # Were one task answered from Batchalign's cache, the other would not know the recording: nothing of this
-        # backend may be found there again, not even by itself in another process.
+        self._transcriber, self._language, self._listener = transcriber, language, listener
+        # If Batchalign answered one task from its cache, the other task would not know the recording. So nothing of
+        # this backend may be found in the cache, not even by the same backend in another process.
         self._name = f"lsa-whisper:{__version__}:{identity}:{language}:{uuid.uuid4().hex[:12]}"
-        self._one_at_a_time = threading.Lock()
+        self._lock = threading.Lock()
         self._transcripts: dict[str, Transcript] = {}
         self._waiting: dict[tuple[str, int, int], deque[Utterance]] = defaultdict(deque)
 
@@ -74,104 +83,85 @@ class LsaWhisperBackend(ASR, UtSeg):
     def load(
         cls,
         model: str | Path,
+        options: TranscriptionOptions | None = None,
         *,
-        language: str = "eng",
-        batch_size: int = 8,
-        device: str = "auto",
-        dtype: str = "auto",
-        word_times: bool = False,
-        speaker: str = "PAR",
-        role: str = "Participant",
-        corpus: str = "batchalign",
-        listener: Listener | None = None,
+        listener: ProgressListener | None = None,
+        **changes: Unpack[OptionChanges],
     ) -> LsaWhisperBackend:
-        """Return a backend with a model of its own.
+        """Return a backend with its own model.
 
         Args:
             model: a checkpoint folder (an adapter is merged) or a hub name.
-            language: ISO 639-3.
-            batch_size: windows decoded together.
-            device: ``auto`` takes a GPU where there is one.
-            dtype: ``auto`` is float32 on a CPU, bfloat16 or float16 on a GPU.
-            word_times: find the time of each word, for ``%wor``.
-            speaker: the code of whoever speaks, where the model does not write roles.
-            role: that speaker's role.
-            corpus: a name for ``@ID``.
-            listener: called with the seconds of a recording that are done.
+            options: how to decode; the defaults of :class:`~lsa_whisper.transcribe.TranscriptionOptions` if absent,
+                with ``corpus="batchalign"``.
+            listener: called with the number of seconds of a recording that are processed.
+            **changes: fields of :class:`~lsa_whisper.transcribe.TranscriptionOptions`, applied to ``options``.
 
         Raises:
             CheckpointError: the model cannot be loaded, or does not know the language.
         """
-        transcriber = Transcriber(
-            model,
-            language=language,
-            batch_size=batch_size,
-            device=device,
-            dtype=dtype,
-            speaker=speaker,
-            role=role,
-            corpus=corpus,
-            word_times=word_times,
-        )
-        settings = (checkpoint.digest(model), device, dtype, speaker, role, *(["words"] if word_times else []))
-        return cls(transcriber, ":".join(settings), language=language, listener=listener)
+        options = combine(options or TranscriptionOptions(corpus="batchalign"), changes)
+        transcriber = Transcriber(model, options)
+        identity = [checkpoint.digest(model), options.device, options.dtype, options.speaker, options.role]
+        identity += ["words"] if options.word_times else []
+        return cls(transcriber, ":".join(identity), language=chat_code(options.language), listener=listener)
 
     @property
     def name(self) -> str:
-        """The name under which Batchalign keeps results, never the same for two backends."""
+        """The name under which Batchalign caches results; unique to each backend."""
         return self._name
 
     @property
     def batch_policy(self) -> BatchPolicy:
-        """One recording at a time: windows of one recording already fill the model's batches."""
+        """One recording at a time: the windows of one recording already fill the model's batches."""
         return BatchPolicy.one()
 
     def call(self, batch: list[Any], *, progress: Any = None, **_: Any) -> list[Any]:
-        """Return one result for each input: what was heard, or how an ``xxx`` of ours reads.
+        """Return one result for each input: the recognized utterances, or the text of one of them.
 
         Args:
             batch: ``AsrInput`` and ``UtSegInput`` items.
             progress: Batchalign's own callback, ``(done, total)``.
 
         Raises:
-            LsaWhisperError: an input of another task, or of a recording that this backend has not heard.
+            LsaWhisperError: an input of another task, or of a recording that this backend has not transcribed.
         """
         results = []
         for item in batch:
             if isinstance(item, AsrInput):
-                results.append(self._hear(item, progress))
+                results.append(self._recognize(item, progress))
             elif isinstance(item, UtSegInput):
-                results.append(self._read(item))
+                results.append(self._segment(item))
             else:
                 raise LsaWhisperError(f"the engine lsa does ASR and utterance segmentation, not {type(item).__name__}")
         return results
 
     def pop(self, source_id: str) -> Transcript:
-        """Return what was written for a recording, and forget it; the transcript names speakers and roles."""
+        """Return the transcript of a recording, with speakers and roles, and remove it from the backend."""
         return self._transcripts.pop(source_id)
 
-    def _hear(self, item: AsrInput, progress: Any) -> AsrOutput:
+    def _recognize(self, item: AsrInput, progress: Any) -> AsrOutput:
         audio = item.audio
         recording = held(item.source_id, audio.pcm_f32le, audio.sample_rate, audio.channels)
 
-        def tell(seconds: float) -> None:
+        def report(seconds: float) -> None:
             if progress:
                 progress(min(round(1000 * seconds), total_ms), total_ms)
             if self._listener:
                 self._listener(seconds)
 
         total_ms = max(1, int(1000 * recording.duration_s))
-        with self._one_at_a_time:
-            transcript = self._writer.transcribe(recording, progress=tell)
-        spoken = _timed(transcript.utterances, total_ms)
+        with self._lock:
+            transcript = self._transcriber.transcribe(recording, progress=report).transcript
+        spans = _timed(transcript.utterances, total_ms)
         self._transcripts[item.source_id] = transcript
         for key in [key for key in self._waiting if key[0] == item.source_id]:
-            del self._waiting[key]  # of an earlier run of the same recording that was broken off
-        for each, span in spoken:
+            del self._waiting[key]  # left by an interrupted run on the same recording
+        for each, span in spans:
             self._waiting[(item.source_id, span.start_ms, span.end_ms)].append(each)
-        return AsrOutput(source_id=item.source_id, segments=[_opaque(each.speaker, span) for each, span in spoken])
+        return AsrOutput(source_id=item.source_id, segments=[_opaque(each.speaker, span) for each, span in spans])
 
-    def _read(self, item: UtSegInput) -> UtSegOutput:
+    def _segment(self, item: UtSegInput) -> UtSegOutput:
         rows = item.segments
         span = TimeSpan(min(row.start_ms for row in rows), max(row.end_ms for row in rows))
         waiting = self._waiting.get((item.source_id, span.start_ms, span.end_ms))
@@ -183,17 +173,17 @@ class LsaWhisperBackend(ASR, UtSeg):
         each = waiting.popleft()
         text, own = wording(each, self._language)
         times = each.word_times if own else []
-        # Without a word Batchalign keeps its xxx, so an utterance without word times shows one for all of them;
-        # ``finish`` takes such a line out again.
+        # Without words Batchalign keeps its xxx, so an utterance without word times gets one xxx over its whole time;
+        # ``finish`` removes that %wor line.
         words = [_word(word, at) for word, at in times] or [_word("xxx", span)]
-        said = UtteranceSpan(start_ms=span.start_ms, end_ms=span.end_ms, text=text, words=words)
-        return UtSegOutput(source_id=item.source_id, utterances=[said])
+        segment = UtteranceSpan(start_ms=span.start_ms, end_ms=span.end_ms, text=text, words=words)
+        return UtSegOutput(source_id=item.source_id, utterances=[segment])
 
 
 def _timed(utterances: Sequence[Utterance], total_ms: int) -> list[tuple[Utterance, TimeSpan]]:
-    """Return each utterance with a time; one ``xxx`` over the whole recording where nothing was said.
+    """Return each utterance with a time; for an empty transcript, one ``xxx`` over the whole recording.
 
-    Batchalign refuses a file without utterances. One without a time stands where the last one ended.
+    Batchalign rejects a file without utterances. An utterance without a time is put where the previous one ended.
     """
     timed: list[tuple[Utterance, TimeSpan]] = []
     last_ms = 0

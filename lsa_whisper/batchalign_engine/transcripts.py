@@ -18,10 +18,9 @@ from lsa_whisper.errors import AudioError, CheckpointError, DiskError, LsaWhispe
 from lsa_whisper.languages import chat_code
 from lsa_whisper.lock import write_lock
 from lsa_whisper.process_pool import run_in_this_process
-from lsa_whisper.transcribe import TranscribedFile, TranscriptionSummary
+from lsa_whisper.transcribe import TranscribedFile, TranscriptionOptions, TranscriptionSummary
 from lsa_whisper.transcribe.files.provenance import add_provenance, digest_inputs, is_finished
 from lsa_whisper.transcribe.jobs import find_jobs
-from lsa_whisper.transcribe.transcriber import verify_options
 from lsa_whisper.transcribe.workers.run_files import FATAL, FileTask, Outcomes, run_files
 from lsa_whisper.umask import private_umask
 from lsa_whisper.version import __version__
@@ -67,15 +66,14 @@ def transcribe(
     version = require("batchalign transcribe")
     if engine != "lsa":
         raise LsaWhisperError(f"engine {engine!r} is one of Batchalign's: batchalign transcribe --engine {engine}")
-    verify_options("transformers", "speech", batch_size)
+    options = TranscriptionOptions(language=chat_code(lang), word_times=wor, batch_size=batch_size, corpus="batchalign")
     jobs = list(find_jobs(paths, out))
     if not jobs:
-        raise AudioError("no recording was found; name audio files, or folders that hold some")
-    lang = chat_code(lang)
+        raise AudioError("no recording was found; name audio files, or folders that contain some")
+    lang = options.language
     device, dtype = resolve_device("cpu" if force_cpu else "auto", "auto")
     settings = {"version": __version__, "batchalign": version, "language": lang, "words": str(wor), "dtype": dtype}
-    options = {"language": lang, "word_times": wor, "device": device, "dtype": dtype, "batch_size": batch_size}
-    run = _Run(str(model), options, settings, num_speakers)
+    run = _Run(str(model), options.with_changes(device=device, dtype=dtype), settings, num_speakers)
     recordings = {audio: _recording(audio) for audio, _ in jobs}
     return run_files(jobs, recordings, lambda tasks, report: _in_order(run, tasks, report))
 
@@ -87,8 +85,8 @@ def _in_order(run: _Run, tasks: Mapping[int, FileTask], report: Callable[[int, f
 class _Run:
     """One call of the command: its model is loaded for the first recording that needs it."""
 
-    def __init__(self, model: str, options: dict[str, Any], settings: dict[str, str], num_speakers: int | None):
-        self._model, self._options, self._settings, self._expected = model, options, settings, num_speakers
+    def __init__(self, model: str, options: TranscriptionOptions, settings: dict[str, str], speakers: int | None):
+        self._model, self._options, self._settings, self._expected = model, options, settings, speakers
         self._digest = checkpoint.digest(model)  # a model that is not there must fail before any recording is opened
         self._report: Callable[[float], None] = lambda seconds: None
 
@@ -106,7 +104,7 @@ class _Run:
     def _backend(self) -> LsaWhisperBackend:
         from lsa_whisper.batchalign_engine.backend import LsaWhisperBackend
 
-        return LsaWhisperBackend.load(self._model, listener=lambda seconds: self._report(seconds), **self._options)
+        return LsaWhisperBackend.load(self._model, self._options, listener=lambda seconds: self._report(seconds))
 
     @cached_property
     def _pipeline(self) -> Any:
@@ -131,7 +129,7 @@ class _Run:
             return TranscribedFile(audio, target, skipped=True)
         source = str(audio.absolute())
         # One recording for each call: Batchalign names a failure only in what the call returns.
-        (outcome,) = self._pipeline.run([batchalign.inputs.media_from_path(source, source, self._options["language"])])
+        (outcome,) = self._pipeline.run([batchalign.inputs.media_from_path(source, source, self._options.language)])
         if outcome.is_failed:
             raise LsaWhisperError(f"{audio}: Batchalign could not transcribe it ({outcome.error})")
         with disk.convert_disk_errors(target), write_lock(target):
@@ -139,7 +137,7 @@ class _Run:
             # Beside the transcript, not in a folder that all users share, and under a name that is swept.
             draft = target.with_name(f".{target.name}.{uuid4().hex[:8]}")
             try:
-                outcome.write(str(draft), strip_word_timing=not self._options["word_times"])
+                outcome.write(str(draft), strip_word_timing=not self._options.word_times)
                 transcript = add_provenance(finished(draft, self._backend.pop(source)), inputs)
             finally:
                 draft.unlink(missing_ok=True)

@@ -8,23 +8,11 @@ from typing import Any
 from lsa_whisper import checkpoint
 from lsa_whisper.audio import SAMPLE_RATE_HZ
 from lsa_whisper.decoding.decoder import Decoder
-from lsa_whisper.errors import CheckpointError, LsaWhisperError
+from lsa_whisper.errors import CheckpointError
 
 ENGINES = ("transformers", "ct2")
 ENGINES_WITH_PROMPT = ("transformers",)
 """Those whose decoders are a :class:`~lsa_whisper.decoding.decoder.PromptedDecoder`."""
-
-
-def verify_engine(engine: str, draft: str | Path | None = None) -> None:
-    """Return when there is such an engine, and it can use a draft model if one is given.
-
-    Raises:
-        LsaWhisperError: there is none, or it cannot.
-    """
-    if engine not in ENGINES:
-        raise LsaWhisperError(f"engine {engine!r} is not known; choose {' or '.join(ENGINES)}")
-    if draft is not None and engine != "transformers":
-        raise LsaWhisperError(f"the engine {engine} cannot use a draft model; leave it out, or use transformers")
 
 
 def resolve_device(device: str, dtype: str, engine: str = "transformers") -> tuple[str, str]:

@@ -1,15 +1,29 @@
-"""Recordings -> CHAT that keeps every stumble.
+"""Recordings -> CHAT transcripts that keep every disfluency.
 
-The way of a recording: ``speech`` finds where somebody speaks and cuts that to the model's context, ``engines`` write
-text with timestamps, ``hearing`` leads a whole recording through one without loops, ``writing`` makes CHAT of it.
-``transcriber`` is that way for one loaded model. ``files`` keeps what is on disk whole, ``workers`` share many
-recordings out, and ``jobs`` is the command. ``calibrate`` and ``choose_heads`` measure a model on a corpus.
-Importing this package loads no model library; the first :class:`Transcriber` does.
+``speech`` finds speech and cuts it into windows of the model's context, ``long_form`` decodes the windows of a whole
+recording with an engine of :mod:`lsa_whisper.decoding`, and ``assembly`` makes a CHAT transcript of the result.
+``transcriber`` does this for one loaded model, with ``options`` and ``result`` as its interface. ``files`` writes
+transcripts to disk, ``workers`` process many recordings in parallel, and ``jobs`` is the command. ``calibrate`` and
+``choose_heads`` measure a model on a corpus. Importing this package loads no model library; the first
+:class:`Transcriber` does.
 """
 
 from lsa_whisper.decoding.engines import ENGINES
 from lsa_whisper.transcribe.files.outcome import FailedFile, TranscribedFile, TranscriptionSummary
 from lsa_whisper.transcribe.jobs import transcribe
+from lsa_whisper.transcribe.options import TranscriptionOptions
+from lsa_whisper.transcribe.result import TranscribedUtterance, TranscribedWord, TranscriptionResult
 from lsa_whisper.transcribe.transcriber import Transcriber
 
-__all__ = ["ENGINES", "FailedFile", "TranscribedFile", "Transcriber", "TranscriptionSummary", "transcribe"]
+__all__ = [
+    "ENGINES",
+    "FailedFile",
+    "TranscribedFile",
+    "TranscribedUtterance",
+    "TranscribedWord",
+    "Transcriber",
+    "TranscriptionOptions",
+    "TranscriptionResult",
+    "TranscriptionSummary",
+    "transcribe",
+]

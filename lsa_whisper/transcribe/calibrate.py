@@ -14,6 +14,7 @@ from lsa_whisper.scoring.wer import align_verbatim
 from lsa_whisper.scoring.words import file_words
 from lsa_whisper.transcribe.assembly.assemble import ScoredTranscript
 from lsa_whisper.transcribe.assembly.confidence import Calibration, fit_calibration, save_calibration
+from lsa_whisper.transcribe.options import TranscriptionOptions
 from lsa_whisper.transcribe.transcriber import Transcriber
 from lsa_whisper.umask import private_umask
 
@@ -67,7 +68,8 @@ def calibrate(
     found, _ = discover(sessions)
     if not found:
         raise CorpusError(f"{sessions}: no transcript with its recording; name a folder of held-out sessions")
-    transcriber = Transcriber(model, language=language, batch_size=batch_size, device=device)
+    options = TranscriptionOptions(language=language, batch_size=batch_size, device=device)
+    transcriber = Transcriber(model, options)
     logprobs: list[float] = []
     right: list[bool] = []
     for session in found:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Unpack
 
 from lsa_whisper import checkpoint
 from lsa_whisper.audio import AUDIO_SUFFIXES, Recording
@@ -20,10 +21,10 @@ from lsa_whisper.models import choose_model
 from lsa_whisper.transcribe.assembly.review import collect_reviews
 from lsa_whisper.transcribe.files.log import RunLog
 from lsa_whisper.transcribe.files.outcome import TranscriptionSummary
-from lsa_whisper.transcribe.files.settings import Settings
+from lsa_whisper.transcribe.files.spec import TranscriberSpec
 from lsa_whisper.transcribe.files.transcribe_file import OutputOptions
-from lsa_whisper.transcribe.speech import vad as voice_activity
-from lsa_whisper.transcribe.transcriber import verify_options
+from lsa_whisper.transcribe.options import OptionChanges, TranscriptionOptions, combine
+from lsa_whisper.transcribe.speech import vad
 from lsa_whisper.transcribe.workers.parallel import (
     transcribe_here,
     transcribe_on_cluster,
@@ -36,107 +37,89 @@ from lsa_whisper.umask import private_umask
 @private_umask()
 def transcribe(
     inputs: Sequence[Path | str] | Path | str,
-    *,
     model: str | Path | None = None,
+    *,
     out: Path | str | None = None,
     formats: Sequence[str] = ("cha",),
-    language: str = "eng",
-    batch_size: int = 8,
-    device: str = "auto",
-    dtype: str = "auto",
-    engine: str = "transformers",
-    speaker: str = "PAR",
-    role: str = "Participant",
-    corpus: str = "",
-    word_times: bool = False,
-    draft: str | Path | None = None,
-    windows: str = "speech",
-    vad: str = "auto",
-    speakers: Path | None = None,
-    review: Path | None = None,
-    log: Path | None = None,
+    speakers: Path | str | None = None,
+    review: Path | str | None = None,
+    log: Path | str | None = None,
     processes: int | None = None,
     ray: str | None = None,
+    options: TranscriptionOptions | None = None,
+    **changes: Unpack[OptionChanges],
 ) -> TranscriptionSummary:
-    """Write a transcript for each recording and return what became of each.
+    """Write a transcript for each recording and return the outcome of each.
+
+    Example::
+
+        transcribe(["visits", "pilot.wav"], "runs/storybook", out="transcripts", language="eng", word_times=True)
 
     Args:
         inputs: recordings, and folders that are searched for recordings; one or several.
         model: a checkpoint folder or a hub name; for ``ct2`` also a folder that ``export --to ct2`` wrote. If not
             given, :func:`~lsa_whisper.models.choose.choose_model` decides.
-        out: the folder for transcripts (folders among the inputs keep their inner folders); beside the audio if absent.
-        formats: what to write besides ``cha``, which is always written.
-        language: ISO 639-3 (``eng``) or Whisper's code (``en``).
-        batch_size: windows decoded together.
-        device: ``auto`` takes a GPU where there is one.
-        dtype: ``auto`` is float32 on a CPU, bfloat16 or float16 on a GPU; for ``ct2``, the type that is stored.
-        engine: ``transformers`` or ``ct2`` (CTranslate2): the same text, computed by another library.
-        speaker: the code of whoever speaks, where the model does not write roles.
-        role: that speaker's role in ``@ID``.
-        corpus: a name for ``@ID``.
-        word_times: write ``%wor``, the time of each word.
-        windows: ``speech`` or ``sequential``, see :class:`Transcriber`.
-        vad: ``auto``, ``silero`` or ``energy``.
-        speakers: who speaks when, as RTTM, TextGrid or CHAT; or a folder with such a file for each recording.
-        review: a table to write of the words and utterances the model was least sure of, worst first.
-        log: a file that gets a line for each recording.
-        draft: a small checkpoint with the same vocabulary that guesses what the model will write; it changes how long
-            that takes, not the text.
-        processes: how many recordings are worked on at once, whatever that changes nothing in the transcripts; the
-            default is one for each GPU, or one where there is none (on a cluster, one for each core).
-        ray: address of a Ray cluster that does the work; ``local`` makes one of this machine. All its machines must
-            see recordings, model and transcripts under the same paths.
+        out: folder for the transcripts (subfolders of input folders are kept); beside the audio if absent.
+        formats: formats to write in addition to ``cha``, which is always written.
+        speakers: speaker turns from external diarization: an RTTM, TextGrid or CHAT file, or a folder with one such
+            file per recording. They override the model's speakers.
+        review: CSV file to write, with the least confident words and utterances first.
+        log: file to append a line to for each recording.
+        processes: recordings processed in parallel; does not affect the transcripts. Default: one per GPU, or one
+            without a GPU (on a Ray cluster, one per core).
+        ray: address of a Ray cluster to run on; ``local`` starts one on this machine. Every machine must see
+            recordings, model and transcripts under the same paths.
+        options: how to decode; the defaults of :class:`TranscriptionOptions` if absent.
+        **changes: fields of :class:`TranscriptionOptions`, applied to ``options``.
 
     Raises:
-        AudioError: there is nothing to transcribe, or the only recording cannot be.
+        AudioError: no recording was found, or the only recording cannot be read.
         CheckpointError: the model cannot be loaded.
-        DiskError: the disk takes no transcripts.
-        LsaWhisperError: an unknown format or engine.
+        DiskError: a transcript cannot be written.
+        LsaWhisperError: an option or format is unknown, or options do not go together.
     """
-    verify_options(engine, windows, batch_size, draft)
-    vad = voice_activity.resolve(vad)
+    options = combine(options, changes)
+    options = options.with_changes(vad=vad.resolve(options.vad))
     if processes is not None and processes < 1:
-        raise LsaWhisperError(f"processes is {processes}; at least one must do the work")
+        raise LsaWhisperError(f"processes is {processes}; give 1 or more")
     jobs = list(find_jobs([inputs] if isinstance(inputs, str | Path) else inputs, out))
     if not jobs:
-        raise AudioError("no recording was found; name audio files, or folders that hold some")
-    # Whole paths, for machines of a cluster work in other folders.
+        raise AudioError("no recording was found; name audio files, or folders that contain some")
+    # Absolute paths, because the machines of a cluster run in other folders.
     speakers = Path(speakers).absolute() if speakers else None
-    wanted = OutputOptions(_known_formats(formats), speakers, len(jobs) == 1, review is not None)
-    model = choose_model(model, device=device)
-    model, draft = _whole_path(model), _whole_path(draft) if draft else None
-    settings = Settings(
-        model, language, batch_size, device, dtype, engine, speaker, role, corpus, word_times, windows, vad, draft
-    )
-    settings.model_digest  # noqa: B018 -- a model that is not there must fail before any recording is opened
-    result = _run(jobs, settings, wanted, processes, ray, RunLog(log))
+    outputs = OutputOptions(_known_formats(formats), speakers, len(jobs) == 1, review is not None)
+    if options.draft is not None:
+        options = options.with_changes(draft=_absolute(options.draft))
+    spec = TranscriberSpec(_absolute(choose_model(model, device=options.device)), options)
+    spec.model_digest  # noqa: B018 -- a missing model must be reported before any recording is opened
+    result = _run(jobs, spec, outputs, processes, ray, RunLog(Path(log) if log else None))
     if review is None:
         return result
-    without = collect_reviews([each.transcript for each in result.done], review)
+    without = collect_reviews([each.transcript for each in result.done], Path(review))
     return replace(result, without_review=tuple(without))
 
 
 def _run(
     jobs: Sequence[tuple[Path, Path]],
-    settings: Settings,
-    wanted: OutputOptions,
+    spec: TranscriberSpec,
+    outputs: OutputOptions,
     processes: int | None,
     ray: str | None,
     log: RunLog,
 ) -> TranscriptionSummary:
     recordings = {audio: _open(audio) for audio, _ in jobs}
     if ray is not None:
-        return transcribe_on_cluster(ray, jobs, recordings, settings, wanted, processes, log)
-    if settings.engine == "ct2":
+        return transcribe_on_cluster(ray, jobs, recordings, spec, outputs, processes, log)
+    if spec.options.engine == "ct2":
         checkpoint.require_ctranslate2("the engine ct2")
-    settings = settings.on(*resolve_device(settings.device, settings.dtype, settings.engine))
-    devices = worker_devices(settings.device, processes, len(jobs))
+    spec = spec.on(*resolve_device(spec.options.device, spec.options.dtype, spec.options.engine))
+    devices = worker_devices(spec.options.device, processes, len(jobs))
     if len(devices) > 1:
-        return transcribe_on_devices(devices, jobs, recordings, settings, wanted, log)
-    return transcribe_here(jobs, recordings, settings, wanted, log)
+        return transcribe_on_devices(devices, jobs, recordings, spec, outputs, log)
+    return transcribe_here(jobs, recordings, spec, outputs, log)
 
 
-def _whole_path(model: str | Path) -> str | Path:
+def _absolute(model: str | Path) -> str | Path:
     return Path(model).absolute() if checkpoint.is_local(model) else model
 
 
@@ -147,11 +130,11 @@ def _known_formats(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def find_jobs(inputs: Sequence[Path | str], out: Path | str | None) -> Iterator[tuple[Path, Path]]:
-    """Yield each recording with the place of its transcript; one that is named twice, once.
+    """Yield each recording once, with the path of its transcript.
 
     Args:
         inputs: recordings, and folders that are searched for recordings.
-        out: the folder for transcripts, which keeps the inner folders of a folder; beside the audio if absent.
+        out: folder for the transcripts (subfolders are kept); beside the audio if absent.
     """
     yield from dict.fromkeys(job for each in map(Path, inputs) for job in _jobs_of(each, Path(out) if out else None))
 
@@ -169,7 +152,7 @@ def _jobs_of(named: Path, out: Path | None) -> Iterator[tuple[Path, Path]]:
 def _is_folder(named: Path) -> bool:
     try:
         return named.is_dir()
-    except OSError:  # its name is too long, or it lies in a closed folder: said when it is opened
+    except OSError:  # the name is too long, or the folder cannot be read: reported when it is opened
         return False
 
 
@@ -179,4 +162,4 @@ def _open(audio: Path) -> Recording | AudioError:
     except AudioError as error:
         return error
     except OSError as error:
-        return AudioError(f"{audio}: cannot be read ({error.strerror}); check its name and your rights")
+        return AudioError(f"{audio}: cannot be read ({error.strerror}); check the path and its permissions")

@@ -13,6 +13,7 @@ from click.testing import CliRunner
 
 from lsa_whisper.cli import VERBS, main
 from lsa_whisper.cli.group import SECTIONS
+from lsa_whisper.transcribe import TranscriptionOptions
 
 NOT_OFFERED = {"say", "progress"}
 """Callbacks of the library that are Python functions, so no option can carry them."""
@@ -28,13 +29,22 @@ def command_of(verb):
     return main.commands[group].commands[command] if command else main.commands[group]
 
 
+def parameters_of(function):
+    """The parameters of a function, with the fields of its options in place of ``options``."""
+    found = dict(inspect.signature(function).parameters)
+    if found.pop("options", None):
+        del found["changes"]
+        found |= inspect.signature(TranscriptionOptions).parameters
+    return found
+
+
 def cli(*words):
     return CliRunner().invoke(main, [str(word) for word in words], catch_exceptions=False)
 
 
 @pytest.mark.parametrize("command", VERBS)
 def test_a_command_and_its_function_have_the_same_parameters_and_defaults(command):
-    wanted = dict(inspect.signature(VERBS[command]()).parameters)
+    wanted = parameters_of(VERBS[command]())
     offered = {parameter.name: parameter for parameter in command_of(command).params}
     given = command_of(command).make_context(command, [], resilient_parsing=True).params
     assert set(offered) == set(wanted) - NOT_OFFERED

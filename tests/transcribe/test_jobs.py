@@ -67,7 +67,7 @@ def test_a_recording_becomes_chat_with_times(visit, scripted, tmp_path):
 
 
 def test_paths_may_be_strings(visit, scripted, tmp_path):
-    written = Transcriber(scripted).transcribe(str(visit))
+    written = Transcriber(scripted).transcribe(str(visit)).transcript
     (done,) = transcribe(str(visit), model=str(scripted), out=str(tmp_path)).done
     assert [u.text for u in chat.read(done.transcript).utterances] == [u.text for u in written.utterances] != []
 

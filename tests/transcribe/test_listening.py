@@ -157,7 +157,7 @@ def test_an_engine_is_told_what_was_said_before(scripted, monkeypatch):
 
 
 def test_sequential_windows_give_valid_chat_inside_the_recording(visit, scripted):
-    transcript = Transcriber(scripted, windows="sequential").transcribe(Recording.open(visit))
+    transcript = Transcriber(scripted, windows="sequential").transcribe(Recording.open(visit)).transcript
     assert chat.check(transcript) == [] and len(transcript.utterances) >= 4
     assert max(each.span.end_ms for each in transcript.utterances) <= 15_500
 

@@ -53,6 +53,6 @@ def test_without_speech_the_transcript_is_valid_and_empty(name, scripted, tmp_pa
     """``scripted`` writes two sentences whatever it hears, so that only what finds speech can keep it silent."""
     sound = {"silence": silence(5), "noise": silence(5, level=0.1), "chord": chord()}[name]
     soundfile.write(tmp_path / "a.wav", sound, 16_000)
-    transcript = Transcriber(scripted, vad="energy").transcribe(Recording.open(tmp_path / "a.wav"))
+    transcript = Transcriber(scripted, vad="energy").transcribe(Recording.open(tmp_path / "a.wav")).transcript
     assert transcript.utterances == [] and "no speech was found" in chat.serialize(transcript)
     verify(transcript, Recording.open(tmp_path / "a.wav"))

@@ -14,7 +14,7 @@ from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.labels import Labels, decode
 from lsa_whisper.manifest import is_unicode
 from lsa_whisper.timespan import TimeSpan
-from lsa_whisper.transcribe.assembly.confidence import Scores, word_logprobs
+from lsa_whisper.transcribe.assembly.confidence import WordScores, word_logprobs
 from lsa_whisper.transcribe.assembly.speaker_attribution import SpeakerLookup, attribute_speakers
 from lsa_whisper.transcribe.assembly.speaker_turns import ROLES, SpeakerTurns
 from lsa_whisper.transcribe.assembly.word_times import adjacent_spans, align_words, fit_words
@@ -50,7 +50,7 @@ class ScoredTranscript:
     """A transcript, for each of its utterances how sure the model was of the words, and what its comments warn of."""
 
     transcript: Transcript
-    scores: tuple[Scores, ...] = ()
+    scores: tuple[WordScores, ...] = ()
     remarks: tuple[str, ...] = ()
 
 
@@ -59,7 +59,7 @@ class _Draft:
     """An utterance that has not found its place yet."""
 
     utterance: Utterance
-    scores: Scores = ()
+    scores: WordScores = ()
 
 
 def assemble(

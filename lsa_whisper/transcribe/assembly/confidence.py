@@ -23,11 +23,11 @@ from lsa_whisper.transcribe.assembly.word_times import align_words
 
 _EDGE = 1e-6  # a probability of one has no odds
 
-Scores = tuple[float | None, ...]
+WordScores = tuple[float | None, ...]
 """The mean log-probability of each word of an utterance, in the order of ``verbatim()``; ``None`` where unknown."""
 
 
-def word_logprobs(utterances: Sequence[Utterance], segment: DecodedSegment) -> list[Scores]:
+def word_logprobs(utterances: Sequence[Utterance], segment: DecodedSegment) -> list[WordScores]:
     """Return the scores of each utterance that was made of a segment.
 
     >>> from lsa_whisper.chat import utterance
@@ -76,7 +76,7 @@ def log_odds(logprob: float) -> float:
     return math.log(chance / (1 - chance))
 
 
-def utterance_confidence(scores: Scores, calibration: Calibration) -> float | None:
+def utterance_confidence(scores: WordScores, calibration: Calibration) -> float | None:
     """Return the mean confidence of an utterance's words; ``None`` where no word has one.
 
     >>> round(utterance_confidence((math.log(0.9), None, math.log(0.5)), Calibration()), 3)

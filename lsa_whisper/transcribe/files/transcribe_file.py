@@ -21,7 +21,7 @@ from lsa_whisper.transcribe.assembly.speaker_turns import SpeakerTurns, find_tur
 from lsa_whisper.transcribe.files.derived import DerivedFiles
 from lsa_whisper.transcribe.files.outcome import TranscribedFile
 from lsa_whisper.transcribe.files.provenance import add_provenance, is_finished
-from lsa_whisper.transcribe.files.settings import Settings
+from lsa_whisper.transcribe.files.spec import TranscriberSpec
 from lsa_whisper.transcribe.long_form.partial import PartialDecoding
 
 
@@ -43,12 +43,12 @@ class OutputOptions:
 
 
 def transcribe_file(
-    settings: Settings, wanted: OutputOptions, recording: Recording, target: Path, say: Callable[[float], None]
+    spec: TranscriberSpec, wanted: OutputOptions, recording: Recording, target: Path, say: Callable[[float], None]
 ) -> TranscribedFile:
     """Write what is wanted of one recording, unless it is there already.
 
     Args:
-        settings: what the transcript depends on.
+        spec: the model and its options.
         wanted: what is written.
         recording: opened audio.
         target: the place of the transcript.
@@ -60,18 +60,18 @@ def transcribe_file(
     made = DerivedFiles(target, wanted.formats)
     made.verify()
     turns, where = _who(wanted, recording, target, made)
-    verify_header(settings.header(recording.path, turns), target)
-    inputs = settings.digest(recording.path, where)
+    verify_header(spec.header(recording.path, turns), target)
+    inputs = spec.digest(recording.path, where)
     if not is_finished(target, inputs):
-        with _enough_memory(settings, recording.path):
-            settings.transcriber  # noqa: B018 -- a model that cannot be loaded must leave no empty folder
+        with _enough_memory(spec, recording.path):
+            spec.transcriber  # noqa: B018 -- a model that cannot be loaded must leave no empty folder
     elif not wanted.formats and not is_locked(target):  # nothing is to be written, so the folder may be read-only
         return TranscribedFile(recording.path, target, True, _counts(chat.read(target)))
     with disk.convert_disk_errors(target), write_lock(target):
         remove_leftovers(target, review_path(target))
         finished, note = is_finished(target, inputs), ""  # by another call too, for which this one has waited
         if not finished:
-            note = _decode(settings, recording, target, inputs, turns, review=wanted.review, say=say)
+            note = _decode(spec, recording, target, inputs, turns, review=wanted.review, say=say)
         transcript = chat.read(target)
         made.write(transcript)
         PartialDecoding(target, inputs).remove()
@@ -91,7 +91,7 @@ def _who(
 
 
 def _decode(
-    settings: Settings,
+    spec: TranscriberSpec,
     recording: Recording,
     target: Path,
     inputs: str,
@@ -101,15 +101,13 @@ def _decode(
     say: Callable[[float], None],
 ) -> str:
     """Write the transcript and return what decoding met with."""
-    with _enough_memory(settings, recording.path):
-        heard = settings.transcriber.transcribe_with_scores(
+    with _enough_memory(spec, recording.path):
+        heard = spec.transcriber.transcribe_with_scores(
             recording, progress=say, turns=turns, partial=PartialDecoding(target, inputs)
         )
     # Both before the transcript, for a transcript that is there is finished.
     if review:
-        write_review(
-            low_confidence_rows(heard, recording.path.name, load_calibration(settings.model)), review_path(target)
-        )
+        write_review(low_confidence_rows(heard, recording.path.name, load_calibration(spec.model)), review_path(target))
     else:
         review_path(target).unlink(missing_ok=True)  # it is about the transcript before this one
     chat.write(add_provenance(heard.transcript, inputs), target)
@@ -117,15 +115,16 @@ def _decode(
 
 
 @contextmanager
-def _enough_memory(settings: Settings, audio: Path) -> Iterator[None]:
+def _enough_memory(spec: TranscriberSpec, audio: Path) -> Iterator[None]:
     """Make one sentence of it when memory runs out in the block."""
     try:
         yield
     except Exception as error:  # each library has its own
         if not is_out_of_memory(error):
             raise
+        options = spec.options
         raise LsaWhisperError(
-            f"{audio}: memory ran out ({settings.batch_size} windows together, {settings.device}, {settings.dtype}); "
+            f"{audio}: memory ran out ({options.batch_size} windows together, {options.device}, {options.dtype}); "
             "give a smaller --batch-size, a smaller model, or --device cpu; the run goes on from here"
         ) from error
 

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from lsa_whisper.errors import LsaWhisperError, MissingExtraError
 from lsa_whisper.transcribe.speech.energy import FRAME_S, FrameLevels, SpeechActivity, find_speech, merge_active_frames
 
-NAMES = ("auto", "silero", "energy")
+DETECTORS = ("auto", "silero", "energy")
 _RATE_HZ = 16_000
 _CHUNK = 512  # samples the model hears at once; it remembers those before
 _BEGIN = 0.4  # its authors' 0.5 and 0.35 lose quiet fillers and fragments, which are what we are here for
@@ -29,11 +29,8 @@ def resolve(name: str) -> str:
     """Return the detector that ``auto`` stands for here: ``silero`` where it is installed, else ``energy``.
 
     Raises:
-        LsaWhisperError: there is no such detector.
         MissingExtraError: ``silero`` is asked for and not installed.
     """
-    if name not in NAMES:
-        raise LsaWhisperError(f"voice activity {name!r} is not known; choose {', '.join(NAMES)}")
     if name == "energy" or (name == "auto" and _weights() is None):
         return "energy"
     if _weights() is None:

@@ -10,28 +10,33 @@ from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.process_pool import WorkerPool, process_pool, run_in_this_process, run_tasks
 from lsa_whisper.transcribe.files.log import RunLog
 from lsa_whisper.transcribe.files.outcome import TranscribedFile, TranscriptionSummary
-from lsa_whisper.transcribe.files.settings import Settings
+from lsa_whisper.transcribe.files.spec import TranscriberSpec
 from lsa_whisper.transcribe.files.transcribe_file import OutputOptions, transcribe_file
 from lsa_whisper.transcribe.workers.ray_actors import RayCluster, connect_to_cluster
 from lsa_whisper.transcribe.workers.run_files import FATAL, FileTask, Jobs, Outcomes, Recordings, run_files
 
 
 def transcribe_here(
-    jobs: Jobs, recordings: Recordings, settings: Settings, output: OutputOptions, log: RunLog
+    jobs: Jobs, recordings: Recordings, spec: TranscriberSpec, output: OutputOptions, log: RunLog
 ) -> TranscriptionSummary:
     """Transcribe the recordings in this process, one after the other; the error of a single one is raised."""
 
     def run(tasks: Mapping[int, FileTask], report: Callable[[int, float], None]) -> Outcomes:
-        yield from run_in_this_process(tasks, partial(_transcribe, settings, output), report, fatal=FATAL)
+        yield from run_in_this_process(tasks, partial(_transcribe, spec, output), report, fatal=FATAL)
 
     return run_files(jobs, recordings, run, log=log, single_raises=True)
 
 
 def transcribe_on_devices(
-    devices: Sequence[str], jobs: Jobs, recordings: Recordings, settings: Settings, output: OutputOptions, log: RunLog
+    devices: Sequence[str],
+    jobs: Jobs,
+    recordings: Recordings,
+    spec: TranscriberSpec,
+    output: OutputOptions,
+    log: RunLog,
 ) -> TranscriptionSummary:
     """Transcribe the recordings in one process for each of the devices."""
-    with process_pool([partial(_transcribe, settings.on(each), output) for each in devices]) as pool:
+    with process_pool([partial(_transcribe, spec.on(each), output) for each in devices]) as pool:
         return _run_on(pool, len(devices), jobs, recordings, log)
 
 
@@ -39,16 +44,16 @@ def transcribe_on_cluster(
     address: str,
     jobs: Jobs,
     recordings: Recordings,
-    settings: Settings,
+    spec: TranscriberSpec,
     output: OutputOptions,
     workers: int | None,
     log: RunLog,
 ) -> TranscriptionSummary:
     """Transcribe the recordings on a Ray cluster, by ``workers`` actors; by default one for each GPU or core."""
     with connect_to_cluster(address) as cluster:
-        settings = _placed_there(settings, cluster)
-        on_gpu = settings.device == "cuda"
-        pool = cluster.pool(partial(_transcribe, settings, output), gpus=int(on_gpu))
+        spec = _placed_there(spec, cluster)
+        on_gpu = spec.options.device == "cuda"
+        pool = cluster.pool(partial(_transcribe, spec, output), gpus=int(on_gpu))
         return _run_on(pool, workers or (cluster.gpus() if on_gpu else cluster.cores()), jobs, recordings, log)
 
 
@@ -65,9 +70,9 @@ def worker_devices(device: str, processes: int | None, jobs: int) -> list[str]:
 
 
 def _transcribe(
-    settings: Settings, output: OutputOptions, task: FileTask, report: Callable[[float], None], /
+    spec: TranscriberSpec, output: OutputOptions, task: FileTask, report: Callable[[float], None], /
 ) -> TranscribedFile:
-    return transcribe_file(settings, output, task.recording, task.target, report)
+    return transcribe_file(spec, output, task.recording, task.target, report)
 
 
 def _run_on(
@@ -79,15 +84,15 @@ def _run_on(
     return run_files(jobs, recordings, run, log=log)
 
 
-def _placed_there(settings: Settings, cluster: RayCluster) -> Settings:
-    """Return the settings with the device and number format that ``auto`` stands for on a cluster's machines."""
-    if settings.device not in ("auto", "cpu", "cuda"):
-        raise LsaWhisperError(f"device {settings.device!r}: Ray assigns its GPUs itself; give auto, cuda or cpu")
-    if settings.device == "auto":
-        settings = settings.on("cuda" if cluster.gpus() else "cpu")
-    on_gpu = settings.device == "cuda"
+def _placed_there(spec: TranscriberSpec, cluster: RayCluster) -> TranscriberSpec:
+    """Return the spec with the device and number format that ``auto`` stands for on a cluster's machines."""
+    if spec.options.device not in ("auto", "cpu", "cuda"):
+        raise LsaWhisperError(f"device {spec.options.device!r}: Ray assigns its GPUs itself; give auto, cuda or cpu")
+    if spec.options.device == "auto":
+        spec = spec.on("cuda" if cluster.gpus() else "cpu")
+    on_gpu = spec.options.device == "cuda"
     if on_gpu and not cluster.gpus():
         raise LsaWhisperError("device 'cuda': the Ray cluster has no GPU; give cpu, or add a machine that has one")
     if not on_gpu:
-        return settings.on(*resolve_device("cpu", settings.dtype, settings.engine))
-    return settings.on(*cluster.call(resolve_device, settings.device, settings.dtype, settings.engine, gpus=1))
+        return spec.on(*resolve_device("cpu", spec.options.dtype, spec.options.engine))
+    return spec.on(*cluster.call(resolve_device, spec.options.device, spec.options.dtype, spec.options.engine, gpus=1))

@@ -37,7 +37,7 @@ def half_minute(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def written(half_minute):
-    return Transcriber(ROOT / "models" / "nano", word_times=True).transcribe(half_minute)
+    return Transcriber(ROOT / "models" / "nano", word_times=True).transcribe(half_minute).transcript
 
 
 def test_words_begin_where_they_were_said(written):
@@ -57,7 +57,7 @@ def test_every_word_is_timed_in_order_and_inside_its_utterance(written):
 
 
 def test_the_text_is_the_same_without_word_times(written, half_minute):
-    plain = Transcriber(ROOT / "models" / "nano").transcribe(half_minute)
+    plain = Transcriber(ROOT / "models" / "nano").transcribe(half_minute).transcript
     assert [u.text for u in plain.utterances] == [u.text for u in written.utterances]
     assert not any(u.word_times for u in plain.utterances)
 

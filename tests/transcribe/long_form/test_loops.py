@@ -93,11 +93,11 @@ def test_a_loop_that_stays_is_cut_to_what_time_allows():
 def test_the_transcript_says_where_the_model_looped(scripted, visit, monkeypatch):
     decode = TransformersDecoder.decode
     monkeypatch.setattr(TransformersDecoder, "decode", lambda self, sounds: Scripted(longest=0).decode(sounds))
-    transcript = Transcriber(scripted).transcribe(Recording.open(visit))
+    transcript = Transcriber(scripted).transcribe(Recording.open(visit)).transcript
     text = chat.serialize(transcript)
     assert "did so again" in text and "were cut at 0.8 to" in text and chat.check(transcript) == []
     monkeypatch.setattr(TransformersDecoder, "decode", decode)
-    assert "repeated itself" not in chat.serialize(Transcriber(scripted).transcribe(Recording.open(visit)))
+    assert "repeated itself" not in chat.serialize(Transcriber(scripted).transcribe(Recording.open(visit)).transcript)
 
 
 def test_a_real_stutter_is_decoded_once(scripted):

@@ -1,0 +1,67 @@
+"""A model with its options before the weights are loaded: picklable, with a digest that identifies equal inputs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+from lsa_whisper import checkpoint
+from lsa_whisper.languages import chat_code
+from lsa_whisper.transcribe.assembly.assemble import TranscriptHeader
+from lsa_whisper.transcribe.assembly.speaker_turns import SpeakerTurns
+from lsa_whisper.transcribe.files.provenance import digest_inputs
+from lsa_whisper.transcribe.options import TranscriptionOptions
+from lsa_whisper.transcribe.transcriber import Transcriber
+from lsa_whisper.version import __version__
+
+_IN_DIGEST = ("engine", "dtype", "speaker", "role", "corpus", "windows", "vad")
+"""Options that can change a transcript. The batch size and the device cannot."""
+
+
+@dataclass(frozen=True)
+class TranscriberSpec:
+    """A model and its options, from which each worker process loads its own :class:`Transcriber`."""
+
+    model: str | Path
+    options: TranscriptionOptions
+
+    @cached_property
+    def transcriber(self) -> Transcriber:
+        """The loaded model; loading is delayed until a recording needs it."""
+        return Transcriber(self.model, self.options)
+
+    def header(self, audio: Path, turns: SpeakerTurns | None = None) -> TranscriptHeader:
+        """Return the CHAT header of the transcript of ``audio``, without comments."""
+        return TranscriptHeader(
+            audio.stem,
+            language=chat_code(self.options.language),
+            speaker=self.options.speaker,
+            role=self.options.role,
+            corpus=self.options.corpus,
+            turns=turns,
+        )
+
+    @cached_property
+    def model_digest(self) -> str:
+        """Digest of the model's files."""
+        return checkpoint.digest(self.model)
+
+    def on(self, device: str, dtype: str | None = None) -> TranscriberSpec:
+        """Return the same model on another device, with another number format if one is given."""
+        dtype = dtype or self.options.dtype
+        moved = replace(self, options=self.options.with_changes(device=device, dtype=dtype))
+        vars(moved)["model_digest"] = self.model_digest  # gigabytes are read once, not in every process
+        return moved
+
+    def digest(self, audio: Path, turns: Path | None = None) -> str:
+        """Return a digest of everything that the transcript of ``audio`` depends on."""
+        settings = {name: str(getattr(self.options, name)) for name in _IN_DIGEST}
+        settings |= {
+            "language": chat_code(self.options.language),
+            "version": __version__,
+            "name": Path(self.model).name,
+        }
+        settings |= {"word_times": "yes"} if self.options.word_times else {}
+        settings |= {"turns": turns.name, "who": digest_inputs(turns, "", {})} if turns else {}
+        return digest_inputs(audio, self.model_digest, settings | {"audio": audio.stem})

@@ -1,0 +1,104 @@
+"""``TranscriptionOptions``: everything a transcript depends on besides the recording and the model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TypedDict, Unpack
+
+from lsa_whisper.decoding.engines import ENGINES, ENGINES_WITH_PROMPT
+from lsa_whisper.errors import LsaWhisperError
+from lsa_whisper.transcribe.speech.vad import DETECTORS
+
+WINDOWS = ("speech", "sequential")
+
+
+@dataclass(frozen=True)
+class TranscriptionOptions:
+    """Options of decoding and of the CHAT header; they apply to every model and engine.
+
+    All of them are checked when the object is made, and every problem is reported at once.
+
+    >>> TranscriptionOptions(language="spa").with_changes(word_times=True).language
+    'spa'
+    >>> TranscriptionOptions(engine="onnx")
+    Traceback (most recent call last):
+    ...
+    lsa_whisper.errors.LsaWhisperError: engine 'onnx' is not known; choose transformers or ct2
+
+    Raises:
+        LsaWhisperError: an option is unknown, or two do not go together.
+    """
+
+    language: str = "eng"
+    """Language of the speech: ISO 639-3 as in CHAT (``eng``, ``spa``), or Whisper's code (``en``, ``es``)."""
+    batch_size: int = 8
+    """Windows decoded together, at least 1. Affects speed and memory, not the transcript."""
+    device: str = "auto"
+    """``auto`` (a GPU if there is one), ``cpu``, ``cuda`` or ``cuda:1``."""
+    dtype: str = "auto"
+    """``float32``, ``bfloat16``, ``float16``, or for ``ct2`` also ``int8`` and its mixed types. ``auto`` is float32 on
+    a CPU and bfloat16 (or float16) on a GPU; with ``ct2``, the type that the folder is stored in."""
+    engine: str = "transformers"
+    """Decoding library: ``transformers`` or ``ct2`` (CTranslate2). Both write the same text."""
+    speaker: str = "PAR"
+    """CHAT code of the speaker, for models that do not write speakers."""
+    role: str = "Participant"
+    """That speaker's role in ``@Participants`` and ``@ID``, one of CHAT's."""
+    corpus: str = ""
+    """Corpus name in ``@ID``. If empty, ``corpus_name`` is written, because Batchalign rejects an empty one."""
+    word_times: bool = False
+    """Whether to compute the time of each word and write ``%wor`` tiers."""
+    windows: str = "speech"
+    """Long-form decoding: ``speech`` cuts the recording in silence; ``sequential`` starts each window after the last
+    complete timestamp, with the previous text as prompt (transformers only)."""
+    vad: str = "auto"
+    """Voice activity detection: ``silero``, ``energy``, or ``auto`` (silero if installed, else energy)."""
+    draft: str | Path | None = None
+    """A small checkpoint with the same vocabulary for speculative decoding (transformers only): same text, less time
+    for a large model on a GPU."""
+
+    def __post_init__(self) -> None:
+        if problems := list(self._problems()):
+            raise LsaWhisperError("; ".join(problems))
+
+    def _problems(self) -> Iterator[str]:
+        if self.engine not in ENGINES:
+            yield f"engine {self.engine!r} is not known; choose {' or '.join(ENGINES)}"
+        elif self.draft is not None and self.engine != "transformers":
+            yield f"the engine {self.engine} cannot use a draft model; leave it out, or use transformers"
+        if self.windows not in WINDOWS:
+            yield f"windows {self.windows!r} are not known; choose {' or '.join(WINDOWS)}"
+        elif self.windows == "sequential" and self.engine in ENGINES and self.engine not in ENGINES_WITH_PROMPT:
+            yield f"engine {self.engine} takes no previous text; use --windows speech, or another engine"
+        if self.batch_size < 1:
+            yield f"batch size {self.batch_size}: at least one window must be decoded at a time"
+        if self.vad not in DETECTORS:
+            yield f"voice activity detector {self.vad!r} is not known; choose {', '.join(DETECTORS)}"
+
+    def with_changes(self, **changes: Unpack[OptionChanges]) -> TranscriptionOptions:
+        """Return a copy with some options changed."""
+        return replace(self, **changes)
+
+
+class OptionChanges(TypedDict, total=False):
+    """The fields of :class:`TranscriptionOptions` as keyword arguments, for type checkers."""
+
+    language: str
+    batch_size: int
+    device: str
+    dtype: str
+    engine: str
+    speaker: str
+    role: str
+    corpus: str
+    word_times: bool
+    windows: str
+    vad: str
+    draft: str | Path | None
+
+
+def combine(options: TranscriptionOptions | None, changes: OptionChanges) -> TranscriptionOptions:
+    """Return ``options``, or the defaults, with the keyword arguments of a call applied."""
+    return replace(options or TranscriptionOptions(), **changes)
