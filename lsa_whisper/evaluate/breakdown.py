@@ -125,8 +125,8 @@ def _published(systems: Sequence[System], mode: str) -> ReportTable:
     about = MODES[mode]
     return ReportTable(
         about.title,
-        f"Rules of others, not to be compared with any other figure here. {about.rules} It says nothing of "
-        f"{about.tells_nothing_of}.",
+        f"Rules of another tool, not comparable with any other figure here. {about.rules} Not measured: "
+        f"{about.not_measured}.",
         head_cells("System", *ERROR_HEADS),
         tuple(rows),
     )

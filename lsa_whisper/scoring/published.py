@@ -1,8 +1,7 @@
-"""Word error rates by the rules of others, so that a number can be laid beside a published one. Never ours.
+"""Word error rates by the scoring rules of other tools, for comparison with published results.
 
-Each mode is named and stands alone: its counts enter no other figure. What a mode does is said in its ``rules``, which
-every report prints. Where a mode's own tool has word lists of its own (Batchalign's first names, compounds and
-abbreviations), they are not part of this package, and the rules say so.
+The counts of a mode enter no other figure. Its ``rules`` describe it in every report. Word lists of the original tools
+(Batchalign's first names, compounds and abbreviations) are not part of this package, as the rules state.
 """
 
 from __future__ import annotations
@@ -17,8 +16,8 @@ from rapidfuzz.distance import LCSseq
 
 from lsa_whisper.chat import Utterance
 from lsa_whisper.errors import CorpusError, MissingExtraError
-from lsa_whisper.scoring.align import plain_errors
 from lsa_whisper.scoring.counts import WordErrors
+from lsa_whisper.scoring.plain_errors import plain_errors
 from lsa_whisper.scoring.words import UNINTELLIGIBLE
 
 Utterances = Sequence[Utterance]
@@ -51,23 +50,23 @@ _SPELLED_OUT = {
 }
 _SPELLED_OUT_LATER = {"lemme": ["let", "me"], "outta": ["out", "of"]}
 _REACH = 2
-"""How many words longer or shorter than a reference utterance Batchalign's search looks."""
+"""By how many words a window of Batchalign's search may be longer or shorter than the reference utterance."""
 
 
 @dataclass(frozen=True)
 class PublishedMode:
-    """One foreign way to score: ``errors`` counts one file."""
+    """The scoring rules of another tool: ``errors`` counts one file."""
 
     name: str
     title: str
     rules: str
     errors: Callable[[Utterances, Utterances], WordErrors]
-    tells_nothing_of: str
-    """What a reader must not conclude from the figure."""
+    not_measured: str
+    """What the figure does not measure."""
 
 
 def check_modes(names: Collection[str]) -> None:
-    """Raise when a mode is unknown, or what it needs is missing.
+    """Raise if a mode is unknown, or a package it needs is missing.
 
     Raises:
         CorpusError: there is no such mode.
@@ -75,7 +74,7 @@ def check_modes(names: Collection[str]) -> None:
     """
     for name in names:
         if name not in MODES:
-            raise CorpusError(f"evaluate --as {name}: there is no such way to score; choose from {', '.join(MODES)}")
+            raise CorpusError(f"evaluate --as {name}: there is no such mode; choose from {', '.join(MODES)}")
     if "whisper" in names:
         _whisper_normalizer()
 
@@ -84,14 +83,14 @@ def batchalign2_errors(reference: Utterances, hypothesis: Utterances) -> WordErr
     """Return the counts as Batchalign 2's ``benchmark`` makes them; see ``MODES["batchalign2"].rules``.
 
     >>> from lsa_whisper import chat
-    >>> said, heard = chat.utterance("CHI", "I'm gonna go ."), chat.utterance("CHI", "I am going home .")
-    >>> batchalign2_errors([said], [heard])
+    >>> reference, hypothesis = chat.utterance("CHI", "I'm gonna go ."), chat.utterance("CHI", "I am going home .")
+    >>> batchalign2_errors([reference], [hypothesis])
     WordErrors(hits=3, substitutions=1, deletions=1, insertions=0, ...)
     """
-    said, heard = _conformed(_verbatim(reference)), _conformed(_verbatim(hypothesis))
+    expected, found = _conformed(_verbatim(reference)), _conformed(_verbatim(hypothesis))
     hits = substitutions = deletions = insertions = 0
-    for missing, extra, matched in _gaps(said, heard):
-        # A placeholder such as firstname stands for whatever name was said there.
+    for missing, extra, matched in _gaps(expected, found):
+        # A placeholder such as firstname stands for any name.
         names = sum("name" in word and not word.startswith("name") for word in missing)
         left, more = len(missing) - names, max(extra - names, 0)
         hits += matched + names
@@ -101,53 +100,53 @@ def batchalign2_errors(reference: Utterances, hypothesis: Utterances) -> WordErr
     return WordErrors(hits, substitutions, deletions, insertions)
 
 
-def _gaps(said: list[str], heard: list[str]) -> Iterator[tuple[list[str], int, int]]:
+def _gaps(reference: list[str], hypothesis: list[str]) -> Iterator[tuple[list[str], int, int]]:
     """Yield (reference words missing, hypothesis words extra, then how many match), along a longest common sequence."""
     r = h = 0
-    for block in LCSseq.opcodes(said, heard):
+    for block in LCSseq.opcodes(reference, hypothesis):
         if block.tag == "equal":
-            yield said[r : block.src_start], block.dest_start - h, block.src_end - block.src_start
+            yield reference[r : block.src_start], block.dest_start - h, block.src_end - block.src_start
             r, h = block.src_end, block.dest_end
-    yield said[r:], len(heard) - h, 0
+    yield reference[r:], len(hypothesis) - h, 0
 
 
 def batchalign_compare_errors(reference: Utterances, hypothesis: Utterances) -> WordErrors:
     """Return the counts as Batchalign 0.10's ``compare`` makes them; see ``MODES["batchalign-compare"].rules``.
 
     >>> from lsa_whisper import chat
-    >>> said = [chat.utterance("CHI", "the dog ran ."), chat.utterance("CHI", "no .")]
-    >>> batchalign_compare_errors(said, [chat.utterance("CHI", "the cat ran .")])
+    >>> reference = [chat.utterance("CHI", "the dog ran ."), chat.utterance("CHI", "no .")]
+    >>> batchalign_compare_errors(reference, [chat.utterance("CHI", "the cat ran .")])
     WordErrors(hits=2, substitutions=0, deletions=1, insertions=1, ...)
-    >>> batchalign_compare_errors(said, [chat.utterance("CHI", "something else .")]).rate is None
+    >>> batchalign_compare_errors(reference, [chat.utterance("CHI", "something else .")]).rate is None
     True
     """
-    said = [_without_fillers(utterance) for utterance in reference]
-    heard = [_without_fillers(utterance) for utterance in hypothesis]
-    words = [word for own in heard for word in own]
-    owner = [number for number, own in enumerate(heard) for _ in own]
+    expected = [_without_fillers(utterance) for utterance in reference]
+    found = [_without_fillers(utterance) for utterance in hypothesis]
+    words = [word for own in found for word in own]
+    owner = [number for number, own in enumerate(found) for _ in own]
     mapped: dict[int, list[str]] = {}
     begin = 0
-    for own in said:
-        window = _most_alike(own, words, owner, begin)
+    for own in expected:
+        window = _most_similar(own, words, owner, begin)
         if window is not None:
             start, begin = window
             mapped.setdefault(_majority(owner[start:begin]), []).extend(own)
     total = WordErrors()
-    for number, expected in mapped.items():
-        hits = LCSseq.similarity(expected, heard[number])
-        total += WordErrors(hits, 0, len(expected) - hits, len(heard[number]) - hits)
+    for number, assigned in mapped.items():
+        hits = LCSseq.similarity(assigned, found[number])
+        total += WordErrors(hits, 0, len(assigned) - hits, len(found[number]) - hits)
     return total
 
 
-def _most_alike(said: list[str], words: list[str], owner: list[int], begin: int) -> tuple[int, int] | None:
-    """Return the stretch of ``words`` from ``begin`` on that shares most words with ``said``; ``None`` if none does.
+def _most_similar(reference: list[str], words: list[str], owner: list[int], begin: int) -> tuple[int, int] | None:
+    """Return the range of ``words`` from ``begin`` on that shares most words with ``reference``; ``None`` if none.
 
     Among equals the one with most words in order, then the latest, then the one with fewest other words.
     """
-    wanted = Counter(said)
+    wanted = Counter(reference)
     known = [0, *accumulate(word in wanted for word in words)]
     best, found = (0, 0, 0, 0), None
-    for span in range(max(1, len(said) - _REACH), min(len(words) - begin, len(said) + _REACH) + 1):
+    for span in range(max(1, len(reference) - _REACH), min(len(words) - begin, len(reference) + _REACH) + 1):
         for start in range(begin, len(words) - span + 1):
             if known[start + span] - known[start] < max(best[0], 1):
                 continue
@@ -156,7 +155,7 @@ def _most_alike(said: list[str], words: list[str], owner: list[int], begin: int)
             shared = sum((Counter(inside) & wanted).values())
             if shared < max(best[0], 1):
                 continue
-            key = (shared, LCSseq.similarity(inside, said), last, shared - len(inside))
+            key = (shared, LCSseq.similarity(inside, reference), last, shared - len(inside))
             if key > best:
                 best, found = key, (first, last)
     return found
@@ -181,8 +180,8 @@ def _majority(numbers: Sequence[int]) -> int:
 def whisper_errors(reference: Utterances, hypothesis: Utterances) -> WordErrors:
     """Return the counts after Whisper's English normalizer; see ``MODES["whisper"].rules``."""
     normalize = _whisper_normalizer()
-    said, heard = (_verbatim(side, without_unintelligible=True) for side in (reference, hypothesis))
-    return plain_errors(normalize(" ".join(said)).split(), normalize(" ".join(heard)).split())
+    expected, found = (_verbatim(each, without_unintelligible=True) for each in (reference, hypothesis))
+    return plain_errors(normalize(" ".join(expected)).split(), normalize(" ".join(found)).split())
 
 
 @lru_cache(maxsize=1)
@@ -233,19 +232,19 @@ MODES = {
         PublishedMode(
             "batchalign2",
             "As Batchalign 2 (benchmark)",
-            "Every spoken word of a file in one row; um, uhm, em, mhm, uhhm, eh, uh and hm are one word; words that "
+            "All spoken words of a file; um, uhm, em, mhm, uhhm, eh, uh and hm are one word; words that "
             "hold 'name' (firstname) match anything. Words match along a longest common sequence, and what is missing "
             "and extra between two matches is paired as substitutions. " + _CONFORMED,
             batchalign2_errors,
-            "which filler was said",
+            "which filler was spoken",
         ),
         PublishedMode(
             "batchalign-compare",
             "As Batchalign 0.10 (compare)",
-            "Fillers are left out. Each reference utterance is given to the utterance of the transcript that shares "
-            "most words with it, at most two words longer or shorter, after the one found last; one that shares none "
-            "is dropped, and so is a transcript's utterance that nothing was given to: a wholly wrong transcript has "
-            "no errors. A wrong word counts twice, as missing and as extra. " + _CONFORMED,
+            "Fillers are left out. Each reference utterance is assigned to the transcript utterance that shares most "
+            "words with it, at most two words longer or shorter, after the previous one; one that shares none is "
+            "dropped, and so is a transcript utterance without an assigned one: a completely wrong transcript has no "
+            "errors. A wrong word counts twice, as a deletion and as an insertion. " + _CONFORMED,
             batchalign_compare_errors,
             "fillers, and utterances that were missed altogether",
         ),
@@ -256,8 +255,8 @@ MODES = {
             "um, uh, hmm, mm and mhm and what stands in brackets, writes numbers as digits, American spellings and "
             "full forms. Then plain word errors.",
             whisper_errors,
-            "fillers: the normalizer has deleted them",
+            "fillers: the normalizer deletes them",
         ),
     )
 }
-"""The modes by the name one types."""
+"""The modes by name."""

@@ -18,8 +18,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lsa_whisper.scoring.align import UNALIGNED, Alignment, DisjointUtterances, align, plain_errors
+from lsa_whisper.scoring.align import UNALIGNED, Alignment, DisjointUtterances, align
 from lsa_whisper.scoring.counts import ByLabel, WordErrors
+from lsa_whisper.scoring.plain_errors import plain_errors
 from lsa_whisper.scoring.words import FileWords
 
 

@@ -86,7 +86,7 @@ def test_foreign_figures_stand_apart_with_their_rules(folder):
     assert system.published_errors("batchalign-compare").reference_words == 7
     assert system.word_errors_verbatim == without.systems["one"].word_errors_verbatim
     page = (folder / "report" / "report.html").read_text("utf-8")
-    assert all(MODES[mode].title in page for mode in asked) and "a wholly wrong transcript has no errors" in page
+    assert all(MODES[mode].title in page for mode in asked) and "a completely wrong transcript has no errors" in page
     assert "not ours" in with_modes.table() and "not ours" not in without.table()
 
 

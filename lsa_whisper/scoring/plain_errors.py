@@ -1,0 +1,28 @@
+"""Plain word and character errors, by jiwer.
+
+``align`` counts errors with rules that jiwer does not have: tie-breaking towards disfluent words, wildcards for
+unintelligible speech, utterances that do not overlap in time. Where none of them applies, jiwer does the counting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import jiwer
+
+from lsa_whisper.scoring.counts import WordErrors
+
+
+def plain_errors(reference: Sequence[str], hypothesis: Sequence[str]) -> WordErrors:
+    """Return the counts of a Levenshtein alignment of words, or of the characters of two strings.
+
+    >>> plain_errors("abc", "xbcd")
+    WordErrors(hits=2, substitutions=1, deletions=0, insertions=1, ...)
+    >>> plain_errors(["the", "dog"], [])
+    WordErrors(hits=0, substitutions=0, deletions=2, insertions=0, ...)
+    """
+    # The words are normalized and split already, so the transforms leave them as they are.
+    found = jiwer.process_words(
+        [list(reference)], [list(hypothesis)], reference_transform=list, hypothesis_transform=list
+    )
+    return WordErrors(found.hits, found.substitutions, found.deletions, found.insertions)
