@@ -6,14 +6,11 @@ whole, columns with paths are not wrapped, and no word is cut: a table may be wi
 
 from __future__ import annotations
 
+import math
 import shutil
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from io import StringIO
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from rich.table import Table
 
 _SEPARATORS = ("/", "\\")
 
@@ -25,7 +22,7 @@ class TerminalTable:
     Attributes:
         title: the line above the table.
         head: the heading of each column.
-        rows: the cells of each row; an empty row is a line across.
+        rows: the cells of each row; an empty row is a horizontal line.
     """
 
     title: str
@@ -50,31 +47,54 @@ def render_text(*parts: TerminalTable | str) -> str:
 
 def _render(table: TerminalTable) -> str:
     from rich.console import Console
-    from rich.measure import Measurement
-
-    made, width = _rich_table(table), shutil.get_terminal_size((100, 24)).columns
-    # Measured on a wide console, because a narrow one limits what rich measures.
-    wide = Console(file=StringIO(), width=10_000)
-    least = Measurement.get(wide, wide.options, made).minimum
-    console = Console(file=StringIO(), width=max(width, least))
-    with console.capture() as captured:
-        console.print(made)
-    return f"{table.title}\n{captured.get().rstrip()}"
-
-
-def _rich_table(table: TerminalTable) -> Table:
     from rich.table import Table
     from rich.text import Text
 
     rows = [list(row) for row in table.rows]
+    columns = [[heading, *(row[at] for row in rows if row)] for at, heading in enumerate(table.head)]
+    widths = _widths(columns, shutil.get_terminal_size((100, 24)).columns - _frame(len(columns)))
     made = Table()
-    for at, heading in enumerate(table.head):
-        holds_paths = any(sign in row[at] for row in rows if row for sign in _SEPARATORS)
-        made.add_column(Text(heading), justify="right" if at else "left", no_wrap=holds_paths)
+    for at, (heading, width) in enumerate(zip(table.head, widths, strict=True)):
+        made.add_column(Text(heading), justify="right" if at else "left", width=width)
     for row in rows:
         if row:
             # Words such as [//] and file names such as [1].wav are text, not styles.
             made.add_row(*map(Text, row))
         else:
             made.add_section()
-    return made
+    console = Console(file=StringIO(), width=sum(widths) + _frame(len(columns)))
+    with console.capture() as captured:
+        console.print(made)
+    return f"{table.title}\n{captured.get().rstrip()}"
+
+
+def _frame(columns: int) -> int:
+    return 3 * columns + 1
+
+
+def _widths(columns: Sequence[Sequence[str]], available: int) -> list[int]:
+    """Return the width of each column: what its cells need, or less where they can be wrapped at spaces.
+
+    >>> _widths([["", "no time stamps"], ["words", "12"]], 100), _widths([["", "no time stamps"], ["words", "12"]], 15)
+    ([14, 5], [10, 5])
+    >>> _widths([["", "/a b/no time stamps"], ["words", "12"]], 15)
+    [19, 5]
+    """
+    from rich.cells import cell_len
+
+    full = [max(map(cell_len, column)) for column in columns]
+    least = [
+        whole if any(sign in cell for cell in column for sign in _SEPARATORS) else _longest_word(column)
+        for whole, column in zip(full, columns, strict=True)
+    ]
+    missing, wrappable = sum(full) - available, sum(full) - sum(least)
+    if missing <= 0 or not wrappable:
+        return full
+    share = min(1.0, missing / wrappable)
+    return [whole - math.ceil((whole - word) * share) for whole, word in zip(full, least, strict=True)]
+
+
+def _longest_word(cells: Sequence[str]) -> int:
+    from rich.cells import cell_len
+
+    return max((cell_len(word) for cell in cells for word in cell.split()), default=0)

@@ -199,10 +199,10 @@ def _is_fatal(event: TaskResult[ResultT] | TaskError, fatal: tuple[type[Exceptio
     return isinstance(event, TaskError) and isinstance(event.error, fatal)
 
 
-Outcome = TypeVar("Outcome", bound="TaskResult[Any] | TaskError")
+OutcomeT = TypeVar("OutcomeT", bound="TaskResult[Any] | TaskError")
 
 
-def _checked(event: Outcome, fatal: tuple[type[Exception], ...]) -> Outcome:
+def _checked(event: OutcomeT, fatal: tuple[type[Exception], ...]) -> OutcomeT:
     if isinstance(event, TaskError) and isinstance(event.error, fatal):
         raise event.error
     return event
