@@ -11,9 +11,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-MAX_BYTES = 1 << 27
+_MAX_BYTES = 1 << 27
 """The largest file that is read; the vocabulary of a model has a few MB."""
-MAX_DEPTH = 64
+_MAX_DEPTH = 64
 
 
 def parse(text: str | bytes) -> Any:
@@ -34,7 +34,7 @@ def parse(text: str | bytes) -> Any:
     except RecursionError:
         raise _too_deep() from None
     brackets = text.count(b"[") + text.count(b"{") if isinstance(text, bytes) else text.count("[") + text.count("{")
-    if brackets > MAX_DEPTH and _is_deep(value):
+    if brackets > _MAX_DEPTH and _is_deep(value):
         raise _too_deep()
     return value
 
@@ -56,9 +56,9 @@ def serialize(value: Any, *, indent: int | None = None) -> str:
 
 
 def _is_deep(value: Any) -> bool:
-    """Return whether lists or objects are nested more than :data:`MAX_DEPTH` deep."""
+    """Return whether lists or objects are nested deeper than the limit."""
     level = [value]
-    for _ in range(MAX_DEPTH + 1):
+    for _ in range(_MAX_DEPTH + 1):
         inner = [each.values() if isinstance(each, dict) else each for each in level if isinstance(each, list | dict)]
         level = [each for some in inner for each in some]
         if not inner:
@@ -78,9 +78,9 @@ def read(path: Path) -> Any:
         ValueError: the file is not JSON in UTF-8, too large, or nested too deep.
     """
     with path.open("rb") as file:
-        data = file.read(MAX_BYTES + 1)
-    if len(data) > MAX_BYTES:
-        raise ValueError(f"more than {MAX_BYTES >> 20} MB of text; is this the right file?")
+        data = file.read(_MAX_BYTES + 1)
+    if len(data) > _MAX_BYTES:
+        raise ValueError(f"more than {_MAX_BYTES >> 20} MB of text; is this the right file?")
     return parse(data.decode("utf-8"))
 
 

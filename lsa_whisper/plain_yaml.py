@@ -13,9 +13,9 @@ from typing import Any
 
 import yaml
 
-MAX_BYTES = 1 << 19
-MAX_DEPTH = 32
-MAX_DIGITS = 40
+_MAX_BYTES = 1 << 19
+_MAX_DEPTH = 32
+_MAX_DIGITS = 40
 _DATE = "tag:yaml.org,2002:timestamp"
 _NULL = "tag:yaml.org,2002:null"
 
@@ -39,8 +39,8 @@ def parse(text: str, *, as_text: bool = False) -> Any:
     Raises:
         yaml.YAMLError: the text is not YAML, or uses what is not supported.
     """
-    if len(text) > MAX_BYTES:
-        raise yaml.YAMLError(f"more than {MAX_BYTES >> 10} KB of text; is this the right file?")
+    if len(text) > _MAX_BYTES:
+        raise yaml.YAMLError(f"more than {_MAX_BYTES >> 10} KB of text; is this the right file?")
     try:
         return yaml.load(text, Loader=_TextLoader if as_text else _Loader)
     except ValueError as error:  # a number such as 0x_
@@ -55,7 +55,7 @@ def read(path: Path) -> str:
         yaml.YAMLError: the file is not UTF-8.
     """
     with path.open("rb") as file:
-        data = file.read(4 * MAX_BYTES + 4)
+        data = file.read(4 * _MAX_BYTES + 4)
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -75,15 +75,15 @@ class _Loader(yaml.SafeLoader):
             raise _refused(f"aliases such as *{event.anchor} are not supported; write the value out", event)
         if event.tag is not None:
             raise _refused(f"tags such as {event.tag} are not supported; remove it", event)
-        if self._depth == MAX_DEPTH:
-            raise _refused(f"nested more than {MAX_DEPTH} deep", event)
+        if self._depth == _MAX_DEPTH:
+            raise _refused(f"nested more than {_MAX_DEPTH} deep", event)
         self._depth += 1
         node = super().compose_node(parent, index)
         self._depth -= 1
         return node
 
     def construct_yaml_int(self, node: yaml.ScalarNode) -> int:
-        if len(node.value) > MAX_DIGITS:
+        if len(node.value) > _MAX_DIGITS:
             raise yaml.constructor.ConstructorError(None, None, "a number with too many digits", node.start_mark)
         return super().construct_yaml_int(node)
 
