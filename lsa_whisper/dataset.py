@@ -189,7 +189,7 @@ class WindowDataset(torch.utils.data.Dataset[dict[str, Any]]):  # type: ignore[m
     def _frames(self, seconds: float) -> int:
         """Return the number of mel frames that contain audio; a frame covers half an FFT window on either side."""
         rate_hz: int = self.extractor.sampling_rate
-        reach = self.extractor.n_fft // 2 / rate_hz
+        reach: float = self.extractor.n_fft // 2 / rate_hz
         return math.ceil((seconds + reach) * rate_hz / int(self.extractor.hop_length))
 
     def _samples(self, segment: manifest.Segment) -> Samples:

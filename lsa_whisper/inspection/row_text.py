@@ -5,9 +5,6 @@ from __future__ import annotations
 from lsa_whisper.labels import Labels, decode
 from lsa_whisper.manifest import TIMESTAMP, Segment
 
-_OF_WHISPER = {"en": "eng"}
-"""CHAT's code by Whisper's, for the one language that reading depends on."""
-
 
 def read_text(row: Segment) -> tuple[list[str], int, list[str]]:
     """Return the words in a row's text, how many of them are fluent, and the kinds of its disfluencies.
@@ -18,12 +15,10 @@ def read_text(row: Segment) -> tuple[list[str], int, list[str]]:
     Raises:
         LsaWhisperError: The row's ``labels`` are none that this package knows.
     """
-    # Numbers are spelled out in English alone: the 3 of Cantonese wo3 is a tone.
-    language = _OF_WHISPER.get(row.lang, row.lang)
-    notes = decode(TIMESTAMP.sub(" ", row.text), Labels.from_name(row.labels), language=language).utterances
-    words = [word for utterance in notes for word in utterance.verbatim()]
-    meant = sum(len(utterance.fluent()) for utterance in notes)
-    return words, meant, [event.kind.value for utterance in notes for event in utterance.events()]
+    utterances = decode(TIMESTAMP.sub(" ", row.text), Labels.from_name(row.labels), language=row.lang).utterances
+    words = [word for utterance in utterances for word in utterance.verbatim()]
+    meant = sum(len(utterance.fluent()) for utterance in utterances)
+    return words, meant, [event.kind.value for utterance in utterances for event in utterance.events()]
 
 
 def timed_lines(text: str) -> list[tuple[float | None, str]]:

@@ -1,4 +1,4 @@
-"""The text a model wrote -> well-formed utterances; no word is lost, and what had to be mended is counted."""
+"""Parse a model's text into well-formed utterances; no word is lost, and repairs are counted."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ROLE = re.compile(r"\*([A-Z][A-Z0-9]{0,6}):")
 
 @dataclass(frozen=True)
 class Decoded:
-    """What a model's text says: ``utterances``, and how many ``repairs`` it took to make them well formed."""
+    """The ``utterances`` in a model's text, and the number of ``repairs`` that made them well formed."""
 
     utterances: tuple[Utterance, ...]
     repairs: int
@@ -28,10 +28,11 @@ def decode(text: str, labels: Labels, *, speaker: str = "PAR", language: str = "
     """Return the utterances of a model's ``text``, without times.
 
     Args:
-        text: one or more sentences; with ``labels.roles``, ``*CHI:`` in front of a sentence names its speaker.
-        labels: what the model was taught to write.
-        speaker: who speaks until a role says otherwise.
-        language: ISO 639-3; numbers are spelled out in English only.
+        text: One or more sentences; with ``labels.roles``, ``*CHI:`` before a sentence names its speaker.
+        labels: The label style that the model was trained to write.
+        speaker: The speaker of sentences without a speaker code.
+        language: ISO 639-3 or Whisper's code. Digits are spelled out where num2words knows the language, and stay
+            digits elsewhere and in languages whose words carry tone digits.
 
     >>> decoded = decode("um < I want / I want it. you know", Labels("chat"))
     >>> [u.text for u in decoded.utterances], decoded.repairs
@@ -40,24 +41,24 @@ def decode(text: str, labels: Labels, *, speaker: str = "PAR", language: str = "
     '&-um <I want> [/] I want it .'
     """
     chat = labels.style == "chat"
-    made: list[Utterance] = []
+    found: list[Utterance] = []
     repairs = 0
     for role, turn in _turns(label_to_chat(text, labels.version) if chat else text):
         if role and labels.roles:
             speaker = role
         elif role:
             repairs += 1
-        mended, count = repair_text(turn, marks=chat, english=language == "eng")
+        repaired, count = repair_text(turn, marks=chat, language=language)
         repairs += count
-        for words, terminator in sentences(mended):
+        for words, terminator in sentences(repaired):
             if not chat:
                 words = infer_marks(words, repetitions=labels.style == "verbatim")
             tree = build_tree(words)
             tier = canonical(tree.items, terminator)
             repairs += tier.dropped + len(tree.faults) + (terminator not in LABEL_TERMINATORS)
             if tier.text:
-                made.append(utterance(speaker, tier.text))
-    return Decoded(tuple(made), repairs)
+                found.append(utterance(speaker, tier.text))
+    return Decoded(tuple(found), repairs)
 
 
 def _turns(text: str) -> list[tuple[str | None, str]]:

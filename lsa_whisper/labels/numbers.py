@@ -1,56 +1,56 @@
-"""Numbers as words: CHAT allows no digits."""
+"""Numbers as words, because CHAT allows no digits; num2words knows the words of some fifty languages."""
 
 from __future__ import annotations
 
-_NAMES = """
-    zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
-    eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety
-"""
-_ONES, _TENS = _NAMES.split()[:20], _NAMES.split()[20:]
-_SCALES = ((10**9, "billion"), (10**6, "million"), (1000, "thousand"), (100, "hundred"))
-_ORDINALS = {
-    "one": "first",
-    "two": "second",
-    "three": "third",
-    "five": "fifth",
-    "eight": "eighth",
-    "nine": "ninth",
-    "twelve": "twelfth",
-}
+import re
+
+from lsa_whisper.chat.check_tier import TONE_LANGUAGES
+from lsa_whisper.languages import chat_code, whisper_code
+
+_MAX_DIGITS = 12
+_SEPARATORS = re.compile(r"[\s,.،-]+")
 
 
-def spell_number(digits: str, *, ordinal: bool = False) -> str:
-    """Return the English words for ``digits``; a number too long to have a name is read digit by digit.
+def can_spell_numbers(language: str) -> bool:
+    """Return whether :func:`spell_number` knows ``language`` (ISO 639-3 or Whisper's code).
+
+    Languages whose words carry digits as tone marks are excluded: the 3 of Cantonese *wo3* is no number.
+
+    >>> can_spell_numbers("eng"), can_spell_numbers("deu"), can_spell_numbers("yue"), can_spell_numbers("vec")
+    (True, True, False, False)
+    """
+    from num2words import CONVERTER_CLASSES
+
+    return chat_code(language) not in TONE_LANGUAGES and whisper_code(language) in CONVERTER_CLASSES
+
+
+def spell_number(digits: str, *, ordinal: bool = False, language: str = "eng") -> str:
+    """Return the words for ``digits``; long numbers and numbers with leading zeros are read digit by digit.
+
+    Args:
+        digits: Digits, with at most one decimal point.
+        ordinal: Return the ordinal number.
+        language: ISO 639-3 or Whisper's code; one for which :func:`can_spell_numbers` is true.
 
     >>> spell_number("42"), spell_number("3.5"), spell_number("21", ordinal=True), spell_number("1905")
     ('forty two', 'three point five', 'twenty first', 'one thousand nine hundred five')
-    >>> spell_number("007"), spell_number("6", ordinal=True), spell_number("30", ordinal=True)
-    ('zero zero seven', 'sixth', 'thirtieth')
+    >>> spell_number("007"), spell_number("6", ordinal=True), spell_number("21", language="deu")
+    ('zero zero seven', 'sixth', 'einundzwanzig')
     """
-    whole, _, decimals = digits.partition(".")
-    if len(whole) > 12 or (len(whole) > 1 and whole[0] == "0"):
-        words = [_ONES[int(digit)] for digit in whole]
-    else:
-        words = _spell(int(whole))
-    if decimals:
-        words += ["point", *(_ONES[int(digit)] for digit in decimals)]
-    if ordinal:
-        words[-1] = _ordinal(words[-1])
+    integer, _, decimals = digits.partition(".")
+    english = chat_code(language) == "eng"
+    by_digit = len(integer) > _MAX_DIGITS or (len(integer) > 1 and integer[0] == "0")
+    parts = [*(integer if by_digit else (integer,)), *decimals]
+    words = [_words(part, ordinal and at == len(parts) - 1, language) for at, part in enumerate(parts)]
+    if decimals and english:
+        words.insert(-len(decimals), "point")
     return " ".join(words)
 
 
-def _spell(number: int) -> list[str]:
-    if number < 20:
-        return [_ONES[number]]
-    if number < 100:
-        tens, ones = divmod(number, 10)
-        return [_TENS[tens - 2], *([_ONES[ones]] if ones else [])]
-    scale, name = next(each for each in _SCALES if number >= each[0])
-    high, low = divmod(number, scale)
-    return [*_spell(high), name, *(_spell(low) if low else [])]
+def _words(integer: str, ordinal: bool, language: str) -> str:
+    from num2words import num2words
 
-
-def _ordinal(word: str) -> str:
-    if word in _ORDINALS:
-        return _ORDINALS[word]
-    return f"{word[:-1]}ieth" if word.endswith("y") else f"{word}th"
+    found = str(num2words(int(integer), ordinal=ordinal, lang=whisper_code(language)))
+    if chat_code(language) == "eng":  # American usage: one hundred five
+        found = found.replace(" and ", " ")
+    return _SEPARATORS.sub(" ", found).strip()

@@ -1,4 +1,4 @@
-"""Spelling repairs on a model's text, before it is read as CHAT."""
+"""Repairs of a model's text before it is parsed as CHAT: malformed codes, digits, special tokens."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable, Iterator
 
 from lsa_whisper.chat.scan import scan
-from lsa_whisper.labels.numbers import spell_number
+from lsa_whisper.labels.numbers import can_spell_numbers, spell_number
+from lsa_whisper.languages import chat_code
 
 _SPECIAL = re.compile(r"<\|[^|<>]*\|>|\x15")
 _BRACKETS = re.compile(r"[\[\]<>]")
@@ -14,23 +15,25 @@ _RETRACE_UNCLOSED = re.compile(r"\[(/{1,3}|/-|/\?)(?![/\-\]?])")
 _RETRACE_UNOPENED = re.compile(r"(?<![\[/])(/{1,3}|/-|/\?)\]")
 _CODE = r"/{1,3}|/[-?]|[<>]\d?|!!?|[?*]|x \d+|(?:::?|=!?|[*+%])\s[^\[\]]*"
 _WORDS_IN_CODE = re.compile(rf"\[(?!(?:{_CODE})\])([^\[\]]*)\]")
-"""Square brackets around what is no code of CHAT: the model meant words."""
-_NUMBER = re.compile(
+"""Square brackets around text that is no CHAT code, and therefore words."""
+_ENGLISH_NUMBER = re.compile(
     r"(?P<keep>\(\d[\d:]*\.?\d*\)|\[x \d+\])"
     r"|(?P<digits>\d++(?:,\d{3})*+(?:\.\d+)?+)(?:(?P<ordinal>st|nd|rd|th)(?![^\W\d_])|(?![^\W\d_]))|(?P<inside>\d+)"
 )
+_INTEGER = re.compile(r"(?P<keep>\(\d[\d:]*\.?\d*\)|\[x \d+\])|(?P<digits>\d{1,3}(?:[.,]\d{3})+(?!\d)|\d+)")
+"""The numbers of languages other than English; a dot or comma before three digits separates thousands."""
 _DOTS = re.compile(r"(?<![+(.])\.{2,}(?![)])|…")
 _NOT_SPELLING = re.compile(r"""[\x00-\x1f\x7f!"#$%&()*+,./;<=>?@\[\\\]_`{|}~–—«»¿¡•·…]""")
-"""What is no part of a spoken word; the scanner has already taken spaces, terminators and brackets out."""
+"""Characters that no word contains; the scanner has already removed spaces, terminators and brackets."""
 
 
-def repair_text(text: str, *, marks: bool, english: bool = True) -> tuple[str, int]:
-    """Return ``text`` with broken codes mended and numbers spelled out, and the number of repairs.
+def repair_text(text: str, *, marks: bool, language: str = "eng") -> tuple[str, int]:
+    """Return ``text`` with malformed codes repaired and numbers spelled out, and the number of repairs.
 
     Args:
-        text: what the model wrote.
-        marks: whether it was taught to write CHAT's marks; if not, they are only punctuation.
-        english: whether numbers can be spelled out.
+        text: The model's output.
+        marks: Whether the model was trained to write CHAT marks; otherwise they are punctuation.
+        language: ISO 639-3 or Whisper's code. Numbers of a language that num2words does not know stay digits.
 
     >>> repair_text("I want /] want 3 [// [the dogs]", marks=True)
     ('I want [/] want  three  [//]  the dogs ', 4)
@@ -48,23 +51,29 @@ def repair_text(text: str, *, marks: bool, english: bool = True) -> tuple[str, i
             text, found = pattern.subn(replacement, text)
             count += found if marks else 0
             found = found if pattern is _WORDS_IN_CODE else 0
-    return _spell_numbers(text, count) if english else (text, count)
+    return _spell_numbers(text, count, language) if any(map(str.isdigit, text)) else (text, count)
 
 
-def _spell_numbers(text: str, count: int) -> tuple[str, int]:
+def _spell_numbers(text: str, count: int, language: str) -> tuple[str, int]:
+    if not can_spell_numbers(language):
+        return text, count
+    english = chat_code(language) == "eng"
+
     def spell(match: re.Match[str]) -> str:
         nonlocal count
         if match["keep"]:
             return match["keep"]
         count += 1
+        if not english:
+            return f" {spell_number(re.sub('[.,]', '', match['digits']), language=language)} "
         digits = match["digits"] or match["inside"]
         return f" {spell_number(digits.replace(',', ''), ordinal=bool(match['ordinal']))} "
 
-    return _NUMBER.sub(spell, text), count
+    return (_ENGLISH_NUMBER if english else _INTEGER).sub(spell, text), count
 
 
 def sentences(text: str) -> Iterator[tuple[str, str]]:
-    """Yield ``(text, terminator)`` of each sentence; the terminator of an unfinished one is empty.
+    """Yield ``(text, terminator)`` of each sentence; an unfinished sentence has an empty terminator.
 
     >>> list(sentences("I want it. You, know +/."))
     [('I want it', '.'), ('You  know', '+/.')]
@@ -72,8 +81,8 @@ def sentences(text: str) -> Iterator[tuple[str, str]]:
     pieces: list[str] = []
     for token in scan(text):
         if token.kind == "terminator":
-            if said := "".join(pieces).strip():
-                yield said, token.text
+            if sentence := "".join(pieces).strip():
+                yield sentence, token.text
             pieces = []
         elif token.kind == "word":
             cleaned = clean(token.text)
@@ -82,12 +91,12 @@ def sentences(text: str) -> Iterator[tuple[str, str]]:
             pieces.append(" ")
         else:
             pieces.append(token.text)
-    if said := "".join(pieces).strip():
-        yield said, ""
+    if sentence := "".join(pieces).strip():
+        yield sentence, ""
 
 
 def clean(word: str) -> str:
-    """Return ``word`` with only what a label may hold; a sign between letters separates words.
+    """Return ``word`` reduced to the characters a label may contain; a symbol between letters separates words.
 
     >>> [clean(word) for word in ("and/or", "(be)cause", "fr-", "&-you_know", "&*INV:mhm", "me@home")]
     ['and or', 'because', '&+fr', '&-you_know', 'mhm', 'me home']
@@ -105,7 +114,7 @@ def clean(word: str) -> str:
 
 
 def _cut(part: str) -> str:
-    """Write a word that was cut off, ``fr-``, as CHAT does: ``&+fr``."""
+    """Return a cut-off word such as ``fr-`` as a CHAT fragment, ``&+fr``."""
     if part.startswith("'") and part.endswith("'"):
         part = part.strip("'")
     if part.endswith("-") and "↫" not in part:

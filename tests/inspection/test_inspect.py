@@ -152,14 +152,14 @@ def test_a_manifest_of_another_tool(tmp_path):
     assert "x.jsonl" in inspect(tmp_path / "x.jsonl")
 
 
-def test_digits_are_words_in_english_alone(tmp_path):
+def test_tone_digits_are_no_numbers(tmp_path):
     rows = [Segment("/x/a.wav", 0, 3.0, "ngo5 2 .", lang=lang) for lang in ("yue", "en")]
     manifest.write(rows, tmp_path / "train.jsonl")
     vocabulary = json.loads(inspect(tmp_path, json=True))["vocabulary"]["most_frequent"]
     assert set(vocabulary) == {"ngo5", "2", "ngo", "five", "two"}
 
 
-def test_labels_that_nobody_knows_are_named_by_row(tmp_path):
+def test_unknown_labels_are_reported_with_their_row(tmp_path):
     rows = [Segment("/x/a.wav", 0, 3.0, "yes.", labels=labels) for labels in ("chat/3", "loud/9")]
     manifest.write(rows, tmp_path / "train.jsonl")
     with pytest.raises(ManifestError, match=r"train\.jsonl: row 2: labels: no style 'loud'"):

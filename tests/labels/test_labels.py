@@ -318,7 +318,7 @@ def test_roles_name_the_speaker():
     assert decode("*CHI: hi .", CHAT, speaker="INV").utterances[0].speaker == "INV"
 
 
-def test_numbers_of_other_languages_stay():
+def test_tone_digits_stay():
     assert texts(decode("hao3 3 .", CHAT, language="zho")) == ["hao3 3 ."]
 
 
@@ -336,3 +336,17 @@ def test_labels_as_a_dictionary():
         Labels.from_name("chat/new")
     with pytest.raises(LsaWhisperError, match="colour"):
         Labels.from_dict({"colour": 1})
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "tier"),
+    [
+        ("spa", "quiero 21 perros.", "quiero veintiuno perros ."),
+        ("deu", "1.905 und 3,5 .", "eintausendneunhundertfünf und drei fünf ."),
+        ("de", "es waren 3.", "es waren drei ."),
+        ("yue", "wo3 3.", "wo3 3 ."),
+        ("vec", "3 cani.", "3 cani ."),
+    ],
+)
+def test_numbers_of_other_languages_are_spelled_out_where_num2words_knows_them(language, text, tier):
+    assert texts(decode(text, CHAT, language=language)) == [tier]
