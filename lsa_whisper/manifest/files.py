@@ -12,7 +12,7 @@ from typing import Any
 from lsa_whisper import plain_json
 from lsa_whisper.atomic_write import atomic_file
 from lsa_whisper.errors import ManifestError
-from lsa_whisper.manifest.segment import COLUMNS, Segment, parse_row, segment_of
+from lsa_whisper.manifest.segment import MANIFEST_COLUMNS, Segment, parse_row, segment_of
 
 MAX_ROW_CHARS = 1 << 20
 """In characters; a window of thirty seconds has some thousand."""
@@ -68,7 +68,7 @@ def _parquet_rows(path: Path) -> Iterator[Segment]:
 
     try:
         with path.open("rb") as source, pq.ParquetFile(source) as file:  # Arrow opens no name that is not UTF-8
-            columns = [name for name in COLUMNS if name in file.schema_arrow.names]
+            columns = [name for name in MANIFEST_COLUMNS if name in file.schema_arrow.names]
             rows = (row for batch in file.iter_batches(columns=columns) for row in batch.to_pylist())
             for number, row in enumerate(rows, 1):
                 yield segment_of(row, f"{path}:{number}")
@@ -99,7 +99,7 @@ def write(segments: Iterable[Segment], path: Path | str) -> None:
 
 def describe_row(segment: Segment, folder: Path) -> dict[str, Any]:
     """Return the columns of ``segment`` for a manifest in ``folder`` (absolute), with its path as the package says."""
-    row = {name: getattr(segment, name) for name in COLUMNS}
+    row = {name: getattr(segment, name) for name in MANIFEST_COLUMNS}
     audio = Path(segment.audio_filepath)
     if audio.is_absolute() and audio.is_relative_to(folder.parent):
         row["audio_filepath"] = Path(os.path.relpath(audio, folder)).as_posix()

@@ -17,7 +17,7 @@ from lsa_whisper import plain_json
 from lsa_whisper.atomic_write import atomic_file, truncate_name
 from lsa_whisper.errors import ManifestError
 from lsa_whisper.manifest.files import sha256, stream
-from lsa_whisper.manifest.segment import COLUMNS, TEXT_COLUMNS, Segment, is_unicode
+from lsa_whisper.manifest.segment import MANIFEST_COLUMNS, TEXT_COLUMNS, Segment, is_unicode
 
 _MARK = "\0json "
 _SEALED = (errno.EACCES, errno.EPERM, errno.EROFS)
@@ -45,7 +45,7 @@ def open_rows(path: Path | str) -> Any:
     except OSError as error:
         raise ManifestError(f"{path}: cannot be read ({error.strerror}); check the path and who may read it") from error
     if in_memory:
-        columns = {name: [] for name in COLUMNS} | _columns(_row_dicts(rows))
+        columns = {name: [] for name in MANIFEST_COLUMNS} | _columns(_row_dicts(rows))
         return datasets.Dataset.from_dict(columns, features=datasets.Features.from_arrow_schema(_schema()))
     return datasets.Dataset.from_file(str(_copied(rows, digest)))
 
@@ -68,7 +68,8 @@ def _beside(rows: Path) -> str:
 
 
 def _digest(rows: Path) -> str:
-    places = f"{sha256(rows)} {rows.resolve().parent} {COLUMNS}"  # the folder too: rows may name audio relative to it
+    # The folder matters because rows may name audio relative to it.
+    places = f"{sha256(rows)} {rows.resolve().parent} {MANIFEST_COLUMNS}"
     return hashlib.sha256(os.fsencode(places)).hexdigest()[:16]
 
 
@@ -121,7 +122,7 @@ def _copy_to_arrow(path: Path, copy: Path) -> None:
 def _schema() -> Any:
     import pyarrow
 
-    kinds = {name: pyarrow.string() if name in TEXT_COLUMNS else pyarrow.float64() for name in COLUMNS}
+    kinds = {name: pyarrow.string() if name in TEXT_COLUMNS else pyarrow.float64() for name in MANIFEST_COLUMNS}
     return pyarrow.schema(list(kinds.items()))
 
 
@@ -139,7 +140,7 @@ def from_row(row: dict[str, Any]) -> Segment:
 
 def _row_dicts(path: Path) -> Iterator[dict[str, Any]]:
     for segment in stream(path):
-        row = {name: getattr(segment, name) for name in COLUMNS}
+        row = {name: getattr(segment, name) for name in MANIFEST_COLUMNS}
         yield row | {name: _as_unicode(row[name]) for name in TEXT_COLUMNS}
 
 

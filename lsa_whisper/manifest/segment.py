@@ -62,8 +62,8 @@ class Segment:
 
 NUMBER_COLUMNS = ("offset", "duration")
 """The columns that hold seconds; all others hold text."""
-COLUMNS = tuple(field.name for field in dataclasses.fields(Segment))
-TEXT_COLUMNS = tuple(name for name in COLUMNS if name not in NUMBER_COLUMNS)
+MANIFEST_COLUMNS = tuple(field.name for field in dataclasses.fields(Segment))
+TEXT_COLUMNS = tuple(name for name in MANIFEST_COLUMNS if name not in NUMBER_COLUMNS)
 _REQUIRED = ("audio_filepath", "offset", "duration", "text")
 
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lsa_whisper.prepare.frame_levels import FRAME_MS, FrameLevels
+from lsa_whisper.prepare.peak_levels import FRAME_MS, PeakLevels
 from lsa_whisper.prepare.screening import Candidate
 from lsa_whisper.prepare.windows import Window, seeded_rng
 from lsa_whisper.timespan import TimeSpan
@@ -27,7 +27,7 @@ QUIET = 0.1
 def non_speech_windows(
     candidates: Sequence[Candidate],
     windows: Sequence[Window],
-    levels: FrameLevels,
+    levels: PeakLevels,
     *,
     share: float,
     context_ms: int,
@@ -42,7 +42,7 @@ def non_speech_windows(
     return [Window(_within(place, rng, context_ms), ()) for place in chosen]
 
 
-def _places(candidates: Sequence[Candidate], levels: FrameLevels, context_ms: int) -> list[TimeSpan]:
+def _places(candidates: Sequence[Candidate], levels: PeakLevels, context_ms: int) -> list[TimeSpan]:
     """Return stretches without speech, none longer than the context."""
     accepted = [levels.peaks_in(one.span) for one in candidates if one.reason is None]
     loud = levels.peaks > QUIET * np.median(np.concatenate(accepted))

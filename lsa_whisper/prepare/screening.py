@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 
 from lsa_whisper.chat import Utterance
 from lsa_whisper.labels import Labels, encode
-from lsa_whisper.prepare.frame_levels import FrameLevels
+from lsa_whisper.prepare.peak_levels import PeakLevels
 from lsa_whisper.prepare.split_utterance import split_utterance
 from lsa_whisper.timespan import TimeSpan
 
-NO_WORDS = "no words"
+WORDLESS = "no words"
 NO_BULLET = "no bullet"
 EMPTY_SPAN = "zero or negative span"
 PAST_END = "past the end of the file"
@@ -29,7 +29,7 @@ DUPLICATE = "duplicate"
 OVERLAPS = "overlaps rejected speech"
 TOO_MUCH_TEXT = "text over the decoder's length"
 
-WITHOUT_SPEECH = frozenset((NO_WORDS, DUPLICATE))
+WITHOUT_SPEECH = frozenset((WORDLESS, DUPLICATE))
 """Reasons that leave no words untold: the audio around such an utterance stays usable."""
 
 
@@ -73,7 +73,7 @@ class Candidate:
 
 
 def screen_utterances(
-    utterances: Sequence[Utterance], levels: FrameLevels, labels: Labels, *, context_ms: int, limits: ScreeningLimits
+    utterances: Sequence[Utterance], levels: PeakLevels, labels: Labels, *, context_ms: int, limits: ScreeningLimits
 ) -> list[Candidate]:
     """Return one candidate per utterance, in order of time; those without a time stand between their neighbours.
 
@@ -131,13 +131,13 @@ def _places(utterances: Sequence[Utterance], duration_ms: int, limits: Screening
 
 
 def _reason(
-    utterance: Utterance, text: str, words: int, levels: FrameLevels, context_ms: int, limits: ScreeningLimits
+    utterance: Utterance, text: str, words: int, levels: PeakLevels, context_ms: int, limits: ScreeningLimits
 ) -> str | None:
     """Return why ``utterance`` cannot be learned from, the plainest reason first."""
     if unusable := utterance.unusable():
         return unusable
     if not text or not words:
-        return NO_WORDS
+        return WORDLESS
     span = utterance.span
     if span is None:
         return NO_BULLET
@@ -157,7 +157,7 @@ def _tempo(words: int, duration_s: float, limits: ScreeningLimits) -> str | None
     return TOO_SLOW if words < limits.min_words_per_s * (duration_s - limits.slow_after_s) else None
 
 
-def _sound(span: TimeSpan, levels: FrameLevels, limits: ScreeningLimits) -> str | None:
+def _sound(span: TimeSpan, levels: PeakLevels, limits: ScreeningLimits) -> str | None:
     if levels.peak(span) < limits.silent_peak:
         return SILENT
     return CLIPPED if levels.clipped_share(span) > limits.clipped_share else None

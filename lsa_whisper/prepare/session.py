@@ -12,8 +12,8 @@ from lsa_whisper.corpus import Session
 from lsa_whisper.labels import Labels, tokens_at_most
 from lsa_whisper.languages import whisper_code
 from lsa_whisper.manifest import Segment
-from lsa_whisper.prepare.frame_levels import FrameLevels
 from lsa_whisper.prepare.non_speech import non_speech_windows
+from lsa_whisper.prepare.peak_levels import PeakLevels
 from lsa_whisper.prepare.screening import Candidate, ScreeningLimits, screen_utterances
 from lsa_whisper.prepare.windows import Window, pack, reject_overlap_groups
 from lsa_whisper.whisper_constants import CONTEXT_S, DECODER_POSITIONS
@@ -105,7 +105,7 @@ def process_session(session: Session, split: str, options: PrepareOptions) -> Se
         AudioError: The recording can no longer be read.
         ChatSyntaxError: The transcript can no longer be read.
     """
-    transcript, levels = session.transcript, FrameLevels.measure(session.recording.stream())
+    transcript, levels = session.transcript, PeakLevels.measure(session.recording.stream())
     context_ms = round(options.context_s * 1000)
     screened = screen_utterances(
         transcript.utterances, levels, options.labels, context_ms=context_ms, limits=options.limits

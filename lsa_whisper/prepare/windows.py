@@ -2,7 +2,7 @@
 
 The law: the audio of a window holds no speech whose text is missing, and no text is in a window that lacks its audio.
 So utterances that overlap stay together (a *clump*); a rejected one takes the clump with it and ends the window;
-a window begins and ends in silence, at most :data:`MARGIN_MS` away from its words and never inside a neighbour.
+a window begins and ends in silence, at most :data:`WINDOW_MARGIN_MS` away from its words and never inside a neighbour.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from lsa_whisper.prepare.screening import OVERLAPS, TOO_LONG, TOO_MUCH_TEXT, Can
 from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.whisper_constants import DECODER_POSITIONS, TIMESTAMP_STEP_MS, TIMESTAMP_STEP_S
 
-MARGIN_MS = 200
+WINDOW_MARGIN_MS = 200
 """At most this much silence before the first and after the last word of a window."""
 MAX_GAP_MS = 10_000
 """A longer silence ends a window: transcribers pass over what does not concern them, and it may be talk."""
@@ -165,9 +165,9 @@ def _window(group: list[Candidate], free: TimeSpan, context_ms: int, seed: int, 
     cover = _cover(group)
     rng = seeded_rng(group, seed, "margins")
     spare = context_ms - cover.duration_ms
-    before = min(max(0, cover.start_ms - free.start_ms), MARGIN_MS, spare)
+    before = min(max(0, cover.start_ms - free.start_ms), WINDOW_MARGIN_MS, spare)
     lead = round(before * rng.random())
-    after = min(max(0, free.end_ms - cover.end_ms), MARGIN_MS, spare - lead)
+    after = min(max(0, free.end_ms - cover.end_ms), WINDOW_MARGIN_MS, spare - lead)
     trail = round(after * rng.random())
     return Window(TimeSpan(cover.start_ms - lead, cover.end_ms + trail), tuple(group), follows)
 

@@ -5,17 +5,17 @@ import pytest
 
 from lsa_whisper.chat import utterance
 from lsa_whisper.labels import Labels
-from lsa_whisper.prepare.frame_levels import FrameLevels
+from lsa_whisper.prepare.peak_levels import PeakLevels
 from lsa_whisper.prepare.screening import ScreeningLimits, screen_utterances
 from lsa_whisper.timespan import TimeSpan
 
 
-def levels(duration_ms: int = 60_000, amplitude: float = 0.1) -> FrameLevels:
+def levels(duration_ms: int = 60_000, amplitude: float = 0.1) -> PeakLevels:
     wave = amplitude * np.sin(np.arange(duration_ms * 16) / 3)
-    return FrameLevels.measure([wave.astype(np.float32)])
+    return PeakLevels.measure([wave.astype(np.float32)])
 
 
-def screened(*lines, sound: FrameLevels | None = None, style: str = "chat", context_ms: int = 30_000):
+def screened(*lines, sound: PeakLevels | None = None, style: str = "chat", context_ms: int = 30_000):
     utterances = [utterance("CHI", text, TimeSpan(*span) if span else None) for text, span in lines]
     return screen_utterances(
         utterances, sound or levels(), Labels(style), context_ms=context_ms, limits=ScreeningLimits()
@@ -66,7 +66,7 @@ def test_silence(amplitude, expected):
 @pytest.mark.parametrize(("gain", "expected"), [(0.98, None), (1.5, "clipped audio"), (20.0, "clipped audio")])
 def test_clipping(gain, expected):
     wave = np.clip(gain * np.sin(np.arange(32_000) / 3), -1, 1).astype(np.float32)
-    assert reason("I want it .", (0, 1000), sound=FrameLevels.measure([wave])) == expected
+    assert reason("I want it .", (0, 1000), sound=PeakLevels.measure([wave])) == expected
 
 
 def test_the_second_of_two_equal_utterances_is_a_duplicate():
@@ -103,9 +103,9 @@ def test_candidates_come_in_order_of_time():
 
 def test_levels_do_not_depend_on_the_blocks():
     wave = np.random.default_rng(0).standard_normal(50_001).astype(np.float32)
-    whole = FrameLevels.measure([wave])
+    whole = PeakLevels.measure([wave])
     for size in (1, 7, 319, 320, 321, 16_000):
-        parts = FrameLevels.measure([wave[at : at + size] for at in range(0, len(wave), size)] if size > 1 else [wave])
+        parts = PeakLevels.measure([wave[at : at + size] for at in range(0, len(wave), size)] if size > 1 else [wave])
         assert np.array_equal(parts.peaks, whole.peaks) and np.array_equal(parts.clipped, whole.clipped)
         assert parts.samples == whole.samples == 50_001
     assert whole.peak(TimeSpan(20, 40)) == np.abs(wave[320:640]).max()

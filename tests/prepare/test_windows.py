@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lsa_whisper.chat import utterance
-from lsa_whisper.prepare.screening import DUPLICATE, NO_WORDS, Candidate
-from lsa_whisper.prepare.windows import MARGIN_MS, Window, pack, reject_overlap_groups
+from lsa_whisper.prepare.screening import DUPLICATE, WORDLESS, Candidate
+from lsa_whisper.prepare.windows import WINDOW_MARGIN_MS, Window, pack, reject_overlap_groups
 from lsa_whisper.timespan import TimeSpan
 
 OVERLAP_MS = 100
@@ -25,7 +25,7 @@ def packed(candidates: list[Candidate], **options) -> list[Window]:
     return pack(candidates, overlap_ms=OVERLAP_MS, **chosen)
 
 
-reasons = st.sampled_from([None] * 8 + ["untranscribed", "no bullet", "too fast", NO_WORDS, DUPLICATE])
+reasons = st.sampled_from([None] * 8 + ["untranscribed", "no bullet", "too fast", WORDLESS, DUPLICATE])
 spans = st.tuples(st.integers(0, END_MS - 20_000), st.integers(60, 20_000))
 crowds = st.lists(st.tuples(spans, reasons), max_size=40).map(
     lambda drawn: sorted(
@@ -108,7 +108,7 @@ def test_margins_are_varied_small_and_outside_the_neighbours():
     windows = packed(candidates, one_utterance=True)
     leads = [window.members[0].span.start_ms - window.span.start_ms for window in windows]
     trails = [window.span.end_ms - window.members[-1].span.end_ms for window in windows]
-    assert min(leads) >= 0 and max(leads[1:]) <= 100 < MARGIN_MS, "the gap is 100 ms"
+    assert min(leads) >= 0 and max(leads[1:]) <= 100 < WINDOW_MARGIN_MS, "the gap is 100 ms"
     assert len(set(leads)) > 20 and len(set(trails)) > 20
     assert windows == packed(candidates, one_utterance=True)
     assert windows != packed(candidates, one_utterance=True, seed=1)
@@ -123,7 +123,7 @@ def test_a_rejected_utterance_ends_the_window_and_keeps_its_place():
 
 
 def test_laughter_ends_no_window():
-    candidates = [candidate(0, 1000), candidate(1100, 2000, NO_WORDS), candidate(2050, 3000)]
+    candidates = [candidate(0, 1000), candidate(1100, 2000, WORDLESS), candidate(2050, 3000)]
     assert [len(window.members) for window in packed(candidates)] == [2]
 
 

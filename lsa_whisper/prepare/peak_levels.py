@@ -17,7 +17,7 @@ _FULL_SCALE = 0.99  # resampling rounds the corners of clipped waves, so that th
 
 
 @dataclass(frozen=True)
-class FrameLevels:
+class PeakLevels:
     """Per frame of :data:`FRAME_MS`: the peak (1.0 is full scale) and how many samples are at full scale.
 
     ``samples`` is the number of samples that were really decoded.
@@ -28,7 +28,7 @@ class FrameLevels:
     samples: int
 
     @classmethod
-    def measure(cls, blocks: Iterable[Samples]) -> FrameLevels:
+    def measure(cls, blocks: Iterable[Samples]) -> PeakLevels:
         """Return the levels of a recording, given as :meth:`lsa_whisper.audio.Recording.stream` yields it."""
         peaks, clipped, samples = [], [], 0
         rest: Samples = np.zeros(0, np.float32)
