@@ -55,7 +55,7 @@ def test_label_ids_are_whispers_own_sequence(name, prefix):
 
 
 @needs_processors
-def test_prompt_is_given_not_learned():
+def test_prompt_tokens_are_not_trained():
     (ids, given), tokenizer = ids_of("processor", "yes .", prompt="do you see it ?")
     assert tokenizer.decode(ids[:given]) == "<|startofprev|> do you see it ?"
     row = {"input_features": torch.zeros(80, 4), "tokens": ids, "prompt_length": given}

@@ -34,7 +34,7 @@ def holder(target, first="pass"):
     return process
 
 
-def test_the_second_writer_waits_until_the_first_is_done_or_dead(tmp_path, capfd):
+def test_the_second_writer_waits_until_the_first_ends(tmp_path, capfd):
     target, entered = tmp_path / "visit.cha", threading.Event()
     first = holder(target)
     with (
@@ -57,7 +57,7 @@ def test_the_second_writer_waits_until_the_first_is_done_or_dead(tmp_path, capfd
     first.wait()
 
 
-def test_names_as_long_as_a_disk_takes_have_a_lock_each(tmp_path):
+def test_names_of_maximum_length_have_separate_locks(tmp_path):
     first, second = (tmp_path / ("語" * 82 + letter + ".cha") for letter in "ab")
     with write_lock(first, wait=False), write_lock(second, wait=False):
         assert is_locked(first) and is_locked(second)
@@ -83,7 +83,7 @@ def test_a_forked_process_does_not_hold_the_lock(tmp_path):
         os.killpg(first.pid, signal.SIGKILL)
 
 
-def test_work_goes_on_where_the_file_system_has_no_locks(tmp_path, monkeypatch):
+def test_file_systems_without_locks_are_supported(tmp_path, monkeypatch):
     def no_locks(*_):
         raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
 

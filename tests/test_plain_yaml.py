@@ -36,7 +36,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
-def test_hostile_text_is_one_error_at_once(text, tmp_path):
+def test_hostile_text_is_one_error_quickly(text, tmp_path):
     path = tmp_path / "card.yaml"
     path.write_text(text, encoding="utf-8")
     began = time.process_time()
@@ -63,7 +63,7 @@ def test_a_file_that_is_not_utf8_or_has_no_end_is_an_error(tmp_path):
         recipe.read_recipe(path)
 
 
-def test_overrides_are_read_as_carefully():
+def test_overrides_are_parsed_as_strictly():
     good = "{data: {train: t.jsonl}, out: runs/a, model: {base: m}}"
     for override in ("seed=[", "seed=*a", "seed=0x_", f"training.a={'[' * 10_000}"):
         with pytest.raises(RecipeError, match="--set"):
@@ -73,20 +73,20 @@ def test_overrides_are_read_as_carefully():
             recipe.parse_recipe(text, set=["seed=3"])
 
 
-def test_a_wrong_value_is_shown_by_its_beginning():
+def test_only_the_start_of_a_wrong_value_is_printed():
     with pytest.raises(RecipeError) as said:
         recipe.parse_recipe("{data: [" + "x, " * 10_000 + "], out: runs/a, model: {base: m}}")
     assert "expected a mapping" in str(said.value) and len(str(said.value)) < 300
 
 
-def test_an_error_is_one_line_whatever_the_keys():
+def test_an_error_is_one_line_for_any_keys():
     for text, override in (('{"a\\nb": 1}', "seed=1"), ("{}", "\n"), ("{}", "a\nb=1")):
         with pytest.raises(RecipeError) as said:
             recipe.parse_recipe(text, set=[override])
         assert "\n" not in str(said.value)
 
 
-def test_what_people_write_is_read():
+def test_ordinary_yaml_is_parsed():
     text = "name: Ann's\nspeakers: [a, 'b', 3]\nsince: 2001-02-03\nrate: 1.5\nnone: ~\nyes: true\n"
     assert plain_yaml.parse(text) == {
         "name": "Ann's",

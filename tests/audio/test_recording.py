@@ -155,7 +155,7 @@ def _no_channels(path: Path) -> None:
         (_no_channels, "no sound can be read"),
     ],
 )
-def test_what_is_no_recording_says_so_in_one_sentence(tmp_path, damage, words):
+def test_a_file_without_audio_is_a_one_line_error(tmp_path, damage, words):
     path = tmp_path / "a b ü.wav"
     damage(path)
     with pytest.raises(AudioError) as caught:
@@ -218,7 +218,7 @@ def test_containers_soundfile_cannot_read_go_through_ffmpeg(tmp_path, name, opti
 
 
 @needs_ffmpeg
-def test_ffmpeg_cuts_where_the_span_says(tmp_path):
+def test_ffmpeg_cuts_at_the_span(tmp_path):
     silence_then_tone = np.concatenate([np.zeros((44_100, 1), np.float32), tone(1.0, 44_100)])
     sf.write(tmp_path / "a.wav", silence_then_tone, 44_100)
     recording = Recording.open(convert(tmp_path / "a.wav", tmp_path / "a.m4a"))

@@ -22,7 +22,7 @@ from lsa_whisper.errors import LsaWhisperError
     ],
     ids=lambda words: words[1],
 )
-def test_without_batchalign_one_line_says_what_to_install(words, monkeypatch):
+def test_without_batchalign_one_line_names_the_extra(words, monkeypatch):
     def absent(name):
         raise installed.metadata.PackageNotFoundError(name)
 
@@ -50,7 +50,7 @@ def as_known():
     )
 
 
-def test_a_command_built_as_we_know_it_passes():
+def test_the_known_command_passes():
     verify(as_known(), "0.10.9")
 
 

@@ -189,7 +189,7 @@ def test_two_who_speak_at_the_same_time_are_not_mixed_up(second, tmp_path):
     assert [(u.speaker, u.text) for u in written.utterances] == [("CHI", "I [/] I go ."), ("MOT", "stop !")]
 
 
-def test_nothing_said_is_one_xxx(second, tmp_path):
+def test_an_utterance_without_words_is_one_xxx(second, tmp_path):
     written = through(LsaWhisperBackend(Says(), "nobody"), second, tmp_path / "second.cha", wor=True)
     assert [(u.text, u.span) for u in written.utterances] == [("xxx .", TimeSpan(0, 10_000))]
 
@@ -203,7 +203,7 @@ def test_two_models_never_answer_for_each_other(second, tmp_path):
     assert texts == ["one [/] one .", "two [//] three .", "one [/] one ."]
 
 
-def test_the_name_tells_models_and_settings_apart(taught, nano):
+def test_the_name_differs_for_models_and_settings(taught, nano):
     names = [
         LsaWhisperBackend.load(taught).name,
         LsaWhisperBackend.load(taught, word_times=True).name,
@@ -215,8 +215,8 @@ def test_the_name_tells_models_and_settings_apart(taught, nano):
     assert len(set(without_nonce)) == 3 and without_nonce[0] == without_nonce[3]
 
 
-def test_it_segments_nothing_that_it_has_not_heard():
-    backend = LsaWhisperBackend(Says(), "deaf")
+def test_it_segments_only_its_own_transcripts():
+    backend = LsaWhisperBackend(Says(), "other")
     row = AsrSegment(start_ms=0, end_ms=900, text="hello")
     item = UtSegInput(source_id="visit", segments=[row], language=LanguageSpecAuto(kind="auto"))
     with pytest.raises(LsaWhisperError, match="give the same backend"):

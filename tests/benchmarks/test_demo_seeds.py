@@ -49,7 +49,7 @@ def test_all_seeds_are_in_one_report_with_their_intervals(out, monkeypatch):
         assert systems[name]["classes"]["filled_pause"]["recall"] == 0
 
 
-def test_of_a_seed_that_is_done_the_time_it_took_then_stays(tmp_path, monkeypatch):
+def test_a_finished_seed_keeps_its_time(tmp_path, monkeypatch):
     monkeypatch.setattr(result, "last", lambda _: {"demo_seconds": [345]})
     monkeypatch.setattr(demo_seeds, "demo", lambda out, seed: out.mkdir(exist_ok=True))
     for seed in (0, 1):

@@ -108,5 +108,5 @@ def test_syllables_of_english(length, words):
 
 
 @pytest.mark.parametrize("word", ["", "'", "qwrt", "狗", "hao3", "собака"], ids=range(6))
-def test_syllables_says_when_it_does_not_know(word):
+def test_syllables_of_unknown_words_are_none(word):
     assert syllables(word) is None

@@ -165,7 +165,7 @@ def test_iterations_of_part_words():
 
 
 @pytest.mark.parametrize(("written", "said"), [(0, 1), (1, 1), (2, 2), (20, 20), (21, 1), (999, 1)])
-def test_more_copies_than_anyone_says_are_a_slip_of_the_pen(written, said):
+def test_implausibly_many_copies_are_an_error(written, said):
     assert utterance("PAR", f"go [x {written}] .").verbatim() == ["go"] * said
 
 

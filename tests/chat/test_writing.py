@@ -14,7 +14,7 @@ def composed(*utterances, **options):
     return compose(languages=["eng", "spa"], participants=PEOPLE, utterances=utterances, **options)
 
 
-def test_a_new_transcript_keeps_the_rules_and_says_what_was_put_in(tmp_path):
+def test_a_new_transcript_is_valid_and_complete(tmp_path):
     words = [("um", TimeSpan(0, 300)), ("hello", TimeSpan(310, 900))]
     transcript = composed(
         utterance("CHI", "&-um hello .", TimeSpan(0, 1000), words),
@@ -40,7 +40,7 @@ def test_no_times_means_unlinked_media():
     assert check(composed(utterance("CHI", "hello ."), media="tape")) == []
 
 
-def test_nothing_said_is_still_a_transcript():
+def test_a_transcript_without_utterances_is_valid():
     assert check(composed()) == []
 
 

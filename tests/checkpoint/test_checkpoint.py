@@ -165,7 +165,7 @@ def test_an_adapter_folder_loads_merged(folder, tmp_path):
     assert not (merged / "adapter_config.json").exists()
 
 
-def test_an_adapter_without_its_base_says_so(folder, tmp_path):
+def test_an_adapter_without_its_base_is_an_error(folder, tmp_path):
     out, _ = adapter(folder, tmp_path / "adapter")
     settings = json.loads((out / "adapter_config.json").read_text())
     settings["base_model_name_or_path"] = str(tmp_path / "gone" / "base")

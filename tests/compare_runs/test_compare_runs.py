@@ -60,7 +60,7 @@ def test_the_report_draws_a_line_per_run_and_curve(two, tmp_path):
     assert record["runs"][0]["curves"]["loss"] == [[10, 3.0], [20, 2.0], [30, 1.0]]
 
 
-def test_a_run_that_goes_on_is_read_as_far_as_it_is(two, tmp_path):
+def test_an_unfinished_run_is_read_as_far_as_it_is(two, tmp_path):
     going = run(tmp_path / "third.unfinished", [3.0, 2.0])
     with (going / "curve.jsonl").open("a") as file:
         file.write('{"step": 10, "loss": 2.9}\n{"step": 30, "lo')

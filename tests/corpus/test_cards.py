@@ -21,7 +21,7 @@ def test_there_are_cards_with_names_of_their_own():
 
 
 @pytest.mark.parametrize("path", CARDS, ids=lambda path: path.relative_to(CORPORA).as_posix())
-def test_a_card_says_what_a_user_must_know(path):
+def test_a_card_has_the_required_facts(path):
     card = read_card(path)
     assert card.name == (path.parent.name if path.name == "card.yaml" else path.stem)
     facts = plain_yaml.parse(plain_yaml.read(path))

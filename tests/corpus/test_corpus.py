@@ -41,7 +41,7 @@ def reasons(folder: Path, **options) -> dict[str, str]:
     return {Path(one.path).name: one.reason for one in discover(folder, **options)[1]}
 
 
-def test_pairs_at_any_depth_beside_the_transcript(tmp_path):
+def test_recordings_next_to_transcripts_at_any_depth(tmp_path):
     for place in ("a", "deep/er/b", "with space/ü/c d"):
         transcript(tmp_path / f"{place}.cha")
         audio(tmp_path / f"{place}.wav")
@@ -266,7 +266,7 @@ def test_a_generic_name_in_the_card_is_a_voice(tmp_path):
         ("name: x\nsplits: {dev: [a], test: [a]}\n", "a stands in 'splits' more than once"),
     ],
 )
-def test_a_wrong_card_says_what_is_wrong(tmp_path, card, words):
+def test_problems_of_a_card_are_reported(tmp_path, card, words):
     (tmp_path / "card.yaml").write_text(card)
     transcript(tmp_path / "s.cha")
     with pytest.raises(CorpusError, match=words):

@@ -92,7 +92,7 @@ def test_repetitions_of_real_length_survive(scripted):
     assert all(-0.2 < segment.avg_logprob <= 0 for segment in result.segments)
 
 
-def test_a_model_that_never_ends_is_stopped_and_says_so(loaded):
+def test_a_model_that_never_ends_is_stopped_and_reported(loaded):
     (result,) = TransformersDecoder(loaded).decode([voice(1)])
     assert not result.complete
     assert sum(len(loaded.tokenizer.encode(p.text, add_special_tokens=False)) for p in result.segments) <= 54

@@ -60,7 +60,7 @@ def test_ctranslate2_writes_what_transformers_writes(name, kept, request):
     assert any(window.segments for window in expected)
 
 
-def test_a_window_in_which_nothing_is_heard_stays_empty(tiny, kept, tmp_path):
+def test_a_window_without_text_stays_empty(tiny, kept, tmp_path):
     folder = teach(tiny, tmp_path / "mute", "")
     windows = [silence(3.0), voice(2.0)]
     expected = TransformersDecoder(checkpoint.load(folder)).decode(windows)
@@ -125,7 +125,7 @@ def test_smaller_exports_write_the_same(dtype, scripted, tmp_path):
     same(ct2_decoder(out).decode(windows), expected, tolerance=0.1)
 
 
-def test_what_ctranslate2_cannot_do_is_said(visit, tiny, scripted, kept, tmp_path, monkeypatch):
+def test_limits_of_ctranslate2_are_reported(visit, tiny, scripted, kept, tmp_path, monkeypatch):
     with pytest.raises(CheckpointError, match="float8"):
         checkpoint.export(tiny, tmp_path / "out", to="ct2", dtype="float8")
     with pytest.raises(CheckpointError, match="use the engine ct2"):

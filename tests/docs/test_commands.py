@@ -69,7 +69,7 @@ def test_there_are_commands():
 
 
 @pytest.mark.parametrize("block", COMMANDS, ids=str)
-def test_a_block_of_commands_is_run_or_says_why_not(block):
+def test_a_block_of_commands_is_run_or_has_a_reason_not_to(block):
     assert MARK.fullmatch(block.mark), "write <!-- run --> or <!-- not run: WHY --> on the line above the block"
 
 
@@ -80,7 +80,7 @@ def test_a_command_is_right_as_written(block):
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_a_command_in_the_midst_of_a_sentence_exists_with_its_options(page):
+def test_a_command_inside_a_sentence_exists_with_its_options(page):
     for command in INLINE.findall(text_of(page)):
         words = command.split()[1:]
         known = main
@@ -93,19 +93,19 @@ def test_a_command_in_the_midst_of_a_sentence_exists_with_its_options(page):
 
 
 @pytest.mark.parametrize("block", [block for block in ALL if block.language == "yaml"], ids=str)
-def test_a_piece_of_a_recipe_has_keys_that_recipes_have(block):
+def test_an_excerpt_of_a_recipe_has_valid_keys(block):
     wanted = {"data": {"train": "t"}, "out": "o", "model": {"base": "b"}} | parse(block.code)
     assert recipes.parse_recipe(repr(wanted).replace("True", "true").replace("False", "false"))
 
 
 @pytest.mark.parametrize("block", [block for block in ALL if block.language == "python"], ids=str)
-def test_a_piece_of_python_is_python(block):
+def test_an_excerpt_of_python_is_valid(block):
     compile(block.code, str(block), "exec")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", RUN_PAGES)
-def test_the_commands_of_a_page_do_what_it_says(page, tmp_path):
+def test_the_commands_of_a_page_work(page, tmp_path):
     for folder in OURS:
         (tmp_path / folder).symlink_to(ROOT / folder)
     shown = list(blocks(page))

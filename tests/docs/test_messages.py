@@ -28,7 +28,7 @@ def test_there_are_messages_and_signs():
 
 
 @pytest.mark.parametrize("message", MESSAGES)
-def test_a_message_that_is_explained_is_one_of_ours(message):
+def test_explained_messages_exist(message):
     pieces = [piece.strip() for piece in re.split(r"\.\.\.|[\d.]*\d|[;:,()/]", message)]
     known = [piece for piece in pieces if len(piece) >= 8]
     assert known and all(piece in SOURCE for piece in known), [piece for piece in known if piece not in SOURCE]
@@ -40,7 +40,7 @@ def test_every_reason_for_a_rejection_is_explained():
 
 
 @pytest.mark.parametrize("chat, label", SIGNS)
-def test_a_sign_in_the_table_is_what_labels_write(chat, label):
+def test_a_sign_in_the_table_is_the_one_of_labels(chat, label):
     if chat.startswith("+"):
         assert encode(utterance("CHI", f"dog {chat}"), Labels()).replace(" ", "") == f"dog{label}"
         return

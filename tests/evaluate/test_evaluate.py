@@ -42,7 +42,7 @@ def corpus(tmp_path):
         texts = [SENTENCES[(number + n) % len(SENTENCES)] for n in range(4)]
         write(tmp_path / "reference" / f"s{number}.cha", texts)
         write(tmp_path / "perfect" / f"s{number}.cha", texts)
-        write(tmp_path / "deaf" / f"s{number}.cha", [t.replace("&-um ", "").replace("the", "a") for t in texts])
+        write(tmp_path / "silent" / f"s{number}.cha", [t.replace("&-um ", "").replace("the", "a") for t in texts])
     return tmp_path
 
 
@@ -57,8 +57,8 @@ def test_identical_transcripts_score_perfectly(corpus):
     assert system.language_agreement("mlu_words", "everyone").bias == 0
 
 
-def test_better_is_said_only_where_the_interval_excludes_zero(corpus):
-    evaluation = evaluate(corpus / "reference", [corpus / "deaf", corpus / "perfect"])
+def test_a_better_system_needs_an_interval_without_zero(corpus):
+    evaluation = evaluate(corpus / "reference", [corpus / "silent", corpus / "perfect"])
     by_metric = {d.metric.key: d for d in evaluation.differences}
     assert by_metric["wer_verbatim"].better == "perfect"
     assert by_metric["boundary_f1"].better is None
@@ -68,15 +68,15 @@ def test_better_is_said_only_where_the_interval_excludes_zero(corpus):
 
 
 def test_who_is_better_than_whom_is_a_table_with_a_line_for_each_system(corpus):
-    names = ["deaf", "perfect", "twin"]
-    evaluation = evaluate(corpus / "reference", [corpus / n for n in ("deaf", "perfect", "perfect")], names=names)
+    names = ["silent", "perfect", "twin"]
+    evaluation = evaluate(corpus / "reference", [corpus / n for n in ("silent", "perfect", "perfect")], names=names)
     (better,) = (table for table in tables(evaluation) if table.title == "Which is better")
     lines = {(row[0].small, row[1].text): row[2:] for row in better.rows}
     assert {system for _, system in lines} == {"perfect", "twin"}
     than, by = lines["WER-V", "perfect"]
     (d,) = (d for d in evaluation.differences if (d.metric.key, d.second) == ("wer_verbatim", "perfect"))
-    assert than.text == "deaf" and by.text == d.points and d.points.startswith(f"{100 * d.difference:.1f} points (")
-    assert "perfect is better in “word errors, as spoken” than deaf\n" in evaluation.table()
+    assert than.text == "silent" and by.text == d.points and d.points.startswith(f"{100 * d.difference:.1f} points (")
+    assert "perfect is better in “word errors, as spoken” than silent\n" in evaluation.table()
     assert not any("better in" in remark for remark in evaluation.remarks())
 
 
@@ -87,25 +87,25 @@ def test_the_diagonal_of_the_confusions_is_marked_as_right(corpus):
     assert cells and all(cell.correct and not cell.hover for cell in cells)
 
 
-def test_that_nobody_is_better_is_said(corpus):
-    evaluation = evaluate(corpus / "reference", [corpus / "deaf", corpus / "deaf"], names=["one", "other"])
+def test_no_better_system_is_reported(corpus):
+    evaluation = evaluate(corpus / "reference", [corpus / "silent", corpus / "silent"], names=["one", "other"])
     assert "no difference between the systems is larger than chance makes it" in list(evaluation.remarks())
     assert not any(table.title == "Which is better" for table in tables(evaluation))
-    assert "larger than chance" not in evaluate(corpus / "reference", [corpus / "deaf"]).table()
+    assert "larger than chance" not in evaluate(corpus / "reference", [corpus / "silent"]).table()
 
 
 def test_few_files_never_make_a_system_better(corpus):
     for number in range(5, 8):
         (corpus / "reference" / f"s{number}.cha").unlink()
-    evaluation = evaluate(corpus / "reference", [corpus / "deaf", corpus / "perfect"])
+    evaluation = evaluate(corpus / "reference", [corpus / "silent", corpus / "perfect"])
     assert {d.better for d in evaluation.differences} == {None}
     assert "too few files" in evaluation.table()
 
 
 def test_corpus_counts_are_the_sums_of_files_and_of_speakers(corpus):
-    system = evaluate(corpus / "reference", [corpus / "deaf"]).systems["deaf"]
+    system = evaluate(corpus / "reference", [corpus / "silent"]).systems["silent"]
     whole = system.word_errors_verbatim
-    single = [evaluate(p, [corpus / "deaf" / p.name]) for p in sorted((corpus / "reference").iterdir())]
+    single = [evaluate(p, [corpus / "silent" / p.name]) for p in sorted((corpus / "reference").iterdir())]
     assert whole == sum((next(iter(e.systems.values())).word_errors_verbatim for e in single[1:]),
                         next(iter(single[0].systems.values())).word_errors_verbatim)  # fmt: skip
     by_speaker = list(system.word_errors_by_speaker.values())
@@ -130,9 +130,9 @@ def test_files_pair_by_stem_across_folders(corpus, tmp_path):
 
 
 def test_renaming_speakers_changes_no_word_or_disfluency_score(corpus):
-    for path in (corpus / "deaf").iterdir():
+    for path in (corpus / "silent").iterdir():
         write(corpus / "renamed" / path.name, [u.text for u in chat.read(path).utterances], speaker="PAR")
-    first, second = evaluate(corpus / "reference", [corpus / "deaf", corpus / "renamed"]).systems.values()
+    first, second = evaluate(corpus / "reference", [corpus / "silent", corpus / "renamed"]).systems.values()
     for metric in METRICS:
         assert first.value(metric) == second.value(metric)
     assert first.disfluency.by_class == second.disfluency.by_class
@@ -184,8 +184,8 @@ def test_the_figures_of_rates_have_the_reference_at_one_place_for_every_system(c
 @pytest.mark.parametrize("samples", [-1, 0, 39])
 def test_too_few_samples_for_a_range_are_refused(corpus, samples):
     with pytest.raises(LsaWhisperError, match="give 40 or more"):
-        evaluate(corpus / "reference", [corpus / "deaf"], samples=samples)
-    words = ["evaluate", str(corpus / "reference"), str(corpus / "deaf"), "--samples", str(samples)]
+        evaluate(corpus / "reference", [corpus / "silent"], samples=samples)
+    words = ["evaluate", str(corpus / "reference"), str(corpus / "silent"), "--samples", str(samples)]
     typed = CliRunner().invoke(main, words)
     assert typed.exit_code == 2 and "x>=40" in typed.stderr
 
@@ -225,7 +225,7 @@ def test_names(corpus):
         ("notes.txt", ["perfect"], (), "not a CHAT file"),
         ("reference", [], (), "at least one hypothesis"),
         ("reference", ["perfect"], ("a", "b"), "2 names for 1 system;"),
-        ("reference", ["perfect", "deaf"], ("a", "a"), "the same name"),
+        ("reference", ["perfect", "silent"], ("a", "a"), "the same name"),
     ],
 )
 def test_wrong_input_is_one_clear_sentence(corpus, reference, hypotheses, names, said):

@@ -37,7 +37,7 @@ if os.environ.get("RANK") == "{rank}":
 
 
 @pytest.mark.parametrize(("told", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_signal_saves_and_the_same_command_goes_on(told, status, jobs, tmp_path):
+def test_a_signal_saves_and_the_same_command_resumes(told, status, jobs, tmp_path):
     words = jobs["finetune"].typed(tmp_path / "out")
     made = Call([*words, *LONG], tmp_path / "said")
     while "step 3/" not in made.said:

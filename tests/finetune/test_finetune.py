@@ -82,7 +82,7 @@ def test_stopped_and_called_again_equals_undisturbed(windows, scratch_recipe, tm
     torch.testing.assert_close(states[0], states[1], rtol=0, atol=1e-6)
 
 
-def test_the_time_left_is_told_by_the_steps_of_this_call_alone(tmp_path, monkeypatch):
+def test_the_remaining_time_follows_from_the_steps_of_this_call(tmp_path, monkeypatch):
     clock, lines = iter((0.0, 100.0, 120.0)), []
     monkeypatch.setattr("lsa_whisper.finetune.training.trainer.time.monotonic", lambda: next(clock))
     curve = Curve(tmp_path / "curve.jsonl", lines.append)
@@ -204,7 +204,7 @@ def test_unknown_training_argument_is_a_recipe_error(windows, scratch_recipe, tm
     assert not (tmp_path / "x").exists()
 
 
-def test_windows_longer_than_the_model_hears_are_refused(base, windows, tmp_path):
+def test_windows_longer_than_the_context_are_rejected(base, windows, tmp_path):
     rows = (windows.parent / "train.jsonl").read_text().replace('"duration": 2.0', '"duration": 2.5')
     (windows.parent / "long.jsonl").write_text(rows)
     recipe = f"{{data: {{train: {windows.parent / 'long.jsonl'}}}, out: {tmp_path / 'o'}, model: {{base: {base}}}}}"

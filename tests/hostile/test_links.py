@@ -25,7 +25,7 @@ def secret(tmp_path):
     assert secret.read_text() == "kept"
 
 
-def test_prepare_writes_through_no_hidden_link(secret, tmp_path, pytestconfig):
+def test_prepare_follows_no_hidden_link(secret, tmp_path, pytestconfig):
     out = tmp_path / "out"
     out.mkdir()
     for name in [*MANIFESTS, "prepared.json"]:
@@ -37,7 +37,7 @@ def test_prepare_writes_through_no_hidden_link(secret, tmp_path, pytestconfig):
     assert manifest.read(out / "train.jsonl")
 
 
-def test_decoded_windows_are_kept_in_a_file_of_their_own(secret, tmp_path):
+def test_decoded_windows_are_stored_in_a_new_file(secret, tmp_path):
     partial = PartialDecoding(tmp_path / "visit.cha", "0" * 16)
     partial.path.symlink_to(secret)
     heard = [(TimeSpan(0, 900), DecodedWindow(()))]
@@ -46,7 +46,7 @@ def test_decoded_windows_are_kept_in_a_file_of_their_own(secret, tmp_path):
     assert partial.read() == heard
 
 
-def test_a_lock_that_is_a_link_is_refused(secret, tmp_path):
+def test_a_lock_that_is_a_link_is_rejected(secret, tmp_path):
     target = tmp_path / "visit.cha"
     lock._lock_path(target).symlink_to(secret.with_name("new"))
     with pytest.raises(OSError, match="symbolic link"), lock.write_lock(target):
@@ -61,7 +61,7 @@ def test_a_link_at_the_end_is_replaced_not_followed(secret, tmp_path):
     assert path.read_text() == "new" and not path.is_symlink()
 
 
-def test_a_call_says_so_in_one_sentence(secret, tmp_path, pytestconfig):
+def test_a_planted_lock_link_is_a_one_line_error(secret, tmp_path, pytestconfig):
     recording = pytestconfig.rootpath / STORY / "dev01.flac"
     lock._lock_path(tmp_path / "dev01.cha").symlink_to(secret.with_name("new"))
     nano = pytestconfig.rootpath / "models" / "nano"

@@ -1,4 +1,4 @@
-"""Model folders made by strangers: none of their code runs, and what asks for it is refused in one sentence."""
+"""Untrusted model folders: none of their code runs, and folders that require it are rejected with a one-line error."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def refused(folder, mark):
     return str(said.value)
 
 
-def test_our_sources_never_trust_remote_code_nor_read_pickles():
+def test_sources_never_trust_remote_code_or_load_pickles():
     wrong = []
     for path in SOURCES:
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
@@ -95,25 +95,25 @@ def test_our_sources_never_trust_remote_code_nor_read_pickles():
 
 
 @pytest.mark.parametrize("name", SETTINGS)
-def test_auto_map_is_refused_wherever_it_stands(model, tmp_path, name):
+def test_auto_map_is_rejected_in_any_file(model, tmp_path, name):
     classes = ("AutoModelForSpeechSeq2Seq", "AutoTokenizer", "AutoFeatureExtractor", "AutoProcessor", "AutoConfig")
     change(model / name, auto_map=dict.fromkeys(classes, "evil.Evil"))
     assert f"{name}: auto_map" in refused(model, tmp_path / "mark")
 
 
-def test_auto_map_deep_inside_is_refused(model, tmp_path):
+def test_nested_auto_map_is_rejected(model, tmp_path):
     change(model / "processor_config.json", feature_extractor={"auto_map": {"AutoFeatureExtractor": "evil.Evil"}})
     assert "auto_map" in refused(model, tmp_path / "mark")
 
 
-def test_code_beside_a_model_that_nothing_names_is_left_alone(model, tmp_path):
+def test_unreferenced_code_in_a_model_folder_is_ignored(model, tmp_path):
     change(model / "tokenizer_config.json", chat_template="{% for i in range(10**9) %}{{ i }}{% endfor %}")
     (model / "chat_template.jinja").write_text("{{ ''.__class__.__mro__[1].__subclasses__() }}")
     assert checkpoint.load(model).tokenizer is not None
     assert not (tmp_path / "mark").exists()
 
 
-def test_a_generate_of_its_own_is_refused(model, tmp_path):
+def test_custom_generate_code_is_rejected(model, tmp_path):
     (model / "custom_generate").mkdir()
     shutil.copy(model / "evil.py", model / "custom_generate" / "generate.py")
     assert "custom_generate" in refused(model, tmp_path / "mark")
@@ -130,24 +130,24 @@ def test_a_generate_of_its_own_is_refused(model, tmp_path):
         {"max_source_positions": 10**12},
     ],
 )
-def test_other_ways_to_code_and_sizes_that_fill_the_memory_are_refused(model, tmp_path, entry):
+def test_other_code_references_and_huge_sizes_are_rejected(model, tmp_path, entry):
     change(model / "config.json", **entry)
     assert next(iter(entry)) in refused(model, tmp_path / "mark")
 
 
-def test_a_feature_extractor_that_fills_the_memory_is_refused(model, tmp_path):
+def test_a_huge_feature_extractor_is_rejected(model, tmp_path):
     change(model / "preprocessor_config.json", feature_size=10**9)
     assert "feature_size" in refused(model, tmp_path / "mark")
 
 
 @pytest.mark.parametrize("text", ["[" * 100_000, "1" * 5000, "\ud800", '"text"', "{", ""])
 @pytest.mark.parametrize("name", ["config.json", "tokenizer_config.json", "lsa_whisper.json"])
-def test_json_that_is_none_is_one_sentence(model, tmp_path, name, text):
+def test_invalid_json_is_a_one_line_error(model, tmp_path, name, text):
     (model / name).write_text(text, "utf-8", "surrogatepass")
     assert name in refused(model, tmp_path / "mark")
 
 
-def test_labels_that_are_none_are_one_sentence(model):
+def test_invalid_labels_are_a_one_line_error(model):
     for labels in (5, [], {"style": "evil"}, {"style": [], "version": {}}, {"version": 10**30}):
         change(model / "lsa_whisper.json", labels=labels)
         with pytest.raises(lsa_whisper.errors.LsaWhisperError, match="labels: "):
@@ -165,7 +165,7 @@ def test_pickled_weights_are_never_read(model, tmp_path):
 
 
 @pytest.mark.parametrize("file", ["pytorch_model.bin", "../outside.safetensors", "/etc/passwd", 5])
-def test_an_index_names_safetensors_of_its_own_folder_alone(model, tmp_path, file):
+def test_an_index_lists_only_safetensors_of_its_folder(model, tmp_path, file):
     (model / "pytorch_model.bin").write_bytes(pickle.dumps(Runs(tmp_path / "mark")))
     names = load_file(model / "model.safetensors")
     (model / "model.safetensors").rename(model / "model-00001.safetensors")
@@ -173,7 +173,7 @@ def test_an_index_names_safetensors_of_its_own_folder_alone(model, tmp_path, fil
     assert "no file of safetensors in this folder" in refused(model, tmp_path / "mark")
 
 
-def test_an_index_of_files_that_are_here_is_read(model):
+def test_an_index_of_existing_files_is_read(model):
     names = load_file(model / "model.safetensors")
     (model / "model.safetensors").rename(model / "model-00001.safetensors")
     weights = dict.fromkeys(names, "model-00001.safetensors")
@@ -191,12 +191,12 @@ def adapter(model, tmp_path):
     return checkpoint.save(tmp_path / "adapter", model=made, **parts)
 
 
-def test_an_adapter_of_our_own_loads(adapter):
+def test_a_saved_adapter_loads(adapter):
     assert "auto_mapping" in json.loads((adapter / "adapter_config.json").read_text())
     assert checkpoint.load(adapter).model is not None
 
 
-def test_what_adapters_can_ask_for(adapter, tmp_path):
+def test_code_references_of_adapters_are_rejected(adapter, tmp_path):
     mark = tmp_path / "mark"
     cases = {
         "auto_mapping": {"base_model_class": "Evil", "parent_library": "evil"},
@@ -213,7 +213,7 @@ def test_what_adapters_can_ask_for(adapter, tmp_path):
     assert "no adapter_model.safetensors" in refused(adapter, mark)
 
 
-def test_the_base_of_an_adapter_is_looked_over_too(adapter, model, tmp_path):
+def test_the_base_of_an_adapter_is_checked_too(adapter, model, tmp_path):
     mark = tmp_path / "mark"
     change(model / "config.json", auto_map={"AutoModelForSpeechSeq2Seq": "evil.Evil"})
     assert "auto_map" in refused(adapter, mark)
@@ -230,13 +230,13 @@ def test_the_base_of_an_adapter_is_looked_over_too(adapter, model, tmp_path):
                 use(adapter)
 
 
-def test_the_base_of_an_adapter_is_not_fetched(adapter):
+def test_the_base_of_an_adapter_is_not_downloaded(adapter):
     change(adapter / "adapter_config.json", base_model_name_or_path="evil/base")
     with pytest.raises(CheckpointError, match=r"evil/base: the base of an adapter must be here already; fetch it once"):
         checkpoint.load(adapter)
 
 
-def test_a_ctranslate2_folder_with_code_is_refused(clean, tmp_path):
+def test_a_ctranslate2_folder_with_code_is_rejected(clean, tmp_path):
     pytest.importorskip("ctranslate2")
     folder = checkpoint.export(clean, tmp_path / "ct2", to="ct2")
     assert checkpoint.load_converted(folder).size > 300
@@ -254,7 +254,7 @@ def test_a_ctranslate2_folder_with_code_is_refused(clean, tmp_path):
         checkpoint.load_converted(folder)
 
 
-def test_a_state_of_training_that_runs_code_is_refused(tmp_path):
+def test_a_training_state_with_code_is_rejected(tmp_path):
     import torch
 
     state = tmp_path / "optimizer.pt"
@@ -268,7 +268,7 @@ def test_a_state_of_training_that_runs_code_is_refused(tmp_path):
         assert torch.load(state, weights_only=False)["step"] == 1
 
 
-def test_a_checkpoint_folder_that_leads_elsewhere_is_not_followed(tmp_path):
+def test_a_linked_checkpoint_folder_is_not_followed(tmp_path):
     from lsa_whisper.finetune.training.resume import last_whole
 
     (tmp_path / "elsewhere").mkdir()
@@ -281,7 +281,7 @@ def test_a_checkpoint_folder_that_leads_elsewhere_is_not_followed(tmp_path):
 
 
 @pytest.mark.parametrize("text", ["[", "[]", "5", '{"files": 5}', '{"files": [1]}', "[" * 100_000])
-def test_a_mark_that_is_none_means_not_whole(tmp_path, text):
+def test_an_invalid_completion_mark_means_incomplete(tmp_path, text):
     from lsa_whisper.finetune.training.resume import MARK, broken
 
     (tmp_path / MARK).write_text(text)

@@ -130,7 +130,7 @@ def test_prepare_and_inspect(place):
 
 
 @pytest.mark.parametrize("make", [lambda path: path.symlink_to("/dev/zero"), os.mkfifo], ids=["endless", "pipe"])
-def test_what_never_ends_is_not_read(place, make):
+def test_endless_files_are_not_read(place, make):
     for name in ("corpus/endless.cha", "turns/-rf.TextGrid", "endless.wav"):
         make(place / name)
     with pytest.raises(ChatSyntaxError, match="no file"):
@@ -160,7 +160,7 @@ def test_transcribe(place):
     assert len((place / "out" / "log.tsv").read_text().splitlines()) == 1 + SEEN + 1
 
 
-def test_a_link_where_a_transcript_is_to_be_is_not_followed(place):
+def test_a_link_at_the_transcript_path_is_not_followed(place):
     (place / "out").mkdir()
     (place / "out" / "secret.cha").symlink_to(place / "outside" / "secret.cha")
     done = run(place, "transcribe", "outside/secret.wav", "--model", NANO, "-o", "out", exit_code=1)

@@ -64,7 +64,7 @@ def test_all_ten_hours_are_streamed(tmp_path):
     assert more_mib < 64
 
 
-def test_a_flac_that_claims_ten_hours_has_what_it_holds(tmp_path):
+def test_a_flac_with_a_false_length_has_its_real_length(tmp_path):
     path = tmp_path / "claims.flac"
     path.write_bytes(silence(20, header_s=HOURS_10))
     duration_s, more_mib = use(path)
@@ -76,12 +76,12 @@ def test_a_flac_that_claims_ten_hours_has_what_it_holds(tmp_path):
     assert len(np.concatenate(list(recording.stream()))) == round(recording.duration_s * SAMPLE_RATE_HZ)
 
 
-def test_a_true_header_is_not_remarked_on(tmp_path):
+def test_a_correct_header_gives_no_remark(tmp_path):
     (tmp_path / "true.flac").write_bytes(silence(20))
     assert Recording.open(tmp_path / "true.flac").remark == ""
 
 
-def test_a_flac_that_claims_ten_hours_and_holds_nothing_is_one_sentence(tmp_path):
+def test_an_empty_flac_that_claims_ten_hours_is_a_one_line_error(tmp_path):
     path = tmp_path / "nothing.flac"
     path.write_bytes(silence(0, header_s=HOURS_10))
     with pytest.raises(AudioError, match="no sound can be read"):
@@ -89,7 +89,7 @@ def test_a_flac_that_claims_ten_hours_and_holds_nothing_is_one_sentence(tmp_path
 
 
 @pytest.mark.parametrize("claimed", [HOURS_10 * 32_000, 0xFFFFFFFF, 0x7FFFFFFF])
-def test_a_wav_that_claims_ten_hours_has_what_it_holds(tmp_path, claimed):
+def test_a_wav_with_a_false_length_has_its_real_length(tmp_path, claimed):
     path = tmp_path / "claims.wav"
     soundfile.write(path, np.zeros(5 * SAMPLE_RATE_HZ), SAMPLE_RATE_HZ)
     data = bytearray(path.read_bytes())
@@ -101,7 +101,7 @@ def test_a_wav_that_claims_ten_hours_has_what_it_holds(tmp_path, claimed):
 
 
 @pytest.mark.parametrize("rate_hz", [1, 0x7FFFFFFF])
-def test_a_wav_with_an_impossible_rate_is_one_sentence(tmp_path, rate_hz):
+def test_a_wav_with_an_impossible_rate_is_a_one_line_error(tmp_path, rate_hz):
     path = tmp_path / "rate.wav"
     soundfile.write(path, np.zeros(5 * SAMPLE_RATE_HZ), SAMPLE_RATE_HZ)
     data = bytearray(path.read_bytes())
@@ -111,7 +111,7 @@ def test_a_wav_with_an_impossible_rate_is_one_sentence(tmp_path, rate_hz):
         Recording.open(path)
 
 
-def test_an_mp3_that_claims_ten_hours_has_what_it_holds(tmp_path):
+def test_an_mp3_with_a_false_length_has_its_real_length(tmp_path):
     path = tmp_path / "claims.mp3"
     soundfile.write(path, 0.1 * np.random.default_rng(0).standard_normal(5 * SAMPLE_RATE_HZ), SAMPLE_RATE_HZ)
     data = bytearray(path.read_bytes())
@@ -123,7 +123,7 @@ def test_an_mp3_that_claims_ten_hours_has_what_it_holds(tmp_path):
 
 
 @FFMPEG
-def test_an_m4a_that_claims_a_year_has_what_it_holds(tmp_path):
+def test_an_m4a_with_a_false_length_has_its_real_length(tmp_path):
     source, path = tmp_path / "source.wav", tmp_path / "claims.m4a"
     soundfile.write(source, 0.1 * np.random.default_rng(0).standard_normal(5 * SAMPLE_RATE_HZ), SAMPLE_RATE_HZ)
     subprocess.run(["ffmpeg", "-v", "error", "-i", str(source), "-c:a", "aac", str(path)], check=True)
@@ -140,7 +140,7 @@ def test_an_m4a_that_claims_a_year_has_what_it_holds(tmp_path):
 @pytest.mark.parametrize(
     "text", ["#EXTM3U\n#EXTINF:5,\nhttp://127.0.0.1:9/a.wav\n", "ffconcat version 1.0\nfile /etc/passwd\n"]
 )
-def test_a_playlist_named_as_a_film_is_one_sentence(tmp_path, text):
+def test_a_playlist_named_as_a_video_is_a_one_line_error(tmp_path, text):
     path = tmp_path / "list.mp4"
     path.write_text(text)
     with pytest.raises(AudioError, match="no sound can be read"):

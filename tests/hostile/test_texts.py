@@ -91,7 +91,7 @@ def test_recipes_and_cards(tmp_path, monkeypatch, text):
     assert not Path("HARM").exists()
 
 
-def test_all_yaml_is_read_in_one_place():
+def test_all_yaml_is_parsed_by_plain_yaml():
     for path in Path(lsa_whisper.__file__).parent.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "yaml":
@@ -100,7 +100,7 @@ def test_all_yaml_is_read_in_one_place():
 
 
 @pytest.mark.parametrize("name", ["deep", "just too deep", "deep objects", "many digits", "no line end"])
-def test_json_beside_models_and_runs(tmp_path, name):
+def test_json_of_models_and_runs(tmp_path, name):
     for file in ("calibration.json", "curve.jsonl", "lsa_whisper.json"):
         (tmp_path / file).write_text(f"{BOMBS[name]}\n{{}}\n")
     with pytest.raises(CheckpointError):

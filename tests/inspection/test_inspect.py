@@ -85,7 +85,7 @@ def test_prepared_data_are_surveyed(thirty):
     assert all((Path(one["audio_filepath"]).stem, one["text"]) in texts for one in found["examples"])
 
 
-def test_of_one_manifest_nothing_is_told_that_was_counted_of_all(thirty):
+def test_a_single_manifest_has_no_counts_of_the_folder(thirty):
     found = json.loads(inspect(thirty / "test.jsonl", json=True))
     assert list(found["events_per_100_fluent_words"]) == ["everyone"]
     assert found["rejected"] == {} and found["skipped_files"] == [] and found["context_s"] == 10

@@ -111,13 +111,13 @@ def test_both_formats_keep_the_sound(tmp_path, mp3, allowed):
     assert np.abs(splits_of_person[inner] - samples[inner]).max() < allowed
 
 
-def test_a_row_without_sound_says_why(tmp_path):
+def test_a_row_without_audio_has_a_reason(tmp_path):
     assert "no such recording" in load_clip(Segment(str(tmp_path / "gone.wav"), 0, 1, "yes.")).problem
     sf.write(tmp_path / "short.wav", np.zeros(1600, np.float32), 16_000)
     assert "cannot cut" in load_clip(Segment(str(tmp_path / "short.wav"), 5, 1, "yes.")).problem
 
 
-def test_the_page_says_what_the_terminal_says(written):
+def test_page_and_terminal_agree(written):
     text = re.sub(r"<[^>]+>", " ", written.read_text(encoding="utf-8"))
     for words in ("No sound:", "words per second", "Rejected", "skipped file", "padding", "heard in"):
         assert words in text

@@ -52,7 +52,7 @@ def test_counts_with_a_checkpoint_are_exact_and_limited_by_it(thirty):
     assert f"tokens of {limit}" in inspect(thirty, model=NANO)
 
 
-def test_a_text_over_the_limit_is_said(tmp_path):
+def test_a_text_over_the_limit_is_reported(tmp_path):
     manifest.write([Segment("/x/a.wav", 0, 30, "one two three. " * 300)], tmp_path / "train.jsonl")
     assert "warning: 1 segment(s) may exceed the decoder's 448 tokens; count them exactly" in inspect(tmp_path)
     assert json.loads(inspect(tmp_path, json=True))["splits"]["train"]["over_limit"] == 1

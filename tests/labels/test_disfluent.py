@@ -25,7 +25,7 @@ def left(text, labels):
 
 
 @pytest.mark.parametrize("version", [2])
-def test_what_is_left_of_storybook_is_what_was_meant(version):
+def test_storybook_without_disfluencies_is_fluent(version):
     """The parser of CHAT, which knows nothing of label text, is the oracle."""
     labels, checked = Labels("chat", version=version), 0
     for path in STORYBOOK:

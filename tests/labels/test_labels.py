@@ -180,7 +180,7 @@ def test_the_signs_of_chat_and_back(tier, written):
         ("a dog . ", "a dog."),
     ],
 )
-def test_what_is_plainly_said_twice_needs_no_sign(tier, written):
+def test_plain_repetitions_need_no_sign(tier, written):
     spoken = utterance("CHI", tier)
     assert encode(spoken, CHAT) == written
     (back,) = decode(written, CHAT).utterances

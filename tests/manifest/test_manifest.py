@@ -102,7 +102,7 @@ def test_a_failed_write_leaves_the_old_file_and_no_litter(tmp_path):
     assert [entry.name for entry in tmp_path.iterdir()] == ["train.jsonl"]
 
 
-def test_audio_beside_the_prepared_folder_moves_with_it(tmp_path):
+def test_audio_next_to_the_prepared_folder_moves_with_it(tmp_path):
     audio = tmp_path / "here" / "corpus" / "deep" / "a.wav"
     manifest.write([segment(audio_filepath=str(audio))], tmp_path / "here" / "prepared" / "train.jsonl")
     shutil.move(tmp_path / "here", tmp_path / "there")
@@ -151,7 +151,7 @@ def test_a_manifest_that_may_not_be_read_is_one_sentence(tmp_path):
 
 
 @pytest.mark.parametrize("mapped_from", [0, 10**9], ids=["mapped", "held"])
-def test_open_rows_keeps_every_name_and_says_where_a_row_is_bad(tmp_path, monkeypatch, mapped_from):
+def test_open_rows_keeps_every_name_and_reports_bad_rows(tmp_path, monkeypatch, mapped_from):
     datasets = pytest.importorskip("datasets")
     monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", Path(tmp_path / "cache"))
     monkeypatch.setattr(manifest.mapped, "MAPPED_FROM_BYTES", mapped_from)
@@ -211,7 +211,7 @@ def test_a_copy_lies_in_the_cache_where_the_folder_is_sealed(tmp_path, monkeypat
         manifest.open_rows(path)
 
 
-def test_a_folder_without_room_is_said_with_the_way_out(tmp_path, monkeypatch):
+def test_a_full_folder_is_reported_with_a_remedy(tmp_path, monkeypatch):
     pytest.importorskip("datasets")
     monkeypatch.setattr(manifest.mapped, "MAPPED_FROM_BYTES", 0)
 

@@ -39,7 +39,7 @@ def cached(folder, name):
     (snapshot / "model.safetensors").write_bytes(b"")
 
 
-def test_what_is_named_goes_before_the_environment_and_that_before_the_chosen_one(home, monkeypatch):
+def test_the_option_precedes_the_environment_and_the_chosen_model(home, monkeypatch):
     other = home / "other"
     shutil.copytree(MODEL, other)
     use_model(other)

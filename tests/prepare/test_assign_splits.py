@@ -59,7 +59,7 @@ def test_one_voice_in_two_parts_is_one_person():
     assert splits[0] == splits[1]
 
 
-def test_fewer_than_three_groups_are_all_for_training_and_that_is_said():
+def test_fewer_than_three_groups_are_all_for_training_and_reported():
     splits, notes = assign_splits([session("s1", "a"), session("s2", "b"), session("s3", "b", "c")])
     assert splits == ["train"] * 3
     assert "only 2 group(s)" in notes[0]

@@ -75,7 +75,7 @@ def test_none_where_it_is_turned_off_and_the_same_for_the_same_seed(session, tmp
 
 
 @pytest.mark.parametrize(("level", "taken"), [(0.05, False), (0.02, False), (0.002, True)])
-def test_talk_that_nobody_wrote_down_is_no_silence(session, tmp_path, level, taken):
+def test_untranscribed_speech_is_not_silence(session, tmp_path, level, taken):
     lines = scattered(20)
     gaps = [(end + 100, end + LONG_GAP_MS - 100) for _, _, (_, end) in lines[:-1]]
     folder = session("s", lines, samples=with_noise(lines, level, gaps))
@@ -119,7 +119,7 @@ def test_silent_windows_can_be_inspected(session, tmp_path):
 
 
 @pytest.mark.skipif(not PROCESSORS.exists(), reason="the real tokenizers are not beside the project")
-def test_an_empty_text_is_taught_as_whispers_empty_sequence():
+def test_an_empty_text_is_trained_as_whispers_empty_sequence():
     from transformers import GenerationConfig, WhisperTokenizer
 
     from lsa_whisper.dataset import LabelEncoder

@@ -88,7 +88,7 @@ def test_no_process_outlives_its_parent(tmp_path, end):
     code += f"list(map_parallel(act, {tasks!r}, 2))"
     root = Path(__file__).parents[2]
 
-    # As from a terminal: what a shell starts in its background is deaf to Ctrl-C, and the tests may run there.
+    # As from a terminal: background jobs of a shell ignore Ctrl-C, and the tests may run as one.
     def hear() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

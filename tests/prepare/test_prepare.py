@@ -83,7 +83,7 @@ def test_no_word_is_lost_or_invented(session, talk, tmp_path, style, one_utteran
     assert len(lost) == 4 * 2
 
 
-def test_a_long_utterance_is_told_in_pieces_or_rejected_word_by_word(tmp_path):
+def test_a_long_utterance_is_split_or_rejected(tmp_path):
     said = "and &-um we went [/] went to the sto:re and then <the dog> [//] the big dog ran (..) home with us"
     text = " ".join([*[said] * 4, "."])
     spoken = chat.utterance("CHI", text).verbatim()
@@ -189,7 +189,7 @@ def test_several_corpora_and_a_card(session, talk, tmp_path):
     }
 
 
-def test_listed_speakers_whom_nobody_has_are_said(session, talk, tmp_path):
+def test_listed_speakers_without_sessions_are_reported(session, talk, tmp_path):
     folder = session("s", talk(5), persons=[Participant("CHI", "Target_Child", "Ann")])
     (folder / "card.yaml").write_text("name: uno\nsplits: {test: [Ann, 005], dev: [Bo]}\n")
     done = prepare([folder], tmp_path / "out")

@@ -64,7 +64,7 @@ def test_the_bytes_depend_on_nothing_but_the_corpus(corpus, tmp_path):
     assert contents(tmp_path / "one") == contents(tmp_path / "two") == contents(tmp_path / "three")
 
 
-def test_shards_of_an_earlier_call_go(corpus, tmp_path):
+def test_shards_of_an_earlier_call_are_removed(corpus, tmp_path):
     prepare([corpus], tmp_path / "out", shards=2)
     (tmp_path / "out" / "mine.parquet").touch()
     assert len(shards_of(tmp_path / "out", "train")) == 2
@@ -74,7 +74,7 @@ def test_shards_of_an_earlier_call_go(corpus, tmp_path):
     assert [path.name for path in (tmp_path / "out").glob("*.parquet")] == ["mine.parquet"]
 
 
-def test_what_somebody_else_put_into_the_folder_stays(corpus, tmp_path):
+def test_other_files_in_the_folder_are_kept(corpus, tmp_path):
     out = tmp_path / "out"
     out.mkdir()
     others = ["train-00000-of-00009.parquet", ".thesis.partial", ".train.jsonl.mine", ".parts.old"]

@@ -80,12 +80,12 @@ def test_what_cannot_be_cut_stays_whole(made, why):
     assert split_utterance(made, 2500, Labels()) == [], why
 
 
-def test_words_that_the_wor_tier_lacks_are_not_cut_at():
+def test_words_missing_from_the_wor_tier_are_no_split_points():
     pieces = split_utterance(timed(f"{TEN} .", without=(4,)), 3000, Labels())
     assert all(not text.startswith("five") and not text.endswith("four") for text in texts(pieces))
 
 
-def test_times_that_go_back_are_no_place_for_a_cut():
+def test_decreasing_times_are_no_split_points():
     words = [(word, TimeSpan(1000 + 600 * at, 1500 + 600 * at)) for at, word in enumerate(TEN.split())]
     words[2], words[6] = (words[2][0], words[6][1]), (words[6][0], words[2][1])
     pieces = split_utterance(utterance("CHI", f"{TEN} .", TimeSpan(1000, 7000), words), 4000, Labels())
@@ -123,7 +123,7 @@ piece = st.one_of(
     st.integers(1500, 8000),
     st.sampled_from(["chat", "chat/1", "verbatim", "fluent"]),
 )
-def test_pieces_say_what_the_whole_says(parts, gaps, context_ms, style):
+def test_pieces_have_the_words_of_the_utterance(parts, gaps, context_ms, style):
     whole = timed(" ".join([*parts, "end ."]), gaps=dict(enumerate(gaps)))
     pieces = split_utterance(whole, context_ms, Labels.from_name(style))
     if not pieces or len(pieces) == 1:

@@ -167,7 +167,7 @@ def test_overlapping_utterances_meet_in_the_middle_of_what_they_share():
     assert window.plain() == "word word word . word word word . word word word ."
 
 
-def test_chance_depends_on_what_is_said_only():
+def test_the_random_draw_depends_on_the_text_only():
     first, second = (
         [window.random(0, "prompt").random() for window in packed([candidate(at, at + 900) for at in starts])]
         for starts in ([0, 40_000, 80_000], [40_000, 80_000])

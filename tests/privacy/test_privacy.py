@@ -121,7 +121,7 @@ def everything(corpus, tmp_path_factory):
     return place, watched(commands, place)
 
 
-def test_every_verb_ran(everything):
+def test_every_command_ran(everything):
     place, done = everything
     assert done["codes"] == [0] * 7 + [done["codes"][7], 1], done["stderr"][-3000:]
     made = {path.relative_to(place / "out").as_posix() for path in (place / "out").rglob("*")}
@@ -129,13 +129,13 @@ def test_every_verb_ran(everything):
     assert made >= {"logs/t.tsv", "report/report.html", "compare/report.html", "exported/model.safetensors"}
 
 
-def test_no_verb_tries_to_reach_anyone(everything):
+def test_no_command_uses_the_network(everything):
     assert everything[1]["attempts"][:-1] == [[]] * 8
     assert everything[1]["attempts"][-1], "the watch sees that a name of the hub, which is no folder, is looked up"
     assert everything[1]["wandb"] == "1"
 
 
-def test_others_can_read_nothing_that_was_written(everything):
+def test_output_is_not_readable_by_other_users(everything):
     place, _ = everything
     made = [place / "out", *(place / "out").rglob("*"), *(place / "home").rglob("*")]
     open_to_others = {path: stat.filemode(path.stat().st_mode) for path in made if path.stat().st_mode & 0o007}
@@ -143,7 +143,7 @@ def test_others_can_read_nothing_that_was_written(everything):
 
 
 @pytest.mark.slow
-def test_offline_a_name_of_the_hub_is_one_sentence(corpus, tmp_path):
+def test_a_hub_name_without_network_is_a_one_line_error(corpus, tmp_path):
     command = ["transcribe", corpus / "a.wav", "--model", "owner-that-is-not/whisper", "-o", tmp_path / "out"]
     done = watched([command], tmp_path, HF_HUB_OFFLINE="1")
     assert done["codes"] == [1] and done["attempts"] == [[]]
@@ -154,7 +154,7 @@ def test_offline_a_name_of_the_hub_is_one_sentence(corpus, tmp_path):
 @pytest.mark.parametrize(
     "name", ["runs/whisper-small", "models/nanoo", "here/nano", "./a/b", "whisper", "a/b/c", "~/m"]
 )
-def test_what_looks_like_a_path_is_never_looked_up(name, tmp_path, monkeypatch):
+def test_a_path_is_never_looked_up_on_the_hub(name, tmp_path, monkeypatch):
     from lsa_whisper.checkpoint import load
 
     (tmp_path / "here").mkdir()
@@ -164,14 +164,14 @@ def test_what_looks_like_a_path_is_never_looked_up(name, tmp_path, monkeypatch):
         load(name)
 
 
-def test_every_verb_that_writes_keeps_others_out():
+def test_every_command_that_writes_excludes_other_users():
     for verb, imported in VERBS.items():
         function = imported()
         assert (function.__code__.co_filename.endswith("contextlib.py")) == (verb not in WRITES_NOTHING), verb
 
 
 @pytest.mark.parametrize(("umask", "mode"), [(0o000, 0o660), (0o022, 0o640), (0o077, 0o600), (0o002, 0o660)])
-def test_the_group_has_what_the_umask_gives_it(tmp_path, umask, mode):
+def test_the_umask_decides_for_the_group(tmp_path, umask, mode):
     before = os.umask(umask)
     try:
         replace_file("text", tmp_path / "file")
@@ -186,7 +186,7 @@ def test_the_group_has_what_the_umask_gives_it(tmp_path, umask, mode):
     assert found == {"file": mode, "config.json": mode, "plain": mode, "folder": mode | 0o770 & ~umask}
 
 
-def test_threads_do_not_undo_each_other(tmp_path):
+def test_threads_share_one_umask(tmp_path):
     began, ended = threading.Event(), threading.Event()
 
     def other():
@@ -209,7 +209,7 @@ def test_threads_do_not_undo_each_other(tmp_path):
     assert (tmp_path / "late").stat().st_mode & 0o007 == 0
 
 
-def test_ray_reports_to_nobody(monkeypatch):
+def test_ray_sends_no_usage_statistics(monkeypatch):
     from lsa_whisper.transcribe.workers.ray_actors import connect_to_cluster
 
     monkeypatch.setitem(sys.modules, "ray", None)  # not installed: the variable is set before it would be imported
@@ -219,7 +219,7 @@ def test_ray_reports_to_nobody(monkeypatch):
     assert os.environ["RAY_USAGE_STATS_ENABLED"] == "0"
 
 
-def test_a_recipe_uploads_and_reports_nothing_unasked(tmp_path):
+def test_a_recipe_has_no_trackers_by_default(tmp_path):
     from lsa_whisper.errors import RecipeError
     from lsa_whisper.finetune.recipe import parse_recipe
     from lsa_whisper.finetune.training.trainer import training_arguments

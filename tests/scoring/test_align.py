@@ -100,7 +100,7 @@ def test_the_taken_back_word_is_the_one_that_is_missing():
     assert list(aligned) == [(0, 0), (UNALIGNED, 1), (1, 2)]
 
 
-def test_among_equals_words_said_at_the_same_time_are_paired():
+def test_of_equal_alignments_words_at_the_same_time_are_paired():
     utterance_of = np.array([0, 1, 1])
     apart = DisjointUtterances(np.array([[True], [False]]), utterance_of, np.array([0]))
     assert list(align(["no", "no", "dog"], ["no"], disjoint=apart)) == [(0, UNALIGNED), (1, 0), (2, UNALIGNED)]
@@ -110,7 +110,7 @@ def test_among_equals_words_said_at_the_same_time_are_paired():
 
 @given(words, words, flags, st.integers(1, 4), st.integers(1, 4))
 @settings(max_examples=60, deadline=None)
-def test_a_table_cut_in_halves_pairs_as_few_words_said_apart(reference, hypothesis, matrix, first, second):
+def test_splitting_the_table_does_not_change_the_pairing(reference, hypothesis, matrix, first, second):
     of_reference, of_hypothesis = (np.arange(len(w)) // n for w, n in ((reference, first), (hypothesis, second)))
     apart = DisjointUtterances(np.resize(matrix, (15, 15)), of_reference, of_hypothesis)
     whole = align(reference, hypothesis, disjoint=apart)
@@ -148,7 +148,7 @@ def test_counts_of_some_columns_are_those_of_these_columns():
     assert sum(alone, WordErrors()) == aligned.errors
 
 
-def test_both_sides_know_their_counterparts():
+def test_both_sides_list_their_counterparts():
     aligned = align(["a", "b", "c"], ["b", "c", "d"])
     assert aligned.to_hypothesis.tolist() == [UNALIGNED, 0, 1] and aligned.to_reference.tolist() == [1, 2, UNALIGNED]
     assert aligned.equal.tolist() == [False, True, True, False]

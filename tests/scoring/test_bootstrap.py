@@ -14,7 +14,7 @@ def test_ten_thousand_resamples_of_a_hundred_files_take_under_a_second():
     assert time.process_time() - start < 1
 
 
-def test_the_interval_covers_the_true_rate_about_as_often_as_it_says():
+def test_the_interval_has_its_nominal_coverage():
     generator, covered = np.random.default_rng(7), 0
     for trial in range(200):
         rates = generator.beta(4, 16, size=40)  # true mean 0.2
@@ -58,7 +58,7 @@ def test_several_rates_at_once_are_those_of_each_alone():
         assert (together[:, column] == resamples.ratios(errors[:, column], words[:, column])).all()
 
 
-def test_what_cannot_be_said_is_none():
+def test_undefined_values_are_none():
     for counts in ([], []), ([1], [2]), ([0, 0, 0], [0, 0, 0]):
         resamples = Resamples(len(counts[0]))
         assert resamples.interval(resamples.ratios(*counts)) is None

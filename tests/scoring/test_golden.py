@@ -29,7 +29,7 @@ def side(path):
     return ParsedTranscript(transcript.utterances, transcript.participants)
 
 
-def test_there_are_enough_cases_and_each_says_how_it_was_scored():
+def test_there_are_enough_cases_and_each_has_its_scores():
     assert len(GOLDEN) >= 25
     for folder in GOLDEN:
         scores = json.loads((folder / "scores.json").read_text(encoding="utf-8"))
@@ -107,7 +107,7 @@ def test_every_metric_is_scored_by_hand_where_it_is_zero_one_and_undefined():
 
 
 @pytest.mark.parametrize("folder", GOLDEN, ids=lambda folder: folder.name)
-def test_the_report_says_the_same(folder, tmp_path):
+def test_the_report_has_the_same_figures(folder, tmp_path):
     evaluate(folder / "reference.cha", [folder / "hypothesis.cha"], out=tmp_path, samples=40)
     (system,) = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))["systems"]
     for key, rate in json.loads((folder / "scores.json").read_text(encoding="utf-8"))["rates"].items():

@@ -58,7 +58,7 @@ def test_batchalign_compare(reference, hypothesis, expected):
 
 
 @pytest.mark.skipif(not installed("whisper_normalizer"), reason="whisper-normalizer is not installed")
-def test_whisper_hears_no_fillers():
+def test_whisper_normalization_removes_fillers():
     assert errors("whisper", ["&-um I can't see twenty one colours ."], ["I can not see 21 colors ."]) == (6, 0, 0, 0)
 
 
@@ -106,7 +106,7 @@ def test_a_missing_package_is_one_line_with_the_command(folder, monkeypatch):
 
 
 @pytest.mark.skipif(not installed("meeteval"), reason="meeteval is not installed")
-def test_who_said_what(folder):
+def test_speaker_attributed_errors(folder):
     evaluation = evaluate(folder / "reference", [folder / "swapped", folder / "one"], speakers=True)
     swapped, one = (system.speakers for system in evaluation.systems.values())
     assert (swapped.cp, swapped.tcp) == (0, 0), "what speakers are called does not matter"

@@ -43,7 +43,7 @@ def test_an_event_agrees_by_time_though_every_word_is_wrong():
     assert scored(reference, late, collar_ms=700).timed[FILLED].true_positives == 1
 
 
-def test_without_times_nothing_is_said_about_times():
+def test_without_times_there_are_no_timed_scores():
     found = scored([said("&-um no .", 0, 900)], [said("&-um no .")]).timed[FILLED]
     assert (found.not_scored, found.f1) == (1, None)
     found = scored([said("&-um no .")], [said("&-um no .", 0, 900)]).timed[FILLED]
@@ -82,7 +82,7 @@ def _largest(left, right, collar):
     return max([skipped, *taken])
 
 
-def test_words_where_nobody_spoke_are_counted_per_minute():
+def test_insertions_without_speech_are_counted_per_minute():
     reference = [said("hello there .", 10_000, 12_000), said("bye .", 40_000, 41_000)]
     hypothesis = [*reference[:1], said("thank you for watching .", 20_000, 24_000), *reference[1:]]
     found = scored(reference, hypothesis).hallucinations

@@ -38,7 +38,7 @@ def test_better_heads_are_found_and_written(misled):
     assert "chosen" in heads.table()
 
 
-def test_what_cannot_be_used_is_told(misled, tmp_path):
+def test_unusable_sessions_are_reported(misled, tmp_path):
     plain = tmp_path / "plain"
     plain.mkdir()
     shutil.copy(DEV / "dev01.flac", plain)

@@ -125,7 +125,7 @@ def test_what_a_person_wrote_is_never_written_over(folder, tiny, scripted, tmp_p
     assert target.read_text() == "@UTF8\n@Begin\n@End\n"
 
 
-def test_files_of_other_formats_that_somebody_else_wrote_are_left(visit, tiny, scripted, tmp_path, decoded):
+def test_files_of_other_formats_by_other_programs_are_kept(visit, tiny, scripted, tmp_path, decoded):
     (tmp_path / "visit.TextGrid").write_text("by hand")
     with pytest.raises(LsaWhisperError, match=r"visit\.TextGrid: was not made from visit\.cha"):
         transcribe([visit], model=scripted, out=tmp_path, formats=["srt", "textgrid"])
@@ -163,7 +163,7 @@ def test_a_recording_named_twice_is_done_once(folder, scripted, tmp_path):
     "error",
     [torch.OutOfMemoryError("CUDA out of memory. Tried to allocate"), RuntimeError("CUDA failed: out of memory")],
 )
-def test_want_of_memory_is_told_with_its_remedy(error, visit, scripted, tmp_path, monkeypatch):
+def test_out_of_memory_is_reported_with_a_remedy(error, visit, scripted, tmp_path, monkeypatch):
     def hungry(*_, **__):
         raise error
 
@@ -172,7 +172,7 @@ def test_want_of_memory_is_told_with_its_remedy(error, visit, scripted, tmp_path
         transcribe([visit], model=scripted, out=tmp_path)
 
 
-def test_a_name_that_is_not_utf8_is_told(visit, scripted, tmp_path):
+def test_a_name_that_is_not_utf8_is_reported(visit, scripted, tmp_path):
     odd = tmp_path / os.fsdecode(b"visit-\xff.wav")
     shutil.copy(visit, odd)
     with pytest.raises(LsaWhisperError, match="rename it"):

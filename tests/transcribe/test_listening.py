@@ -28,7 +28,7 @@ def long(visit, tmp_path_factory):
 
 
 @pytest.mark.parametrize("windows", ["speech", "sequential"])
-def test_a_run_that_is_killed_goes_on_and_gives_the_same_bytes(windows, long, scripted, tmp_path, monkeypatch):
+def test_a_killed_run_resumes_with_the_same_bytes(windows, long, scripted, tmp_path, monkeypatch):
     monkeypatch.setattr("lsa_whisper.transcribe.transcriber._BATCHES_AT_ONCE", 2)
     options = {"model": scripted, "windows": windows, "batch_size": 1}
     transcribe([long], out=tmp_path / "whole", **options)
@@ -89,7 +89,7 @@ def test_speakers_review_and_log(visit, scripted, tmp_path):
     assert not table.exists()  # it was about the transcript before this one
 
 
-def test_what_is_written_beside_the_turns_is_not_taken_for_turns(visit, scripted, tmp_path):
+def test_other_lines_of_a_turns_file_are_not_turns(visit, scripted, tmp_path):
     shutil.copy(visit, tmp_path / "visit.wav")
     (tmp_path / "visit.rttm").write_text(RTTM)
     for skipped in (False, True):
@@ -132,13 +132,13 @@ def test_bad_turns_stop_before_anything_is_decoded(visit, scripted, tmp_path, mo
     assert not (tmp_path / "out").exists()
 
 
-def test_a_review_of_a_transcript_made_without_one_says_so(visit, scripted, tmp_path):
+def test_a_review_of_a_transcript_made_without_one_is_an_error(visit, scripted, tmp_path):
     transcribe([visit], model=scripted, out=tmp_path)
     result = transcribe([visit], model=scripted, out=tmp_path, review=tmp_path / "r.csv")
     assert result.without_review == (tmp_path / "visit.cha",) and "delete it" in result.table()
 
 
-def test_an_engine_is_told_what_was_said_before(scripted, monkeypatch):
+def test_the_previous_text_is_the_prompt(scripted, monkeypatch):
     loaded = checkpoint.load(scripted)
     loaded.tokenizer.add_tokens(["<|startofprev|>"], special_tokens=True)
     asked, original = [], TransformersDecoder._greedy
@@ -162,7 +162,7 @@ def test_sequential_windows_give_valid_chat_inside_the_recording(visit, scripted
     assert max(each.span.end_ms for each in transcript.utterances) <= 15_500
 
 
-def test_the_remaining_time_is_told_from_what_was_really_decoded(capsys):
+def test_the_remaining_time_follows_from_decoded_audio(capsys):
     times = [0.0]
     meter = ProgressMeter(1000.0, clock=lambda: times[0])
     meter.finish("kept.wav", 400.0)

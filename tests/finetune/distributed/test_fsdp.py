@@ -43,7 +43,7 @@ def test_hybrid_cuts_within_a_node_and_copies_between_nodes(monkeypatch):
         fsdp.fsdp_arguments(recipe("fsdp.sharding_strategy=hybrid_shard"))
 
 
-def test_one_process_alone_has_nobody_to_share_with(monkeypatch):
+def test_a_single_process_shares_nothing(monkeypatch):
     monkeypatch.delenv("RANK", raising=False)
     with pytest.raises(RecipeError, match="give --processes"):
         strategy.init_distributed(recipe())

@@ -37,7 +37,7 @@ def start(environment, *words, **more):
         stderr=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
-        # As from a terminal: what a shell starts in its background is deaf to Ctrl-C, and the tests may run there.
+        # As from a terminal: background jobs of a shell ignore Ctrl-C, and the tests may run as one.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
 
@@ -175,7 +175,7 @@ def test_processes_end_when_the_launcher_is_killed(running):
     assert ended(ranks, within_s=120)
 
 
-def test_what_all_processes_find_wrong_is_said_once(windows, scratch_recipe, tmp_path, environment):
+def test_a_problem_of_all_processes_is_reported_once(windows, scratch_recipe, tmp_path, environment):
     path = tmp_path / "r.yaml"
     path.write_text(scratch_recipe(windows, tmp_path / "out", training="learning_rte: 1", extra="strategy: ddp"))
     launcher = start(environment, *PYTHON, *OURS, path, "--processes", "2")

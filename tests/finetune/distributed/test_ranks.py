@@ -30,7 +30,7 @@ def test_srun_gives_every_process_its_place():
         ({"SLURM_NTASKS_PER_NODE": "4"}, "4"),
     ],
 )
-def test_srun_says_how_many_processes_share_a_node(said, here):
+def test_srun_gives_the_number_of_processes_per_node(said, here):
     assert ranks.slurm_ranks(STEP | said)["LOCAL_WORLD_SIZE"] == here
 
 

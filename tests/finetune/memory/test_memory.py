@@ -104,7 +104,7 @@ def test_trained_weights_are_those_that_training_leaves_free(wanted):
     assert ParameterCounts.of(SHAPES["tiny"], model=wanted).trained == sum(free.values())
 
 
-def test_a_checkpoint_folder_says_its_own_shape(tmp_path):
+def test_the_shape_of_a_checkpoint_folder_is_read(tmp_path):
     shape = Shape(64, 2, 3, mels=40, vocabulary=500, source_positions=100, feed_forward=96)
     whisper_config(shape).save_pretrained(tmp_path)
     assert shape_of(str(tmp_path)) == shape
@@ -201,7 +201,7 @@ def test_what_is_recommended_is_a_recipe_and_fits(model, gpus):
     assert again.host_gib == pytest.approx(best.host_gib)
 
 
-def test_without_a_gpu_offload_costs_more_and_the_table_says_so():
+def test_without_a_gpu_the_table_shows_that_offload_costs_more():
     estimate = estimate_memory("small", gpus=0, host_memory=64)
     plans = {plan.configuration: plan.host_gib for plan in estimate.plans}
     assert plans[TrainingConfiguration("zero3", EVERYTHING)] > plans[TrainingConfiguration(precision="fp32")]

@@ -14,7 +14,7 @@ SHIPPED = sorted(Path("recipes").glob("**/*.yaml"))
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
-def test_every_shipped_recipe_is_read_and_says_for_whom(path):
+def test_every_shipped_recipe_is_valid_and_states_its_needs(path):
     assert recipes.read_recipe(path).out
     assert path.read_text("utf-8").startswith("# For: ")
 

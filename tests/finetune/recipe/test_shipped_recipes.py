@@ -49,7 +49,7 @@ def test_it_opens_with_whom_it_is_for_and_what_it_needs(path):
 
 
 @pytest.mark.parametrize("path", RECIPES, ids=NAMES)
-def test_it_fits_what_it_says_it_needs_and_not_a_quarter_of_it(path):
+def test_a_recipe_fits_its_machine_and_not_a_quarter_of_it(path):
     recipe = of_this_version(path)
     gpus, gpu_gb, host_gb, disk_gb = (
         int(number) if number else None for number in NEEDS.search(opening(path)).groups()
@@ -62,7 +62,7 @@ def test_it_fits_what_it_says_it_needs_and_not_a_quarter_of_it(path):
 
 
 @pytest.mark.parametrize("path", [path for path in RECIPES if path.stem.endswith("lora")], ids=lambda path: path.stem)
-def test_the_evaluation_that_the_docs_show_goes_with_it(path, tmp_path):
+def test_the_evaluation_of_the_docs_is_valid(path, tmp_path):
     page = (Path(__file__).parents[3] / "docs" / "your-corpus.md").read_text("utf-8")
     shown = yaml.safe_load(re.search(r"```yaml\n(.*?)```", page, re.DOTALL)[1])
     said = [f"{key}={value}" for key, value in flat(shown)]

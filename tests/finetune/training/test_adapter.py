@@ -149,7 +149,7 @@ def test_a_quantised_base_without_bitsandbytes():
 
 @pytest.mark.skipif(not BITSANDBYTES, reason="bitsandbytes is not installed")
 @pytest.mark.parametrize("bits", ["8bit", "4bit"])
-def test_an_adapter_learns_beside_a_quantised_base(windows, tmp_path, bits):
+def test_an_adapter_trains_on_a_quantized_base(windows, tmp_path, bits):
     base = build_checkpoint(tmp_path / "base", multilingual=True)
     path = tmp_path / "r.yaml"
     path.write_text(

@@ -100,7 +100,7 @@ def test_the_best_checkpoint_is_kept_and_the_run_stops_early(run):
     assert not torch.allclose(kept, ended)
 
 
-def test_a_run_that_goes_on_is_no_more_patient(run):
+def test_a_resumed_run_keeps_its_patience(run):
     class StoppedError(Exception):
         pass
 
@@ -137,7 +137,7 @@ def loss_of(loaded, windows):
 
 
 @pytest.mark.slow
-def test_what_is_written_is_what_the_model_learned(run, windows):
+def test_samples_are_the_texts_of_the_model(run, windows):
     """A model that knows its windows by heart writes them, and gets full marks.
 
     Those with time stamps, that is: a model is asked for stamps, as `transcribe` asks, and has its own way of writing
@@ -151,7 +151,7 @@ def test_what_is_written_is_what_the_model_learned(run, windows):
     assert logged(out, "eval_wer_verbatim") == [0.0] and logged(out, "eval_disfluency_f1") == [1.0]
 
 
-def test_nothing_to_judge_by_is_said(run, windows):
+def test_a_missing_metric_is_reported(run, windows):
     silent = windows.parent / "silent.jsonl"
     rows = [json.loads(line) for line in windows.read_text().splitlines()]
     silent.write_text("".join(json.dumps(row | {"text": ""}) + "\n" for row in rows))

@@ -14,7 +14,7 @@ from lsa_whisper.finetune.training.loss import LETTERS, CtcHead, ExactLoss, cros
 from lsa_whisper.labels import Labels
 
 
-def test_cross_entropy_is_the_sum_over_what_is_to_be_learned():
+def test_cross_entropy_is_the_sum_over_trained_tokens():
     logits = torch.randn(2, 3, 5)
     labels = torch.tensor([[1, 2, -100], [4, -100, -100]])
     wanted = -sum(logits[r, c].log_softmax(0)[labels[r, c]] for r, c in ((0, 0), (0, 1), (1, 0)))

@@ -41,7 +41,7 @@ def recipe(base, *overrides, windows="t.jsonl", out="o"):
 @pytest.mark.parametrize(
     ("precision", "dtype"), [("fp32", torch.float32), ("bf16", torch.float32), ("pure-bf16", torch.bfloat16)]
 )
-def test_weights_are_fp32_unless_the_recipe_says_otherwise(base, precision, dtype):
+def test_weights_are_fp32_by_default(base, precision, dtype):
     begun = start(recipe(base, f"precision={precision}", "model.context_s=4"), Labels("chat"))
     assert {weight.dtype for weight in begun.model.state_dict().values()} == {dtype}
 
@@ -71,7 +71,7 @@ def test_what_is_saved_has_the_type_that_was_trained(base, windows, tmp_path, pr
         ("optimizer=adamw-cpu", "moves AdamW off a GPU|needs torchao"),
     ],
 )
-def test_what_needs_a_gpu_says_so(base, tmp_path, override, problem):
+def test_settings_that_need_a_gpu_are_reported(base, tmp_path, override, problem):
     with pytest.raises((RecipeError, MissingExtraError), match=problem):
         training_arguments(recipe(base, override), tmp_path)
 

@@ -29,7 +29,7 @@ def cache(tmp_path, monkeypatch):
     return tmp_path / "extensions"
 
 
-def test_a_plain_run_says_what_it_needs(cache):
+def test_a_run_reports_its_memory(cache):
     lines = []
     preflight(recipes.parse_recipe(TINY), lines.append, PLENTY)
     assert len(lines) == 1 and "GiB of host memory" in lines[0]

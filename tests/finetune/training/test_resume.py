@@ -54,7 +54,7 @@ def undisturbed(windows, scratch_recipe, tmp_path_factory):
     return losses(finetune(folder / "r.yaml", say=lambda _: None).out)
 
 
-def test_goes_on_from_the_newest_checkpoint(stopped, undisturbed):
+def test_resumes_from_the_newest_checkpoint(stopped, undisturbed):
     path, folder = stopped
     assert resume.broken(folder / "checkpoint-3") is None
     lines = []
@@ -81,7 +81,7 @@ def _not_marked(newest):
 
 
 @pytest.mark.parametrize("damage", [_without_a_file, _cut_off, _not_marked])
-def test_a_broken_checkpoint_is_passed_over_and_it_is_said(stopped, undisturbed, damage):
+def test_a_broken_checkpoint_is_skipped_and_reported(stopped, undisturbed, damage):
     path, folder = stopped
     problem = damage(folder / "checkpoint-3")
     lines = []
@@ -128,7 +128,7 @@ def test_killed_after_its_last_checkpoint_it_takes_no_further_step(windows, scra
     assert [json.loads(line)["step"] for line in (done.out / "curve.jsonl").read_text().splitlines()] == [1, 2, 3, 4, 4]
 
 
-def test_ctrl_c_saves_the_step_and_says_how_to_go_on(windows, scratch_recipe, tmp_path, undisturbed):
+def test_ctrl_c_saves_the_step_and_says_how_to_resume(windows, scratch_recipe, tmp_path, undisturbed):
     path, lines = tmp_path / "r.yaml", []
     path.write_text(scratch_recipe(windows, tmp_path / "out"))
 
@@ -152,7 +152,7 @@ def test_ctrl_c_saves_the_step_and_says_how_to_go_on(windows, scratch_recipe, tm
     assert losses(out) == pytest.approx(undisturbed, abs=1e-6)
 
 
-def test_ctrl_c_of_a_run_that_cannot_go_on_does_not_promise_it(windows, scratch_recipe, tmp_path, monkeypatch):
+def test_ctrl_c_of_a_run_that_cannot_resume_does_not_promise_it(windows, scratch_recipe, tmp_path, monkeypatch):
     """Of a KeyboardInterrupt the command line says that the same command goes on."""
     path, lines = tmp_path / "r.yaml", []
     path.write_text(scratch_recipe(windows, tmp_path / "out"))
@@ -207,14 +207,14 @@ def test_another_model_adapter_or_manifest_is_one_sentence(windows, scratch_reci
             resume.check_fits(folder, another, 1, resume.subject(another))
 
 
-def test_a_run_goes_on_with_what_it_began_with_alone(stopped):
+def test_a_run_resumes_only_with_the_same_model_and_data(stopped):
     path, folder = stopped
     with pytest.raises(RecipeError, match=r"checkpoint-3: saved with model.scratch"):
         finetune(path, set=["model.scratch.dropout=0.5"], say=lambda _: None)
     assert (folder / "checkpoint-3").is_dir()
 
 
-def test_whole_copies_go_on_in_any_number_of_processes(tmp_path):
+def test_full_copies_resume_in_any_number_of_processes(tmp_path):
     recipe = parse_recipe("{data: {train: t}, out: o, model: {base: m}}")
     (tmp_path / "checkpoint-5").mkdir()
     resume.mark_whole(tmp_path / "checkpoint-5", recipe, 1, SUBJECT)

@@ -48,7 +48,7 @@ def test_full_windows_give_the_very_same_loss_and_gradients(model):
 
 @pytest.mark.parametrize("adapted", [False, True], ids=["full", "lora"])
 @pytest.mark.parametrize("checkpointing", [False, True])
-def test_shorter_windows_are_heard_as_by_a_model_of_that_context(model, adapted, checkpointing):
+def test_shorter_windows_equal_a_model_of_that_context(model, adapted, checkpointing):
     """The model to compare with has its positions cut for good, and transformers' own forward."""
     cut = copy.deepcopy(model)
     cut.config.max_source_positions = cut.get_encoder().config.max_source_positions = 60
@@ -112,7 +112,7 @@ def test_sampler_of_few_windows(count):
     assert sorted(LengthGroupedSampler([1.0] * count, 4, 0)) == list(range(count))
 
 
-def test_trim_groups_by_length_unless_told_otherwise_and_workers_keep_their_cache(tmp_path):
+def test_trim_groups_by_length_by_default_and_workers_keep_their_cache(tmp_path):
     text = "{data: {train: t.jsonl, trim: true}, out: o, model: {base: m}, training: {use_cpu: true}}"
     strategy = "training.train_sampling_strategy=random"
     assert training_arguments(parse_recipe(text), tmp_path).train_sampling_strategy == "group_by_length"

@@ -55,7 +55,7 @@ def test_several_utterances_share_their_segments_by_length():
     assert first.duration_ms < second.duration_ms / 3
 
 
-def test_nothing_heard_is_a_valid_empty_transcript_that_says_so():
+def test_no_speech_gives_a_valid_empty_transcript():
     for windows, reason in (([], "no speech"), ([TimeSpan(0, 1000)], "no words")):
         empty = [DecodedWindow(())] * len(windows)
         header = TranscriptHeader("quiet", comments=("how it was made",))

@@ -75,12 +75,12 @@ def test_doubts_that_say_nothing_are_refused(right):
         fit_calibration([-2.0, -2.0, -0.1, -0.1], right)
 
 
-def test_words_that_can_be_told_apart_for_certain_give_a_finite_line():
+def test_separable_words_give_a_finite_fit():
     found = fit_calibration([-3.0] * 50 + [-0.01] * 50, [False] * 50 + [True] * 50)
     assert math.isfinite(found.slope) and 0.9 < found(-0.01) < 1 and found(-3.0) < 0.1
 
 
-def test_a_calibration_is_kept_beside_the_model(tmp_path):
+def test_a_calibration_is_stored_with_the_model(tmp_path):
     assert load_calibration(tmp_path) == Calibration() == load_calibration("openai/whisper-small")
     save_calibration(Calibration(0.5, -0.25, 300), tmp_path)
     assert load_calibration(tmp_path) == Calibration(0.5, -0.25, 300)

@@ -193,7 +193,7 @@ def test_what_belongs_together_stays(text, words, change_ms):
     assert whole.text == text and whole.speaker in ("MOT", "CHI")
 
 
-def test_a_transcript_names_its_speakers_and_keeps_scores_beside_words():
+def test_a_transcript_names_its_speakers_and_keeps_confidences():
     tokens = ["do", " you", " no", " I", " do", "."]
     segment = DecodedSegment(
         "do you no I do.",

@@ -40,7 +40,7 @@ def written(half_minute):
     return Transcriber(ROOT / "models" / "nano", word_times=True).transcribe(half_minute).transcript
 
 
-def test_words_begin_where_they_were_said(written):
+def test_word_onsets_are_accurate(written):
     """Measured over the whole sessions by benchmarks/word_times.py; here only that the way is right."""
     errors = np.array(errors_ms(chat.read(SESSION.with_suffix(".cha")), written))
     assert len(errors) > 25

@@ -32,7 +32,7 @@ def window(text, duration_s, *, complete=True):
         ("", 0.0),
     ],
 )
-def test_what_somebody_can_say_is_no_loop(text, duration_s):
+def test_plausible_speech_is_no_loop(text, duration_s):
     assert not has_loop(window(text, duration_s))
     assert cut_loops(window(text, duration_s)).segments[0].text == text
 
@@ -46,7 +46,7 @@ def test_what_somebody_can_say_is_no_loop(text, duration_s):
         ("and so on and on " * 12, 3.0),
     ],
 )
-def test_what_nobody_has_the_time_to_say_is_cut(text, duration_s):
+def test_text_too_long_for_its_time_is_cut(text, duration_s):
     looped = window(text, duration_s)
     assert has_loop(looped)
     cut = cut_loops(looped)
@@ -90,7 +90,7 @@ def test_a_loop_that_stays_is_cut_to_what_time_allows():
     assert result.looped and result.cut and 8 <= words <= 6 * 8 + 8 and not has_loop(result)
 
 
-def test_the_transcript_says_where_the_model_looped(scripted, visit, monkeypatch):
+def test_the_transcript_reports_loops(scripted, visit, monkeypatch):
     decode = TransformersDecoder.decode
     monkeypatch.setattr(TransformersDecoder, "decode", lambda self, sounds: Scripted(longest=0).decode(sounds))
     transcript = Transcriber(scripted).transcribe(Recording.open(visit)).transcript
@@ -112,7 +112,7 @@ def minute(text, copies, *, every_s, length_s=0.6, **marks):
     return DecodedWindow(tuple(segments))
 
 
-def test_a_sentence_said_again_and_again_is_a_loop_only_where_nobody_speaks():
+def test_a_repeated_sentence_is_a_loop_only_without_speech():
     window = minute("thank you .", 8, every_s=3.0)
     everywhere, at_first = [(0.0, 24.0)], [(0.0, 1.0)]
     assert not has_loop(window) and not has_loop(window, everywhere)

@@ -73,7 +73,7 @@ def test_timestamps_at_the_very_beginning_do_not_stand_still(end_s):
     assert starts == sorted(set(starts)) and len(heard) <= 8
 
 
-def test_nothing_heard_moves_on_and_no_speech_gives_no_window():
+def test_empty_windows_advance_and_no_speech_gives_no_window():
     assert [span for span, _ in walk(lambda span, previous: DecodedWindow(()), (0, 10))] == [
         TimeSpan(0, 8000),
         TimeSpan(8000, 10_000),
@@ -81,7 +81,7 @@ def test_nothing_heard_moves_on_and_no_speech_gives_no_window():
     assert walk(Talker()) == []
 
 
-def test_an_interrupted_walk_goes_on_as_if_nothing_had_been(tmp_path):
+def test_interrupted_sequential_decoding_resumes_with_the_same_result(tmp_path):
     whole = Talker()
     heard = walk(whole, (0, 21), (40, 44))
     for kept in range(len(heard) + 1):
@@ -131,7 +131,7 @@ def test_other_windows_are_not_taken_for_these(tmp_path):
     assert partial.read([TimeSpan(0, 901)]) == [] and partial.read() == []
 
 
-def test_what_is_kept_goes_with_the_transcript_and_nobody_elses(tmp_path):
+def test_partial_results_are_removed_with_their_transcript_only(tmp_path):
     mine = [PartialDecoding(tmp_path / "a[1].cha", digest * 16) for digest in "01"]
     other = [PartialDecoding(tmp_path / name, "0" * 16) for name in ("a1.cha", "a[1].b.cha", "b.cha")]
     for each in (*mine, *other):

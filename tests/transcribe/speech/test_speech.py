@@ -50,7 +50,7 @@ def test_turns_are_found_at_any_loudness(level, gain):
     assert np.allclose(found, [(2, 5), (9, 10.5)], atol=0.15)
 
 
-def test_a_quiet_speaker_beside_a_loud_one_is_heard():
+def test_a_quiet_speaker_after_a_loud_one_is_detected():
     sound = np.concatenate((voice(3), silence(2), 0.05 * voice(2, seed=4), silence(2)))
     assert len(spans(sound + silence(9, level=1e-5))) == 2
 

@@ -32,7 +32,7 @@ def test_energy_is_the_same_through_either_door():
 
 @silero
 @pytest.mark.parametrize("name", ["silence", "hiss", "tone", "nothing"])
-def test_silero_hears_no_speech_where_there_is_none(name):
+def test_silero_finds_no_speech_in_silence(name):
     tone = 0.3 * np.sin(2 * np.pi * 440 * np.arange(48_000) / 16_000).astype(np.float32)
     sound = {"silence": silence(3), "hiss": silence(3, level=0.05), "tone": tone, "nothing": silence(0)}[name]
     speech = vad.detect_speech("silero", [sound], SAMPLE_RATE_HZ)
@@ -40,7 +40,7 @@ def test_silero_hears_no_speech_where_there_is_none(name):
 
 
 @silero
-def test_silero_hears_what_energy_hears_in_a_quiet_room():
+def test_silero_and_energy_agree_in_a_quiet_room():
     import torch
 
     recording, threads = Recording.open(TEST), torch.get_num_threads()
