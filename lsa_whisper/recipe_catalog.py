@@ -96,7 +96,7 @@ def _entry(name: str, path: Path) -> CatalogEntry:
     gpus = 0 if recipe.training.get("use_cpu") else _gpus(text)
     try:
         plan = estimate_run(recipe, Hardware(gpus))
-        needs = plan.strategy, plan.gpu_gib if gpus else 0.0, plan.host_gib
+        needs = plan.name, plan.gpu_gib if gpus else 0.0, plan.host_gib
     except CheckpointError:  # a checkout without the model
         needs = recipe.strategy, 0.0, 0.0
     return CatalogEntry(name, _purpose(text), recipes.read(path).model.base or "", needs[0], gpus, *needs[1:])

@@ -39,7 +39,7 @@ def private_parts(tree):
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and (is_private(node.attr) or node.attr in UNDOCUMENTED):
             owner = node.value.id if isinstance(node.value, ast.Name) else None
-            if owner not in ("self", "cls") and (owner, node.attr) not in DOCUMENTED:
+            if owner not in ("self", "cls", "other") and (owner, node.attr) not in DOCUMENTED:
                 yield node.lineno, node.attr
         if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] in LIBRARIES:
             names = [*(node.module or "").split("."), *(alias.name for alias in node.names)]

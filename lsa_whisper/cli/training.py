@@ -46,15 +46,15 @@ def recipes_show(**parameters: Any) -> None:
 
 @main.command("estimate-memory")
 @click.argument("model")
-@click.option("--recipe", type=PATH, help="Count this recipe's adapter, batch and checkpointing.")
+@click.option("--recipe", type=PATH, help="Use this recipe's adapter, batch and checkpointing.")
 @click.option("--set", multiple=True, metavar="KEY=VALUE", help="Override a recipe value.")
-@click.option("--gpus", default=1, show_default=True, help="GPUs that share the work; 0 trains on the processor.")
+@click.option("--gpus", default=1, show_default=True, help="Number of GPUs; 0 trains on the CPU.")
 @click.option("--gpu-memory", default=24.0, show_default=True, help="GiB of each GPU.")
-@click.option("--host-memory", type=float, help="GiB of the host, if the plans are to be held against it.")
-@click.option("--batch-size", type=int, help="Windows per GPU and step; the recipe's when not given, or 1.")
-@click.option("--label-tokens", default=128, show_default=True, help="Tokens of the longest label.")
+@click.option("--host-memory", type=float, help="GiB of host memory to check the plans against.")
+@click.option("--batch-size", type=int, help="Windows per GPU and step; the recipe's by default, or 1.")
+@click.option("--label-tokens", default=128, show_default=True, help="Tokens in the longest label.")
 def estimate_memory(**parameters: Any) -> None:
-    """Say what training needs in every way, which way to take, and what to write in the recipe.
+    """Estimate memory for every strategy and recommend one, as lines of a recipe.
 
     Example: lsa-whisper estimate-memory large-v3 --gpu-memory 16
     """

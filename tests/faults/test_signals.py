@@ -66,4 +66,4 @@ def test_a_rank_that_raises_ends_the_others_and_its_traceback_is_shown_once(rank
     assert made.wait() == 1, made.said
     assert time.monotonic() - began < 60
     assert made.said.count("Traceback") == 1 and made.said.count("ZeroDivisionError: the sun") >= 1, made.said
-    assert f"process {rank} of 2 failed" in made.said
+    assert f"rank {rank} of 2 failed" in made.said

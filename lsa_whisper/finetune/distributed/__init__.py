@@ -1,1 +1,1 @@
-"""Processes that train together: launching them, their ranks, and the strategies DDP, FSDP2 and ZeRO."""
+"""Distributed training: launching ranks, finding their environment, and the strategies DDP, FSDP2 and ZeRO."""

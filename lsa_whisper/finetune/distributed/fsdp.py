@@ -1,4 +1,4 @@
-"""PyTorch's fully sharded data parallel, second version, through accelerate."""
+"""Arguments for PyTorch's FSDP2 through accelerate."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def fsdp_arguments(recipe: Recipe) -> dict[str, Any]:
 
 
 def _nodes() -> tuple[int, int]:
-    """Return how many nodes there are and how many processes on each."""
+    """Return the number of nodes and of processes per node."""
     processes = int(os.environ.get("WORLD_SIZE", "1"))
     each = int(os.environ.get("LOCAL_WORLD_SIZE", processes))
     if each < 2 or processes // each < 2 or processes % each:

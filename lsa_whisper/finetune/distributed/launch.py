@@ -1,4 +1,4 @@
-"""Several processes of this machine for one run: started, watched and ended together."""
+"""Launch the ranks of a run on this machine, wait for them, and stop them together."""
 
 from __future__ import annotations
 
@@ -22,83 +22,83 @@ from lsa_whisper.finetune.recipe import Recipe
 from lsa_whisper.lock import write_lock
 
 GRACE_S = 300
-"""How long processes may take to save what they learned after they were told to stop."""
+"""Time for ranks to save a checkpoint after a request to stop."""
 LAUNCHER = "LSA_WHISPER_LAUNCHER"
-"""Holds the id of the launching process for those it started: when it is gone, so are they."""
-_LOOK_S = 0.2
-_SAME_FAULT_S = 10
-"""How long the first process may take to find the fault that another one has found."""
-_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+"""Environment variable with the launcher's process id: ranks stop when the launcher is gone."""
+_POLL_S = 0.2
+_SAME_ERROR_S = 10
+"""Time for rank 0 to report an error that another rank has reported."""
+_STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
 
 def thread_environment(processes: int) -> dict[str, str]:
-    """Return the environment in which each of so many processes takes its share of the cores, if not told otherwise."""
+    """Return the environment in which each of ``processes`` uses its share of the cores, unless it sets its own."""
     return {"OMP_NUM_THREADS": str(max(1, (os.cpu_count() or 1) // processes))} | os.environ
 
 
 def free_port() -> int:
-    """Return a port of this machine that nobody listens on now."""
+    """Return a free TCP port of this machine."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         return int(free.getsockname()[1])
 
 
 def check_processes(recipe: Recipe, processes: int) -> None:
-    """Return when so many processes of this machine, or those that a launcher started, can train by ``recipe``.
+    """Check that ``processes`` on this machine, or the ranks that a launcher started, can train ``recipe``.
 
     Raises:
         RecipeError: If they cannot.
     """
     if processes < 1:
         raise RecipeError(f"--processes: 1 or more, not {processes}")
-    together = int(os.environ["WORLD_SIZE"]) if is_launched() else processes
-    if recipe.auto_micro_batch and together > 1:
-        raise RecipeError(
-            "auto_micro_batch: of several processes one alone cannot turn back; leave it out, or use --processes 1"
-        )
+    ranks = int(os.environ["WORLD_SIZE"]) if is_launched() else processes
+    if recipe.auto_micro_batch and ranks > 1:
+        raise RecipeError("auto_micro_batch: one rank cannot restart alone; remove the setting, or use --processes 1")
     if processes == 1 or is_launched() or recipe.training.get("use_cpu"):
         return
     import torch
 
     if 0 < (gpus := torch.cuda.device_count()) < processes:
-        raise RecipeError(f"--processes: {processes} need a GPU each, and there are {gpus}; use --processes {gpus}")
+        raise RecipeError(
+            f"--processes {processes}: each process needs a GPU, and there are {gpus}; use --processes {gpus}"
+        )
 
 
 def launch(recipe: Path, *, set: Sequence[str], processes: int, out: Path, force: bool = False) -> None:
-    """Run the recipe in ``processes`` local processes and wait for them; the first one's lines are shown.
+    """Run the recipe in ``processes`` local ranks and wait for them; show the output of rank 0.
 
-    Each writes to its own file in ``OUT.logs``, which is kept when the run does not end well. A signal that ends this
-    process goes to all of them first, and they save what they learned.
+    Each rank logs to its own file in ``OUT.logs``, which is kept if the run fails. A signal that ends this process is
+    passed on to all ranks first, which save a checkpoint.
 
     Raises:
-        RecipeError: If a process failed; what it said is in the message, or above when the first one said it.
-        KeyboardInterrupt: If the run was stopped by Ctrl-C; the same command goes on.
-        SystemExit: If it was stopped by another signal, with that signal's status.
+        RecipeError: If a rank failed; its error is in the message, or above if rank 0 printed it.
+        KeyboardInterrupt: If Ctrl-C stopped the run; the same command resumes it.
+        SystemExit: If another signal stopped it, with that signal's status.
     """
     logs = out.with_name(out.name + ".logs")
-    words = ["finetune", str(recipe), *(part for override in set for part in ("--set", override))]
-    words += ["--force"] if force else []
+    arguments = ["finetune", str(recipe), *(part for override in set for part in ("--set", override))]
+    arguments += ["--force"] if force else []
     with convert_disk_errors(logs, RecipeError), write_lock(logs, wait=False):
         shutil.rmtree(logs, ignore_errors=True)
         logs.mkdir()
-        with _own_signals():
-            ranks = _start(words, processes, logs)
+        with _restored_signals():
+            ranks = _start(arguments, processes, logs)
             try:
-                failed = _watch(ranks)
+                failed = _wait(ranks)
             finally:
                 ranks.close(signal.SIGKILL)
         if failed is not None:
-            raise RecipeError(_what_failed(recipe, failed, processes, logs, Path(ranks.stderrs[failed])))
+            raise RecipeError(_failure_message(recipe, failed, processes, logs, Path(ranks.stderrs[failed])))
         shutil.rmtree(logs)
 
 
 @contextlib.contextmanager
-def _own_signals() -> Iterator[None]:
-    """Put back what this process does at a signal: torch takes the signals over for as long as it starts others."""
-    before = {number: signal.getsignal(number) for number in _ENDING}
-    heard = [number.name for number, handler in before.items() if handler is not signal.SIG_IGN]  # as nohup has it
-    os.environ["TORCHELASTIC_SIGNALS_TO_HANDLE"] = ",".join(heard)
-    logging.getLogger("torch.distributed.elastic").setLevel(logging.CRITICAL)  # what it says of them, we say ourselves
+def _restored_signals() -> Iterator[None]:
+    """Restore this process's signal handlers afterwards: torch replaces them while it runs subprocesses."""
+    before = {number: signal.getsignal(number) for number in _STOP_SIGNALS}
+    handled = [number.name for number, handler in before.items() if handler is not signal.SIG_IGN]  # as nohup has it
+    os.environ["TORCHELASTIC_SIGNALS_TO_HANDLE"] = ",".join(handled)
+    logging.getLogger("torch.distributed.elastic").setLevel(logging.CRITICAL)  # failures are reported below
     try:
         yield
     finally:
@@ -106,26 +106,26 @@ def _own_signals() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _start(words: Sequence[str], processes: int, logs: Path) -> Any:
-    """Start the processes through torch's own context: each is a session of its own, and the first one is heard."""
+def _start(arguments: Sequence[str], processes: int, logs: Path) -> Any:
+    """Start the ranks through torch's process context: each in its own session, with the output of rank 0 shown."""
     from torch.distributed.elastic.multiprocessing import DefaultLogsSpecs, Std, start_processes
 
-    together = {"WORLD_SIZE": str(processes), "LOCAL_WORLD_SIZE": str(processes), "MASTER_ADDR": "127.0.0.1"}
-    together |= {"MASTER_PORT": str(free_port()), LAUNCHER: str(os.getpid())}
-    together |= {"OMP_NUM_THREADS": thread_environment(processes)["OMP_NUM_THREADS"]}
+    shared = {"WORLD_SIZE": str(processes), "LOCAL_WORLD_SIZE": str(processes), "MASTER_ADDR": "127.0.0.1"}
+    shared |= {"MASTER_PORT": str(free_port()), LAUNCHER: str(os.getpid())}
+    shared |= {"OMP_NUM_THREADS": thread_environment(processes)["OMP_NUM_THREADS"]}
     numbers = range(processes)
     return start_processes(
         "rank",
         sys.executable,
-        args=dict.fromkeys(numbers, ("-m", "lsa_whisper", *words)),
-        envs={number: together | {"RANK": str(number), "LOCAL_RANK": str(number)} for number in numbers},
+        args=dict.fromkeys(numbers, ("-m", "lsa_whisper", *arguments)),
+        envs={number: shared | {"RANK": str(number), "LOCAL_RANK": str(number)} for number in numbers},
         logs_specs=DefaultLogsSpecs(str(logs), redirects=Std.ALL, tee={0: Std.ERR}, local_ranks_filter={0}),
         log_line_prefixes={0: ""},
     )
 
 
-def _watch(ranks: Any) -> int | None:
-    """Wait until all have ended well and return nothing, or one has failed and return its number."""
+def _wait(ranks: Any) -> int | None:
+    """Wait for all ranks; return ``None`` if all succeeded, else the rank that failed first."""
     from torch.distributed.elastic.multiprocessing.api import SignalException
 
     running = {number: handler.proc for number, handler in ranks.subprocess_handlers.items()}
@@ -136,47 +136,47 @@ def _watch(ranks: Any) -> int | None:
                 return _first_to_fail(failed, ranks.stderrs, running[0])
             if None not in codes.values():
                 return None
-            time.sleep(_LOOK_S)
-    except SignalException as told:
-        asked = signal.SIGINT if told.sigval == signal.SIGINT else signal.SIGTERM
-        with contextlib.suppress(SignalException):  # told once more, we wait no longer
-            ranks.close(asked, timeout=GRACE_S)
-        if asked == signal.SIGINT and running[0].returncode != 128 + asked:  # else the first one has said it
+            time.sleep(_POLL_S)
+    except SignalException as received:
+        number = signal.SIGINT if received.sigval == signal.SIGINT else signal.SIGTERM
+        with contextlib.suppress(SignalException):  # a second signal ends the wait
+            ranks.close(number, timeout=GRACE_S)
+        if number == signal.SIGINT and running[0].returncode != 128 + number:  # else rank 0 has reported it
             raise KeyboardInterrupt from None
-        raise SystemExit(128 + told.sigval) from None
+        raise SystemExit(128 + received.sigval) from None
 
 
 def _first_to_fail(failed: Sequence[int], logs: Mapping[int, str], first: subprocess.Popen[Any]) -> int:
-    """Return the process that failed of itself: the others lose their connection to it, and say so at length.
+    """Return the rank that failed by itself: the others only lose their connection to it, with long tracebacks.
 
-    All may have found the same fault in the recipe. Then the first one's words are shown, so it gets the time for them.
+    All ranks may report the same error in the recipe. Rank 0, whose output is shown, then gets time to report it.
     """
-    own = [number for number in failed if _own_words(Path(logs[number]))]
+    own = [number for number in failed if _error_line(Path(logs[number]))]
     if own:
         with contextlib.suppress(subprocess.TimeoutExpired):
-            first.wait(_SAME_FAULT_S)
-        if first.returncode and _own_words(Path(logs[0])):
+            first.wait(_SAME_ERROR_S)
+        if first.returncode and _error_line(Path(logs[0])):
             return 0
     return min(own or failed, key=lambda number: (Path(logs[number]).stat().st_mtime_ns, number))
 
 
-def _own_words(log: Path) -> str:
-    """Return the line with which our command line ends when the user can mend it; empty when there is none."""
+def _error_line(log: Path) -> str:
+    """Return the last error message of our command line in a log, empty if there is none."""
     lines = [line for line in log.read_text("utf-8", "replace").splitlines() if not line.endswith(RANK_LOST)]
     return next((line for line in reversed(lines) if line.startswith("lsa-whisper: ")), "")
 
 
-def _what_failed(recipe: Path, number: int, processes: int, logs: Path, log: Path) -> str:
-    told, kept = f"{recipe}: process {number} of {processes} failed", f"all processes' logs are in {logs}"
-    own = _own_words(log).removeprefix("lsa-whisper: ")
+def _failure_message(recipe: Path, number: int, processes: int, logs: Path, log: Path) -> str:
+    failed, kept = f"{recipe}: rank {number} of {processes} failed", f"logs of all ranks: {logs}"
+    own = _error_line(log).removeprefix("lsa-whisper: ")
     if number == 0 or (not own and _show_traceback(log)):
-        return f"{told}; its lines are above; {kept}"
+        return f"{failed}; its output is above; {kept}"
     last = log.read_text("utf-8", "replace").splitlines()[-1:]
-    return f"{told}: {own or ''.join(last) or 'nothing'}; {kept}"
+    return f"{failed}: {own or ''.join(last) or 'no output'}; {kept}"
 
 
 def _show_traceback(log: Path) -> bool:
-    """Show the traceback in a process's log, as the first one's is shown when it comes; tell whether there is one."""
+    """Print the traceback in a rank's log; return whether there is one."""
     _, head, rest = log.read_text("utf-8", "replace").partition("Traceback (most recent call last)")
     print(head + rest, file=sys.stderr, end="", flush=True)
     return bool(head)

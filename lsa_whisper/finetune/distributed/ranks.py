@@ -1,4 +1,4 @@
-"""Who this process is among those that train together: what torchrun, accelerate, DeepSpeed or SLURM told it."""
+"""This process's rank, from the environment that torchrun, accelerate, DeepSpeed or SLURM sets."""
 
 from __future__ import annotations
 
@@ -9,32 +9,32 @@ from contextlib import contextmanager
 
 from lsa_whisper.errors import RecipeError
 
-RANK_LOST = "another process of this run has ended, so that this one cannot go on; that one's lines say why"
+RANK_LOST = "another rank of this run has ended, so this one cannot continue; see that rank's output"
 _GONE = re.compile(r"Connection (closed|reset) by peer|Broken pipe")
 
 
 def rank() -> int:
-    """Return this process's number among all that train together; 0 when it is alone."""
+    """Return this process's rank; 0 if it is the only one."""
     return int(os.environ.get("RANK", "0"))
 
 
 def is_launched() -> bool:
-    """Tell whether a launcher started this process as one of several."""
+    """Return whether a launcher started this process as a rank."""
     return "RANK" in os.environ and "WORLD_SIZE" in os.environ
 
 
 def join_slurm_step() -> None:
-    """Take the place that ``srun`` gave this process, where nobody else gave it one."""
+    """Set torch's variables from SLURM's step, unless a launcher has set them."""
     if not is_launched():
         os.environ |= slurm_ranks(os.environ)
 
 
 def slurm_ranks(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return torch's variables for one process of a SLURM job step, none when it is its step's only process.
+    """Return torch's variables for one task of a SLURM job step, none if it is the step's only task.
 
-    Only a step (``srun``) has several processes: the script of a job has the job's variables, but runs once. A process
-    that is shown a single GPU finds it under number 0, whatever its own number on the node. The port follows from job
-    and step, so that two jobs on one node do not meet; ``MASTER_ADDR`` and ``MASTER_PORT`` win where they are set.
+    Only a step (``srun``) has several tasks: a job's script has the job's variables, but runs once. A task to which a
+    single GPU is visible finds it under index 0, whatever its local id. The port is derived from job and step, so that
+    two jobs on one node use different ones. ``MASTER_ADDR`` and ``MASTER_PORT`` have precedence if set.
 
     >>> step = {"SLURM_STEP_NUM_TASKS": "4", "SLURM_PROCID": "3", "SLURM_LOCALID": "1", "SLURM_JOB_ID": "77"}
     >>> place = slurm_ranks(step | {"SLURM_STEP_NODELIST": "gpu[07-08]"})
@@ -60,27 +60,30 @@ def slurm_ranks(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def _tasks_here(environment: Mapping[str, str]) -> int | None:
-    """Return how many processes of the step run on this node, ``None`` where SLURM does not say."""
-    if spelled := environment.get("SLURM_STEP_TASKS_PER_NODE"):
-        on_nodes = tasks_per_node(spelled)
+    """Return the number of the step's tasks on this node, ``None`` if SLURM does not set it."""
+    if compressed := environment.get("SLURM_STEP_TASKS_PER_NODE"):
+        on_nodes = tasks_per_node(compressed)
         node = int(environment.get("SLURM_NODEID", "0"))
         return on_nodes[node] if node < len(on_nodes) else None
     each = environment.get("SLURM_NTASKS_PER_NODE", "")
     return int(each) if each.isdigit() else None
 
 
-def tasks_per_node(spelled: str) -> list[int]:
-    """Return the number of processes on each node from SLURM's short way to write it.
+def tasks_per_node(compressed: str) -> list[int]:
+    """Return the number of tasks on each node from SLURM's compressed notation.
 
     >>> tasks_per_node("4(x2),1")
     [4, 4, 1]
     """
-    runs = re.findall(r"(\d+)(?:\(x(\d+)\))?", spelled)
+    runs = re.findall(r"(\d+)(?:\(x(\d+)\))?", compressed)
     return [int(number) for number, times in runs for _ in range(int(times or 1))]
 
 
 def first_host(nodes: str) -> str:
-    """Return the first name of SLURM's short way to write many.
+    """Return the first host of SLURM's compressed host list.
+
+    Only the first name is needed: a regular expression is simpler than a dependency on ``python-hostlist``, which
+    expands whole lists and knows nothing of ``SLURM_STEP_TASKS_PER_NODE``.
 
     >>> first_host("gpu[07-12,15],login1"), first_host("a1,a2"), first_host("rack[1-2]n[3,5]")
     ('gpu07', 'a1', 'rack1n3')
@@ -91,14 +94,14 @@ def first_host(nodes: str) -> str:
 
 @contextmanager
 def report_lost_rank() -> Iterator[None]:
-    """Say in a sentence, not in a traceback, that this process ends because another one has.
+    """Convert a broken connection to another rank to a one-line error.
 
     Raises:
-        RecipeError: The connection to another process broke.
+        RecipeError: If the connection to another rank broke.
     """
     try:
         yield
-    except RuntimeError as error:  # torch's, whichever library carries its messages
+    except RuntimeError as error:  # from torch, whatever the communication backend
         if is_launched() and _GONE.search(str(error)):
             raise RecipeError(RANK_LOST) from error
         raise
@@ -106,7 +109,7 @@ def report_lost_rank() -> Iterator[None]:
 
 @contextmanager
 def restored_environment() -> Iterator[None]:
-    """Put the environment back afterwards: libraries leave notes to themselves in it that the next run would read."""
+    """Restore the environment afterwards: libraries store state in it that the next run would read."""
     before = dict(os.environ)
     try:
         yield

@@ -1,4 +1,4 @@
-"""How a run is spread over processes and memory, as settings for one trainer."""
+"""The strategy of a run, as arguments and operations of one trainer."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def strategy_arguments(recipe: Recipe) -> dict[str, Any]:
 
     Raises:
         MissingExtraError: If the strategy needs DeepSpeed and it is not installed.
-        RecipeError: If it cannot run on these processes or this machine.
+        RecipeError: If it cannot run with these processes or on this machine.
     """
     if recipe.strategy in _ZERO:
         zero.require_deepspeed(recipe)
@@ -35,18 +35,18 @@ def _is_fsdp(recipe: Recipe) -> bool:
 
 
 def init_distributed(recipe: Recipe) -> None:
-    """Make this process one of the run's, where the strategy needs that before the model is loaded."""
+    """Initialize the process group, if the strategy needs it before the model is loaded."""
     if recipe.strategy in _ZERO:
         zero.require_deepspeed(recipe)
         zero.init_process_group()
     elif _is_fsdp(recipe) and not is_launched():
-        raise RecipeError("strategy: fsdp2 shares the work among processes; give --processes, or use single")
+        raise RecipeError("strategy: fsdp2 needs several processes; set --processes, or use single")
 
 
 def gather_weights(trainer: Any) -> dict[str, Any] | None:
-    """Return the whole weights of a sharded model (every process must ask), ``None`` when they are whole already.
+    """Return the gathered weights of a sharded model, ``None`` if it is not sharded; every rank must call this.
 
-    Of a model with an adapter only what is trained, which is all that is saved of it.
+    For a model with an adapter only trained weights are gathered, since only these are saved.
     """
     if trainer.is_deepspeed_enabled:
         return zero.gather_weights(trainer.model_wrapped, only_trained=hasattr(trainer.model, "peft_config"))
@@ -56,7 +56,7 @@ def gather_weights(trainer: Any) -> dict[str, Any] | None:
 
 
 def layers_are_sharded(model: Any) -> bool:
-    """Tell whether each process holds only a part of every layer, so that none may stop asking before the others."""
+    """Return whether layers are sharded over ranks, so that all ranks must run the same number of forward passes."""
     from torch import distributed
     from transformers.integrations import is_deepspeed_zero3_enabled
 
@@ -66,7 +66,7 @@ def layers_are_sharded(model: Any) -> bool:
 
 @contextlib.contextmanager
 def root_unsharded(model: Any) -> Iterator[None]:
-    """Hold what FSDP2 shards outside the layers whole: generation calls the encoder without the model around it."""
+    """Unshard what FSDP2 shards outside the layers: generation calls the encoder without the root module."""
     if not hasattr(model, "unshard"):
         yield
         return
@@ -78,11 +78,10 @@ def root_unsharded(model: Any) -> Iterator[None]:
 
 
 def finish_distributed(accelerator: Any) -> None:
-    """Take this process out of the run, when all have come to its end.
+    """Wait for all ranks, then destroy the process group.
 
-    The others wait for the one that saves, and not only out of courtesy: gloo's threads still hold the tensors of the
-    last exchange and need Python's lock to let go of them. A process that tears its group down at once holds that lock
-    while it waits for the threads, now and then forever.
+    The barrier also prevents a deadlock: gloo's threads hold the tensors of the last collective and need the GIL to
+    release them. A rank that destroys its group at once holds the GIL while it waits for these threads.
     """
     accelerator.wait_for_everyone()
     destroy_deepspeed()
@@ -90,10 +89,12 @@ def finish_distributed(accelerator: Any) -> None:
 
 
 def reset_distributed() -> None:
-    """Leave nothing of this run in the libraries' own memory, so that another one can be made in this process."""
+    """Clear the libraries' global state of this run, so that this process can start another."""
     from torch import distributed
 
-    if distributed.is_initialized() and distributed.get_world_size() == 1:  # several that failed end as they can
+    if (
+        distributed.is_initialized() and distributed.get_world_size() == 1
+    ):  # several ranks after a failure cannot synchronize
         destroy_deepspeed()
     if distributed.is_initialized() and distributed.get_world_size() == 1:
         distributed.destroy_process_group()

@@ -1,4 +1,4 @@
-"""DeepSpeed's ZeRO-2 and ZeRO-3: settings, the processes' meeting, the optimizer, and weights made whole again."""
+"""DeepSpeed's ZeRO-2 and ZeRO-3: configuration, process group, CPU optimizer, and gathered weights."""
 
 from __future__ import annotations
 
@@ -18,30 +18,27 @@ from lsa_whisper.library_internals import init_deepspeed
 
 
 def require_deepspeed(recipe: Recipe) -> None:
-    """Return when the recipe can run here.
+    """Check that DeepSpeed can run the recipe on this machine.
 
     Raises:
         MissingExtraError: If DeepSpeed is not installed.
-        RecipeError: If something is to go to NVMe and there is no compiler for DeepSpeed's reader and writer.
+        RecipeError: If something is offloaded to NVMe and DeepSpeed's I/O extension cannot be compiled.
     """
     if importlib.util.find_spec("deepspeed") is None:
         raise MissingExtraError(f"finetune with {recipe.strategy}", "DeepSpeed", "deepspeed")
     if "nvme" in (recipe.offload.optimizer, recipe.offload.parameters) and not can_compile():
-        raise RecipeError("offload: DeepSpeed compiles what writes to NVMe; install g++, ninja and libaio-dev")
+        raise RecipeError(
+            "offload: DeepSpeed compiles its NVMe extension on first use; install g++, ninja and libaio-dev"
+        )
 
 
 def can_compile() -> bool:
-    """Tell whether DeepSpeed could build its parts here."""
+    """Return whether DeepSpeed's extensions can be compiled on this machine."""
     return machine.compiler() is not None and machine.ninja() is not None
 
 
 def init_process_group() -> None:
-    """Make this process one of the run's.
-
-    DeepSpeed looks for MPI when a process was started alone, and on a CPU speaks through gloo; a free port on this
-    machine will do for one process. Its own exchange through shared memory is left out: it would be compiled even
-    where it is not used.
-    """
+    """Initialize DeepSpeed's process group: with the launcher's ranks, or for this process alone."""
     import torch
 
     if not is_launched():
@@ -53,10 +50,10 @@ def init_process_group() -> None:
 
 
 def deepspeed_config(strategy: str, offload: OffloadSettings, more: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Return DeepSpeed's configuration; ``"auto"`` is filled in from the training arguments.
+    """Return DeepSpeed's configuration; transformers fills in ``"auto"`` from the training arguments.
 
-    The optimizer is not in it: the trainer makes it as for every other strategy, so that weight decay and the
-    recipe's own choice mean the same under all of them. ``more`` is laid over it, section by section.
+    It has no optimizer: the trainer creates it as for every other strategy, so that weight decay and the recipe's
+    ``optimizer`` have the same effect under all. ``more`` is merged into it, section by section.
 
     >>> deepspeed_config("zero3", OffloadSettings("cpu", "cpu"))["zero_optimization"]["offload_param"]["device"]
     'cpu'
@@ -112,7 +109,7 @@ def _place(device: str, path: str | None, pin: bool) -> dict[str, Any]:
 
 
 def _nvme_buckets(offload: OffloadSettings) -> dict[str, Any]:
-    """Return bucket sizes for swapping; with prefetching left on, DeepSpeed runs out of swap buffers."""
+    """Return bucket sizes for swapping; with prefetching, DeepSpeed runs out of swap buffers."""
     if offload.parameters != "nvme":
         return {"reduce_bucket_size": 5e7, "sub_group_size": 1e8}
     return {
@@ -125,9 +122,9 @@ def _nvme_buckets(offload: OffloadSettings) -> dict[str, Any]:
 
 
 def cpu_adam(recipe: Recipe, arguments: Any) -> tuple[Any, dict[str, Any]] | None:
-    """Return DeepSpeed's own Adam for an optimizer in the host's memory, where it can be compiled and AdamW is asked.
+    """Return DeepSpeed's CPU Adam for an offloaded AdamW if it can be compiled, else ``None``.
 
-    It works on several cores at once; without a compiler torch's takes the same steps more slowly.
+    It uses several cores; without a compiler, torch's AdamW takes the same steps more slowly.
     """
     if recipe.offload.optimizer == "none" or "adamw_torch" not in str(arguments.optim.value) or not can_compile():
         return None
@@ -143,9 +140,9 @@ def cpu_adam(recipe: Recipe, arguments: Any) -> tuple[Any, dict[str, Any]] | Non
 
 
 def gather_weights(engine: Any, *, only_trained: bool) -> dict[str, Any]:
-    """Return the whole weights of an engine's model; every process must ask, and the first one gets them.
+    """Return the gathered weights of an engine's model on rank 0; every rank must call this.
 
-    Each is copied while it is together: parameters that come back from NVMe share one buffer.
+    Each weight is copied while it is gathered: parameters read from NVMe share one buffer.
     """
     import deepspeed
 

@@ -1,8 +1,8 @@
-"""How much memory a fine-tuning run needs: counted from the model's shape, before anything is loaded.
+"""Estimates of the memory that fine-tuning needs, from the model's shape alone, before anything is loaded.
 
 Model states per trained parameter follow Rajbhandari et al. 2020 (ZeRO): weight, gradient and two moments of AdamW, 4
 bytes each in fp32, and what each strategy adds, halves, shares or moves. Activations follow from the layers' shapes.
-What a process needs beside these was measured on a CPU (``benchmarks/memory_cpu.py``); on GPUs it is reckoned.
+Overheads were measured on a CPU (``benchmarks/memory_cpu.py``); on GPUs they are derived.
 """
 
 from lsa_whisper.finetune.memory.check import Resources, require_fit

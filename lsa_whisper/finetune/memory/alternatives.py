@@ -1,4 +1,4 @@
-"""What is nearest to a recipe that does not fit, as overrides that the recipe accepts."""
+"""The nearest plan that fits in place of one that does not, as overrides of its recipe."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from lsa_whisper.finetune.memory.plan import Plan
 from lsa_whisper.finetune.recipe import FsdpSettings, Recipe
 
 _UNSHARDED_ONLY = ("pure-bf16", "fp8")
-"""Precisions for which DeepSpeed and FSDP stand no chance: bf16 is the nearest that they have."""
+"""Precisions that DeepSpeed and FSDP do not support; the nearest that they do is bf16."""
 
 
-def remedy(plan: Plan, recipe: Recipe, estimate: Callable[[Recipe], Plan]) -> tuple[Plan, list[str]] | None:
-    """Return the nearest plan that fits and the overrides by which ``recipe`` becomes it, ``None`` if there is none.
+def nearest_fit(plan: Plan, recipe: Recipe, estimate: Callable[[Recipe], Plan]) -> tuple[Plan, list[str]] | None:
+    """Return the nearest plan that fits, with the overrides that ``recipe`` needs for it; ``None`` if none fits.
 
-    Nothing is returned that the recipe with its overrides would not be: it is checked and estimated like any other.
+    The recipe with these overrides has been validated and estimated.
 
     Args:
-        plan: What the recipe needs as it stands.
-        recipe: What does not fit.
-        estimate: Plans a recipe for the same machine.
+        plan: The plan of ``recipe`` as it stands.
+        recipe: The recipe that does not fit.
+        estimate: Returns the plan of a recipe on the same machine.
     """
     for other, precision in alternatives(plan, recipe):
         if not other.fits:
@@ -41,9 +41,9 @@ def remedy(plan: Plan, recipe: Recipe, estimate: Callable[[Recipe], Plan]) -> tu
 
 
 def alternatives(plan: Plan, recipe: Recipe) -> Iterator[tuple[Plan, str | None]]:
-    """Yield other plans, the nearest first: layers computed again, smaller batches, other strategies, a LoRA.
+    """Yield other plans, the nearest first: gradient checkpointing, smaller batches, other strategies, a LoRA.
 
-    Beside each stands the precision that the recipe must change to, ``None`` where it keeps its own.
+    Each comes with the precision that the recipe must change to, ``None`` where it keeps its own.
     """
     job, micro_batch = plan.job, plan.micro_batch
     again = dataclasses.replace(micro_batch, checkpointing=True)
@@ -53,13 +53,13 @@ def alternatives(plan: Plan, recipe: Recipe) -> Iterator[tuple[Plan, str | None]
     kept += [("bf16", "bf16")] if recipe.precision in _UNSHARDED_ONLY else []
     for precision, change in kept:
         for configuration in _with_precision(precision, configurations_for(job.hardware, recipe)):
-            if job.can(configuration):
+            if job.supports(configuration):
                 for same in (again, *smaller_micro_batches(again)):
                     yield job.plan(configuration, same), change
 
 
 def _with_precision(precision: str, configurations: Iterable[TrainingConfiguration]) -> Iterator[TrainingConfiguration]:
-    """Yield each configuration once in the given precision, but for those that are about precision."""
+    """Yield each configuration once with the given precision; those that differ in precision only are left out."""
     yield from dict.fromkeys(
         dataclasses.replace(configuration, precision=precision)
         for configuration in configurations
@@ -68,7 +68,7 @@ def _with_precision(precision: str, configurations: Iterable[TrainingConfigurati
 
 
 def smaller_micro_batches(micro_batch: MicroBatch) -> Iterator[MicroBatch]:
-    """Yield loads of fewer windows that make up the same batch when gradients are accumulated: 12, 6, 3, 1.
+    """Yield smaller micro-batches that divide the batch evenly, for gradient accumulation: 12, 6, 3, 1.
 
     >>> [smaller.batch for smaller in smaller_micro_batches(MicroBatch(batch=12))]
     [6, 3, 1]
@@ -80,11 +80,11 @@ def smaller_micro_batches(micro_batch: MicroBatch) -> Iterator[MicroBatch]:
 
 
 def _differences(recipe: Recipe, plan: Plan, other: Plan, precision: str | None) -> Iterator[str]:
-    """Yield ``section.key=value`` for all in which ``other`` is not what ``recipe`` says; what it must unsay, too."""
+    """Yield an override ``section.key=value`` for each setting in which ``other`` differs from ``recipe``."""
     configuration = other.configuration
     if configuration.strategy != plan.configuration.strategy:
         yield f"strategy={configuration.strategy}"
-        yield from _left_behind(recipe, configuration)
+        yield from _reset_strategy_settings(recipe, configuration)
     for name in ("optimizer", "parameters", "nvme_path"):
         place = getattr(configuration.recipe_offload, name)
         if place != getattr(recipe.offload, name) and place is not None:
@@ -92,9 +92,9 @@ def _differences(recipe: Recipe, plan: Plan, other: Plan, precision: str | None)
     if precision:
         yield f"precision={precision}"
     if configuration.optimizer != configuration_of(recipe).optimizer:
-        # What training.optim says cannot be left out by an override; AdamW has a word there.
-        said_there = "optim" in recipe.training and configuration.optimizer == "adamw"
-        yield "training.optim=adamw_torch" if said_there else f"optimizer={configuration.optimizer}"
+        # An override cannot remove training.optim, so AdamW is set there.
+        set_there = "optim" in recipe.training and configuration.optimizer == "adamw"
+        yield "training.optim=adamw_torch" if set_there else f"optimizer={configuration.optimizer}"
     if configuration.adapter and configuration.adapter != recipe.adapter:
         yield from (f"adapter.{name}={getattr(configuration.adapter, name)}" for name in ("rank", "alpha"))
     if other.micro_batch.batch != plan.micro_batch.batch:
@@ -105,8 +105,8 @@ def _differences(recipe: Recipe, plan: Plan, other: Plan, precision: str | None)
         yield "training.gradient_checkpointing=true"
 
 
-def _left_behind(recipe: Recipe, configuration: TrainingConfiguration) -> Iterator[str]:
-    """Yield what puts back the settings that only the recipe's own strategy knows."""
+def _reset_strategy_settings(recipe: Recipe, configuration: TrainingConfiguration) -> Iterator[str]:
+    """Yield overrides that reset settings of the recipe's strategy which the new one does not have."""
     if configuration.strategy != "fsdp2":
         plain = FsdpSettings()
         differing = (name for name in vars(plain) if getattr(recipe.fsdp, name) != getattr(plain, name))

@@ -1,4 +1,4 @@
-"""Before a run: does the recipe fit this machine, and if not, what is nearest to it that does?"""
+"""Whether a recipe fits this machine, and if not, the nearest plan that does."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from lsa_whisper import manifest
 from lsa_whisper.errors import CheckpointError, RecipeError
-from lsa_whisper.finetune.memory.alternatives import remedy
+from lsa_whisper.finetune.memory.alternatives import nearest_fit
 from lsa_whisper.finetune.memory.estimate import estimate_run
 from lsa_whisper.finetune.memory.plan import Hardware, Plan
 from lsa_whisper.finetune.recipe import Recipe
@@ -18,12 +18,12 @@ from lsa_whisper.machine import GIB, available_memory_gib, nearest_existing
 from lsa_whisper.whisper_constants import DECODER_POSITIONS
 
 _LETTERS_PER_TOKEN = 2
-"""Whisper's vocabulary spends one token on about four letters of English; half as many is the careful side."""
+"""A conservative value: English takes about four letters per token."""
 
 
 @dataclass(frozen=True)
 class Resources:
-    """What the processes of a run find: hardware of all, how many train, and how many of them on this machine."""
+    """The hardware of a run, its number of processes, and how many of them run on this machine."""
 
     hardware: Hardware
     processes: int = 1
@@ -31,31 +31,32 @@ class Resources:
 
     @classmethod
     def of_this_machine(cls, recipe: Recipe) -> Resources:
-        """Return what is free now for a run of ``recipe``; this process's GPU stands for all.
+        """Return what is free now for a run of ``recipe``; this process's GPU is taken as typical.
 
-        Host and disk are for the first process of each machine to look at: when the others look, it may be loading.
+        Only the first process of each machine checks host memory and disk: when the others check, it may already be
+        loading the model.
         """
         import torch
 
         processes = int(os.environ.get("WORLD_SIZE", "1"))
-        here = int(os.environ.get("LOCAL_WORLD_SIZE", str(processes)))
-        place = int(os.environ.get("LOCAL_RANK", "0"))
-        host_gib = available_memory_gib() if place == 0 else None
+        local_processes = int(os.environ.get("LOCAL_WORLD_SIZE", str(processes)))
+        local_rank = int(os.environ.get("LOCAL_RANK", "0"))
+        host_gib = available_memory_gib() if local_rank == 0 else None
         out, swap = Path(recipe.out), recipe.offload.nvme_path
-        disk_gib = shutil.disk_usage(nearest_existing(out)).free / GIB if place == 0 else None
-        apart = swap is not None and not _on_one_disk(out, Path(swap))
+        disk_gib = shutil.disk_usage(nearest_existing(out)).free / GIB if local_rank == 0 else None
+        swap_elsewhere = swap is not None and not _same_disk(out, Path(swap))
         if recipe.training.get("use_cpu") or not torch.cuda.is_available():
-            return cls(Hardware(0, 0.0, host_gib, disk_gib, apart), processes, here)
-        free, _ = torch.cuda.mem_get_info(place)
+            return cls(Hardware(0, 0.0, host_gib, disk_gib, swap_elsewhere), processes, local_processes)
+        free, _ = torch.cuda.mem_get_info(local_rank)
         # Every plan counts the CUDA context that this query has created.
-        return cls(Hardware(processes, free / GIB, host_gib, disk_gib, apart), processes, here)
+        return cls(Hardware(processes, free / GIB, host_gib, disk_gib, swap_elsewhere), processes, local_processes)
 
 
 def require_fit(recipe: Recipe, resources: Resources) -> Plan | None:
-    """Return the plan of ``recipe``, ``None`` when its model is not on this machine yet and of no known size.
+    """Return the plan of ``recipe``, ``None`` if its model is neither on this machine nor of a known size.
 
     Raises:
-        RecipeError: If it does not fit; the sentence names the nearest plan that does.
+        RecipeError: If it does not fit; the message names the nearest plan that does.
     """
     share = resources.local_processes / resources.processes
     hardware = resources.hardware
@@ -71,38 +72,38 @@ def require_fit(recipe: Recipe, resources: Resources) -> Plan | None:
         return None
     if plan.fits:
         return plan
-    raise RecipeError(f"{_wanting(plan)}; {_said(remedy(plan, recipe, estimate))}; --force trains all the same")
+    raise RecipeError(f"{_shortage(plan)}; {_suggestion(nearest_fit(plan, recipe, estimate))}; --force trains anyway")
 
 
 def label_tokens(recipe: Recipe) -> int:
-    """Return about how many tokens the longest training label has, on the careful side; 448 when it cannot be read."""
+    """Return an upper estimate of the tokens in the longest training label; 448 if the manifest cannot be read."""
     try:
         texts = (segment.text for segment in manifest.stream(Path(recipe.data.train)))
         longest = max(map(len, texts), default=0)
-    except Exception:  # an unreadable manifest is the dataset's to report, with its own sentence
+    except Exception:  # the dataset reports an unreadable manifest
         return DECODER_POSITIONS
     return longest // _LETTERS_PER_TOKEN + 8
 
 
-def _wanting(plan: Plan) -> str:
+def _shortage(plan: Plan) -> str:
     hardware = plan.job.hardware
     needs = {
-        "GPU": f"{plan.gpu_gib:.1f} GiB on the GPU, which has {hardware.gpu_gib:.1f} free",
-        "host": f"{plan.host_gib:.1f} GiB of host memory, of which {hardware.host_gib or 0:.1f} are free",
-        "disk": f"{plan.disk_gib:.1f} GiB on the disk of its folder, which has {hardware.disk_gib or 0:.1f} free",
+        "GPU": f"{plan.gpu_gib:.1f} GiB on the GPU ({hardware.gpu_gib:.1f} free)",
+        "host": f"{plan.host_gib:.1f} GiB of host memory ({hardware.host_gib or 0:.1f} free)",
+        "disk": f"{plan.disk_gib:.1f} GiB on the output folder's disk ({hardware.disk_gib or 0:.1f} free)",
     }
-    return f"{plan.strategy}, batch {plan.micro_batch.batch} needs about " + " and ".join(
+    return f"{plan.name}, batch {plan.micro_batch.batch} needs about " + " and ".join(
         needs[name] for name in plan.exceeded
     )
 
 
-def _said(found: tuple[Plan, list[str]] | None) -> str:
+def _suggestion(found: tuple[Plan, list[str]] | None) -> str:
     if found is None:
-        return "no other plan fits either: take a smaller model, or free what other programs hold"
+        return "no other plan fits; choose a smaller model, or free memory that other programs use"
     plan, overrides = found
     words = " ".join(f"--set {override}" for override in overrides)
-    return f"nearest that fits: {plan.strategy}, batch {plan.micro_batch.batch}: {words}"
+    return f"nearest that fits: {plan.name}, batch {plan.micro_batch.batch}: {words}"
 
 
-def _on_one_disk(one: Path, other: Path) -> bool:
+def _same_disk(one: Path, other: Path) -> bool:
     return nearest_existing(one).stat().st_dev == nearest_existing(other).stat().st_dev

@@ -13,20 +13,20 @@ from lsa_whisper.finetune.recipe import AdapterSettings, OffloadSettings, Recipe
 
 DEEPSPEED = ("zero2", "zero3")
 SWAP = "SWAP_FOLDER"
-"""Stands in the table for a folder on a fast disk that the user has to name."""
+"""Placeholder in the table for a folder on a fast disk."""
 _OPTIMIZERS = {"adamw-8bit": "8-bit AdamW", "adamw-cpu": "torchao AdamW on cpu", "adafactor": "Adafactor"}
-"""What the table calls those that are not AdamW."""
+"""Names in the table."""
 
 
 @dataclass(frozen=True)
 class TrainingConfiguration:
-    """One way to train.
+    """Strategy, offloading, precision, optimizer and adapter of a run: all that decides its memory per parameter.
 
     Attributes:
         precision: ``fp32``; ``bf16`` (fp32 master weights: autocast, or DeepSpeed's and FSDP's own); ``pure-bf16``
             (weights, gradients and moments in bf16, nothing else).
-        optimizer: ``adamw``; ``adamw-8bit``, whose moments take a byte each; ``adafactor``, which keeps sums of rows
-            and columns; ``adamw-cpu``, torchao's, which lives on the CPU.
+        optimizer: ``adamw``; ``adamw-8bit`` (one byte per moment); ``adafactor`` (row and column statistics only);
+            ``adamw-cpu`` (torchao's, on the CPU).
     """
 
     strategy: str = "single"
@@ -44,12 +44,12 @@ class TrainingConfiguration:
         >>> TrainingConfiguration(optimizer="adamw-8bit").name
         'single, 8-bit AdamW, bf16'
         """
-        parts = [self.strategy, *self._moved()]
+        parts = [self.strategy, *self._offloaded()]
         parts += [_OPTIMIZERS[self.optimizer]] if self.optimizer in _OPTIMIZERS else []
         parts += [f"LoRA r{self.adapter.rank}"] if self.adapter else []
         return ", ".join([*parts, self.precision])
 
-    def _moved(self) -> Iterator[str]:
+    def _offloaded(self) -> Iterator[str]:
         places = {"parameters": self.offload.parameters, "optimizer": self.offload.optimizer}
         if len(set(places.values())) == 1 and self.offload.optimizer != "none":
             yield f"all on {self.offload.optimizer}"
@@ -58,43 +58,43 @@ class TrainingConfiguration:
 
     @property
     def is_deepspeed(self) -> bool:
-        """Whether DeepSpeed does it."""
+        """Whether DeepSpeed runs the strategy."""
         return self.strategy in DEEPSPEED
 
     @property
     def deepspeed_bytes(self) -> int:
-        """Bytes of a weight as DeepSpeed computes with it."""
+        """Bytes per weight in the type that DeepSpeed computes in."""
         return 4 if self.precision == "fp32" else 2
 
     @property
     def autocast(self) -> bool:
-        """Whether torch's autocast keeps a 16-bit copy of fp32 weights beside them."""
+        """Whether autocast keeps a 16-bit copy of the fp32 weights."""
         return self.precision == "bf16" and not self.is_deepspeed
 
     @property
-    def moments(self) -> float:
-        """Bytes that the optimizer remembers of each trained number."""
+    def moment_bytes(self) -> float:
+        """Bytes of optimizer moments per trained parameter."""
         return {"adamw-8bit": 2.1, "adafactor": 0.0}.get(self.optimizer, 4.0 if self.precision == "pure-bf16" else 8.0)
 
     @property
     def recipe_offload(self) -> OffloadSettings:
-        """As a recipe says it: FSDP takes the optimizer along with the parameters without being told."""
+        """The recipe's ``offload`` section: under FSDP the optimizer follows the parameters and is not listed."""
         return dataclasses.replace(self.offload, optimizer="none") if self.strategy == "fsdp2" else self.offload
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What a recipe must say for it."""
-        wanted: dict[str, Any] = {"strategy": self.strategy}
-        moved = {key: value for key, value in vars(self.recipe_offload).items() if value not in ("none", None)}
-        wanted |= {"offload": moved} if moved else {}
-        wanted |= {"adapter": {"rank": self.adapter.rank, "alpha": self.adapter.alpha}} if self.adapter else {}
-        wanted |= {"precision": self.precision} if self.precision == "pure-bf16" else {}
-        wanted |= {"optimizer": self.optimizer} if self.optimizer != "adamw" else {}
-        return wanted | ({"training": {"bf16": True}} if self.precision == "bf16" else {})
+        """The recipe keys of this configuration."""
+        keys: dict[str, Any] = {"strategy": self.strategy}
+        offload = {key: value for key, value in vars(self.recipe_offload).items() if value not in ("none", None)}
+        keys |= {"offload": offload} if offload else {}
+        keys |= {"adapter": {"rank": self.adapter.rank, "alpha": self.adapter.alpha}} if self.adapter else {}
+        keys |= {"precision": self.precision} if self.precision == "pure-bf16" else {}
+        keys |= {"optimizer": self.optimizer} if self.optimizer != "adamw" else {}
+        return keys | ({"training": {"bf16": True}} if self.precision == "bf16" else {})
 
     @property
     def is_accepted(self) -> bool:
-        """Whether a recipe that says so is one that this version trains."""
+        """Whether recipe validation accepts this configuration."""
         overrides = [f"{key}={value}" for key, value in flat(self.settings) if value is not True]
         try:
             recipes.parse_recipe("{data: {train: t}, out: o, model: {base: b}}", set=overrides)
@@ -104,7 +104,7 @@ class TrainingConfiguration:
 
 
 def flat(settings: dict[str, Any], place: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield each value with the keys that lead to it.
+    """Yield each value with its dotted key.
 
     >>> list(flat({"strategy": "zero3", "offload": {"optimizer": "cpu"}}))
     [('strategy', 'zero3'), ('offload.optimizer', 'cpu')]
@@ -117,12 +117,11 @@ def flat(settings: dict[str, Any], place: str = "") -> Iterator[tuple[str, Any]]
 
 
 def configuration_of(recipe: Recipe) -> TrainingConfiguration:
-    """Return the configuration a recipe trains."""
+    """Return the training configuration of a recipe."""
     training = recipe.training
-    # What ``training`` says in transformers' words is as good.
-    said = recipe.precision
-    half = said in ("bf16", "fp16", "fp8") or training.get("bf16") or training.get("fp16")
-    precision = said if said == "pure-bf16" else "bf16" if half else "fp32"
+    # The ``training`` section may set the same in transformers' terms.
+    half = recipe.precision in ("bf16", "fp16", "fp8") or training.get("bf16") or training.get("fp16")
+    precision = "pure-bf16" if recipe.precision == "pure-bf16" else "bf16" if half else "fp32"
     optimizer = recipe.optimizer
     if str(training.get("optim", "")).endswith("8bit"):
         optimizer = "adamw-8bit"
@@ -135,11 +134,11 @@ def configuration_of(recipe: Recipe) -> TrainingConfiguration:
 
 
 def training_configurations(adapter: AdapterSettings | None, path: str = SWAP) -> tuple[TrainingConfiguration, ...]:
-    """Return every configuration, the ones to prefer first: the simple before the slow, the exact before the rounded.
+    """Return every configuration in order of preference: simple before slow, exact before rounded.
 
     Args:
-        adapter: When given, every configuration trains it; else all weights are trained, and those of a LoRA come last.
-        path: The folder on a fast disk.
+        adapter: Trained by every configuration; ``None`` for full fine-tuning, followed by some with a LoRA.
+        path: A folder on a fast disk.
     """
     cpu, everything = OffloadSettings("cpu"), OffloadSettings("cpu", "cpu")
     full = (

@@ -1,4 +1,4 @@
-"""Which of a model's numbers are trained, and in how many bytes the others are kept."""
+"""Counts of trained and frozen parameters, and the storage of the frozen ones."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from dataclasses import dataclass
 from lsa_whisper.finetune.memory.shape import Shape
 from lsa_whisper.finetune.recipe import AdapterSettings, ModelSettings
 
-PACKED_BYTES = {"8bit": 1.0, "4bit": 4.127 / 8}
-"""Of one number in a quantised base: LLM.int8 (Dettmers et al. 2022); NF4 with its scales in 8 bits, which add 0.127
-bits to each number (Dettmers et al. 2023)."""
+QUANTIZED_BYTES = {"8bit": 1.0, "4bit": 4.127 / 8}
+"""Bytes per parameter of a quantized base: LLM.int8 (Dettmers et al. 2022); NF4 with double quantization, whose scales
+add 0.127 bits per parameter (Dettmers et al. 2023)."""
 
 
 @dataclass(frozen=True)
 class ParameterCounts:
-    """Numbers trained and frozen, and how the frozen ones are kept.
+    """Trained and frozen parameters, and how the frozen ones are stored.
 
     Attributes:
-        quantized: of the frozen ones, those that are kept in ``bytes_per_quantized`` each.
-        base_copy: numbers of a frozen copy of the model beside it.
+        quantized: frozen parameters stored in ``bytes_per_quantized`` each.
+        base_copy: parameters of a frozen copy of the base, for KL to base.
     """
 
     trained: int
@@ -37,7 +37,7 @@ class ParameterCounts:
         return self.trained + self.frozen
 
     def bytes_in(self, one: int) -> float:
-        """Return the bytes of the model's weights where those that are not packed take ``one`` each."""
+        """Return the bytes of all weights if unquantized ones take ``one`` byte(s) each."""
         return one * (self.total - self.quantized) + self.bytes_per_quantized * self.quantized
 
     @classmethod
@@ -49,35 +49,35 @@ class ParameterCounts:
         *,
         uses_base: bool = False,
     ) -> ParameterCounts:
-        """Return what is trained and what is not.
+        """Return the counts for a model, with an adapter or without.
 
         Args:
-            shape: of the model.
-            adapter: trained beside frozen weights. The single rows of the token table that ``embeddings`` frees are
-                not counts: how many there are only the tokenizer knows.
-            model: says which weights are trained when there is no adapter; all but the encoder's sinusoids by default.
-            uses_base: whether the loss asks the base, which without an adapter is a copy.
+            shape: the model's shape.
+            adapter: the adapter that is trained. Embeddings that ``embeddings`` adds are not counted: their number
+                depends on the tokenizer.
+            model: which weights are trained without an adapter; by default all but the encoder's sinusoids.
+            uses_base: whether the loss needs the base model, which without an adapter is a copy.
         """
         if adapter is not None:
-            packed = linear_layer_parameters(shape) if adapter.quantize != "none" else 0
+            quantized = linear_layer_parameters(shape) if adapter.quantize != "none" else 0
             return cls(
                 adapter_parameters(shape, adapter),
                 shape.parameters,
                 shape,
-                packed,
-                PACKED_BYTES.get(adapter.quantize, 0),
+                quantized,
+                QUANTIZED_BYTES.get(adapter.quantize, 0),
             )
-        free = sum(math.prod(shape.weights[name]) for name in trained_weights(shape, model or ModelSettings()))
-        return cls(free, shape.parameters - free, shape, base_copy=shape.parameters if uses_base else 0)
+        trained = sum(math.prod(shape.weights[name]) for name in trained_weights(shape, model or ModelSettings()))
+        return cls(trained, shape.parameters - trained, shape, base_copy=shape.parameters if uses_base else 0)
 
 
 def linear_layer_parameters(shape: Shape) -> int:
-    """Return the numbers of the matrices in the stacks' layers: what quantisation packs."""
+    """Return the number of parameters in the layers' matrices, which are what quantization applies to."""
     return sum(math.prod(size) for name, size in shape.weights.items() if ".layers." in name and len(size) == 2)
 
 
 def trained_weights(shape: Shape, model: ModelSettings) -> Iterator[str]:
-    """Yield the names of the weights that ``model.freeze_encoder`` and ``model.top_layers`` leave free."""
+    """Yield the names of the weights that ``model.freeze_encoder`` and ``model.top_layers`` leave trainable."""
     for name in shape.weights:
         stack, _, rest = name.partition(".")
         if name == "encoder.embed_positions.weight" or (stack == "encoder" and model.freeze_encoder):
@@ -90,7 +90,7 @@ def trained_weights(shape: Shape, model: ModelSettings) -> Iterator[str]:
 
 
 def adapter_parameters(shape: Shape, adapter: AdapterSettings) -> int:
-    """Return the numbers of an adapter: ``rank * (in + out)`` a layer, DoRA's column sizes, modules trained whole."""
+    """Return the parameters of an adapter: ``rank * (in + out)`` per layer, DoRA's magnitudes, modules saved whole."""
     saved = tuple(f"{name}." for name in adapter.modules_to_save)
     total = 0
     for name, size in shape.weights.items():

@@ -1,4 +1,4 @@
-"""One way to train with one batch, and whether it fits."""
+"""The memory that a training configuration needs with a given micro-batch, and whether it fits."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ from lsa_whisper.finetune.recipe import ModelSettings
 from lsa_whisper.machine import GIB
 
 USABLE = 0.97
-"""Share of a GPU's memory that is left to programs."""
+"""Share of a GPU's memory that programs can use."""
 LARGEST_BATCH = 32
+"""Largest recommended micro-batch."""
 COMFORTABLE = 0.9
-"""A batch is not recommended if it would fill more of the GPU or of the host than this."""
+"""Largest share of GPU or host memory that a recommended batch uses."""
 
 
 @dataclass(frozen=True)
 class Hardware:
-    """What there is: GPUs (none: train on the processor), GiB of each, GiB of host and disk where they are known.
+    """GPUs (0: train on the CPU), GiB of each, and GiB of host memory and disk, ``None`` if unknown.
 
     Attributes:
         swap_on_other_disk: Whether swap files are on another disk and take none of ``disk_gib``.
@@ -39,15 +40,15 @@ class Hardware:
 
 @dataclass(frozen=True)
 class TrainingJob:
-    """What is to be trained, and where.
+    """A model to train, and the hardware to train it on.
 
     Attributes:
-        shape: The model's.
-        hardware: What there is.
-        model: Says which weights are trained.
-        workers: Processes that read audio, beside each that trains.
-        processes: That train together where there is no GPU; with GPUs, one for each.
-        saves: Whether checkpoints are saved on the way, or only the model in the end.
+        shape: The model's shape.
+        hardware: GPUs, memory and disk.
+        model: Which weights are trained.
+        workers: Data loader workers per training process.
+        processes: Number of training processes without a GPU; with GPUs, there is one per GPU.
+        saves: Whether checkpoints are saved during training.
     """
 
     shape: Shape
@@ -57,88 +58,88 @@ class TrainingJob:
     processes: int = 1
     saves: bool = True
 
-    def can(self, configuration: TrainingConfiguration) -> bool:
-        """Tell whether a recipe can say ``configuration`` and whether it is meant for so many processes."""
+    def supports(self, configuration: TrainingConfiguration) -> bool:
+        """Return whether recipes accept a configuration and its strategy suits the number of processes."""
         others = ("single",) if max(self.hardware.gpus, self.processes) > 1 else ("ddp", "fsdp2")
         return configuration.strategy not in others and configuration.is_accepted
 
     def counts(self, configuration: TrainingConfiguration, *, uses_base: bool = False) -> ParameterCounts:
-        """Return the numbers that are trained and frozen."""
+        """Return the trained and frozen parameters."""
         return ParameterCounts.of(self.shape, configuration.adapter, self.model, uses_base=uses_base)
 
     def plan(self, configuration: TrainingConfiguration, micro_batch: MicroBatch) -> Plan:
-        """Return what ``configuration`` needs for micro-batches of ``micro_batch``."""
+        """Return the plan of a configuration with a micro-batch."""
         counts = self.counts(configuration, uses_base=micro_batch.uses_base)
         if self.hardware.gpus:
-            parts = gpu.parts(
+            memory = gpu.memory_use(
                 counts, configuration, micro_batch, gpus=self.hardware.gpus, workers=self.workers, saves=self.saves
             )
-            return Plan(self, configuration, micro_batch, parts)
-        resident = cpu.host(counts, configuration, micro_batch, ranks=self.processes)
+            return Plan(self, configuration, micro_batch, memory)
+        resident = cpu.host_bytes(counts, configuration, micro_batch, ranks=self.processes)
         resident += self.workers * gpu.LOADER * self.processes
         return Plan(
             self,
             configuration,
             micro_batch,
-            MemoryUse(0, 0, 0, 0, 0, 0, resident, gpu.disk(counts, configuration, self.saves)),
+            MemoryUse(0, 0, 0, 0, 0, 0, resident, gpu.disk_bytes(counts, configuration, self.saves)),
         )
 
 
 @dataclass(frozen=True)
 class Plan:
-    """One way to train and what it needs, in GiB."""
+    """A training configuration with a micro-batch and the memory that it needs."""
 
     job: TrainingJob
     configuration: TrainingConfiguration
     micro_batch: MicroBatch
-    parts: MemoryUse
+    memory: MemoryUse
 
     @property
     def counts(self) -> ParameterCounts:
-        """Numbers trained and frozen."""
+        """Trained and frozen parameters."""
         return self.job.counts(self.configuration, uses_base=self.micro_batch.uses_base)
 
     @property
-    def strategy(self) -> str:
-        """The configuration in words."""
+    def name(self) -> str:
+        """The short description of the configuration."""
         return self.configuration.name
 
     @property
     def gpu_gib(self) -> float:
-        """Peak on each GPU."""
-        return self.parts.peak / GIB
+        """Peak GiB on each GPU."""
+        return self.memory.peak / GIB
 
     @property
     def host_gib(self) -> float:
-        """Peak of all processes on the host."""
-        return self.parts.host / GIB
+        """Peak GiB of host memory of all processes."""
+        return self.memory.host / GIB
 
     @property
     def disk_gib(self) -> float:
-        """Checkpoints and, unless they lie on another disk, swap files."""
-        elsewhere = gpu.swap(self.counts, self.configuration) if self.job.hardware.swap_on_other_disk else 0
-        return (self.parts.disk - elsewhere) / GIB
+        """GiB of checkpoints and, unless they are on another disk, swap files."""
+        elsewhere = gpu.swap_bytes(self.counts, self.configuration) if self.job.hardware.swap_on_other_disk else 0
+        return (self.memory.disk - elsewhere) / GIB
 
     @property
     def exceeded(self) -> tuple[str, ...]:
-        """What there is too little of: ``GPU``, ``host``, ``disk``."""
+        """The limits that the plan exceeds: ``GPU``, ``host``, ``disk``."""
         hardware = self.job.hardware
         of_gpu = hardware.gpus > 0 and self.gpu_gib > hardware.gpu_gib * USABLE
         of_host = hardware.host_gib is not None and self.host_gib > hardware.host_gib
         of_disk = hardware.disk_gib is not None and self.disk_gib > hardware.disk_gib
-        return tuple(name for name, lacking in (("GPU", of_gpu), ("host", of_host), ("disk", of_disk)) if lacking)
+        return tuple(name for name, exceeds in (("GPU", of_gpu), ("host", of_host), ("disk", of_disk)) if exceeds)
 
     @property
     def fits(self) -> bool:
-        """Whether nothing lacks."""
+        """Whether no limit is exceeded."""
         return not self.exceeded
 
     def with_batch(self, batch: int) -> Plan:
-        """Return the same configuration with micro-batches of so many windows."""
+        """Return the plan with ``batch`` windows per micro-batch."""
         return self.job.plan(self.configuration, dataclasses.replace(self.micro_batch, batch=batch))
 
     def largest_batch(self) -> Plan:
-        """Return this plan with the largest batch that leaves room to spare: its own, doubled as often as it goes."""
+        """Return the plan with the largest comfortable batch: its own, doubled as often as it fits."""
         hardware, larger = self.job.hardware, self.with_batch(2 * self.micro_batch.batch)
         on_gpu = hardware.gpus == 0 or larger.gpu_gib <= COMFORTABLE * hardware.gpu_gib
         on_host = hardware.host_gib is None or larger.host_gib <= COMFORTABLE * hardware.host_gib
@@ -146,7 +147,7 @@ class Plan:
         return larger.largest_batch() if fits else self
 
     def settings(self) -> dict[str, Any]:
-        """Return what a recipe must say for this plan."""
+        """Return the recipe keys of this plan."""
         training: dict[str, Any] = {"per_device_train_batch_size": self.micro_batch.batch}
         training |= {"gradient_checkpointing": True} if self.micro_batch.checkpointing else {}
         chosen = self.configuration.settings

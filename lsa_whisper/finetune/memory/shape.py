@@ -1,4 +1,4 @@
-"""What decides a Whisper's size, and how many numbers follow from it."""
+"""The shape of a Whisper model, and the number of parameters that follows from it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from lsa_whisper.whisper_constants import DECODER_POSITIONS, ENCODER_POSITIONS, 
 
 @dataclass(frozen=True)
 class Shape:
-    """Width, layers, positions, mel bands and vocabulary of a Whisper."""
+    """Width, layers, positions, mel bins and vocabulary of a Whisper model."""
 
     width: int
     encoder_layers: int
@@ -28,13 +28,13 @@ class Shape:
     source_positions: int = ENCODER_POSITIONS
     target_positions: int = DECODER_POSITIONS
     feed_forward: int | None = None
-    """Width between the two layers of a feed-forward block; four times ``width`` when not given."""
+    """Inner width of a feed-forward block; four times ``width`` by default."""
     stored: int = 4
-    """Bytes of one number in the checkpoint's file."""
+    """Bytes per parameter in the checkpoint's file."""
 
     @property
     def inner(self) -> int:
-        """Width between the two layers of a feed-forward block."""
+        """Inner width of a feed-forward block."""
         return self.feed_forward or 4 * self.width
 
     @property
@@ -58,17 +58,17 @@ class Shape:
 
     @property
     def outside_layers(self) -> int:
-        """Parameters that belong to no layer: convolutions, tables and last norms."""
+        """Parameters outside the layers: convolutions, embeddings and final norms."""
         return self.parameters - self.count("encoder.layers.") - self.count("decoder.layers.")
 
     @property
     def largest_weight(self) -> int:
-        """Numbers in the largest tensor, Whisper's table of tokens."""
+        """Elements of the largest tensor, the token embeddings."""
         return max(map(math.prod, self.weights.values()))
 
     @property
     def parameters(self) -> int:
-        """Numbers of the model; the encoder's sinusoidal positions count.
+        """Parameters of the model, the encoder's sinusoidal positions included.
 
         >>> SHAPES["large-v3"].parameters, SHAPES["tiny"].parameters
         (1543490560, 37760640)
@@ -76,7 +76,7 @@ class Shape:
         return self.count("")
 
     def count(self, start: str) -> int:
-        """Return the numbers in the weights whose names start so."""
+        """Return the number of parameters whose names start with ``start``."""
         return sum(math.prod(size) for name, size in self.weights.items() if name.startswith(start))
 
 
@@ -92,10 +92,10 @@ def _weights(shape: Shape) -> Mapping[str, tuple[int, ...]]:
         "decoder.embed_tokens.weight": (shape.vocabulary, d),
         "decoder.embed_positions.weight": (shape.target_positions, d),
     }
-    heard, written = ("self_attn",), ("self_attn", "encoder_attn")
+    encoder, decoder = ("self_attn",), ("self_attn", "encoder_attn")
     for stack, layers, attentions in (
-        ("encoder", shape.encoder_layers, heard),
-        ("decoder", shape.decoder_layers, written),
+        ("encoder", shape.encoder_layers, encoder),
+        ("decoder", shape.decoder_layers, decoder),
     ):
         for number in range(layers):
             found.update(_layer(f"{stack}.layers.{number}", attentions, d, shape.inner))
@@ -144,11 +144,11 @@ def shape_of(model: str) -> Shape:
     if (folder / ADAPTER_FILE).is_file():
         return shape_of(base_of(folder))
     if not (folder / "config.json").is_file():
-        raise CheckpointError(f"{model}: no checkpoint directory, and no size; sizes are {', '.join(SHAPES)}")
+        raise CheckpointError(f"{model}: neither a checkpoint folder nor a known size; sizes are {', '.join(SHAPES)}")
     try:
         return _from_config(read_json(folder / "config.json"))
     except KeyError as missing:
-        raise CheckpointError(f"{folder / 'config.json'}: has no {missing}; this is no Whisper model") from None
+        raise CheckpointError(f"{folder / 'config.json'}: has no {missing}; this is not a Whisper model") from None
 
 
 def _from_config(config: dict[str, int]) -> Shape:
@@ -166,10 +166,10 @@ def _from_config(config: dict[str, int]) -> Shape:
 
 
 def recipe_shape(recipe: Recipe) -> Shape:
-    """Return the shape of what a recipe trains, its own context and added layers included.
+    """Return the shape of the model that a recipe trains, with its context and added decoder layers.
 
     Raises:
-        CheckpointError: If it starts from a checkpoint that is not on this machine and not of a known size.
+        CheckpointError: If its base is neither on this machine nor of a known size.
     """
     scratch = recipe.model.scratch
     if scratch is not None:

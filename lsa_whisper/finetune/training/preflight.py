@@ -31,13 +31,13 @@ def preflight(recipe: Recipe, say: Callable[[str], None], resources: Resources |
     rows = list(obstacles(recipe, plan))
     problems = [f"{row.name}: {row.found} ({row.remedy})" for row in rows if row.state == "problem"]
     if problems:
-        raise RecipeError(f"{'; '.join(problems)}; --force trains all the same")
+        raise RecipeError(f"{'; '.join(problems)}; --force trains anyway")
     for row in rows:
         if row.state == "warn":
             say(f"{row.name}: {row.found} ({row.remedy})")
     if plan is not None:
         where = f"{plan.gpu_gib:.1f} GiB on each GPU, " if plan.job.hardware.gpus else ""
-        say(f"{plan.strategy}, batch {plan.micro_batch.batch}: about {where}{plan.host_gib:.1f} GiB of host memory")
+        say(f"{plan.name}, batch {plan.micro_batch.batch}: about {where}{plan.host_gib:.1f} GiB of host memory")
 
 
 def obstacles(recipe: Recipe, plan: Plan | None) -> Iterator[Row]:
@@ -52,5 +52,5 @@ def obstacles(recipe: Recipe, plan: Plan | None) -> Iterator[Row]:
     folder = Path(str(recipe.offload.nvme_path))
     with contextlib.suppress(OSError):  # the test of writing says why
         folder.mkdir(parents=True, exist_ok=True)
-    needed = gpu.swap(plan.counts, plan.configuration) / GIB if plan else None
+    needed = gpu.swap_bytes(plan.counts, plan.configuration) / GIB if plan else None
     yield from machine.disk(folder, name="swap folder", needed_gib=needed)

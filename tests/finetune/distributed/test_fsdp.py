@@ -45,7 +45,7 @@ def test_hybrid_cuts_within_a_node_and_copies_between_nodes(monkeypatch):
 
 def test_a_single_process_shares_nothing(monkeypatch):
     monkeypatch.delenv("RANK", raising=False)
-    with pytest.raises(RecipeError, match="give --processes"):
+    with pytest.raises(RecipeError, match="set --processes"):
         strategy.init_distributed(recipe())
 
 

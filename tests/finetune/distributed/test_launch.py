@@ -165,7 +165,7 @@ def test_when_one_process_dies_the_others_are_ended_and_it_is_named(running):
     dead.kill()
     _, errors = launcher.communicate(timeout=900)
     assert launcher.returncode == 1 and ended(ranks)
-    assert errors.count("process 1 of 2 failed") == 1
+    assert errors.count("rank 1 of 2 failed") == 1
     assert len(list((folder / "out.logs").rglob("stderr.log"))) == 2
 
 
@@ -182,4 +182,4 @@ def test_a_problem_of_all_processes_is_reported_once(windows, scratch_recipe, tm
     _, errors = launcher.communicate(timeout=900)
     assert launcher.returncode == 1
     assert errors.count("learning_rte") == 1 and "Traceback" not in errors
-    assert f"its lines are above; all processes' logs are in {tmp_path / 'out.logs'}" in errors
+    assert f"its output is above; logs of all ranks: {tmp_path / 'out.logs'}" in errors

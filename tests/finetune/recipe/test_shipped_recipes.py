@@ -56,7 +56,7 @@ def test_a_recipe_fits_its_machine_and_not_a_quarter_of_it(path):
     )
     # A host sold with 64 GB does not have all of it free; a GPU is held against what it has, see Plan.
     plan = estimate_run(recipe, Hardware(gpus, gpu_gb, 0.93 * host_gb, disk_gb))
-    assert plan.fits, f"{plan.strategy}: lacks {plan.exceeded}"
+    assert plan.fits, f"{plan.name}: lacks {plan.exceeded}"
     quarter = Hardware(gpus, gpu_gb / 4, 0.93 * host_gb / 4, disk_gb and disk_gb / 4)
     assert not estimate_run(recipe, quarter).fits, "a quarter would do: the comment asks for too much"
 
