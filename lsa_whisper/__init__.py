@@ -24,11 +24,12 @@ from lsa_whisper.version import __version__
 if TYPE_CHECKING:
     from inspect import Signature
 
+    from lsa_whisper.auto_finetune import finetune
     from lsa_whisper.chat import read as read_chat
     from lsa_whisper.chat import write as write_chat
     from lsa_whisper.checkpoint import export
     from lsa_whisper.evaluate import evaluate
-    from lsa_whisper.finetune import estimate_memory, finetune
+    from lsa_whisper.finetune import estimate_memory
     from lsa_whisper.prepare import prepare
     from lsa_whisper.transcribe import Transcriber, TranscriptionOptions, transcribe
 
@@ -52,7 +53,7 @@ _SOURCES = {
     "estimate_memory": "lsa_whisper.finetune:estimate_memory",
     "evaluate": "lsa_whisper.evaluate:evaluate",
     "export": "lsa_whisper.checkpoint:export",
-    "finetune": "lsa_whisper.finetune:finetune",
+    "finetune": "lsa_whisper.auto_finetune:finetune",
     "prepare": "lsa_whisper.prepare:prepare",
     "read_chat": "lsa_whisper.chat:read",
     "transcribe": "lsa_whisper.transcribe:transcribe",

@@ -8,10 +8,15 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lsa_whisper.errors import CorpusError, RecipeError
+from lsa_whisper.models import remember_model
 from lsa_whisper.shipped import NANO, STORYBOOK, shipped
 from lsa_whisper.umask import private_umask
+
+if TYPE_CHECKING:
+    from lsa_whisper.scoring.system import System
 
 ADAPTATIONS = ("lora", "full")
 """The two ways the demo fine-tunes, each a recipe in ``recipes/demo-*.yaml``."""
@@ -55,6 +60,9 @@ def demo(
         corpus / "test", list(written.values()), names=list(written), out=out / "report", audio=corpus / "test"
     )
     say(evaluation.table())
+    for name in ADAPTATIONS:
+        remember_model(Path(systems[name]), _scores(evaluation.systems[name]))
+    say(f"to transcribe with the second model by default: lsa-whisper models use {systems['full']}")
     say(f"{time.monotonic() - began:.0f} seconds in all; synthetic speech, so no claim about people")
     assert evaluation.report is not None
     return evaluation.report
@@ -100,6 +108,13 @@ def _finetune(name: str, recipe: Path, overrides: list[str], out: Path, say: Cal
     if training.returncode:
         raise RecipeError(f"{recipe}: fine-tuning failed; its message is above")
     return str(out)
+
+
+def _scores(system: System) -> str:
+    words, disfluencies = system.word_errors_verbatim.rate, system.disfluency.together.f1
+    shown = [f"WER {words:.1%}"] if words is not None else []
+    shown += [f"disfluency F1 {disfluencies:.2f}"] if disfluencies is not None else []
+    return ", ".join([*shown, "on the demo's test set"])
 
 
 def _transcribed(name: str, audio: Path, model: str, out: Path, say: Callable[[str], None]) -> Path:

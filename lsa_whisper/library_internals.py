@@ -107,6 +107,10 @@ class TrainerHooks:
         """Return the sampler of the training set; ``default`` makes transformers' own."""
         return default()
 
+    def eval_sampler(self, dataset: Any) -> Any:
+        """Return the sampler of the development set."""
+        raise NotImplementedError
+
     def batch_on_device(self, batch: dict[str, Any]) -> dict[str, Any]:
         """Return a batch on the trainer's device, through :meth:`prepared_batch`."""
         return self._prepare_inputs(batch)
@@ -127,6 +131,9 @@ class TrainerHooks:
 
     def _prepare_inputs(self, inputs: dict[str, Any]) -> dict[str, Any]:
         return self.prepared_batch(dict(super()._prepare_inputs(inputs)))  # type: ignore[misc]
+
+    def _get_eval_sampler(self, eval_dataset: Any) -> Any:
+        return self.eval_sampler(eval_dataset)
 
     def _get_train_sampler(self, train_dataset: Any = None) -> Any:
         return self.train_sampler(train_dataset, functools.partial(super()._get_train_sampler, train_dataset))  # type: ignore[misc]

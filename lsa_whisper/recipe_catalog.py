@@ -86,20 +86,20 @@ def find_recipe(name: str) -> Path:
 
 def overrides_for(path: Path) -> list[str]:
     """Return what a recipe needs to find the shipped model from any folder; nothing if it names another model."""
-    base = recipes.read(path).model.base
-    return [f"model.base={recipes.quoted(shipped(NANO))}"] if base == NANO and not Path(NANO).exists() else []
+    base = recipes.read_recipe(path).model.base
+    return [f"model.base={recipes.quote_override(shipped(NANO))}"] if base == NANO and not Path(NANO).exists() else []
 
 
 def _entry(name: str, path: Path) -> CatalogEntry:
     text = path.read_text("utf-8")
-    recipe = recipes.read(path, set=overrides_for(path))
+    recipe = recipes.read_recipe(path, set=overrides_for(path))
     gpus = 0 if recipe.training.get("use_cpu") else _gpus(text)
     try:
         plan = estimate_run(recipe, Hardware(gpus))
         needs = plan.name, plan.gpu_gib if gpus else 0.0, plan.host_gib
     except CheckpointError:  # a checkout without the model
         needs = recipe.strategy, 0.0, 0.0
-    return CatalogEntry(name, _purpose(text), recipes.read(path).model.base or "", needs[0], gpus, *needs[1:])
+    return CatalogEntry(name, _purpose(text), recipes.read_recipe(path).model.base or "", needs[0], gpus, *needs[1:])
 
 
 def _purpose(text: str) -> str:

@@ -21,7 +21,7 @@ def _inspect() -> Function:
 
 
 def _finetune() -> Function:
-    from lsa_whisper.finetune import finetune
+    from lsa_whisper.auto_finetune import finetune
 
     return finetune
 

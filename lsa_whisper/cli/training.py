@@ -9,16 +9,23 @@ import click
 from lsa_whisper.cli.group import PATH, call, main, show
 
 
-@main.command()
-@click.argument("recipe", type=PATH)
+@main.command(no_args_is_help=True)
+@click.argument("source")
+@click.option("--model", help="The model to start from: a folder or a hub name; the chosen one when not given.")
 @click.option("--set", multiple=True, metavar="KEY=VALUE", help="Override a recipe value: training.learning_rate=1e-5.")
-@click.option("-o", "--out", type=PATH, help="Folder for the checkpoint, instead of the recipe's.")
+@click.option("-o", "--out", type=PATH, help="Folder for the checkpoint; the recipe's, or runs/ and SOURCE's name.")
 @click.option("--processes", default=1, show_default=True, help="Processes of this machine that train together.")
-@click.option("--force", is_flag=True, help="Train although the plan does not fit this machine, or its tools lack.")
+@click.option(
+    "--force", is_flag=True, help="Train even if the plan does not fit this machine or required tools are missing."
+)
 def finetune(**parameters: Any) -> None:
-    """Train as a recipe says; called again, go on where it stopped.
+    """Fine-tune a model on a corpus, on prepared data, or by a recipe.
 
-    Example: lsa-whisper finetune recipes/whisper-large-v3-zero3-offload.yaml
+    SOURCE is a folder of CHAT transcripts and recordings, a folder that prepare wrote, a recipe (YAML), or the name of
+    a shipped recipe (see recipes). Without a recipe, one is chosen for this machine and written beside the result.
+    Call it again to resume an interrupted run.
+
+    Example: lsa-whisper finetune corpora/storybook --model nano -o runs/mine
     """
     show(call("finetune", **parameters).out)
 

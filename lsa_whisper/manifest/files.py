@@ -112,6 +112,15 @@ def serialize_row(segment: Segment, folder: Path) -> str:
 
 
 def sha256(path: Path | str) -> str:
-    """Return the SHA-256 of the file at ``path`` in hexadecimal, for provenance."""
-    with Path(path).open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    """Return the SHA-256 of the file at ``path`` in hexadecimal, for provenance.
+
+    Raises:
+        ManifestError: The file is missing or unreadable.
+    """
+    try:
+        with Path(path).open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except FileNotFoundError:
+        raise ManifestError(f"{path}: no such manifest; make one with 'lsa-whisper prepare'") from None
+    except OSError as error:
+        raise _unreadable(Path(path), error) from error

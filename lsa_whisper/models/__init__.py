@@ -4,7 +4,7 @@
 hub, ``choose`` decides, and ``known`` lists. Nothing here loads a model library.
 """
 
-from lsa_whisper.models.choose import MODEL_VARIABLE, choose_model, use_model
+from lsa_whisper.models.choose import MODEL_VARIABLE, choose_model, resolve_model, use_model
 from lsa_whisper.models.known import KnownModel, KnownModels, list_models
 from lsa_whisper.models.settings import remember_model
 
@@ -15,5 +15,6 @@ __all__ = [
     "choose_model",
     "list_models",
     "remember_model",
+    "resolve_model",
     "use_model",
 ]

@@ -25,7 +25,11 @@ _REMEDIES = f"name a checkpoint folder: --model PATH, {MODEL_VARIABLE}=PATH or '
 
 
 def choose_model(
-    model: str | Path | None = None, *, device: str = "auto", say: Callable[[str], None] | None = None
+    model: str | Path | None = None,
+    *,
+    device: str = "auto",
+    is_training: bool = False,
+    say: Callable[[str], None] | None = None,
 ) -> str | Path:
     """Return the model to use: a checkpoint folder or a hub name.
 
@@ -35,6 +39,7 @@ def choose_model(
     Args:
         model: What the caller named; ``None`` or empty if nothing.
         device: Where it is to run; decides the size of the stock model.
+        is_training: Whether it is the base of a fine-tuning run; then nothing is said about disfluencies.
         say: Receives the line that announces a stock model; by default it goes to standard error.
 
     Raises:
@@ -48,7 +53,11 @@ def choose_model(
         return named
     stock = STOCK_ON_GPU if _has_gpu(device) else STOCK_ON_CPU
     _require_available(stock, "no model was named; the stock model ")
-    (say or _to_stderr)(
+    say = say or _to_stderr
+    if is_training:
+        say(f"no model was named; starting from {stock}, a stock model (--model names another)")
+        return stock
+    say(
         f"no model was named; using {stock}, a stock model, which leaves disfluencies out. For one that keeps them: "
         "lsa-whisper finetune YOUR_CORPUS, then lsa-whisper models use PATH"
     )

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch.utils.data import SequentialSampler
 from transformers import Seq2SeqTrainer, Seq2SeqTrainingArguments, TrainerCallback
 from transformers.trainer_callback import PrinterCallback, ProgressCallback
 
@@ -217,6 +218,10 @@ class SpeechTrainer(TrainerHooks, Seq2SeqTrainer):
         assert self.watch is not None
         step = self.state.global_step if self.is_world_process_zero() else None
         return self.watch.scores(self.watched, found.predictions, step)
+
+    def eval_sampler(self, dataset: Any) -> Any:
+        """Return the dev set in its own order; transformers would group it by length, too, and finds no lengths."""
+        return SequentialSampler(dataset) if self.args.world_size <= 1 else None
 
     def train_sampler(self, dataset: Any, default: Callable[[], Any]) -> Any:
         """Return transformers' sampler, except for lengths: it would load every window to find them."""

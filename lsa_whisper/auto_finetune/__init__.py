@@ -1,0 +1,139 @@
+"""Fine-tuning from whatever there is: a recipe, a shipped recipe's name, prepared data, or a corpus.
+
+For data without a recipe, ``plan`` chooses one that fits the data, the model and this machine, and it is written
+beside the result, commented, so that the run can be read, changed and repeated.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from lsa_whisper.atomic_write import write_atomic
+from lsa_whisper.auto_finetune.plan import plan_recipe
+from lsa_whisper.auto_finetune.source import SourceKind, kind_of_source
+from lsa_whisper.checkpoint import is_local
+from lsa_whisper.errors import CorpusError, RecipeError
+from lsa_whisper.finetune import Finetuned
+from lsa_whisper.finetune import finetune as finetune_by_recipe
+from lsa_whisper.finetune import recipe as recipes
+from lsa_whisper.finetune.distributed.launch import LAUNCHER
+from lsa_whisper.models import choose_model, remember_model, resolve_model
+from lsa_whisper.recipe_catalog import find_recipe, overrides_for
+from lsa_whisper.umask import private_umask
+
+__all__ = ["finetune"]
+
+_RECIPE_FILE = "recipe.yaml"
+
+
+@private_umask()
+def finetune(
+    source: Path | str,
+    *,
+    model: str | Path | None = None,
+    set: Sequence[str] = (),
+    out: Path | None = None,
+    processes: int = 1,
+    force: bool = False,
+    say: Callable[[str], None] | None = None,
+) -> Finetuned:
+    """Fine-tune a Whisper model and return where the checkpoint is.
+
+    A run that was interrupted resumes from its last saved step when called again; a finished one is left as it is.
+
+    Without a recipe, a corpus is prepared into ``OUT.data``, a recipe that suits the data and this machine is written
+    to ``OUT.recipe.yaml``, and a copy of it to ``OUT/recipe.yaml`` in the end. A recipe that is already there is used
+    as it is, so that it can be changed by hand.
+
+    Args:
+        source: A recipe (YAML), the name of a shipped recipe, a folder that ``prepare`` wrote, or a corpus: a folder
+            of CHAT transcripts and recordings.
+        model: The model to start from: a checkpoint folder or a hub name. If not given, the recipe's; without a recipe
+            :func:`~lsa_whisper.models.choose.choose_model` decides.
+        set: Overrides of recipe values such as ``training.learning_rate=1e-5``.
+        out: The checkpoint's folder. If not given, the recipe's; without a recipe ``runs/`` and the source's name.
+        processes: Number of processes on this machine that train together, one per GPU. Under torchrun, accelerate or
+            SLURM leave it at 1: the ranks are found in the environment.
+        force: Train even if the plan does not fit this machine or required tools are missing.
+        say: Receives progress lines; by default they go to standard error.
+
+    Raises:
+        CorpusError: If the folder holds no data, or the corpus cannot be prepared.
+        RecipeError: If the recipe has problems, does not fit this machine, or runs out of memory.
+        ManifestError: If the prepared data do not fit the model.
+        CheckpointError: If the model to start from cannot be loaded.
+    """
+    say = say or _to_stderr
+    kind = kind_of_source(source)
+    if kind is SourceKind.RECIPE:
+        recipe, overrides = _named_recipe(str(source))
+        overrides += [f"model.base={recipes.quote_override(model)}"] if model else []
+    else:
+        folder = Path(source)
+        out = Path(out) if out is not None else Path("runs") / folder.absolute().name
+        recipe, overrides = _planned_recipe(folder, kind, out, model, say), []
+    result = finetune_by_recipe(recipe, set=[*overrides, *set], out=out, processes=processes, force=force, say=say)
+    if _is_first_process():
+        if kind is not SourceKind.RECIPE:
+            shutil.copyfile(recipe, result.out / _RECIPE_FILE)
+        remember_model(result.out)
+        say(f"to transcribe with it by default: lsa-whisper models use {result.out}")
+    return result
+
+
+def _named_recipe(source: str) -> tuple[Path, list[str]]:
+    """Return the path of a recipe given by path or name, and the overrides that a shipped one needs."""
+    if Path(source).exists() or Path(source).suffix in (".yaml", ".yml"):
+        return Path(source), []
+    path = find_recipe(source)
+    return path, overrides_for(path)
+
+
+def _planned_recipe(
+    source: Path, kind: SourceKind, out: Path, model: str | Path | None, say: Callable[[str], None]
+) -> Path:
+    """Return the recipe beside ``out``; if there is none, prepare the data, choose one and write it."""
+    path = out.with_name(f"{out.name}.{_RECIPE_FILE}")
+    if path.exists():
+        base = recipes.read_recipe(path).model.base
+        if model and str(_absolute(resolve_model(model))) != base:
+            raise RecipeError(f"{path}: starts from {base}, not {model}; remove it, or name another folder with --out")
+        say(f"training by {path}, which is there already; remove it to plan again")
+        return path
+    base = _absolute(choose_model(model, is_training=True, say=say))
+    data = source.absolute()
+    if kind is SourceKind.CORPUS:
+        data = out.with_name(f"{out.name}.data").absolute()
+        _prepare(source, data, str(base), say)
+    if not (data / "train.jsonl").stat().st_size:
+        raise CorpusError(f"{data / 'train.jsonl'}: holds no windows; add recordings of more speakers")
+    text = plan_recipe(data, str(base), out, say)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_atomic(text, path)
+    say(f"the recipe is in {path}")
+    return path
+
+
+def _prepare(corpus: Path, data: Path, base: str, say: Callable[[str], None]) -> None:
+    from lsa_whisper import checkpoint
+    from lsa_whisper.prepare import prepare
+
+    context_s = checkpoint.load(base, weights=False).context_s
+    say(f"preparing {corpus} in windows of up to {context_s:g} s")
+    say(prepare([corpus], data, context_s=context_s).table())
+
+
+def _absolute(model: str | Path) -> str | Path:
+    return Path(model).absolute() if is_local(model) else model
+
+
+def _is_first_process() -> bool:
+    return LAUNCHER not in os.environ and os.environ.get("RANK", "0") == "0"
+
+
+def _to_stderr(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)

@@ -1,0 +1,75 @@
+"""``finetune`` without a recipe, and by a shipped recipe's name."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from lsa_whisper.auto_finetune import finetune
+from lsa_whisper.cli import main
+from lsa_whisper.errors import RecipeError
+from lsa_whisper.models import list_models
+from lsa_whisper.shipped import NANO, shipped
+
+STORYBOOK = Path("corpora/storybook/train").absolute()
+
+
+def corpus_of(folder, names):
+    folder.mkdir()
+    for name in names:
+        for suffix in (".cha", ".flac"):
+            shutil.copyfile(STORYBOOK / f"{name}{suffix}", folder / f"{name}{suffix}")
+    return folder
+
+
+@pytest.mark.slow
+def test_a_corpus_becomes_a_checkpoint_with_its_recipe(tmp_path, monkeypatch):
+    model = shipped(NANO).absolute()
+    corpus_of(tmp_path / "visits", ["train01", "train02", "train03"])
+    monkeypatch.chdir(tmp_path)
+    lines = []
+    few = ["training.num_train_epochs=1"]
+    result = finetune("visits", model=model, set=few, say=lines.append)
+    assert result.out == Path("runs/visits") and (result.out / "model.safetensors").exists()
+    recipe = Path("runs/visits.recipe.yaml").read_text()
+    assert (result.out / "recipe.yaml").read_text() == recipe and "# The model to start from." in recipe
+    assert any(line.startswith("chosen: all weights of") for line in lines)
+    assert lines[-1].endswith("lsa-whisper models use runs/visits")
+    assert str(tmp_path / "runs" / "visits") in {model.name for model in list_models().models}
+
+    again = []
+    assert finetune("visits", model=model, set=few, say=again.append) == result
+    assert any("already trained" in line for line in again)
+    with pytest.raises(RecipeError, match="starts from"):
+        finetune("visits", model="openai/whisper-tiny", say=again.append)
+
+
+def test_a_shipped_recipe_is_found_by_its_name(tmp_path, monkeypatch):
+    """It starts from the shipped model wherever the command is called; its data are the user's."""
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(main, ["finetune", "tutorial", "--set", "data.train=missing.jsonl"])
+    assert done.exit_code == 1 and "missing.jsonl" in done.stderr
+
+
+def test_a_misspelled_name_gets_a_suggestion():
+    done = CliRunner().invoke(main, ["finetune", "whisper-large-v3-lroa"])
+    assert done.exit_code == 1 and "did you mean 'whisper-large-v3-lora'?" in done.stderr
+
+
+def test_finetune_alone_says_what_it_needs_with_an_example():
+    done = CliRunner().invoke(main, ["finetune"])
+    assert done.exit_code == 2
+    assert "Example: lsa-whisper finetune" in done.output and "SOURCE" in done.output
+
+
+@pytest.mark.parametrize("name", ["whisper-large-v3-lora", "tutorial"])
+def test_recipes_are_listed_and_shown(name, tmp_path, monkeypatch):
+    text = Path(f"recipes/{name}.yaml").read_text().rstrip("\n")
+    monkeypatch.chdir(tmp_path)
+    runner = CliRunner()
+    listed = runner.invoke(main, ["recipes"]).output
+    assert f"\n{name}\n" in f"\n{listed}" and "GiB" in listed
+    assert runner.invoke(main, ["recipes", "show", name]).output == f"{text}\n"
