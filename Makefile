@@ -5,7 +5,7 @@ READY := .venv/.ready
 # Waiting threads sleep instead of spinning: on a busy machine, torch is three times as fast.
 export OMP_WAIT_POLICY ?= PASSIVE
 
-.PHONY: setup demo test test-faults test-batchalign coverage mutation fuzz lint docs storybook nano bench bench-long bench-gpu clean
+.PHONY: setup demo test test-faults test-batchalign test-lowest coverage mutation fuzz lint docs storybook nano bench bench-long bench-gpu clean
 
 setup: $(READY)
 
@@ -42,6 +42,21 @@ BATCHALIGN := .venv-batchalign/bin
 
 test-batchalign: .venv-batchalign/.ready
 	$(BATCHALIGN)/python -m pytest tests/batchalign lsa_whisper/batchalign_engine
+
+# The lowest transformers that pyproject.toml declares, with the newest of everything else: an environment of its own
+# that takes the other packages from .venv. Training, decoding and checkpoints are tested, in some ten minutes.
+LOWEST := .venv-lowest/bin
+.venv-lowest/.ready: $(READY) pyproject.toml
+	$(PYTHON) -m venv --clear .venv-lowest
+	$(BIN)/python -c 'import site; print(f"import site; site.addsitedir({site.getsitepackages()[0]!r})")' \
+	  > $$(ls -d .venv-lowest/lib/python3*/site-packages)/zz-venv.pth
+	$(LOWEST)/python -m pip install --quiet --ignore-installed --no-deps \
+	  "transformers==$$(sed -n 's/.*"transformers>=\([0-9.]*\).*/\1/p' pyproject.toml).*" 'huggingface-hub<2' httpx httpcore
+	@touch $@
+
+test-lowest: .venv-lowest/.ready
+	$(LOWEST)/python -m pytest -m 'not slow' -p no:cacheprovider tests/checkpoint tests/decoding tests/test_dataset.py \
+	  tests/test_library_internals.py tests/finetune/training
 
 # Line and branch coverage of the packages without torch; fails below 95 % in any of them. Takes about three minutes on one
 # core with the default number of generated texts.

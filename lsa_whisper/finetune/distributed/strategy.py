@@ -31,7 +31,7 @@ def strategy_arguments(recipe: Recipe) -> dict[str, Any]:
 
 
 def _is_fsdp(recipe: Recipe) -> bool:
-    return recipe.strategy == "fsdp2" and recipe.fsdp.sharding_strategy != "no_shard"
+    return bool(recipe.strategy == "fsdp2" and recipe.fsdp.sharding_strategy != "no_shard")
 
 
 def init_distributed(recipe: Recipe) -> None:
