@@ -1,8 +1,8 @@
-"""The prepared folder: written whole or not at all, and gone on with after an interruption.
+"""The prepared folder: written completely or not at all; an interrupted call is resumed by the next one.
 
-Each finished session is kept in ``.parts`` under a name made from everything its result depends on. A later call finds
-it there; when all are done, the manifests are joined from them in the order of the sessions, so that neither an
-interruption nor the number of processes can be seen in what is written.
+The result of each finished session is kept in ``.parts`` under a digest of everything that it depends on, where a later
+call finds it. When all sessions are finished, the manifests are joined from their results in the order of the sessions,
+so that the files depend neither on interruptions nor on the number of processes.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ MANIFESTS = (*(f"{split}.jsonl" for split in SPLITS), "rejected.jsonl")
 
 
 def part_name(session: Session, split: str, options: PrepareOptions) -> str:
-    """Return a name that changes when anything does that the session's result depends on."""
+    """Return the file name of a session's result: a digest of everything that the result depends on."""
     audio = session.recording.path.stat()
     facts = [
         __version__,
@@ -57,23 +57,23 @@ def part_name(session: Session, split: str, options: PrepareOptions) -> str:
 
 
 def finish_part(session: Session, split: str, options: PrepareOptions, parts: Path) -> tuple[Path | None, str]:
-    """Return where the result of ``session`` is kept, working it out where it is not yet, or why there is none."""
+    """Return the path of the result of ``session``, which is computed if it does not exist, or why there is none."""
     try:
         path = parts / part_name(session, split, options)
         result = None if path.exists() else process_session(session, split, options)
-    except (AudioError, ChatSyntaxError, OSError) as error:  # moved or changed since it was found
+    except (AudioError, ChatSyntaxError, OSError) as error:  # moved or changed since the corpus was searched
         return None, str(error)
     except Exception as error:
         error.add_note(f"while preparing {session.path}")
         raise
-    if result:  # each writer has a name of its own: a process of a killed call may still write the same
+    if result:  # a process of a killed call may still write the same file
         replace_file(json.dumps(result.as_dict()), path)
     return path, ""
 
 
 @dataclass
 class _Counts:
-    """What the manifests hold."""
+    """Counts over the manifests."""
 
     by_split: dict[str, SplitCounts] = field(default_factory=lambda: {split: SplitCounts() for split in SPLITS})
     rejections: Rejections = field(default_factory=Rejections)
@@ -90,27 +90,27 @@ def join(
     shards: int = 0,
     processes: int = 1,
 ) -> Prepared:
-    """Write manifests, rejections, shards and summary from the sessions' results, and return what they hold.
+    """Write manifests, rejections, shards and summary from the sessions' results, and return their counts.
 
     Raises:
         AudioError: A recording could not be read again for the shards.
         CorpusError: No utterance was accepted; nothing is written then.
-        OSError: The folder cannot be written to; what an earlier call wrote is still there.
+        OSError: The folder cannot be written to; the files of an earlier call are unchanged.
     """
     earlier = _shards_in(out)
-    _sweep(out)
+    _remove_hidden(out)
     try:
         made = _join(paths, out, options, skipped_files, facts, shards, processes, earlier)
     finally:
-        _sweep(out)
+        _remove_hidden(out)
     shutil.rmtree(out / PARTS_FOLDER, ignore_errors=True)
     return made
 
 
 def _shards_in(out: Path) -> list[Path]:
-    """Return the shards that earlier calls wrote here, by their summaries: what is not named there is somebody else's.
+    """Return the shards that earlier calls wrote here, by their summaries; other files are not touched.
 
-    A call that was killed while it gave its files their names has left a summary under its hidden name.
+    A call that was killed while it renamed its files has left a summary under its hidden name.
     """
     named: set[str] = set()
     for summary in (out / SUMMARY, out / partial_name(SUMMARY)):
@@ -123,8 +123,8 @@ def _shards_in(out: Path) -> list[Path]:
     return [out / name for name in sorted(named)]
 
 
-def _sweep(out: Path) -> None:
-    """Remove what stands under our hidden names, be it this call's, that of one that was killed, or a planted link."""
+def _remove_hidden(out: Path) -> None:
+    """Remove everything with the hidden names used here: files of this or of a killed call, or planted links."""
     ours = {partial_name(name) for name in (*MANIFESTS, SUMMARY)}
     for path in out.iterdir():
         hidden = path.name.startswith(".") and path.name.endswith(".partial")
@@ -171,7 +171,7 @@ def _join(
 
 
 def _write_manifests(paths: Iterable[Path], out: Path) -> _Counts:
-    """Write the manifests under their hidden names and return what they hold."""
+    """Write the manifests under their hidden names and return their counts."""
     counts, folder = _Counts(), out.resolve()
     with ExitStack() as stack:
         files = [
@@ -191,7 +191,7 @@ def _write_manifests(paths: Iterable[Path], out: Path) -> _Counts:
 
 
 def _publish(out: Path, names: Sequence[str], earlier: Sequence[Path]) -> None:
-    """Give the files their names, and take away the shards of earlier calls and the copies of earlier manifests."""
+    """Rename the files to their final names; remove the shards and the manifest copies of earlier calls."""
     for old in earlier:
         old.unlink(missing_ok=True)
     for name in names:

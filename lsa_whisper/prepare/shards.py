@@ -1,9 +1,9 @@
-"""A manifest with its audio -> Parquet shards, for training where the recordings are not, or are slow to reach.
+"""A manifest with its audio -> Parquet shards, for training on machines without (fast) access to the recordings.
 
 A shard has the manifest's columns and ``audio``, a struct of ``bytes`` (the window as FLAC: 16 bits, 16 kHz, mono) and
-``path``, as ``datasets`` wants it:
+``path``, as ``datasets`` requires:
 ``load_dataset("parquet", data_files={"train": "DATA/train-*.parquet"}, streaming=True)``, then
-``.cast_column("audio", Audio())`` where samples are wanted. Each shard holds a stretch of the manifest, in order.
+``.cast_column("audio", Audio())`` to decode it. Each shard holds consecutive rows of the manifest.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Shard(NamedTuple):
 
 
 def plan(manifest: Path, split: str, rows: int, shards: int) -> list[Shard]:
-    """Return ``shards`` shards of ``split``, as even as can be; fewer where there are fewer rows, but one at least.
+    """Return ``shards`` shards of ``split`` of nearly equal size; fewer if there are fewer rows, but at least one.
 
     >>> [(shard.start, shard.stop, shard.name) for shard in plan(Path("m"), "dev", 5, 2)]
     [(0, 2, 'dev-00000-of-00002.parquet'), (2, 5, 'dev-00001-of-00002.parquet')]
@@ -61,7 +61,7 @@ def write_shards(shards: list[Shard], out: Path, processes: int) -> None:
 
 
 def partial_name(name: str) -> str:
-    """Return what the file ``name`` of the prepared folder is called until all of them are written."""
+    """Return the hidden name that the file ``name`` of the prepared folder has until all files are written."""
     return f".{name}.partial"
 
 
@@ -70,16 +70,16 @@ def _write(shard: Shard, *, out: Path) -> None:
     import pyarrow.parquet as pq
 
     schema = _schema()
-    # Statistics and dictionaries of whole sounds would double them in memory for nothing.
+    # Statistics and dictionaries of audio would double its memory without use.
     texts = [name for name in schema.names if name != "audio"]
     path = out / partial_name(shard.name)
-    # Arrow opens no file whose name is not UTF-8.
+    # Arrow cannot open a file whose name is not UTF-8.
     with (
         path.open("wb") as sink,
         pq.ParquetWriter(sink, schema, use_dictionary=texts, write_statistics=texts) as file,
     ):
         rows = islice(stream(shard.manifest, start=shard.start), shard.stop - shard.start)
-        opened = lru_cache(maxsize=1)(Recording.open)  # windows of one recording follow each other
+        opened = lru_cache(maxsize=1)(Recording.open)  # windows of one recording are consecutive
         while group := [_row(segment, out.resolve(), opened) for segment in islice(rows, ROW_GROUP)]:
             file.write_table(pa.Table.from_pylist(group, schema), row_group_size=ROW_GROUP)
 
@@ -97,7 +97,7 @@ def _row(segment: Segment, folder: Path, opened: Callable[[str], Recording]) -> 
     samples = opened(segment.audio_filepath).load(span)
     sf.write(sound, samples, SAMPLE_RATE_HZ, format="FLAC", subtype="PCM_16")
     row = describe_row(segment, folder)
-    # Parquet holds no name that is not UTF-8; the sound is found without it.
+    # Parquet cannot hold a name that is not UTF-8; the audio is found without it.
     row |= {name: value.encode(errors="replace").decode() for name, value in row.items() if isinstance(value, str)}
     name = f"{Path(row['audio_filepath']).stem}-{span.start_ms}-{span.end_ms}.flac"
     return {"audio": {"bytes": sound.getvalue(), "path": name}, **row}

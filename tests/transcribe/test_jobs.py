@@ -156,7 +156,7 @@ def test_a_recording_named_twice_is_done_once(folder, scripted, tmp_path):
     assert transcribe(named[:2], model=scripted).table().endswith("2 transcribed, 0 kept, 0 failed")
     result = transcribe(named, model=scripted, out=tmp_path / "out")
     assert [each.path for each in result.failed] == [tmp_path / "visit.wav"]
-    assert f"the place of that of {folder / 'visit.wav'}" in result.failed[0].reason
+    assert f"would replace that of {folder / 'visit.wav'}" in result.failed[0].reason
 
 
 @pytest.mark.parametrize(

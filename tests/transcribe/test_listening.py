@@ -166,12 +166,12 @@ def test_the_remaining_time_follows_from_decoded_audio(capsys):
     times = [0.0]
     meter = ProgressMeter(1000.0, clock=lambda: times[0])
     meter.finish("kept.wav", 400.0)
-    meter.at(100.0)  # an earlier run did these
+    meter.update(100.0)  # an earlier run did these
     times[0] = 20.0
-    meter.at(200.0)
+    meter.update(200.0)
     assert meter.left_s() == 400 * 20 / 100
     times[0] = 70.0
-    meter.at(300.0)
+    meter.update(300.0)
     said = capsys.readouterr().err.splitlines()
-    assert said[0] == "kept.wav: 400 of 1000 s of sound done"
-    assert said[1] == "still at work: 700 of 1000 s of sound done, about 0:01:45 left"
+    assert said[0] == "kept.wav: 400 of 1000 s of audio done"
+    assert said[1] == "in progress: 700 of 1000 s of audio done, about 0:01:45 left"

@@ -1,4 +1,4 @@
-"""Files of other formats beside a transcript: made from it, and never written over what somebody else wrote."""
+"""Files of other formats beside a transcript: derived from it, and never written over another person's file."""
 
 from __future__ import annotations
 
@@ -15,33 +15,34 @@ from lsa_whisper.transcribe.files.provenance import fingerprint
 
 
 class DerivedFiles:
-    """The files that one transcript is wanted in besides CHAT.
+    """The files of other formats that are derived from one transcript.
 
-    A file is ours when it is what the transcript gives, or what a hidden list beside the transcript says was written
-    from it before; so what was made of an older transcript is made anew, and what a person changed is left alone.
+    A file may be replaced when it equals what the transcript gives, or when a hidden list beside the transcript has its
+    fingerprint, from an earlier call. So files derived from an older transcript are updated, and files that a person
+    changed are left alone.
     """
 
     def __init__(self, target: Path, names: Sequence[str]):
-        """Make of the transcript at ``target`` what is called ``names`` in :data:`lsa_whisper.formats.FORMATS`."""
+        """Derive the formats ``names`` (:data:`lsa_whisper.formats.FORMATS`) from the transcript at ``target``."""
         self._target, self._list = target, target.with_name(f".{truncate_name(target.stem)}.made.json")
         self.paths = {name: target.with_suffix(f".{FORMAT_SUFFIXES[name]}") for name in names}
 
     def verify(self) -> None:
-        """Return when each file is absent or ours.
+        """Return when each file is absent or may be replaced.
 
         Raises:
-            LsaWhisperError: one is somebody else's, or was changed since.
+            LsaWhisperError: a file is not derived from the transcript, or was changed since.
         """
         known = self._known()
         for name, path in self.paths.items():
-            if path.exists() and not self._is_ours(name, known.get(path.name)):
+            if path.exists() and not self._is_derived(name, known.get(path.name)):
                 raise LsaWhisperError(
                     f"{path}: was not made from {self._target.name}, or was changed since; move it, or choose another "
                     "output folder"
                 )
 
     def write(self, transcript: Transcript) -> None:
-        """Write the files of ``transcript``, the one at the target, after a last look whose they are."""
+        """Write the files of ``transcript``, the one at the target, after verifying again that they may be replaced."""
         if not self.paths:
             return
         self.verify()
@@ -56,11 +57,11 @@ class DerivedFiles:
     def _known(self) -> dict[str, str]:
         try:
             found = plain_json.read(self._list)
-        except (OSError, ValueError):  # absent, or damaged: then only what the transcript gives is ours
+        except (OSError, ValueError):  # absent or damaged: then only files that equal the transcript are derived
             return {}
         return {str(name): str(digest) for name, digest in found.items()} if isinstance(found, Mapping) else {}
 
-    def _is_ours(self, name: str, known: str | None) -> bool:
+    def _is_derived(self, name: str, known: str | None) -> bool:
         data = self.paths[name].read_bytes()
         if fingerprint(data) == known:
             return True

@@ -9,7 +9,8 @@ from datetime import datetime
 from pathlib import Path
 
 from lsa_whisper import disk
-from lsa_whisper.transcribe.files.outcome import FailedFile, TranscribedFile
+from lsa_whisper.failed_files import FailedFile
+from lsa_whisper.transcribe.files.outcome import TranscribedFile
 
 LOG_COLUMNS = ("finished", "outcome", "recording", "sound_s", "took_s", "utterances", "words", "note")
 

@@ -69,5 +69,5 @@ class TranscriptionSummary:
 
 
 def duplicate_target(audio: Path, first: Path) -> str:
-    """Return the reason why ``audio`` has no transcript: that of ``first`` stands in its place."""
-    return f"{audio}: its transcript would take the place of that of {first}; rename one of the two"
+    """Return the reason why ``audio`` is not transcribed: ``first`` has the same transcript path."""
+    return f"{audio}: its transcript would replace that of {first}; rename one of the two"

@@ -1,8 +1,8 @@
-"""The line in a transcript that says from what it was made, so that finished work is not done twice.
+"""The provenance record of a transcript: digests of its inputs and of its text, so that no recording is decoded twice.
 
-It stands in an ``@Comment`` of the CHAT file itself: it is written in the same moment as the transcript, goes wherever
-the file goes, needs no file beside it, and two runs into one folder cannot disagree about it. It also holds a digest of
-the transcript, by which a file that a person has corrected since is known, and never written over.
+It is an ``@Comment`` line of the CHAT file itself. So it is written together with the transcript, moves with the file,
+and two runs into one folder cannot disagree about it. The digest of the text shows whether a person has corrected the
+transcript since; a corrected transcript is never written over.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ _LINE = re.compile(r"^@Comment:\tlsa-whisper record ([0-9a-f]{16}) ([0-9a-f]{16}
 
 @dataclass(frozen=True)
 class ProvenanceRecord:
-    """What a transcript on disk says about itself.
+    """The provenance of a transcript on disk.
 
     Attributes:
-        inputs: digest of audio, model and settings.
+        inputs: digest of audio, model and options.
         edited: whether the transcript was changed after it was written.
     """
 
@@ -34,14 +34,14 @@ class ProvenanceRecord:
 
 
 def digest_inputs(audio: Path, model: str, settings: Mapping[str, str]) -> str:
-    """Return a name for the content of a recording, a model's digest and the settings together."""
+    """Return one digest of the content of a recording, the digest of a model, and the settings."""
     with audio.open("rb") as stream:
         sound = hashlib.file_digest(stream, "sha256").hexdigest()
     return fingerprint(json.dumps([sound, model, dict(sorted(settings.items()))]))
 
 
 def add_provenance(transcript: Transcript, inputs: str) -> Transcript:
-    """Return the transcript with its record above the first utterance."""
+    """Return the transcript with its provenance record above the first utterance."""
     text = serialize(transcript)
     line = f"@Comment:\tlsa-whisper record {inputs} {fingerprint(text)}\n"
     at = next(match.start() for match in re.finditer(r"^(\*|@End)", text, re.MULTILINE))
@@ -49,7 +49,7 @@ def add_provenance(transcript: Transcript, inputs: str) -> Transcript:
 
 
 def read_provenance(path: Path) -> ProvenanceRecord | None:
-    """Return the record in a CHAT file; ``None`` when it has none, so that it is somebody else's."""
+    """Return the provenance record of a CHAT file; ``None`` when it has none: this package did not write it."""
     text = path.read_bytes().decode("utf-8", errors="replace")
     found = _LINE.search(text)
     if not found:
@@ -58,10 +58,10 @@ def read_provenance(path: Path) -> ProvenanceRecord | None:
 
 
 def is_finished(target: Path, inputs: str) -> bool:
-    """Tell whether the transcript at ``target`` is there already and was made from ``inputs``.
+    """Return whether the transcript at ``target`` exists and has the same ``inputs``.
 
     Raises:
-        LsaWhisperError: a transcript is there which this call must not write over.
+        LsaWhisperError: the transcript exists and must not be written over.
     """
     if not target.exists():
         return False
@@ -72,13 +72,13 @@ def is_finished(target: Path, inputs: str) -> bool:
         return True
     if record.edited:
         raise LsaWhisperError(
-            f"{target}: was corrected by hand, and what it was made from has changed (recording, model, settings or "
-            "version); move it, or choose another folder"
+            f"{target}: was corrected by hand, and its inputs have changed since (recording, model, options or "
+            "version); move it, or choose another output folder"
         )
     return False
 
 
 def fingerprint(content: str | bytes) -> str:
-    """Return sixteen letters that tell one content of a file from another."""
+    """Return the first 16 hexadecimal digits of the SHA-256 of ``content``."""
     data = content if isinstance(content, bytes) else content.encode()
     return hashlib.sha256(data).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""One recording's transcript and what goes with it: written whole or not at all, by one call at a time."""
+"""The transcript of one recording with its derived files: written completely or not at all, by one call at a time."""
 
 from __future__ import annotations
 
@@ -27,67 +27,67 @@ from lsa_whisper.transcribe.long_form.partial import PartialDecoding
 
 @dataclass(frozen=True)
 class OutputOptions:
-    """What is written beside the transcript.
+    """What is written besides the transcript.
 
     Attributes:
         formats: names of other formats.
-        speakers: who speaks when, as a file, or a folder with one for each recording.
-        alone: whether a single recording is transcribed, so that ``speakers`` can only be about that one.
-        review: whether a table of what the model was least sure of is written, too.
+        speakers: speaker turns from external diarization: a file, or a folder with one file for each recording.
+        single: whether the run has one recording only, so that a file of ``speakers`` must be about that one.
+        review: whether a table of the least confident words is written.
     """
 
     formats: tuple[str, ...] = ()
     speakers: Path | None = None
-    alone: bool = True
+    single: bool = True
     review: bool = False
 
 
 def transcribe_file(
-    spec: TranscriberSpec, wanted: OutputOptions, recording: Recording, target: Path, say: Callable[[float], None]
+    spec: TranscriberSpec, output: OutputOptions, recording: Recording, target: Path, report: Callable[[float], None]
 ) -> TranscribedFile:
-    """Write what is wanted of one recording, unless it is there already.
+    """Write the transcript of one recording, unless it is finished, and its derived files.
 
     Args:
         spec: the model and its options.
-        wanted: what is written.
+        output: what is written besides the transcript.
         recording: opened audio.
-        target: the place of the transcript.
-        say: told how many seconds of the recording are done.
+        target: the path of the transcript.
+        report: called with the seconds of the recording that are done.
 
     Raises:
-        LsaWhisperError: there is a file that must not be written over, or the disk does not take the transcript.
+        LsaWhisperError: a file exists that must not be written over, or the disk is full or read-only.
     """
-    made = DerivedFiles(target, wanted.formats)
-    made.verify()
-    turns, where = _who(wanted, recording, target, made)
+    derived = DerivedFiles(target, output.formats)
+    derived.verify()
+    turns, turns_path = _read_turns(output, recording, target, derived)
     verify_header(spec.header(recording.path, turns), target)
-    inputs = spec.digest(recording.path, where)
+    inputs = spec.digest(recording.path, turns_path)
     if not is_finished(target, inputs):
-        with _enough_memory(spec, recording.path):
+        with _convert_out_of_memory(spec, recording.path):
             spec.transcriber  # noqa: B018 -- a model that cannot be loaded must leave no empty folder
-    elif not wanted.formats and not is_locked(target):  # nothing is to be written, so the folder may be read-only
+    elif not output.formats and not is_locked(target):  # nothing to write, so the folder may be read-only
         return TranscribedFile(recording.path, target, True, _counts(chat.read(target)))
     with disk.convert_disk_errors(target), write_lock(target):
         remove_leftovers(target, review_path(target))
-        finished, note = is_finished(target, inputs), ""  # by another call too, for which this one has waited
+        finished, note = is_finished(target, inputs), ""  # another call may have finished it while this one waited
         if not finished:
-            note = _decode(spec, recording, target, inputs, turns, review=wanted.review, say=say)
+            note = _decode(spec, recording, target, inputs, turns, review=output.review, report=report)
         transcript = chat.read(target)
-        made.write(transcript)
+        derived.write(transcript)
         PartialDecoding(target, inputs).remove()
     return TranscribedFile(recording.path, target, finished, _counts(transcript), note)
 
 
-def _who(
-    wanted: OutputOptions, recording: Recording, target: Path, made: DerivedFiles
+def _read_turns(
+    output: OutputOptions, recording: Recording, target: Path, derived: DerivedFiles
 ) -> tuple[SpeakerTurns | None, Path | None]:
-    """Return who speaks when, and the file that says so, which is none of those that are written here."""
-    if wanted.speakers is None:
+    """Return the speaker turns of the recording and their file, which is none of the output files."""
+    if output.speakers is None:
         return None, None
-    ours = frozenset(path.resolve() for path in (target, *made.paths.values()))
-    where = find_turns(wanted.speakers, recording.path, alone=wanted.alone, ours=ours)
-    length_ms = int(recording.duration_s * 1000)
-    return read_turns(where, recording.path, length_ms, alone=wanted.alone), where
+    outputs = frozenset(path.resolve() for path in (target, *derived.paths.values()))
+    path = find_turns(output.speakers, recording.path, alone=output.single, ours=outputs)
+    duration_ms = int(recording.duration_s * 1000)
+    return read_turns(path, recording.path, duration_ms, alone=output.single), path
 
 
 def _decode(
@@ -98,25 +98,26 @@ def _decode(
     turns: SpeakerTurns | None,
     *,
     review: bool,
-    say: Callable[[float], None],
+    report: Callable[[float], None],
 ) -> str:
-    """Write the transcript and return what decoding met with."""
-    with _enough_memory(spec, recording.path):
-        heard = spec.transcriber.transcribe_with_scores(
-            recording, progress=say, turns=turns, partial=PartialDecoding(target, inputs)
+    """Write the transcript and return remarks on the recording and its decoding."""
+    with _convert_out_of_memory(spec, recording.path):
+        scored = spec.transcriber.transcribe_with_scores(
+            recording, progress=report, turns=turns, partial=PartialDecoding(target, inputs)
         )
-    # Both before the transcript, for a transcript that is there is finished.
+    # The review is written first, because a transcript that exists counts as finished.
     if review:
-        write_review(low_confidence_rows(heard, recording.path.name, load_calibration(spec.model)), review_path(target))
+        calibration = load_calibration(spec.model)
+        write_review(low_confidence_rows(scored, recording.path.name, calibration), review_path(target))
     else:
-        review_path(target).unlink(missing_ok=True)  # it is about the transcript before this one
-    chat.write(add_provenance(heard.transcript, inputs), target)
-    return "; ".join(remark for remark in (recording.remark, *heard.remarks) if remark)
+        review_path(target).unlink(missing_ok=True)  # it belongs to an older transcript
+    chat.write(add_provenance(scored.transcript, inputs), target)
+    return "; ".join(remark for remark in (recording.remark, *scored.remarks) if remark)
 
 
 @contextmanager
-def _enough_memory(spec: TranscriberSpec, audio: Path) -> Iterator[None]:
-    """Make one sentence of it when memory runs out in the block."""
+def _convert_out_of_memory(spec: TranscriberSpec, audio: Path) -> Iterator[None]:
+    """Convert out-of-memory errors in the block to a one-line error."""
     try:
         yield
     except Exception as error:  # each library has its own
@@ -124,8 +125,8 @@ def _enough_memory(spec: TranscriberSpec, audio: Path) -> Iterator[None]:
             raise
         options = spec.options
         raise LsaWhisperError(
-            f"{audio}: memory ran out ({options.batch_size} windows together, {options.device}, {options.dtype}); "
-            "give a smaller --batch-size, a smaller model, or --device cpu; the run goes on from here"
+            f"{audio}: memory ran out (batch size {options.batch_size}, {options.device}, {options.dtype}); "
+            "use a smaller --batch-size, a smaller model, or --device cpu, and run the same command again to resume"
         ) from error
 
 

@@ -65,7 +65,7 @@ def run_files(
         raise error
     with (
         progress_meter(sum(task.recording.duration_s for task in tasks.values())) as progress,
-        closing(backend(tasks, lambda number, at_s: progress.at(at_s, number))) as ended,
+        closing(backend(tasks, lambda number, at_s: progress.update(at_s, number))) as ended,
     ):
         for number, outcome in ended:
             (audio, target), duration_s = jobs[number], tasks[number].recording.duration_s

@@ -86,7 +86,7 @@ def test_a_cluster_writes_the_same_though_an_actor_is_killed(visits, tmp_path):
 
 @pytest.mark.parametrize(
     ("options", "reason"),
-    [({"processes": 0}, "at least one"), ({"ray": "127.0.0.1:1"}, "no Ray cluster at 127.0.0.1:1")],
+    [({"processes": 0}, "processes is 0"), ({"ray": "127.0.0.1:1"}, "no Ray cluster at 127.0.0.1:1")],
 )
 def test_what_cannot_be_is_refused(options, reason, visits, tmp_path):
     if "ray" in options:

@@ -37,7 +37,7 @@ def test_each_job_has_one_line_in_the_order_of_the_jobs(tmp_path):
     assert [each.path.name for each in summary.failed] == ["died.wav", "gone.wav", "a.mp3", "defect.wav", "bad.wav"]
     reasons = [each.reason for each in summary.failed]
     assert reasons[0].startswith("died.wav: the worker process died twice while transcribing it (killed by SIGKILL)")
-    assert reasons[1] == "gone.wav: no such file" and "would take the place of that of a.wav" in reasons[2]
+    assert reasons[1] == "gone.wav: no such file" and "would replace that of a.wav" in reasons[2]
     assert "defect.wav: unexpected error (ValueError: odd)" in reasons[3] and reasons[4] == "bad.wav: no sound"
     assert summary.exit_code == 5 and len((tmp_path / "log").read_text().splitlines()) == 1 + len(jobs)
 
