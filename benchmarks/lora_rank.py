@@ -194,8 +194,8 @@ def draw(rows: Sequence[dict[str, Any]], chosen: Sequence[dict[str, Any]], out: 
 
     shown = {
         "eval_out_of_domain_loss": "loss, nats per token (test speakers)",
-        "eval_out_of_domain_wer_verbatim": "word errors, as spoken (test speakers)",
-        "eval_out_of_domain_disfluency_f1": "disfluencies found, F1 (test speakers)",
+        "eval_out_of_domain_wer_verbatim": "word errors, verbatim (test speakers)",
+        "eval_out_of_domain_disfluency_f1": "disfluencies detected, F1 (test speakers)",
     }
     figure = Figure(figsize=(18, 4), layout="constrained")
     first, *others = figure.subplots(1, 1 + len(shown))

@@ -9,21 +9,21 @@ from pathlib import Path
 from lsa_whisper import chat
 from lsa_whisper.chat import Utterance
 from lsa_whisper.errors import CorpusError, LsaWhisperError
-from lsa_whisper.evaluate.pairing import pair
+from lsa_whisper.evaluate.pairing import PairedFiles, pair_files
 from lsa_whisper.evaluate.report_rows import ReportRows
 from lsa_whisper.evaluate.results import Difference, Evaluation
-from lsa_whisper.scoring import published as modes
-from lsa_whisper.scoring import speakers as who
 from lsa_whisper.scoring.bootstrap import FEWEST_SAMPLES, SAMPLES, Resamples
 from lsa_whisper.scoring.counts import Detections, WordErrors
 from lsa_whisper.scoring.file_scores import FileCounts, FileScores, Totals
 from lsa_whisper.scoring.file_table import FileTable
 from lsa_whisper.scoring.groups import ParsedTranscript
 from lsa_whisper.scoring.normalize import normalize
+from lsa_whisper.scoring.published import check_modes
 from lsa_whisper.scoring.score_file import ScoringOptions, score_file
+from lsa_whisper.scoring.speakers import require_meeteval
 from lsa_whisper.scoring.system import System
 from lsa_whisper.scoring.timing import COLLAR_MS
-from lsa_whisper.scoring.words import has_marks, mark_from_words
+from lsa_whisper.scoring.words import has_disfluency_marks, mark_from_words
 from lsa_whisper.umask import private_umask
 
 __all__ = [
@@ -72,28 +72,15 @@ def evaluate(
         MissingExtraError: a package for ``speakers`` or ``as_`` is not installed.
         LsaWhisperError: there are too few ``samples``.
     """
-    modes.check_modes(as_)
+    check_modes(as_)
     if speakers:
-        who.require_meeteval()
+        require_meeteval()
     _check_options(samples, audio)
     options = ScoringOptions(
         keep_alignment=out is not None, collar_ms=collar, published=tuple(dict.fromkeys(as_)), speakers=speakers
     )
-    files = pair(Path(reference), [Path(path) for path in hypotheses], names)
-    marked = {name: _is_marked(paths.values()) for name, paths in files.hypotheses.items()}
-    tables, totals, report_rows = {name: FileTable() for name in marked}, dict.fromkeys(marked, Totals()), ReportRows()
-    for number, (key, path) in enumerate(files.references.items()):  # one at a time: a corpus need not fit in memory
-        expected, aligned = _read(path), []
-        for name, paths in files.hypotheses.items():
-            hypothesis = _read(paths[key], marked=marked[name]) if key in paths else None
-            scores = score_file(key, expected, hypothesis, options)
-            tables[name].append(scores)
-            totals[name] += Totals.of(scores)
-            aligned.append(scores.aligned)
-        report_rows.add(number, aligned)
-    resamples = Resamples(len(files.references), samples)
-    systems = {n: System(n, tables[n], totals[n], resamples, marked[n], tuple(files.unused[n])) for n in marked}
-    evaluation = Evaluation(Path(reference), systems, samples, options, report_rows)
+    files = pair_files(Path(reference), [Path(path) for path in hypotheses], names)
+    evaluation = _scored(Path(reference), files, samples, options)
     if out is None:
         return evaluation
     from lsa_whisper.evaluate.report import write_reports
@@ -111,14 +98,36 @@ def _check_options(samples: int, audio: Path | None) -> None:
         raise CorpusError(f"{audio}: there is no such folder of recordings; leave it out or correct the path")
 
 
-def _is_marked(paths: Collection[str]) -> bool:
+def _scored(reference: Path, files: PairedFiles, samples: int, options: ScoringOptions) -> Evaluation:
+    """Return the scores of all files; only one file is in memory at a time, because a corpus may not fit."""
+    has_marks = {name: _any_marks(paths.values()) for name, paths in files.hypotheses.items()}
+    tables, totals = {name: FileTable() for name in has_marks}, dict.fromkeys(has_marks, Totals())
+    rows = ReportRows()
+    for number, (key, path) in enumerate(files.references.items()):
+        expected, aligned = _read(path), []
+        for name, paths in files.hypotheses.items():
+            found = _read(paths[key], has_marks=has_marks[name]) if key in paths else None
+            scores = score_file(key, expected, found, options)
+            tables[name].append(scores)
+            totals[name] += Totals.of(scores)
+            aligned.append(scores.aligned)
+        rows.add(number, aligned)
+    resamples = Resamples(len(files.references), samples)
+    systems = {
+        name: System(name, table, totals[name], resamples, has_marks[name], tuple(files.unpaired[name]))
+        for name, table in tables.items()
+    }
+    return Evaluation(reference, systems, samples, options, rows)
+
+
+def _any_marks(paths: Collection[str]) -> bool:
     """Return whether any file of a system has a disfluency mark (true also of a system without files)."""
-    return not paths or any(has_marks(chat.read(path).utterances) for path in paths)
+    return not paths or any(has_disfluency_marks(chat.read(path).utterances) for path in paths)
 
 
-def _read(path: str, *, marked: bool = True) -> ParsedTranscript:
+def _read(path: str, *, has_marks: bool = True) -> ParsedTranscript:
     transcript = chat.read(path)
-    utterances = transcript.utterances if marked else [_marked(utterance) for utterance in transcript.utterances]
+    utterances = transcript.utterances if has_marks else [_marked(utterance) for utterance in transcript.utterances]
     return ParsedTranscript(utterances, transcript.participants)
 
 

@@ -1,4 +1,4 @@
-"""The tables that say where the errors are: what is taken for what, whose, how long, made up, by foreign rules."""
+"""Tables that break errors down: confusions, roles, ages, lengths, insertions, speakers, rules of other tools."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from lsa_whisper.scoring.published import MODES
 from lsa_whisper.scoring.system import System
 
 _GROUPS = {
-    "role": ("Word errors by role", "By the role of who spoke (@ID in the reference).", "Role"),
-    "age": ("Word errors by age", "By the age of who spoke, where @ID gives one.", "Age"),
+    "role": ("Word errors by role", "By the speaker's role (@ID in the reference).", "Role"),
+    "age": ("Word errors by age", "By the speaker's age, if @ID gives one.", "Age"),
     "length": (
         "Word errors by length of utterance",
-        "By how many words were spoken. Words added to short utterances weigh much.",
+        "By the number of words spoken. A single insertion raises the rate of short utterances considerably.",
         "Length",
     ),
 }
 _OTHERS = {
-    PLAIN_WORDS: "Words without any mark.",
-    NO_WORDS: "No word at all.",
+    PLAIN_WORDS: "Words without a disfluency mark.",
+    NO_WORDS: "No word.",
 }
 
 
 def breakdowns(evaluation: Evaluation) -> Iterator[ReportTable]:
-    """Yield the tables by group, of what was made up, of speakers, and of every foreign mode asked for."""
+    """Yield the tables by group, of inserted words, of speakers, and of every requested mode."""
     systems = list(evaluation.systems.values())
     for group, (title, lead, name) in _GROUPS.items():
         yield _grouped(systems, group, title, lead, name)
-    yield _made_up(systems)
+    yield _insertions(systems)
     if evaluation.options.speakers:
-        yield _who(systems)
+        yield _speaker_attribution(systems)
     for mode in evaluation.options.published:
         yield _published(systems, mode)
 
@@ -51,15 +51,15 @@ def confusions(systems: Sequence[System]) -> Iterator[ReportTable]:
         titles = {kind.value: TableCell(CLASSES[kind][0], hover=CLASSES[kind][1]) for kind in SCORED}
         titles |= {name: TableCell(name.capitalize(), hover=text) for name, text in _OTHERS.items()}
         rows = [
-            (titles[said], *(_count(counts[said, heard], said == heard) for heard in (*used, *_OTHERS)))
-            for said in (*used, *_OTHERS)
+            (titles[row], *(_count(counts[row, column], row == column) for column in (*used, *_OTHERS)))
+            for row in (*used, *_OTHERS)
         ]
         name = f": {system.name}" if len(systems) > 1 else ""
         yield ReportTable(
-            f"What disfluencies are taken for{name}",
-            "Rows: what the reference has. Columns: what the system has at the same words. The diagonal is right in "
-            "kind; how much of it is right in full is in the table above.",
-            (TableCell("Reference"), *(titles[heard] for heard in (*used, *_OTHERS))),
+            f"Disfluency confusion matrix{name}",
+            "Rows: the reference. Columns: the system's transcript at the same words. On the diagonal the class is "
+            "correct; the table of detections above shows how much is correct in full.",
+            (TableCell("Reference"), *(titles[column] for column in (*used, *_OTHERS))),
             tuple(rows),
             matrix=True,
         )
@@ -80,7 +80,7 @@ def _grouped(systems: Sequence[System], group: str, title: str, lead: str, name:
     return ReportTable(title, lead, head_cells(name, "System", *ERROR_HEADS), tuple(rows))
 
 
-def _made_up(systems: Sequence[System]) -> ReportTable:
+def _insertions(systems: Sequence[System]) -> ReportTable:
     rows = []
     for system in systems:
         found = system.hallucinations
@@ -93,16 +93,16 @@ def _made_up(systems: Sequence[System]) -> ReportTable:
             f"{found.looped_words:,}",
         )
         rows.append((TableCell(system.name), *(TableCell(text) for text in texts)))
-    columns = "Added where nobody spoke", "Minutes without speech", "Per minute", "Utterances with a run"
+    columns = "Inserted in silence", "Minutes of silence", "Per minute", "Utterances with a run"
     return ReportTable(
-        "Words that nobody said",
-        "Speech recognizers can write fluent sentences into silence, or go round in a loop.",
+        "Inserted words (hallucinations)",
+        "Speech recognizers can insert fluent sentences in silence, or repeat words in a loop.",
         head_cells("System", *columns, "Words in loops"),
         tuple(rows),
     )
 
 
-def _who(systems: Sequence[System]) -> ReportTable:
+def _speaker_attribution(systems: Sequence[System]) -> ReportTable:
     rows = [
         (
             TableCell(s.name),
@@ -113,8 +113,8 @@ def _who(systems: Sequence[System]) -> ReportTable:
         for s in systems
     ]
     return ReportTable(
-        "Who said what",
-        "Word errors that count a word ascribed to the wrong speaker (by meeteval). xxx is left out on both sides.",
+        "Speaker-attributed word errors",
+        "Word errors, including words attributed to the wrong speaker (by meeteval). xxx is excluded on both sides.",
         head_cells("System", "Words", "cpWER", "tcpWER"),
         tuple(rows),
     )
@@ -124,7 +124,7 @@ def _published(systems: Sequence[System], mode: str) -> ReportTable:
     rows = [(TableCell(system.name), *error_cells(system.published_errors(mode))) for system in systems]
     about = MODES[mode]
     return ReportTable(
-        about.title,
+        f"Word errors by the rules of {about.title}",
         f"Rules of another tool, not comparable with any other figure here. {about.rules} Not measured: "
         f"{about.not_measured}.",
         head_cells("System", *ERROR_HEADS),

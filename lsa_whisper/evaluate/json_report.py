@@ -1,4 +1,4 @@
-"""``report.json``: every count of an evaluation, for programs. Counts are given, and rates beside them."""
+"""``report.json``: all counts and rates of an evaluation, for programs."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from lsa_whisper.scoring.published import MODES
 from lsa_whisper.scoring.system import System
 
 SCHEMA = "lsa-whisper/evaluation"
-SCHEMA_VERSION = 1
-"""Grows when a field changes its meaning or goes; new fields may come without it."""
+SCHEMA_VERSION = 2
+"""Increases if a field is removed or changes its meaning, not if fields are added."""
 
 
-def record(evaluation: Evaluation) -> dict[str, Any]:
+def json_report(evaluation: Evaluation) -> dict[str, Any]:
     """Return the evaluation as plain JSON values.
 
     ``systems[].metrics[key]`` = value and 95 % interval (``null`` = undefined); ``word_errors`` and ``disfluency``
     hold counts with their rates; ``confusion`` is ``[reference, hypothesis, count]``; ``files[]`` the counts of each
-    file; ``published[]`` the counts by foreign rules; ``comparisons[]`` the paired differences, with ``better`` =
-    ``null`` where nothing is shown.
+    file; ``published[]`` the counts by the rules of other tools; ``comparisons[]`` the paired differences, with
+    ``better`` = ``null`` if the difference is not significant.
     """
     return {
         "schema": SCHEMA,
@@ -36,7 +36,7 @@ def record(evaluation: Evaluation) -> dict[str, Any]:
         "systems": [_system(system) for system in evaluation.systems.values()],
         "collar_ms": evaluation.options.collar_ms,
         "published": [
-            {"mode": mode, "rules": MODES[mode].rules, "system": s.name, **words(s.published_errors(mode))}
+            {"mode": mode, "rules": MODES[mode].rules, "system": s.name, **_word_errors(s.published_errors(mode))}
             for mode in evaluation.options.published
             for s in evaluation.systems.values()
         ],
@@ -51,7 +51,7 @@ def record(evaluation: Evaluation) -> dict[str, Any]:
             }
             for d in evaluation.differences
         ],
-        "remarks": [*evaluation.remarks(), *evaluation.judgements()],
+        "remarks": [*evaluation.remarks(), *evaluation.conclusions()],
     }
 
 
@@ -59,28 +59,28 @@ def _system(system: System) -> dict[str, Any]:
     intervals = {metric.key: system.interval(metric) for metric in METRICS}
     return {
         "name": system.name,
-        "marked": system.marked,
+        "has_marks": system.has_marks,
         "missing": system.missing,
-        "unused": [str(path) for path in system.unused],
+        "unpaired": [str(path) for path in system.unpaired],
         "dropped_unintelligible": system.dropped,
         "metrics": {
             m.key: {"value": system.value(m), "interval": (i := intervals[m.key]) and [i.low, i.high]} for m in METRICS
         },
         "word_errors": {
-            "verbatim": words(system.word_errors_verbatim),
-            "verbatim_raw": words(system.word_errors_verbatim_raw),
-            "fluent": words(system.word_errors_fluent),
-            "fluent_raw": words(system.word_errors_fluent_raw),
-            "characters": words(system.character_errors_verbatim),
-            "fluent_characters": words(system.character_errors_fluent),
+            "verbatim": _word_errors(system.word_errors_verbatim),
+            "verbatim_raw": _word_errors(system.word_errors_verbatim_raw),
+            "fluent": _word_errors(system.word_errors_fluent),
+            "fluent_raw": _word_errors(system.word_errors_fluent_raw),
+            "characters": _word_errors(system.character_errors_verbatim),
+            "fluent_characters": _word_errors(system.character_errors_fluent),
             **{f"by_{group}": _by(system, group) for group in ("role", "age", "length")},
-            "by_speaker": {code: words(errors) for code, errors in system.word_errors_by_speaker.items()},
+            "by_speaker": {code: _word_errors(errors) for code, errors in system.word_errors_by_speaker.items()},
         },
-        "disfluency": {kind.value: events(found) for kind, found in system.disfluency.by_class.items()},
-        "disfluency_by_time": {kind.value: events(found) for kind, found in system.timed.by_class.items()},
-        "confusion": [[said, heard, count] for (said, heard), count in sorted(system.confusion.items())],
-        "fragment_exact": events(system.disfluency.fragment_exact),
-        "boundaries": events(system.boundaries),
+        "disfluency": {kind.value: _detections(found) for kind, found in system.disfluency.by_class.items()},
+        "disfluency_by_time": {kind.value: _detections(found) for kind, found in system.timed.by_class.items()},
+        "confusion": [[*pair, count] for pair, count in sorted(system.confusion.items())],
+        "fragment_exact": _detections(system.disfluency.fragment_exact),
+        "boundaries": _detections(system.boundaries),
         "hallucinations": _hallucinations(system),
         "speakers": {**asdict(system.speakers), "cpwer": system.speakers.cp, "tcpwer": system.speakers.tcp},
         "rates_per_100_words": {k.value: asdict(system.rate_agreement(k)) for k in system.disfluency.by_class},
@@ -93,7 +93,7 @@ def _system(system: System) -> dict[str, Any]:
 
 
 def _by(system: System, group: str) -> dict[str, Any]:
-    return {label: words(errors) for label, errors in system.word_errors_by(group).items()}
+    return {label: _word_errors(errors) for label, errors in system.word_errors_by(group).items()}
 
 
 def _hallucinations(system: System) -> dict[str, Any]:
@@ -106,21 +106,21 @@ def _file(scores: FileCounts) -> dict[str, Any]:
     return {
         "file": scores.key,
         "missing": scores.missing,
-        "word_errors": {"verbatim": words(scores.verbatim), "fluent": words(scores.fluent)},
-        "disfluency": {kind.value: events(found) for kind, found in scores.disfluency.by_class.items()},
-        "boundaries": events(scores.boundaries),
+        "word_errors": {"verbatim": _word_errors(scores.verbatim), "fluent": _word_errors(scores.fluent)},
+        "disfluency": {kind.value: _detections(found) for kind, found in scores.disfluency.by_class.items()},
+        "boundaries": _detections(scores.boundaries),
         "language": {
-            key: {"reference": asdict(said), "hypothesis": heard and asdict(heard)}
-            for key, (said, heard) in scores.samples.items()
+            key: {"reference": asdict(reference), "hypothesis": hypothesis and asdict(hypothesis)}
+            for key, (reference, hypothesis) in scores.samples.items()
         },
     }
 
 
-def words(errors: WordErrors) -> dict[str, Any]:
+def _word_errors(errors: WordErrors) -> dict[str, Any]:
     """Return word counts with their rate."""
     return {**asdict(errors), "rate": errors.rate}
 
 
-def events(found: Detections) -> dict[str, Any]:
+def _detections(found: Detections) -> dict[str, Any]:
     """Return event counts with their rates."""
     return {**asdict(found), "precision": found.precision, "recall": found.recall, "f1": found.f1}

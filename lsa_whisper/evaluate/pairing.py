@@ -1,4 +1,4 @@
-"""Which hypothesis file belongs to which reference file."""
+"""Pairing of hypothesis files with reference files."""
 
 from __future__ import annotations
 
@@ -10,61 +10,61 @@ from lsa_whisper.audio import AUDIO_SUFFIXES
 from lsa_whisper.errors import CorpusError
 from lsa_whisper.page.text import column_names
 
-_SELDOM_PLAYED = {".aif", ".aiff", ".mov"}
-"""What hardly any browser plays, so that another recording of the same name is better to link to."""
+_RARELY_PLAYABLE = {".aif", ".aiff", ".mov"}
+"""Formats that few browsers play; another recording of the same name is preferred."""
 
 
 @dataclass(frozen=True)
-class Files:
+class PairedFiles:
     """The references by key (path below the reference folder, no suffix) and each system's files by the same keys.
 
-    Paths are text here: there are as many as files, and a :class:`Path` takes four times the memory.
+    Paths are strings, because a :class:`Path` takes four times the memory.
     """
 
     references: dict[str, str]
     hypotheses: dict[str, dict[str, str]]
-    unused: dict[str, list[Path]]
-    """Per system, the files that belong to no reference."""
+    unpaired: dict[str, list[Path]]
+    """Per system, the files that match no reference."""
 
 
-def pair(reference: Path, hypotheses: Sequence[Path], names: Sequence[str] = ()) -> Files:
+def pair_files(reference: Path, hypotheses: Sequence[Path], names: Sequence[str] = ()) -> PairedFiles:
     """Return the files of every system, paired with the references by their path, else by their stem.
 
-    Two single files are paired whatever they are called.
+    Two single files are paired regardless of their names.
 
     Raises:
-        CorpusError: a path does not exist, holds no CHAT, or the names do not fit the hypotheses.
+        CorpusError: a path does not exist, has no CHAT file, or the names do not fit the hypotheses.
     """
     if not hypotheses:
         raise CorpusError("evaluate needs at least one hypothesis: give a .cha file or a folder of them")
     references = _chat_files(reference, "reference")
     found: dict[str, dict[str, str]] = {}
-    unused: dict[str, list[Path]] = {}
+    unpaired: dict[str, list[Path]] = {}
     for name, path in zip(column_names(hypotheses, names, noun="system", command="evaluate"), hypotheses, strict=True):
         files = _chat_files(path, "hypothesis")
         if reference.is_file() and path.is_file():
-            found[name], unused[name] = {next(iter(references)): str(path)}, []
+            found[name], unpaired[name] = {next(iter(references)): str(path)}, []
         else:
-            found[name], unused[name] = _matched(references, files)
-    return Files(references, found, unused)
+            found[name], unpaired[name] = _matched(references, files)
+    return PairedFiles(references, found, unpaired)
 
 
 def find_audio(folder: Path, keys: Iterable[str]) -> dict[str, Path]:
     """Return the recordings of the references ``keys`` in ``folder``: at the same path, or else directly inside."""
-    listed = {"": _recordings(folder)}  # once for each folder: a corpus has thousands of files
+    by_folder = {"": _recordings(folder)}  # listed once per folder: a corpus has thousands of files
     found = {}
     for key in keys:
         place, _, name = key.rpartition("/")
-        if place not in listed:
-            listed[place] = _recordings(folder / place)
-        recording = listed[place].get(name) or listed[""].get(name)
+        if place not in by_folder:
+            by_folder[place] = _recordings(folder / place)
+        recording = by_folder[place].get(name) or by_folder[""].get(name)
         if recording is not None:
             found[key] = recording
     return found
 
 
 def _recordings(folder: Path) -> dict[str, Path]:
-    """Return the recordings directly in ``folder`` by stem; of several with one stem that most easily played."""
+    """Return the recordings directly in ``folder`` by stem; of several with one stem the most widely playable."""
     if not folder.is_dir():
         return {}
     paths = sorted(path for path in folder.iterdir() if path.suffix.lower() in AUDIO_SUFFIXES and path.is_file())
@@ -73,7 +73,7 @@ def _recordings(folder: Path) -> dict[str, Path]:
 
 def _preference(recording: Path) -> tuple[bool, int]:
     suffix = recording.suffix.lower()
-    return suffix in _SELDOM_PLAYED, AUDIO_SUFFIXES.index(suffix)
+    return suffix in _RARELY_PLAYABLE, AUDIO_SUFFIXES.index(suffix)
 
 
 def _chat_files(path: Path, what: str) -> dict[str, str]:
@@ -90,7 +90,7 @@ def _chat_files(path: Path, what: str) -> dict[str, str]:
 
 
 def _matched(references: dict[str, str], files: dict[str, str]) -> tuple[dict[str, str], list[Path]]:
-    """Return the files by reference key, and those left over; a stem found twice pairs with nothing."""
+    """Return the files by reference key, and the unpaired ones; a stem that occurs twice is not paired."""
     by_stem: dict[str, list[str]] = {}
     for key in files:
         by_stem.setdefault(Path(key).name, []).append(key)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from lsa_whisper.evaluate.glossary import CLASSES, COLUMNS, MEASURES
-from lsa_whisper.evaluate.json_report import record
+from lsa_whisper.evaluate.json_report import json_report
 from lsa_whisper.evaluate.plots import evaluation_plots
 from lsa_whisper.evaluate.report_rows import page_data
 from lsa_whisper.evaluate.results import Evaluation
@@ -51,7 +51,7 @@ def write_reports(evaluation: Evaluation, out: Path, *, audio: Path | None = Non
     }
     pages = templates("lsa_whisper.evaluate")
     texts = {
-        "report.json": json.dumps(record(evaluation), indent=1, ensure_ascii=False) + "\n",
+        "report.json": json.dumps(json_report(evaluation), indent=1, ensure_ascii=False) + "\n",
         "report.md": pages.get_template("report.md.jinja").render(facts),
         "report.html": pages.get_template("report.html.jinja").render(facts),
     }

@@ -1,4 +1,4 @@
-"""Several systems over the same references, side by side."""
+"""The results of an evaluation: several systems over the same references."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from lsa_whisper.scoring.score_file import ScoringOptions
 from lsa_whisper.scoring.system import System
 
 ENOUGH_FILES = 6
-"""With five files or fewer, even all pointing one way happens by chance more than once in 20 times (2 / 2**5)."""
+"""With five files or fewer, even a difference of the same sign in all has p > 0.05 (2 / 2**5)."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Difference:
     """First minus second."""
     interval: Interval | None
     files: int
-    """How many files were resampled."""
+    """The number of files."""
 
     @property
     def better(self) -> str | None:
@@ -46,7 +46,7 @@ class Difference:
 
     @property
     def points(self) -> str:
-        """How large a difference is whose interval leaves out zero, whichever way it points.
+        """The size of the difference with its interval, regardless of its sign.
 
         >>> from lsa_whisper.scoring.metrics import METRICS
         >>> Difference(METRICS[0], "a", "b", -0.12, Interval(-0.15, -0.1), 6).points
@@ -66,7 +66,7 @@ class Difference:
         text = f"{self.first} - {self.second}: {100 * self.difference:+.1f} points"
         if self.interval is None:
             return text
-        return f"{text}, 95 % interval {100 * self.interval.low:+.1f} to {100 * self.interval.high:+.1f}"
+        return f"{text}, 95 % confidence interval {100 * self.interval.low:+.1f} to {100 * self.interval.high:+.1f}"
 
 
 @dataclass(frozen=True)
@@ -77,29 +77,31 @@ class Evaluation:
     systems: dict[str, System]
     samples: int
     options: ScoringOptions = field(default_factory=ScoringOptions)
-    """What was counted beside the usual."""
+    """The options of scoring."""
     rows: ReportRows = field(default_factory=ReportRows)
-    """The aligned utterances, when a report was asked for."""
+    """The aligned utterances, if a report was requested."""
     report: Path | None = None
-    """The HTML report, when one was written."""
+    """The HTML report, if one was written."""
 
     @cached_property
     def differences(self) -> list[Difference]:
-        """Every pair of systems in every metric both have, unless it judges them on different classes."""
+        """Every pair of systems in every metric that is defined for both and covers the same classes."""
         return list(self._differences())
 
     def _differences(self) -> Iterator[Difference]:
         for first, second in combinations(self.systems.values(), 2):
             for metric in METRICS:
                 values = first.value(metric), second.value(metric)
-                unlike = metric.over_supported_classes and first.supported_classes != second.supported_classes
-                if values[0] is None or values[1] is None or unlike:
+                different_classes = (
+                    metric.over_supported_classes and first.supported_classes != second.supported_classes
+                )
+                if values[0] is None or values[1] is None or different_classes:
                     continue
                 interval = first.difference_interval(second, metric)
                 yield Difference(metric, first.name, second.name, values[0] - values[1], interval, len(first.files))
 
     def table(self) -> str:
-        """Return the headline numbers as text for a terminal."""
+        """Return the main figures as text for a terminal."""
         rows = [
             [metric.title, *(percent(s.value(metric), s.interval(metric)) for s in self._all)] for metric in METRICS
         ]
@@ -108,12 +110,12 @@ class Evaluation:
                 title = f"  {CLASSES[kind][0].lower()}"
                 rows.append([title, *(self._class_shown(system, kind) for system in self._all)])
         if self.options.speakers:
-            rows.append(["cpWER, speakers as they fit best", *(percent(s.speakers.cp) for s in self._all)])
-            rows.append(["tcpWER, and at their time", *(percent(s.speakers.tcp) for s in self._all)])
+            rows.append(["cpWER", *(percent(s.speakers.cp) for s in self._all)])
+            rows.append(["tcpWER", *(percent(s.speakers.tcp) for s in self._all)])
         for mode in self.options.published:
             shown = (percent(system.published_errors(mode).rate) for system in self._all)
-            rows.append([f"not ours: {MODES[mode].title}", *shown])
-        return "\n".join([text_table([["", *self.systems], *rows]), *self.remarks(), *self.judgements()])
+            rows.append([f"rules of {MODES[mode].title}", *shown])
+        return "\n".join([text_table([["", *self.systems], *rows]), *self.remarks(), *self.conclusions()])
 
     @property
     def _all(self) -> list[System]:
@@ -127,25 +129,26 @@ class Evaluation:
         return percent(found.f1, system.class_interval(kind))
 
     def remarks(self) -> Iterator[str]:
-        """Yield what a reader of the numbers has to know, in plain sentences."""
+        """Yield the limits of the figures, in plain sentences."""
         for system in self._all:
             if system.missing:
                 missing = join_names(system.missing)
                 yield f"{system.name}: no transcript for {missing}; all their words count as deleted"
-            if system.unused:
-                yield f"{system.name}: {len(system.unused)} transcript(s) without a reference were not scored"
-            if not system.marked:
-                yield f"{system.name}: writes no disfluency marks; fillers and exact repeats were told from its words"
+            if system.unpaired:
+                yield f"{system.name}: {len(system.unpaired)} transcript(s) without a reference were not scored"
+            if not system.has_marks:
+                marks = "fillers and exact repeats were recognized from its words"
+                yield f"{system.name}: writes no disfluency marks; {marks}"
         if len({system.supported_classes for system in self._all}) > 1:
-            yield "the systems can write different disfluency classes: compare them class by class, not in all together"
+            yield "the systems support different disfluency classes: compare them class by class, not by their totals"
         if len(self.systems) > 1 and len(self._all[0].files) < ENOUGH_FILES:
-            yield f"too few files to say which system is better: at least {ENOUGH_FILES} are needed"
+            yield f"too few files to test which system is better: at least {ENOUGH_FILES} are needed"
         elif self.differences and not self.better_in:
-            yield "no difference between the systems is larger than chance makes it"
+            yield "no difference between the systems is statistically significant"
 
     @cached_property
     def better_in(self) -> dict[tuple[Metric, str], list[Difference]]:
-        """What each system is better in, and the differences that show it, one for each system it is better than."""
+        """Per metric and better system, its significant differences from other systems."""
         found: dict[tuple[Metric, str], list[Difference]] = {}
         for metric in METRICS:
             for d in self.differences:
@@ -153,8 +156,8 @@ class Evaluation:
                     found.setdefault((metric, d.better), []).append(d)
         return found
 
-    def judgements(self) -> Iterator[str]:
-        """Yield in plain sentences which system is better in what."""
+    def conclusions(self) -> Iterator[str]:
+        """Yield the significant differences, in plain sentences."""
         for (metric, name), shown in self.better_in.items():
             figures = f" ({shown[0]})" if len(self.systems) == 2 else ""
             others = join_names([d.worse(name) for d in shown])

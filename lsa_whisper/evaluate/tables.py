@@ -1,4 +1,4 @@
-"""The tables of a report, as text with hover definitions; the Markdown and the HTML report show the same ones."""
+"""The tables of a report; the Markdown and the HTML report show the same ones."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SHARES = {"ttr", "mattr", "maze_share"}
 
 
 def tables(evaluation: Evaluation) -> list[ReportTable]:
-    """Return every table of the report that has something to show."""
+    """Return every table of the report that has any row."""
     systems = list(evaluation.systems.values())
     found = _headline(systems), _better(evaluation), _disfluencies(systems), *confusions(systems), _rates(systems)
     made = *found, *_language(systems), *breakdowns(evaluation), _speakers(systems), _files(systems)
@@ -35,17 +35,15 @@ def _headline(systems: Sequence[System]) -> ReportTable:
     errors = [system.word_errors_verbatim for system in systems]
     rows.append((TableCell("Words scored"), *(TableCell(f"{e.reference_words:,}") for e in errors)))
     if any(e.excluded_reference for e in errors):
-        excluded = "Places where the reference has xxx: what the system wrote there is neither right nor wrong."
+        excluded = "Segments for which the reference has xxx; the system's words there are not scored."
         texts = (
-            TableCell(f"{e.excluded_reference:,}", f"{e.excluded_hypothesis:,} words written there") for e in errors
+            TableCell(f"{e.excluded_reference:,}", f"{e.excluded_hypothesis:,} words in their place") for e in errors
         )
-        rows.append((TableCell("Unintelligible places left out", hover=excluded), *texts))
-    ranges = (
-        "Below each figure: the range it lies in with 95 % confidence, had other files of the same kind been taken."
-    )
+        rows.append((TableCell("Unintelligible segments excluded", hover=excluded), *texts))
+    intervals = "Below each figure: its 95 % confidence interval over recordings of this kind."
     return ReportTable(
-        "At a glance",
-        ranges if len(systems[0].files) > 1 else "A single file: nothing can be said about how sure these figures are.",
+        "Summary",
+        intervals if len(systems[0].files) > 1 else "Confidence intervals need more than one file.",
         (TableCell("Measure"), *(TableCell(system.name) for system in systems)),
         tuple(rows),
     )
@@ -60,14 +58,14 @@ def _better(evaluation: Evaluation) -> ReportTable:
         size = TableCell(shown[0].points if len(shown) == 1 else "")
         rows.append((TableCell(metric.title, metric.abbreviation, metric.definition), TableCell(name), than, size))
     return ReportTable(
-        "Which is better",
-        "Only where chance hardly explains it: the range of the difference, on the same files, leaves out zero.",
+        "Significant differences",
+        "Differences whose 95 % confidence interval, on the same files, excludes zero.",
         head_cells("Measure", "System", "Better than", "By"),
         tuple(rows),
     )
 
 
-_DETECTION_HEADS = ("In reference", "Found", "Missed", "Made up", "Precision", "Recall", "F1", "Timed F1")
+_DETECTION_HEADS = ("In reference", "Found", "Missed", "False alarms", "Precision", "Recall", "F1", "Timed F1")
 
 
 def _disfluencies(systems: Sequence[System]) -> ReportTable:
@@ -84,7 +82,9 @@ def _disfluencies(systems: Sequence[System]) -> ReportTable:
             )
             if found.not_scored:
                 dashes = (TableCell("-"),) * 6
-                rows.append((*title, TableCell("not scored", hover="This system has no way to write this."), *dashes))
+                rows.append(
+                    (*title, TableCell("not scored", hover="This system does not support this class."), *dashes)
+                )
                 continue
             counts = found.true_positives, found.false_negatives, found.false_positives
             rates = TableCell(percent(found.precision)), TableCell(percent(found.recall))
@@ -92,16 +92,25 @@ def _disfluencies(systems: Sequence[System]) -> ReportTable:
             timed = TableCell(percent(system.timed[kind].f1))
             rows.append((*title, *(TableCell(str(count)) for count in counts), *rates, f1, timed))
     return ReportTable(
-        "Disfluencies found, by class",
-        "A disfluency counts as found when the system's transcript has one of the same class at the same words.",
+        "Disfluency detection by class",
+        "A disfluency is found if the system's transcript has one of the same class at the same words.",
         head_cells(
-            "Class", "System", "In reference", "Found", "Missed", "Made up", "Precision", "Recall", "F1", "Timed F1"
+            "Class",
+            "System",
+            "In reference",
+            "Found",
+            "Missed",
+            "False alarms",
+            "Precision",
+            "Recall",
+            "F1",
+            "Timed F1",
         ),
         tuple(rows),
     )
 
 
-_AGREEMENT = ("Reference", "Transcript", "Difference", "Typical error", "95 % of differences", "Agreement", "Files")
+_AGREEMENT = ("Reference", "Transcript", "Bias", "Mean absolute error", "Limits of agreement", "ICC", "Files")
 
 
 def _rates(systems: Sequence[System]) -> ReportTable:
@@ -113,15 +122,15 @@ def _rates(systems: Sequence[System]) -> ReportTable:
                 title = TableCell(CLASSES[kind][0], hover=CLASSES[kind][1])
                 rows.append((title, TableCell(system.name), *_agreed(agreed)))
     return ReportTable(
-        "How often: disfluencies per 100 words",
-        "Counted separately in the reference and in the system's transcript, file by file, per 100 fluent words.",
+        "Disfluencies per 100 words",
+        "Rates of the reference and of the system's transcript, file by file, per 100 fluent words.",
         head_cells("Class", "System", *_AGREEMENT),
         tuple(rows),
     )
 
 
 def _language(systems: Sequence[System]) -> Iterator[ReportTable]:
-    lead = "Each measure taken from the reference and from the system's transcript of the same file."
+    lead = "Measures of the reference and of the system's transcript of the same file."
     keys = list(dict.fromkeys(key for system in systems for key in system.sample_keys))
     for key in keys:
         rows = []
@@ -132,7 +141,7 @@ def _language(systems: Sequence[System]) -> Iterator[ReportTable]:
                     entries = _agreed(agreed, scale=100 if measure in _SHARES else 1)
                     shown = f"{title} (%)" if measure in _SHARES else title
                     rows.append((TableCell(shown, hover=definition), TableCell(system.name), *entries))
-        who = "everyone together" if key == EVERYONE else f"speaker {key}"
+        who = "all speakers" if key == EVERYONE else f"speaker {key}"
         yield ReportTable(
             f"Language-sample measures: {who}",
             lead,
@@ -159,7 +168,7 @@ def _speakers(systems: Sequence[System]) -> ReportTable:
             rows.append((TableCell(code), TableCell(system.name), *error_cells(system.word_errors_by_speaker[code])))
     return ReportTable(
         "Word errors by speaker code",
-        "By who spoke, in the reference. Insertions are counted with the speaker whose words they are next to.",
+        "By speaker in the reference. An insertion is counted with the speaker of the adjacent words.",
         head_cells("Speaker", "System", *ERROR_HEADS),
         tuple(rows),
         folded=True,
@@ -176,7 +185,7 @@ def _files(systems: Sequence[System]) -> ReportTable:
             rows.append((TableCell(first.key), name, *error_cells(scores.verbatim), f1))
     return ReportTable(
         "By file",
-        "F1 is over all disfluencies the system can write.",
+        "F1 covers all disfluency classes that the system supports.",
         head_cells("File", "System", *ERROR_HEADS, "F1"),
         tuple(rows),
         folded=len(rows) > 24,

@@ -1,4 +1,4 @@
-"""The headline numbers: what each is called, what it means, and the counts it is a ratio of."""
+"""The main metrics: title, definition, and the counts that each is a ratio of."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ class Metric:
 
     key: str
     title: str
-    """For a reader who is no engineer."""
+    """For readers without a technical background."""
     abbreviation: str
     definition: str
     lower_is_better: bool
     fraction: Callable[[FileCounts, Classes], Fraction]
     over_supported_classes: bool = False
-    """Whether it is taken over the classes a system can write: of two that write others, each is judged on its own."""
+    """Whether it covers only the classes that a system supports, so that systems may differ in what is scored."""
 
 
 def _errors(field: str) -> Callable[[FileCounts, Classes], Fraction]:
@@ -43,7 +43,7 @@ def f1_fraction(found: Detections) -> Fraction:
 
 
 def class_f1(kind: Disfluency) -> Callable[[FileCounts, Classes], Fraction]:
-    """Return the fraction of one class' F1; 0 / 0 where the system cannot write the class."""
+    """Return the fraction of one class' F1; 0 / 0 if the system does not support the class."""
 
     def fraction(scores: FileCounts, supported_classes: Classes) -> Fraction:
         return f1_fraction(scores.disfluency[kind]) if kind in supported_classes else (0, 0)
@@ -54,89 +54,91 @@ def class_f1(kind: Disfluency) -> Callable[[FileCounts, Classes], Fraction]:
 METRICS = (
     Metric(
         "wer_verbatim",
-        "Word errors, as spoken",
+        "Word errors, verbatim",
         "WER-V",
-        "Words left out, added or replaced, per 100 words really spoken: fillers, repetitions and cut-off words count "
-        "like any other. Spellings of the same filler (um, uhm) are one. 0 % is perfect.",
+        "Substituted, deleted and inserted words per 100 words spoken (word error rate). Fillers, repetitions and "
+        "fragments count like any other word; spellings of the same filler (um, uhm) are one. 0 % is perfect.",
         True,
         _errors("verbatim"),
     ),
     Metric(
         "wer_fluent",
-        "Word errors, as meant",
+        "Word errors, without disfluencies",
         "WER-F",
-        "The same, after removing fillers, repetitions, restarts and fragments from both transcripts.",
+        "The same, after fillers, fragments and retraced words are removed from both transcripts.",
         True,
         _errors("fluent"),
     ),
     Metric(
         "wer_fluent_raw",
-        "Word errors, as meant, nothing removed",
+        "Word errors, without disfluencies, raw output",
         "WER-F raw",
-        "The whole transcript of the system against the words that were meant: disfluencies it kept count as added.",
+        "The complete transcript of the system against the reference without disfluencies: disfluencies that the "
+        "system transcribed count as insertions.",
         True,
         _errors("fluent_raw"),
     ),
     Metric(
         "wer_verbatim_raw",
-        "Word errors, as spoken, fillers as spelled",
+        "Word errors, verbatim, fillers as spelled",
         "WER-V raw",
-        "As the first row, but um and uhm, or uh and er, are different words.",
+        "As in the first row, but um and uhm, or uh and er, are different words.",
         True,
         _errors("verbatim_raw"),
     ),
     Metric(
         "cer_verbatim",
-        "Letter errors, as spoken",
+        "Character errors, verbatim",
         "CER-V",
-        "Letters and spaces left out, added or replaced, per 100 spoken: a nearly right word costs little.",
+        "Substituted, deleted and inserted letters and spaces per 100 (character error rate): a word that is nearly "
+        "right adds little.",
         True,
         _errors("characters"),
     ),
     Metric(
         "cer_fluent",
-        "Letter errors, as meant",
+        "Character errors, without disfluencies",
         "CER-F",
-        "The same, after removing fillers, repetitions, restarts and fragments from both transcripts.",
+        "The same, after fillers, fragments and retraced words are removed from both transcripts.",
         True,
         _errors("fluent_characters"),
     ),
     Metric(
         "disfluency_f1",
-        "Disfluencies found",
+        "Disfluencies detected",
         "F1",
-        "How well disfluencies of all classes the system can write are found and not made up (F1: the balance of "
-        "precision and recall). 100 % is perfect. Classes it cannot write are not in it.",
+        "F1, the harmonic mean of precision and recall, over all disfluency classes that the system supports. 100 % is "
+        "perfect.",
         False,
         lambda scores, supported_classes: f1_fraction(scores.disfluency.only(supported_classes).together),
         over_supported_classes=True,
     ),
     Metric(
         "timed_f1",
-        "Disfluencies found, by time",
+        "Disfluencies detected, by time",
         "timed F1",
-        "The same, but a disfluency counts as found when the system has one of its class that begins at the same time "
-        "(within half a second, unless said otherwise), whatever words are around it. Needs times in both transcripts.",
+        "The same, but a disfluency is detected if the system has one of its class that begins at the same time (by "
+        "default within half a second), even if the words around it differ. Needs times in both transcripts.",
         False,
         lambda scores, supported_classes: f1_fraction(scores.timed.only(supported_classes).together),
         over_supported_classes=True,
     ),
     Metric(
         "boundary_f1",
-        "Utterance ends found",
+        "Utterance boundaries",
         "boundary F1",
-        "How well utterances end where the reference ends them (F1). The end of a file does not count.",
+        "F1 of the positions at which utterances end. The end of a file does not count.",
         False,
         lambda scores, _: f1_fraction(scores.boundaries),
     ),
     Metric(
         "role_accuracy",
-        "Words given to the right role",
+        "Speaker role accuracy",
         "role accuracy",
-        "Of the words that stand for a word of the reference, how many are ascribed to a speaker of the same role "
-        "(Target Child, Mother ...). Nothing is judged where the system tells of one speaker only.",
+        "The share of aligned words that are attributed to a speaker of the same role (Target Child, Mother ...). Not "
+        "scored if the system distinguishes no speakers.",
         False,
         lambda scores, _: scores.same_role,
     ),
 )
-"""Every transcript has these; those of foreign modes and of optional packages stand apart."""
+"""The metrics of every evaluation; those by other rules or optional packages are reported apart."""

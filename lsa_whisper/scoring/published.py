@@ -231,7 +231,7 @@ MODES = {
     for mode in (
         PublishedMode(
             "batchalign2",
-            "As Batchalign 2 (benchmark)",
+            "Batchalign 2 (benchmark)",
             "All spoken words of a file; um, uhm, em, mhm, uhhm, eh, uh and hm are one word; words that "
             "hold 'name' (firstname) match anything. Words match along a longest common sequence, and what is missing "
             "and extra between two matches is paired as substitutions. " + _CONFORMED,
@@ -240,7 +240,7 @@ MODES = {
         ),
         PublishedMode(
             "batchalign-compare",
-            "As Batchalign 0.10 (compare)",
+            "Batchalign 0.10 (compare)",
             "Fillers are left out. Each reference utterance is assigned to the transcript utterance that shares most "
             "words with it, at most two words longer or shorter, after the previous one; one that shares none is "
             "dropped, and so is a transcript utterance without an assigned one: a completely wrong transcript has no "
@@ -250,7 +250,7 @@ MODES = {
         ),
         PublishedMode(
             "whisper",
-            "As Whisper's papers (English normalizer)",
+            "Whisper's papers (English normalizer)",
             "All spoken words of a file, xxx, yyy and www left out, through Whisper's English normalizer: it deletes "
             "um, uh, hmm, mm and mhm and what stands in brackets, writes numbers as digits, American spellings and "
             "full forms. Then plain word errors.",

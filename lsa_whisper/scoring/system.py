@@ -34,9 +34,9 @@ class System:
     files: FileTable
     total: Totals
     resamples: Resamples
-    marked: bool = True
+    has_marks: bool = True
     """False if the system writes no disfluency marks, so that they were inferred from its words (see ``words``)."""
-    unused: tuple[Path, ...] = ()
+    unpaired: tuple[Path, ...] = ()
     """Its files that match no reference."""
 
     @cached_property
@@ -44,7 +44,7 @@ class System:
         """The classes that the system supports; the others are not scored."""
         written = frozenset(self.total.written)
         # Repetitions inferred from the words of an unmarked system do not show that it marks retraces.
-        return supported_classes(written if self.marked else written & {Disfluency.PAUSE})
+        return supported_classes(written if self.has_marks else written & {Disfluency.PAUSE})
 
     @cached_property
     def disfluency(self) -> DisfluencyScores:

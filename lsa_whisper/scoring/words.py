@@ -150,7 +150,7 @@ def _moved(event: Event, starts: Sequence[int]) -> Event:
     )
 
 
-def has_marks(utterances: Sequence[Utterance]) -> bool:
+def has_disfluency_marks(utterances: Sequence[Utterance]) -> bool:
     """Return whether the transcript has any disfluency mark other than pauses."""
     return any(event.kind is not Disfluency.PAUSE for utterance in utterances for event in utterance.events())
 
@@ -169,7 +169,7 @@ def mark_from_words(utterance: Utterance) -> Utterance:
         decoded = decode(text, Labels("verbatim"), speaker=utterance.speaker).utterances
         if len(decoded) == 1 and _bare(decoded[0].verbatim()) == _bare(utterance.verbatim()):
             marked = chat.utterance(utterance.speaker, decoded[0].text, utterance.span)
-            return marked if has_marks([marked]) else utterance
+            return marked if has_disfluency_marks([marked]) else utterance
     return utterance
 
 

@@ -62,7 +62,7 @@ def test_a_better_system_needs_an_interval_without_zero(corpus):
     by_metric = {d.metric.key: d for d in evaluation.differences}
     assert by_metric["wer_verbatim"].better == "perfect"
     assert by_metric["boundary_f1"].better is None
-    assert "perfect is better in “word errors, as spoken”" in evaluation.table()
+    assert "perfect is better in “word errors, verbatim”" in evaluation.table()
     for d in evaluation.differences:
         assert d.better is None or d.interval.excludes_zero
 
@@ -70,13 +70,13 @@ def test_a_better_system_needs_an_interval_without_zero(corpus):
 def test_who_is_better_than_whom_is_a_table_with_a_line_for_each_system(corpus):
     names = ["silent", "perfect", "twin"]
     evaluation = evaluate(corpus / "reference", [corpus / n for n in ("silent", "perfect", "perfect")], names=names)
-    (better,) = (table for table in tables(evaluation) if table.title == "Which is better")
+    (better,) = (table for table in tables(evaluation) if table.title == "Significant differences")
     lines = {(row[0].small, row[1].text): row[2:] for row in better.rows}
     assert {system for _, system in lines} == {"perfect", "twin"}
     than, by = lines["WER-V", "perfect"]
     (d,) = (d for d in evaluation.differences if (d.metric.key, d.second) == ("wer_verbatim", "perfect"))
     assert than.text == "silent" and by.text == d.points and d.points.startswith(f"{100 * d.difference:.1f} points (")
-    assert "perfect is better in “word errors, as spoken” than silent\n" in evaluation.table()
+    assert "perfect is better in “word errors, verbatim” than silent\n" in evaluation.table()
     assert not any("better in" in remark for remark in evaluation.remarks())
 
 
@@ -89,9 +89,9 @@ def test_the_diagonal_of_the_confusions_is_marked_as_right(corpus):
 
 def test_no_better_system_is_reported(corpus):
     evaluation = evaluate(corpus / "reference", [corpus / "silent", corpus / "silent"], names=["one", "other"])
-    assert "no difference between the systems is larger than chance makes it" in list(evaluation.remarks())
-    assert not any(table.title == "Which is better" for table in tables(evaluation))
-    assert "larger than chance" not in evaluate(corpus / "reference", [corpus / "silent"]).table()
+    assert "no difference between the systems is statistically significant" in list(evaluation.remarks())
+    assert not any(table.title == "Significant differences" for table in tables(evaluation))
+    assert "statistically significant" not in evaluate(corpus / "reference", [corpus / "silent"]).table()
 
 
 def test_few_files_never_make_a_system_better(corpus):
@@ -117,7 +117,7 @@ def test_a_missing_file_counts_as_left_out_and_is_named(corpus):
     write(corpus / "perfect" / "other.cha", ["hello ."])
     evaluation = evaluate(corpus / "reference", [corpus / "perfect"])
     system = evaluation.systems["perfect"]
-    assert system.missing == ["s3"] and [p.name for p in system.unused] == ["other.cha"]
+    assert system.missing == ["s3"] and [p.name for p in system.unpaired] == ["other.cha"]
     assert system.word_errors_verbatim.deletions == system.files[3].verbatim.reference_words > 0
     assert "s3" in evaluation.table()
 
@@ -143,7 +143,7 @@ def test_what_cannot_be_written_is_not_scored(tmp_path):
     reference = write(tmp_path / "reference.cha", ["&-um <the dog> [//] the s:o big (.) cat ."])
     plain = write(tmp_path / "plain.cha", ["um the dog the so big cat ."])
     system = evaluate(reference, [plain]).systems["plain"]
-    assert not system.marked
+    assert not system.has_marks
     assert system.disfluency[Disfluency.FILLED_PAUSE].f1 == 1
     for kind in (Disfluency.REVISION, Disfluency.PROLONGATION, Disfluency.PAUSE):
         assert system.disfluency[kind].f1 is None and system.disfluency[kind].not_scored == 1

@@ -105,7 +105,7 @@ def test_labels_belong_to_their_controls_and_tables_have_headings(report):
 
 def test_the_json_has_counts_rates_and_its_version(report):
     record = json.loads((report / "report.json").read_text(encoding="utf-8"))
-    assert (record["schema"], record["schema_version"]) == ("lsa-whisper/evaluation", 1)
+    assert (record["schema"], record["schema_version"]) == ("lsa-whisper/evaluation", 2)
     first, second = record["systems"]
     assert second["missing"] == ["b & c"]
     counts = first["word_errors"]["verbatim"]
@@ -163,7 +163,7 @@ def test_in_a_browser_markup_stays_text_and_the_worst_comes_first(report, tmp_pa
         [CHROMIUM, *flags.split(), *more.split(), "--dump-dom", address], capture_output=True, text=True, timeout=120
     )
     drawn = Page(done.stdout)
-    assert "<title>How well speech was transcribed</title>" in done.stdout, "the transcript's script has run"
+    assert "<title>Transcription evaluation</title>" in done.stdout, "the transcript's script has run"
     assert drawn.tags.count("article") == 4 and "img" not in drawn.tags and drawn.tags.count("script") == 2
     articles = done.stdout.split("<article")[1:]
     wrong = [max(int(n) for n in re.findall(r": (\d+) wrong of", article)) for article in articles]

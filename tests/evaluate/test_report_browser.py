@@ -82,7 +82,7 @@ def page(chromium, report):
 def counts(page):
     """Return (wrong, words) of the utterances that are drawn."""
     texts = page.locator("#rows .facts").all_inner_texts()
-    return [tuple(int(n) for n in re.search(r"(\d+) wrong of (\d+)", text).groups()) for text in texts]
+    return [tuple(int(n) for n in re.search(r"(\d+) errors? in (\d+)", text).groups()) for text in texts]
 
 
 def test_the_worst_comes_first_and_other_orders_can_be_chosen(page):
@@ -130,7 +130,7 @@ def test_markup_in_a_transcript_stays_text(page):
     page.fill("#search", "evil")
     page.wait_for_function("document.querySelectorAll('article').length === 1")
     assert EVIL in page.inner_text("article .chat")
-    assert page.title() == "How well speech was transcribed"
+    assert page.title() == "Transcription evaluation"
 
 
 def test_dark_colours_are_dark_and_readable(page):
@@ -145,7 +145,7 @@ def test_dark_colours_are_dark_and_readable(page):
 
 
 def test_definitions_appear_on_hover(page):
-    hint = page.get_by_text("Word errors, as spoken", exact=True).first.get_attribute("title")
+    hint = page.get_by_text("Word errors, verbatim", exact=True).first.get_attribute("title")
     assert "per 100 words really spoken" in hint
     assert page.locator("table.matrix td.right").count() > 2
 

@@ -102,7 +102,7 @@ def test_names_stay_on_their_lines_in_markdown(report):
     text = (report / "report.md").read_text("utf-8")
     assert "<script" not in text and "<b>" not in text and "<i>" not in text
     headings = [line for line in text.splitlines() if line.startswith("#")]
-    assert "# Heading" not in headings and all(line.startswith(("# How", "## ")) for line in headings)
+    assert "# Heading" not in headings and all(line.startswith(("# Transcription", "## ")) for line in headings)
     tables = [part.splitlines() for part in re.findall(r"(?:^\|.*\n)+", text.replace("|\n\n|", "|\n|"), re.MULTILINE)]
     for lines in tables:
         assert len({line.count("|") for line in lines}) == 1, lines[0]
