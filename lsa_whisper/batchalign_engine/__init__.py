@@ -1,15 +1,15 @@
-"""Our models as an engine of Batchalign, TalkBank's pipeline; the only room that imports ``batchalign``.
+"""A model of this package as an engine of Batchalign, TalkBank's pipeline; only this package imports ``batchalign``.
 
-Batchalign rewrites what an engine transcribes: it splits, spells, and drops most of CHAT's marks. So
-:class:`~lsa_whisper.batchalign_engine.backend.LsaWhisperBackend` is two of its tasks in one. As ASR it gives one opaque
-``xxx`` for each utterance, in which there is nothing to rewrite; as utterance segmenter it then puts the CHAT text in
-its place. ``wording`` makes sure that Batchalign accepts the text, ``finish`` gives back what it drops (who spoke, and
-remarks), ``transcripts`` does so for many files, and ``command`` adds the engine to the ``batchalign`` command.
+Batchalign rewrites the output of an ASR engine: it splits words, changes their spelling and drops most CHAT marks. So
+:class:`~lsa_whisper.batchalign_engine.backend.LsaWhisperBackend` implements two of its tasks. As ASR it returns an
+opaque ``xxx`` for each utterance, which leaves nothing to rewrite; as utterance segmenter it returns the CHAT text.
+``wording`` ensures that Batchalign accepts the text, ``finish`` restores what Batchalign drops (speakers and comments),
+``transcripts`` processes many files, and ``command`` adds the engine to the ``batchalign`` command.
 
-Importing this package needs no Batchalign; using it does.
+This package can be imported without Batchalign, but not used.
 """
 
-from lsa_whisper.batchalign_engine.command import register, run
-from lsa_whisper.batchalign_engine.transcripts import transcribe
+from lsa_whisper.batchalign_engine.command import register, run_batchalign
+from lsa_whisper.batchalign_engine.transcripts import transcribe_with_batchalign
 
-__all__ = ["register", "run", "transcribe"]
+__all__ = ["register", "run_batchalign", "transcribe_with_batchalign"]

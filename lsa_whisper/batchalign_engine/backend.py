@@ -22,8 +22,8 @@ from batchalign.backends.base import ASR, BatchPolicy, UtSeg
 
 from lsa_whisper import checkpoint
 from lsa_whisper.audio import Recording
-from lsa_whisper.batchalign_engine.sound import held
-from lsa_whisper.batchalign_engine.wording import UNINTELLIGIBLE, wording
+from lsa_whisper.batchalign_engine.pcm import recording_from_pcm
+from lsa_whisper.batchalign_engine.wording import UNINTELLIGIBLE_UTTERANCE, wording
 from lsa_whisper.chat import Transcript, Utterance, utterance
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.languages import chat_code
@@ -142,7 +142,7 @@ class LsaWhisperBackend(ASR, UtSeg):
 
     def _recognize(self, item: AsrInput, progress: Any) -> AsrOutput:
         audio = item.audio
-        recording = held(item.source_id, audio.pcm_f32le, audio.sample_rate, audio.channels)
+        recording = recording_from_pcm(item.source_id, audio.pcm_f32le, audio.sample_rate, audio.channels)
 
         def report(seconds: float) -> None:
             if progress:
@@ -191,7 +191,7 @@ def _timed(utterances: Sequence[Utterance], total_ms: int) -> list[tuple[Utteran
         span = each.span or TimeSpan(last_ms, last_ms + 1)
         timed.append((each, span))
         last_ms = span.end_ms
-    return timed or [(utterance("PAR", UNINTELLIGIBLE), TimeSpan(0, total_ms))]
+    return timed or [(utterance("PAR", UNINTELLIGIBLE_UTTERANCE), TimeSpan(0, total_ms))]
 
 
 def _opaque(speaker: str, span: TimeSpan) -> AsrSegment:

@@ -1,7 +1,7 @@
-"""``lsa-whisper batchalign run``: the ``batchalign`` command of this environment, with ``--engine lsa`` in it.
+"""``lsa-whisper batchalign run``: the ``batchalign`` command of this environment, with ``--engine lsa``.
 
-Batchalign has no plug-ins, so the engine is put where its command looks for engines: three names in
-``batchalign/cli/transcribe.py``. They may move in any release; that is looked at before anything is changed.
+Batchalign has no plug-ins, so the engine is inserted where its command looks for engines: in
+``batchalign/cli/transcribe.py``. That may change in any release, so it is checked before anything is patched.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.umask import private_umask
 
 ENGINE = "lsa"
-_PLACE = "batchalign.cli.transcribe"
+_MODULE = "batchalign.cli.transcribe"
 _EXPECTED = {
     "_build_asr": ("ba", "engine", "model", "lang", "num_speakers", "device"),
     "_build_utseg": ("ba", "lang", "engine", "segmenter", "device"),
     "write_outcome": ("outcome", "root", "out_dir", "output_suffix", "strip_word_timing"),
 }
-"""The functions that are wrapped, and the parameters by which they are called."""
+"""The wrapped functions and their parameters."""
 
 
 @private_umask()
-def run(args: Sequence[str]) -> None:
-    """Run ``batchalign`` with ``args``, the engine ``lsa`` among its engines; ends the process as Batchalign does.
+def run_batchalign(args: Sequence[str]) -> None:
+    """Run ``batchalign`` with ``args``, with the engine ``lsa`` added; exits as Batchalign does.
 
     Raises:
         MissingExtraError: Batchalign is not installed.
-        LsaWhisperError: Batchalign's command is built otherwise than this engine knows it.
+        LsaWhisperError: Batchalign's command has changed.
     """
     register(word_times="--wor" in args, diarized="--diarize" in args)
     app = importlib.import_module("batchalign.cli").app
@@ -41,44 +41,44 @@ def run(args: Sequence[str]) -> None:
 
 
 def register(*, word_times: bool = False, diarized: bool = False) -> None:
-    """Add the engine ``lsa`` to the ``batchalign`` command of this process; a second call only changes the settings.
+    """Add the engine ``lsa`` to the ``batchalign`` command of this process; a second call only changes the options.
 
     Args:
-        word_times: find the time of each word, which ``--wor`` writes.
-        diarized: leave the speakers that Batchalign's ``--diarize`` finds instead of the model's.
+        word_times: compute word times, which ``--wor`` writes.
+        diarized: keep the speakers that Batchalign's ``--diarize`` finds instead of the model's.
 
     Raises:
         MissingExtraError: Batchalign is not installed.
-        LsaWhisperError: Batchalign's command is built otherwise than this engine knows it.
+        LsaWhisperError: Batchalign's command has changed.
     """
     version = require("the engine lsa")
-    place = importlib.import_module(_PLACE)
-    if (previous := getattr(place, "_lsa_whisper", None)) is not None:
+    module = importlib.import_module(_MODULE)
+    if (previous := getattr(module, "_lsa_whisper", None)) is not None:
         previous.word_times, previous.diarized = word_times, diarized
         return
-    verify(place, version)
-    engines = {each.name: each.value for each in place.AsrEngine} | {ENGINE: ENGINE}
-    place.AsrEngine = Enum("AsrEngine", engines, type=str, module=_PLACE)
-    place._DEFAULT_MODEL = {place.AsrEngine(key.value): name for key, name in place._DEFAULT_MODEL.items()}
-    place._lsa_whisper = _Engine(place, word_times, diarized)
+    verify_command_module(module, version)
+    engines = {each.name: each.value for each in module.AsrEngine} | {ENGINE: ENGINE}
+    module.AsrEngine = Enum("AsrEngine", engines, type=str, module=_MODULE)
+    module._DEFAULT_MODEL = {module.AsrEngine(key.value): name for key, name in module._DEFAULT_MODEL.items()}
+    module._lsa_whisper = _Engine(module, word_times, diarized)
 
 
-def verify(place: Any, version: str) -> None:
-    """Return when the module of Batchalign's ``transcribe`` command is built as this engine knows it.
+def verify_command_module(module: Any, version: str) -> None:
+    """Raise an error if the module of Batchalign's ``transcribe`` command has changed.
 
     Raises:
-        LsaWhisperError: something has moved; all of it is named.
+        LsaWhisperError: names every part that has changed.
     """
-    moved = [name for name, known in _EXPECTED.items() if _parameters(getattr(place, name, None)) != known]
-    engines = getattr(place, "AsrEngine", None)
+    changed = [name for name, known in _EXPECTED.items() if _parameters(getattr(module, name, None)) != known]
+    engines = getattr(module, "AsrEngine", None)
     if not (inspect.isclass(engines) and issubclass(engines, str) and issubclass(engines, Enum)):
-        moved.append("AsrEngine")
-    if not isinstance(getattr(place, "_DEFAULT_MODEL", None), dict):
-        moved.append("_DEFAULT_MODEL")
-    if moved:
+        changed.append("AsrEngine")
+    if not isinstance(getattr(module, "_DEFAULT_MODEL", None), dict):
+        changed.append("_DEFAULT_MODEL")
+    if changed:
         raise LsaWhisperError(
-            f"Batchalign {version} keeps {', '.join(moved)} elsewhere than 0.10.7 did, so --engine lsa cannot be added "
-            "to its command; use lsa-whisper batchalign transcribe, or install batchalign==0.10.7"
+            f"Batchalign {version} has changed {', '.join(changed)} since 0.10.7, so --engine lsa cannot be added to "
+            "its command; use lsa-whisper batchalign transcribe, or install batchalign==0.10.7"
         )
 
 
@@ -87,43 +87,49 @@ def _parameters(function: Any) -> tuple[str, ...] | None:
 
 
 class _Engine:
-    """Stands in for three functions of Batchalign's command; what is not for this engine goes to the real ones."""
+    """Replaces three functions of Batchalign's command; calls for other engines are passed on."""
 
-    def __init__(self, place: Any, word_times: bool, diarized: bool):
+    def __init__(self, module: Any, word_times: bool, diarized: bool):
         self.word_times, self.diarized = word_times, diarized
         self._backend: Any = None
-        self._build_asr, self._build_utseg, self._write = place._build_asr, place._build_utseg, place.write_outcome
-        place._build_asr, place._build_utseg, place.write_outcome = self.build_asr, self.build_utseg, self.write
+        self._build_asr, self._build_utseg, self._write = module._build_asr, module._build_utseg, module.write_outcome
+        module._build_asr, module._build_utseg, module.write_outcome = (
+            self.build_asr,
+            self.build_utseg,
+            self.write_outcome,
+        )
 
     def build_asr(
         self, ba: Any, engine: Any, model: Any, lang: Any, num_speakers: int = 2, device: Any = None
     ) -> tuple[Any, bool]:
-        """Return the backend of an engine, and whether it tells speakers apart."""
+        """Return the backend of an engine, and whether it separates speakers."""
         if engine.value != ENGINE:
             return self._build_asr(ba, engine, model, lang, num_speakers, device)
         from lsa_whisper.batchalign_engine.backend import LsaWhisperBackend
 
         if not model:
-            raise LsaWhisperError("--engine lsa needs a model: --model DIR, a checkpoint that lsa-whisper finetuned")
+            raise LsaWhisperError(
+                "--engine lsa needs a model: --model DIR, a checkpoint written by lsa-whisper finetune"
+            )
         self._backend = LsaWhisperBackend.load(
             model, language=lang.alpha_3, device=device or "auto", word_times=self.word_times
         )
         return self._backend, False
 
     def build_utseg(self, ba: Any, lang: Any, engine: Any = None, *, segmenter: Any = None, device: Any = None) -> Any:
-        """Return the segmenter that goes with an engine; ours segments itself."""
+        """Return the utterance segmenter of an engine; the engine lsa is its own."""
         if engine is not None and engine.value == ENGINE:
             return self._backend
         return self._build_utseg(ba, lang, engine, segmenter=segmenter, device=device)
 
-    def write(self, outcome: Any, root: Path, out_dir: Path | None, **options: Any) -> None:
-        """Write a transcript, and complete it when it is ours."""
+    def write_outcome(self, outcome: Any, root: Path, out_dir: Path | None, **options: Any) -> None:
+        """Write a transcript, and complete it if this engine made it."""
         self._write(outcome, root, out_dir, **options)
         if self._backend is None or outcome.is_failed:
             return
         from lsa_whisper.batchalign_engine.finish import finish
 
         source = Path(str(outcome.source_id))
-        place = source if out_dir is None else out_dir / source.relative_to(root)
-        place = place.with_suffix(options.get("output_suffix") or place.suffix)
-        finish(place, self._backend.pop(str(source)), speakers=not self.diarized)
+        target = source if out_dir is None else out_dir / source.relative_to(root)
+        target = target.with_suffix(options.get("output_suffix") or target.suffix)
+        finish(target, self._backend.pop(str(source)), speakers=not self.diarized)

@@ -1,4 +1,4 @@
-"""What Batchalign drops from a transcript, put back: who spoke, in which role, and the remarks."""
+"""Restore what Batchalign drops from a transcript: speakers, roles and comments."""
 
 from __future__ import annotations
 
@@ -15,42 +15,42 @@ _NO_TIMES = re.compile(r"%wor:\txxx \x15\d+_\d+\x15 \S+\n\Z")
 _BODY = re.compile(r"^(?:\*|@End)", re.MULTILINE)
 
 
-def finish(path: Path, written: Transcript, *, speakers: bool = True) -> Transcript:
-    """Complete the file that Batchalign has written at ``path``, and return what it holds now.
+def finish(path: Path, original: Transcript, *, speakers: bool = True) -> Transcript:
+    """Complete the file that Batchalign wrote at ``path``, and return the completed transcript.
 
     Args:
-        path: Batchalign's CHAT file; it is replaced in one step.
-        written: what our model wrote for the same recording.
-        speakers: whether the model's speakers are put in; ``False`` leaves those that Batchalign has found.
+        path: Batchalign's CHAT file; it is replaced atomically.
+        original: the model's transcript of the same recording.
+        speakers: whether to use the model's speakers; ``False`` keeps those that Batchalign found.
 
     Raises:
-        LsaWhisperError: the file has other utterances than the model wrote.
+        LsaWhisperError: the file does not have the utterances of the model's transcript.
     """
-    transcript = finished(path, written, speakers=speakers)
+    transcript = finished(path, original, speakers=speakers)
     chat.write(transcript, path)
     return transcript
 
 
-def finished(path: Path, written: Transcript, *, speakers: bool = True) -> Transcript:
+def finished(path: Path, original: Transcript, *, speakers: bool = True) -> Transcript:
     """Return the file at ``path`` completed; see :func:`finish`."""
     with path.open(encoding="utf-8") as stream:
         document = CHATFile.read(stream)
-    if len(document.utterances) != max(1, len(written.utterances)):
+    if len(document.utterances) != max(1, len(original.utterances)):
         raise LsaWhisperError(
-            f"{path}: has {len(document.utterances)} utterances where the model wrote {len(written.utterances)}; "
+            f"{path}: has {len(document.utterances)} utterances, the model's transcript {len(original.utterances)}; "
             "this Batchalign joins or splits them: report it, with the version of Batchalign"
         )
     if speakers:
-        _name_speakers(document, written)
-    comments = [line.value for line in written.headers if line.name == "@Comment"]
-    return _without_placeholders(_remarked(document.stringify(), comments))
+        _name_speakers(document, original)
+    comments = [line.value for line in original.headers if line.name == "@Comment"]
+    return _without_placeholders(_with_comments(document.stringify(), comments))
 
 
-def _name_speakers(document: CHATFile, written: Transcript) -> None:
-    people = list(written.participants.values())
+def _name_speakers(document: CHATFile, original: Transcript) -> None:
+    people = list(original.participants.values())
     speakers = {person.code: _speaker(person) for person in people}
-    # A recording without words has one xxx, which nobody said.
-    codes = [each.speaker for each in written.utterances] or [people[0].code]
+    # A recording without words has one xxx, which has no speaker.
+    codes = [each.speaker for each in original.utterances] or [people[0].code]
     for each, code in zip(document.utterances, codes, strict=True):
         each.speaker = speakers[code]
 
@@ -59,15 +59,15 @@ def _speaker(person: Participant) -> Speaker:
     return Speaker(person.code, language=person.language, corpus=person.corpus or "batchalign", role=person.role)
 
 
-def _remarked(text: str, comments: list[str]) -> str:
-    """Return the text with comments above its first utterance (a document of Batchalign's offers no place for them)."""
+def _with_comments(text: str, comments: list[str]) -> str:
+    """Return the text with comments above its first utterance (Batchalign's documents do not support them)."""
     body = _BODY.search(text)
     at = body.start() if body else len(text)
     return text[:at] + "".join(f"@Comment:\t{comment}\n" for comment in comments) + text[at:]
 
 
 def _without_placeholders(text: str) -> Transcript:
-    """Return the transcript without the ``%wor`` tiers that stand for no word times (see ``backend``)."""
+    """Return the transcript without placeholder ``%wor`` tiers (see ``backend``)."""
     transcript = chat.parse(text)
     for at, block in enumerate(transcript.blocks):
         if isinstance(block, chat.Utterance):

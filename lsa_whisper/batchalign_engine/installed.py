@@ -1,4 +1,4 @@
-"""Which Batchalign is installed, and whether it is one that this engine knows."""
+"""The installed version of Batchalign, and whether this engine supports it."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ def require(feature: str) -> str:
         feature: what needs it, for the message.
 
     Raises:
-        MissingExtraError: there is none.
-        LsaWhisperError: it is too old or too new.
+        MissingExtraError: Batchalign is not installed.
+        LsaWhisperError: the version is not supported.
     """
-    # Not by import: any folder called batchalign in the working directory would pass for it.
+    # Not by import, which would find any folder called batchalign in the working directory.
     try:
         version = metadata.version("batchalign")
     except metadata.PackageNotFoundError as error:
         raise MissingExtraError(feature, "Batchalign", "batchalign") from error
     if not fits(version):
         raise LsaWhisperError(
-            f"{feature} needs Batchalign 0.10 from 0.10.7 on, and {version} is installed: pip install "
+            f"{feature} needs Batchalign 0.10.7 or a later 0.10, but {version} is installed: pip install "
             "'lsa-whisper[batchalign]', or export the model and use --engine whisper (docs/batchalign.md)"
         )
     return version
 
 
 def fits(version: str) -> bool:
-    """Tell whether this engine was written for such a version.
+    """Return whether this engine supports a version.
 
     >>> [fits(version) for version in ("0.8.1", "0.10.6", "0.10.7", "0.10.12rc1", "0.11.0")]
     [False, False, True, True, False]

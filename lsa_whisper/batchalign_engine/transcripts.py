@@ -1,4 +1,4 @@
-"""``lsa-whisper batchalign transcribe``: Batchalign's recipe over many recordings, each file whole or not at all."""
+"""``lsa-whisper batchalign transcribe``: Batchalign's recipe for many recordings, with files written atomically."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @private_umask()
-def transcribe(
+def transcribe_with_batchalign(
     paths: Sequence[Path],
     *,
     model: str | Path,
@@ -42,26 +42,26 @@ def transcribe(
     wor: bool = False,
     batch_size: int = 8,
 ) -> TranscriptionSummary:
-    """Write a transcript for each recording through Batchalign and return what became of each.
+    """Write a transcript for each recording through Batchalign and return the outcome of each.
 
-    A transcript that is there already, of the same recording, model and settings, is kept.
+    An existing transcript of the same recording, model and options is kept.
 
     Args:
         paths: recordings, and folders that are searched for recordings.
         model: a checkpoint folder or a hub name.
-        lang: ISO 639-3 (``eng``), as Batchalign wants it, or Whisper's code (``en``).
-        out: the folder for transcripts; beside the audio if absent.
-        engine: ``lsa``; Batchalign's own engines are in its own command.
-        num_speakers: how many people speak; the model decides, but a transcript with another number is told of.
-        force_cpu: leave a GPU alone.
+        lang: ISO 639-3 (``eng``) as in Batchalign, or Whisper's code (``en``).
+        out: folder for the transcripts; beside the audio if absent.
+        engine: ``lsa``; for Batchalign's own engines use its own command.
+        num_speakers: expected number of speakers; transcripts with another number are reported.
+        force_cpu: run on the CPU.
         wor: write ``%wor``, the time of each word.
         batch_size: windows decoded together.
 
     Raises:
-        AudioError: there is nothing to transcribe.
+        AudioError: no recording was found.
         CheckpointError: the model cannot be loaded.
         MissingExtraError: Batchalign is not installed.
-        LsaWhisperError: Batchalign's version is not known, or another engine was asked for.
+        LsaWhisperError: Batchalign's version is not supported, or ``engine`` is not ``lsa``.
     """
     version = require("batchalign transcribe")
     if engine != "lsa":
@@ -87,7 +87,7 @@ class _Run:
 
     def __init__(self, model: str, options: TranscriptionOptions, settings: dict[str, str], speakers: int | None):
         self._model, self._options, self._settings, self._expected = model, options, settings, speakers
-        self._digest = checkpoint.digest(model)  # a model that is not there must fail before any recording is opened
+        self._digest = checkpoint.digest(model)  # a missing model must be reported before any recording is opened
         self._report: Callable[[float], None] = lambda seconds: None
 
     def __call__(self, task: FileTask, report: Callable[[float], None], /) -> TranscribedFile:
@@ -128,13 +128,13 @@ class _Run:
         if is_finished(target, inputs):
             return TranscribedFile(audio, target, skipped=True)
         source = str(audio.absolute())
-        # One recording for each call: Batchalign names a failure only in what the call returns.
+        # One recording per call, because Batchalign reports a failure only in the result of the call.
         (outcome,) = self._pipeline.run([batchalign.inputs.media_from_path(source, source, self._options.language)])
         if outcome.is_failed:
             raise LsaWhisperError(f"{audio}: Batchalign could not transcribe it ({outcome.error})")
         with disk.convert_disk_errors(target), write_lock(target):
             remove_leftovers(target)
-            # Beside the transcript, not in a folder that all users share, and under a name that is swept.
+            # Beside the transcript, not in a shared folder, and under a name that is removed after a crash.
             draft = target.with_name(f".{target.name}.{uuid4().hex[:8]}")
             try:
                 outcome.write(str(draft), strip_word_timing=not self._options.word_times)
@@ -142,10 +142,10 @@ class _Run:
             finally:
                 draft.unlink(missing_ok=True)
             chat.write(transcript, target)
-        self._tell_speakers(audio, len({each.speaker for each in transcript.utterances}))
+        self._report_speakers(audio, len({each.speaker for each in transcript.utterances}))
         return TranscribedFile(audio, target)
 
-    def _tell_speakers(self, audio: Path, found: int) -> None:
+    def _report_speakers(self, audio: Path, found: int) -> None:
         if self._expected is not None and found != self._expected:
             print(f"{audio.name}: {found} speakers written, {self._expected} expected", file=sys.stderr)
 
@@ -159,5 +159,5 @@ def _recording(audio: Path) -> Recording:
 
 
 def _one_line(error: Exception, audio: Path) -> str:
-    said = " ".join(str(error).split()) or type(error).__name__
-    return said if audio.name in said else f"{audio}: {said}"
+    message = " ".join(str(error).split()) or type(error).__name__
+    return message if audio.name in message else f"{audio}: {message}"

@@ -1,6 +1,6 @@
-"""What Batchalign writes for an utterance: its CHAT as it stands, or, where Batchalign refuses that, its bare words.
+"""The text that Batchalign gets for an utterance: its CHAT, or its bare words if Batchalign rejects the CHAT.
 
-One token that Batchalign finds illegal fails a whole file, so every utterance is tried alone first.
+A single token that Batchalign rejects fails the whole file, so each utterance is checked first.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from batchalign.chat import Utterance as BatchalignUtterance
 
 from lsa_whisper.chat import Utterance
 
-UNINTELLIGIBLE = "xxx ."
+UNINTELLIGIBLE_UTTERANCE = "xxx ."
 _LETTERS = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
 
 
@@ -20,17 +20,17 @@ def wording(utterance: Utterance, language: str) -> tuple[str, bool]:
     """Return a main tier that Batchalign accepts, without speaker and bullet, and whether it is the utterance's own.
 
     Args:
-        utterance: what the model wrote.
+        utterance: an utterance of the model's transcript.
         language: ISO 639-3; Batchalign's rules differ between languages.
     """
     if accepted(utterance.text, language):
         return utterance.text, True
     bare = bare_words(utterance)
-    return (bare if accepted(bare, language) else UNINTELLIGIBLE), False
+    return (bare if accepted(bare, language) else UNINTELLIGIBLE_UTTERANCE), False
 
 
 def accepted(text: str, language: str) -> bool:
-    """Tell whether Batchalign reads ``text`` as a main tier."""
+    """Return whether Batchalign accepts ``text`` as a main tier."""
     try:
         BatchalignUtterance(Speaker("PAR", language=language, corpus="check"), text)
     except ValueError:
@@ -39,7 +39,7 @@ def accepted(text: str, language: str) -> bool:
 
 
 def bare_words(utterance: Utterance) -> str:
-    """Return the words that were spoken, without marks, digits and signs; ``xxx .`` where that leaves none.
+    """Return the spoken words without marks, digits and signs, or ``xxx .`` if there are none.
 
     >>> from lsa_whisper.chat import utterance
     >>> bare_words(utterance("PAR", "I saw | &-um 12 dog’s ?"))
@@ -48,4 +48,4 @@ def bare_words(utterance: Utterance) -> str:
     found = [_LETTERS.findall(word.replace("’", "'")) for word in utterance.verbatim()]
     words = [part for parts in found for part in parts]
     end = utterance.terminator[-1:] if utterance.terminator[-1:] in {".", "?", "!"} else "."
-    return " ".join([*words, end]) if words else UNINTELLIGIBLE
+    return " ".join([*words, end]) if words else UNINTELLIGIBLE_UTTERANCE

@@ -12,7 +12,7 @@ from lsa_whisper.cli.group import PATH, call, main, show
 
 @main.group()
 def batchalign() -> None:
-    """Use a model in Batchalign, TalkBank's pipeline, without losing what it writes.
+    """Run a model in Batchalign, TalkBank's pipeline, with every disfluency.
 
     Example: lsa-whisper batchalign transcribe visits -o transcripts --model runs/demo/full --lang eng
     """
@@ -22,16 +22,14 @@ def batchalign() -> None:
 @click.argument("paths", nargs=-1, required=True, type=PATH)
 @click.option("--model", required=True, help="A checkpoint folder, an adapter's too, or a hub name.")
 @click.option("--lang", required=True, help="Language of the speech, three letters (ISO 639-3): eng, spa.")
-@click.option("-o", "--out", type=PATH, help="Folder for the transcripts; beside the audio when not given.")
-@click.option("--engine", default="lsa", show_default=True, help="lsa is the only one here; see batchalign run.")
-@click.option(
-    "-n", "--num-speakers", type=int, help="Say so when another number was written; the model decides who speaks."
-)
-@click.option("--force-cpu", is_flag=True, help="Leave a GPU alone.")
+@click.option("-o", "--out", type=PATH, help="Folder for the transcripts; default: beside the audio.")
+@click.option("--engine", default="lsa", show_default=True, help="Only lsa; for others see batchalign run.")
+@click.option("-n", "--num-speakers", type=int, help="Report transcripts with another number of speakers.")
+@click.option("--force-cpu", is_flag=True, help="Run on the CPU.")
 @click.option("--wor/--nowor", default=False, show_default=True, help="Write the time of each word.")
-@click.option("--batch-size", default=8, show_default=True, help="Windows decoded at once.")
+@click.option("--batch-size", default=8, show_default=True, help="Windows decoded together.")
 def batchalign_transcribe(**parameters: Any) -> None:
-    """Write down recordings through Batchalign, every stumble kept.
+    """Transcribe recordings through Batchalign, with every disfluency.
 
     Example: lsa-whisper batchalign transcribe visits -o transcripts --model runs/demo/full --lang eng
     """

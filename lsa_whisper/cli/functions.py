@@ -81,15 +81,15 @@ def _export() -> Function:
 
 
 def _batchalign_transcribe() -> Function:
-    from lsa_whisper.batchalign_engine import transcribe
+    from lsa_whisper.batchalign_engine import transcribe_with_batchalign
 
-    return transcribe
+    return transcribe_with_batchalign
 
 
 def _batchalign_run() -> Function:
-    from lsa_whisper.batchalign_engine import run
+    from lsa_whisper.batchalign_engine import run_batchalign
 
-    return run
+    return run_batchalign
 
 
 def _doctor() -> Function:

@@ -13,40 +13,43 @@ from lsa_whisper.cli.group import PATH, call, main, show
 @main.command()
 @click.argument("inputs", nargs=-1, required=True, type=PATH)
 @click.option("--model", help="A checkpoint folder or a hub name; the chosen one when not given (see models).")
-@click.option("-o", "--out", type=PATH, help="Folder for the transcripts; beside the audio when not given.")
+@click.option("-o", "--out", type=PATH, help="Folder for the transcripts; default: beside the audio.")
 @click.option(
     "--format",
     "formats",
     multiple=True,
     default=("cha",),
     show_default=True,
-    help="Besides cha: srt, vtt, txt, json, textgrid, eaf, salt.",
+    help="In addition to cha: srt, vtt, txt, json, textgrid, eaf, salt.",
 )
-@click.option("--language", default="eng", show_default=True, help="Language of the speech, as CHAT writes it.")
-@click.option("--speaker", default="PAR", show_default=True, help="The speaker's code, when the model writes none.")
+@click.option("--language", default="eng", show_default=True, help="Language of the speech, ISO 639-3 as in CHAT.")
+@click.option("--speaker", default="PAR", show_default=True, help="Speaker code, for models that write none.")
 @click.option("--role", default="Participant", show_default=True, help="That speaker's role in @ID.")
 @click.option("--corpus", default="", help="Name of the corpus in @ID.")
-@click.option("--batch-size", default=8, show_default=True, help="Windows decoded at once.")
+@click.option("--batch-size", default=8, show_default=True, help="Windows decoded together.")
 @click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:1.")
 @click.option("--dtype", default="auto", show_default=True, help="auto, float32, bfloat16, float16; for ct2 also int8.")
-@click.option("--engine", default="transformers", show_default=True, help="What decodes: transformers or ct2.")
-@click.option("--draft", help="A small checkpoint that guesses ahead for the model; the text stays the same.")
+@click.option("--engine", default="transformers", show_default=True, help="Decoding library: transformers or ct2.")
+@click.option("--draft", help="Small checkpoint for speculative decoding; same text.")
 @click.option("--wor/--nowor", "word_times", default=False, show_default=True, help="Write the time of each word.")
 @click.option(
     "--windows",
     default="speech",
     show_default=True,
-    help="Cut in silence (speech), or go on after the last complete timestamp with the text before as prompt "
-    "(sequential).",
+    help="Cut in silence (speech), or start after the last timestamp with the previous text as prompt (sequential).",
 )
-@click.option("--vad", default="auto", show_default=True, help="What finds speech: auto, silero or energy.")
-@click.option("--speakers", type=PATH, help="Who speaks when: RTTM, TextGrid or CHAT, or a folder of them by stem.")
-@click.option("--review", type=PATH, help="Table (CSV) of the words the model was least sure of, worst first.")
-@click.option("--log", type=PATH, help="File that gets a line for each recording.")
-@click.option("--processes", type=int, help="Recordings worked on at once: one per GPU, or one, when not given.")
-@click.option("--ray", metavar="ADDRESS", help="Let a Ray cluster do the work: its address, auto, or local.")
+@click.option("--vad", default="auto", show_default=True, help="Voice activity detection: auto, silero or energy.")
+@click.option(
+    "--speakers",
+    type=PATH,
+    help="Speaker turns from external diarization: RTTM, TextGrid or CHAT, or a folder of such files.",
+)
+@click.option("--review", type=PATH, help="CSV file for the least confident words and utterances.")
+@click.option("--log", type=PATH, help="File to append a line to for each recording.")
+@click.option("--processes", type=int, help="Recordings processed in parallel; default: one per GPU, or one.")
+@click.option("--ray", metavar="ADDRESS", help="Run on a Ray cluster: its address, auto, or local.")
 def transcribe(**parameters: Any) -> None:
-    """Write down recordings with every stumble, as CHAT.
+    """Transcribe recordings to CHAT, with every disfluency.
 
     Example: lsa-whisper transcribe interview.wav
     """
@@ -58,11 +61,11 @@ def transcribe(**parameters: Any) -> None:
 @main.command()
 @click.argument("model", type=PATH)
 @click.argument("sessions", type=PATH)
-@click.option("--language", default="eng", show_default=True, help="Language of the speech, as CHAT writes it.")
-@click.option("--batch-size", default=8, show_default=True, help="Windows decoded at once.")
+@click.option("--language", default="eng", show_default=True, help="Language of the speech, ISO 639-3 as in CHAT.")
+@click.option("--batch-size", default=8, show_default=True, help="Windows decoded together.")
 @click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:1.")
 def calibrate(**parameters: Any) -> None:
-    """Learn from held-out sessions what a model's confidences are worth; transcribe --review uses it from then on.
+    """Calibrate a model's confidences on held-out sessions, for transcribe --review.
 
     Example: lsa-whisper calibrate runs/demo/full corpora/storybook/dev
     """
@@ -72,12 +75,12 @@ def calibrate(**parameters: Any) -> None:
 @main.command("choose-heads")
 @click.argument("model", type=PATH)
 @click.argument("corpus", nargs=-1, required=True, type=PATH)
-@click.option("--windows", default=40, show_default=True, help="Windows of the corpus to listen to.")
+@click.option("--windows", default=40, show_default=True, help="Windows of the corpus to decode.")
 @click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:1.")
 def choose_heads(**parameters: Any) -> None:
-    """Find the attention heads that tell when words are said, on a corpus with word times (%wor).
+    """Choose a model's alignment heads on a corpus with word times (%wor).
 
-    They are written into MODEL's generation_config.json, where transcribe --wor and other programs look for them.
+    They are stored in MODEL's generation_config.json, which transcribe --wor and other programs use.
 
     Example: lsa-whisper choose-heads models/nano corpora/storybook/dev
     """

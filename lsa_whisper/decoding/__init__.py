@@ -1,1 +1,1 @@
-"""Windows of sound -> timed segments of text: what an engine promises, and the libraries that keep it."""
+"""Audio windows -> timed text segments: the interface of a decoding engine, and one module per library."""

@@ -36,7 +36,7 @@ class CTranslate2Decoder:
         self._converted, self._model = converted, converted.model
         self._batch_size, self._word_times = batch_size, word_times
         self._allowed = allowed_tokens(converted.tokenizer, converted.settings, converted.size)
-        self._spelling = SegmentParser(self._allowed.end, self._allowed.timestamps_s, self._text)
+        self._parser = SegmentParser(self._allowed.end, self._allowed.timestamps_s, self._text)
         self._rate_hz = int(converted.feature_extractor.sampling_rate)
         with_timestamps = bool(self._allowed.timestamps_s)
         self._prompt = decoder_prompt(
@@ -50,53 +50,53 @@ class CTranslate2Decoder:
         """Return one result per window, in order.
 
         Args:
-            windows: float32 mono samples at the model's rate; what exceeds the context is not heard.
+            windows: float32 mono samples at the model's rate; samples after the context are ignored.
         """
         return decode_in_batches(windows, self._batch_size, self._decode_batch)
 
     def _decode_batch(self, windows: Sequence[np.ndarray]) -> list[DecodedWindow]:
         durations_s = [min(len(window) / self._rate_hz, self._converted.context_s) for window in windows]
         spectra = log_mel(self._converted.feature_extractor, windows, self._converted.context_s).numpy()
-        heard = self._model.encode(_view(spectra))
-        rows = self._generate(heard, durations_s)
-        times = self._times_s(heard, durations_s, [tokens for tokens, _ in rows]) if self._word_times else None
+        hidden = self._model.encode(_view(spectra))
+        rows = self._generate(hidden, durations_s)
+        times = self._times_s(hidden, durations_s, [tokens for tokens, _ in rows]) if self._word_times else None
         for index, (tokens, _) in enumerate(rows):
-            if self._leaves_the_sound(tokens, durations_s[index]):
-                alone = self._alone(heard, spectra, index)
+            if self._exceeds_audio(tokens, durations_s[index]):
+                alone = self._alone(hidden, spectra, index)
                 (rows[index],) = self._generate(alone, durations_s[index : index + 1])
                 if times:
                     (times[index],) = self._times_s(alone, durations_s[index : index + 1], [rows[index][0]])
         return [
-            self._spelling.window(*row, duration_s, self._limit(duration_s), _giving(times[index]) if times else None)
+            self._parser.window(*row, duration_s, self._limit(duration_s), _constant(times[index]) if times else None)
             for index, (row, duration_s) in enumerate(zip(rows, durations_s, strict=True))
         ]
 
-    def _alone(self, heard: Any, spectra: np.ndarray, index: int) -> Any:
-        """Return what the encoder made of one window; on a GPU it is encoded again, for its memory is not read here."""
-        if heard.device != "cpu":
+    def _alone(self, hidden: Any, spectra: np.ndarray, index: int) -> Any:
+        """Return the encoder output of one window; on a GPU it is encoded again, to avoid a copy."""
+        if hidden.device != "cpu":
             return self._model.encode(_view(spectra[index : index + 1]))
-        return _view(np.asarray(heard)[index : index + 1])
+        return _view(np.asarray(hidden)[index : index + 1])
 
-    def _generate(self, heard: Any, durations_s: Sequence[float]) -> list[tuple[list[int], list[float]]]:
+    def _generate(self, hidden: Any, durations_s: Sequence[float]) -> list[tuple[list[int], list[float]]]:
         """Return each window's tokens, the end of text included where it was reached, and their log-probabilities."""
         late = self._columns[self._column_times_s > max(durations_s) + 1e-3].tolist()
         results = self._model.generate(
-            heard,
+            hidden,
             [self._prompt] * len(durations_s),
             beam_size=1,
-            max_length=2 * max(map(self._limit, durations_s)),  # it takes half of this for the text
+            max_length=2 * max(map(self._limit, durations_s)),  # CTranslate2 uses half of this for the text
             return_logits_vocab=True,
             suppress_blank=bool(self._allowed.suppressed_at_begin),
             suppress_tokens=[*self._allowed.suppressed, *late],
             max_initial_timestamp_index=max(0, len(self._columns) - 1),
         )
-        first = self._first_logits(heard, len(durations_s)) if self._may_be_empty else [None] * len(durations_s)
+        first = self._first_logits(hidden, len(durations_s)) if self._may_be_empty else [None] * len(durations_s)
         return [self._row(*each) for each in zip(results, first, durations_s, strict=True)]
 
-    def _first_logits(self, heard: Any, batch: int) -> list[Any]:
-        """Return the logits of each window's first token, to which no rule was applied."""
+    def _first_logits(self, hidden: Any, batch: int) -> list[Any]:
+        """Return the logits of each window's first token before any rule."""
         results = self._model.generate(
-            heard,
+            hidden,
             [[*self._prompt, self._allowed.end]] * batch,
             beam_size=1,
             max_length=2 * len(self._prompt),
@@ -114,50 +114,50 @@ class CTranslate2Decoder:
         logprobs = [_logprob(logits, token, late) for logits, token in zip(steps, tokens, strict=False)]
         if first is None:
             return tokens, logprobs
-        # The end of text competes with the timestamps for the first place.
+        # The end of text competes with the timestamps for the first position.
         first[late] = -np.inf
-        among = [self._allowed.end, *self._columns.tolist()]
-        opening = torch.from_numpy(first[among]).log_softmax(dim=-1)
-        best = int(opening.argmax())
+        candidates = [self._allowed.end, *self._columns.tolist()]
+        first_logprobs = torch.from_numpy(first[candidates]).log_softmax(dim=-1)
+        best = int(first_logprobs.argmax())
         if best == 0:
-            return [self._allowed.end], [float(opening[0])]
-        logprobs[0] = max(_NEVER, float(opening[among.index(tokens[0])]))
+            return [self._allowed.end], [float(first_logprobs[0])]
+        logprobs[0] = max(_NEVER, float(first_logprobs[candidates.index(tokens[0])]))
         return tokens, logprobs
 
-    def _leaves_the_sound(self, tokens: Sequence[int], duration_s: float) -> bool:
+    def _exceeds_audio(self, tokens: Sequence[int], duration_s: float) -> bool:
         return any(self._allowed.timestamps_s.get(token, 0.0) > duration_s + 1e-3 for token in tokens)
 
     def _limit(self, duration_s: float) -> int:
         return token_limit(duration_s, len(self._prompt), int(self._converted.settings.max_length))
 
-    def _times_s(self, heard: Any, durations_s: Sequence[float], rows: Sequence[list[int]]) -> list[list[float]]:
-        """Return where each token of each row begins and, last, where its text ends, in seconds.
+    def _times_s(self, hidden: Any, durations_s: Sequence[float], rows: Sequence[list[int]]) -> list[list[float]]:
+        """Return the start of each token of each row and, last, the end of its text, in seconds.
 
-        CTranslate2 aligns text after ``<|notimestamps|>``: timestamps there mislead it, and are left out.
+        CTranslate2 aligns text after ``<|notimestamps|>``, so timestamps are left out.
         """
         step_s = self._converted.time_precision_s
-        told = [
-            tokens[: self._spelling.length(tokens, self._limit(duration_s))]
+        decoded = [
+            tokens[: self._parser.length(tokens, self._limit(duration_s))]
             for tokens, duration_s in zip(rows, durations_s, strict=True)
         ]
-        texts = [[token for token in tokens if token not in self._allowed.timestamps_s] for tokens in told]
+        texts = [[token for token in tokens if token not in self._allowed.timestamps_s] for tokens in decoded]
         frames = [max(2, round(duration_s / step_s)) * 2 for duration_s in durations_s]
         start = [token for token in self._prompt if token != self._no_timestamps]
         try:
-            found = self._model.align(heard, start, texts, frames)
+            found = self._model.align(hidden, start, texts, frames)
         except (RuntimeError, ValueError) as error:
             raise CheckpointError(
-                f"{self._converted.path}: cannot tell when words were said ({error}); leave out --wor, or use the "
+                f"{self._converted.path}: word times cannot be computed ({error}); leave out --wor, or use the "
                 "engine transformers"
             ) from error
         return [
             _begins_s(each.alignments, [token in self._allowed.timestamps_s for token in tokens], duration_s, step_s)
-            for each, tokens, duration_s in zip(found, told, durations_s, strict=True)
+            for each, tokens, duration_s in zip(found, decoded, durations_s, strict=True)
         ]
 
     @property
     def _no_timestamps(self) -> int:
-        """The token that CTranslate2 puts after the prompt by itself when it aligns."""
+        """The token that CTranslate2 itself adds to the prompt when it aligns."""
         return int(self._converted.tokenizer.get_added_vocab()["<|notimestamps|>"])
 
     def _text(self, tokens: Sequence[int]) -> str:
@@ -171,14 +171,14 @@ def _view(spectra: np.ndarray) -> Any:
 
 
 def _numbers(step: Any) -> np.ndarray:
-    """Return a copy of the logits of one step, ``(vocabulary,)``; forbidden tokens have the least number there is."""
+    """Return a copy of the logits of one step, ``(vocabulary,)``; suppressed tokens have the lowest float."""
     return np.array(step.to(ctranslate2.DataType.float32))
 
 
 def _logprob(logits: np.ndarray, token: int, forbidden: np.ndarray) -> float:
-    """Return the log-probability of a token among all that may come; the logits are used up.
+    """Return the log-probability of a token among the allowed tokens; overwrites the logits.
 
-    One step at a time stays in the processor's cache: all of a window's steps together take twice as long.
+    Done per step, because one step fits into the CPU cache: all steps of a window at once take twice as long.
 
     >>> round(_logprob(np.log(np.array([2, 1, 1, 4], dtype=np.float32)), 0, np.array([3])), 6)
     -0.693147
@@ -190,14 +190,14 @@ def _logprob(logits: np.ndarray, token: int, forbidden: np.ndarray) -> float:
     return min(0.0, chosen - most - float(np.log(np.exp(logits, out=logits).sum())))
 
 
-def _giving(times_s: list[float]) -> Callable[[Sequence[int]], list[float]]:
+def _constant(times_s: list[float]) -> Callable[[Sequence[int]], list[float]]:
     return lambda _: times_s
 
 
 def _begins_s(
     path: Sequence[tuple[int, int]], is_timestamp: Sequence[bool], duration_s: float, step_s: float
 ) -> list[float]:
-    """Return the second at which each token begins, and the one at which the text ends.
+    """Return the start of each token and, last, the end of the text, in seconds.
 
     Args:
         path: steps of the alignment: a token of the text (its end is one more), a frame.
@@ -211,5 +211,5 @@ def _begins_s(
     first: dict[int, int] = {}
     for token, frame in path:
         first.setdefault(token, frame)
-    places = [0, *accumulate(not stamp for stamp in is_timestamp)]
-    return [min(round(first[place] * step_s, 6), duration_s) for place in places]
+    positions = [0, *accumulate(not each for each in is_timestamp)]
+    return [min(round(first[position] * step_s, 6), duration_s) for position in positions]

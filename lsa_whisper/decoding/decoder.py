@@ -1,4 +1,4 @@
-"""What every decoding engine promises: windows of sound in, timed segments of text out, in the same order."""
+"""The interface of every decoding engine: audio windows in, timed text segments out, in the same order."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Protocol, runtime_checkable
 
 @dataclass(frozen=True)
 class TimedToken:
-    """The text of one token, and when it was said, in seconds after the window's start."""
+    """The text of one token and its time, in seconds from the window's start."""
 
     text: str
     start_s: float
@@ -22,13 +22,13 @@ class DecodedSegment:
     """Text between two timestamps of one window.
 
     Attributes:
-        text: what the model wrote, in the style of its labels.
-        start_s: seconds after the window's start.
-        end_s: seconds after the window's start, never before ``start_s``.
+        text: the decoded text, in the style of the model's labels.
+        start_s: seconds from the window's start.
+        end_s: seconds from the window's start, never less than ``start_s``.
         avg_logprob: mean natural log-probability of the segment's tokens, 0 at best.
-        timed: the segment's tokens in order; empty when their times were not asked for.
-        logprobs: the text and log-probability of each token in order; empty where the engine does not know them.
-        closed: whether a timestamp ended the segment; without one it lasts to the end of its window.
+        timed: the segment's tokens in order; empty unless token times were requested.
+        logprobs: the text and log-probability of each token in order; empty if the engine does not provide them.
+        closed: whether a timestamp ends the segment; otherwise it lasts to the end of its window.
     """
 
     text: str
@@ -45,22 +45,22 @@ class DecodedWindow:
     """All segments of one window, in time order.
 
     Attributes:
-        segments: empty when the model heard no words.
+        segments: empty when the model decoded no words.
         avg_logprob: mean over every token, the end of text included.
-        complete: whether the model ended by itself; ``False`` when the limit on length stopped it.
-        looped: whether the model repeated itself here and the window was decoded a second time.
-        cut: whether it did so again, and the copies there was no time for were cut.
+        complete: whether decoding ended with the end of text; ``False`` when the length limit stopped it.
+        retried: whether the window was decoded again because of a repetition loop.
+        truncated: whether the loop remained, and the copies that do not fit into the time were removed.
     """
 
     segments: tuple[DecodedSegment, ...]
     avg_logprob: float = 0.0
     complete: bool = True
-    looped: bool = False
-    cut: bool = False
+    retried: bool = False
+    truncated: bool = False
 
 
 class Decoder(Protocol):
-    """An engine: same windows, same rules, whatever computes them."""
+    """An engine: the same windows and rules, computed by different libraries."""
 
     def decode(self, windows: Sequence[Any]) -> list[DecodedWindow]:
         """Return one result per window (float32 mono samples at the model's rate, no longer than its context)."""
@@ -69,18 +69,18 @@ class Decoder(Protocol):
 
 @runtime_checkable
 class PromptedDecoder(Decoder, Protocol):
-    """An engine that can also be told what was said before."""
+    """An engine that also takes the preceding text as a prompt."""
 
     def decode_with_prompt(self, window: Any, previous: str) -> DecodedWindow:
-        """Return what it makes of one window after the text ``previous``, which is in the style of its labels."""
+        """Return the result of one window after the text ``previous``, in the style of the model's labels."""
         ...
 
 
 def token_limit(duration_s: float, prompt_length: int, max_positions: int) -> int:
-    """Return how many tokens a window of sound may give at most.
+    """Return the maximum number of tokens for a window of audio.
 
-    Nobody says more than about 30 tokens a second, even in a vocabulary of single letters; a loop of the model does.
-    The allowance of 24 keeps short windows with marks and timestamps whole.
+    Speech has at most about 30 tokens per second, even in a vocabulary of single letters; a repetition loop has more.
+    The allowance of 24 leaves room for marks and timestamps in short windows.
 
     >>> token_limit(2.0, 3, 448), token_limit(30.0, 3, 448)
     (84, 445)
@@ -91,9 +91,9 @@ def token_limit(duration_s: float, prompt_length: int, max_positions: int) -> in
 def decode_in_batches(
     windows: Sequence[Any], batch_size: int, decode: Callable[[list[Any]], list[DecodedWindow]]
 ) -> list[DecodedWindow]:
-    """Return one result per window, in order, from ``decode``, which is given windows of like length together.
+    """Return one result per window, in order; windows of similar length are decoded in one batch.
 
-    A batch lasts as long as its longest text.
+    A batch takes as long as its longest text.
 
     >>> decode_in_batches(["aa", "aaaa", "a", "aaa"], 2, lambda batch: ["+".join(batch)] * len(batch))
     ['aa+a', 'aaaa+aaa', 'aa+a', 'aaaa+aaa']
@@ -108,10 +108,10 @@ def decode_in_batches(
 
 @dataclass(frozen=True)
 class SegmentParser:
-    """What turns the tokens of a window into its segments.
+    """Converts the tokens of a window to text segments.
 
     Attributes:
-        end: the end of text.
+        end: the end-of-text token.
         timestamps_s: token id -> seconds.
         text_of: ids -> text.
     """
@@ -132,14 +132,14 @@ class SegmentParser:
         limit: int,
         times_of: Callable[[Sequence[int]], Sequence[float] | Sequence[tuple[float, float]]] | None = None,
     ) -> DecodedWindow:
-        """Return what a window's tokens say.
+        """Return the decoded window for a sequence of tokens.
 
         Args:
-            tokens: decoded, without the prompt; what follows the end of text does not count.
+            tokens: decoded tokens without the prompt; those after the end of text are ignored.
             logprobs: one per token, that of the end of text included.
-            duration_s: length of the window's sound.
+            duration_s: length of the window's audio.
             limit: see :func:`token_limit`.
-            times_of: tokens -> ``times_s`` of :func:`parse_segments`; absent when not asked for.
+            times_of: tokens -> ``times_s`` of :func:`parse_segments`; absent unless token times are requested.
         """
         length = self.length(tokens, limit)
         complete = length < limit
@@ -159,18 +159,18 @@ def parse_segments(
     text_of: Any,
     times_s: Sequence[float] | Sequence[tuple[float, float]] = (),
 ) -> tuple[DecodedSegment, ...]:
-    """Return the segments that a window's tokens spell.
+    """Return the segments of a window's tokens.
 
-    A segment without an opening stamp begins where the last one ended, one without a closing stamp lasts to the end of
-    the window; timestamps past the sound are pulled back into it.
+    A segment without an opening timestamp begins where the previous one ended; one without a closing timestamp lasts to
+    the end of the window. Timestamps after the end of the audio are moved to its end.
 
     Args:
-        tokens: what was decoded, prompt and end of text taken away.
+        tokens: decoded tokens without prompt and end of text.
         logprobs: one per token.
         timestamps_s: token id -> seconds.
-        duration_s: length of the window's sound.
+        duration_s: length of the window's audio.
         text_of: ids -> text.
-        times_s: where each token begins and ends; or where each begins and, last, where the text ends; or nothing.
+        times_s: start and end of each token; or the start of each token and, last, the end of the text; or empty.
 
     >>> timestamps_s = {90: 0.0, 91: 1.0, 92: 2.0}
     >>> [(p.text, p.start_s, p.end_s) for p in parse_segments([90, 7, 8, 91, 91, 9], [0] * 6, timestamps_s, 2.5, str)]
@@ -204,10 +204,10 @@ def parse_segments(
 
 
 def _texts(ids: Sequence[int], text_of: Any) -> list[str]:
-    """Return each token's own text; a letter of several tokens belongs to the last of them."""
-    texts, written = [], ""
+    """Return each token's own text; a character that spans several tokens belongs to the last of them."""
+    texts, decoded = [], ""
     for count in range(1, len(ids) + 1):
         text = text_of(ids[:count]).rstrip("\N{REPLACEMENT CHARACTER}")
-        texts.append(text[len(written) :])
-        written = text if len(text) > len(written) else written
+        texts.append(text[len(decoded) :])
+        decoded = text if len(text) > len(decoded) else decoded
     return texts

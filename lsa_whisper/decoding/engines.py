@@ -1,4 +1,4 @@
-"""The libraries that can compute a transcript: the name of one -> a loaded model and its decoder."""
+"""The decoding libraries: the name of an engine -> a loaded model and its decoder."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from lsa_whisper.errors import CheckpointError
 
 ENGINES = ("transformers", "ct2")
 ENGINES_WITH_PROMPT = ("transformers",)
-"""Those whose decoders are a :class:`~lsa_whisper.decoding.decoder.PromptedDecoder`."""
+"""The engines whose decoders are a :class:`~lsa_whisper.decoding.decoder.PromptedDecoder`."""
 
 
 def resolve_device(device: str, dtype: str, engine: str = "transformers") -> tuple[str, str]:
     """Return the device and number format that ``auto`` stands for on this machine.
 
-    The numbers of ``ct2`` stay ``auto``: a folder tells how it is to be computed.
+    For ``ct2`` the number format stays ``auto``: the converted folder determines it.
     """
     import torch
 
@@ -41,7 +41,7 @@ def load_engine(
     word_times: bool,
     draft: str | Path | None = None,
 ) -> tuple[Any, Decoder, str]:
-    """Return a loaded model, what decodes with it, and the number format it computes in.
+    """Return a loaded model, its decoder, and the number format it computes in.
 
     Args:
         engine: one of :data:`ENGINES`.
@@ -50,12 +50,12 @@ def load_engine(
         dtype: see :func:`resolve_device`.
         language: Whisper's code.
         batch_size: windows decoded together.
-        word_times: find the time of each token.
-        draft: a small checkpoint that guesses ahead, for ``transformers`` alone.
+        word_times: compute the time of each token.
+        draft: a small checkpoint for speculative decoding (``transformers`` only).
 
     Raises:
-        CheckpointError: a model cannot be loaded, hears another sample rate than recordings are loaded at, or has
-            another vocabulary than its draft.
+        CheckpointError: a model cannot be loaded, expects another sample rate than recordings are loaded at, or
+            differs from its draft in the vocabulary.
         MissingExtraError: ``ct2`` without CTranslate2.
     """
     options: dict[str, Any] = {"language": language, "batch_size": batch_size, "word_times": word_times}
@@ -69,8 +69,8 @@ def load_engine(
     if draft is not None:
         from lsa_whisper.decoding.assisted import AssistedDecoder
 
-        guessing = checkpoint.load(draft, dtype=dtype, device=device)
-        return loaded, AssistedDecoder(loaded, draft=guessing, **options), dtype
+        draft_model = checkpoint.load(draft, dtype=dtype, device=device)
+        return loaded, AssistedDecoder(loaded, draft=draft_model, **options), dtype
     from lsa_whisper.decoding.transformers_engine import TransformersDecoder
 
     return loaded, TransformersDecoder(loaded, **options), dtype
@@ -79,7 +79,7 @@ def load_engine(
 def _load_ct2(model: str | Path, device: str, dtype: str) -> checkpoint.Converted:
     if not checkpoint.is_converted(model):
         model = checkpoint.cached_conversion(model)
-        # Kept in float32, so that every other format can be made from it.
+        # Converted in float32, from which every other format can be computed.
         dtype = "float16" if dtype == "auto" and device.startswith("cuda") else dtype
     converted = checkpoint.load_converted(model, device=device, dtype=dtype)
     _verify_rate(converted)
@@ -89,4 +89,6 @@ def _load_ct2(model: str | Path, device: str, dtype: str) -> checkpoint.Converte
 def _verify_rate(loaded: Any) -> None:
     rate_hz = loaded.feature_extractor.sampling_rate
     if rate_hz != SAMPLE_RATE_HZ:
-        raise CheckpointError(f"{loaded.path}: hears {rate_hz} Hz, recordings come at {SAMPLE_RATE_HZ}; use another")
+        raise CheckpointError(
+            f"{loaded.path}: expects {rate_hz} Hz, recordings are loaded at {SAMPLE_RATE_HZ} Hz; use another model"
+        )

@@ -1,4 +1,4 @@
-"""Sound -> the log-mel spectra that an encoder expects, the same for every engine."""
+"""Audio -> log-mel spectra in the shape that the encoder expects, the same for every engine."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ def log_mel(extractor: Any, windows: Sequence[np.ndarray], context_s: float) -> 
 
     Args:
         extractor: the checkpoint's own.
-        windows: float32 mono samples at the extractor's rate; what exceeds the context is not heard.
-        context_s: the longest window the encoder hears at once.
+        windows: float32 mono samples at the extractor's rate; samples after the context are ignored.
+        context_s: length of the encoder's window.
     """
     spectra: torch.Tensor = extractor(
         list(windows),

@@ -1,7 +1,7 @@
-"""Which token may come next: the checkpoint's suppressed tokens, and the grammar of timestamps.
+"""Which token may come next: the checkpoint's suppressed tokens, and the timestamp rules.
 
-Nothing here looks for repetitions. People who stutter say "I I I I want", and a decoder that forbids repeated words
-(``no_repeat_ngram_size``, repetition penalties) writes something they did not say.
+Repetitions are never penalized. People who stutter say "I I I I want", and a decoder that forbids repeated words
+(``no_repeat_ngram_size``, repetition penalties) does not transcribe what they said.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ _NEVER = -math.inf
 
 @dataclass(frozen=True)
 class AllowedTokens:
-    """What a model may write, whatever engine computes it.
+    """The tokens that a model may output, the same for every engine.
 
     Attributes:
         size: rows of the output matrix.
-        end: the end of text.
-        timestamps_s: token id -> seconds; empty for a model that has not learned to write timestamps.
-        suppressed: what is no text: suppressed by the checkpoint, special, or a row of the matrix without a token.
-        suppressed_at_begin: what may not come first, besides.
+        end: the end-of-text token.
+        timestamps_s: token id -> seconds; empty for a model that was not trained with timestamps.
+        suppressed: tokens that are not text: suppressed by the checkpoint, special, or a matrix row without a token.
+        suppressed_at_begin: tokens additionally suppressed at the first position.
     """
 
     size: int
@@ -38,16 +38,16 @@ class AllowedTokens:
 
 
 def allowed_tokens(tokenizer: Any, settings: Any, size: int) -> AllowedTokens:
-    """Return what a model with this vocabulary, these generation settings and ``size`` output rows may write."""
+    """Return the allowed tokens for a vocabulary, generation settings and ``size`` output rows."""
     end = settings.eos_token_id
     end = int(end[0] if isinstance(end, list | tuple) else end)
     listed = [*(getattr(settings, "suppress_tokens", None) or [])]
-    # A model whose timestamps are suppressed has not learned them: its text then lasts as long as its window.
+    # A model whose timestamps are suppressed was not trained with them: its text spans the whole window.
     timestamps_s = {i: at_s for i, at_s in timestamps(tokenizer).items() if i not in {*listed} and i < size}
     special = [i for token, i in tokenizer.get_added_vocab().items() if token.startswith("<|") and token.endswith("|>")]
-    nowhere = {*listed, *special, *range(len(tokenizer), size)} - {end, *timestamps_s}
+    suppressed = {*listed, *special, *range(len(tokenizer), size)} - {end, *timestamps_s}
     at_begin = {*(getattr(settings, "begin_suppress_tokens", None) or [])}
-    return AllowedTokens(size, end, timestamps_s, _within(nowhere, size), _within(at_begin, size))
+    return AllowedTokens(size, end, timestamps_s, _within(suppressed, size), _within(at_begin, size))
 
 
 def _within(ids: set[int], size: int) -> tuple[int, ...]:
@@ -55,7 +55,7 @@ def _within(ids: set[int], size: int) -> tuple[int, ...]:
 
 
 class DecodingRules:
-    """The most probable token that may come next, for a batch of windows.
+    """Chooses the most probable allowed token for each window of a batch.
 
     Timestamps come in pairs around each segment of text, never decrease and never exceed the audio: the rules of
     OpenAI's decoder (``ApplyTimestampRules``), written for any set of timestamps and for a whole batch at once.
@@ -78,7 +78,7 @@ class DecodingRules:
         self._text_at_begin = self._text + self._mask(self._allowed.suppressed_at_begin)
 
     def _mask(self, ids: Sequence[int]) -> torch.Tensor:
-        """Return what is added to the logits: nothing, or minus infinity for ``ids``."""
+        """Return the vector to add to the logits: minus infinity for ``ids``, else zero."""
         mask = torch.zeros(self._allowed.size, device=self.device)
         mask[torch.tensor([*ids], dtype=torch.long, device=self.device)] = _NEVER
         return mask
@@ -86,12 +86,12 @@ class DecodingRules:
     def choose(
         self, logits: torch.Tensor, tokens: torch.Tensor, durations_s: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return the next token of each row and its log-probability among those that may come: ``(batch,)`` each.
+        """Return the next token of each row and its log-probability among the allowed tokens, ``(batch,)`` each.
 
         Args:
             logits: ``(batch, vocabulary)``, any number format.
             tokens: ``(batch, n)`` decoded so far, without the prompt.
-            durations_s: ``(batch,)`` length of each window's sound.
+            durations_s: ``(batch,)`` length of each window's audio.
         """
         text = logits + (self._text if tokens.shape[1] else self._text_at_begin)
         if not self.timestamps_s:
@@ -100,11 +100,11 @@ class DecodingRules:
         timestamp_logits = logits[:, self._columns].float()
         timestamp_logits.masked_fill_(self._column_times_s > durations_s[:, None] + 1e-3, _NEVER)
         if not tokens.shape[1]:
-            return self._open(text[:, self.end], timestamp_logits)
+            return self._choose_first(text[:, self.end], timestamp_logits)
         closing = self._keep_order(timestamp_logits, tokens)
         best_text, chosen_text = text.max(dim=-1)
         all_text = _logsumexp(text, best_text)
-        # After a closing stamp there is no text but its end.
+        # After a closing timestamp the only text token allowed is the end of text.
         end = logits[:, self.end].float()
         best_text, all_text = torch.where(closing, end, best_text), torch.where(closing, end, all_text)
         chosen_text = chosen_text.masked_fill(closing, self.end)
@@ -116,25 +116,26 @@ class DecodingRules:
         among = torch.where(is_timestamp, timestamps_logit, torch.logaddexp(timestamps_logit, all_text))
         return chosen, torch.where(is_timestamp, best_timestamp, best_text) - among
 
-    def _open(self, end: torch.Tensor, timestamp_logits: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Text without a time is of no use for a bullet: begin with a stamp, or say that nothing is heard."""
-        best, place = torch.cat((end[:, None], timestamp_logits), dim=1).log_softmax(dim=-1).max(dim=-1)
-        return torch.where(place == 0, self.end, self._columns[(place - 1).clamp(min=0)]), best
+    def _choose_first(self, end: torch.Tensor, timestamp_logits: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return the first token: a timestamp, because a bullet needs one, or the end of text for no speech."""
+        best, column = torch.cat((end[:, None], timestamp_logits), dim=1).log_softmax(dim=-1).max(dim=-1)
+        return torch.where(column == 0, self.end, self._columns[(column - 1).clamp(min=0)]), best
 
     def _keep_order(self, timestamp_logits: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
-        """Forbid the timestamps that may not come now; return the rows in which a closing stamp came last.
+        """Suppress the timestamps that are not allowed now; return the rows whose last token is a closing timestamp.
 
-        After a pair, or the first stamp: text. After a closing stamp: the next pair's opening stamp, or the end.
+        After a pair, or the first timestamp, comes text. After a closing timestamp comes the next pair's opening
+        timestamp, or the end.
         """
-        said_s = self._seconds[tokens]
-        last = said_s[:, -1] >= 0
-        before = said_s[:, -2] >= 0 if tokens.shape[1] > 1 else torch.ones_like(last)
-        closing, latest_s = last & ~before, said_s.amax(dim=1)[:, None]
+        times_s = self._seconds[tokens]
+        last = times_s[:, -1] >= 0
+        before = times_s[:, -2] >= 0 if tokens.shape[1] > 1 else torch.ones_like(last)
+        closing, latest_s = last & ~before, times_s.amax(dim=1)[:, None]
         backwards = torch.where(closing[:, None], self._column_times_s < latest_s, self._column_times_s <= latest_s)
         timestamp_logits.masked_fill_((last & before)[:, None] | backwards, _NEVER)
         return closing
 
 
 def _logsumexp(scores: torch.Tensor, best: torch.Tensor) -> torch.Tensor:
-    """Return the logarithm of the summed exponentials of each row, whose maximum is known; ``scores`` is used up."""
+    """Return the logarithm of the summed exponentials of each row, given its maximum; overwrites ``scores``."""
     return scores.sub_(best[:, None]).exp_().sum(dim=-1).log_() + best

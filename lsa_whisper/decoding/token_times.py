@@ -1,11 +1,11 @@
-"""When each token was heard: the likeliest way through the decoder's attention to the sound.
+"""Token times: the Viterbi path through the decoder's cross-attention.
 
-Text that is already decoded goes through the decoder once more, which shows where it looks for each token; the text
-cannot change by it. The attention of a token is taken as the probability of each frame for it, so that a recording is a
-hidden Markov model whose states are the tokens and the gaps before them, and Viterbi's algorithm finds the times.
+The decoded text passes through the decoder once more to obtain its cross-attention; the text does not change. The
+attention of a token is used as its probability at each frame: a window is a hidden Markov model whose states are the
+tokens and the optional gaps before them, and the Viterbi algorithm finds the times.
 
-OpenAI's alignment (dynamic time warping over standardised, median-filtered weights) has no gaps: a pause, or an "um"
-that was not written, becomes part of the next word. benchmarks/word_times.py has the figures of both.
+OpenAI's alignment (dynamic time warping over standardized, median-filtered weights) has no gaps: a pause, or an "um"
+that was not transcribed, becomes part of the next word. benchmarks/word_times.py compares both.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ import torch
 
 from lsa_whisper.library_internals import eager_attention
 
-_GAP = math.log(0.02 / 1.8)  # a frame is nobody's when a token that looks at 1.8 s evenly would look at it more
-_LEAST = 1e-4  # no attention at all is no proof
+_GAP = math.log(0.02 / 1.8)  # a frame is a gap if every token attends to it less than evenly over 1.8 s
+_MIN_ATTENTION = 1e-4  # zero attention must not exclude a frame
 _NEVER = -1e9
 
 Weights = npt.NDArray[np.float32]
 
 
 def alignment_heads(model: Any) -> list[tuple[int, int]]:
-    """Return the ``(layer, head)`` pairs whose attention follows the sound.
+    """Return the ``(layer, head)`` pairs whose attention follows the audio.
 
-    Those that the checkpoint names; where it names none, all heads of the last half of the decoder's layers.
+    Those that the checkpoint lists; otherwise all heads of the upper half of the decoder's layers.
     """
     named = getattr(model.generation_config, "alignment_heads", None)
     layers, heads = model.config.decoder_layers, model.config.decoder_attention_heads
@@ -42,15 +42,15 @@ def alignment_heads(model: Any) -> list[tuple[int, int]]:
 def token_times(
     model: Any, hidden: torch.Tensor, prompt: Sequence[int], tokens: Sequence[int], duration_s: float, step_s: float
 ) -> list[tuple[float, float]]:
-    """Return the seconds at which each token begins and ends; none begins before the one before it has ended.
+    """Return the start and end of each token in seconds, in order and without overlap.
 
     Args:
         model: a Whisper model.
-        hidden: what its encoder made of the window, ``(1, frames, width)``.
-        prompt: what decoding began with.
-        tokens: what was decoded, timestamps included and the end of text not.
-        duration_s: the length of the sound in the window.
-        step_s: the seconds behind one frame of ``hidden``.
+        hidden: the encoder's output for the window, ``(1, frames, width)``.
+        prompt: the decoder's prompt.
+        tokens: decoded tokens, with timestamps and without the end of text.
+        duration_s: length of the window's audio.
+        step_s: duration of one frame of ``hidden``.
     """
     frames = max(1, min(hidden.shape[1], round(duration_s / step_s)))
     weights = cross_attention(model, hidden, prompt, tokens, alignment_heads(model))[:, :, :frames]
@@ -63,32 +63,32 @@ def token_times(
 def cross_attention(
     model: Any, hidden: torch.Tensor, prompt: Sequence[int], tokens: Sequence[int], heads: Sequence[tuple[int, int]]
 ) -> Weights:
-    """Return how much each head looks at each frame to write each token, ``(heads, tokens, frames)``."""
+    """Return the cross-attention weights of each head, ``(heads, tokens, frames)``."""
     inputs = torch.tensor([[*prompt, *tokens]], device=hidden.device)
     with eager_attention(model):
-        seen = model.model.decoder(
+        output = model.model.decoder(
             input_ids=inputs, encoder_hidden_states=hidden, output_attentions=True, use_cache=False
         )
-    # A row tells where the model looks to write the NEXT token: that of the first token is the prompt's last.
+    # Each row belongs to the NEXT token: the row of the first token is the prompt's last.
     first = len(prompt) - 1
-    rows = [seen.cross_attentions[layer][0, head, first : first + len(tokens)] for layer, head in heads]
+    rows = [output.cross_attentions[layer][0, head, first : first + len(tokens)] for layer, head in heads]
     weights: Weights = torch.stack(rows).float().cpu().numpy()
     return weights
 
 
 def viterbi_spans(weights: Weights) -> list[tuple[float, float]]:
-    """Return the first frame of each token and the one after its last, as Viterbi finds them.
+    """Return the first frame of each token and the one after its last on the Viterbi path.
 
     Args:
-        weights: probabilities ``(tokens, frames)``. Tokens without a frame each share frames.
+        weights: probabilities ``(tokens, frames)``. If there are more tokens than frames, tokens share frames.
 
-    >>> looks = np.array([[0.8, 0.2, 0, 0, 0, 0], [0, 0, 0, 0, 0.5, 0.5]])
-    >>> viterbi_spans(looks)
+    >>> weights = np.array([[0.8, 0.2, 0, 0, 0, 0], [0, 0, 0, 0, 0.5, 0.5]])
+    >>> viterbi_spans(weights)
     [(0.0, 2.0), (4.0, 6.0)]
     """
     tokens, frames = weights.shape
     parts = math.ceil(tokens / frames)
-    path = _viterbi(np.repeat(np.log(weights.astype(np.float64) + _LEAST), parts, axis=1))
+    path = _viterbi(np.repeat(np.log(weights.astype(np.float64) + _MIN_ATTENTION), parts, axis=1))
     found = []
     for token in range(tokens):
         own = np.flatnonzero(path == 2 * token + 1)
@@ -97,20 +97,20 @@ def viterbi_spans(weights: Weights) -> list[tuple[float, float]]:
 
 
 def _viterbi(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.intp]:
-    """Return the state of each frame: ``2 n`` is the gap before token ``n``, which may be left out, ``2 n + 1`` it."""
+    """Return the state of each frame: ``2 n + 1`` is token ``n``, ``2 n`` the optional gap before it."""
     tokens, frames = scores.shape
     emitted = np.full((frames, 2 * tokens + 1), _GAP)
     emitted[:, 1::2] = scores.T
     is_token = np.arange(2 * tokens + 1) % 2 == 1
     best = np.full(2 * tokens + 1, _NEVER)
     best[:2] = emitted[0, :2]
-    steps = np.zeros((frames, 2 * tokens + 1), np.int8)  # how many states back the frame before was
+    steps = np.zeros((frames, 2 * tokens + 1), np.int8)  # states between a frame and the previous one
     for frame in range(1, frames):
-        ways = np.full((3, 2 * tokens + 1), 2 * _NEVER)
-        ways[0], ways[1, 1:] = best, best[:-1]
-        ways[2, 2:] = np.where(is_token[2:], best[:-2], 2 * _NEVER)
-        steps[frame] = ways.argmax(axis=0)
-        best = ways.max(axis=0) + emitted[frame]
+        moves = np.full((3, 2 * tokens + 1), 2 * _NEVER)
+        moves[0], moves[1, 1:] = best, best[:-1]
+        moves[2, 2:] = np.where(is_token[2:], best[:-2], 2 * _NEVER)
+        steps[frame] = moves.argmax(axis=0)
+        best = moves.max(axis=0) + emitted[frame]
     path = np.empty(frames, np.intp)
     path[-1] = 2 * tokens if best[-1] > best[-2] else 2 * tokens - 1
     for frame in range(frames - 1, 0, -1):

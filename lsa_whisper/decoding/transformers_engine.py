@@ -1,7 +1,8 @@
-"""The transformers engine: greedy decoding in batches, with timestamps and a cache of keys and values.
+"""The transformers engine: greedy decoding in batches, with timestamps and a key-value cache.
 
-Whisper's own ``generate`` is not used: its long-form loop seeks through a recording by itself (we cut in silence, so
-a window is decoded once), brings a repetition fallback, and costs more than a small model's forward pass.
+Whisper's own ``generate`` is not used: its long-form loop seeks through the recording itself (we cut in silence, so
+each window is decoded once), it falls back to sampling on repetitions, and its overhead exceeds a small model's forward
+pass.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from lsa_whisper.decoding.features import log_mel
 from lsa_whisper.decoding.rules import DecodingRules
 from lsa_whisper.decoding.token_times import token_times
 
-_LOOK_EVERY = 8  # steps between two looks at who has finished (a look makes a GPU wait)
+_CHECK_EVERY = 8  # steps between two checks for finished rows (a check synchronizes with the GPU)
 
 
 class TransformersDecoder:
@@ -29,7 +30,7 @@ class TransformersDecoder:
         self.model = checkpoint.model
         self._batch_size = batch_size
         self.rules = DecodingRules(checkpoint)
-        self._spelling = SegmentParser(self.rules.end, self.rules.timestamps_s, self._text)
+        self._parser = SegmentParser(self.rules.end, self.rules.timestamps_s, self._text)
         self._rate_hz = int(checkpoint.feature_extractor.sampling_rate)
         self.prompt = decoder_prompt(
             checkpoint.tokenizer,
@@ -42,22 +43,22 @@ class TransformersDecoder:
         """Return one result per window, in order.
 
         Args:
-            windows: float32 mono samples at the model's rate; what exceeds the context is not heard.
+            windows: float32 mono samples at the model's rate; samples after the context are ignored.
         """
         return decode_in_batches(windows, self._batch_size, self._decode_batch)
 
     def decode_with_prompt(self, window: np.ndarray, previous: str) -> DecodedWindow:
         """Return the result of one window, with the text of the one before it as Whisper's prompt.
 
-        Of a long text the end is kept, as much as half of what the decoder can hold; a vocabulary without
-        ``<|startofprev|>`` has no way to be told.
+        Of a long text, the end is used, up to half of the decoder's positions. Without ``<|startofprev|>`` in the
+        vocabulary the text is ignored.
         """
         begin = self._checkpoint.tokenizer.get_added_vocab().get("<|startofprev|>")
         if begin is None or not previous.strip():
             return self.decode([window])[0]
-        said = self._checkpoint.tokenizer.encode(f" {previous.strip()}", add_special_tokens=False)
+        context = self._checkpoint.tokenizer.encode(f" {previous.strip()}", add_special_tokens=False)
         after = copy.copy(self)
-        after.prompt = [begin, *said[-(self.model.config.max_target_positions // 2 - 1) :], *self.prompt]
+        after.prompt = [begin, *context[-(self.model.config.max_target_positions // 2 - 1) :], *self.prompt]
         return after.decode([window])[0]
 
     @torch.inference_mode()
@@ -74,13 +75,13 @@ class TransformersDecoder:
         return spectra.to(self.model.device, self.model.dtype)
 
     def _greedy(self, hidden: torch.Tensor, durations_s: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return tokens and log-probabilities ``(batch, n)``; a row that has ended goes on with the end of text."""
+        """Return tokens and log-probabilities ``(batch, n)``; finished rows are padded with the end of text."""
         rules, batch = self.rules, len(hidden)
         limits = torch.tensor([self._limit(each) for each in durations_s.tolist()], device=hidden.device)
         longest = int(limits.max())
         tokens = torch.full((batch, longest), rules.end, device=hidden.device)
         logprobs = torch.zeros((batch, longest), device=hidden.device)
-        active = torch.arange(batch, device=hidden.device)  # the rows still being written
+        active = torch.arange(batch, device=hidden.device)  # the rows that are not finished
         step = torch.tensor([self.prompt], device=hidden.device).expand(batch, -1)
         cache = None
         for position in range(longest):
@@ -88,16 +89,16 @@ class TransformersDecoder:
                 encoder_outputs=(hidden,), decoder_input_ids=step, past_key_values=cache, use_cache=True
             )
             cache = output.past_key_values
-            written = tokens[active, :position]
-            best, best_logprob = rules.choose(output.logits[:, -1], written, durations_s[active])
-            # Each row keeps to its own limit: what a window gives must not depend on the others in its batch.
+            decoded = tokens[active, :position]
+            best, best_logprob = rules.choose(output.logits[:, -1], decoded, durations_s[active])
+            # Each row has its own limit: the result of a window must not depend on the others in its batch.
             over = limits[active] <= position
             if position:
-                over |= written[:, -1] == rules.end
+                over |= decoded[:, -1] == rules.end
             best, best_logprob = best.masked_fill(over, rules.end), best_logprob.masked_fill(over, 0.0)
             tokens[active, position], logprobs[active, position] = best, best_logprob
             step = best[:, None]
-            if position % _LOOK_EVERY == _LOOK_EVERY - 1:
+            if position % _CHECK_EVERY == _CHECK_EVERY - 1:
                 running = (best != rules.end).nonzero().flatten()
                 if not len(running):
                     break
@@ -116,7 +117,7 @@ class TransformersDecoder:
             return self._times_s(text, duration_s, hidden)
 
         times = times_of if self._word_times else None
-        return self._spelling.window(tokens, logprobs, duration_s, self._limit(duration_s), times)
+        return self._parser.window(tokens, logprobs, duration_s, self._limit(duration_s), times)
 
     def _times_s(self, tokens: Sequence[int], duration_s: float, hidden: torch.Tensor) -> list[tuple[float, float]]:
         return token_times(self.model, hidden, self.prompt, tokens, duration_s, self._checkpoint.time_precision_s)

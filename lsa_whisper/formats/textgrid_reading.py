@@ -1,6 +1,8 @@
 """Praat TextGrid -> its interval tiers, from the long or the short text format.
 
 Praat itself reads both as one: everything but free-standing numbers, quoted strings and flags is decoration.
+praatio is not used: it reads header lines by position, no ``1e-05`` in the long format, raises ``AttributeError`` or
+``IndexError`` on damaged files.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a model's confidences are worth: held-out sessions are transcribed, and its doubts compared with its errors."""
+"""Calibrate a model's confidences: transcribe held-out sessions and compare confidences with errors."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from lsa_whisper.transcribe.transcriber import Transcriber
 from lsa_whisper.umask import private_umask
 
 _BINS = 10
-_LEAST_WORDS = 200  # with fewer, two numbers cannot be told from chance
+_MIN_WORDS = 200  # with fewer, the two parameters cannot be estimated
 
 
 @dataclass(frozen=True)
 class CalibrationReport:
-    """What came of a calibration.
+    """The result of a calibration.
 
     Attributes:
-        path: where it is stored.
-        words: how many words it rests on.
-        right: the share of them that were right.
+        path: the file it is stored in.
+        words: number of words it is based on.
+        right: share of correct words.
         error_before: expected calibration error of the model's own probabilities, 0 at best.
-        error_after: the same of the calibrated ones, on the same words.
+        error_after: expected calibration error of the calibrated confidences, on the same words.
     """
 
     path: Path
@@ -41,9 +41,9 @@ class CalibrationReport:
     error_after: float
 
     def table(self) -> str:
-        """Return a line for each figure."""
+        """Return the figures as text."""
         return (
-            f"{self.path}\n{self.words} words, {self.right:.1%} right\n"
+            f"{self.path}\n{self.words} words, {self.right:.1%} correct\n"
             f"expected calibration error {self.error_before:.3f} before, {self.error_after:.3f} after (same words)"
         )
 
@@ -52,18 +52,18 @@ class CalibrationReport:
 def calibrate(
     model: Path, sessions: Path, *, language: str = "eng", batch_size: int = 8, device: str = "auto"
 ) -> CalibrationReport:
-    """Store beside a checkpoint what its confidences are worth, and return how far off they were.
+    """Store a calibration of a checkpoint's confidences in its folder, and return its quality.
 
     Args:
         model: the checkpoint's folder.
-        sessions: a folder of CHAT files with their recordings, which the model was not trained on.
+        sessions: a folder of CHAT files with recordings that the model was not trained on.
         language: ISO 639-3.
         batch_size: windows decoded together.
         device: ``auto`` takes a GPU where there is one.
 
     Raises:
-        CorpusError: there are no sessions, or too few words in them.
-        CheckpointError: the model cannot be loaded, or its confidences say nothing.
+        CorpusError: there are no sessions, or they have too few words.
+        CheckpointError: the model cannot be loaded, or its confidences do not separate correct from incorrect words.
     """
     found, _ = discover(sessions)
     if not found:
@@ -78,33 +78,33 @@ def calibrate(
         ):
             logprobs.append(logprob)
             right.append(is_right)
-    if len(right) < _LEAST_WORDS:
-        raise CorpusError(f"{sessions}: {len(right)} words are too few to calibrate on; give {_LEAST_WORDS} at least")
+    if len(right) < _MIN_WORDS:
+        raise CorpusError(f"{sessions}: {len(right)} words are too few to calibrate on; give {_MIN_WORDS} at least")
     calibration = fit_calibration(logprobs, right)
     errors = [calibration_error([curve(each) for each in logprobs], right) for curve in (Calibration(), calibration)]
     return CalibrationReport(save_calibration(calibration, model), len(right), sum(right) / len(right), *errors)
 
 
-def scored_words(reference: Transcript, written: ScoredTranscript) -> list[tuple[float, bool]]:
-    """Return the log-probability of each word of a transcript, and whether the reference has it in its place.
+def scored_words(reference: Transcript, hypothesis: ScoredTranscript) -> list[tuple[float, bool]]:
+    """Return the log-probability of each word of a transcript, and whether it is correct.
 
-    Words that stand for something unintelligible are left out: nobody knows whether they are right.
+    Words aligned with unintelligible speech are excluded, because their reference is unknown.
     """
-    said = file_words(reference.utterances)
-    heard = file_words(written.transcript.utterances, keep_unintelligible=False)
-    alignment = align_verbatim(said, heard)
+    reference_words = file_words(reference.utterances)
+    words = file_words(hypothesis.transcript.utterances, keep_unintelligible=False)
+    alignment = align_verbatim(reference_words, words)
     rows = []
     for (_, position), equal, excluded in zip(alignment.pairs, alignment.equal, alignment.excluded, strict=True):
         if position == UNALIGNED or excluded:
             continue
-        score = written.scores[int(heard.utterance_of[position])][int(heard.spoken_of[position])]
+        score = hypothesis.scores[int(words.utterance_of[position])][int(words.spoken_of[position])]
         if score is not None:
             rows.append((score, bool(equal)))
     return rows
 
 
 def calibration_error(confidences: Sequence[float], right: Sequence[bool]) -> float:
-    """Return the expected calibration error: how far confidence and accuracy lie apart, in ten bins of equal width.
+    """Return the expected calibration error: the mean gap between confidence and accuracy in ten bins of equal width.
 
     >>> round(calibration_error([0.95] * 10, [True] * 8 + [False] * 2), 3)
     0.15

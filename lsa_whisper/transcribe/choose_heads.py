@@ -1,8 +1,8 @@
-"""Which heads of a decoder follow the sound: chosen on a corpus whose word times are known.
+"""Choose the alignment heads of a decoder on a corpus with word times.
 
-OpenAI names such heads for each of its models. A model trained from nothing has none, and one that was fine-tuned far
-from its base may have others. The model writes down some windows of the corpus; heads are added one by one, the best
-first, as long as the words that it wrote as they were said begin nearer to where they were said.
+OpenAI lists such heads for each of its models. A model trained from scratch has no list, and one that was fine-tuned
+far from its base may have other heads. The model decodes some windows of the corpus; heads are added one by one, the
+best first, as long as the start times of correctly recognized words get more accurate.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from lsa_whisper.decoding.transformers_engine import TransformersDecoder
 
 LIMITS_MS = (50, 100, 200)
-_FAR_MS = 200.0  # a word that is off by more is lost, by however much
+_MAX_ERROR_MS = 200.0  # larger errors count as this
 _CANDIDATES = 12
 _MARGIN_MS = 200
 
@@ -46,13 +46,13 @@ Errors = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class HeadChoice:
-    """What was chosen.
+    """The chosen alignment heads and their accuracy.
 
     Attributes:
         chosen: ``(layer, head)`` pairs, the best first.
-        words: how many words were compared.
-        within: for the heads that were in use before and for the chosen ones, the share of words that begin within
-            each of ``LIMITS_MS`` of where they were said.
+        words: number of words compared.
+        within: share of words whose start time is within each of ``LIMITS_MS`` of the reference, for the previous heads
+            and for the chosen ones.
     """
 
     chosen: tuple[Head, ...]
@@ -78,7 +78,7 @@ class HeadChoice:
 
 @dataclass(frozen=True)
 class _Window:
-    """Consecutive utterances, all of them with word times."""
+    """Consecutive utterances that all have word times."""
 
     session: Session
     utterances: tuple[Utterance, ...]
@@ -93,39 +93,41 @@ def choose_heads(
 
     Args:
         model: a checkpoint folder (export an adapter first).
-        corpus: folders of CHAT files with ``%wor`` and their recordings; best not those that the model is tested on.
-        windows: how many windows to listen to, spread over the corpus (30 s of a large model take some 0.15 GB each).
+        corpus: folders of CHAT files with ``%wor`` and their recordings; not those that the model is tested on.
+        windows: number of windows to decode, spread over the corpus (each needs about 0.15 GB with a large model).
         device: ``auto`` takes a GPU where there is one.
 
     Raises:
-        CheckpointError: the model cannot be loaded, or is no folder with settings of its own.
+        CheckpointError: the model cannot be loaded, or is not the folder of a complete model.
         CorpusError: no word of the corpus has a time.
-        LsaWhisperError: there is no window to listen to.
+        LsaWhisperError: ``windows`` is less than 1.
     """
     from lsa_whisper.decoding.engines import resolve_device
 
     if windows < 1:
-        raise LsaWhisperError(f"windows is {windows}; one at least must be listened to")
+        raise LsaWhisperError(f"windows is {windows}; give 1 or more")
     settings = Path(model) / "generation_config.json"
     if not settings.is_file():
-        raise CheckpointError(f"{settings}: is not there; give the folder of a whole model (export merges an adapter)")
+        raise CheckpointError(
+            f"{settings}: does not exist; give the folder of a complete model (export merges an adapter)"
+        )
     device, _ = resolve_device(device, "float32")
     loaded = checkpoint.load(model, device=device)
     found = _windows([Path(each) for each in corpus], loaded.context_s)
     if not found:
         raise CorpusError("no utterance of the corpus has word times; give one whose transcripts have %wor")
-    heard = _decode_windows(
+    decoded = _decode_windows(
         loaded, [found[at] for at in np.unique(np.linspace(0, len(found) - 1, windows).round().astype(int))]
     )
     before_heads = tuple(alignment_heads(loaded.model))
-    before = _errors(heard, before_heads)
+    before = _errors(decoded, before_heads)
     if not len(before):
-        raise CorpusError("the model writes no word of the corpus as it was said; give a corpus like its training data")
-    chosen, after = _greedy(heard)
+        raise CorpusError("the model recognizes no word of the corpus; give a corpus like its training data")
+    chosen, after = _greedy(decoded)
     if after.mean() > before.mean():
         chosen, after = before_heads, before
-    whole = plain_json.read(settings) | {"alignment_heads": [list(head) for head in chosen]}
-    write_atomic(json.dumps(whole, indent=2, ensure_ascii=False, sort_keys=True) + "\n", settings)
+    updated = plain_json.read(settings) | {"alignment_heads": [list(head) for head in chosen]}
+    write_atomic(json.dumps(updated, indent=2, ensure_ascii=False, sort_keys=True) + "\n", settings)
     return HeadChoice(chosen, len(after), (_within(before), _within(after)))
 
 
@@ -133,16 +135,16 @@ def _within(errors: Errors) -> tuple[float, ...]:
     return tuple(round(float((errors <= limit).mean()), 4) for limit in LIMITS_MS)
 
 
-def _greedy(heard: Sequence[_Heard]) -> tuple[tuple[Head, ...], Errors]:
-    """Return the heads that are best together, found one by one among those that are best alone."""
-    alone = {head: float(_errors(heard, [head]).mean()) for head in heard[0].heads}
+def _greedy(decoded: Sequence[_AttentionWindow]) -> tuple[tuple[Head, ...], Errors]:
+    """Return the best heads together, added one by one from the best single heads."""
+    alone = {head: float(_errors(decoded, [head]).mean()) for head in decoded[0].heads}
     candidates = sorted(alone, key=lambda head: alone[head])[:_CANDIDATES]
-    for each in heard:
+    for each in decoded:
         each.keep(candidates)
     chosen: list[Head] = []
     best = np.full(1, np.inf)
     while left := [head for head in candidates if head not in chosen]:
-        tried = {head: _errors(heard, [*chosen, head]) for head in left}
+        tried = {head: _errors(decoded, [*chosen, head]) for head in left}
         head = min(left, key=lambda each: float(tried[each].mean()))
         if tried[head].mean() >= best.mean():
             break
@@ -150,28 +152,28 @@ def _greedy(heard: Sequence[_Heard]) -> tuple[tuple[Head, ...], Errors]:
     return tuple(chosen), best
 
 
-def _errors(heard: Sequence[_Heard], heads: Sequence[Head]) -> Errors:
-    """Return how far each word's beginning is off, in ms, at most ``_FAR_MS`` and a little."""
-    return np.minimum([error for each in heard for error in each.errors_ms(heads)], _FAR_MS + 1)
+def _errors(decoded: Sequence[_AttentionWindow], heads: Sequence[Head]) -> Errors:
+    """Return the error of each word's start time in ms, limited to just above ``_MAX_ERROR_MS``."""
+    return np.minimum([error for each in decoded for error in each.errors_ms(heads)], _MAX_ERROR_MS + 1)
 
 
-class _Heard:
-    """A window, what the model wrote, and the attention of all heads while it did so."""
+class _AttentionWindow:
+    """A window, its decoded words, and the cross-attention of all heads."""
 
     def __init__(
         self,
         loaded: Checkpoint,
         window: _Window,
-        written: DecodedWindow,
+        result: DecodedWindow,
         decoder: TransformersDecoder,
         hidden: torch.Tensor,
     ):
         self._tokenizer, self._step_s, self._begin_ms = loaded.tokenizer, loaded.time_precision_s, window.span.start_ms
         self._utterances = [
-            each for segment in written.segments for each in decode(segment.text, loaded.labels).utterances
+            each for segment in result.segments for each in decode(segment.text, loaded.labels).utterances
         ]
-        self._said = [(word.lower(), at.start_ms) for each in window.utterances for word, at in each.word_times]
-        self._tokens, self._is_timestamp = _tokens_of(written, loaded.tokenizer, decoder.rules.timestamps_s)
+        self._reference = [(word.lower(), at.start_ms) for each in window.utterances for word, at in each.word_times]
+        self._tokens, self._is_timestamp = _tokens_of(result, loaded.tokenizer, decoder.rules.timestamps_s)
         config = loaded.model.config
         self.heads = [
             (layer, head) for layer in range(config.decoder_layers) for head in range(config.decoder_attention_heads)
@@ -181,11 +183,11 @@ class _Heard:
         self._weights = dict(zip(self.heads, weights.astype(np.float16), strict=True))
 
     def keep(self, heads: Sequence[Head]) -> None:
-        """Forget all heads but these."""
+        """Drop the attention of all other heads."""
         self._weights = {head: self._weights[head] for head in heads}
 
     def errors_ms(self, heads: Sequence[Head]) -> Iterator[float]:
-        """Yield how far the beginning is off of each word that was written as it was said."""
+        """Yield the error of the start time of each correctly recognized word."""
         spans = viterbi_spans(np.mean([self._weights[head] for head in heads], axis=0, dtype=np.float32))
         timed = [
             TimedToken(self._tokenizer.decode([token]), begin * self._step_s, end * self._step_s)
@@ -197,19 +199,21 @@ class _Heard:
             for words in align_words(self._utterances, timed, self._begin_ms)
             for word, at in words
         ]
-        matcher = SequenceMatcher(None, [word for word, _ in self._said], [word for word, _ in found], autojunk=False)
+        matcher = SequenceMatcher(
+            None, [word for word, _ in self._reference], [word for word, _ in found], autojunk=False
+        )
         for block in matcher.get_matching_blocks():
             for at in range(block.size):
-                yield abs(found[block.b + at][1] - self._said[block.a + at][1])
+                yield abs(found[block.b + at][1] - self._reference[block.a + at][1])
 
 
 def _tokens_of(
-    written: DecodedWindow, tokenizer: Any, timestamps_s: Mapping[int, float]
+    result: DecodedWindow, tokenizer: Any, timestamps_s: Mapping[int, float]
 ) -> tuple[list[int], list[bool]]:
-    """Return the tokens of a window's segments between their timestamps, and which of them are timestamps_s."""
+    """Return the tokens of a window's segments between their timestamps, and which of them are timestamps."""
     timestamp_at = {round(at_s, 2): token for token, at_s in timestamps_s.items()}
     tokens: list[int] = []
-    for segment in written.segments:
+    for segment in result.segments:
         words = tokenizer.encode(f" {segment.text}", add_special_tokens=False)
         edges = (timestamp_at.get(round(edge_s, 2)) for edge_s in (segment.start_s, segment.end_s))
         begin, end = ([] if edge is None else [edge] for edge in edges)
@@ -218,19 +222,19 @@ def _tokens_of(
 
 
 @torch.inference_mode()
-def _decode_windows(loaded: Checkpoint, windows: Sequence[_Window]) -> list[_Heard]:
-    """Return what the model makes of the windows, without those for which it writes nothing."""
+def _decode_windows(loaded: Checkpoint, windows: Sequence[_Window]) -> list[_AttentionWindow]:
+    """Return the decoded windows with their attention, without empty ones."""
     from lsa_whisper.decoding.transformers_engine import TransformersDecoder
 
-    heard = []
+    decoded = []
     for window in windows:
         decoder = TransformersDecoder(loaded, language=whisper_code(window.session.language), batch_size=1)
         sound = window.session.recording.load(window.span)
-        (written,) = decoder.decode([sound])
-        if written.segments and written.complete:
+        (result,) = decoder.decode([sound])
+        if result.segments and result.complete:
             hidden = loaded.model.get_encoder()(decoder.features([sound])).last_hidden_state
-            heard.append(_Heard(loaded, window, written, decoder, hidden))
-    return heard
+            decoded.append(_AttentionWindow(loaded, window, result, decoder, hidden))
+    return decoded
 
 
 def _windows(folders: Sequence[Path], context_s: float) -> list[_Window]:

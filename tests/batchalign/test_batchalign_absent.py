@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from lsa_whisper.batchalign_engine import installed
-from lsa_whisper.batchalign_engine.command import verify
+from lsa_whisper.batchalign_engine.command import verify_command_module
 from lsa_whisper.cli import main
 from lsa_whisper.errors import LsaWhisperError
 
@@ -51,7 +51,7 @@ def as_known():
 
 
 def test_the_known_command_passes():
-    verify(as_known(), "0.10.9")
+    verify_command_module(as_known(), "0.10.9")
 
 
 @pytest.mark.parametrize(
@@ -69,6 +69,6 @@ def test_what_has_moved_is_named_and_nothing_is_changed(name, moved):
     place = as_known()
     setattr(place, name, moved)
     before = dict(vars(place))
-    with pytest.raises(LsaWhisperError, match=rf"Batchalign 0\.10\.9 keeps {name} elsewhere"):
-        verify(place, "0.10.9")
+    with pytest.raises(LsaWhisperError, match=rf"Batchalign 0\.10\.9 has changed {name}"):
+        verify_command_module(place, "0.10.9")
     assert vars(place) == before

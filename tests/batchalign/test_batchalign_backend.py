@@ -19,7 +19,7 @@ from batchalign.chat import CHATFile
 
 from lsa_whisper import chat
 from lsa_whisper.audio import Recording
-from lsa_whisper.batchalign_engine import transcribe
+from lsa_whisper.batchalign_engine import transcribe_with_batchalign
 from lsa_whisper.batchalign_engine.backend import LsaWhisperBackend
 from lsa_whisper.batchalign_engine.finish import finish
 from lsa_whisper.chat import Participant, compose, utterance
@@ -84,7 +84,7 @@ def test_what_transcribe_writes_is_read_without_complaint(model, storybook, tmp_
 @pytest.mark.parametrize("wor", [False, True], ids=["plain", "wor"])
 def test_a_recording_keeps_marks_speakers_and_word_times(wor, taught, storybook, tmp_path):
     audio = storybook / "test01.flac"
-    transcribe([audio], model=taught, lang="eng", out=tmp_path, wor=wor)
+    transcribe_with_batchalign([audio], model=taught, lang="eng", out=tmp_path, wor=wor)
     written = reread(tmp_path / "test01.cha")
     own = Transcriber(taught, word_times=wor).transcribe(Recording.open(audio)).transcript
     assert [(u.speaker, u.text, u.span) for u in written.utterances] == [
@@ -106,7 +106,7 @@ def test_a_recording_keeps_marks_speakers_and_word_times(wor, taught, storybook,
 @pytest.mark.skipif(not PAIRED.exists(), reason="the real recordings are not beside the project")
 def test_real_recordings_of_every_rate_come_through(taught, tmp_path):
     recordings = sorted(PAIRED.glob("*.mp3"))
-    result = transcribe(recordings, model=taught, lang="eng", out=tmp_path)
+    result = transcribe_with_batchalign(recordings, model=taught, lang="eng", out=tmp_path)
     assert not result.failed and len(result.done) == len(recordings) >= 3
     transcriber = Transcriber(taught)
     for audio in recordings:

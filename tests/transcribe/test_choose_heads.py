@@ -47,10 +47,10 @@ def test_unusable_sessions_are_reported(misled, tmp_path):
     with pytest.raises(CorpusError, match="no utterance of the corpus has word times"):
         choose_heads(misled, [plain])
     (misled / "generation_config.json").unlink()
-    with pytest.raises(CheckpointError, match="the folder of a whole model"):
+    with pytest.raises(CheckpointError, match="the folder of a complete model"):
         choose_heads(misled, [DEV])
 
 
 def test_no_window_is_no_measurement(misled):
-    with pytest.raises(LsaWhisperError, match="one at least"):
+    with pytest.raises(LsaWhisperError, match="give 1 or more"):
         choose_heads(misled, [DEV], windows=0)

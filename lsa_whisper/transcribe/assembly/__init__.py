@@ -1,1 +1,1 @@
-"""Timed segments of text -> a CHAT transcript: utterances, speakers, times of words, and how sure they are."""
+"""Decoded segments -> a CHAT transcript: utterances, speakers, word times and confidences."""

@@ -1,4 +1,4 @@
-"""Decoded windows -> a CHAT transcript whose bullets run forward, stay inside the recording, and never cross."""
+"""Decoded windows -> a CHAT transcript whose time bullets increase, lie inside the recording and never overlap."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from lsa_whisper.transcribe.assembly.word_times import adjacent_spans, align_wor
 
 @dataclass(frozen=True)
 class TranscriptHeader:
-    """What stands above the utterances.
+    """The headers of a transcript.
 
     Attributes:
-        media: the recording's name without its ending.
+        media: file name of the recording without its suffix.
         media_kind: ``audio`` or ``video``.
         language: ISO 639-3.
-        speaker: the code of whoever speaks where the model does not say who.
+        speaker: code of the speaker, for models that do not write speakers.
         role: that speaker's role, one of CHAT's.
-        corpus: a name for ``@ID``; where it is empty, ``corpus_name`` is written, for Batchalign refuses an empty one.
+        corpus: corpus name for ``@ID``; if empty, ``corpus_name``, because Batchalign rejects an empty one.
         comments: one ``@Comment`` each.
-        turns: who speaks when, if somebody else found out; goes before what the model says.
+        turns: speaker turns from external diarization; they override the model's speakers.
     """
 
     media: str
@@ -47,7 +47,7 @@ class TranscriptHeader:
 
 @dataclass(frozen=True)
 class ScoredTranscript:
-    """A transcript, for each of its utterances how sure the model was of the words, and what its comments warn of."""
+    """A transcript, the word scores of each utterance, and remarks on what a reader should check."""
 
     transcript: Transcript
     scores: tuple[WordScores, ...] = ()
@@ -56,7 +56,7 @@ class ScoredTranscript:
 
 @dataclass(frozen=True)
 class _Draft:
-    """An utterance that has not found its place yet."""
+    """An utterance before its final time is known."""
 
     utterance: Utterance
     scores: WordScores = ()
@@ -70,7 +70,7 @@ def assemble(
     duration_ms: int,
     header: TranscriptHeader,
 ) -> Transcript:
-    """Return the transcript alone of what :func:`assemble_with_scores` returns."""
+    """Return the transcript of :func:`assemble_with_scores` without scores."""
     return assemble_with_scores(windows, decoded, labels=labels, duration_ms=duration_ms, header=header).transcript
 
 
@@ -82,14 +82,14 @@ def assemble_with_scores(
     duration_ms: int,
     header: TranscriptHeader,
 ) -> ScoredTranscript:
-    """Return the transcript of a recording; without windows, or without words, a valid one that says so.
+    """Return the transcript of a recording; without windows or words, a valid empty one with a remark.
 
     Args:
-        windows: where each decoded window lies in the recording, in order.
+        windows: span of each decoded window in the recording, in order.
         decoded: one per window.
-        labels: how the decoded text is written.
+        labels: style of the decoded text.
         duration_ms: the length of the recording.
-        header: names, language and comments.
+        header: the headers of the transcript.
     """
     drafts = [
         draft
@@ -111,10 +111,10 @@ def assemble_with_scores(
 
 
 def verify_header(header: TranscriptHeader, path: Path) -> None:
-    """Return when CHAT allows such a heading in the file at ``path``; asked before hours of decoding, not after.
+    """Raise an error if CHAT does not allow such headers in the file at ``path``; called before decoding.
 
     Raises:
-        LsaWhisperError: a role, language, speaker or name of a recording that CHAT does not know or cannot hold.
+        LsaWhisperError: CHAT does not allow the role, language, speaker or recording name.
     """
     empty = assemble([], [], labels=Labels(), duration_ms=0, header=header)
     empty.path = str(path)
@@ -125,10 +125,9 @@ def verify_header(header: TranscriptHeader, path: Path) -> None:
 
 
 def place_utterances(drafts: Sequence[Utterance], duration_ms: int) -> list[Utterance]:
-    """Return utterances with bullets that start in order, do not overlap within a speaker, and end inside.
+    """Return utterances whose bullets start in order, do not overlap within a speaker, and end in the recording.
 
-    Words are kept whatever their times were; an utterance for which there is no room loses its bullet. ``%wor`` moves
-    with its utterance.
+    Words are always kept; an utterance without room loses its bullet. ``%wor`` moves with its utterance.
 
     >>> close = [utterance("PAR", "a .", TimeSpan(0, 900)), utterance("PAR", "b .", TimeSpan(800, 1200))]
     >>> [u.span for u in place_utterances(close, 1000)]
@@ -142,20 +141,20 @@ def place_utterances(drafts: Sequence[Utterance], duration_ms: int) -> list[Utte
 
 
 def _push_on(drafts: Sequence[Utterance]) -> list[TimeSpan]:
-    """Return each span begun no earlier than the one before, and than the end of its speaker's last one."""
+    """Return spans that start no earlier than the previous span, and than the end of the speaker's previous one."""
     spans: list[TimeSpan] = []
     free: dict[str, int] = {}
     latest = 0
     for draft in drafts:
-        wanted = draft.span or TimeSpan(latest, latest)
-        start = max(wanted.start_ms, latest, free.get(draft.speaker, 0))
-        spans.append(TimeSpan(start, max(wanted.end_ms, start + 1)))
+        span = draft.span or TimeSpan(latest, latest)
+        start = max(span.start_ms, latest, free.get(draft.speaker, 0))
+        spans.append(TimeSpan(start, max(span.end_ms, start + 1)))
         latest, free[draft.speaker] = start, spans[-1].end_ms
     return spans
 
 
 def _pull_back(spans: Sequence[TimeSpan], drafts: Sequence[Utterance], duration_ms: int) -> list[TimeSpan | None]:
-    """Return spans that end inside the recording, those before making room for those after."""
+    """Return spans that end inside the recording; earlier ones are shortened in favor of later ones."""
     placed: list[TimeSpan | None] = []
     taken: dict[str, int] = {}
     next_start = duration_ms
@@ -181,7 +180,7 @@ def _drafts(window: TimeSpan, segments: Sequence[DecodedSegment], labels: Labels
 
 
 def _attributed(drafts: Sequence[_Draft], header: TranscriptHeader) -> list[_Draft]:
-    """Return the drafts under the speakers whose turns they fall into, if turns are known."""
+    """Return the drafts with the speakers of the turns they fall into, if turns are given."""
     if header.turns is None:
         return list(drafts)
     speakers = SpeakerLookup(header.turns, header.speaker)
@@ -196,7 +195,7 @@ def _attributed(drafts: Sequence[_Draft], header: TranscriptHeader) -> list[_Dra
 
 
 def _with_room(segments: Sequence[DecodedSegment]) -> list[DecodedSegment]:
-    """Return the segments, those without any duration joined to the segment before them."""
+    """Return the segments, those without duration joined to the previous segment."""
     joined: list[DecodedSegment] = []
     for segment in segments:
         if joined and segment.end_s <= segment.start_s:
@@ -213,7 +212,7 @@ def _with_room(segments: Sequence[DecodedSegment]) -> list[DecodedSegment]:
 
 
 def split_span(utterances: Sequence[Utterance], span: TimeSpan) -> list[TimeSpan]:
-    """Return one span for each utterance, as long as its words are.
+    """Return one span for each utterance, proportional to the length of its words.
 
     >>> split_span([utterance("PAR", "one ."), utterance("PAR", "one two three .")], TimeSpan(0, 1000))
     [TimeSpan(start_ms=0, end_ms=250), TimeSpan(start_ms=250, end_ms=1000)]
@@ -225,7 +224,7 @@ def split_span(utterances: Sequence[Utterance], span: TimeSpan) -> list[TimeSpan
 
 def _participants(utterances: Sequence[Utterance], header: TranscriptHeader) -> list[Participant]:
     known = {each.code: each for each in header.turns.participants} if header.turns else {}
-    # Whoever has a turn is a participant, though not a word of theirs was understood.
+    # Everyone with a turn is a participant, even if none of their words was recognized.
     codes = dict.fromkeys([*known, *(each.speaker for each in utterances)]) or {header.speaker: None}
     return [
         replace(
@@ -245,17 +244,17 @@ def _remarks(windows: Sequence[TimeSpan], decoded: Sequence[DecodedWindow], any_
     if not windows:
         yield "no speech was found in the recording"
     elif not any_words:
-        yield "the model wrote no words for the sound that was found"
+        yield "the model recognized no words in the speech that was found"
     pairs = list(zip(windows, decoded, strict=True))
-    if looped := [window for window, result in pairs if result.looped and not result.cut]:
-        yield f"the model repeated itself and was asked again at {_places(looped)}: listen there first"
-    if shortened := [window for window, result in pairs if result.cut]:
+    if retried := [window for window, result in pairs if result.retried and not result.truncated]:
+        yield f"the model repeated itself at {_places(retried)}, which was decoded again: check these passages first"
+    if truncated := [window for window, result in pairs if result.truncated]:
         yield (
-            f"the model repeated itself, was asked again, did so again, and copies that nobody had the time to say "
-            f"were cut at {_places(shortened)}: listen there first"
+            f"the model repeated itself at {_places(truncated)}, also when decoded again, and surplus copies were "
+            "removed: check these passages first"
         )
-    if cut := [window for window, result in pairs if not result.complete]:
-        yield f"the model did not come to an end and was stopped at {_places(cut)}: listen there first"
+    if incomplete := [window for window, result in pairs if not result.complete]:
+        yield f"the length limit stopped the model at {_places(incomplete)}: check these passages first"
 
 
 def _places(windows: Sequence[TimeSpan]) -> str:

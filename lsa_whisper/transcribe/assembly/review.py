@@ -1,7 +1,7 @@
-"""Where to look first: the words and utterances a model was least sure of, worst first, as a table.
+"""Review table: the words and utterances with the lowest confidences, lowest first.
 
-Each recording's rows are written beside its transcript (``NAME.review.csv``), together with it; the table of a run is
-made of those, so that it also covers recordings that were finished by an earlier call.
+The rows of each recording are written beside its transcript (``NAME.review.csv``). The table of a run collects them, so
+it also covers recordings that an earlier call transcribed.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ from lsa_whisper.transcribe.assembly.confidence import Calibration, utterance_co
 from lsa_whisper.transcribe.assembly.speaker_attribution import word_spans
 
 REVIEW_THRESHOLD = 0.8
-"""What is listed: confidences below this."""
+"""Words and utterances with a lower confidence are listed."""
 
-COLUMNS = ("confidence", "kind", "file", "start_ms", "end_ms", "speaker", "text", "utterance")
+REVIEW_COLUMNS = ("confidence", "kind", "file", "start_ms", "end_ms", "speaker", "text", "utterance")
 ReviewRow = dict[str, Any]
 
 
-def low_confidence_rows(written: ScoredTranscript, file: str, calibration: Calibration) -> list[ReviewRow]:
-    """Return a row for each doubtful utterance and word of a transcript, worst first.
+def low_confidence_rows(scored: ScoredTranscript, file: str, calibration: Calibration) -> list[ReviewRow]:
+    """Return a row for each utterance and word with a low confidence, lowest first.
 
-    A word has its own time where the transcript has word times, else its utterance's.
+    A word has its own time if the transcript has word times, else the time of its utterance.
 
     Args:
-        written: the transcript and its scores.
-        file: the recording's name, for the table.
-        calibration: what the model's probabilities are worth.
+        scored: the transcript and its scores.
+        file: name of the recording in the table.
+        calibration: maps log-probabilities to confidences.
     """
     rows: list[ReviewRow] = []
-    for each, scores in zip(written.transcript.utterances, written.scores, strict=True):
-        if (whole := utterance_confidence(scores, calibration)) is not None:
-            rows.append(_row(whole, "utterance", file, each.span, each.speaker, each.text, each.text))
+    for each, scores in zip(scored.transcript.utterances, scored.scores, strict=True):
+        if (confidence := utterance_confidence(scores, calibration)) is not None:
+            rows.append(_row(confidence, "utterance", file, each.span, each.speaker, each.text, each.text))
         for word, score, span in zip(each.verbatim(), scores, word_spans(each), strict=True):
             if score is not None:
                 rows.append(_row(calibration(score), "word", file, span or each.span, each.speaker, word, each.text))
@@ -53,37 +53,37 @@ def _row(
 ) -> ReviewRow:
     start_ms, end_ms = (span.start_ms, span.end_ms) if span else ("", "")
     values = (round(confidence, 3), kind, file, start_ms, end_ms, speaker, text, utterance)
-    return dict(zip(COLUMNS, values, strict=True))
+    return dict(zip(REVIEW_COLUMNS, values, strict=True))
 
 
 def sort_by_confidence(rows: Iterable[ReviewRow]) -> list[ReviewRow]:
-    """Return rows by confidence, those of equal confidence by place."""
+    """Return rows by confidence, and by place where it is equal."""
     return sorted(rows, key=lambda row: (row["confidence"], row["file"], row["start_ms"] or 0))
 
 
 def write_review(rows: Sequence[ReviewRow], path: Path) -> None:
-    """Write rows as CSV in UTF-8, whole or not at all.
+    """Write rows as CSV in UTF-8, atomically.
 
     Raises:
         LsaWhisperError: the file cannot be written.
     """
     text = io.StringIO()
-    table = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    table = csv.DictWriter(text, REVIEW_COLUMNS, lineterminator="\n")
     table.writeheader()
     table.writerows(rows)
     write_atomic(text.getvalue(), path)
 
 
 def review_path(transcript: Path) -> Path:
-    """Return where a transcript's own rows are."""
+    """Return the path of a transcript's own review table."""
     return transcript.with_suffix(".review.csv")
 
 
 def collect_reviews(transcripts: Iterable[Path], path: Path) -> list[Path]:
-    """Write the rows of many transcripts to ``path`` and return the transcripts that have none of their own.
+    """Write the rows of many transcripts to ``path`` and return the transcripts without a review table.
 
     Raises:
-        LsaWhisperError: a table cannot be read, or the new one not be written.
+        LsaWhisperError: a table cannot be read or written.
     """
     without: list[Path] = []
     rows = [row for transcript in transcripts for row in _rows(transcript, without)]
@@ -99,14 +99,14 @@ def _rows(transcript: Path, without: list[Path]) -> Iterator[ReviewRow]:
         without.append(transcript)
         return
     try:
-        with own.open(encoding="utf-8-sig", newline="") as file:  # spreadsheets put a mark before the first column
+        with own.open(encoding="utf-8-sig", newline="") as file:  # spreadsheet programs write a byte order mark
             table = csv.DictReader(file)
-            if not set(COLUMNS) <= set(table.fieldnames or ()):
-                raise ValueError(f"its columns are not {','.join(COLUMNS)}")
+            if not set(REVIEW_COLUMNS) <= set(table.fieldnames or ()):
+                raise ValueError(f"its columns are not {','.join(REVIEW_COLUMNS)}")
             for row in table:
                 if None in row:
                     raise ValueError(f"line {table.line_num} has more columns than the first")
-                yield {column: row[column] for column in COLUMNS} | {
+                yield {column: row[column] for column in REVIEW_COLUMNS} | {
                     "confidence": float(row["confidence"]),
                     "start_ms": int(row["start_ms"]) if row["start_ms"] else "",
                 }

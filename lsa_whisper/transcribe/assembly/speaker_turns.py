@@ -1,7 +1,10 @@
-"""Who speaks when, as somebody else found out: any diarizer's RTTM, a Praat TextGrid, or a CHAT file.
+"""Speaker turns from external diarization: RTTM, a Praat TextGrid, or a CHAT file.
 
-Names become CHAT codes: one that is a code already stays (``CHI``, ``MOT``, ``INV``), those of the Voice Type
-Classifier are translated, any other becomes ``PAR0``, ``PAR1`` ... in the order in which they first speak.
+Speaker names become CHAT codes: CHAT codes stay (``CHI``, ``MOT``, ``INV``), those of the Voice Type Classifier are
+translated, and all others become ``PAR0``, ``PAR1`` ... in order of first appearance.
+
+RTTM is read here and not by ``meeteval.io``, which rejects the other line types of the format, accepts times such as
+``nan`` or ``-3``, and reports errors without the line.
 """
 
 from __future__ import annotations
@@ -33,24 +36,24 @@ ROLES = {
     "FEM": "Female",
     "MAL": "Male",
 }
-"""The role of each code that says who it is."""
+"""The role of each code that implies one."""
 
 _VOICE_TYPES = {"KCHI": "CHI", "KEY_CHILD": "CHI", "FEMALE": "FEM", "MALE": "MAL"}
-_NOBODY = frozenset(("SPEECH", "SIL", "SP", "NON-SPEECH", "NOISE"))
+_NOT_A_SPEAKER = frozenset(("SPEECH", "SIL", "SP", "NON-SPEECH", "NOISE"))
 _CODE = re.compile(r"[A-Z][A-Z0-9]{0,6}")
 _NUMBERED = re.compile(r"PAR\d+")
-_LONGEST_S = 1e6
+_MAX_S = 1e6
 _PARTS_OF_SPEECH = re.compile(r"\b(words?|phones?|phonemes|segments|syllables)$", re.IGNORECASE)
-_WHO = frozenset(("speaker", "speakers", "diarization", "turns", "who"))
+_SPEAKER_TIERS = frozenset(("speaker", "speakers", "diarization", "turns", "who"))
 
 
 @dataclass(frozen=True)
 class SpeakerTurns:
-    """Who speaks when.
+    """The speaker turns of a recording.
 
     Attributes:
-        spans: code and time of each turn, in order of time.
-        participants: whoever has a turn, in order of their first.
+        spans: speaker code and time of each turn, in order of time.
+        participants: everyone with a turn, in order of first appearance.
     """
 
     spans: tuple[tuple[str, TimeSpan], ...]
@@ -58,21 +61,21 @@ class SpeakerTurns:
 
 
 def find_turns(speakers: Path, audio: Path, *, alone: bool = True, ours: Container[Path] = ()) -> Path:
-    """Return the file with the turns of a recording: ``speakers`` itself, or of a folder the file of the same stem.
+    """Return the file with the turns of a recording: ``speakers``, or the file with the same stem in that folder.
 
     Args:
         speakers: a file or a folder.
         audio: the recording.
-        alone: whether it is the only recording; a TextGrid or CHAT file is about one, an RTTM may be about many.
-        ours: files that are written here, resolved; they say nothing new.
+        alone: whether it is the only recording; a TextGrid or CHAT file covers one recording, an RTTM may cover many.
+        ours: resolved paths of the files that this run writes; they are not used as input.
 
     Raises:
-        LsaWhisperError: there is none, or a folder holds several.
+        LsaWhisperError: there is no such file, or a folder contains several.
     """
     if speakers.is_file():
         if not alone and speakers.suffix.lower() != ".rttm" and speakers.stem != audio.stem:
             raise LsaWhisperError(
-                f"{speakers}: is about one recording, not {audio.name}; name a folder with one for each"
+                f"{speakers}: covers one recording, not {audio.name}; name a folder with one file per recording"
             )
         return speakers
     if not speakers.is_dir():
@@ -83,8 +86,8 @@ def find_turns(speakers: Path, audio: Path, *, alone: bool = True, ours: Contain
     if len(found) == 1:
         return found[0]
     if found:
-        raise LsaWhisperError(f"{speakers}: {' and '.join(each.name for each in found)} both claim to know; keep one")
-    raise LsaWhisperError(f"{speakers}: nothing says who speaks in {audio.name}; add {audio.stem}.rttm there")
+        raise LsaWhisperError(f"{speakers}: {' and '.join(each.name for each in found)} both have turns; keep one")
+    raise LsaWhisperError(f"{speakers}: there are no speaker turns for {audio.name}; add {audio.stem}.rttm there")
 
 
 def read_turns(path: Path, audio: Path, duration_ms: int, *, alone: bool = True) -> SpeakerTurns:
@@ -92,28 +95,28 @@ def read_turns(path: Path, audio: Path, duration_ms: int, *, alone: bool = True)
 
     Args:
         path: an RTTM, TextGrid or CHAT file.
-        audio: the recording, by whose stem an RTTM about many recordings is searched.
-        duration_ms: its length; turns end there at the latest.
-        alone: whether an RTTM about one recording must be about this one, whatever it calls it: diarizers often write
-            "audio", or its whole path. So it is too when the file bears the recording's name.
+        audio: the recording; its stem selects the lines of an RTTM.
+        duration_ms: its length; turns are cut there.
+        alone: whether an RTTM with one recording applies whatever its recording name is: diarizers often write
+            "audio" or a path. It also applies if the file has the recording's name.
 
     Raises:
-        LsaWhisperError: the file is not what its ending says, holds no turn, or only some after the recording's end.
+        LsaWhisperError: the file cannot be read in the format of its suffix, or has no turn within the recording.
     """
     readers = {".rttm": _rttm, ".textgrid": _textgrid, ".cha": _chat}
     if path.suffix.lower() not in readers:
-        raise LsaWhisperError(f"{path}: who speaks is read from {', '.join(SUFFIXES)}; convert it, or rename the file")
-    named, people = readers[path.suffix.lower()](path, audio, alone or path.stem == audio.stem)
-    named = sorted(((name, span) for name, span in named if name.upper() not in _NOBODY), key=lambda one: one[1])
-    if not named:
         raise LsaWhisperError(
-            f"{path}: no turn of any speaker in {audio.name} stands in it; check that it is the right file"
+            f"{path}: speaker turns are read from {', '.join(SUFFIXES)}; convert it, or rename the file"
         )
+    named, people = readers[path.suffix.lower()](path, audio, alone or path.stem == audio.stem)
+    named = sorted(((name, span) for name, span in named if name.upper() not in _NOT_A_SPEAKER), key=lambda one: one[1])
+    if not named:
+        raise LsaWhisperError(f"{path}: contains no speaker turn for {audio.name}; check that it is the right file")
     codes = chat_codes(name for name, _ in named)
     inside = [(codes[name], here) for name, span in named if (here := span & TimeSpan(0, duration_ms))]
     if not inside:
         raise LsaWhisperError(
-            f"{path}: every turn begins after the end of {audio.name}; check that they belong together"
+            f"{path}: every turn starts after the end of {audio.name}; check that they belong together"
         )
     known = {codes[person.code]: person for person in people if person.code in codes}
     participants = (_person(code, known.get(code)) for code in dict.fromkeys(code for code, _ in inside))
@@ -162,7 +165,7 @@ def _rttm(path: Path, audio: Path, is_alone: bool) -> _Read:
             raise LsaWhisperError(f"{path}:{number}: {message}; write the file again with the diarizer")
         begin_s, length_s = _seconds(fields[3]), _seconds(fields[4])
         if begin_s is None or length_s is None:
-            message = f"{fields[3][:20]!r} and {fields[4][:20]!r} are no begin and duration in seconds"
+            message = f"{fields[3][:20]!r} and {fields[4][:20]!r} are not a start and a duration in seconds"
             raise LsaWhisperError(f"{path}:{number}: {message}; write the file again with the diarizer")
         span = TimeSpan(round(1000 * begin_s), round(1000 * (begin_s + length_s)))
         if span.duration_ms > 0:
@@ -180,11 +183,13 @@ def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
                 if fields and fields[0] == "SPEAKER":
                     yield number, fields
                 elif fields and not line.startswith(";") and not fields[0].isupper():
-                    raise LsaWhisperError(f"{path}:{number}: {line[:20].strip()!r} begins no RTTM line; check the file")
+                    raise LsaWhisperError(
+                        f"{path}:{number}: {line[:20].strip()!r} is not the start of an RTTM line; check the file"
+                    )
     except OSError as error:
         raise LsaWhisperError(f"{path}: cannot be read ({error.strerror}); check the path") from error
     except UnicodeDecodeError as error:
-        raise LsaWhisperError(f"{path}: is no text in UTF-8; write the file again with the diarizer") from error
+        raise LsaWhisperError(f"{path}: is not UTF-8 text; write the file again with the diarizer") from error
 
 
 def _seconds(field: str) -> float | None:
@@ -192,14 +197,14 @@ def _seconds(field: str) -> float | None:
         value = float(field)
     except ValueError:
         return None
-    return value if math.isfinite(value) and 0 <= value <= _LONGEST_S else None
+    return value if math.isfinite(value) and 0 <= value <= _MAX_S else None
 
 
 def _textgrid(path: Path, audio: Path, is_alone: bool) -> _Read:
-    """Read one tier for each speaker, or one called ``speaker`` whose labels are the names."""
+    """Read one tier per speaker, or one tier called ``speaker`` whose labels are the names."""
     tiers = textgrid_reading.read(path)
     for name, intervals in tiers.items():
-        if name.lower() in _WHO:
+        if name.lower() in _SPEAKER_TIERS:
             return [(label, span) for span, label in intervals], []
     spoken = ((name, span) for name, each in tiers.items() if not _PARTS_OF_SPEECH.search(name) for span, _ in each)
     return list(spoken), []

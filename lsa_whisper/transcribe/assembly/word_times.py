@@ -1,7 +1,7 @@
-"""The times of tokens -> the times of words: monotone, and inside their utterance.
+"""Token times -> word times, in order and inside their utterance.
 
-What a model writes is not word for word what its transcript says: codes are no words, numbers are spelled out, broken
-spellings are mended. So letters are matched, and a word has the time of its letters; one without any has no time.
+Decoded text and transcript differ: codes are not words, numbers are spelled out, broken labels are repaired. So letters
+are aligned, and a word has the time of its letters; a word without an aligned letter has no time.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from lsa_whisper.timespan import TimeSpan
 
 TimedWord = tuple[str, TimeSpan]
 _FRAME_MS = 20
-_NOT_SAID = re.compile(r"\*[A-Z][A-Z0-9]*:|&=\S+")
+_NOT_SPOKEN = re.compile(r"\*[A-Z][A-Z0-9]*:|&=\S+")
 
 
 def align_words(
@@ -24,9 +24,9 @@ def align_words(
     """Return the words of each utterance that have a time.
 
     Args:
-        utterances: what was made of a segment of text.
-        timed: the tokens of that text.
-        begin_ms: where the tokens' seconds begin.
+        utterances: the utterances of a segment.
+        timed: the tokens of its text.
+        begin_ms: offset of the token times.
 
     >>> from lsa_whisper.chat import utterance
     >>> times = [("u", 0.1, 0.2), ("m", 0.2, 0.4), (" I", 0.5, 0.9), (".", 1, 1)]
@@ -40,18 +40,18 @@ def align_words(
 
     letters, tokens = _letters(timed)
     words = [(number, word) for number, each in enumerate(utterances) for word in each.verbatim()]
-    said = "".join(_spelled(word) for _, word in words)
+    spelled = "".join(_spelled(word) for _, word in words)
     token_of: dict[int, int] = {}
-    for part in Indel.opcodes(letters, said):
+    for part in Indel.opcodes(letters, spelled):
         if part.tag == "equal":
             token_of |= dict(zip(range(part.dest_start, part.dest_end), tokens[part.src_start :], strict=False))
     found: list[list[TimedWord]] = [[] for _ in utterances]
     at = 0
     for number, word in words:
         end = at + len(_spelled(word))
-        heard = [token_of[letter] for letter in range(at, end) if letter in token_of]
-        if heard:
-            first, last = timed[heard[0]], timed[heard[-1]]
+        matched = [token_of[letter] for letter in range(at, end) if letter in token_of]
+        if matched:
+            first, last = timed[matched[0]], timed[matched[-1]]
             span = TimeSpan(begin_ms + round(1000 * first.start_s), begin_ms + round(1000 * last.end_s))
             found[number].append((word, span))
         at = end
@@ -59,12 +59,12 @@ def align_words(
 
 
 def _letters(timed: Sequence[TimedToken]) -> tuple[str, list[int]]:
-    """Return the letters that were said, and for each the token it stands in."""
+    """Return the letters that are spoken, and the token of each."""
     text = "".join(each.text for each in timed)
     token_at = [number for number, each in enumerate(timed) for _ in each.text]
-    silent = {place for match in _NOT_SAID.finditer(text) for place in range(*match.span())}
+    silent = {place for match in _NOT_SPOKEN.finditer(text) for place in range(*match.span())}
     kept = [place for place, letter in enumerate(text) if letter.isalnum() and place not in silent]
-    # Not one character may become two: "İ".lower() does, and every later letter would stand a place too far.
+    # Lowercasing must not lengthen the text ("İ".lower() has two characters), or later indices would shift.
     return "".join(text[place].lower()[0] for place in kept), [token_at[place] for place in kept]
 
 
@@ -73,7 +73,7 @@ def _spelled(word: str) -> str:
 
 
 def adjacent_spans(spans: Sequence[TimeSpan], words: Sequence[Sequence[TimedWord]]) -> list[TimeSpan]:
-    """Return spans that lie side by side, each beginning with its first word where that has a time.
+    """Return adjacent spans, each starting with its first word if that has a time.
 
     >>> adjacent_spans([TimeSpan(0, 500), TimeSpan(500, 1000)], [[], [("hi", TimeSpan(820, 900))]])
     [TimeSpan(start_ms=0, end_ms=820), TimeSpan(start_ms=820, end_ms=1000)]
@@ -86,9 +86,9 @@ def adjacent_spans(spans: Sequence[TimeSpan], words: Sequence[Sequence[TimedWord
 
 
 def fit_words(words: Sequence[TimedWord], span: TimeSpan) -> list[TimedWord]:
-    """Return the words moved into ``span``, in order and without overlap; none where a millisecond each has no room.
+    """Return the words moved into ``span``, in order and without overlap; none if the span is too short.
 
-    A word that the alignment passed in no time gets a frame of the encoder, or its share where the span is too short.
+    A word without duration gets one encoder frame, or its share if the span is too short for that.
 
     >>> fit_words([("a", TimeSpan(0, 300)), ("b", TimeSpan(250, 250)), ("c", TimeSpan(990, 2000))], TimeSpan(100, 1000))
     [('a', TimeSpan(start_ms=100, end_ms=300)), ('b', TimeSpan(start_ms=300, end_ms=320)),

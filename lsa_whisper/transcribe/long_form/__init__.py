@@ -1,1 +1,1 @@
-"""A whole recording through an engine: window by window, without loops, kept on disk as it is decoded."""
+"""Long-form decoding: a whole recording, window by window, without repetition loops, resumable."""

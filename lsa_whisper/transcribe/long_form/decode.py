@@ -1,6 +1,6 @@
-"""A recording, window by window, through an engine: in batches between silences, or one after another.
+"""Decode a recording window by window: in batches of windows cut in silence, or one after another with a prompt.
 
-Whatever is decoded is kept at once (see ``partial``); what an earlier run kept comes first and costs nothing.
+Decoded windows are stored on disk at once (see ``partial``); windows that an earlier run stored are yielded first.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ def decode_windows(
     at_once: int,
     partial: PartialDecoding | None,
 ) -> Iterator[Sequence[WindowResult]]:
-    """Yield the decoded windows of a recording, ``at_once`` together, cut in silence."""
+    """Yield the decoded windows of a recording that was cut in silence, ``at_once`` windows at a time."""
     windows = pack_windows(speech, context_s=context_s, duration_s=recording.duration_s)
     done = partial.read(windows) if partial else []
     yield done
     for first in range(len(done), len(windows), at_once):
         spans = windows[first : first + at_once]
-        sounds = [recording.load(span) for span in spans]
-        spoken = [speech.within(span) for span in spans]
-        decoded = decode_without_loops(decoder, sounds, SAMPLE_RATE_HZ, spoken=spoken)
-        yield _kept(list(zip(spans, decoded, strict=True)), partial)
+        audio = [recording.load(span) for span in spans]
+        intervals = [speech.within(span) for span in spans]
+        decoded = decode_without_loops(decoder, audio, SAMPLE_RATE_HZ, speech=intervals)
+        yield _stored(list(zip(spans, decoded, strict=True)), partial)
 
 
 def decode_sequentially(
@@ -46,24 +46,24 @@ def decode_sequentially(
     context_s: float,
     partial: PartialDecoding | None,
 ) -> Iterator[Sequence[WindowResult]]:
-    """Yield the decoded windows of a recording one by one, each after the text of the one before."""
+    """Yield the decoded windows of a recording one by one, each with the previous text as prompt."""
 
     def decode(span: TimeSpan, previous: str) -> DecodedWindow:
-        sound, spoken = recording.load(span), speech.within(span)
-        result = decoder.decode_with_prompt(sound, previous) if previous else None
-        if result and not has_loop(result, spoken):
+        audio, intervals = recording.load(span), speech.within(span)
+        result = decoder.decode_with_prompt(audio, previous) if previous else None
+        if result and not has_loop(result, intervals):
             return result
-        # What repeats itself after a text is asked again without it: the text is where most loops come from.
-        return decode_without_loops(decoder, [sound], SAMPLE_RATE_HZ, spoken=[spoken])[0]
+        # Most loops come from the prompt, so a window that loops is decoded again without it.
+        return decode_without_loops(decoder, [audio], SAMPLE_RATE_HZ, speech=[intervals])[0]
 
     done = partial.read() if partial else []
     yield done
-    spoken = speech_spans(speech, duration_s=recording.duration_s)
-    for each in sequential_windows(spoken, context_s=context_s, decode=decode, done=done):
-        yield _kept([each], partial)
+    spans = speech_spans(speech, duration_s=recording.duration_s)
+    for each in sequential_windows(spans, context_s=context_s, decode=decode, done=done):
+        yield _stored([each], partial)
 
 
-def _kept(heard: Sequence[WindowResult], partial: PartialDecoding | None) -> Sequence[WindowResult]:
+def _stored(results: Sequence[WindowResult], partial: PartialDecoding | None) -> Sequence[WindowResult]:
     if partial:
-        partial.append(heard)
-    return heard
+        partial.append(results)
+    return results

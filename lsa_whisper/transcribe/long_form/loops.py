@@ -1,10 +1,10 @@
-"""Repetitions of the speaker stay, loops of the model go: time and evidence tell them apart.
+"""Remove repetition loops of the model and keep repetitions of the speaker.
 
-"I I I I want" takes the speaker a second. A model in a loop writes forty copies into the same second, goes on until it
-is stopped, or writes its sentence again and again where nobody speaks. So four copies or more (see ``repetition``)
-count as a loop only on such evidence, and only then is their window decoded again, in halves cut where it is quietest,
-and a half that still loops in halves again: a loop rarely survives other surroundings, and no chance is involved, so
-that the same recording gives the same bytes. What still loops after that is cut to the copies there was time for.
+"I I I I want" takes a speaker one second. A model in a loop writes forty copies into the same second, continues until
+the length limit, or repeats its sentence where there is no speech. So four or more copies (see ``repetition``) count as
+a loop only on such evidence. Then the window is decoded again in halves, cut at the quietest point, and a half that
+still loops is halved again. A loop rarely survives a different cut, and without sampling the same recording always
+gives the same transcript. If a loop remains, the copies that do not fit into the time are removed.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ import numpy.typing as npt
 from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow, Decoder
 from lsa_whisper.transcribe.long_form.repetition import (
     SpeechIntervals,
+    find_loops,
     is_degenerate,
-    loops,
     min_speaking_s,
     repeated_segments,
     speech_s,
@@ -27,7 +27,7 @@ from lsa_whisper.transcribe.long_form.repetition import (
 from lsa_whisper.transcribe.speech.energy import find_speech
 
 _HALVINGS = 2
-_LEAST_S = 1.0  # a shorter window is not cut again: its halves would hold no whole word
+_MIN_WINDOW_S = 1.0  # halves of a shorter window would contain no complete word
 
 
 def decode_without_loops(
@@ -35,31 +35,31 @@ def decode_without_loops(
     windows: Sequence[npt.NDArray[np.float32]],
     rate_hz: int,
     *,
-    spoken: Sequence[SpeechIntervals] = (),
+    speech: Sequence[SpeechIntervals] = (),
 ) -> list[DecodedWindow]:
-    """Return what ``decoder`` makes of the windows, those with a loop decoded again in halves.
+    """Return the decoded windows; those with a loop are decoded again in halves.
 
     Args:
         decoder: any engine.
         windows: float32 mono samples.
         rate_hz: their sample rate.
-        spoken: where in each window somebody speaks, in seconds; left out, everywhere.
+        speech: speech intervals of each window; if empty, each window is all speech.
     """
     results = decoder.decode(windows)
-    where = spoken or [None] * len(windows)
-    looped = [at for at, (result, speech) in enumerate(zip(results, where, strict=True)) if has_loop(result, speech)]
-    chosen = [windows[at] for at in looped]
-    again = _in_halves(decoder, chosen, [where[at] for at in looped], rate_hz, _HALVINGS)
-    for at, result in zip(looped, again, strict=True):
-        shorter = cut_loops(result, where[at])
-        results[at] = replace(shorter, looped=True, cut=shorter.segments != result.segments)
+    intervals = speech or [None] * len(windows)
+    looping = [at for at, each in enumerate(zip(results, intervals, strict=True)) if has_loop(*each)]
+    chosen = [windows[at] for at in looping]
+    halved = _decode_halves(decoder, chosen, [intervals[at] for at in looping], rate_hz, _HALVINGS)
+    for at, result in zip(looping, halved, strict=True):
+        shortened = truncate_loops(result, intervals[at])
+        results[at] = replace(shortened, retried=True, truncated=shortened.segments != result.segments)
     return results
 
 
-def _in_halves(
+def _decode_halves(
     decoder: Decoder,
     windows: Sequence[npt.NDArray[np.float32]],
-    where: Sequence[SpeechIntervals | None],
+    speech: Sequence[SpeechIntervals | None],
     rate_hz: int,
     halvings: int,
 ) -> list[DecodedWindow]:
@@ -67,56 +67,58 @@ def _in_halves(
         return []
     cuts = [_quietest(window, rate_hz) for window in windows]
     halves = [half for window, cut in zip(windows, cuts, strict=True) for half in np.split(window, [cut])]
-    parts = [part for speech, cut in zip(where, cuts, strict=True) for part in _parted(speech, cut / rate_hz)]
+    parts = [part for each, cut in zip(speech, cuts, strict=True) for part in _split(each, cut / rate_hz)]
     results = decoder.decode(halves)
-    still = [
+    looping = [
         at
-        for at, (half, result, speech) in enumerate(zip(halves, results, parts, strict=True))
-        if halvings > 1 and len(half) > _LEAST_S * rate_hz and has_loop(result, speech)
+        for at, (half, result, part) in enumerate(zip(halves, results, parts, strict=True))
+        if halvings > 1 and len(half) > _MIN_WINDOW_S * rate_hz and has_loop(result, part)
     ]
-    again = _in_halves(decoder, [halves[at] for at in still], [parts[at] for at in still], rate_hz, halvings - 1)
-    for at, result in zip(still, again, strict=True):
+    decoded = _decode_halves(
+        decoder, [halves[at] for at in looping], [parts[at] for at in looping], rate_hz, halvings - 1
+    )
+    for at, result in zip(looping, decoded, strict=True):
         results[at] = result
     return [_joined(results[2 * at], results[2 * at + 1], cut / rate_hz) for at, cut in enumerate(cuts)]
 
 
-def _parted(spoken: SpeechIntervals | None, cut_s: float) -> list[SpeechIntervals | None]:
-    if spoken is None:
+def _split(speech: SpeechIntervals | None, cut_s: float) -> list[SpeechIntervals | None]:
+    if speech is None:
         return [None, None]
-    before = tuple((start, min(end, cut_s)) for start, end in spoken if start < cut_s)
-    after = tuple((max(start - cut_s, 0.0), end - cut_s) for start, end in spoken if end > cut_s)
+    before = tuple((start, min(end, cut_s)) for start, end in speech if start < cut_s)
+    after = tuple((max(start - cut_s, 0.0), end - cut_s) for start, end in speech if end > cut_s)
     return [before, after]
 
 
-def has_loop(result: DecodedWindow, spoken: SpeechIntervals | None = None) -> bool:
-    """Tell whether a window holds a repetition that nobody had the time to say, that did not end, or makes no sense.
+def has_loop(result: DecodedWindow, speech: SpeechIntervals | None = None) -> bool:
+    """Return whether a window contains a repetition loop: too fast to be spoken, without end, or degenerate.
 
     >>> has_loop(DecodedWindow((DecodedSegment("I [/] I [/] I [/] I [/] I [/] I want .", 0.0, 1.5),)))
     False
     >>> has_loop(DecodedWindow((DecodedSegment("look to look to look to look to look to look to .", 0.0, 0.8),)))
     True
     """
-    within = any(loops(segment, result, spoken) or is_degenerate(segment) for segment in result.segments)
-    return within or bool(repeated_segments(result, spoken))
+    within = any(find_loops(segment, result, speech) or is_degenerate(segment) for segment in result.segments)
+    return within or bool(repeated_segments(result, speech))
 
 
-def cut_loops(result: DecodedWindow, spoken: SpeechIntervals | None = None) -> DecodedWindow:
-    """Return the window with each loop cut to the copies there was time for, at least one.
+def truncate_loops(result: DecodedWindow, speech: SpeechIntervals | None = None) -> DecodedWindow:
+    """Return the window with each loop reduced to the copies that fit into its time, at least one.
 
-    >>> looped = DecodedWindow((DecodedSegment("look to look to look to look to look to look to .", 0.0, 0.8),))
-    >>> cut_loops(looped).segments[0].text
+    >>> looping = DecodedWindow((DecodedSegment("look to look to look to look to look to look to .", 0.0, 0.8),))
+    >>> truncate_loops(looping).segments[0].text
     'look to look to look to .'
     """
-    unsaid = set(repeated_segments(result, spoken))
+    silent = set(repeated_segments(result, speech))
     segments = []
     for at, segment in enumerate(result.segments):
-        if at in unsaid:
+        if at in silent:
             continue
-        for run in loops(segment, result, spoken)[::-1]:
+        for run in find_loops(segment, result, speech)[::-1]:
             copy = run[1]
-            copies = max(1, int(speech_s(segment, spoken) / min_speaking_s(copy)))
+            copies = max(1, int(speech_s(segment, speech) / min_speaking_s(copy)))
             kept = (copy * copies)[: run.end() - run.start()]
-            # Which token wrote which copy is not asked: the times and log-probabilities of a loop are worth nothing.
+            # Token times and log-probabilities are dropped: those of a loop are meaningless.
             text = segment.text[: run.start()] + kept + segment.text[run.end() :]
             segment = replace(segment, text=text, timed=(), logprobs=())
         segments.append(segment)
@@ -124,7 +126,7 @@ def cut_loops(result: DecodedWindow, spoken: SpeechIntervals | None = None) -> D
 
 
 def _quietest(window: npt.NDArray[np.float32], rate_hz: int) -> int:
-    """Return the sample in the middle half of a window where it is quietest."""
+    """Return the quietest sample in the middle half of a window."""
     level = find_speech([window], rate_hz).level_db
     first, last = len(level) // 4, max(len(level) // 4 + 1, 3 * len(level) // 4)
     frame = first + int(level[first:last].argmin()) if len(level) else 0

@@ -1,8 +1,8 @@
-"""What is decoded of a recording so far, kept on disk, so that a run that was killed goes on where it was.
+"""Decoded windows of an unfinished recording on disk, from which an interrupted run resumes.
 
-Beside the transcript to be lies a hidden file with one line of JSON for each batch of decoded windows. Its name holds
-the digest of recording, model and settings, so it can only be found by a run that would decode the same again. A line
-that was not finished is not read; the file goes when the transcript is there.
+A hidden file beside the future transcript has one line of JSON for each batch of decoded windows. Its name contains the
+digest of recording, model and options, so only a run that would decode the same windows finds it. An incomplete last
+line is ignored. The file is deleted once the transcript is written.
 """
 
 from __future__ import annotations
@@ -20,52 +20,52 @@ from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow, TimedTok
 from lsa_whisper.timespan import TimeSpan
 
 WindowResult = tuple[TimeSpan, DecodedWindow]
-"""A window and what the engine made of it."""
+"""The place of a window in the recording, and its decoded text."""
 
 
 class PartialDecoding:
-    """The decoded windows of one recording on disk."""
+    """The file with the decoded windows of one recording."""
 
     def __init__(self, target: Path, inputs: str):
-        """Keep them beside the transcript ``target``, which is to be made from ``inputs``."""
+        """Name the file for the transcript ``target`` and the digest ``inputs`` of its inputs."""
         self._folder, self._name = target.parent, truncate_name(target.stem)
         self.path = target.with_name(f".{self._name}.{inputs}.windows.jsonl")
 
     def read(self, windows: Sequence[TimeSpan] | None = None) -> list[WindowResult]:
-        """Return the windows an earlier run decoded, in order; what it left unfinished is cut off the file.
+        """Return the windows that an earlier run decoded, in order; an incomplete last line is removed.
 
         Args:
-            windows: those of this run, where they are known; what was decoded of others is thrown away.
+            windows: the windows of this run if known; stored windows that differ from them are discarded.
         """
-        if self.path.is_symlink():  # none of ours: what it leads to is not to be written
+        if self.path.is_symlink():  # not written by this program: its target must not be overwritten
             self.path.unlink()
         try:
             data = self.path.read_bytes()
         except FileNotFoundError:
             return []
-        heard: list[WindowResult] = []
-        whole = 0
+        results: list[WindowResult] = []
+        intact = 0
         for line in data.splitlines(keepends=True):
             try:
                 if not line.endswith(b"\n"):
                     break
-                heard += [_window(each) for each in plain_json.parse(line)]
+                results += [_window(each) for each in plain_json.parse(line)]
             except (ValueError, TypeError, KeyError, AttributeError, OverflowError):
-                break  # damaged: this window and all after it are decoded again
-            whole += len(line)
-        if windows is not None and [span for span, _ in heard] != list(windows[: len(heard)]):
-            heard, whole = [], 0
-        if whole < len(data):
-            self._write(data[:whole], "wb")
-        return heard
+                break  # damaged: this window and all later ones are decoded again
+            intact += len(line)
+        if windows is not None and [span for span, _ in results] != list(windows[: len(results)]):
+            results, intact = [], 0
+        if intact < len(data):
+            self._write(data[:intact], "wb")
+        return results
 
-    def append(self, heard: Sequence[WindowResult]) -> None:
-        """Add a batch of windows, which will be read back together or not at all.
+    def append(self, results: Sequence[WindowResult]) -> None:
+        """Append a batch of windows, which is read back completely or not at all.
 
         Raises:
-            LsaWhisperError: the folder cannot be written to.
+            DiskError: the file cannot be written.
         """
-        rows = [[span.start_ms, span.end_ms, asdict(result)] for span, result in heard]
+        rows = [[span.start_ms, span.end_ms, asdict(result)] for span, result in results]
         self._write(json.dumps(rows).encode() + b"\n", "ab")
 
     def _write(self, data: bytes, mode: str) -> None:
@@ -75,8 +75,8 @@ class PartialDecoding:
                 file.write(data)
 
     def remove(self) -> None:
-        """Delete what is kept for this transcript, that of other models and settings too."""
-        digest = "[0-9a-f]" * 16  # no star: it would reach over the point of another recording's longer name
+        """Delete the files of this transcript, including those of other models and options."""
+        digest = "[0-9a-f]" * 16  # `*` would also match the names of other recordings
         for path in self._folder.glob(f".{glob.escape(self._name)}.{digest}.windows.jsonl"):
             path.unlink(missing_ok=True)
 

@@ -1,1 +1,1 @@
-"""Sound -> where somebody speaks -> windows no longer than the model's context."""
+"""Voice activity detection, and windows of speech that fit into the model's context."""

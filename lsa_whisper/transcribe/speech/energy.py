@@ -1,8 +1,8 @@
-"""Where somebody speaks: voice activity from the log-energy of the sound, in constant memory.
+"""Voice activity detection from the log-energy of the audio, in constant memory.
 
-Energy is enough for what windows need (cut in silence, leave long silences out) and needs no model. The threshold
-adapts to the room: the noise floor is measured around each moment, the level of speech over the whole recording.
-It errs on the side of hearing too much: a window more costs a second, a word lost is lost.
+Energy suffices for windows (cut in silence, skip long silences) and needs no model. The threshold adapts to the
+recording: the noise floor is measured around each moment, the level of speech over the whole recording. It prefers
+false alarms: an additional window costs a second, a missed word is lost.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ from lsa_whisper.timespan import TimeSpan
 FRAME_S = 0.02
 _SILENCE_DB = -80.0
 _FLOOR_AROUND_S = 60.0
-_LEAST_RANGE_DB = 8.0  # white noise or a hum spans 1 to 3 dB, speech 20 and more
-_ABOVE_FLOOR = 0.25  # share of the way from the floor up to the level of speech
+_MIN_RANGE_DB = 8.0  # white noise or a hum spans 1 to 3 dB, speech at least 20
+_ABOVE_FLOOR = 0.25  # threshold, as a fraction of the distance from the floor to the level of speech
 _GAP_S = 0.3
 _BURST_S = 0.06  # "b- b- ball": a fragment is short, a click is shorter
 
 
 @dataclass(frozen=True)
 class SpeechActivity:
-    """What was found in a recording.
+    """The speech in a recording.
 
     Attributes:
-        level_db: smoothed log-energy, one value for each ``FRAME_S`` of sound.
-        regions: half-open stretches of speech in frames, in order, with silence between them.
+        level_db: smoothed log-energy, one value per frame of ``FRAME_S``.
+        regions: half-open ranges of frames with speech, in order, with silence between them.
     """
 
     level_db: npt.NDArray[np.float32]
     regions: tuple[tuple[int, int], ...]
 
     def within(self, span: TimeSpan) -> tuple[tuple[float, float], ...]:
-        """Return where in a span somebody speaks, in seconds after its start.
+        """Return the speech within a span, in seconds from its start.
 
         >>> SpeechActivity(np.zeros(500, np.float32), ((0, 100), (150, 400))).within(TimeSpan(1000, 4000))
         ((0.0, 1.0), (2.0, 3.0))
@@ -49,7 +49,7 @@ class SpeechActivity:
 
 
 def find_speech(blocks: Iterable[npt.NDArray[np.float32]], rate_hz: int) -> SpeechActivity:
-    """Return the stretches of speech in a recording given block by block.
+    """Return the speech in a recording given block by block.
 
     Args:
         blocks: float32 mono samples, ``(n,)`` each.
@@ -59,24 +59,24 @@ def find_speech(blocks: Iterable[npt.NDArray[np.float32]], rate_hz: int) -> Spee
     >>> find_speech([np.zeros(16_000, np.float32), tone, np.zeros(16_000, np.float32)], 16_000).regions
     ((49, 101),)
     """
-    levels = FrameLevels(rate_hz)
-    for _ in levels.passing(blocks):
+    levels = EnergyMeter(rate_hz)
+    for _ in levels.measure(blocks):
         pass
     level = levels.smoothed()
     threshold = _threshold_db(level) if len(level) else None
     return SpeechActivity(level, merge_active_frames(level > threshold) if threshold is not None else ())
 
 
-class FrameLevels:
-    """Measures the log-energy of each frame while the sound passes through to another listener."""
+class EnergyMeter:
+    """Measures the log-energy of each frame while the audio passes through to another consumer."""
 
     def __init__(self, rate_hz: int):
-        """Measure sound of ``rate_hz``."""
+        """Measure audio at ``rate_hz``."""
         self._size = round(rate_hz * FRAME_S)
         self._levels: list[npt.NDArray[np.float32]] = []
 
-    def passing(self, blocks: Iterable[npt.NDArray[np.float32]]) -> Iterator[npt.NDArray[np.float32]]:
-        """Yield the blocks as they are; a first difference takes hum and offset out of what is measured."""
+    def measure(self, blocks: Iterable[npt.NDArray[np.float32]]) -> Iterator[npt.NDArray[np.float32]]:
+        """Yield the blocks unchanged; a first difference removes hum and offset from the measurement."""
         rest, last = np.zeros(0, np.float32), 0.0
         for block in blocks:
             if not len(block):
@@ -92,7 +92,7 @@ class FrameLevels:
             self._levels.append(_power_db(rest[None]))
 
     def smoothed(self) -> npt.NDArray[np.float32]:
-        """Return the level of each frame in dB, averaged with its neighbours."""
+        """Return the level of each frame in dB, averaged with its neighbors."""
         from scipy.ndimage import uniform_filter1d
 
         level = np.concatenate(self._levels) if self._levels else np.zeros(0, np.float32)
@@ -106,26 +106,26 @@ def _power_db(frames: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
 
 
 def _threshold_db(level: npt.NDArray[np.float32]) -> npt.NDArray[np.float32] | None:
-    """Return the level above which a frame is speech, for each frame; ``None`` when nothing stands out."""
+    """Return the level above which a frame is speech, for each frame; ``None`` without speech."""
     from scipy.ndimage import percentile_filter
 
     speech = float(np.percentile(level, 98))
-    if speech - float(np.percentile(level, 2)) < _LEAST_RANGE_DB:
+    if speech - float(np.percentile(level, 2)) < _MIN_RANGE_DB:
         return None
-    # One floor per second is enough and keeps the filter quick for hours of sound.
+    # One floor per second is enough and keeps the filter fast for hours of audio.
     seconds = round(1 / FRAME_S)
     padded = np.pad(level, (0, -len(level) % seconds), mode="edge").reshape(-1, seconds)
     quiet = np.percentile(padded, 10, axis=1)
     floor = percentile_filter(quiet, 10, size=round(_FLOOR_AROUND_S) + 1, mode="nearest")
-    # A minute without a pause has no floor of its own: never let it rise above half-way to speech.
+    # A minute without a pause has no floor of its own, so the floor is limited to half the level of speech.
     floor = np.minimum(np.repeat(floor, seconds)[: len(level)], (speech + float(np.percentile(level, 2))) / 2)
-    above = np.maximum(_ABOVE_FLOOR * (speech - floor), _LEAST_RANGE_DB / 2)
+    above = np.maximum(_ABOVE_FLOOR * (speech - floor), _MIN_RANGE_DB / 2)
     threshold: npt.NDArray[np.float32] = (floor + above).astype(np.float32)
     return threshold
 
 
 def merge_active_frames(active: npt.NDArray[np.bool_]) -> tuple[tuple[int, int], ...]:
-    """Return runs of active frames, short gaps bridged and clicks left out."""
+    """Return runs of active frames, with short gaps closed and clicks removed."""
     edges = np.flatnonzero(np.diff(np.concatenate(([0], active.astype(np.int8), [0]))))
     regions: list[list[int]] = []
     for start, end in edges.reshape(-1, 2).tolist():

@@ -1,8 +1,8 @@
-"""Windows for the model: speech packed up to its context, cut in silence, or at the quietest point where there is none.
+"""Windows for the model: speech packed up to its context, cut in silence, or else at the quietest point.
 
-The encoder pays for its whole context however little of it is filled, so short stretches of speech share a window.
-But an utterance that is cut in two is heard in neither half, and the longer a silence, the likelier an utterance is
-over: of all ways to cut, the one is taken whose windows and cuts cost least together.
+The encoder computes its whole context however little of it is filled, so short stretches of speech share a window. But
+an utterance that is cut is recognized in neither half, and the longer a silence, the more likely an utterance is over.
+The windows minimize the total cost of windows and cuts.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcribe.speech.energy import FRAME_S, SpeechActivity
 
 _MARGIN_S = 0.2  # the first consonant and the last breath are quieter than the threshold
-_BRIDGE_S = 3.0  # a longer silence is left out of the window: it holds no words, and models invent some
-_WINDOW_COST = 0.2  # against 1 for a cut without any silence
+_BRIDGE_S = 3.0  # longer silence is excluded from windows: it contains no words, and models hallucinate some
+_WINDOW_COST = 0.2  # relative to 1 for a cut without any silence
 _CUT_DECAY_S = 0.1  # a silence this much longer makes a cut e times cheaper
 
 
 def pack_windows(speech: SpeechActivity, *, context_s: float, duration_s: float) -> list[TimeSpan]:
-    """Return the windows of a recording, in order and without overlap; none where nobody speaks.
+    """Return the windows of a recording, in order and without overlap; empty without speech.
 
     Args:
-        speech: what :func:`find_speech` found.
-        context_s: the longest window.
+        speech: the result of voice activity detection.
+        context_s: maximum length of a window.
         duration_s: the length of the recording.
 
     >>> import numpy as np
@@ -36,13 +36,13 @@ def pack_windows(speech: SpeechActivity, *, context_s: float, duration_s: float)
     longest = max(1, math.floor(context_s / FRAME_S))
     windows = []
     for stretch in _without_long_silence(speech):
-        parts = [piece for part in stretch for piece in _pieces(speech, part, longest)]
+        parts = [each for part in stretch for each in _split(speech, part, longest)]
         windows += _packed(parts, longest)
     return _spans(windows, duration_s)
 
 
 def speech_spans(speech: SpeechActivity, *, duration_s: float) -> list[TimeSpan]:
-    """Return where somebody speaks without a long silence, in order, however long that lasts.
+    """Return the stretches of speech without long silence, in order, of any length.
 
     >>> import numpy as np
     >>> speech = SpeechActivity(np.zeros(2000, np.float32), ((50, 200), (230, 300), (900, 1000)))
@@ -62,7 +62,7 @@ class _Part:
 
 
 def _margins(regions: Sequence[tuple[int, int]], frames: int) -> list[_Part]:
-    """Return the regions with a margin on each side, which stops half-way to the neighbour."""
+    """Return the regions with a margin on each side, at most half-way to the neighboring region."""
     margin = round(_MARGIN_S / FRAME_S)
     widened = []
     for index, (start, end) in enumerate(regions):
@@ -74,27 +74,27 @@ def _margins(regions: Sequence[tuple[int, int]], frames: int) -> list[_Part]:
     return widened
 
 
-def _pieces(speech: SpeechActivity, part: _Part, longest: int) -> list[_Part]:
-    """Return a part in pieces no longer than the context, cut where it is quietest."""
-    pieces = []
+def _split(speech: SpeechActivity, part: _Part, longest: int) -> list[_Part]:
+    """Return a part split into parts no longer than the context, cut where it is quietest."""
+    parts = []
     start, silence = part.start, part.silence
     while part.end - start > longest:
         earliest = start + longest // 2
         cut = earliest + int(speech.level_db[earliest : start + longest].argmin())
-        pieces.append(_Part(start, cut, silence))
+        parts.append(_Part(start, cut, silence))
         start, silence = cut, 0
-    return [*pieces, _Part(start, part.end, silence)]
+    return [*parts, _Part(start, part.end, silence)]
 
 
 def _spans(frames: Iterable[tuple[int, int]], duration_s: float) -> list[TimeSpan]:
-    """Return spans inside the recording, those that begin after its end left out."""
+    """Return spans inside the recording, without those that start after its end."""
     end_ms = math.floor(duration_s * 1000)
     spans = (TimeSpan(round(start * FRAME_S * 1000), round(end * FRAME_S * 1000)) for start, end in frames)
     return [inside for span in spans if (inside := span & TimeSpan(0, end_ms))]
 
 
 def _without_long_silence(speech: SpeechActivity) -> list[list[_Part]]:
-    """Return the parts in groups between which nobody speaks for long."""
+    """Return the parts in groups with long silence between the groups."""
     groups: list[list[_Part]] = []
     for part in _margins(speech.regions, len(speech.level_db)):
         if not groups or (part.start - groups[-1][-1].end) * FRAME_S > _BRIDGE_S:
@@ -104,9 +104,9 @@ def _without_long_silence(speech: SpeechActivity) -> list[list[_Part]]:
 
 
 def _packed(parts: Sequence[_Part], longest: int) -> list[tuple[int, int]]:
-    """Return the windows that hold all parts, none longer than ``longest``, at the least cost of windows and cuts."""
-    cheapest = [0.0]  # of the windows up to each part
-    opened = [0]  # the part with which the last of these windows begins
+    """Return windows that contain all parts, none longer than ``longest``, with the lowest total cost."""
+    cheapest = [0.0]  # lowest cost of the windows up to each part
+    opened = [0]  # first part of the last of these windows
     for end, last in enumerate(parts):
         costs = []
         for first in range(end, -1, -1):

@@ -120,4 +120,4 @@ def test_the_review_lists_the_doubtful_worst_first(tmp_path):
     with (tmp_path / "deep" / "all.csv").open(newline="") as file:
         table = list(csv.DictReader(file))
     assert [row["text"] for row in table] == [row["text"] for row in rows]
-    assert tuple(table[0]) == review.COLUMNS
+    assert tuple(table[0]) == review.REVIEW_COLUMNS

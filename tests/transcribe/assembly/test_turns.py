@@ -61,7 +61,7 @@ def test_rttm_gives_codes_roles_and_times(names, codes, roles, tmp_path):
 def test_rttm_about_many_recordings_gives_this_ones_turns(tmp_path):
     text = RTTM.format("A", "B") + RTTM.format("C", "D").replace(" visit ", " other ")
     assert {code for code, _ in read_turns(stored(tmp_path, "all.rttm", text), AUDIO, 9000).spans} == {"A", "B"}
-    with pytest.raises(LsaWhisperError, match="no turn of any speaker"):
+    with pytest.raises(LsaWhisperError, match="no speaker turn"):
         read_turns(tmp_path / "all.rttm", Path("third.wav"), 9000)
     alone = stored(tmp_path, "one.rttm", RTTM.format("A", "B").replace(" visit ", " /data/audio.wav "))
     assert len(read_turns(alone, AUDIO, 9000).spans) == 2
@@ -70,15 +70,15 @@ def test_rttm_about_many_recordings_gives_this_ones_turns(tmp_path):
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("", "no turn"),
+        ("", "no speaker turn"),
         ("SPEAKER visit 1 0.5\n", r"a\.rttm:1: a SPEAKER line has 4 fields"),
         ("\nSPEAKER visit 1 zero 2 <NA> <NA> A <NA>\n", r"a\.rttm:2: 'zero' and '2'"),
-        ("SPEAKER visit 1 nan 2 <NA> <NA> A <NA>\n", "no begin and duration"),
-        ("SPEAKER visit 1 1 1e400 <NA> <NA> A <NA>\n", "no begin and duration"),
-        ("SPEAKER visit 1 -3 2 <NA> <NA> A <NA>\n", "no begin and duration"),
-        ("SPEAKER visit 1 1 0 <NA> <NA> A <NA>\n", "no turn"),
-        ("SPEAKER visit 1 3600 2 <NA> <NA> A <NA>\n", "begins after the end"),
-        ("start,end,speaker\n0,1,A\n", "begins no RTTM line"),
+        ("SPEAKER visit 1 nan 2 <NA> <NA> A <NA>\n", "not a start and a duration"),
+        ("SPEAKER visit 1 1 1e400 <NA> <NA> A <NA>\n", "not a start and a duration"),
+        ("SPEAKER visit 1 -3 2 <NA> <NA> A <NA>\n", "not a start and a duration"),
+        ("SPEAKER visit 1 1 0 <NA> <NA> A <NA>\n", "no speaker turn"),
+        ("SPEAKER visit 1 3600 2 <NA> <NA> A <NA>\n", "starts after the end"),
+        ("start,end,speaker\n0,1,A\n", "is not the start of an RTTM line"),
         ("SPEAKER visit 1 1 2 <NA> <NA> \x00\udc80 <NA>\n", "UTF-8"),
     ],
 )
@@ -142,7 +142,7 @@ def test_of_a_folder_the_file_of_the_same_stem(tmp_path):
         find_turns(tmp_path, AUDIO)
     with pytest.raises(LsaWhisperError, match="no such file"):
         find_turns(tmp_path / "gone", AUDIO)
-    with pytest.raises(LsaWhisperError, match="is read from"):
+    with pytest.raises(LsaWhisperError, match="are read from"):
         read_turns(stored(tmp_path, "visit.csv", ""), AUDIO, 1000)
 
 

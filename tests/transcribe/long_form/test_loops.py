@@ -11,7 +11,7 @@ from lsa_whisper.audio import Recording
 from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow
 from lsa_whisper.decoding.transformers_engine import TransformersDecoder
 from lsa_whisper.transcribe import Transcriber
-from lsa_whisper.transcribe.long_form.loops import cut_loops, decode_without_loops, has_loop
+from lsa_whisper.transcribe.long_form.loops import decode_without_loops, has_loop, truncate_loops
 
 
 def window(text, duration_s, *, complete=True):
@@ -34,7 +34,7 @@ def window(text, duration_s, *, complete=True):
 )
 def test_plausible_speech_is_no_loop(text, duration_s):
     assert not has_loop(window(text, duration_s))
-    assert cut_loops(window(text, duration_s)).segments[0].text == text
+    assert truncate_loops(window(text, duration_s)).segments[0].text == text
 
 
 @pytest.mark.parametrize(
@@ -47,9 +47,9 @@ def test_plausible_speech_is_no_loop(text, duration_s):
     ],
 )
 def test_text_too_long_for_its_time_is_cut(text, duration_s):
-    looped = window(text, duration_s)
-    assert has_loop(looped)
-    cut = cut_loops(looped)
+    looping = window(text, duration_s)
+    assert has_loop(looping)
+    cut = truncate_loops(looping)
     assert not has_loop(cut)
     assert 0 < len(cut.segments[0].text) < len(text)
     assert text.startswith(cut.segments[0].text[:4])
@@ -77,7 +77,7 @@ def test_only_a_window_with_a_loop_is_decoded_again_in_halves():
     decoder = Scripted(longest=5 * 16_000)
     short, long = decode_without_loops(decoder, [voice(4), voice(6)], 16_000)
     assert len(decoder.asked) == 4 and sum(decoder.asked[2:]) == 6 * 16_000
-    assert not short.looped and long.looped
+    assert not short.retried and long.retried
     assert [segment.text for segment in long.segments] == ["the dog .", "the dog ."]
     assert long.segments[1].start_s == decoder.asked[2] / 16_000
     assert long.segments[1].end_s == pytest.approx(6.0)
@@ -87,7 +87,7 @@ def test_a_loop_that_stays_is_cut_to_what_time_allows():
     (result,) = decode_without_loops(Scripted(longest=0), [voice(6)], 16_000)
     words = sum(len(segment.text.split()) for segment in result.segments)
     # Eight words a second, and the last copy of each quarter, after which no further copy comes.
-    assert result.looped and result.cut and 8 <= words <= 6 * 8 + 8 and not has_loop(result)
+    assert result.retried and result.truncated and 8 <= words <= 6 * 8 + 8 and not has_loop(result)
 
 
 def test_the_transcript_reports_loops(scripted, visit, monkeypatch):
@@ -103,7 +103,7 @@ def test_the_transcript_reports_loops(scripted, visit, monkeypatch):
 def test_a_real_stutter_is_decoded_once(scripted):
     decoder = TransformersDecoder(checkpoint.load(scripted))
     (result,) = decode_without_loops(decoder, [voice(4)], 16_000)
-    assert not result.looped and result == decoder.decode([voice(4)])[0]
+    assert not result.retried and result == decoder.decode([voice(4)])[0]
 
 
 def minute(text, copies, *, every_s, length_s=0.6, **marks):
@@ -116,15 +116,15 @@ def test_a_repeated_sentence_is_a_loop_only_without_speech():
     window = minute("thank you .", 8, every_s=3.0)
     everywhere, at_first = [(0.0, 24.0)], [(0.0, 1.0)]
     assert not has_loop(window) and not has_loop(window, everywhere)
-    assert cut_loops(window, everywhere) == window
+    assert truncate_loops(window, everywhere) == window
     assert has_loop(window, at_first)
-    assert [segment.start_s for segment in cut_loops(window, at_first).segments] == [0.0]
+    assert [segment.start_s for segment in truncate_loops(window, at_first).segments] == [0.0]
 
 
 def test_sentences_that_come_round_are_copies_too_and_three_of_a_kind_are_not():
     round_ = [DecodedSegment(text, n, n + 0.8) for n, text in enumerate(["come here .", "no no ."] * 5)]
     assert has_loop(DecodedWindow(tuple(round_)), [(0.0, 2.0)])
-    assert len(cut_loops(DecodedWindow(tuple(round_)), [(0.0, 2.0)]).segments) == 2
+    assert len(truncate_loops(DecodedWindow(tuple(round_)), [(0.0, 2.0)]).segments) == 2
     assert not has_loop(minute("no .", 3, every_s=3.0), [(0.0, 0.5)])
 
 
@@ -147,18 +147,18 @@ def test_compression_counts_only_together_with_what_the_model_thought(text, dura
 def test_a_half_that_still_loops_is_halved_once_more():
     decoder = Scripted(longest=2.5 * 16_000)
     (result,) = decode_without_loops(decoder, [np.tile(np.append(voice(1.4), silence(0.1)), 4)], 16_000)
-    assert result.looped and not result.cut and not has_loop(result)
+    assert result.retried and not result.truncated and not has_loop(result)
     assert sum(decoder.asked[1:3]) == 6 * 16_000 and max(decoder.asked[3:], default=0) <= 2.5 * 16_000
     assert [segment.start_s for segment in result.segments] == sorted(segment.start_s for segment in result.segments)
 
 
 def test_speech_is_known_in_the_halves_too():
-    heard = []
+    windows = []
 
     class Everywhere(Scripted):
         def decode(self, windows):
-            heard.append(len(windows))
+            windows.append(len(windows))
             return [minute("thank you .", 8, every_s=len(each) / 16_000 / 8, length_s=0.5) for each in windows]
 
-    (result,) = decode_without_loops(Everywhere(0), [voice(8)], 16_000, spoken=[[(0.0, 0.5), (7.5, 8.0)]])
-    assert result.cut and len(heard) == 3 and 1 <= len(result.segments) < 16
+    (result,) = decode_without_loops(Everywhere(0), [voice(8)], 16_000, speech=[[(0.0, 0.5), (7.5, 8.0)]])
+    assert result.truncated and len(windows) == 3 and 1 <= len(result.segments) < 16

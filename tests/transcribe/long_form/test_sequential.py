@@ -48,12 +48,12 @@ def test_silence_is_passed_over_and_ends_the_prompt():
     assert talker.asked == [(0, 6, ""), (30, 36, "")]
 
 
-@pytest.mark.parametrize("marks", [{"looped": True}, {"complete": False}])
+@pytest.mark.parametrize("marks", [{"retried": True}, {"complete": False}])
 def test_what_went_wrong_is_no_prompt(marks):
     talker = Talker(**marks)
     walk(talker, (0, 9))
     # A text that was stopped and is heard again loses only what the next window hears.
-    assert talker.asked[1][2] == ("" if "looped" in marks else "w0 w1")
+    assert talker.asked[1][2] == ("" if "retried" in marks else "w0 w1")
 
 
 def test_a_sentence_longer_than_the_window_does_not_stand_still():
@@ -98,7 +98,7 @@ RESULT = DecodedWindow(
     ),
     -0.25,
     complete=False,
-    looped=True,
+    retried=True,
 )
 
 

@@ -1,4 +1,4 @@
-"""The samples Batchalign hands to its engines, as a recording that the transcriber can cut."""
+"""The samples that Batchalign passes to its engines, as a recording for the transcriber."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from lsa_whisper.timespan import TimeSpan
 
 
 @dataclass(frozen=True)
-class HeldRecording(Recording):
-    """A recording whose samples are in memory, because Batchalign has decoded the whole file already.
+class InMemoryRecording(Recording):
+    """A recording whose samples are in memory, because Batchalign has already decoded the file.
 
     Attributes:
         samples: float32, mono, 16 kHz.
@@ -30,7 +30,7 @@ class HeldRecording(Recording):
             return self.samples
         if span.duration_ms <= 0 or span.start_ms < 0 or span.start_ms >= self.duration_s * 1000:
             raise AudioError(
-                f"{self.path}: cannot cut {span.start_ms} to {span.end_ms} ms out of {self.duration_s:.3f} s of sound"
+                f"{self.path}: cannot cut {span.start_ms} to {span.end_ms} ms out of {self.duration_s:.3f} s of audio"
             )
         return self.samples[16 * span.start_ms : 16 * span.end_ms]
 
@@ -41,17 +41,17 @@ class HeldRecording(Recording):
             yield self.samples[start : start + size]
 
 
-def held(source: str, pcm: bytes, rate_hz: int, channels: int) -> HeldRecording:
-    """Return the recording that a buffer of interleaved little-endian float32 samples holds.
+def recording_from_pcm(source: str, pcm: bytes, rate_hz: int, channels: int) -> InMemoryRecording:
+    """Return the recording in a buffer of interleaved little-endian float32 samples.
 
     Args:
-        source: its path, or any other name Batchalign has for it.
+        source: its path, or another name that Batchalign has for it.
         pcm: the buffer.
-        rate_hz: its sample rate; Batchalign keeps that of the file.
-        channels: how many are interleaved.
+        rate_hz: its sample rate; Batchalign keeps the file's.
+        channels: number of interleaved channels.
 
     >>> tone = np.sin(np.arange(44_100) / 20).astype("<f4").tobytes()
-    >>> recording = held("visit.mp3", tone, 22_050, 2)
+    >>> recording = recording_from_pcm("visit.mp3", tone, 22_050, 2)
     >>> recording.duration_s, recording.load(TimeSpan(100, 350)).shape
     (1.0, (4000,))
 
@@ -60,9 +60,9 @@ def held(source: str, pcm: bytes, rate_hz: int, channels: int) -> HeldRecording:
     """
     samples = np.frombuffer(pcm, "<f4").reshape(-1, max(1, channels)).mean(axis=1, dtype=np.float32)
     if not len(samples) or rate_hz < 1:
-        raise AudioError(f"{source}: Batchalign found no sound in it; convert or copy it again")
+        raise AudioError(f"{source}: Batchalign decoded no audio from it; convert or copy it again")
     samples = np.nan_to_num(samples, nan=0.0, posinf=0.0, neginf=0.0)
     duration_s = len(samples) / rate_hz
     if rate_hz != SAMPLE_RATE_HZ:
         samples = soxr.resample(samples, rate_hz, SAMPLE_RATE_HZ).astype(np.float32, copy=False)
-    return HeldRecording(Path(source), duration_s, rate_hz, channels, "batchalign", samples=samples)
+    return InMemoryRecording(Path(source), duration_s, rate_hz, channels, "batchalign", samples=samples)
