@@ -1,10 +1,10 @@
-"""Whispers of real sizes that have learned nothing, but end each window after a known number of tokens.
+"""Random Whisper weights of real sizes that end each window after a given number of tokens.
 
-Speed depends on how many tokens a model writes, and random weights write on until they are stopped. Rules of a library
-that stop them would measure those rules. So the end is in the weights themselves: the decoder's positions point
-away from the end of text up to a place, and towards it from there on. Time stamps are made as improbable. The first
-token has to be one, and is 0.00: a later one could lie behind the end of a short window, which a trained model does
-not write and programs mend in different ways. The same weights then write as much text in every program.
+Speed depends on the number of decoded tokens, and random weights never end a text. Stopping them by a library's rules
+would measure those rules. So the end is in the weights: the decoder's position embeddings suppress the end of text up
+to a position, and favor it from there on. Timestamps are suppressed in the same way. The first token must be a
+timestamp and is 0.00: a later one could exceed a short window, which trained models do not do and programs handle
+differently. So the same weights produce the same amount of text in every program.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _OPENAI = (
 
 
 def build(size: str, processor: Path, tokens: int, out: Path) -> Path:
-    """Write a checkpoint of a size that writes ``tokens`` tokens for a window, and return its folder.
+    """Write a checkpoint of a given size that decodes ``tokens`` tokens per window, and return its folder.
 
     Args:
         size: one of :data:`SHAPES`.
@@ -99,7 +99,7 @@ def _force(model: Any, stamps: list[int], end: int, tokens: int) -> None:
     words[end] = 4 * stop
     words[stamps] -= 3 * stamp
     words[stamps[0]] += 1.5 * stamp
-    # What is written hangs on its place above all, so that no text repeats itself: a loop is decoded again.
+    # Tokens depend mostly on their position, so that no text repeats itself: a loop would be decoded again.
     positions.mul_(60)
     last = tokens + 3  # start, language, task
     positions[:last] += 30 * (stamp - stop)

@@ -1,10 +1,10 @@
-"""Does a recording of hours need more memory than one of minutes, and does a run that was killed go on?
+"""Memory for a recording of hours and of minutes, and resuming a killed run.
 
     python -m benchmarks.long_recording models/nano corpora/storybook/test
     python -m benchmarks.long_recording models/nano corpora/storybook/test --minutes 2 6   # a quick look
 
-The recordings of the folder are repeated into FLAC files of the wanted lengths. Each is transcribed in a process of its
-own; the longest once more in one that is killed half-way, and again to its end.
+The recordings of the folder are repeated into FLAC files of the given lengths. Each is transcribed in a new process;
+the longest is transcribed again in a process that is killed half-way, and then resumed.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _RUN = (
 
 
 def write_long(sources: list[Path], minutes: float, path: Path) -> Path:
-    """Write a recording of ``minutes`` made of ``sources`` over and over, never holding more than one of them."""
+    """Write a recording of ``minutes`` by repeating ``sources``, with one of them in memory at a time."""
     left = round(60 * minutes * SAMPLE_RATE_HZ)
     with soundfile.SoundFile(path, "w", SAMPLE_RATE_HZ, 1) as file:
         for source in cycle(sources):
@@ -55,7 +55,7 @@ def transcribed(options: argparse.Namespace, audio: Path, out: Path) -> dict[str
 
 
 def killed_half_way(options: argparse.Namespace, audio: Path, out: Path, windows: int) -> int:
-    """Kill a run when half of its windows are on disk, and return how many were."""
+    """Kill a run when half of its windows are stored, and return their number."""
     command = [sys.executable, "-c", _RUN, options.model, str(audio), str(out), options.windows, options.vad]
     running = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     kept = 0
@@ -68,7 +68,7 @@ def killed_half_way(options: argparse.Namespace, audio: Path, out: Path, windows
 
 
 def main() -> None:
-    """Measure, compare and write the result; exits with 1 when a claim does not hold."""
+    """Measure, compare and write the result; exits with 1 if memory or the resumed transcript is wrong."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model")
     parser.add_argument("folder", type=Path)
@@ -82,7 +82,7 @@ def main() -> None:
         short, long = (write_long(sources, minutes, folder / f"m{minutes:g}.flac") for minutes in options.minutes)
         figures = {path.stem: transcribed(options, path, folder / "whole") for path in (short, long)}
         transcript = chat.read(folder / "whole" / f"{long.stem}.cha", strict=True)
-        # About one window for each three utterances; half of them is half-way nearly enough.
+        # About one window per three utterances; half of them is close enough to half-way.
         kept = killed_half_way(options, long, folder / "killed", max(2, len(transcript.utterances) // 3))
         again = transcribed(options, long, folder / "killed")
         same = (folder / "killed" / f"{long.stem}.cha").read_bytes() == transcript_bytes(folder, long)
@@ -106,7 +106,7 @@ def main() -> None:
 
 
 def transcript_bytes(folder: Path, long: Path) -> bytes:
-    """Return the transcript of the run that was left in peace."""
+    """Return the transcript of the uninterrupted run."""
     return (folder / "whole" / f"{long.stem}.cha").read_bytes()
 
 

@@ -1,16 +1,16 @@
-"""How fast is transcription, beside the programs people use, on the same weights, the same sound and the same machine?
+"""Speed of transcription compared with other programs, with the same weights, audio and machine.
 
     python -m benchmarks.transcribe_speed corpora/storybook/test --processor PROCESSOR --sizes tiny base small
 
-A size that was measured in another call stays in the result.
+Sizes measured by earlier calls stay in the result.
 
 PROCESSOR is a folder with the tokenizer and generation settings of openai/whisper-tiny (for turbo and large-v3, of
 openai/whisper-large-v3). The weights are random and write a known number of tokens for each window (see
-``forced_text``): the text means nothing, its length and therefore the work are the same for all. Decoding is greedy
-everywhere, without fallbacks. Ours are measured with all they do, from the file to CHAT.
+``forced_text``): the text is meaningless, but its length and therefore the work are the same for all. Decoding is
+greedy everywhere, without fallbacks. Our engines are measured from the audio file to CHAT.
 
-- ``transformers pipeline``: chunks of 30 s in batches; it hears the ends of its chunks twice;
-- ``faster-whisper batched``: over the same windows as ours, so that no difference in finding speech counts;
+- ``transformers pipeline``: overlapping chunks of 30 s in batches;
+- ``faster-whisper batched``: over the same windows as ours, so that voice activity detection does not matter;
 - ``openai-whisper`` and ``faster-whisper``: one window after another.
 """
 
@@ -82,17 +82,17 @@ def write(size: str, figures: dict[str, Any], length_s: float, options: argparse
 
 
 def arguments() -> argparse.Namespace:
-    """Return what was asked for."""
+    """Return the command line options."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--processor", type=Path, required=True)
     parser.add_argument("--sizes", nargs="+", choices=SHAPES, default=["tiny", "base", "small"])
-    parser.add_argument("--tokens", type=int, default=80, help="For each window of up to 30 s.")
-    parser.add_argument("--seconds", type=float, default=480, help="Of sound.")
+    parser.add_argument("--tokens", type=int, default=80, help="Tokens per window of up to 30 s.")
+    parser.add_argument("--seconds", type=float, default=480, help="Seconds of audio.")
     parser.add_argument("--batch-size", type=int, default=8)
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--rounds", type=int, default=2)
-    parser.add_argument("--only", nargs="+", help="Programs whose names begin so.")
+    parser.add_argument("--only", nargs="+", help="Programs whose names start with one of these.")
     parser.add_argument("--note", default="", help="About the machine, for the result.")
     return parser.parse_args()
 
@@ -106,7 +106,7 @@ def sound(folder: Path, seconds: float, out: Path) -> tuple[Path, float]:
 
 
 def timed(runs: dict[str, Run], length_s: float, options: argparse.Namespace) -> dict[str, Any]:
-    """Return how much sound each program does in a second of the clock, and of the processor."""
+    """Return the seconds of audio that each program transcribes per second of wall time and of CPU time."""
     seconds: dict[str, list[tuple[float, float]]] = {name: [] for name in runs}
     for _ in range(options.rounds):
         for name, run in runs.items():
@@ -122,7 +122,7 @@ def timed(runs: dict[str, Run], length_s: float, options: argparse.Namespace) ->
 
 
 def programs(model: Path, audio: Path, device: str, options: argparse.Namespace, size: str) -> dict[str, Run]:
-    """Return what is timed, by name, loaded and ready."""
+    """Return the loaded programs by name."""
     dtype = "float16" if device == "cuda" else "float32"
     makers: dict[str, Callable[[], Run]] = {
         "lsa-whisper": lambda: ours(model, audio, device, dtype, "transformers", options),
@@ -148,7 +148,7 @@ def ours(model: Path, audio: Path, device: str, dtype: str, engine: str, options
     transcriber = Transcriber(model, device=device, dtype=dtype, engine=engine, batch_size=options.batch_size)
 
     def run() -> Any:
-        # Random words go round in circles; nobody's second tries are measured.
+        # Random words repeat in loops; decoding them again is not measured for any program.
         with mock.patch.object(loops, "has_loop", return_value=False):
             return transcriber.transcribe(Recording.open(audio))
 

@@ -1,9 +1,9 @@
-"""How exact are the word times of ``transcribe --wor``, against storybook's, which are known to the sample?
+"""Accuracy of the word times of ``transcribe --wor`` on storybook, whose word times are exact.
 
     python -m benchmarks.word_times models/nano corpora/storybook/test
 
-Only words that the model wrote as they were said are compared (aligned with the reference's, session by session); the
-error is that of where the word begins.
+Only correctly recognized words are compared (aligned with the reference, session by session). The error is that of the
+start of the word.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ LIMITS_MS = (50, 100, 200)
 
 
 def errors_ms(reference: Transcript, hypothesis: Transcript) -> list[int]:
-    """Return the error of each matching word's beginning, positive where the model is late."""
-    said, written = (
+    """Return the error of each matching word's start, positive if the model is late."""
+    expected, found = (
         [(word.lower(), at.start_ms) for each in transcript.utterances for word, at in each.word_times]
         for transcript in (reference, hypothesis)
     )
-    matcher = SequenceMatcher(None, [word for word, _ in said], [word for word, _ in written], autojunk=False)
+    matcher = SequenceMatcher(None, [word for word, _ in expected], [word for word, _ in found], autojunk=False)
     return [
-        written[block.b + at][1] - said[block.a + at][1]
+        found[block.b + at][1] - expected[block.a + at][1]
         for block in matcher.get_matching_blocks()
         for at in range(block.size)
     ]

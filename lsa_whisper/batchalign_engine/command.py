@@ -52,7 +52,7 @@ def register(*, word_times: bool = False, diarized: bool = False) -> None:
         LsaWhisperError: Batchalign's command has changed.
     """
     version = require("the engine lsa")
-    module = importlib.import_module(_MODULE)
+    module: Any = importlib.import_module(_MODULE)
     if (previous := getattr(module, "_lsa_whisper", None)) is not None:
         previous.word_times, previous.diarized = word_times, diarized
         return
@@ -104,7 +104,8 @@ class _Engine:
     ) -> tuple[Any, bool]:
         """Return the backend of an engine, and whether it separates speakers."""
         if engine.value != ENGINE:
-            return self._build_asr(ba, engine, model, lang, num_speakers, device)
+            found: tuple[Any, bool] = self._build_asr(ba, engine, model, lang, num_speakers, device)
+            return found
         from lsa_whisper.batchalign_engine.backend import LsaWhisperBackend
 
         if not model:

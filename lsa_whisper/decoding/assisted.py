@@ -41,9 +41,9 @@ class AssistedDecoder(TransformersDecoder):
             )
         self._draft = TransformersDecoder(draft, **options)
 
-    @torch.inference_mode()
     def _decode_batch(self, windows: Sequence[np.ndarray]) -> list[DecodedWindow]:
-        return [self._decode_one(window) for window in windows]
+        with torch.inference_mode():
+            return [self._decode_one(window) for window in windows]
 
     def _decode_one(self, window: np.ndarray) -> DecodedWindow:
         duration_s = min(len(window) / self._rate_hz, self._checkpoint.context_s)

@@ -177,7 +177,8 @@ def parse_segments(
     [('[7, 8]', 0.0, 1.0), ('[9]', 1.0, 2.5)]
     """
     segments: list[DecodedSegment] = []
-    start_s, pending = 0.0, []
+    start_s = 0.0
+    pending: list[tuple[int, float, Any]] = []
     paired = bool(times_s) and isinstance(times_s[0], tuple)
     spans = list(times_s if paired else pairwise(times_s)) or [None] * len(tokens)
 

@@ -61,8 +61,11 @@ class TransformersDecoder:
         after.prompt = [begin, *context[-(self.model.config.max_target_positions // 2 - 1) :], *self.prompt]
         return after.decode([window])[0]
 
-    @torch.inference_mode()
     def _decode_batch(self, windows: Sequence[np.ndarray]) -> list[DecodedWindow]:
+        with torch.inference_mode():
+            return self._decode_together(windows)
+
+    def _decode_together(self, windows: Sequence[np.ndarray]) -> list[DecodedWindow]:
         durations_s = [min(len(window) / self._rate_hz, self._checkpoint.context_s) for window in windows]
         hidden = self.model.get_encoder()(self.features(windows)).last_hidden_state
         tokens, logprobs = self._greedy(hidden, torch.tensor(durations_s, device=self.model.device))

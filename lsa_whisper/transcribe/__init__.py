@@ -9,7 +9,8 @@ transcripts to disk, ``workers`` process many recordings in parallel, and ``jobs
 """
 
 from lsa_whisper.decoding.engines import ENGINES
-from lsa_whisper.transcribe.files.outcome import FailedFile, TranscribedFile, TranscriptionSummary
+from lsa_whisper.failed_files import FailedFile
+from lsa_whisper.transcribe.files.outcome import TranscribedFile, TranscriptionSummary
 from lsa_whisper.transcribe.jobs import transcribe
 from lsa_whisper.transcribe.options import TranscriptionOptions
 from lsa_whisper.transcribe.result import TranscribedUtterance, TranscribedWord, TranscriptionResult

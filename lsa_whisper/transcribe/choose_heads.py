@@ -116,9 +116,9 @@ def choose_heads(
     found = _windows([Path(each) for each in corpus], loaded.context_s)
     if not found:
         raise CorpusError("no utterance of the corpus has word times; give one whose transcripts have %wor")
-    decoded = _decode_windows(
-        loaded, [found[at] for at in np.unique(np.linspace(0, len(found) - 1, windows).round().astype(int))]
-    )
+    places = np.unique(np.linspace(0, len(found) - 1, windows).round().astype(int))
+    with torch.inference_mode():
+        decoded = _decode_windows(loaded, [found[at] for at in places])
     before_heads = tuple(alignment_heads(loaded.model))
     before = _errors(decoded, before_heads)
     if not len(before):
@@ -221,7 +221,6 @@ def _tokens_of(
     return tokens, [token in timestamps_s for token in tokens]
 
 
-@torch.inference_mode()
 def _decode_windows(loaded: Checkpoint, windows: Sequence[_Window]) -> list[_AttentionWindow]:
     """Return the decoded windows with their attention, without empty ones."""
     from lsa_whisper.decoding.transformers_engine import TransformersDecoder
@@ -254,5 +253,5 @@ def _windows(folders: Sequence[Path], context_s: float) -> list[_Window]:
 
 
 def _span(utterances: Sequence[Utterance]) -> TimeSpan:
-    spans = [each.span for each in utterances]
+    spans = [each.span for each in utterances if each.span]
     return TimeSpan(max(0, spans[0].start_ms - _MARGIN_MS), max(each.end_ms for each in spans) + _MARGIN_MS)

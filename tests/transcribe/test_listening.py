@@ -102,7 +102,7 @@ def test_turns_of_one_recording_are_not_those_of_another(visit, scripted, tmp_pa
     shutil.copy(visit, tmp_path / "other.wav")
     (tmp_path / "visit.rttm").write_text(RTTM)
     result = transcribe([visit, tmp_path / "other.wav"], model=scripted, out=tmp_path, speakers=tmp_path / "visit.rttm")
-    assert len(result.done) == 1 and "no turn of any speaker in other.wav" in result.failed[0].reason
+    assert len(result.done) == 1 and "no speaker turn for other.wav" in result.failed[0].reason
     shutil.move(tmp_path / "visit.cha", tmp_path / "kept.cha")
     result = transcribe([visit, tmp_path / "other.wav"], model=scripted, out=tmp_path, speakers=tmp_path / "kept.cha")
     assert not result.done and "about one recording" in result.failed[0].reason

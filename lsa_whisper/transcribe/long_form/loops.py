@@ -46,7 +46,7 @@ def decode_without_loops(
         speech: speech intervals of each window; if empty, each window is all speech.
     """
     results = decoder.decode(windows)
-    intervals = speech or [None] * len(windows)
+    intervals: Sequence[SpeechIntervals | None] = speech or [None] * len(windows)
     looping = [at for at, each in enumerate(zip(results, intervals, strict=True)) if has_loop(*each)]
     chosen = [windows[at] for at in looping]
     halved = _decode_halves(decoder, chosen, [intervals[at] for at in looping], rate_hz, _HALVINGS)

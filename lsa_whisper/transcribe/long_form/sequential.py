@@ -42,8 +42,8 @@ def sequential_windows(
         done: windows that an earlier, interrupted run decoded.
     """
     state = SequentialState()
-    for span, result in done:
-        state = _after(state, span, result, speech)
+    for earlier, result in done:
+        state = _after(state, earlier, result, speech)
     while span := _next(state.at_ms, speech, context_s):
         result = _complete(span, decode(span, _prompt(state, span)), speech)
         yield span, result
