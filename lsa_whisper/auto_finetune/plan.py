@@ -179,7 +179,7 @@ def describe(setting: Setting, raw: dict[str, Any], plan: Plan | None) -> list[s
     ]
     if plan is not None:
         gpu = f"{plan.gpu_gib:.1f} GiB on the GPU and " if setting.has_gpu else ""
-        lines.append(f"plan: {plan.strategy}; about {gpu}{plan.host_gib:.1f} GiB of host memory")
+        lines.append(f"plan: {plan.name}; about {gpu}{plan.host_gib:.1f} GiB of host memory")
     return lines
 
 

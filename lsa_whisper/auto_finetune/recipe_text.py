@@ -31,7 +31,7 @@ def recipe_text(raw: dict[str, Any], windows: int, plan: Plan | None) -> str:
     lines = [f"# Chosen by 'lsa-whisper finetune' for {windows} training windows and the machine it ran on."]
     if plan is not None:
         gpu = f"{plan.gpu_gib:.1f} GiB on the GPU, " if plan.job.hardware.gpus else ""
-        lines.append(f"# Plan: {plan.strategy}; about {gpu}{plan.host_gib:.1f} GiB of host memory.")
+        lines.append(f"# Plan: {plan.name}; about {gpu}{plan.host_gib:.1f} GiB of host memory.")
     lines.append("# Change what you like; the same command trains by this file as long as it is here.")
     for key, value in raw.items():
         lines += ["", f"# {_COMMENTS[key]}"] if key in _COMMENTS else [""]
