@@ -177,13 +177,13 @@ def trainer(path: Path, folder: Path, batches: list[int]) -> None:
     from transformers import TrainerCallback
 
     from lsa_whisper.finetune.distributed.strategy import init_distributed
-    from lsa_whisper.finetune.training.model import prepare_for_training, start
+    from lsa_whisper.finetune.training.model import prepare_for_training, starting_checkpoint
     from lsa_whisper.finetune.training.trainer import SpeechTrainer
     from lsa_whisper.labels import Labels
 
     recipe = read_recipe(path)
     init_distributed(recipe)
-    begun = start(recipe, Labels())
+    begun = starting_checkpoint(recipe, Labels())
     (folder / "out").mkdir(exist_ok=True)
     ours = SpeechTrainer(recipe, begun, prepare_for_training(begun, recipe), folder / "out", print)
     measure = Measure(recipe, batches)

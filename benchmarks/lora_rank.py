@@ -121,7 +121,7 @@ def trained(options: argparse.Namespace, data: Path) -> dict[Run, dict[str, Any]
         start = time.monotonic()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # low ranks are the question here
-            finetune(RECIPE, set=[*run.overrides(data, options.base), *options.set], out=out, say=teller(run))
+            finetune(RECIPE, set=[*run.overrides(data, options.base), *options.set], out=out, report=teller(run))
         longest = max(longest, time.monotonic() - start)
         found[run] = figures(out / "curve.jsonl")
     return found

@@ -25,7 +25,7 @@ from lsa_whisper.dataset import Collator, WindowDataset
 from lsa_whisper.finetune.recipe import ScratchModel
 from lsa_whisper.finetune.training import new_model as scratch
 from lsa_whisper.finetune.training.loss import ExactLoss
-from lsa_whisper.finetune.training.trim import LengthGroupedSampler, hear_any_length
+from lsa_whisper.finetune.training.trim import LengthGroupedSampler, accept_shorter_inputs
 from lsa_whisper.labels import Labels
 from lsa_whisper.prepare import prepare
 
@@ -94,7 +94,7 @@ def checkpoint(texts: list[str]) -> Checkpoint:
     tokenizer = scratch.new_tokenizer([f" {text}" for text in texts], SHAPE.vocab_size, SHAPE.context_s)
     torch.manual_seed(0)
     model = scratch.new_model(SHAPE, tokenizer)
-    hear_any_length(model.get_encoder())
+    accept_shorter_inputs(model.get_encoder())
     return Checkpoint("", model, scratch.new_feature_extractor(SHAPE), tokenizer, Labels())
 
 

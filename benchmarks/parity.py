@@ -109,7 +109,7 @@ def train(recipe: Path, strategy: str, adapter: str, ranks: int, wrapped: str, s
     SpeechTrainer.save_model = look  # type: ignore[method-assign]
     try:
         more = ["training.save_strategy=steps", f"training.save_steps={STEPS}", *ADAPTERS[adapter]]
-        finetune(recipe, set=[*swap, *more], out=out, say=lambda _: None)
+        finetune(recipe, set=[*swap, *more], out=out, report=lambda _: None)
     finally:
         SpeechTrainer.save_model = save  # type: ignore[method-assign]
     assert wrapped == "single" or (seen and all(wrapped in kinds for kinds in seen)), (strategy, seen)

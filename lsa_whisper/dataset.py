@@ -218,7 +218,10 @@ class Collator:
         self.pad_token_id, self.full_length_share, self.seed = pad_token_id, full_length_share, seed
 
     def __call__(self, rows: Sequence[dict[str, Any]]) -> dict[str, torch.Tensor]:
-        """Return ``input_features`` (batch, mels, frames), ``decoder_input_ids`` and ``labels`` (batch, tokens)."""
+        """Return ``input_features`` (batch, mels, frames), ``decoder_input_ids`` and ``labels`` (batch, tokens).
+
+        Rows with ``duration_s`` also give ``durations_s`` (batch,).
+        """
         longest = max(len(row["tokens"]) for row in rows) - 1
         inputs = torch.full((len(rows), longest), self.pad_token_id)
         labels = torch.full((len(rows), longest), IGNORE_INDEX)
@@ -227,7 +230,10 @@ class Collator:
             inputs[number, : len(tokens) - 1] = tokens[:-1]
             labels[number, row["prompt_length"] : len(tokens) - 1] = tokens[row["prompt_length"] + 1 :]
         features = torch.stack([row["input_features"] for row in rows])[..., : self._frames(rows)]
-        return {"input_features": features.contiguous(), "decoder_input_ids": inputs, "labels": labels}
+        batch = {"input_features": features.contiguous(), "decoder_input_ids": inputs, "labels": labels}
+        if all("duration_s" in row for row in rows):
+            batch["durations_s"] = torch.tensor([row["duration_s"] for row in rows])
+        return batch
 
     def _frames(self, rows: Sequence[dict[str, Any]]) -> int | None:
         """Return the number of frames to keep, even as Whisper's stride of two needs; ``None`` keeps all."""

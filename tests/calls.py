@@ -35,7 +35,7 @@ _CONTEXT.set_forkserver_preload(
         "lsa_whisper.compare_runs.report",
         "lsa_whisper.checkpoint",
         "lsa_whisper.finetune.training.run",
-        "lsa_whisper.finetune.training.plot",
+        "lsa_whisper.finetune.training.curves",
         "lsa_whisper.transcribe.jobs",
         "lsa_whisper.decoding.transformers_engine",
     ]

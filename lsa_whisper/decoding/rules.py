@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from lsa_whisper.checkpoint import Checkpoint, timestamps
+from lsa_whisper.checkpoint import timestamps
 
 _NEVER = -math.inf
 
@@ -64,10 +64,17 @@ class DecodingRules:
     the full vocabulary needs only one sum, one maximum and one normalization per step.
     """
 
-    def __init__(self, checkpoint: Checkpoint):
-        model = checkpoint.model
-        self.device = model.device
-        self._allowed = allowed_tokens(checkpoint.tokenizer, model.generation_config, model.config.vocab_size)
+    def __init__(self, tokenizer: Any, generation_config: Any, size: int, device: torch.device | str = "cpu"):
+        """Make the rules of a model.
+
+        Args:
+            tokenizer: the checkpoint's own.
+            generation_config: names the suppressed tokens; see :func:`~lsa_whisper.checkpoint.fit_generation_config`.
+            size: rows of the model's output matrix.
+            device: where logits come from.
+        """
+        self.device = torch.device(device)
+        self._allowed = allowed_tokens(tokenizer, generation_config, size)
         self.end, self.timestamps_s = self._allowed.end, self._allowed.timestamps_s
         self._seconds = torch.full((self._allowed.size,), -1.0, device=self.device)
         ids = sorted(self.timestamps_s)

@@ -16,10 +16,9 @@ import torch
 from lsa_whisper.checkpoint import Checkpoint, decoder_prompt
 from lsa_whisper.decoding.decoder import DecodedWindow, SegmentParser, decode_in_batches, token_limit
 from lsa_whisper.decoding.features import log_mel
+from lsa_whisper.decoding.greedy import greedy_search
 from lsa_whisper.decoding.rules import DecodingRules
 from lsa_whisper.decoding.token_times import token_times
-
-_CHECK_EVERY = 8  # steps between two checks for finished rows (a check synchronizes with the GPU)
 
 
 class TransformersDecoder:
@@ -29,7 +28,8 @@ class TransformersDecoder:
         self._checkpoint, self._word_times = checkpoint, word_times
         self.model = checkpoint.model
         self._batch_size = batch_size
-        self.rules = DecodingRules(checkpoint)
+        generation_config, size = self.model.generation_config, self.model.config.vocab_size
+        self.rules = DecodingRules(checkpoint.tokenizer, generation_config, size, self.model.device)
         self._parser = SegmentParser(self.rules.end, self.rules.timestamps_s, self._text)
         self._rate_hz = int(checkpoint.feature_extractor.sampling_rate)
         self.prompt = decoder_prompt(
@@ -78,37 +78,8 @@ class TransformersDecoder:
         return spectra.to(self.model.device, self.model.dtype)
 
     def _greedy(self, hidden: torch.Tensor, durations_s: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return tokens and log-probabilities ``(batch, n)``; finished rows are padded with the end of text."""
-        rules, batch = self.rules, len(hidden)
-        limits = torch.tensor([self._limit(each) for each in durations_s.tolist()], device=hidden.device)
-        longest = int(limits.max())
-        tokens = torch.full((batch, longest), rules.end, device=hidden.device)
-        logprobs = torch.zeros((batch, longest), device=hidden.device)
-        active = torch.arange(batch, device=hidden.device)  # the rows that are not finished
-        step = torch.tensor([self.prompt], device=hidden.device).expand(batch, -1)
-        cache = None
-        for position in range(longest):
-            output = self.model(
-                encoder_outputs=(hidden,), decoder_input_ids=step, past_key_values=cache, use_cache=True
-            )
-            cache = output.past_key_values
-            decoded = tokens[active, :position]
-            best, best_logprob = rules.choose(output.logits[:, -1], decoded, durations_s[active])
-            # Each row has its own limit: the result of a window must not depend on the others in its batch.
-            over = limits[active] <= position
-            if position:
-                over |= decoded[:, -1] == rules.end
-            best, best_logprob = best.masked_fill(over, rules.end), best_logprob.masked_fill(over, 0.0)
-            tokens[active, position], logprobs[active, position] = best, best_logprob
-            step = best[:, None]
-            if position % _CHECK_EVERY == _CHECK_EVERY - 1:
-                running = (best != rules.end).nonzero().flatten()
-                if not len(running):
-                    break
-                if len(running) <= len(active) // 2:
-                    active, hidden, step = active[running], hidden[running], step[running]
-                    cache.batch_select_indices(running)
-        return tokens, logprobs
+        prompts = torch.tensor([self.prompt], device=hidden.device).expand(len(hidden), -1)
+        return greedy_search(self.model, hidden, prompts, durations_s, self.rules)
 
     def _limit(self, duration_s: float) -> int:
         return token_limit(duration_s, len(self.prompt), self.model.config.max_target_positions)

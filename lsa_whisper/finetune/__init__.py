@@ -1,4 +1,4 @@
-"""Fine-tune Whisper by a recipe."""
+"""Fine-tuning of Whisper, defined by a recipe."""
 
 from __future__ import annotations
 
@@ -18,7 +18,13 @@ __all__ = ["Finetuned", "estimate_memory", "finetune"]
 
 @dataclass(frozen=True)
 class Finetuned:
-    """What a run left: the checkpoint's folder, its optimiser steps and its last logged loss."""
+    """Result of a run.
+
+    Attributes:
+        out: The checkpoint's folder.
+        steps: Optimizer steps taken.
+        loss: The last logged training loss, ``None`` if no loss was logged.
+    """
 
     out: Path
     steps: int
@@ -33,20 +39,20 @@ def finetune(
     out: Path | None = None,
     processes: int = 1,
     force: bool = False,
-    say: Callable[[str], None] | None = None,
+    report: Callable[[str], None] | None = None,
 ) -> Finetuned:
-    """Train as ``recipe`` says and return where the checkpoint is.
+    """Train by a recipe and return the finished checkpoint's folder.
 
-    A run that was interrupted goes on from its last saved step when called again; a finished one is left alone.
+    Called again, an interrupted run resumes from its last checkpoint; a finished run is not repeated.
 
     Args:
         recipe: A YAML file; see ``recipes/``.
         set: Overrides such as ``training.learning_rate=1e-5``.
-        out: The checkpoint's folder instead of the recipe's ``out``.
-        processes: How many processes of this machine train together (one per GPU); under torchrun, accelerate or SLURM
-            leave it at 1, the ranks are found in the environment.
-        force: Train although the memory planned for the run, or something else that it needs, is not there.
-        say: Receives progress lines; by default they go to standard error.
+        out: Folder for the checkpoint, in place of the recipe's ``out``.
+        processes: Number of processes on this machine, one per GPU. Under torchrun, accelerate or SLURM leave it at 1:
+            the ranks are read from the environment.
+        force: Train even if memory or other requirements of the run are not met.
+        report: Receives progress lines. Default: print to standard error.
 
     Raises:
         RecipeError: If the recipe has problems, does not fit this machine, or runs out of memory.
@@ -54,14 +60,14 @@ def finetune(
         CheckpointError: If the model to start from cannot be loaded.
     """
     overrides = [*set, f"out={recipes.quote_override(out)}"] if out is not None else list(set)
-    wanted = recipes.read_recipe(Path(recipe), set=overrides)
+    parsed = recipes.read_recipe(Path(recipe), set=overrides)
     join_slurm_step()
-    check_processes(wanted, processes)
+    check_processes(parsed, processes)
     if processes > 1 and not is_launched():
-        launch(Path(recipe), set=overrides, processes=processes, out=Path(wanted.out), force=force)
-    from lsa_whisper.finetune.training.run import run
+        launch(Path(recipe), set=overrides, processes=processes, out=Path(parsed.out), force=force)
+    from lsa_whisper.finetune.training.run import run_training
 
-    return run(wanted, say or _to_stderr, force=force)
+    return run_training(parsed, report or _to_stderr, force=force)
 
 
 def _to_stderr(line: str) -> None:

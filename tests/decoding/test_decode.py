@@ -99,7 +99,7 @@ def test_a_model_that_never_ends_is_stopped_and_reported(loaded):
 
 
 def test_suppressed_and_special_tokens_are_never_written(loaded):
-    rules = DecodingRules(loaded)
+    rules = TransformersDecoder(loaded).rules
     added = loaded.tokenizer.get_added_vocab()
     for token in ("<|startoftranscript|>", "<|en|>", "<|transcribe|>", "<|notimestamps|>", "<|0.00|>"):
         assert may_follow(rules, [added["<|0.00|>"], 5], added[token]) == -torch.inf

@@ -117,7 +117,7 @@ def test_the_launcher_of_two_ranks(jobs, undisturbed, tmp_path):
     os.kill(made.pid, signal.SIGKILL)  # it alone
     assert made.wait() == -signal.SIGKILL
     status, said = call(job.typed(work / "out"), tmp_path / "said")
-    assert (status == 1 and "another command is writing it" in said) or "going on from" in said
+    assert (status == 1 and "another command is writing it" in said) or "resuming from" in said
     _, alive = psutil.wait_procs(started, timeout=60)
     assert alive == []
     (saved,) = (work / "out.unfinished").glob("checkpoint-*") if status else [work / "out" / "config.json"]

@@ -44,11 +44,11 @@ def test_a_signal_saves_and_the_same_command_resumes(told, status, jobs, tmp_pat
         assert made.wait(0.05) is None, made.said
     os.kill(made.pid, told)
     assert made.wait() == status, made.said
-    assert made.said.count("the same command goes on") == (2 if told == signal.SIGINT else 1), made.said
+    assert made.said.count("run the same command again to resume") == (2 if told == signal.SIGINT else 1), made.said
     assert "Traceback" not in made.said
     (saved,) = (tmp_path / "out.unfinished").glob("checkpoint-*")
     code, said = call(words, tmp_path / "said")
-    assert code == 0 and f"going on from {saved}" in said, said
+    assert code == 0 and f"resuming from {saved}" in said, said
 
 
 @pytest.mark.parametrize("rank", [0, 1])

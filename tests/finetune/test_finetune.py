@@ -12,15 +12,15 @@ from lsa_whisper.errors import ManifestError, RecipeError
 from lsa_whisper.finetune import finetune
 from lsa_whisper.finetune.recipe import parse_recipe
 from lsa_whisper.finetune.training import trainer
-from lsa_whisper.finetune.training.model import prepare_for_training, start
+from lsa_whisper.finetune.training.curves import CurveLogger
+from lsa_whisper.finetune.training.model import prepare_for_training, starting_checkpoint
 from lsa_whisper.finetune.training.run import _revision
-from lsa_whisper.finetune.training.trainer import Curve
 from lsa_whisper.labels import Labels
 
 
 def run(path, text, **options):
     path.write_text(text)
-    return finetune(path, say=lambda _: None, **options)
+    return finetune(path, report=lambda _: None, **options)
 
 
 @pytest.fixture(scope="session")
@@ -48,7 +48,7 @@ def test_called_again_does_nothing(base, windows, scratch_recipe, tmp_path):
     lines = []
     path = tmp_path / "recipe.yaml"
     path.write_text(scratch_recipe(windows, base, training="save_steps: 1"))
-    assert finetune(path, say=lines.append).steps == 4
+    assert finetune(path, report=lines.append).steps == 4
     assert lines == [f"{base} is already trained with this recipe and these data"]
     assert (base / "model.safetensors").stat().st_mtime_ns == before
 
@@ -75,17 +75,17 @@ def test_stopped_and_called_again_equals_undisturbed(windows, scratch_recipe, tm
 
     (tmp_path / "r.yaml").write_text(scratch_recipe(windows, tmp_path / "cut", training=saving))
     with pytest.raises(StoppedError):
-        finetune(tmp_path / "r.yaml", say=stop_at_three)
+        finetune(tmp_path / "r.yaml", report=stop_at_three)
     assert not (tmp_path / "cut").exists()
-    cut = finetune(tmp_path / "r.yaml", say=lambda _: None)
+    cut = finetune(tmp_path / "r.yaml", report=lambda _: None)
     states = [checkpoint.load(done.out).model.state_dict() for done in (whole, cut)]
     torch.testing.assert_close(states[0], states[1], rtol=0, atol=1e-6)
 
 
 def test_the_remaining_time_follows_from_the_steps_of_this_call(tmp_path, monkeypatch):
     clock, lines = iter((0.0, 100.0, 120.0)), []
-    monkeypatch.setattr("lsa_whisper.finetune.training.trainer.time.monotonic", lambda: next(clock))
-    curve = Curve(tmp_path / "curve.jsonl", lines.append)
+    monkeypatch.setattr("lsa_whisper.finetune.training.curves.time.monotonic", lambda: next(clock))
+    curve = CurveLogger(tmp_path / "curve.jsonl", lines.append)
     state = TrainerState(max_steps=3500, global_step=2500)
     curve.on_train_begin(None, state, None)
     state.global_step = 2550
@@ -119,7 +119,7 @@ def test_adapter_with_embeddings_trains_those_of_the_labels_only(base, windows, 
 
 def test_dropout_is_for_training_only(base, windows, tmp_path):
     recipe = parse_recipe(f"{{data: {{train: {windows}}}, out: x, model: {{base: {base}, dropout: 0.3}}}}")
-    begun = start(recipe, Labels("chat"))
+    begun = starting_checkpoint(recipe, Labels("chat"))
     model = prepare_for_training(begun, recipe)
     given = {
         "input_features": torch.randn(1, 20, 200),

@@ -15,7 +15,7 @@ from tiny_whisper import build_checkpoint
 import lsa_whisper
 from lsa_whisper import checkpoint
 from lsa_whisper.errors import CheckpointError, RecipeError
-from lsa_whisper.finetune.training.resume import tensors_alone
+from lsa_whisper.finetune.training.resume import weights_only_loading
 
 SOURCES = sorted(Path(lsa_whisper.__file__).parent.rglob("*.py"))
 SETTINGS = [
@@ -260,29 +260,29 @@ def test_a_training_state_with_code_is_rejected(tmp_path):
     state = tmp_path / "optimizer.pt"
     for zipped in (True, False):  # DeepSpeed writes the older form
         torch.save({"step": Runs(tmp_path / "mark")}, state, _use_new_zipfile_serialization=zipped)
-        with pytest.raises(RecipeError, match="could run code; remove it"), tensors_alone(tmp_path):
+        with pytest.raises(RecipeError, match="could run code; remove it"), weights_only_loading(tmp_path):
             torch.load(state, weights_only=False)  # as DeepSpeed does
         assert not (tmp_path / "mark").exists()
     torch.save({"step": torch.ones(1)}, state)
-    with tensors_alone(tmp_path):
+    with weights_only_loading(tmp_path):
         assert torch.load(state, weights_only=False)["step"] == 1
 
 
 def test_a_linked_checkpoint_folder_is_not_followed(tmp_path):
-    from lsa_whisper.finetune.training.resume import last_whole
+    from lsa_whisper.finetune.training.resume import last_complete_checkpoint
 
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "elsewhere" / "kept.txt").touch()
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "checkpoint-9").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(RecipeError, match="is a link to somewhere else"):
-        last_whole(tmp_path / "run", print)
+        last_complete_checkpoint(tmp_path / "run", print)
     assert (tmp_path / "elsewhere" / "kept.txt").exists()
 
 
 @pytest.mark.parametrize("text", ["[", "[]", "5", '{"files": 5}', '{"files": [1]}', "[" * 100_000])
 def test_an_invalid_completion_mark_means_incomplete(tmp_path, text):
-    from lsa_whisper.finetune.training.resume import MARK, broken
+    from lsa_whisper.finetune.training.resume import MARK, checkpoint_problem
 
     (tmp_path / MARK).write_text(text)
-    assert broken(tmp_path) is not None
+    assert checkpoint_problem(tmp_path) is not None

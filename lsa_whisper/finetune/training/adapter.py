@@ -1,4 +1,4 @@
-"""Small matrices beside frozen weights: where they stand, and on what kind of base (PEFT does the rest)."""
+"""LoRA adapters through PEFT: target layers, and quantization of the frozen base."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from lsa_whisper.finetune.recipe.sections import AdapterSettings
 LOWEST_RANK = 10
 
 
-def with_adapter(model: Any, adapter: AdapterSettings, tokens: Sequence[int] = ()) -> Any:
-    """Return ``model`` frozen, with LoRA beside the adapter's target layers and the embeddings of ``tokens`` free.
+def add_adapter(model: Any, adapter: AdapterSettings, tokens: Sequence[int] = ()) -> Any:
+    """Return ``model`` frozen, with LoRA on the target layers and trainable embeddings of ``tokens``.
 
-    No ``task_type`` is set: PEFT's wrapper for sequence-to-sequence models passes ``input_ids``, which Whisper lacks.
+    No ``task_type`` is set: PEFT's sequence-to-sequence wrapper passes ``input_ids``, which Whisper does not accept.
 
     Raises:
         RecipeError: If a target or a module to save is not in the model.
@@ -28,8 +28,8 @@ def with_adapter(model: Any, adapter: AdapterSettings, tokens: Sequence[int] = (
 
     if adapter.rank < LOWEST_RANK:
         warnings.warn(
-            f"LoRA rank {adapter.rank}: below {LOWEST_RANK} Whisper's adaptation to disfluent labels has been seen "
-            "not to converge; watch the loss, or raise adapter.rank",
+            f"LoRA rank {adapter.rank}: below {LOWEST_RANK}, adapting Whisper to disfluent labels has been observed "
+            "not to converge; check the loss, or increase adapter.rank",
             stacklevel=2,
         )
     _check_names(model, adapter)
@@ -48,7 +48,7 @@ def with_adapter(model: Any, adapter: AdapterSettings, tokens: Sequence[int] = (
 
 
 def target_pattern(adapter: AdapterSettings) -> str:
-    """Return the regular expression that the whole names of the adapted layers match.
+    """Return a regular expression that matches the full names of the adapted layers.
 
     >>> pattern = target_pattern(AdapterSettings(target_modules=("q_proj",), stacks="encoder"))
     >>> [bool(re.fullmatch(pattern, f"model.{name}.q_proj"))
@@ -60,7 +60,7 @@ def target_pattern(adapter: AdapterSettings) -> str:
 
 
 def _check_names(model: Any, adapter: AdapterSettings) -> None:
-    """PEFT adapts what it finds and says nothing of the names it does not find, as long as there is one."""
+    """Raise if a name is not in the model: PEFT ignores unknown names as long as it finds one."""
     ends = {name.rpartition(".")[2] for name, _ in model.named_modules()}
     linear = {
         name.rpartition(".")[2]
@@ -69,18 +69,18 @@ def _check_names(model: Any, adapter: AdapterSettings) -> None:
     }
     if wrong := sorted(set(adapter.target_modules) - linear):
         raise RecipeError(
-            f"adapter.target_modules: no layer is called {', '.join(wrong)}; there are {', '.join(sorted(linear))}"
+            f"adapter.target_modules: no layer is named {', '.join(wrong)}; choose from {', '.join(sorted(linear))}"
         )
     if wrong := [name for name in adapter.modules_to_save if not any(end.endswith(name) for end in ends)]:
-        raise RecipeError(f"adapter.modules_to_save: no module is called {', '.join(wrong)}")
+        raise RecipeError(f"adapter.modules_to_save: no module is named {', '.join(wrong)}")
 
 
-def quantization(adapter: AdapterSettings, weights_type: str) -> Any:
-    """Return transformers' settings for the base in fewer bits, ``None`` when it is to stay whole.
+def quantization_config(adapter: AdapterSettings, dtype: str) -> Any:
+    """Return transformers' quantization config for the base, ``None`` if it is not to be quantized.
 
     Args:
-        adapter: Says in how many bits.
-        weights_type: What is computed in, and what stays as it is (norms, embeddings, output layer) is kept in.
+        adapter: Names the number of bits.
+        dtype: Type for computation and for the weights that are not quantized (norms, embeddings, output layer).
 
     Raises:
         MissingExtraError: If bitsandbytes is not installed.
@@ -90,28 +90,30 @@ def quantization(adapter: AdapterSettings, weights_type: str) -> Any:
     require_bitsandbytes(f"adapter.quantize: {adapter.quantize}")
     from transformers import BitsAndBytesConfig
 
-    kept = ["proj_out"]  # tied to the token table, which is no linear layer
+    unquantized = ["proj_out"]  # tied to the token embeddings, which are not a linear layer
     if adapter.quantize == "8bit":
-        return BitsAndBytesConfig(load_in_8bit=True, llm_int8_skip_modules=kept)
+        return BitsAndBytesConfig(load_in_8bit=True, llm_int8_skip_modules=unquantized)
     return BitsAndBytesConfig(
         load_in_4bit=True,
         bnb_4bit_quant_type="nf4",
         bnb_4bit_use_double_quant=True,
-        bnb_4bit_compute_dtype=getattr(torch, weights_type),
-        llm_int8_skip_modules=kept,
+        bnb_4bit_compute_dtype=getattr(torch, dtype),
+        llm_int8_skip_modules=unquantized,
     )
 
 
 def require_bitsandbytes(feature: str) -> None:
-    """Return when bitsandbytes can be used for ``feature``.
+    """Return if bitsandbytes can be used for ``feature``.
 
     Raises:
         MissingExtraError: If it is not installed.
-        RecipeError: If it is, but does not start on this machine.
+        RecipeError: If it is installed but cannot be imported on this machine.
     """
     if importlib.util.find_spec("bitsandbytes") is None:
         raise MissingExtraError(feature, "bitsandbytes", "quantize")
     try:
         import bitsandbytes  # noqa: F401
-    except Exception as error:  # it looks for a GPU's libraries as it is imported
-        raise RecipeError(f"{feature}: bitsandbytes does not start here ({error}); leave the setting out") from error
+    except Exception as error:  # it loads GPU libraries on import
+        raise RecipeError(
+            f"{feature}: bitsandbytes cannot be imported here ({error}); leave the setting out"
+        ) from error

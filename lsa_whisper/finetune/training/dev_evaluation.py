@@ -1,10 +1,13 @@
-"""Evaluation inside training: what is evaluated when, which checkpoint is best, when to stop, who follows."""
+"""Evaluation on the dev set during training: schedule, choice of the best checkpoint, early stopping, trackers."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+import torch
 from transformers import EarlyStoppingCallback, TrainerCallback
 from transformers.integrations import TensorBoardCallback, get_reporting_integration_callbacks
 
@@ -12,115 +15,119 @@ from lsa_whisper import manifest
 from lsa_whisper.checkpoint import Checkpoint, fit_generation_config
 from lsa_whisper.dataset import WindowDataset
 from lsa_whisper.errors import ManifestError, MissingExtraError, RecipeError
-from lsa_whisper.finetune.recipe import Recipe
-from lsa_whisper.finetune.training.dev_scores import Scorer, Windows, Writer
+from lsa_whisper.finetune.recipe import EvaluationSettings, Recipe
+from lsa_whisper.finetune.training.dev_decoding import DevDecoder
+from lsa_whisper.finetune.training.dev_scores import DevScorer, DevWindows
 from lsa_whisper.labels import Labels
 from lsa_whisper.training_runs import higher_is_better
 
 SAMPLES, TENSORBOARD = "samples.jsonl", "tensorboard"
 
 
-class Watch:
-    """The windows of a run's evaluations, and what writes and scores them."""
+class DevEvaluation:
+    """The dev sets of a run, with the decoder and the scorer for them."""
 
-    def __init__(self, recipe: Recipe, begun: Checkpoint, train: WindowDataset, folder: Path):
-        """Open the manifests that ``recipe.evaluation`` and ``recipe.data.dev`` name.
+    def __init__(
+        self, recipe: Recipe, settings: EvaluationSettings, start: Checkpoint, train: WindowDataset, folder: Path
+    ):
+        """Open the manifests that ``data.dev`` and ``evaluation.out_of_domain`` name.
 
         Raises:
             ManifestError: If one is missing, empty, or does not fit the model.
         """
-        assert recipe.evaluation is not None and recipe.data.dev is not None
-        self.settings = recipe.evaluation
-        self.dev = _windows("dev", recipe.data.dev, begun, recipe)
-        out_of_domain = self.settings.out_of_domain
-        self.out_of_domain = _windows("out_of_domain", out_of_domain, begun, recipe) if out_of_domain else None
-        if self.settings.generate:
-            fitted = fit_generation_config(
-                begun.model, begun.tokenizer, begun.labels, trained_tokens=train.trained_tokens
-            )
-            self.writer = Writer(begun, fitted)
-        self.scorer = Scorer(begun, self.settings.samples, folder / SAMPLES)
+        self.settings = settings
+        self.dev = self._windows("dev", str(recipe.data.dev), start, recipe.data.cache)
+        other = settings.out_of_domain
+        self.out_of_domain = self._windows("out_of_domain", other, start, recipe.data.cache) if other else None
+        self._decoder: DevDecoder | None = None
+        if settings.generate:
+            tokens = train.trained_tokens
+            fitted = fit_generation_config(start.model, start.tokenizer, start.labels, trained_tokens=tokens)
+            self._decoder = DevDecoder(start, fitted)
+        self._scorer = DevScorer(start.labels, settings.samples, folder / SAMPLES)
 
-    def scores(self, windows: Windows, predictions: tuple[Any, ...], step: int | None) -> dict[str, float]:
+    def _windows(self, name: str, path: str, start: Checkpoint, cache: bool) -> DevWindows:
+        data = WindowDataset(Path(path), start, cache=cache)
+        return DevWindows(name, data, manifest_labels(Path(path)), self.settings.max_windows)
+
+    def decode(self, model: Any, batch: dict[str, torch.Tensor]) -> tuple[torch.Tensor, ...]:
+        """Return the decoded tokens of a batch, nothing if the recipe evaluates the loss only."""
+        return (self._decoder.decode(model, batch),) if self._decoder else ()
+
+    def scores(
+        self, windows: DevWindows, predictions: tuple[npt.NDArray[Any], ...], step: int | None
+    ) -> dict[str, float]:
         """Return the scores of one evaluation.
 
         Args:
-            windows: What was evaluated.
-            predictions: Summed losses, numbers of tokens and, if the model wrote, its tokens; one row per window.
-            step: Where the run stands, in the process that keeps samples; ``None`` in the others.
+            windows: The windows that were evaluated.
+            predictions: Summed losses, token counts and, if windows were decoded, their tokens; one row per window.
+            step: The current step on the rank that keeps samples; ``None`` on the others.
 
         Raises:
-            ManifestError: If the windows cannot tell which checkpoint is best.
+            ManifestError: If the windows have nothing that ``evaluation.metric`` counts.
         """
-        sums, counts, *written = predictions
-        found = {"loss": float(sums.sum() / counts.sum())}
-        if written:
-            texts = self.scorer.texts(written[0])
-            found |= self.scorer.scores(windows, texts)
+        sums, counts, *tokens = predictions
+        found = {"loss": float(np.sum(sums) / np.sum(counts))}
+        if tokens and self._decoder:
+            texts = [self._decoder.text(row, windows.segment(n).duration) for n, row in enumerate(tokens[0])]
+            found |= self._scorer.scores(windows, texts)
             if step is not None:
-                self.scorer.keep_samples(windows, texts, step)
+                self._scorer.keep_samples(windows, texts, step)
         if windows is self.dev and self.settings.metric not in found:
             raise ManifestError(
-                f"data.dev: its windows hold nothing to count {self.settings.metric} on; choose another "
+                f"data.dev: its windows have nothing to compute {self.settings.metric} from; choose another "
                 "evaluation.metric"
             )
         return found
 
 
-def _windows(name: str, path: str, begun: Checkpoint, recipe: Recipe) -> Windows:
-    assert recipe.evaluation is not None
-    data = WindowDataset(Path(path), begun, cache=recipe.data.cache)
-    return Windows(name, data, manifest_labels(Path(path)), recipe.evaluation.max_windows)
-
-
-def watch_arguments(recipe: Recipe) -> dict[str, Any]:
+def evaluation_arguments(recipe: Recipe) -> dict[str, Any]:
     """Return what the recipe's ``evaluation`` adds to ``Seq2SeqTrainingArguments``."""
-    wanted = recipe.evaluation
-    if wanted is None:
+    settings = recipe.evaluation
+    if settings is None:
         return {}
-    steps = {
+    arguments: dict[str, Any] = {
         "eval_strategy": "steps",
-        "eval_steps": wanted.every_steps,
-        "per_device_eval_batch_size": wanted.batch_size,
+        "eval_steps": settings.every_steps,
+        "per_device_eval_batch_size": settings.batch_size,
     }
-    if wanted.patience:  # else a run that goes on after a stop would be as patient as at its beginning
-        steps |= {"restore_callback_states_from_checkpoint": True}
-    if not wanted.keep_best:
-        return steps
-    return steps | {
+    if settings.patience:  # otherwise a resumed run would count its patience from zero
+        arguments |= {"restore_callback_states_from_checkpoint": True}
+    if not settings.keep_best:
+        return arguments
+    return arguments | {
         "load_best_model_at_end": True,
-        "metric_for_best_model": f"eval_{wanted.metric}",
-        "greater_is_better": higher_is_better(wanted.metric),
+        "metric_for_best_model": f"eval_{settings.metric}",
+        "greater_is_better": higher_is_better(settings.metric),
     }
 
 
-def saving_arguments(recipe: Recipe) -> dict[str, Any]:
-    """Return when to evaluate and to save, whatever ``training`` says, so that the best checkpoint can be kept.
+def best_checkpoint_arguments(recipe: Recipe) -> dict[str, Any]:
+    """Return when to evaluate and save, in place of ``training``'s settings, if the best checkpoint is to be kept.
 
-    Only a checkpoint that was evaluated can be the best, so the two go hand in hand.
+    Only a checkpoint that was evaluated can be the best one, so both happen at the same steps.
     """
     if recipe.evaluation is None or not recipe.evaluation.keep_best:
         return {}
-    every = recipe.evaluation.every_steps
-    return {"eval_strategy": "steps", "eval_steps": every, "save_strategy": "steps", "save_steps": every}
+    steps = recipe.evaluation.every_steps
+    return {"eval_strategy": "steps", "eval_steps": steps, "save_strategy": "steps", "save_steps": steps}
 
 
-def callbacks(recipe: Recipe, folder: Path) -> list[TrainerCallback]:
-    """Return what listens to the run's evaluations.
+def evaluation_callbacks(recipe: Recipe, folder: Path) -> list[TrainerCallback]:
+    """Return the callbacks for early stopping and for experiment trackers.
 
     Raises:
-        MissingExtraError: If tensorboard is asked for and not installed.
+        MissingExtraError: If the recipe names tensorboard and it is not installed.
         RecipeError: If transformers does not know a tracker, or its package is not installed.
     """
-    wanted = recipe.evaluation
-    if wanted is None:
+    settings = recipe.evaluation
+    if settings is None:
         return []
-    listening: list[TrainerCallback] = []
-    if wanted.patience:
-        listening.append(EarlyStoppingCallback(wanted.patience))
-    for name in wanted.trackers:
-        listening.append(_tensorboard(folder / TENSORBOARD) if name == TENSORBOARD else _tracker(name))
-    return listening
+    callbacks: list[TrainerCallback] = [EarlyStoppingCallback(settings.patience)] if settings.patience else []
+    for name in settings.trackers:
+        callbacks.append(_tensorboard(folder / TENSORBOARD) if name == TENSORBOARD else _tracker(name))
+    return callbacks
 
 
 def _tracker(name: str) -> TrainerCallback:
@@ -131,7 +138,7 @@ def _tracker(name: str) -> TrainerCallback:
 
 
 def _tensorboard(folder: Path) -> TrainerCallback:
-    """Return transformers' callback, writing into the run's own folder (it would ask the environment where)."""
+    """Return transformers' callback, set to write into the run's folder instead of one from the environment."""
     try:
         callback = TensorBoardCallback()
     except (RuntimeError, ImportError) as error:

@@ -1,13 +1,14 @@
-"""The loss, exactly: summed cross-entropy in fp32 over the number of label tokens of the whole optimiser step.
+"""The training loss: cross-entropy in fp32, summed and divided by the label tokens of the whole optimizer step.
 
-Trainer believes that Whisper's own loss is already divided that way; it is not, so with accumulation or several
-processes it would be too large by that factor. Summing here and dividing once gives the same loss and gradient
-however the batch is cut.
+transformers' Trainer assumes that Whisper's own loss is already divided that way. It is not, so with gradient
+accumulation or several ranks it would be too large by that factor. Summing and dividing once gives the same loss and
+gradient for any split into micro-batches and ranks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import copy
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +19,7 @@ from torch.nn import functional
 from lsa_whisper.dataset import IGNORE_INDEX
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz'"
-"""What the auxiliary CTC head can spell; other letters of other languages are passed over."""
+"""Output symbols of the auxiliary CTC head; other characters are skipped."""
 
 
 def cross_entropy(
@@ -28,9 +29,9 @@ def cross_entropy(
 
     Args:
         logits: (batch, tokens, vocabulary), any float type.
-        labels: (batch, tokens), ``-100`` where nothing is to be learned.
-        label_smoothing: Share of the target spread over the whole vocabulary.
-        weights: (batch, tokens), how much each token counts; all the same when left out.
+        labels: (batch, tokens), ``-100`` for tokens that do not count.
+        label_smoothing: Share of the target probability spread over the whole vocabulary.
+        weights: (batch, tokens), weight of each token; 1 by default.
     """
     losses = functional.cross_entropy(
         logits.float().flatten(0, 1),
@@ -42,30 +43,30 @@ def cross_entropy(
     return losses if weights is None else (losses * weights.flatten()).sum()
 
 
-def sums_and_counts(logits: torch.Tensor, labels: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return each window's summed loss and number of label tokens, (batch, 1) each; their sums give the exact mean."""
+def loss_sums_and_counts(logits: torch.Tensor, labels: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return each window's summed loss and number of label tokens, (batch, 1) each."""
     losses = functional.cross_entropy(logits.float().mT, labels, ignore_index=IGNORE_INDEX, reduction="none")
     return losses.sum(1, keepdim=True), (labels != IGNORE_INDEX).sum(1, keepdim=True)
 
 
-def divergence(base: torch.Tensor, logits: torch.Tensor, where: torch.Tensor) -> torch.Tensor:
-    """Return KL(base || model) in nats, summed over the tokens ``where`` holds.
+def kl_divergence(base_logits: torch.Tensor, logits: torch.Tensor, where: torch.Tensor) -> torch.Tensor:
+    """Return KL(base || model) in nats, summed over the tokens that ``where`` selects.
 
     Args:
-        base: Logits of the model as it was, (batch, tokens, vocabulary).
-        logits: Logits of the model as it is.
+        base_logits: Logits of the base, (batch, tokens, vocabulary).
+        logits: Logits of the model in training.
         where: (batch, tokens), bool.
     """
-    was, now = (functional.log_softmax(each[where].float(), -1) for each in (base, logits))
-    return functional.kl_div(now, was, reduction="sum", log_target=True)
+    base, model = (functional.log_softmax(each[where].float(), -1) for each in (base_logits, logits))
+    return functional.kl_div(model, base, reduction="sum", log_target=True)
 
 
-def spelling(tokens: Sequence[str]) -> torch.Tensor:
-    """Return each token's letters as numbers, (tokens, longest), filled up with ``-1``.
+def letter_ids(tokens: Sequence[str]) -> torch.Tensor:
+    """Return the indices of each token's letters, (tokens, longest), padded with ``-1``.
 
-    Case, spaces and marks are left out: they are not heard.
+    Case, spaces and punctuation are ignored: they cannot be heard.
 
-    >>> spelling([" Ab", "."]).tolist()
+    >>> letter_ids([" Ab", "."]).tolist()
     [[0, 1], [-1, -1]]
     """
     letters = [[LETTERS.index(letter) for letter in token.lower() if letter in LETTERS] for token in tokens]
@@ -74,22 +75,22 @@ def spelling(tokens: Sequence[str]) -> torch.Tensor:
 
 
 class CtcHead(nn.Linear):
-    """Reads the encoder's states letter by letter; an auxiliary task (Graves et al. 2006), not part of Whisper.
+    """Predicts letters from the encoder's states: an auxiliary CTC task (Graves et al. 2006), not part of Whisper.
 
-    Letters rather than tokens: there are few of them, so each is heard often enough to be learned from little speech.
+    Letters rather than tokens: there are few of them, so that each is frequent even in little training data.
     """
 
     def __init__(self, width: int, tokens: Sequence[str]):
-        """Make a head for states of ``width``; ``tokens`` are the texts of the vocabulary's text tokens, in order."""
+        """Create a head for states of ``width``; ``tokens`` are the texts of the vocabulary's text tokens, in order."""
         super().__init__(width, len(LETTERS) + 1)
-        self.register_buffer("letters_of", spelling(tokens), persistent=False)
+        self.register_buffer("letters_of", letter_ids(tokens), persistent=False)
 
     def loss(self, states: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
         """Return the summed CTC loss.
 
         Args:
             states: (batch, frames, width).
-            labels: (batch, label tokens); specials and timestamps are left out.
+            labels: (batch, label tokens); special tokens and timestamps are ignored.
         """
         is_text = (labels >= 0) & (labels < len(self.letters_of))
         letters = self.letters_of[labels.where(is_text, 0)].masked_fill(~is_text[..., None], -1)
@@ -108,10 +109,10 @@ class CtcHead(nn.Linear):
 
 @dataclass
 class ExactLoss:
-    """Trainer's ``compute_loss_func``: cross-entropy, and what the recipe's ``loss`` section adds to it.
+    """Trainer's ``compute_loss_func``: cross-entropy plus the terms of the recipe's ``loss`` section.
 
-    Every term is a sum over tokens (or letters) divided by the label tokens of the whole step, so that none depends on
-    how the batch is cut.
+    Every term is a sum over tokens (or letters) divided by the label tokens of the whole step, so that no term depends
+    on the split into micro-batches and ranks.
     """
 
     ctc_head: CtcHead | None = None
@@ -126,29 +127,54 @@ class ExactLoss:
         labels: torch.Tensor,
         num_items_in_batch: torch.Tensor | int | None = None,
         *,
-        disfluent: torch.Tensor | None = None,
+        disfluency_mask: torch.Tensor | None = None,
         base_logits: torch.Tensor | None = None,
     ) -> torch.Tensor:
         """Return the loss of one micro-batch, divided by the label tokens of the whole step.
 
         Args:
-            outputs: The model's, with ``logits``.
+            outputs: The model's outputs, with ``logits``.
             labels: (batch, tokens).
-            num_items_in_batch: Label tokens of the step; those of ``labels`` when left out.
-            disfluent: (batch, tokens), which tokens belong to a disfluency; needed for a weight of them.
-            base_logits: What the base says, to stay near it.
+            num_items_in_batch: Label tokens of the step; by default those in ``labels``.
+            disfluency_mask: (batch, tokens), the tokens that belong to a disfluency; required by their weight.
+            base_logits: Logits of the base; required by ``kl_to_base``.
         """
         items = num_items_in_batch if num_items_in_batch is not None else (labels != IGNORE_INDEX).sum()
-        loss = cross_entropy(outputs.logits, labels, self.label_smoothing, self._weights(disfluent))
+        loss = cross_entropy(outputs.logits, labels, self.label_smoothing, self._weights(disfluency_mask))
         if self.ctc_head is not None:
             loss = loss + self.ctc_weight * self.ctc_head.loss(outputs.encoder_last_hidden_state, labels)
         if base_logits is not None:
             fluent = labels != IGNORE_INDEX
-            fluent = fluent if disfluent is None else fluent & ~disfluent
-            loss = loss + self.kl_to_base * divergence(base_logits, outputs.logits, fluent)
+            fluent = fluent if disfluency_mask is None else fluent & ~disfluency_mask
+            loss = loss + self.kl_to_base * kl_divergence(base_logits, outputs.logits, fluent)
         return loss / items
 
-    def _weights(self, disfluent: torch.Tensor | None) -> torch.Tensor | None:
-        if disfluent is None or self.disfluency_weight == 1:
+    def _weights(self, disfluency_mask: torch.Tensor | None) -> torch.Tensor | None:
+        if disfluency_mask is None or self.disfluency_weight == 1:
             return None
-        return torch.where(disfluent, self.disfluency_weight, 1.0)
+        return torch.where(disfluency_mask, self.disfluency_weight, 1.0)
+
+
+class FrozenBase:
+    """The model before training, for the divergence to it.
+
+    With an adapter this is the model with its adapter disabled, otherwise a frozen copy.
+    """
+
+    def __init__(self, model: Any, device: Any):
+        """Keep ``model`` as it is now, before its first step."""
+        self._copy = None
+        if not hasattr(model, "disable_adapter"):
+            self._copy = copy.deepcopy(model).requires_grad_(False).eval().to(device)
+
+    @torch.no_grad()
+    def logits(self, model: Any, inputs: Mapping[str, torch.Tensor]) -> torch.Tensor:
+        """Return the base's logits for a batch, (batch, tokens, vocabulary), without dropout and SpecAugment."""
+        batch = {name: inputs[name] for name in ("input_features", "decoder_input_ids")}
+        if self._copy is not None:
+            return self._copy(**batch).logits
+        model.eval()
+        with model.disable_adapter():
+            logits = model(**batch).logits
+        model.train()
+        return logits

@@ -1,7 +1,7 @@
-"""A small Whisper from nothing: its own byte-pair vocabulary, mel settings and random weights.
+"""A new, small Whisper model: byte-pair vocabulary, mel features and random weights.
 
-The vocabulary keeps Whisper's order (text, specials, timestamps), so that everything that reads a Whisper
-checkpoint reads this one.
+The vocabulary keeps Whisper's order (text, special tokens, timestamps), so that any software for Whisper checkpoints
+can load it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from lsa_whisper.whisper_constants import SPECIAL_TOKENS, TIMESTAMP_STEP_S
 
 
 def new_tokenizer(texts: Iterable[str], size: int, context_s: float) -> WhisperTokenizer:
-    """Return a Whisper tokenizer of ``size`` text tokens learned from ``texts``, and timestamps."""
+    """Return a Whisper tokenizer with ``size`` text tokens learned from ``texts``, special tokens and timestamps."""
     learner = Tokenizer(models.BPE())
     learner.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     learner.decoder = decoders.ByteLevel()
@@ -43,7 +43,7 @@ def new_tokenizer(texts: Iterable[str], size: int, context_s: float) -> WhisperT
 
 
 def new_model(scratch: ScratchModel, tokenizer: WhisperTokenizer) -> WhisperForConditionalGeneration:
-    """Return a Whisper of the given shape with random weights (seed the generator first for the same ones again)."""
+    """Return a Whisper model of these dimensions with random weights (seed torch first to reproduce them)."""
     ids = {token: tokenizer.convert_tokens_to_ids(token) for token in SPECIAL_TOKENS}
     end, start = ids["<|endoftext|>"], ids["<|startoftranscript|>"]
     config = WhisperConfig(
@@ -88,5 +88,5 @@ def new_model(scratch: ScratchModel, tokenizer: WhisperTokenizer) -> WhisperForC
 
 
 def new_feature_extractor(scratch: ScratchModel) -> WhisperFeatureExtractor:
-    """Return log-mel settings for the recipe's context and number of mel bands."""
+    """Return a feature extractor with the recipe's context length and number of mel bins."""
     return WhisperFeatureExtractor(feature_size=scratch.mel_bins, chunk_length=round(scratch.context_s))

@@ -1,4 +1,4 @@
-"""The recipe's word for the optimiser: those that take less GPU memory than AdamW, and what they need."""
+"""The recipe's ``optimizer``: those that need less GPU memory than AdamW, and their requirements."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ def optimizer_arguments(recipe: Recipe) -> dict[str, Any]:
         if importlib.util.find_spec("torchao") is None:
             raise MissingExtraError("optimizer adamw-cpu", "torchao", "torchao")
         if not torch.cuda.is_available() or recipe.training.get("use_cpu"):
-            raise RecipeError("optimizer: adamw-cpu moves AdamW off a GPU, and there is none here; use adamw")
-        return {"max_grad_norm": 0.0}  # gradients have left for the CPU by the time they would be clipped
+            raise RecipeError("optimizer: adamw-cpu offloads AdamW from a GPU, but this machine has none; use adamw")
+        return {"max_grad_norm": 0.0}  # gradients are moved to the CPU before they could be clipped
     return {}
 
 
 def optimizer_class(recipe: Recipe, arguments: Any) -> tuple[type[torch.optim.Optimizer], dict[str, Any]] | None:
-    """Return the optimiser that transformers does not know by name, with its settings; ``None`` for all others.
+    """Return an optimizer class that transformers does not know by name, with its arguments; ``None`` for all others.
 
-    ``minimal_size=0`` puts every parameter on the CPU: torchao would keep small ones on the GPU, in an optimiser whose
-    learning rate no longer follows the schedule once a state has been loaded.
+    ``minimal_size=0`` offloads every parameter: torchao would keep small ones on the GPU, in an optimizer whose
+    learning rate no longer follows the schedule after a state has been loaded.
     """
     if recipe.optimizer != "adamw-cpu":
         return None

@@ -1,4 +1,4 @@
-"""When memory runs out in the midst of training: what to say, and the same recipe in smaller micro-batches."""
+"""Running out of memory during training: what to change, and retries with smaller micro-batches."""
 
 from __future__ import annotations
 
@@ -11,35 +11,35 @@ from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetune.memory.alternatives import smaller_micro_batches
 from lsa_whisper.finetune.memory.estimate import micro_batch_of
 from lsa_whisper.finetune.recipe import Recipe
-from lsa_whisper.finetune.training.resume import can_go_on
+from lsa_whisper.finetune.training.resume import can_resume
 from lsa_whisper.machine import is_out_of_memory
 
-Done = TypeVar("Done")
+Result = TypeVar("Result")
 
 
-def within_memory(recipe: Recipe, train: Callable[[Recipe], Done], say: Callable[[str], None]) -> Done:
-    """Return what ``train`` returns for ``recipe``, or for the same in smaller micro-batches if it asks for that.
+def train_within_memory(recipe: Recipe, train: Callable[[Recipe], Result], report: Callable[[str], None]) -> Result:
+    """Return ``train(recipe)``; with ``auto_micro_batch``, retry with smaller micro-batches when out of memory.
 
     Raises:
-        RecipeError: If memory ran out and no smaller micro-batch is left or wished for.
+        RecipeError: If memory ran out and the recipe does not allow smaller micro-batches, or there are none.
     """
     while True:
         try:
             return train(recipe)
-        except Exception as error:  # CUDA, the host's allocator and Python each have their own
+        except Exception as error:  # CUDA, the host's allocator and Python each raise their own
             if not is_out_of_memory(error):
                 raise
-            less = smaller(recipe) if recipe.auto_micro_batch else None
-            if less is None:
-                raise RecipeError(advice(recipe)) from error
-        # Only here, with the error gone, do its frames let go of the model.
-        recipe = less
-        _free()
-        sizes = (recipe.training["per_device_train_batch_size"], recipe.training["gradient_accumulation_steps"])
-        say(f"out of memory; going on with micro-batches of {sizes[0]}, {sizes[1]} for each step")
+            smaller = with_smaller_micro_batch(recipe) if recipe.auto_micro_batch else None
+            if smaller is None:
+                raise RecipeError(out_of_memory_advice(recipe)) from error
+        # Outside the except block: the exception's frames no longer hold the model.
+        recipe = smaller
+        _free_memory()
+        batch, accumulation = _sizes(recipe)
+        report(f"out of memory; resuming with micro-batches of {batch} and {accumulation} accumulation steps")
 
 
-def _free() -> None:
+def _free_memory() -> None:
     import torch
 
     gc.collect()
@@ -47,38 +47,42 @@ def _free() -> None:
         torch.cuda.empty_cache()
 
 
-def smaller(recipe: Recipe) -> Recipe | None:
-    """Return the recipe with a smaller micro-batch and as many more of them for each step; ``None`` for one of 1.
+def _sizes(recipe: Recipe) -> tuple[int, int]:
+    training = recipe.training
+    return training["per_device_train_batch_size"], training["gradient_accumulation_steps"]
 
-    The loss is one sum over all windows of a step, so the same weights come out, but for rounding and dropout.
+
+def with_smaller_micro_batch(recipe: Recipe) -> Recipe | None:
+    """Return the recipe with a smaller micro-batch and more gradient accumulation; ``None`` if the micro-batch is 1.
+
+    The loss is a sum over all windows of a step, so the trained weights are the same up to rounding and dropout.
     """
-    load = next(smaller_micro_batches(micro_batch_of(recipe, None, 1)), None)
-    if load is None:
+    current = micro_batch_of(recipe, None, 1)
+    smaller = next(smaller_micro_batches(current), None)
+    if smaller is None:
         return None
-    before = micro_batch_of(recipe, None, 1).batch
-    more = int(recipe.training.get("gradient_accumulation_steps", 1)) * before // load.batch
-    sizes = {"per_device_train_batch_size": load.batch, "gradient_accumulation_steps": more}
+    accumulation = int(recipe.training.get("gradient_accumulation_steps", 1)) * current.batch // smaller.batch
+    sizes = {"per_device_train_batch_size": smaller.batch, "gradient_accumulation_steps": accumulation}
     return dataclasses.replace(recipe, training=recipe.training | sizes)
 
 
-def advice(recipe: Recipe) -> str:
-    """Return the sentence about what to change, the cheapest change first."""
-    load = micro_batch_of(recipe, None, 1)
-    changes, anew = [], []
-    if (less := smaller(recipe)) is not None:
-        training = less.training
+def out_of_memory_advice(recipe: Recipe) -> str:
+    """Return what to change when memory runs out, the least costly change first."""
+    current = micro_batch_of(recipe, None, 1)
+    changes, new_run = [], []
+    if (smaller := with_smaller_micro_batch(recipe)) is not None:
+        batch, accumulation = _sizes(smaller)
         changes.append(
-            f"training.per_device_train_batch_size={training['per_device_train_batch_size']} with "
-            f"training.gradient_accumulation_steps={training['gradient_accumulation_steps']} (the same steps; or let "
-            "auto_micro_batch=true find it)"
+            f"training.per_device_train_batch_size={batch} with training.gradient_accumulation_steps={accumulation} "
+            "(same effective batch size; auto_micro_batch=true finds it automatically)"
         )
-    if not load.checkpointing:
+    if not current.checkpointing:
         changes.append("training.gradient_checkpointing=true")
     if recipe.adapter is None:
-        anew.append("an adapter, or a strategy that moves more off the GPU (lsa-whisper estimate-memory lists them)")
-    if not changes and not anew:
-        anew.append("a smaller model, or an adapter of lower rank")
-    goes_on = "; called again, the run goes on from its last saved step" if can_go_on(recipe) else ""
-    kept = f"set {'; or '.join(changes)}{goes_on}" if changes else f"end what else uses the memory{goes_on}"
-    begun = f"; or begin anew with {anew[0]}" if anew else ""
-    return f"out of memory with batch {load.batch}: {kept}{begun}"
+        new_run.append("an adapter, or a strategy that offloads more (lsa-whisper estimate-memory lists them)")
+    if not changes and not new_run:
+        new_run.append("a smaller model, or an adapter of lower rank")
+    resume = "; the same command then resumes from the last checkpoint" if can_resume(recipe) else ""
+    first = f"set {'; or '.join(changes)}{resume}" if changes else f"stop other programs that use the memory{resume}"
+    last = f"; or start over with {new_run[0]}" if new_run else ""
+    return f"out of memory with batch {current.batch}: {first}{last}"

@@ -1,7 +1,7 @@
-"""The recipe's word for precision, and what it asks of the machine.
+"""The recipe's ``precision``: training arguments, type of the weights, and requirements on the machine.
 
-Training under autocast keeps the weights in fp32 and computes in 16 bits; only ``pure-bf16`` keeps fewer bits of the
-weights themselves, and says so.
+Mixed precision (autocast) keeps the weights in fp32 and computes in 16 bits; only ``pure-bf16`` also keeps the weights
+in 16 bits, and warns about it.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from lsa_whisper.errors import MissingExtraError, RecipeError
 from lsa_whisper.finetune.recipe import Recipe
 
 _FP8_CAPABILITY = (8, 9)
-_REMARKS = {
-    "pure-bf16": "precision pure-bf16: the weights themselves are kept in bf16; updates smaller than about 1/256 of a "
-    "weight are rounded away",
+_WARNINGS = {
+    "pure-bf16": "precision pure-bf16: weights are kept in bf16; updates smaller than about 1/256 of a weight are "
+    "rounded away",
 }
 
 
@@ -25,21 +25,21 @@ def precision_arguments(recipe: Recipe) -> dict[str, Any]:
     """Return what the recipe's precision adds to ``Seq2SeqTrainingArguments``.
 
     Raises:
-        RecipeError: If this machine cannot compute so.
-        MissingExtraError: If fp8 is asked for without torchao.
+        RecipeError: If this machine does not support it.
+        MissingExtraError: If fp8 is requested and torchao is not installed.
     """
     _check(recipe)
     return {"bf16": {"bf16": True}, "fp8": {"bf16": True}, "fp16": {"fp16": True}}.get(recipe.precision, {})
 
 
-def weights_type(recipe: Recipe) -> str:
-    """Return the type the weights are loaded and trained in."""
+def weights_dtype(recipe: Recipe) -> str:
+    """Return the dtype in which the weights are loaded and trained."""
     return "bfloat16" if recipe.precision == "pure-bf16" else "float32"
 
 
-def remark(recipe: Recipe) -> str | None:
-    """Return what whoever started the run has to know of its precision."""
-    return _REMARKS.get(recipe.precision)
+def precision_warning(recipe: Recipe) -> str | None:
+    """Return a warning about the recipe's precision, ``None`` if there is none."""
+    return _WARNINGS.get(recipe.precision)
 
 
 def _check(recipe: Recipe) -> None:
@@ -56,12 +56,12 @@ def _check(recipe: Recipe) -> None:
             raise MissingExtraError("precision fp8", "torchao", "torchao")
 
 
-def multiply_in_8_bits(model: Any, *, emulate: bool = False) -> Any:
-    """Return ``model`` with its linear layers computing in fp8; weights, names and the saved file stay as they are.
+def convert_to_fp8(model: Any, *, emulate: bool = False) -> Any:
+    """Return ``model`` with linear layers that compute in fp8; weights, names and saved files do not change.
 
     Args:
-        model: A Whisper model; its output layer, tied to the token table, is left alone.
-        emulate: Compute the same numbers without hardware for it, slowly.
+        model: A Whisper model; its output layer is tied to the token embeddings and stays unconverted.
+        emulate: Compute the same numbers without fp8 hardware, slowly.
     """
     from torchao.float8 import Float8LinearConfig, convert_to_float8_training
 

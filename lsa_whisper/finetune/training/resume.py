@@ -1,4 +1,4 @@
-"""Checkpoints to go on from: marked when they are whole, looked over before one is used."""
+"""Checkpoints of an unfinished run: marked when complete, verified before a run resumes from one."""
 
 from __future__ import annotations
 
@@ -21,47 +21,47 @@ from lsa_whisper.finetune.recipe import Recipe
 from lsa_whisper.library_internals import deepspeed_state_classes, rotate_checkpoints
 
 MARK = "complete.json"
-"""Written last: what a whole checkpoint's files are, and who can go on from them."""
+"""Written last: the sizes of a checkpoint's files, and what a run must match to resume from it."""
 
 
-def mark_whole(folder: Path, recipe: Recipe, processes: int, learned: Mapping[str, Any]) -> None:
-    """Say that everything of this checkpoint is on disk; ``learned`` is the run's :func:`subject`."""
-    said = {"state": _state(recipe), "processes": processes, **learned, "files": dict(_sizes(folder))}
-    partial = folder / f".{MARK}"
-    partial.write_text(json.dumps(said, indent=1), encoding="utf-8")
-    partial.rename(folder / MARK)
-
-
-def subject(recipe: Recipe) -> dict[str, Any]:
-    """Return what is trained and on what: with another a run would go on as neither the old one nor a new one."""
-    asked = {
+def run_identity(recipe: Recipe) -> dict[str, Any]:
+    """Return what a run trains and on which data; a run cannot resume from a checkpoint with another identity."""
+    settings = {
         "model": dataclasses.asdict(recipe.model),
         "adapter": recipe.adapter and dataclasses.asdict(recipe.adapter),
     }
-    return {**json.loads(json.dumps(asked)), "data": manifest.sha256(Path(recipe.data.train))}
+    return {**json.loads(json.dumps(settings)), "data": manifest.sha256(Path(recipe.data.train))}
 
 
-def last_whole(run: Path, say: Callable[[str], None]) -> Path | None:
-    """Return the newest checkpoint in a run's folder that is whole; those that are not are removed, and it is said."""
-    for folder in sorted(run.glob("checkpoint-*"), key=_step, reverse=True):
+def mark_complete(folder: Path, recipe: Recipe, processes: int, identity: Mapping[str, Any]) -> None:
+    """Mark a checkpoint as completely on disk; ``identity`` is the run's :func:`run_identity`."""
+    mark = {"state": _state_kind(recipe), "processes": processes, **identity, "files": dict(_file_sizes(folder))}
+    partial = folder / f".{MARK}"
+    partial.write_text(json.dumps(mark, indent=1), encoding="utf-8")
+    partial.rename(folder / MARK)
+
+
+def last_complete_checkpoint(run: Path, report: Callable[[str], None]) -> Path | None:
+    """Return the newest complete checkpoint in a run's folder; incomplete ones are reported and removed."""
+    for folder in sorted(run.glob("checkpoint-*"), key=_step_of, reverse=True):
         if folder.is_symlink():
-            raise RecipeError(f"{folder}: is a link to somewhere else, and no checkpoint of this run; remove it")
-        problem = broken(folder)
+            raise RecipeError(f"{folder}: is a symbolic link, not a checkpoint of this run; remove it")
+        problem = checkpoint_problem(folder)
         if problem is None:
             return folder
-        say(f"{folder}: not used, {problem}")
+        report(f"{folder}: skipped, {problem}")
         shutil.rmtree(folder)
     return None
 
 
-def broken(folder: Path) -> str | None:
-    """Return what is wrong with a checkpoint, nothing when it is whole."""
+def checkpoint_problem(folder: Path) -> str | None:
+    """Return why a checkpoint cannot be used, ``None`` if it is complete."""
     try:
-        wanted = dict(plain_json.read(folder / MARK)["files"])
+        expected = dict(plain_json.read(folder / MARK)["files"])
     except (OSError, ValueError, KeyError, TypeError):
         return "the run was stopped while it was being written"
-    found = dict(_sizes(folder))
-    for name, size in wanted.items():
+    found = dict(_file_sizes(folder))
+    for name, size in expected.items():
         if name not in found:
             return f"{name} is missing"
         if found[name] != size:
@@ -69,49 +69,58 @@ def broken(folder: Path) -> str | None:
     return None
 
 
-def check_fits(folder: Path, recipe: Recipe, processes: int, learned: Mapping[str, Any]) -> None:
-    """Return when a run of so many processes, and of the subject ``learned``, can go on from a whole checkpoint.
+def verify_resumable(folder: Path, recipe: Recipe, processes: int, identity: Mapping[str, Any]) -> None:
+    """Return if a run with ``processes`` processes and this ``identity`` can resume from a complete checkpoint.
 
     Raises:
-        RecipeError: If it was saved under another strategy, by another number of processes where each holds a part of
-            its own, with its optimizer on NVMe, or in training something else or on other data.
+        RecipeError: If the checkpoint was saved under another strategy, by another number of processes that each hold a
+            shard, with its optimizer on NVMe, or while training another model or on other data.
     """
-    said = plain_json.read(folder / MARK)
-    anew = f"or remove {folder.parent} to begin anew"
-    if said["state"] != _state(recipe):
-        raise RecipeError(f"{folder}: saved under {said['state']}, not {_state(recipe)}; go on with that, {anew}")
+    mark = plain_json.read(folder / MARK)
+    start_over = f"or remove {folder.parent} to start over"
+    if mark["state"] != _state_kind(recipe):
+        raise RecipeError(
+            f"{folder}: saved under {mark['state']}, not {_state_kind(recipe)}; resume with that, {start_over}"
+        )
     for part in ("model", "adapter"):
-        before, now = (dict(one.get(part) or {}) for one in (said, learned))
-        if part in said and before != now:
+        before, now = (dict(one.get(part) or {}) for one in (mark, identity))
+        if part in mark and before != now:
             key = next(key for key in {**before, **now} if before.get(key) != now.get(key))
             raise RecipeError(
-                f"{folder}: saved with {part}.{key} {before.get(key)!r}, not {now.get(key)!r}; go on with that, {anew}"
+                f"{folder}: saved with {part}.{key} {before.get(key)!r}, not {now.get(key)!r}; resume with that, "
+                f"{start_over}"
             )
-    if said.get("data", learned["data"]) != learned["data"]:
+    if mark.get("data", identity["data"]) != identity["data"]:
         raise RecipeError(
-            f"{folder}: saved in training on other data than {recipe.data.train} holds now; go on with those, {anew}"
+            f"{folder}: saved while training on other data than {recipe.data.train} now contains; resume with those, "
+            f"{start_over}"
         )
-    if recipe.strategy in ("zero2", "zero3") and said["processes"] != processes:
+    if recipe.strategy in ("zero2", "zero3") and mark["processes"] != processes:
         raise RecipeError(
-            f"{folder}: saved by {said['processes']} processes, each with its own part of the optimizer, and this run "
-            f"has {processes}; go on with --processes {said['processes']}, {anew}"
+            f"{folder}: saved by {mark['processes']} processes, each with its shard of the optimizer, but this run has "
+            f"{processes}; resume with --processes {mark['processes']}, {start_over}"
         )
-    if not can_go_on(recipe):
+    if not can_resume(recipe):
         raise RecipeError(
-            f"{folder}: DeepSpeed does not put back what it had moved to NVMe, so the run would go on as if it had "
-            f"forgotten its last steps; put offload on cpu in runs that may be stopped, and remove {folder.parent}"
+            f"{folder}: DeepSpeed does not restore optimizer state from NVMe, so that the resumed run would differ; "
+            f"use offload to cpu for runs that may be stopped, and remove {folder.parent} to start over"
         )
+
+
+def can_resume(recipe: Recipe) -> bool:
+    """Return whether a stopped run of this recipe can be resumed; see :func:`verify_resumable`."""
+    return "nvme" not in (recipe.offload.optimizer, recipe.offload.parameters)
 
 
 @contextmanager
-def tensors_alone(folder: Path | None) -> Iterator[None]:
-    """Let nothing but tensors and numbers be read while a run goes on from ``folder``.
+def weights_only_loading(folder: Path | None) -> Iterator[None]:
+    """Load only tensors and numbers in this block, while a run resumes from ``folder``.
 
-    The states of an optimizer are pickled, and a pickle can run code. transformers reads them so anyhow; DeepSpeed
-    would read whatever there is, so torch is told not to.
+    Optimizer states are pickled, and a pickle can run code. transformers restricts loading itself; DeepSpeed would load
+    anything, so torch is set to refuse it.
 
     Raises:
-        RecipeError: A state holds something else.
+        RecipeError: If a state contains anything else.
     """
     os.environ["TORCH_FORCE_WEIGHTS_ONLY_LOAD"] = "1"
     os.environ.pop("TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD", None)
@@ -120,34 +129,29 @@ def tensors_alone(folder: Path | None) -> Iterator[None]:
             yield
     except pickle.UnpicklingError as error:
         raise RecipeError(
-            f"{folder}: holds more than the numbers of a training, and could run code; remove it, or go on from a run "
-            "of your own"
+            f"{folder}: contains more than tensors and numbers, and could run code; remove it, or resume from a run of "
+            "your own"
         ) from error
 
 
-def can_go_on(recipe: Recipe) -> bool:
-    """Tell whether a stopped run of this recipe can go on; see :func:`check_fits`."""
-    return "nvme" not in (recipe.offload.optimizer, recipe.offload.parameters)
-
-
-def _state(recipe: Recipe) -> str:
-    """Return what kind of state the strategy keeps: one process and many with whole copies keep the same."""
+def _state_kind(recipe: Recipe) -> str:
+    """Return the kind of state a strategy saves; one process and replicated processes save the same."""
     if recipe.strategy in ("single", "ddp") or recipe.fsdp.sharding_strategy == "no_shard":
         return "single or ddp"
     return recipe.strategy
 
 
-def _sizes(folder: Path) -> Iterator[tuple[str, int]]:
+def _file_sizes(folder: Path) -> Iterator[tuple[str, int]]:
     for file in sorted(folder.rglob("*")):
         if file.is_file() and file.name not in (MARK, f".{MARK}"):
             yield file.relative_to(folder).as_posix(), file.stat().st_size
 
 
-def _step(folder: Path) -> int:
+def _step_of(folder: Path) -> int:
     found = re.search(r"\d+$", folder.name)
     return int(found.group()) if found else -1
 
 
-def drop_older(run: Path, keep: int | None, best: Any) -> None:
-    """Remove all but the newest ``keep`` checkpoints, but not the best one; ``None`` keeps all."""
+def remove_older_checkpoints(run: Path, keep: int | None, best: Any) -> None:
+    """Remove all but the newest ``keep`` checkpoints and the best one; ``None`` keeps all."""
     rotate_checkpoints(str(run), keep=keep, best=best)

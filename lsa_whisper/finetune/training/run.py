@@ -1,4 +1,4 @@
-"""From a recipe to a checkpoint folder: load, train, save whole."""
+"""A training run, from the recipe to the finished checkpoint folder."""
 
 from __future__ import annotations
 
@@ -31,138 +31,143 @@ from lsa_whisper.finetune.distributed.strategy import (
     reset_distributed,
 )
 from lsa_whisper.finetune.recipe import Recipe
+from lsa_whisper.finetune.training.curves import CURVE, plot_curves
 from lsa_whisper.finetune.training.dev_evaluation import SAMPLES, TENSORBOARD, manifest_labels
-from lsa_whisper.finetune.training.model import prepare_for_training, start
-from lsa_whisper.finetune.training.out_of_memory import within_memory
-from lsa_whisper.finetune.training.plot import plot_curves
-from lsa_whisper.finetune.training.precision import remark
+from lsa_whisper.finetune.training.model import prepare_for_training, starting_checkpoint
+from lsa_whisper.finetune.training.out_of_memory import train_within_memory
+from lsa_whisper.finetune.training.precision import precision_warning
 from lsa_whisper.finetune.training.preflight import preflight
-from lsa_whisper.finetune.training.resume import can_go_on, check_fits, last_whole, tensors_alone
-from lsa_whisper.finetune.training.stop import Stop
+from lsa_whisper.finetune.training.resume import (
+    can_resume,
+    last_complete_checkpoint,
+    verify_resumable,
+    weights_only_loading,
+)
+from lsa_whisper.finetune.training.stop import StopOnSignal
 from lsa_whisper.finetune.training.trainer import SpeechTrainer
 from lsa_whisper.lock import write_lock
 
 
-def run(recipe: Recipe, say: Callable[[str], None], *, force: bool = False) -> Finetuned:
-    """Train and save; see :func:`lsa_whisper.finetune.finetune`."""
+def run_training(recipe: Recipe, report: Callable[[str], None], *, force: bool = False) -> Finetuned:
+    """Train by a recipe and save the checkpoint; see :func:`lsa_whisper.finetune.finetune`."""
     out = Path(recipe.out)
-    said = provenance(recipe)
-    if (done := _finished(out, said)) is not None:
-        say(f"{out} is already trained with this recipe and these data")
+    record = provenance(recipe)
+    if (done := _finished(out, record)) is not None:
+        report(f"{out}: already trained with this recipe and these data")
         if rank() == 0:
             _tidy(out)
         return done
     if not force:
-        preflight(recipe, say if rank() == 0 else _nothing)
+        preflight(recipe, report if rank() == 0 else _nothing)
     with convert_disk_errors(out, CheckpointError), _only_run(out), restored_environment(), report_lost_rank():
         try:
-            return within_memory(recipe, lambda fitting: _run(fitting, said, say), say)
+            return train_within_memory(recipe, lambda fitting: _run(fitting, record, report), report)
         finally:
             reset_distributed()
 
 
 @contextlib.contextmanager
 def _only_run(out: Path) -> Iterator[None]:
-    """Train alone into ``out``: the first of the run's processes holds the lock."""
+    """Hold the lock on ``out``, on rank 0."""
     if rank() != 0:
         yield
         return
     with write_lock(_unfinished(out), wait=False):
-        _drop_finished(out)
+        _remove_leftovers(out)
         yield
 
 
-def _drop_finished(out: Path) -> None:
-    """Remove the checkpoints of the run that wrote ``out``, and whatever a killed call has left beside it."""
+def _remove_leftovers(out: Path) -> None:
+    """Remove the checkpoints of the run that wrote ``out``, and what a killed call has left next to it."""
     tidy(out)
     unfinished = _unfinished(out)
     with contextlib.suppress(OSError):
         if (out / METADATA_FILE).read_bytes() == (unfinished / METADATA_FILE).read_bytes():
-            # In one step: half of it would look like a run to go on with. The new name is one that tidy knows.
+            # Renamed first: a half-removed folder would look like a run to resume. tidy removes the new name.
             unfinished.rename(out.with_name(f".{unfinished.name}-done"))
             tidy(out)
 
 
 def _tidy(out: Path) -> None:
-    """Remove what the finished run of ``out`` has left, if it was killed before it could."""
+    """Remove the leftovers of the finished run of ``out``, if it was killed before it did so."""
     if _unfinished(out).exists() or any(out.parent.glob(f".{glob.escape(out.name)}.*")):
         with contextlib.suppress(LsaWhisperError, OSError), write_lock(_unfinished(out), wait=False):
-            _drop_finished(out)
+            _remove_leftovers(out)
 
 
 def _unfinished(out: Path) -> Path:
     return out.with_name(out.name + ".unfinished")
 
 
-def _run(recipe: Recipe, said: dict[str, Any], say: Callable[[str], None]) -> Finetuned:
+def _run(recipe: Recipe, record: dict[str, Any], report: Callable[[str], None]) -> Finetuned:
     out, labels = Path(recipe.out), manifest_labels(Path(recipe.data.train))
     init_distributed(recipe)
-    set_seed(recipe.seed)  # before the model: new weights and an adapter's first ones are drawn from it
-    begun = start(recipe, labels)
-    model = prepare_for_training(begun, recipe)
+    set_seed(recipe.seed)  # before the model: new weights and adapters are initialized randomly
+    start = starting_checkpoint(recipe, labels)
+    model = prepare_for_training(start, recipe)
     unfinished = _unfinished(out)
     unfinished.mkdir(parents=True, exist_ok=True)
-    say = say if rank() == 0 else _nothing
-    trainer = SpeechTrainer(recipe, begun, model, unfinished, say)
-    if (gpus := _left_alone(trainer)) > 0:
-        say(f"one process trains on one GPU; --processes {gpus + 1} uses the other {gpus}, too")
-    say(f"training {_millions(model)} of {labels.style} labels on {len(trainer.train_dataset)} windows")
-    if warning := remark(recipe):
-        say(warning)
-    result = _train(trainer, unfinished, say)
-    logged = [row["loss"] for row in trainer.state.log_history if "loss" in row]  # of the steps before a stop, too
-    said |= {"steps": result.global_step, "loss": logged[-1] if logged else None}
+    report = report if rank() == 0 else _nothing
+    trainer = SpeechTrainer(recipe, start, model, unfinished, report)
+    if (gpus := _unused_gpus(trainer)) > 0:
+        report(f"one process trains on one GPU; --processes {gpus + 1} uses the other {gpus}, too")
+    report(f"training {_parameter_counts(model)} of {labels.style} labels on {len(trainer.train_dataset)} windows")
+    if warning := precision_warning(recipe):
+        report(warning)
+    result = _train(trainer, unfinished, report)
+    logged = [
+        row["loss"] for row in trainer.state.log_history if "loss" in row
+    ]  # including steps before the run was resumed
+    record |= {"steps": result.global_step, "loss": logged[-1] if logged else None}
     if trainer.state.best_global_step is not None:
-        said["best"] = {
+        record["best"] = {
             "step": trainer.state.best_global_step,
             trainer.args.metric_for_best_model: trainer.state.best_metric,
         }
     weights = gather_weights(trainer)
     if rank() == 0:
-        saved = _save(trainer, begun, said, unfinished / "saved", weights)
+        saved = _save(trainer, start, record, unfinished / "saved", weights)
         _keep_log(unfinished, saved, plot=recipe.evaluation is not None and recipe.evaluation.plot)
-        shutil.copy(
-            saved / METADATA_FILE, unfinished
-        )  # by which _drop_finished knows the rest, should this be killed now
+        shutil.copy(saved / METADATA_FILE, unfinished)  # lets _remove_leftovers recognize them if this call is killed
         with atomic_folder(out) as folder:
             folder.rmdir()
-            saved.rename(folder)  # in one step: half a folder could neither be used nor be replaced
-        _drop_finished(out)
+            saved.rename(folder)  # in one step: a partial folder could be neither used nor replaced
+        _remove_leftovers(out)
     finish_distributed(trainer.accelerator)
-    return Finetuned(out, said["steps"], said["loss"])
+    return Finetuned(out, record["steps"], record["loss"])
 
 
-def _train(trainer: SpeechTrainer, unfinished: Path, say: Callable[[str], None]) -> Any:
-    """Train from the last whole checkpoint to the end.
+def _train(trainer: SpeechTrainer, unfinished: Path, report: Callable[[str], None]) -> Any:
+    """Train from the last complete checkpoint to the end.
 
     Raises:
-        KeyboardInterrupt: If the run was stopped by Ctrl-C; it goes on when called again.
-        SystemExit: If it was stopped by another signal, or cannot go on, with that signal's status.
+        KeyboardInterrupt: If the run was stopped by Ctrl-C; the same call resumes it.
+        SystemExit: If it was stopped by another signal, or cannot be resumed, with that signal's status.
     """
     with trainer.accelerator.main_process_first():
-        begin = last_whole(unfinished, say)
+        begin = last_complete_checkpoint(unfinished, report)
     if begin is not None:
-        check_fits(begin, trainer.recipe, trainer.args.world_size, trainer.subject)
-        say(f"going on from {begin}")
-    stop = Stop(trainer.accelerator)
+        verify_resumable(begin, trainer.recipe, trainer.args.world_size, trainer.identity)
+        report(f"resuming from {begin}")
+    stop = StopOnSignal(trainer.accelerator)
     trainer.add_callback(stop)
-    with stop.listening(), tensors_alone(begin):
+    with stop.handling_signals(), weights_only_loading(begin):
         result = trainer.train(resume_from_checkpoint=str(begin) if begin else None)
     if stop.signal and trainer.state.global_step < trainer.state.max_steps:
-        goes_on = can_go_on(trainer.recipe)
-        then = "the same command goes on" if goes_on else "with offload to nvme it cannot go on"
-        say(f"saved after step {trainer.state.global_step} of {trainer.state.max_steps}; {then}")
+        resumable = can_resume(trainer.recipe)
+        then = "run the same command again to resume" if resumable else "with offload to nvme it cannot be resumed"
+        report(f"saved after step {trainer.state.global_step} of {trainer.state.max_steps}; {then}")
         finish_distributed(trainer.accelerator)
-        # Of a KeyboardInterrupt the command line says that the same command goes on.
-        raise KeyboardInterrupt if goes_on and stop.signal == signal.SIGINT else SystemExit(128 + stop.signal)
+        # For a KeyboardInterrupt the command line says how to resume.
+        raise KeyboardInterrupt if resumable and stop.signal == signal.SIGINT else SystemExit(128 + stop.signal)
     return result
 
 
 def _keep_log(unfinished: Path, out: Path, *, plot: bool) -> None:
-    """Put what was written while training beside the weights."""
+    """Copy the logs of the training to the checkpoint."""
     if plot:
         plot_curves(unfinished, out / "curve.png")
-    for name in ("curve.jsonl", SAMPLES):
+    for name in (CURVE, SAMPLES):
         if (unfinished / name).is_file():
             shutil.copyfile(unfinished / name, out / name)
     if (unfinished / TENSORBOARD).is_dir():
@@ -170,14 +175,14 @@ def _keep_log(unfinished: Path, out: Path, *, plot: bool) -> None:
 
 
 def _nothing(line: str) -> None:
-    """Only the first process speaks."""
+    """Report nothing; only rank 0 reports."""
 
 
 def provenance(recipe: Recipe) -> dict[str, Any]:
-    """Return what is needed to make the checkpoint again: recipe, hash of the data, versions, revision."""
+    """Return what is needed to reproduce the checkpoint: recipe, hash of the data, versions, git revision."""
     packages = ("lsa-whisper", "torch", "transformers", "peft", "accelerate")
     return {
-        "recipe": json.loads(json.dumps(dataclasses.asdict(recipe))),  # as a file holds it, to be compared with one
+        "recipe": json.loads(json.dumps(dataclasses.asdict(recipe))),  # as in the JSON file it is compared with
         "manifest_sha256": manifest.sha256(Path(recipe.data.train)),
         "versions": {name: importlib.metadata.version(name) for name in packages},
         "revision": _revision(),
@@ -187,7 +192,7 @@ def provenance(recipe: Recipe) -> dict[str, Any]:
 def _revision(source: Path = Path(__file__)) -> str | None:
     """Return the git revision of the package's source, ``None`` when it is installed without one.
 
-    An environment often lies inside somebody's repository, which knows nothing of ``source``.
+    An environment often lies inside another repository, which does not track ``source``.
     """
     git = ["git", "-C", str(source.parent)]
     try:
@@ -197,29 +202,29 @@ def _revision(source: Path = Path(__file__)) -> str | None:
         return None
 
 
-def _finished(out: Path, said: dict[str, Any]) -> Finetuned | None:
+def _finished(out: Path, record: dict[str, Any]) -> Finetuned | None:
     if not out.is_dir():
         return None
     try:
         before = plain_json.read(out / "lsa_whisper.json").get("provenance", {})
     except (OSError, ValueError):
         return None
-    same = all(before.get(key) == said[key] for key in ("recipe", "manifest_sha256"))
+    same = all(before.get(key) == record[key] for key in ("recipe", "manifest_sha256"))
     return Finetuned(out, before["steps"], before["loss"]) if same and "steps" in before else None
 
 
-def _left_alone(trainer: SpeechTrainer) -> int:
-    """Return how many GPUs of this machine a run in one process leaves alone."""
-    alone = trainer.args.world_size == 1 and trainer.args.device.type == "cuda"
-    return torch.cuda.device_count() - 1 if alone else 0
+def _unused_gpus(trainer: SpeechTrainer) -> int:
+    """Return how many GPUs of this machine a run in one process does not use."""
+    single = trainer.args.world_size == 1 and trainer.args.device.type == "cuda"
+    return torch.cuda.device_count() - 1 if single else 0
 
 
-def _millions(model: Any) -> str:
+def _parameter_counts(model: Any) -> str:
     trained = sum(p.numel() for p in model.parameters() if p.requires_grad)
     return f"{trained / 1e6:.2f} M of {sum(p.numel() for p in model.parameters()) / 1e6:.2f} M parameters"
 
 
-def _save(trainer: SpeechTrainer, begun: Checkpoint, said: dict[str, Any], out: Path, weights: Any) -> Path:
+def _save(trainer: SpeechTrainer, start: Checkpoint, record: dict[str, Any], out: Path, weights: Any) -> Path:
     model = trainer.accelerator.unwrap_model(trainer.model)
     if hasattr(model, "ctc_head"):
         del model.ctc_head
@@ -227,11 +232,11 @@ def _save(trainer: SpeechTrainer, begun: Checkpoint, said: dict[str, Any], out: 
     return checkpoint.save(
         out,
         model=model,
-        feature_extractor=begun.feature_extractor,
-        tokenizer=begun.tokenizer,
-        labels=begun.labels,
-        provenance=said,
-        recipe=said["recipe"],
+        feature_extractor=start.feature_extractor,
+        tokenizer=start.tokenizer,
+        labels=start.labels,
+        provenance=record,
+        recipe=record["recipe"],
         trained_tokens=trainer.train_dataset.trained_tokens,
         state_dict=weights,
     )

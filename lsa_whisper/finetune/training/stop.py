@@ -1,4 +1,4 @@
-"""Stopping well: a signal asks for it, the step is finished, a checkpoint is saved, all processes leave together."""
+"""Graceful stop: on a signal, finish the step, save a checkpoint and end all ranks together."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from transformers import TrainerCallback
 from lsa_whisper.finetune.distributed.launch import LAUNCHER
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-_ECHO_S = 2.0  # a terminal and a launcher may both pass on the same signal
+_ECHO_S = 2.0  # a terminal and a launcher may both forward the same signal
 
 
-class Stop(TrainerCallback):
-    """Ends a training after the step in which a signal came to any of its processes; Ctrl-C once more ends it at once.
+class StopOnSignal(TrainerCallback):
+    """Stops training after the step in which any rank received a signal; a second Ctrl-C stops it immediately.
 
     Attributes:
-        signal: The signal that came, 0 while none has.
+        signal: Number of the received signal, 0 if there is none.
     """
 
     def __init__(self, accelerator: Any):
@@ -33,34 +33,34 @@ class Stop(TrainerCallback):
         self._parent = int(os.environ.get(LAUNCHER, "0"))
 
     @contextmanager
-    def listening(self) -> Iterator[None]:
-        """Take the signals over where that is allowed, in a program's main thread, and leave what ``nohup`` ignores."""
+    def handling_signals(self) -> Iterator[None]:
+        """Handle signals in this block; only in the main thread, and not those that are ignored (``nohup``)."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return
-        heard = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
-        before = {number: signal.signal(number, self._note) for number in heard}
+        handled = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
+        before = {number: signal.signal(number, self._receive) for number in handled}
         try:
             yield
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
 
-    def _note(self, number: int, frame: FrameType | None) -> None:
+    def _receive(self, number: int, frame: FrameType | None) -> None:
         if not self.signal:
             self.signal, self._since = number, time.monotonic()
         elif number == signal.SIGINT and time.monotonic() - self._since > _ECHO_S:
             raise KeyboardInterrupt
 
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        """Ask for a checkpoint and the end, in all processes after the same step."""
+        """Request a checkpoint and the end of training, on all ranks after the same step."""
         if self._parent and os.getppid() != self._parent:
             self.signal = self.signal or signal.SIGTERM
-        # All stop after the same step. A signal that comes while they ask each other waits for the next one.
-        if agreed := self._of_any() if self.accelerator.num_processes > 1 else self.signal:
+        # A signal that arrives during this exchange is seen after the next step.
+        if agreed := self._signal_of_any_rank() if self.accelerator.num_processes > 1 else self.signal:
             self.signal = agreed
             control.should_save = control.should_training_stop = True
 
-    def _of_any(self) -> int:
-        told = torch.tensor([self.signal], device=self.accelerator.device)
-        return int(self.accelerator.gather(told).max())
+    def _signal_of_any_rank(self) -> int:
+        own = torch.tensor([self.signal], device=self.accelerator.device)
+        return int(self.accelerator.gather(own).max())

@@ -1,8 +1,7 @@
-"""Whisper on windows shorter than its context: batches of like length, and an encoder that hears no more than that.
+"""Training on windows shorter than Whisper's context: batches of similar length, and an encoder that accepts them.
 
-Whisper's encoder marks its states with the first, second ... of a table of positions, whatever follows: a shorter input
-takes fewer of them. transformers refuses one because it also serves inference, where Whisper hears silence up to the
-end of its context.
+Whisper's encoder adds position embeddings from the start of a table, so a shorter input uses fewer of them.
+transformers rejects shorter inputs because inference always pads to the full context.
 """
 
 from __future__ import annotations
@@ -16,27 +15,27 @@ import torch
 from lsa_whisper.library_internals import length_grouped_indices
 
 
-def hear_any_length(encoder: Any) -> None:
-    """Let ``encoder`` take features of any even number of frames up to its whole context.
+def accept_shorter_inputs(encoder: Any) -> None:
+    """Let ``encoder`` accept features with any even number of frames up to its full context.
 
-    Only two numbers change, and only while the encoder runs: how many positions its settings and its table of
-    positions say there are. No weight is replaced, so that adapters, checkpointing, DDP and ZeRO find the model they
-    know, and what is saved is a plain Whisper.
+    Only two numbers change, and only while the encoder runs: the number of positions in its config and in its position
+    embedding. No weight is replaced, so adapters, activation checkpointing, DDP and ZeRO see an unchanged model, and
+    the saved checkpoint is a plain Whisper model.
     """
-    whole = encoder.config.max_source_positions
-    encoder.register_forward_pre_hook(functools.partial(_shorten, whole), with_kwargs=True)
-    encoder.register_forward_hook(functools.partial(_restore, whole), always_call=True)
+    full = encoder.config.max_source_positions
+    encoder.register_forward_pre_hook(functools.partial(_shorten, full), with_kwargs=True)
+    encoder.register_forward_hook(functools.partial(_restore, full), always_call=True)
 
 
-def _shorten(whole: int, encoder: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+def _shorten(full: int, encoder: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     features = args[0] if args else kwargs["input_features"]
     positions, odd = divmod(features.shape[-1], encoder.conv1.stride[0] * encoder.conv2.stride[0])
-    if not odd and 0 < positions <= whole:  # anything else is left to transformers to refuse
+    if not odd and 0 < positions <= full:  # transformers rejects anything else
         _set_positions(encoder, positions)
 
 
-def _restore(whole: int, encoder: Any, args: tuple[Any, ...], output: Any) -> None:
-    _set_positions(encoder, whole)
+def _restore(full: int, encoder: Any, args: tuple[Any, ...], output: Any) -> None:
+    _set_positions(encoder, full)
 
 
 def _set_positions(encoder: Any, positions: int) -> None:
@@ -44,26 +43,26 @@ def _set_positions(encoder: Any, positions: int) -> None:
 
 
 class LengthGroupedSampler(torch.utils.data.Sampler[int]):
-    """Draws windows so that neighbours, which become one batch, are of like length; the groups come in any order.
+    """Samples windows so that neighbors, which form a batch, have similar lengths; the groups come in random order.
 
-    The order follows from seed and epoch alone: transformers' own sampler draws from torch's global generator, which
-    dropout moves on by another amount in each process once batches differ in length.
+    The order depends on seed and epoch only. transformers' own sampler draws from torch's global generator, whose state
+    dropout advances differently on each rank once batches differ in length.
     """
 
     def __init__(self, lengths: Sequence[float], group: int, seed: int):
-        """Group ``lengths`` by as many windows as one optimiser step takes, in all processes together."""
+        """Group windows by length; ``group`` is the number of windows in an optimizer step, over all ranks."""
         self.lengths, self.group, self.seed = lengths, group, seed
         self.epoch = 0
 
     def set_epoch(self, epoch: int) -> None:
-        """Decide the order of the next pass; the trainer calls it, also when it goes on in the midst of one."""
+        """Set the epoch, which determines the order; the trainer also calls this when it resumes within an epoch."""
         self.epoch = epoch
 
     def __len__(self) -> int:
         return len(self.lengths)
 
     def __iter__(self) -> Iterator[int]:
-        """Yield every window's number once; the first group holds the longest, so that memory fails early if at all."""
+        """Yield the index of every window; the group with the longest one comes first, to run out of memory early."""
         generator = torch.Generator().manual_seed(self.seed + self.epoch)
         indices = length_grouped_indices(self.lengths, self.group, generator)
         groups = [indices[start : start + self.group] for start in range(0, len(indices), self.group)]

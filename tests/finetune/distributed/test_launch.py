@@ -51,7 +51,7 @@ def losses(out):
 def alone(windows, scratch_recipe, tmp_path_factory):
     folder = tmp_path_factory.mktemp("alone")
     (folder / "r.yaml").write_text(scratch_recipe(windows, folder / "out"))
-    return losses(finetune(folder / "r.yaml", say=lambda _: None).out)
+    return losses(finetune(folder / "r.yaml", report=lambda _: None).out)
 
 
 def torchrun(recipe):
@@ -116,7 +116,7 @@ def test_hybrid_over_two_nodes_loses_what_one_process_does(windows, scratch_reci
     text = text.replace("OUT", str(tmp_path / "four")).replace("batch_size: 2", "batch_size: 1")
     together.write_text(text.replace("training:", hybrid))
     run(environment, two_nodes(together, each=2))
-    finetune(alone, say=lambda _: None)
+    finetune(alone, report=lambda _: None)
     assert losses(tmp_path / "four") == pytest.approx(losses(tmp_path / "one"), abs=1e-4)
     weights = [checkpoint.load(tmp_path / name).model.state_dict() for name in ("one", "four")]
     for name, tensor in weights[0].items():

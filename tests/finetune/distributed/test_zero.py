@@ -45,12 +45,12 @@ def test_stopped_and_called_again_equals_undisturbed(recipe, adapter, place, mon
         if line.startswith("step 5/"):
             raise StoppedError
 
-    finetune(recipe, set=[*settings, "training.save_steps=100"], out=whole, say=lambda _: None)
+    finetune(recipe, set=[*settings, "training.save_steps=100"], out=whole, report=lambda _: None)
     with pytest.raises(StoppedError):
-        finetune(recipe, set=[*settings, "training.save_steps=3"], out=cut, say=stop_at_five)
+        finetune(recipe, set=[*settings, "training.save_steps=3"], out=cut, report=stop_at_five)
     lines = []
-    finetune(recipe, set=[*settings, "training.save_steps=3"], out=cut, say=lines.append)
-    assert any("going on from" in line and line.endswith("checkpoint-3") for line in lines)
+    finetune(recipe, set=[*settings, "training.save_steps=3"], out=cut, report=lines.append)
+    assert any("resuming from" in line and line.endswith("checkpoint-3") for line in lines)
     assert len(parity.losses(whole)) == 6
     assert parity.losses(cut) == pytest.approx(parity.losses(whole), abs=1e-6)
 
@@ -65,11 +65,11 @@ def test_another_number_of_processes_is_one_sentence(recipe, monkeypatch):
 
     out = recipe.parent / "ranks"
     with pytest.raises(StoppedError):
-        finetune(recipe, set=settings, out=out, say=stop)
+        finetune(recipe, set=settings, out=out, report=stop)
     mark = out.with_name("ranks.unfinished") / "checkpoint-1" / "complete.json"
     mark.write_text(json.dumps(json.loads(mark.read_text()) | {"processes": 2}))
-    with pytest.raises(RecipeError, match=r"saved by 2 processes, .* this run has 1; go on with --processes 2"):
-        finetune(recipe, set=settings, out=out, say=lambda _: None)
+    with pytest.raises(RecipeError, match=r"saved by 2 processes, .* this run has 1; resume with --processes 2"):
+        finetune(recipe, set=settings, out=out, report=lambda _: None)
 
 
 def test_settings_of_ones_own_lie_over_ours():

@@ -28,7 +28,7 @@ from lsa_whisper.finetune.memory.configuration import flat
 from lsa_whisper.finetune.memory.parameter_counts import ParameterCounts, adapter_parameters, trained_weights
 from lsa_whisper.finetune.memory.shape import recipe_shape, shape_of
 from lsa_whisper.finetune.recipe import AdapterSettings, ModelSettings, OffloadSettings
-from lsa_whisper.finetune.training.model import freeze, with_adapter
+from lsa_whisper.finetune.training.model import add_adapter, freeze_parameters
 
 CPU, EVERYTHING = OffloadSettings("cpu"), OffloadSettings("cpu", "cpu")
 
@@ -80,7 +80,7 @@ def test_parameters_are_counted_as_the_model_has_them(name):
     ],
 )
 def test_adapter_parameters_are_counted_as_peft_makes_them(adapter):
-    model = with_adapter(meta_model(SHAPES["tiny"]), adapter)
+    model = add_adapter(meta_model(SHAPES["tiny"]), adapter)
     wanted = sum(p.numel() for p in model.parameters() if p.requires_grad)
     assert adapter_parameters(SHAPES["tiny"], adapter) == wanted
 
@@ -98,7 +98,7 @@ def test_adapter_parameters_are_counted_as_peft_makes_them(adapter):
 def test_trained_weights_are_those_that_training_leaves_free(wanted):
     model = meta_model(SHAPES["tiny"])
     model.get_encoder().embed_positions.requires_grad_(False)
-    freeze(model, wanted)
+    freeze_parameters(model, wanted)
     free = {name: p.numel() for name, p in model.model.named_parameters() if p.requires_grad}
     assert set(trained_weights(SHAPES["tiny"], wanted)) == set(free)
     assert ParameterCounts.of(SHAPES["tiny"], model=wanted).trained == sum(free.values())

@@ -76,7 +76,7 @@ def test_the_evaluation_of_the_docs_is_valid(path, tmp_path):
 def tiny_base(windows, scratch_recipe, tmp_path_factory):
     folder = tmp_path_factory.mktemp("tiny")
     (folder / "r.yaml").write_text(scratch_recipe(windows, folder / "base"))
-    return finetune(folder / "r.yaml", set=["training.max_steps=1"], say=lambda _: None).out
+    return finetune(folder / "r.yaml", set=["training.max_steps=1"], report=lambda _: None).out
 
 
 @pytest.fixture(scope="module")
@@ -114,5 +114,5 @@ def test_it_trains_a_step(path, windows, tiny_base, tmp_path, environment):
         done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=1800, check=False)
         assert done.returncode == 0, done.stderr[-3000:]
     else:
-        finetune(path, set=overrides, say=lambda _: None)
+        finetune(path, set=overrides, report=lambda _: None)
     assert checkpoint.load(tmp_path / "out").model.config.d_model == 16

@@ -14,8 +14,8 @@ from lsa_whisper import checkpoint
 from lsa_whisper.errors import CheckpointError, MissingExtraError, RecipeError
 from lsa_whisper.finetune import finetune
 from lsa_whisper.finetune.recipe import AdapterSettings, ModelSettings
-from lsa_whisper.finetune.training.adapter import quantization, with_adapter
-from lsa_whisper.finetune.training.model import freeze
+from lsa_whisper.finetune.training.adapter import add_adapter, quantization_config
+from lsa_whisper.finetune.training.model import freeze_parameters
 from lsa_whisper.labels import Labels
 
 BITSANDBYTES = importlib.util.find_spec("bitsandbytes") is not None
@@ -36,7 +36,7 @@ def heard(model):
 def trained(base, adapter, tokens=()):
     """Return the base with an adapter none of whose matrices is still zero."""
     loaded = checkpoint.load(base)
-    model = with_adapter(loaded.model, adapter, tokens)
+    model = add_adapter(loaded.model, adapter, tokens)
     torch.manual_seed(1)
     for parameter in model.parameters():
         if parameter.requires_grad:
@@ -111,15 +111,15 @@ def test_rank_stabilisation_scales_by_the_root_of_the_rank(base):
     [
         (
             AdapterSettings(target_modules=("q_proj", "query")),
-            "target_modules: no layer is called query; there are fc1, fc2, k_proj",
+            "target_modules: no layer is named query; choose from fc1, fc2, k_proj",
         ),
-        (AdapterSettings(modules_to_save=("layernorm",)), "modules_to_save: no module is called layernorm"),
+        (AdapterSettings(modules_to_save=("layernorm",)), "modules_to_save: no module is named layernorm"),
     ],
 )
 def test_names_that_are_not_in_the_model(base, adapter, problem):
     """PEFT passes over names it does not find as long as it finds one."""
     with pytest.raises(RecipeError, match=problem):
-        with_adapter(checkpoint.load(base).model, adapter)
+        add_adapter(checkpoint.load(base).model, adapter)
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_names_that_are_not_in_the_model(base, adapter, problem):
 )
 def test_partial_fine_tuning(base, wanted, free):
     model = checkpoint.load(base).model
-    freeze(model, wanted)
+    freeze_parameters(model, wanted)
     for name, parameter in model.named_parameters():
         inside = any(name.startswith(f"model.{part}.") for part in free)
         assert parameter.requires_grad == inside, name
@@ -144,7 +144,7 @@ def test_partial_fine_tuning(base, wanted, free):
 @pytest.mark.skipif(BITSANDBYTES, reason="bitsandbytes is installed")
 def test_a_quantised_base_without_bitsandbytes():
     with pytest.raises(MissingExtraError, match=r"needs bitsandbytes: pip install 'lsa-whisper\[quantize\]'"):
-        quantization(AdapterSettings(quantize="4bit"), "float32")
+        quantization_config(AdapterSettings(quantize="4bit"), "float32")
 
 
 @pytest.mark.skipif(not BITSANDBYTES, reason="bitsandbytes is not installed")
@@ -157,7 +157,7 @@ def test_an_adapter_trains_on_a_quantized_base(windows, tmp_path, bits):
         f" adapter: {{rank: 16, quantize: {bits}}}, training: {{use_cpu: true, max_steps: 8, learning_rate: 1e-2,"
         " per_device_train_batch_size: 6, logging_steps: 1}}"
     )
-    out = finetune(path, say=lambda _: None).out
+    out = finetune(path, report=lambda _: None).out
     losses = [row["loss"] for row in map(json.loads, (out / "curve.jsonl").read_text().splitlines()) if "loss" in row]
     assert losses[-1] < losses[0] - 0.1
     assert checkpoint.load(out).model.dtype is torch.float32

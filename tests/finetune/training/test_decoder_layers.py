@@ -11,7 +11,7 @@ from tiny_whisper import build_checkpoint
 from lsa_whisper import checkpoint
 from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetune import finetune
-from lsa_whisper.finetune.training.decoder_layers import deepen
+from lsa_whisper.finetune.training.decoder_layers import add_decoder_layers
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def test_new_layers_change_nothing_at_first(base, use_cache):
     model = checkpoint.load(base).model.eval()
     before = logits(model)
     model.generation_config.alignment_heads = [[1, 0]]
-    deepen(model, 4)
+    add_decoder_layers(model, 4)
     assert len(model.model.decoder.layers) == model.config.decoder_layers == 4
     assert model.generation_config.alignment_heads == [[2, 0]]
     torch.testing.assert_close(logits(model, use_cache), before, rtol=0, atol=1e-5)
@@ -48,7 +48,7 @@ def test_new_layers_change_nothing_at_first(base, use_cache):
 @pytest.mark.parametrize("layers", [1, 3])
 def test_layers_that_cannot_be_spread_evenly_are_refused(base, layers):
     with pytest.raises(RecipeError, match=r"a multiple of the base's 2, not \d"):
-        deepen(checkpoint.load(base).model, layers)
+        add_decoder_layers(checkpoint.load(base).model, layers)
 
 
 def test_a_recipe_trains_the_new_layers_and_saves_them(base, windows, tmp_path):
@@ -59,6 +59,6 @@ out: {tmp_path / "deep"}
 model: {{base: {base}, decoder_layers: 4}}
 training: {{use_cpu: true, max_steps: 2, per_device_train_batch_size: 2, learning_rate: 1e-3}}
 """)
-    trained = checkpoint.load(finetune(path, say=lambda _: None).out).model
+    trained = checkpoint.load(finetune(path, report=lambda _: None).out).model
     assert json.loads((tmp_path / "deep" / "config.json").read_text())["decoder_layers"] == 4
     assert all(layer.fc2.weight.abs().max() > 0 for layer in trained.model.decoder.layers)

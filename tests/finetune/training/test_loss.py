@@ -9,8 +9,8 @@ from tiny_whisper import build_tokenizer
 from lsa_whisper import checkpoint
 from lsa_whisper.dataset import WindowDataset
 from lsa_whisper.finetune import finetune
-from lsa_whisper.finetune.training.disfluency_mask import MarkingCollator
-from lsa_whisper.finetune.training.loss import LETTERS, CtcHead, ExactLoss, cross_entropy, divergence
+from lsa_whisper.finetune.training.disfluency_mask import DisfluencyMaskCollator
+from lsa_whisper.finetune.training.loss import LETTERS, CtcHead, ExactLoss, cross_entropy, kl_divergence
 from lsa_whisper.labels import Labels
 
 
@@ -50,7 +50,7 @@ def test_weights_count_tokens_of_disfluencies_more():
 
     labels, disfluent = torch.tensor([[1, 2, -100]]), torch.tensor([[True, False, True]])
     first, second = (-Outputs.logits[0, n].log_softmax(0)[labels[0, n]] for n in (0, 1))
-    found = ExactLoss(disfluency_weight=3.0)(Outputs, labels, disfluent=disfluent)
+    found = ExactLoss(disfluency_weight=3.0)(Outputs, labels, disfluency_mask=disfluent)
     torch.testing.assert_close(found, (3 * first + second) / 2)
 
 
@@ -63,8 +63,8 @@ def test_divergence_from_the_base_is_counted_on_fluent_tokens_only():
     was, now = base[0, 1].softmax(0), Outputs.logits[0, 1].softmax(0)
     wanted = ExactLoss()(Outputs, labels) + 0.5 * (was * (was / now).log()).sum() / 2
     near = ExactLoss(kl_to_base=0.5)
-    torch.testing.assert_close(near(Outputs, labels, disfluent=disfluent, base_logits=base), wanted)
-    same = near(Outputs, labels, disfluent=disfluent, base_logits=Outputs.logits)
+    torch.testing.assert_close(near(Outputs, labels, disfluency_mask=disfluent, base_logits=base), wanted)
+    same = near(Outputs, labels, disfluency_mask=disfluent, base_logits=Outputs.logits)
     torch.testing.assert_close(same, ExactLoss()(Outputs, labels))
 
 
@@ -74,20 +74,20 @@ def test_batches_mark_their_disfluent_tokens(tmp_path):
     begin, end = tokenizer.convert_tokens_to_ids(["<|startoftranscript|>", "<|endoftext|>"])
     row = {"tokens": [begin, *ids, end], "prompt_length": 0, "input_features": torch.zeros(40, 800)}
     short = {"tokens": [begin, end], "prompt_length": 0, "input_features": torch.zeros(40, 800)}
-    batch = MarkingCollator(end, tokenizer, Labels("chat"))([short, row])
-    marked = tokenizer.decode(batch["labels"][1][batch["disfluent"][1]])
-    assert marked == "um want/" and not batch["disfluent"][0].any()
+    batch = DisfluencyMaskCollator(end, tokenizer, Labels("chat"))([short, row])
+    marked = tokenizer.decode(batch["labels"][1][batch["disfluency_mask"][1]])
+    assert marked == "um want/" and not batch["disfluency_mask"][0].any()
 
 
 @pytest.mark.parametrize("adapter", [(), ("adapter.rank=16",)], ids=["full", "lora"])
 def test_a_run_stays_near_its_base(windows, scratch_recipe, tmp_path, adapter):
     path, firsts, distances = tmp_path / "r.yaml", [], []
     path.write_text(scratch_recipe(windows, tmp_path / "base"))
-    base = finetune(path, set=["training.max_steps=1"], say=lambda _: None).out
+    base = finetune(path, set=["training.max_steps=1"], report=lambda _: None).out
     for weight in (0, 1000):
         out = tmp_path / str(weight)
         set = [f"out={out}", "model.scratch=null", f"model.base={base}", f"loss.kl_to_base={weight}", *adapter]
-        finetune(path, set=set, say=lambda _: None)
+        finetune(path, set=set, report=lambda _: None)
         firsts.append(logged(out)[0]["loss"])
         distances.append(distance(base, out, windows))
     assert firsts[1] == pytest.approx(firsts[0], abs=1e-4)  # at the first step the model IS its base
@@ -98,10 +98,12 @@ def distance(base, out, windows):
     """The divergence of one checkpoint from another on the fluent tokens of all windows."""
     was, now = checkpoint.load(base), checkpoint.load(out)
     data = WindowDataset(windows, was)
-    batch = MarkingCollator(was.model.config.pad_token_id, was.tokenizer, Labels("chat"))([data[n] for n in range(6)])
-    fluent = (batch.pop("labels") != -100) & ~batch.pop("disfluent")
+    batch = DisfluencyMaskCollator(was.model.config.pad_token_id, was.tokenizer, Labels("chat"))(
+        [data[n] for n in range(6)]
+    )
+    fluent = (batch.pop("labels") != -100) & ~batch.pop("disfluency_mask")
     with torch.no_grad():
-        return float(divergence(was.model(**batch).logits, now.model(**batch).logits, fluent))
+        return float(kl_divergence(was.model(**batch).logits, now.model(**batch).logits, fluent))
 
 
 TERMS = ("loss.disfluency_weight=2", "loss.kl_to_base=0.5", "loss.label_smoothing=0.1")
@@ -117,7 +119,7 @@ def test_accumulation_changes_neither_loss_nor_gradient(windows, scratch_recipe,
     base = tmp_path / "base"
     path = tmp_path / "recipe.yaml"
     path.write_text(scratch_recipe(windows, base))
-    finetune(path, set=["training.max_steps=1"], say=lambda _: None)
+    finetune(path, set=["training.max_steps=1"], report=lambda _: None)
     curves = {}
     for name, batch, pieces in (("whole", 6, 1), ("pieces", 1, 6)):
         path.write_text(
@@ -125,7 +127,7 @@ def test_accumulation_changes_neither_loss_nor_gradient(windows, scratch_recipe,
             f" training: {{use_cpu: true, max_steps: 4, learning_rate: 1e-2, logging_steps: 1,"
             f" per_device_train_batch_size: {batch}, gradient_accumulation_steps: {pieces}}}}}"
         )
-        finetune(path, set=options, say=lambda _: None)
+        finetune(path, set=options, report=lambda _: None)
         curves[name] = logged(tmp_path / name)
     assert len(curves["whole"]) == 4
     same(curves["whole"], curves["pieces"])
@@ -137,12 +139,12 @@ def test_two_ranks_change_neither_loss_nor_gradient(windows, scratch_recipe, tmp
     """Two ranks with three micro-batches of one window each take the steps of one process with six windows."""
     path = tmp_path / "recipe.yaml"
     path.write_text(scratch_recipe(windows, tmp_path / "base"))
-    base = finetune(path, set=["training.max_steps=1"], say=lambda _: None).out
+    base = finetune(path, set=["training.max_steps=1"], report=lambda _: None).out
     set = ["model.scratch=null", f"model.base={base}", "strategy=ddp", *options]
     whole, pieces = tmp_path / "whole", tmp_path / "pieces"
-    finetune(path, set=[*set, f"out={whole}", "training.per_device_train_batch_size=6"], say=lambda _: None)
+    finetune(path, set=[*set, f"out={whole}", "training.per_device_train_batch_size=6"], report=lambda _: None)
     cut = ["training.per_device_train_batch_size=1", "training.gradient_accumulation_steps=3"]
-    finetune(path, set=[*set, f"out={pieces}", *cut], processes=2, say=lambda _: None)
+    finetune(path, set=[*set, f"out={pieces}", *cut], processes=2, report=lambda _: None)
     same(logged(whole), logged(pieces))
 
 

@@ -13,8 +13,8 @@ from lsa_whisper import checkpoint
 from lsa_whisper.errors import MissingExtraError, RecipeError
 from lsa_whisper.finetune import finetune
 from lsa_whisper.finetune.recipe import parse_recipe
-from lsa_whisper.finetune.training.model import start
-from lsa_whisper.finetune.training.precision import multiply_in_8_bits
+from lsa_whisper.finetune.training.model import starting_checkpoint
+from lsa_whisper.finetune.training.precision import convert_to_fp8
 from lsa_whisper.finetune.training.trainer import training_arguments
 from lsa_whisper.labels import Labels
 
@@ -42,7 +42,7 @@ def recipe(base, *overrides, windows="t.jsonl", out="o"):
     ("precision", "dtype"), [("fp32", torch.float32), ("bf16", torch.float32), ("pure-bf16", torch.bfloat16)]
 )
 def test_weights_are_fp32_by_default(base, precision, dtype):
-    begun = start(recipe(base, f"precision={precision}", "model.context_s=4"), Labels("chat"))
+    begun = starting_checkpoint(recipe(base, f"precision={precision}", "model.context_s=4"), Labels("chat"))
     assert {weight.dtype for weight in begun.model.state_dict().values()} == {dtype}
 
 
@@ -50,7 +50,7 @@ def test_weights_are_fp32_by_default(base, precision, dtype):
 def test_what_is_saved_has_the_type_that_was_trained(base, windows, tmp_path, precision):
     path, lines = tmp_path / "r.yaml", []
     path.write_text(RECIPE.format(windows, tmp_path / "out", base))
-    out = finetune(path, set=[f"precision={precision}"], say=lines.append).out
+    out = finetune(path, set=[f"precision={precision}"], report=lines.append).out
     from safetensors import safe_open
 
     with safe_open(str(out / "model.safetensors"), framework="pt") as tensors:
@@ -82,7 +82,7 @@ def test_fp8_keeps_weights_and_names(base):
     model = checkpoint.load(base).model.eval()
     given = {"input_features": torch.randn(1, 40, 800), "decoder_input_ids": torch.tensor([[300, 301, 40]])}
     before, names = model(**given).logits, set(model.state_dict())
-    converted = multiply_in_8_bits(model, emulate=True)
+    converted = convert_to_fp8(model, emulate=True)
     after = converted(**given).logits
     after.sum().backward()
     assert set(converted.state_dict()) == names and type(converted.proj_out) is torch.nn.Linear
@@ -97,8 +97,8 @@ def test_small_optimizers_learn(base, windows, tmp_path, optimizer):
     settings = [f"optimizer={optimizer}"]
     if optimizer == "adamw-8bit" and importlib.util.find_spec("bitsandbytes") is None:
         with pytest.raises(MissingExtraError, match=r"lsa-whisper\[quantize\]"):
-            finetune(path, set=settings, say=lambda _: None)
+            finetune(path, set=settings, report=lambda _: None)
         return
-    out = finetune(path, set=settings, say=lambda _: None).out
+    out = finetune(path, set=settings, report=lambda _: None).out
     losses = [json.loads(line).get("loss") for line in (out / "curve.jsonl").read_text().splitlines()]
     assert losses[2] < losses[0]

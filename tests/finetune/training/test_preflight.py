@@ -13,7 +13,7 @@ from lsa_whisper.finetune import finetune
 from lsa_whisper.finetune import recipe as recipes
 from lsa_whisper.finetune.distributed.launch import check_processes
 from lsa_whisper.finetune.memory import Hardware, Resources
-from lsa_whisper.finetune.training.out_of_memory import advice, smaller
+from lsa_whisper.finetune.training.out_of_memory import out_of_memory_advice, with_smaller_micro_batch
 from lsa_whisper.finetune.training.preflight import preflight
 from lsa_whisper.machine import is_out_of_memory
 
@@ -68,9 +68,9 @@ def test_finetune_refuses_and_force_overrides(windows, scratch_recipe, tmp_path,
         scratch_recipe(windows, tmp_path / "out", training="").replace("steps: 4", "steps: 1")
     )
     with pytest.raises(RecipeError, match=r"GiB of host memory \(0\.2 free\)"):
-        finetune(tmp_path / "r.yaml", say=lambda _: None)
+        finetune(tmp_path / "r.yaml", report=lambda _: None)
     assert not (tmp_path / "out").exists() and not (tmp_path / "out.unfinished").exists()
-    assert finetune(tmp_path / "r.yaml", say=lambda _: None, force=True).steps == 1
+    assert finetune(tmp_path / "r.yaml", report=lambda _: None, force=True).steps == 1
 
 
 @pytest.mark.parametrize("force", [False, True])
@@ -124,20 +124,20 @@ def test_advice_names_the_cheapest_change_first():
     recipe = recipes.parse_recipe(
         TINY, set=["training.per_device_train_batch_size=6", "training.gradient_accumulation_steps=2"]
     )
-    said = advice(recipe)
+    said = out_of_memory_advice(recipe)
     assert (
         said.index("per_device_train_batch_size=3") < said.index("gradient_checkpointing=true") < said.index("adapter")
     )
     assert "gradient_accumulation_steps=4" in said
-    goes_on = said.index("called again, the run goes on from its last saved step")
-    assert said.index("gradient_checkpointing=true") < goes_on < said.index("begin anew with an adapter")
+    resumes = said.index("the same command then resumes from the last checkpoint")
+    assert said.index("gradient_checkpointing=true") < resumes < said.index("start over with an adapter")
     swapping = recipes.with_overrides(recipe, ["strategy=zero3", "offload.optimizer=nvme", "offload.nvme_path=s"])
-    assert "goes on" not in advice(swapping)
+    assert "resumes" not in out_of_memory_advice(swapping)
     least = ["adapter.rank=16", "training.gradient_checkpointing=true", "training.per_device_train_batch_size=1"]
-    assert advice(recipes.with_overrides(recipe, least)).endswith(
-        "or begin anew with a smaller model, or an adapter of lower rank"
+    assert out_of_memory_advice(recipes.with_overrides(recipe, least)).endswith(
+        "or start over with a smaller model, or an adapter of lower rank"
     )
-    assert smaller(recipes.parse_recipe(TINY, set=["training.per_device_train_batch_size=1"])) is None
+    assert with_smaller_micro_batch(recipes.parse_recipe(TINY, set=["training.per_device_train_batch_size=1"])) is None
 
 
 def test_what_is_a_shortage():
@@ -166,17 +166,17 @@ def no_room_for_more_than_one_window(monkeypatch):
 
 def test_auto_micro_batch_takes_the_same_steps(windows, scratch_recipe, tmp_path, request):
     (tmp_path / "a.yaml").write_text(scratch_recipe(windows, tmp_path / "a"))
-    whole = finetune(tmp_path / "a.yaml", say=lambda _: None)
+    whole = finetune(tmp_path / "a.yaml", report=lambda _: None)
     request.getfixturevalue("no_room_for_more_than_one_window")
     (tmp_path / "b.yaml").write_text(scratch_recipe(windows, tmp_path / "b"))
     with pytest.raises(RecipeError, match="out of memory with batch 2"):
-        finetune(tmp_path / "b.yaml", say=lambda _: None)
+        finetune(tmp_path / "b.yaml", report=lambda _: None)
     lines = []
-    cut = finetune(tmp_path / "b.yaml", set=["auto_micro_batch=true"], say=lines.append)
-    assert "out of memory; going on with micro-batches of 1, 2 for each step" in lines
+    cut = finetune(tmp_path / "b.yaml", set=["auto_micro_batch=true"], report=lines.append)
+    assert "out of memory; resuming with micro-batches of 1 and 2 accumulation steps" in lines
     assert cut.steps == whole.steps
     states = [checkpoint.load(done.out).model.state_dict() for done in (whole, cut)]
     torch.testing.assert_close(states[0], states[1], rtol=0, atol=1e-5)
     again = []
-    finetune(tmp_path / "b.yaml", set=["auto_micro_batch=true"], say=again.append)
+    finetune(tmp_path / "b.yaml", set=["auto_micro_batch=true"], report=again.append)
     assert again == [f"{tmp_path / 'b'} is already trained with this recipe and these data"]

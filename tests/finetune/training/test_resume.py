@@ -43,7 +43,7 @@ def stopped(windows, scratch_recipe, tmp_path):
     path = tmp_path / "r.yaml"
     path.write_text(scratch_recipe(windows, tmp_path / "out", training=SAVING))
     with pytest.raises(StoppedError):
-        finetune(path, say=stopped_at(4))
+        finetune(path, report=stopped_at(4))
     return path, tmp_path / "out.unfinished"
 
 
@@ -51,15 +51,15 @@ def stopped(windows, scratch_recipe, tmp_path):
 def undisturbed(windows, scratch_recipe, tmp_path_factory):
     folder = tmp_path_factory.mktemp("whole")
     (folder / "r.yaml").write_text(scratch_recipe(windows, folder / "out", training=SAVING))
-    return losses(finetune(folder / "r.yaml", say=lambda _: None).out)
+    return losses(finetune(folder / "r.yaml", report=lambda _: None).out)
 
 
 def test_resumes_from_the_newest_checkpoint(stopped, undisturbed):
     path, folder = stopped
-    assert resume.broken(folder / "checkpoint-3") is None
+    assert resume.checkpoint_problem(folder / "checkpoint-3") is None
     lines = []
-    out = finetune(path, say=lines.append).out
-    assert f"going on from {folder / 'checkpoint-3'}" in lines
+    out = finetune(path, report=lines.append).out
+    assert f"resuming from {folder / 'checkpoint-3'}" in lines
     assert losses(out) == pytest.approx(undisturbed, abs=1e-6) and len(undisturbed) == 4
     assert len((out / "curve.jsonl").read_text().splitlines()) == 5  # four steps and the summary, none twice
 
@@ -85,9 +85,9 @@ def test_a_broken_checkpoint_is_skipped_and_reported(stopped, undisturbed, damag
     path, folder = stopped
     problem = damage(folder / "checkpoint-3")
     lines = []
-    out = finetune(path, say=lines.append).out
+    out = finetune(path, report=lines.append).out
     assert f"{folder / 'checkpoint-3'}: not used, {problem}" in lines
-    assert f"going on from {folder / 'checkpoint-2'}" in lines
+    assert f"resuming from {folder / 'checkpoint-2'}" in lines
     assert losses(out) == pytest.approx(undisturbed, abs=1e-6)
 
 
@@ -95,20 +95,20 @@ def test_a_checkpoint_is_dropped_only_when_a_newer_one_is_whole(windows, scratch
     """Killed between the last byte and the mark, the run still has its older checkpoint."""
     path = tmp_path / "r.yaml"
     path.write_text(scratch_recipe(windows, tmp_path / "out", training="save_strategy: steps, save_steps: 1"))
-    mark = resume.mark_whole
+    mark = resume.mark_complete
 
     def killed(folder, *given):
         if folder.name == "checkpoint-2":
             raise StoppedError
         mark(folder, *given)
 
-    monkeypatch.setattr("lsa_whisper.finetune.training.trainer.mark_whole", killed)
+    monkeypatch.setattr("lsa_whisper.finetune.training.trainer.mark_complete", killed)
     with pytest.raises(StoppedError):
-        finetune(path, say=lambda _: None)
+        finetune(path, report=lambda _: None)
     lines = []
-    monkeypatch.setattr("lsa_whisper.finetune.training.trainer.mark_whole", mark)
-    finetune(path, say=lines.append)
-    assert f"going on from {tmp_path / 'out.unfinished' / 'checkpoint-1'}" in lines
+    monkeypatch.setattr("lsa_whisper.finetune.training.trainer.mark_complete", mark)
+    finetune(path, report=lines.append)
+    assert f"resuming from {tmp_path / 'out.unfinished' / 'checkpoint-1'}" in lines
 
 
 def test_killed_after_its_last_checkpoint_it_takes_no_further_step(windows, scratch_recipe, tmp_path, monkeypatch):
@@ -122,8 +122,8 @@ def test_killed_after_its_last_checkpoint_it_takes_no_further_step(windows, scra
     with monkeypatch.context() as patch:
         patch.setattr("lsa_whisper.finetune.training.run._save", killed)
         with pytest.raises(StoppedError):
-            finetune(path, say=lambda _: None)
-    done = finetune(path, say=lambda _: None)
+            finetune(path, report=lambda _: None)
+    done = finetune(path, report=lambda _: None)
     assert done.steps == 4
     assert [json.loads(line)["step"] for line in (done.out / "curve.jsonl").read_text().splitlines()] == [1, 2, 3, 4, 4]
 
@@ -140,15 +140,15 @@ def test_ctrl_c_saves_the_step_and_says_how_to_resume(windows, scratch_recipe, t
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background ignores it
     try:
         with pytest.raises(KeyboardInterrupt):
-            finetune(path, say=say)
+            finetune(path, report=say)
         assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     finally:
         signal.signal(signal.SIGINT, before)
     step = next(int(line.split()[3]) for line in lines if line.startswith("saved after step"))
-    assert step in (2, 3) and lines[-1] == f"saved after step {step} of 4; the same command goes on"
+    assert step in (2, 3) and lines[-1] == f"saved after step {step} of 4; run the same command again to resume"
     lines.clear()
-    out = finetune(path, say=lines.append).out
-    assert f"going on from {tmp_path / 'out.unfinished' / f'checkpoint-{step}'}" in lines
+    out = finetune(path, report=lines.append).out
+    assert f"resuming from {tmp_path / 'out.unfinished' / f'checkpoint-{step}'}" in lines
     assert losses(out) == pytest.approx(undisturbed, abs=1e-6)
 
 
@@ -156,7 +156,7 @@ def test_ctrl_c_of_a_run_that_cannot_resume_does_not_promise_it(windows, scratch
     """Of a KeyboardInterrupt the command line says that the same command goes on."""
     path, lines = tmp_path / "r.yaml", []
     path.write_text(scratch_recipe(windows, tmp_path / "out"))
-    monkeypatch.setattr("lsa_whisper.finetune.training.run.can_go_on", lambda _: False)
+    monkeypatch.setattr("lsa_whisper.finetune.training.run.can_resume", lambda _: False)
 
     def say(line):
         lines.append(line)
@@ -166,24 +166,24 @@ def test_ctrl_c_of_a_run_that_cannot_resume_does_not_promise_it(windows, scratch
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with pytest.raises(SystemExit) as ended:
-            finetune(path, say=say)
+            finetune(path, report=say)
     finally:
         signal.signal(signal.SIGINT, before)
-    assert ended.value.code == 130 and lines[-1].endswith("it cannot go on")
+    assert ended.value.code == 130 and lines[-1].endswith("it cannot be resumed")
 
 
 def test_another_strategy_or_number_of_processes_is_one_sentence(tmp_path):
     recipe = parse_recipe("{data: {train: t}, out: o, model: {base: m}, strategy: zero3}")
     folder = tmp_path / "checkpoint-5"
     folder.mkdir()
-    resume.mark_whole(folder, recipe, 2, {})
-    resume.check_fits(folder, recipe, 2, SUBJECT)  # older marks do not say what was trained, and on what
-    with pytest.raises(RecipeError, match=r"saved by 2 processes.*this run has 1; go on with --processes 2"):
-        resume.check_fits(folder, recipe, 1, SUBJECT)
+    resume.mark_complete(folder, recipe, 2, {})
+    resume.verify_resumable(folder, recipe, 2, SUBJECT)  # older marks do not say what was trained, and on what
+    with pytest.raises(RecipeError, match=r"saved by 2 processes.*this run has 1; resume with --processes 2"):
+        resume.verify_resumable(folder, recipe, 1, SUBJECT)
     with pytest.raises(RecipeError, match="saved under zero3, not single or ddp"):
-        resume.check_fits(folder, dataclasses.replace(recipe, strategy="ddp"), 2, SUBJECT)
+        resume.verify_resumable(folder, dataclasses.replace(recipe, strategy="ddp"), 2, SUBJECT)
     with pytest.raises(RecipeError, match="moved to NVMe"):
-        resume.check_fits(
+        resume.verify_resumable(
             folder, dataclasses.replace(recipe, offload=OffloadSettings("nvme", nvme_path="/fast")), 2, SUBJECT
         )
 
@@ -192,39 +192,39 @@ def test_another_model_adapter_or_manifest_is_one_sentence(windows, scratch_reci
     recipe = parse_recipe(f"{{data: {{train: {windows}}}, out: o, model: {{base: m}}, adapter: {{rank: 16}}}}")
     folder = tmp_path / "checkpoint-5"
     folder.mkdir()
-    resume.mark_whole(folder, recipe, 1, resume.subject(recipe))
-    resume.check_fits(folder, recipe, 1, resume.subject(recipe))
+    resume.mark_complete(folder, recipe, 1, resume.run_identity(recipe))
+    resume.verify_resumable(folder, recipe, 1, resume.run_identity(recipe))
     other = tmp_path / "other.jsonl"
     other.write_text(windows.read_text() * 2)
     for override, said in (
-        ("model.base=n", "saved with model.base 'm', not 'n'; go on with that, or remove"),
+        ("model.base=n", "saved with model.base 'm', not 'n'; resume with that, or remove"),
         ("adapter.rank=32", "saved with adapter.rank 16, not 32"),
         ("adapter=null", "saved with adapter.rank 16, not None"),
         (f"data.train={other}", "saved in training on other data than .*other.jsonl holds now"),
     ):
         another = with_overrides(recipe, [override])
         with pytest.raises(RecipeError, match=said):
-            resume.check_fits(folder, another, 1, resume.subject(another))
+            resume.verify_resumable(folder, another, 1, resume.run_identity(another))
 
 
 def test_a_run_resumes_only_with_the_same_model_and_data(stopped):
     path, folder = stopped
     with pytest.raises(RecipeError, match=r"checkpoint-3: saved with model.scratch"):
-        finetune(path, set=["model.scratch.dropout=0.5"], say=lambda _: None)
+        finetune(path, set=["model.scratch.dropout=0.5"], report=lambda _: None)
     assert (folder / "checkpoint-3").is_dir()
 
 
 def test_full_copies_resume_in_any_number_of_processes(tmp_path):
     recipe = parse_recipe("{data: {train: t}, out: o, model: {base: m}}")
     (tmp_path / "checkpoint-5").mkdir()
-    resume.mark_whole(tmp_path / "checkpoint-5", recipe, 1, SUBJECT)
-    resume.check_fits(tmp_path / "checkpoint-5", dataclasses.replace(recipe, strategy="ddp"), 2, SUBJECT)
+    resume.mark_complete(tmp_path / "checkpoint-5", recipe, 1, SUBJECT)
+    resume.verify_resumable(tmp_path / "checkpoint-5", dataclasses.replace(recipe, strategy="ddp"), 2, SUBJECT)
 
 
 def test_an_echo_of_the_signal_changes_nothing_and_ctrl_c_again_ends_at_once(monkeypatch):
     now = [100.0]
     monkeypatch.setattr("time.monotonic", lambda: now[0])
-    stopping = stop.Stop(None)
+    stopping = stop.StopOnSignal(None)
     for number in (signal.SIGTERM, signal.SIGTERM, signal.SIGINT):
         stopping._note(number, None)
     assert stopping.signal == signal.SIGTERM
@@ -237,7 +237,7 @@ def test_an_echo_of_the_signal_changes_nothing_and_ctrl_c_again_ends_at_once(mon
 def test_what_nohup_ignores_stays_ignored():
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
-        with stop.Stop(None).listening():
+        with stop.StopOnSignal(None).handling_signals():
             assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
             assert signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL
         assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
@@ -257,8 +257,8 @@ def test_a_signal_that_comes_while_processes_ask_each_other_is_not_lost():
                 return told
             return torch.stack((told, torch.zeros_like(told)))
 
-    stopping, control = stop.Stop(Two()), TrainerControl()
-    with stopping.listening():
+    stopping, control = stop.StopOnSignal(Two()), TrainerControl()
+    with stopping.handling_signals():
         stopping.on_step_end(None, None, control)
         assert not control.should_training_stop and stopping.signal == signal.SIGTERM
         stopping.on_step_end(None, None, control)

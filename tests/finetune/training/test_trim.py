@@ -12,9 +12,9 @@ from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetune import finetune
 from lsa_whisper.finetune.recipe import AdapterSettings, ScratchModel, parse_recipe
 from lsa_whisper.finetune.training import new_model as scratch
-from lsa_whisper.finetune.training.model import with_adapter
+from lsa_whisper.finetune.training.model import add_adapter
 from lsa_whisper.finetune.training.trainer import training_arguments
-from lsa_whisper.finetune.training.trim import LengthGroupedSampler, hear_any_length
+from lsa_whisper.finetune.training.trim import LengthGroupedSampler, accept_shorter_inputs
 
 SHAPE = ScratchModel(16, 2, 1, 2, mel_bins=20, context_s=2.0, max_target_positions=64)
 
@@ -40,7 +40,7 @@ def gradients(model, frames):
 
 def test_full_windows_give_the_very_same_loss_and_gradients(model):
     loss, wanted = gradients(model, 200)
-    hear_any_length(model.get_encoder())
+    accept_shorter_inputs(model.get_encoder())
     again, found = gradients(model, 200)
     assert torch.equal(loss, again) and found.keys() == wanted.keys()
     assert all(torch.equal(found[name], wanted[name]) for name in wanted)
@@ -53,15 +53,15 @@ def test_shorter_windows_equal_a_model_of_that_context(model, adapted, checkpoin
     cut = copy.deepcopy(model)
     cut.config.max_source_positions = cut.get_encoder().config.max_source_positions = 60
     cut.get_encoder().embed_positions = nn.Embedding.from_pretrained(cut.get_encoder().embed_positions.weight[:60])
-    hear_any_length(model.get_encoder())
+    accept_shorter_inputs(model.get_encoder())
     if checkpointing:
         for one in (model, cut):
             one.gradient_checkpointing_enable({"use_reentrant": False})
     if adapted:
         torch.manual_seed(2)
-        model = with_adapter(model, AdapterSettings(rank=16))
+        model = add_adapter(model, AdapterSettings(rank=16))
         torch.manual_seed(2)
-        cut = with_adapter(cut, AdapterSettings(rank=16))
+        cut = add_adapter(cut, AdapterSettings(rank=16))
     lengths = []
     model.get_encoder().layers[0].register_forward_hook(lambda _, args, __: lengths.append(args[0].shape[1]))
     loss, found = gradients(model, 120)
@@ -74,7 +74,7 @@ def test_shorter_windows_equal_a_model_of_that_context(model, adapted, checkpoin
 
 @pytest.mark.parametrize("frames", [121, 202])
 def test_odd_and_too_long_inputs_are_refused_as_ever_and_nothing_stays_changed(model, frames):
-    hear_any_length(model.get_encoder())
+    accept_shorter_inputs(model.get_encoder())
     with pytest.raises(ValueError, match="of length 200"):
         model(**batch(frames))
     model(**batch(120))
@@ -127,7 +127,7 @@ def test_trim_groups_by_length_by_default_and_workers_keep_their_cache(tmp_path)
 def run(path, text, **options):
     path.write_text(text)
     return finetune(
-        path, set=["data.trim=true", "data.full_length_share=0.3"], **({"say": lambda _: None} | options)
+        path, set=["data.trim=true", "data.full_length_share=0.3"], **({"report": lambda _: None} | options)
     ).out
 
 
@@ -146,7 +146,7 @@ def test_stopped_and_called_again_equals_undisturbed(windows, scratch_recipe, tm
 
     text = text.replace(str(tmp_path / "whole"), str(tmp_path / "cut"))
     with pytest.raises(StoppedError):
-        run(tmp_path / "r.yaml", text, say=stop_at_five)
+        run(tmp_path / "r.yaml", text, report=stop_at_five)
     states = [checkpoint.load(out).model.state_dict() for out in (whole, run(tmp_path / "r.yaml", text))]
     torch.testing.assert_close(states[0], states[1], rtol=0, atol=1e-6)
 
@@ -184,7 +184,7 @@ def test_two_processes_train_like_one(windows, scratch_recipe, tmp_path):
             "data.trim=true",
             "data.full_length_share=0",
         ]
-        finetune(tmp_path / "r.yaml", set=settings, processes=processes, say=lambda _: None)
+        finetune(tmp_path / "r.yaml", set=settings, processes=processes, report=lambda _: None)
         lines = map(json.loads, (out / "curve.jsonl").read_text().splitlines())
         curves.append([line["loss"] for line in lines if "loss" in line])
     assert len(curves[0]) == 4 and curves[1] == pytest.approx(curves[0], abs=1e-4)
