@@ -22,7 +22,7 @@ def decoder_prompt(
 ) -> list[int]:
     """Return the ids every decoding begins with: start; language and task, if multilingual; ``<|notimestamps|>``.
 
-    Training and decoding should both ask here, so that a model is decoded as it was trained. A model is multilingual when
+    Training and decoding both use this function. A model is multilingual when
     its generation settings say so (``is_multilingual``), or say nothing and list languages (``lang_to_id``): the
     vocabulary does not tell, for OpenAI's English models have a token for each language too.
 

@@ -1,4 +1,7 @@
-"""Nested dataclasses from plain YAML values, collecting every problem instead of stopping at the first."""
+"""Nested dataclasses from plain YAML values, with every problem collected instead of only the first.
+
+Own code, because msgspec, OmegaConf and jsonargparse stop at the first problem.
+"""
 
 from __future__ import annotations
 
@@ -6,29 +9,32 @@ import dataclasses
 import difflib
 import types
 import typing
-from typing import Any
+from typing import Any, TypeVar
 
 import yaml
 
 from lsa_whisper import plain_yaml
 
+Section = TypeVar("Section")
 
-def build(kind: type, raw: Any, place: str, problems: list[str]) -> Any:
-    """Return a ``kind`` dataclass made from the mapping ``raw``, or ``None`` after adding to ``problems``."""
+
+def build_section(kind: type[Section], raw: Any, place: str, problems: list[str]) -> Section | None:
+    """Return a ``kind`` dataclass built from the mapping ``raw``, or ``None`` after adding to ``problems``."""
     if not isinstance(raw, dict):
-        problems.append(f"{place or 'the recipe'}: expected a mapping of keys, not {_shown(raw)}")
+        problems.append(f"{place or 'the recipe'}: expected a mapping of keys, not {_shorten(raw)}")
         return None
     before = len(problems)
     hints = typing.get_type_hints(kind)
-    known = {item.name: item for item in dataclasses.fields(kind)}
+    known = {field.name: field for field in dataclasses.fields(kind)}  # type: ignore[arg-type]  # always a dataclass
     for key in raw.keys() - known.keys():
-        near = difflib.get_close_matches(str(key), known, n=1)
-        problems.append(f"{_join(place, key)}: unknown key" + (f" (did you mean {near[0]!r}?)" if near else ""))
+        similar = difflib.get_close_matches(str(key), known, n=1)
+        hint = f" (did you mean {similar[0]!r}?)" if similar else ""
+        problems.append(f"{_join(place, key)}: unknown key{hint}")
     values = {}
-    for name, item in known.items():
+    for name, field in known.items():
         if name in raw:
-            values[name] = _value(hints[name], raw[name], _join(place, name), problems)
-        elif item.default is dataclasses.MISSING and item.default_factory is dataclasses.MISSING:
+            values[name] = _convert(hints[name], raw[name], _join(place, name), problems)
+        elif field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
             problems.append(f"{_join(place, name)}: missing")
     return kind(**values) if len(problems) == before else None
 
@@ -37,16 +43,17 @@ def _join(place: str, key: object) -> str:
     return f"{place}.{key}" if place else str(key)
 
 
-def _value(hint: Any, raw: Any, place: str, problems: list[str]) -> Any:
-    """Return ``raw`` as ``hint`` asks for it; YAML reads ``1e-5`` as text, so numbers are tried on text too."""
+def _convert(hint: Any, raw: Any, place: str, problems: list[str]) -> Any:
+    """Return ``raw`` as the type ``hint``; YAML parses ``1e-5`` as text, so text is also tried as a number."""
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if origin in (types.UnionType, typing.Union):
-        return None if raw is None else _value(next(a for a in arguments if a is not type(None)), raw, place, problems)
+        required = next(argument for argument in arguments if argument is not type(None))
+        return None if raw is None else _convert(required, raw, place, problems)
     if dataclasses.is_dataclass(hint):
-        return build(typing.cast(type, hint), raw, place, problems)
+        return build_section(typing.cast(type, hint), raw, place, problems)
     if origin is tuple:
         items = raw if isinstance(raw, list) else [raw]
-        return tuple(_value(arguments[0], item, f"{place}[{i}]", problems) for i, item in enumerate(items))
+        return tuple(_convert(arguments[0], item, f"{place}[{i}]", problems) for i, item in enumerate(items))
     if origin is dict:
         if isinstance(raw, dict):
             return {key: _number(value) for key, value in raw.items()}
@@ -55,18 +62,18 @@ def _value(hint: Any, raw: Any, place: str, problems: list[str]) -> Any:
             return float(number)
     elif type(raw) is hint:
         return raw
-    problems.append(f"{place}: expected {getattr(hint, '__name__', 'a mapping')}, not {_shown(raw)}")
+    problems.append(f"{place}: expected {getattr(hint, '__name__', 'a mapping')}, not {_shorten(raw)}")
     return None
 
 
-def _shown(raw: Any) -> str:
-    """Return ``raw`` as a message names it: its beginning."""
-    shown = repr(raw)
-    return shown if len(shown) <= 80 else f"{shown[:77]}..."
+def _shorten(raw: Any) -> str:
+    """Return the beginning of ``raw``'s representation, for messages."""
+    text = repr(raw)
+    return text if len(text) <= 80 else f"{text[:77]}..."
 
 
 def _number(raw: Any) -> Any:
-    """Return text such as ``1e-5`` as a number, everything else as it is."""
+    """Return text such as ``1e-5`` as a number, anything else unchanged."""
     if isinstance(raw, str):
         try:
             return float(raw)
@@ -87,7 +94,7 @@ def apply_override(raw: dict[str, Any], override: str, problems: list[str]) -> N
         problems.append(f"--set {override}: write section.key=value")
         return
     if not isinstance(raw, dict):
-        return  # what is wrong with the recipe is said once, when it is built
+        return  # build_section reports it
     *parents, last = path.split(".")
     for parent in parents:
         if raw.get(parent) is None:

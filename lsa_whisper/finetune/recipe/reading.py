@@ -12,7 +12,7 @@ import yaml
 
 from lsa_whisper import plain_yaml
 from lsa_whisper.errors import RecipeError
-from lsa_whisper.finetune.recipe.fields import apply_override, build
+from lsa_whisper.finetune.recipe.fields import apply_override, build_section
 from lsa_whisper.finetune.recipe.schema import Recipe
 from lsa_whisper.finetune.recipe.validation import problems_of
 
@@ -76,7 +76,7 @@ def _build(raw: dict[str, Any], overrides: Sequence[str], path: str) -> Recipe:
     problems: list[str] = []
     for override in overrides:
         apply_override(raw, override, problems)
-    recipe = build(Recipe, raw, "", problems)
+    recipe = build_section(Recipe, raw, "", problems)
     if recipe is not None:
         problems += problems_of(recipe)
     if problems or recipe is None:

@@ -147,7 +147,7 @@ class SpeechTrainer(TrainerHooks, Seq2SeqTrainer):
         return gather_weights(self)
 
     def save_checkpoint(self, save: Callable[[], None]) -> None:
-        """Save a checkpoint, verify it, mark it as complete when all ranks have written their part, remove older ones."""
+        """Save a checkpoint, verify it, mark it as complete when all ranks have written it, remove older ones."""
         folder = Path(self.args.output_dir) / f"checkpoint-{self.state.global_step}"
         if self.args.should_save:
             (folder / MARK).unlink(missing_ok=True)
