@@ -76,7 +76,7 @@ def finetune(
         folder = Path(source)
         out = Path(out) if out is not None else Path("runs") / folder.absolute().name
         recipe, overrides = _planned_recipe(folder, kind, out, model, say), []
-    result = finetune_by_recipe(recipe, set=[*overrides, *set], out=out, processes=processes, force=force, say=say)
+    result = finetune_by_recipe(recipe, set=[*overrides, *set], out=out, processes=processes, force=force, report=say)
     if _is_first_process():
         if kind is not SourceKind.RECIPE:
             shutil.copyfile(recipe, result.out / _RECIPE_FILE)
