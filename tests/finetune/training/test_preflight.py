@@ -93,7 +93,7 @@ def test_force_and_the_folder_reach_the_processes_of_a_run(force, tmp_path, monk
         finetune(tmp_path / "r.yaml", processes=2, out=out, force=force)
     _, *words = started.value.args[0]
     given = training.finetune.make_context("finetune", list(words)).params
-    assert given["force"] is force and recipes.read_recipe(given["recipe"], set=given["set"]).out == str(out)
+    assert given["force"] is force and recipes.read_recipe(given["source"], set=given["set"]).out == str(out)
 
 
 def test_the_demo_names_its_folders_so_that_they_are_read_again():
