@@ -85,7 +85,7 @@ def build(size: str, processor: Path, tokens: int, out: Path) -> Path:
     torch.manual_seed(0)
     model = WhisperForConditionalGeneration(config)
     model.generation_config = settings
-    _force(model, sorted(checkpoint.timestamps(tokenizer)), int(settings.eos_token_id), tokens)
+    _force(model, sorted(checkpoint.timestamp_tokens(tokenizer)), int(settings.eos_token_id), tokens)
     extractor = WhisperFeatureExtractor(feature_size=mels)
     return checkpoint.save(out, model=model, feature_extractor=extractor, tokenizer=tokenizer, labels=Labels("fluent"))
 

@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 
 from benchmarks import result
 from lsa_whisper import chat, manifest
-from lsa_whisper.checkpoint.folder import verify
+from lsa_whisper.checkpoint.folder import verify_checkpoint
 from lsa_whisper.checkpoint.untrusted import read_json
 from lsa_whisper.compare_runs import compare_runs
 from lsa_whisper.corpus import read_card
@@ -196,7 +196,7 @@ def reads_json(text: str) -> None:
             (folder / file).write_text(text, "utf-8", "replace")
         (folder / "model.safetensors").touch()
         settings: list[Callable[[], object]] = [
-            lambda: verify(folder),
+            lambda: verify_checkpoint(folder),
             lambda: Labels.from_dict(read_json(folder / "lsa_whisper.json")),
             lambda: load_calibration(folder),
             lambda: compare_runs([folder]).table(),

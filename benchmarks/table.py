@@ -151,13 +151,13 @@ CLAIMS = (
         "All strategies give the same model as a single process (largest differences)",
         "parity",
         _parity,
-        (("docs/strategy.md", "Measured: do all strategies give the same model?"),),
+        (("docs/strategy.md", "Measured: parity of strategies"),),
     ),
     Claim(
         "Estimated memory is close to measured memory, on a CPU",
         "memory_cpu",
         _memory,
-        (("docs/strategy.md", "Measured: is the plan right?"),),
+        (("docs/strategy.md", "Measured: accuracy of the plan"),),
     ),
     Claim("Memory and speed of fine-tuning on a GPU, compared with the estimate", "gpu_finetune", _gpu, gpu=True),
     Claim("Speed of transcription compared with other programs", "transcribe_speed", _speed, gpu=True),
@@ -181,7 +181,7 @@ CLAIMS = (
         "Effect of the rank of a LoRA on the verbatim WER",
         "lora_rank",
         _rank,
-        (("docs/strategy.md", "Measured: how large a rank?"),),
+        (("docs/strategy.md", "Measured: LoRA rank"),),
     ),
 )
 

@@ -1,6 +1,6 @@
-"""What this machine has and lacks for training and transcribing, each lack with its remedy.
+"""Diagnosis of this machine for training and transcribing, with a remedy for every problem.
 
-Nothing is installed, compiled or downloaded, and no GPU is touched beyond asking for its name and memory.
+Nothing is installed, compiled or downloaded, and of a GPU only its name and memory are queried.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from lsa_whisper import machine
-from lsa_whisper.machine import Row
+from lsa_whisper.machine import Finding
 
 _NEEDED = ("torch", "transformers", "peft", "accelerate", "datasets", "soundfile", "soxr")
 _EXTRAS = (("deepspeed", "deepspeed"), ("ctranslate2", "ct2"), ("silero-vad", "vad"))
@@ -34,21 +34,21 @@ _OLDEST_PYTHON = (3, 11)
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """All findings."""
+    """All findings about a machine."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[Finding, ...]
 
     @property
     def exit_code(self) -> int:
-        """1 when something that is needed is missing or broken, else 0.
+        """1 if a requirement is missing or broken, else 0.
 
-        >>> Diagnosis((Row("ninja", "warn", "not found"),)).exit_code
+        >>> Diagnosis((Finding("ninja", "warn", "not found"),)).exit_code
         0
         """
         return int(any(row.state == "problem" for row in self.rows))
 
     def table(self) -> str:
-        """Return one line for each finding, and under it the remedy where there is one."""
+        """Return one line per finding, followed by its remedy if there is one."""
         width = max(len(row.name) for row in self.rows)
         lines = []
         for row in self.rows:
@@ -59,14 +59,14 @@ class Diagnosis:
 
 
 def doctor(*, folder: Path | None = None, nvme: Path | None = None) -> Diagnosis:
-    """Return the state of this machine.
+    """Return the diagnosis of this machine.
 
     Args:
-        folder: where models and transcripts will be written; the current folder if absent.
-        nvme: a folder on a fast disk that training is to offload to; what that needs is then looked for.
+        folder: folder for models and transcripts; by default the current one.
+        nvme: folder on a fast disk for NVMe offloading, whose requirements are then checked, too.
     """
     folder = Path(folder) if folder else Path.cwd()
-    checks: tuple[Callable[[], Iterator[Row]], ...] = (
+    checks: tuple[Callable[[], Iterator[Finding]], ...] = (
         _python,
         _packages,
         _devices,
@@ -84,29 +84,29 @@ def doctor(*, folder: Path | None = None, nvme: Path | None = None) -> Diagnosis
     return Diagnosis(tuple(row for check in checks for row in check()))
 
 
-def _python() -> Iterator[Row]:
+def _python() -> Iterator[Finding]:
     found = f"{platform.python_version()} ({sys.executable})"
     if sys.version_info < _OLDEST_PYTHON:
-        yield Row("python", "problem", found, "make a new environment with Python 3.11 or newer")
+        yield Finding("python", "problem", found, "create an environment with Python 3.11 or newer")
     else:
-        yield Row("python", "ok", found)
+        yield Finding("python", "ok", found)
 
 
-def _packages() -> Iterator[Row]:
-    """Yield the packages people ask about, and any other that is needed and missing, too old or too new."""
+def _packages() -> Iterator[Finding]:
+    """Yield the main packages, and any other requirement that is missing, too old or too new."""
     wanted = _requirements()
     for name in dict.fromkeys((*_NEEDED, *wanted)):
         version, wants = _version(name), wanted.get(name, "")
         if not version:
-            yield Row(name, "problem", "not installed", f"pip install '{name}{wants}'")
+            yield Finding(name, "problem", "not installed", f"pip install '{name}{wants}'")
         elif wants and not wants.contains(version, prereleases=True):
-            yield Row(name, "problem", f"{version}, not {wants}", f"pip install '{name}{wants}'")
+            yield Finding(name, "problem", f"{version}, not {wants}", f"pip install '{name}{wants}'")
         elif name in _NEEDED:
-            yield Row(name, "ok", version)
+            yield Finding(name, "ok", version)
 
 
 def _requirements() -> dict[str, Any]:
-    """Return the versions that the installed package asks for, by name; nothing where it runs from its source."""
+    """Return the requirements of the installed package by name; none if it runs from source."""
     from packaging.requirements import Requirement
 
     try:
@@ -124,13 +124,13 @@ def _version(package: str) -> str | None:
         return None
 
 
-def _devices() -> Iterator[Row]:
+def _devices() -> Iterator[Finding]:
     try:
         import torch
-    except Exception as error:  # a broken CUDA or a wrong wheel raises OSError, ImportError, or worse
+    except Exception as error:  # a broken CUDA or a wrong wheel raises many types
         if _version("torch"):
             reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-            yield Row("device", "problem", f"torch does not import: {reason}", "reinstall torch for this machine")
+            yield Finding("device", "problem", f"torch cannot be imported: {reason}", "reinstall torch")
         return
     if not torch.cuda.is_available():
         yield _no_gpu(torch, machine.nvidia_driver())
@@ -138,34 +138,37 @@ def _devices() -> Iterator[Row]:
     for index in range(torch.cuda.device_count()):
         card = torch.cuda.get_device_properties(index)
         bf16 = "bf16" if torch.cuda.is_bf16_supported() else "no bf16: use fp16 or fp32"
-        yield Row(f"device {index}", "ok", f"{card.name}, {card.total_memory / 2**30:.0f} GiB, {bf16}")
+        yield Finding(f"device {index}", "ok", f"{card.name}, {card.total_memory / 2**30:.0f} GiB, {bf16}")
 
 
-def _no_gpu(torch: Any, driver: str | None) -> Row:
-    """Return why no GPU can be used: there is none, or torch and the driver do not belong together."""
+def _no_gpu(torch: Any, driver: str | None) -> Finding:
+    """Return why no GPU is usable: there is none, or torch and the driver do not match."""
     cores = f"{os.cpu_count()} CPU cores, {torch.get_num_threads()} threads"
     if driver and torch.version.cuda is None:
-        found = f"NVIDIA's driver {driver} is here, but torch {torch.__version__} was built without CUDA; {cores}"
-        return Row("device", "problem", found, "install torch for CUDA: see pytorch.org, Get Started")
+        found = f"NVIDIA driver {driver}, but torch {torch.__version__} without CUDA; {cores}"
+        return Finding("device", "problem", found, "install torch for CUDA: see pytorch.org, Get Started")
     if driver:
-        found = f"torch was built for CUDA {torch.version.cuda} and finds no GPU under driver {driver}; {cores}"
+        found = f"torch for CUDA {torch.version.cuda} finds no GPU with NVIDIA driver {driver}; {cores}"
         remedy = "update the driver, or install torch for an older CUDA; in a container, give it the GPU (--gpus all)"
-        return Row("device", "problem", found, remedy)
-    return Row(
-        "device", "warn", f"no GPU; {cores}", "training a large model wants a GPU; small ones and LoRA do without"
+        return Finding("device", "problem", found, remedy)
+    return Finding(
+        "device",
+        "warn",
+        f"no GPU; {cores}",
+        "large models need a GPU to train; small models and LoRA do not",
     )
 
 
-def _extras() -> Iterator[Row]:
+def _extras() -> Iterator[Finding]:
     for package, extra in _EXTRAS:
         version = _version(package)
         if version:
-            yield Row(package, "ok", version)
+            yield Finding(package, "ok", version)
         else:
-            yield Row(package, "warn", "not installed (optional)", f"pip install 'lsa-whisper[{extra}]'")
+            yield Finding(package, "warn", "not installed (optional)", f"pip install 'lsa-whisper[{extra}]'")
     there = [extra for package, extra in _MORE_EXTRAS if _version(package)]
     absent = [extra for _, extra in _MORE_EXTRAS if extra not in there]
     rest = f"; not installed: {', '.join(absent)} (pip install 'lsa-whisper[NAME]')" if absent else ""
-    yield Row("other extras", "ok", f"{', '.join(there) or 'none'}{rest}")
+    yield Finding("other extras", "ok", f"{', '.join(there) or 'none'}{rest}")
     if importlib.util.find_spec("torchaudio") is not None:
-        yield Row("torchaudio", "warn", "installed", "if transformers fails to import, pip uninstall torchaudio")
+        yield Finding("torchaudio", "warn", "installed", "if transformers fails to import, pip uninstall torchaudio")

@@ -1,6 +1,6 @@
-"""What this machine is and holds: memory, disk, programs, and what a killed build left behind.
+"""Findings about this machine: memory, disk, programs, and locks of killed builds.
 
-Nothing is installed or compiled, and torch is imported only to look at an error of its own.
+Nothing is installed or compiled; torch is imported only to classify its errors.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ _LEAST_DISK_GIB = 5.0
 _LEAST_SHARED_GIB = 1.0
 GIB = 2**30
 _NO_MEMORY = ("out of memory", "can't allocate memory", "not enough memory")
-"""How CUDA (through torch and CTranslate2) and torch's allocator on the host say it."""
+"""Messages of CUDA (through torch and CTranslate2) and of torch's CPU allocator."""
 
 
 @dataclass(frozen=True)
-class Row:
-    """One finding: its ``state`` is ``ok``, ``warn`` or ``problem``; ``remedy`` says what to do, empty when ok."""
+class Finding:
+    """A finding whose ``state`` is ``ok``, ``warn`` or ``problem``; ``remedy`` is what to do, empty if ok."""
 
     name: str
     state: str
@@ -34,117 +34,118 @@ class Row:
     remedy: str = ""
 
 
-def programs(*, needed: frozenset[str] = frozenset()) -> Iterator[Row]:
-    """Yield where ffmpeg, a compiler and ninja are; an absent one is a problem if ``needed``, else a warning."""
+def programs(*, needed: frozenset[str] = frozenset()) -> Iterator[Finding]:
+    """Yield the paths of ffmpeg, a C++ compiler and ninja; a missing one is a problem if ``needed``, else a warning."""
     wanted = (
-        ("ffmpeg", shutil.which("ffmpeg"), "m4a, mp4 and webm cannot be read without it: install ffmpeg"),
-        ("compiler", compiler(), "DeepSpeed's CPU optimizer is compiled on first use: install g++"),
-        ("ninja", ninja(), "DeepSpeed's compiled parts need it: pip install ninja"),
+        ("ffmpeg", shutil.which("ffmpeg"), "required to read m4a, mp4 and webm: install ffmpeg"),
+        ("compiler", compiler(), "required to compile DeepSpeed's CPU optimizer on first use: install g++"),
+        ("ninja", ninja(), "required to compile DeepSpeed's extensions: pip install ninja"),
     )
     for name, found, remedy in wanted:
         absent = "problem" if name in needed else "warn"
-        yield Row(name, "ok", found) if found else Row(name, absent, "not found", remedy)
+        yield Finding(name, "ok", found) if found else Finding(name, absent, "not found", remedy)
 
 
 def build_path() -> str:
-    """Return the ``PATH`` on which programs are looked for when something is compiled.
+    """Return the ``PATH`` for builds.
 
-    pip puts ninja beside the interpreter, which is not on PATH when the environment was not activated.
+    It includes the interpreter's folder, where pip installs ninja, also if the environment is not activated.
     """
     return f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
 
 
 def compiler() -> str | None:
-    """Return the C++ compiler that torch would call: what ``CXX`` names, else ``c++``; ``None`` where there is none."""
+    """Return the path of the C++ compiler that torch uses: ``$CXX``, else ``c++``; ``None`` if there is none."""
     named = os.environ.get("CXX", "").split()
     return shutil.which(named[0] if named else "c++", path=build_path())
 
 
 def ninja() -> str | None:
-    """Return where ninja is, ``None`` where it is not."""
+    """Return the path of ninja, ``None`` if there is none."""
     return shutil.which("ninja", path=build_path())
 
 
-def libaio(*, needed: bool = False) -> Iterator[Row]:
-    """Yield whether the library for reading and writing NVMe disks is there, on Linux; elsewhere there is none.
-
-    DeepSpeed compiles against it, so its header counts, too.
-    """
+def libaio(*, needed: bool = False) -> Iterator[Finding]:
+    """Yield whether libaio and its header, for DeepSpeed's NVMe extension, are installed (on Linux only)."""
     from ctypes.util import find_library
 
     if not sys.platform.startswith("linux"):
         return
-    remedy = "offloading to NVMe needs it: apt install libaio-dev"
+    remedy = "required to offload to NVMe: apt install libaio-dev"
     folders = [*os.environ.get("CPATH", "").split(os.pathsep), "/usr/include", "/usr/local/include"]
     header = next((place for folder in folders if folder and (place := Path(folder) / "libaio.h").is_file()), None)
     absent = "problem" if needed else "warn"
     if header is not None:
-        yield Row("libaio", "ok", str(header))
+        yield Finding("libaio", "ok", str(header))
     elif library := find_library("aio"):
-        yield Row("libaio", absent, f"{library}, but no libaio.h to compile against", remedy)
+        yield Finding("libaio", absent, f"{library}, but no libaio.h", remedy)
     else:
-        yield Row("libaio", absent, "not found", remedy)
+        yield Finding("libaio", absent, "not found", remedy)
 
 
 def extension_caches() -> list[Path]:
-    """Return the folders where torch keeps what it compiled, the chosen one first."""
+    """Return the folders of torch's compiled extensions, ``$TORCH_EXTENSIONS_DIR`` first."""
     chosen = os.environ.get("TORCH_EXTENSIONS_DIR")
     return [*([Path(chosen)] if chosen else []), cache_home() / "torch_extensions"]
 
 
 def cache_home() -> Path:
-    """Return the folder below which programs keep what they can make or fetch again."""
+    """Return the user's cache folder."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
 
 
-def compiled(caches: list[Path]) -> Iterator[Row]:
-    """Yield which of DeepSpeed's parts are compiled already; the others will be when they are first used."""
+def compiled(caches: list[Path]) -> Iterator[Finding]:
+    """Yield which of DeepSpeed's extensions are compiled; the others are compiled on first use."""
     ops = sorted({library.stem for cache in caches if cache.is_dir() for library in cache.glob("*/*/*.so")})
-    yield Row("compiled parts", "ok", ", ".join(ops) if ops else "none yet; each takes a minute or two when first used")
+    yield Finding(
+        "extensions", "ok", ", ".join(ops) if ops else "none compiled yet; each takes a minute or two on first use"
+    )
 
 
-def stale_locks(caches: list[Path]) -> Iterator[Row]:
-    """Yield a problem for each lock that a killed build left behind: the next build would wait for it for ever."""
+def stale_locks(caches: list[Path]) -> Iterator[Finding]:
+    """Yield a problem for each lock of a killed build, for which the next build would wait forever."""
     locks = [lock for cache in caches if cache.is_dir() for lock in sorted(cache.rglob("lock"))]
     if not locks:
-        yield Row("build locks", "ok", "none")
+        yield Finding("build locks", "ok", "none")
     for lock in locks:
         try:
             age_s = time.time() - lock.stat().st_mtime
-        except FileNotFoundError:  # its build ended while we looked
+        except FileNotFoundError:  # its build has just ended
             continue
         if age_s > _LOCK_AGE_S:
-            yield Row("build locks", "problem", f"{lock} is {age_s / 60:.0f} min old", f"rm '{lock}'")
+            yield Finding("build locks", "problem", f"{lock} is {age_s / 60:.0f} min old", f"rm '{lock}'")
         else:
-            yield Row("build locks", "warn", f"{lock} is {age_s:.0f} s old", f"if nothing is compiling: rm '{lock}'")
+            yield Finding(
+                "build locks", "warn", f"{lock} is {age_s:.0f} s old", f"if nothing is compiling: rm '{lock}'"
+            )
 
 
-def memory(*, needed_gib: float = _LEAST_MEMORY_GIB) -> Iterator[Row]:
-    """Yield the free memory, a warning below ``needed_gib``; nothing where the system does not say."""
+def memory(*, needed_gib: float = _LEAST_MEMORY_GIB) -> Iterator[Finding]:
+    """Yield the available memory, with a warning below ``needed_gib``; nothing if it is unknown."""
     available = available_memory_gib()
     if available is None:
         return
     low = available < needed_gib
     remedy = "close other programs, or choose a small model" if low else ""
-    yield Row("memory", "warn" if low else "ok", f"{available:.1f} GiB available", remedy)
+    yield Finding("memory", "warn" if low else "ok", f"{available:.1f} GiB available", remedy)
 
 
 def available_memory_gib() -> float | None:
-    """Return the memory a new process could take, control groups included; ``None`` where the system does not say."""
+    """Return the memory available to a new process, within its control group; ``None`` if unknown."""
     info = Path("/proc/meminfo")
     if not info.exists():
         return None
     fields = dict(line.split(":", 1) for line in info.read_text().splitlines() if ":" in line)
     available = float(fields["MemAvailable"].split()[0]) * 1024
-    # In a container the machine's free memory says nothing: the group's limit is what kills the process.
+    # In a container the control group's limit applies, not the machine's free memory.
     left = _left_to_group(Path("/sys/fs/cgroup"))
     return (available if left is None else min(available, left)) / GIB
 
 
 def _left_to_group(group: Path) -> float | None:
-    """Return the bytes that a control group may still take, ``None`` where it has no limit.
+    """Return the bytes that a control group may still use, ``None`` if it has no limit.
 
-    Files that were read lately count as used, though the kernel gives those up before it kills anything.
+    Inactive page cache counts as used, but the kernel frees it before it kills a process.
     """
     limit, used, parts = (group / f"memory.{name}" for name in ("max", "current", "stat"))
     if not (limit.exists() and used.exists() and (text := limit.read_text().strip()).isdigit()):
@@ -154,7 +155,7 @@ def _left_to_group(group: Path) -> float | None:
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Tell whether an error says that memory ran out, on a GPU or on the host.
+    """Return whether an error means that memory ran out, on a GPU or on the host.
 
     >>> is_out_of_memory(RuntimeError("CUDA failed with error out of memory")), is_out_of_memory(ValueError("no"))
     (True, False)
@@ -166,18 +167,18 @@ def is_out_of_memory(error: BaseException) -> bool:
     return isinstance(error, RuntimeError) and any(words in str(error) for words in _NO_MEMORY)
 
 
-def shared_memory(folder: Path = Path("/dev/shm")) -> Iterator[Row]:
-    """Yield a warning where processes have little memory to share, as in a container with Docker's defaults."""
+def shared_memory(folder: Path = Path("/dev/shm")) -> Iterator[Finding]:
+    """Yield the size of shared memory, with a warning if small, as with Docker's default."""
     if not folder.is_dir():
         return
     size = shutil.disk_usage(folder).total / GIB
     low = size < _LEAST_SHARED_GIB
-    remedy = "data.workers and several GPUs need more: docker run --shm-size 8g, or data.workers: 0" if low else ""
-    yield Row("shared memory", "warn" if low else "ok", f"{size:.1f} GiB in {folder}", remedy)
+    remedy = "too little for data.workers or several GPUs: docker run --shm-size 8g, or data.workers: 0" if low else ""
+    yield Finding("shared memory", "warn" if low else "ok", f"{size:.1f} GiB in {folder}", remedy)
 
 
-def hub_cache() -> Iterator[Row]:
-    """Yield where models of the Hugging Face hub are kept, how many there are, and whether more could be."""
+def hub_cache() -> Iterator[Finding]:
+    """Yield the cache folder of the Hugging Face hub, its number of models, and whether it can take more."""
     home = os.environ.get("HF_HOME") or cache_home() / "huggingface"
     folder = Path(os.environ.get("HF_HUB_CACHE") or Path(home) / "hub").expanduser()
     models = len(list(folder.glob("models--*"))) if folder.is_dir() else 0
@@ -186,37 +187,37 @@ def hub_cache() -> Iterator[Row]:
     place = nearest_existing(folder)
     free = shutil.disk_usage(place).free / GIB
     if offline:
-        yield Row("hub cache", "ok", f"{found}, and HF_HUB_OFFLINE forbids to fetch others")
+        yield Finding("hub cache", "ok", f"{found}; HF_HUB_OFFLINE prevents downloads")
     elif not os.access(place, os.W_OK):
-        yield Row("hub cache", "warn", f"{found}, cannot be written to", "set HF_HOME to a folder you may write to")
+        yield Finding("hub cache", "warn", f"{found}, not writable", "set HF_HOME to a folder you may write to")
     elif free < _LEAST_DISK_GIB:
-        yield Row("hub cache", "warn", f"{found}, {free:.1f} GiB free", "set HF_HOME to a folder with room")
+        yield Finding("hub cache", "warn", f"{found}, {free:.1f} GiB free", "set HF_HOME to a folder with more space")
     else:
-        yield Row("hub cache", "ok", found)
+        yield Finding("hub cache", "ok", found)
 
 
-def nvidia_driver(said: Path = Path("/proc/driver/nvidia/version")) -> str | None:
-    """Return the version of NVIDIA's driver, ``None`` where there is none."""
+def nvidia_driver(version_file: Path = Path("/proc/driver/nvidia/version")) -> str | None:
+    """Return the version of NVIDIA's driver, ``None`` if there is none."""
     try:
-        found = re.search(r"\b(\d{3,}\.\d+(?:\.\d+)?)\b", said.read_text("utf-8", "replace"))
+        found = re.search(r"\b(\d{3,}\.\d+(?:\.\d+)?)\b", version_file.read_text("utf-8", "replace"))
     except OSError:
         return None
     return found.group(1) if found else "of an unknown version"
 
 
 def nearest_existing(path: Path) -> Path:
-    """Return ``path``, or what is there of the folders above it: whatever is made at ``path`` is going to lie there."""
+    """Return ``path`` or its nearest existing parent, which is on the disk where ``path`` will be created."""
     whole = path.absolute()
     return next(place for place in (whole, *whole.parents) if place.exists())
 
 
-def disk(folder: Path, *, name: str = "disk", needed_gib: float | None = None) -> Iterator[Row]:
-    """Yield whether files can be written in ``folder`` and whether enough is free.
+def disk(folder: Path, *, name: str = "disk", needed_gib: float | None = None) -> Iterator[Finding]:
+    """Yield whether ``folder`` is writable and has enough free space.
 
     Args:
-        folder: Need not exist yet; then the nearest folder above it that does is looked at.
-        name: Of the row about space.
-        needed_gib: Less than this is a problem; when not given, less than a few GiB a warning.
+        folder: If it does not exist, its nearest existing parent is checked.
+        name: Name of the finding about space.
+        needed_gib: Less than this is a problem; by default, less than 5 GiB is a warning.
     """
     try:
         place = nearest_existing(folder)
@@ -225,14 +226,14 @@ def disk(folder: Path, *, name: str = "disk", needed_gib: float | None = None) -
             file.flush()
             os.fsync(file.fileno())
     except OSError as error:
-        yield Row("writing", "problem", f"{folder}: {error.strerror or error}", "choose a folder you may write to")
+        yield Finding("writing", "problem", f"{folder}: {error.strerror or error}", "choose a folder you may write to")
         return
-    yield Row("writing", "ok", str(folder))
+    yield Finding("writing", "ok", str(folder))
     free = shutil.disk_usage(place).free / GIB
     if needed_gib is not None and free < needed_gib:
         found = f"{free:.1f} GiB free in {folder}, about {needed_gib:.1f} needed"
-        yield Row(name, "problem", found, "make room, or choose a folder on another disk")
+        yield Finding(name, "problem", found, "free space, or choose a folder on another disk")
         return
     low = free < _LEAST_DISK_GIB
-    remedy = "checkpoints of large models take several GiB each: make room" if low else ""
-    yield Row(name, "warn" if low else "ok", f"{free:.1f} GiB free", remedy)
+    remedy = "checkpoints of large models take several GiB each: free space" if low else ""
+    yield Finding(name, "warn" if low else "ok", f"{free:.1f} GiB free", remedy)

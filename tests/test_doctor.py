@@ -14,7 +14,7 @@ from lsa_whisper import doctor as room
 from lsa_whisper import machine
 from lsa_whisper.doctor import Diagnosis, doctor
 from lsa_whisper.finetune.distributed.zero import can_compile
-from lsa_whisper.machine import Row, stale_locks
+from lsa_whisper.machine import Finding, stale_locks
 
 
 def test_a_working_machine_has_no_problem_with_its_packages(tmp_path, monkeypatch):
@@ -96,7 +96,7 @@ def test_a_folder_that_cannot_be_written_is_a_problem(tmp_path):
 
 
 def test_the_table_has_every_row_and_every_remedy():
-    table = Diagnosis((Row("ffmpeg", "warn", "not found", "install it"), Row("python", "ok", "3.11"))).table()
+    table = Diagnosis((Finding("ffmpeg", "warn", "not found", "install it"), Finding("python", "ok", "3.11"))).table()
     assert table.splitlines() == [
         "warn     ffmpeg  not found",
         "                 -> install it",
@@ -113,7 +113,7 @@ def test_nvidias_driver_and_torch_must_belong_together(tmp_path, monkeypatch):
     cpu = SimpleNamespace(__version__="2.13.0+cpu", version=SimpleNamespace(cuda=None), get_num_threads=lambda: 2)
     cuda = SimpleNamespace(__version__="2.13.0", version=SimpleNamespace(cuda="13.0"), get_num_threads=lambda: 2)
     assert room._no_gpu(cpu, None).state == room._no_gpu(cuda, None).state == "warn"
-    for torch, word in ((cpu, "built without CUDA"), (cuda, "CUDA 13.0")):
+    for torch, word in ((cpu, "without CUDA"), (cuda, "CUDA 13.0")):
         row = room._no_gpu(torch, driver)
         assert row.state == "problem" and word in row.found and driver in row.found and row.remedy
 

@@ -1,25 +1,25 @@
-"""Weights with all that belongs to them: load, save, merge an adapter, export, and look again at what was written.
+"""Checkpoints: load, save, merge an adapter, export, and verify what was written.
 
 A checkpoint is a Hugging Face Whisper directory (``config.json``, ``model.safetensors``, ``generation_config.json``,
-tokenizer, ``preprocessor_config.json``) with one file of ours beside them, ``lsa_whisper.json``::
+tokenizer, ``preprocessor_config.json``) and one file of this package, ``lsa_whisper.json``::
 
     {"labels": {"style": "chat", ...}, "recipe": {...}, "provenance": {...}}
 
-Only safetensors are read (pickled weights can run code), and code that travels with a model is never run.
-Context, mel bands, vocabulary and special tokens are whatever the directory says; nothing here knows OpenAI's numbers.
+Only safetensors are read (pickled weights can run code), and code in a model's folder is never run.
+Context, mel bins, vocabulary and special tokens are read from the directory; none is assumed to be OpenAI's.
 """
 
 from lsa_whisper.checkpoint.conversion_cache import cached_conversion
-from lsa_whisper.checkpoint.converted import Converted, load_converted, require_ctranslate2
+from lsa_whisper.checkpoint.converted import ConvertedCheckpoint, load_converted, require_ctranslate2
 from lsa_whisper.checkpoint.exporting import export
 from lsa_whisper.checkpoint.folder import digest, is_converted, is_local
 from lsa_whisper.checkpoint.loading import Checkpoint, load
 from lsa_whisper.checkpoint.saving import save
-from lsa_whisper.checkpoint.vocabulary import decoder_prompt, fit_generation_config, timestamps
+from lsa_whisper.checkpoint.vocabulary import decoder_prompt, fit_generation_config, timestamp_tokens
 
 __all__ = [
     "Checkpoint",
-    "Converted",
+    "ConvertedCheckpoint",
     "cached_conversion",
     "decoder_prompt",
     "digest",
@@ -31,5 +31,5 @@ __all__ = [
     "load_converted",
     "require_ctranslate2",
     "save",
-    "timestamps",
+    "timestamp_tokens",
 ]

@@ -1,8 +1,8 @@
-"""A CTranslate2 model with all that belongs to it: what ``export --to ct2`` writes, loaded again.
+"""Loading of CTranslate2 models that ``export --to ct2`` has written.
 
 The folder is one that faster-whisper reads (``model.bin``, ``vocabulary.json``, CTranslate2's ``config.json``,
-``tokenizer.json``, ``preprocessor_config.json``); ``generation_config.json`` and ``lsa_whisper.json`` tell us how the
-model is to be asked and how its text is to be read.
+``tokenizer.json``, ``preprocessor_config.json``), with ``generation_config.json`` for the decoding rules and
+``lsa_whisper.json`` for the label style.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 from lsa_whisper import plain_json
 from lsa_whisper.checkpoint.folder import METADATA_FILE, is_converted
-from lsa_whisper.checkpoint.loading import load_processor, quiet
+from lsa_whisper.checkpoint.loading import load_processor, quiet_transformers
 from lsa_whisper.checkpoint.untrusted import read_json, verify_settings
 from lsa_whisper.errors import CheckpointError, MissingExtraError
 from lsa_whisper.labels import Labels
@@ -27,20 +27,20 @@ COPIED = (
     "generation_config.json",
     METADATA_FILE,
 )
-"""The files of a checkpoint that a converted one takes along."""
-_STRIDE = 2  # of the second convolution; CTranslate2 knows no other
+"""Files of a checkpoint that are copied into a converted one."""
+_STRIDE = 2  # of the second convolution; CTranslate2 supports no other
 
 
 @dataclass(frozen=True)
-class Converted:
-    """A Whisper model that CTranslate2 computes.
+class ConvertedCheckpoint:
+    """A Whisper model converted to CTranslate2.
 
     Attributes:
-        path: the folder it was loaded from.
+        path: the folder that it was loaded from.
         model: a ``ctranslate2.models.Whisper``.
-        settings: the generation settings of the checkpoint it was made from.
-        size: rows of the output matrix.
-        labels: what the model learned to write.
+        settings: the generation configuration of the source checkpoint.
+        size: number of rows of the output matrix.
+        labels: the label style that the model was trained on.
     """
 
     path: str
@@ -55,17 +55,17 @@ class Converted:
 
     @property
     def time_precision_s(self) -> float:
-        """Seconds of sound behind one position of the encoder."""
+        """Seconds of audio per encoder position."""
         return float(_STRIDE * self.feature_extractor.hop_length / self.feature_extractor.sampling_rate)
 
     @property
     def context_s(self) -> float:
-        """The longest window the encoder hears at once, in seconds."""
+        """The encoder's context in seconds."""
         return float(self.feature_extractor.n_samples / self.feature_extractor.sampling_rate)
 
 
 def require_ctranslate2(purpose: str) -> None:
-    """Return when CTranslate2 is installed.
+    """Check that CTranslate2 is installed.
 
     Raises:
         MissingExtraError: it is not.
@@ -76,16 +76,16 @@ def require_ctranslate2(purpose: str) -> None:
         raise MissingExtraError(purpose, "CTranslate2", "ct2") from error
 
 
-def load_converted(path: str | Path, *, dtype: str = "auto", device: str = "cpu") -> Converted:
-    """Return the model in a folder that ``export --to ct2`` wrote.
+def load_converted(path: str | Path, *, dtype: str = "auto", device: str = "cpu") -> ConvertedCheckpoint:
+    """Return the model in a folder written by ``export --to ct2``.
 
     Args:
         path: the folder.
-        dtype: one of :data:`CT2_DTYPES`; ``auto`` computes in the type that is stored, or the nearest the device has.
+        dtype: one of :data:`CT2_DTYPES`; ``auto`` is the stored type, or the nearest that the device supports.
         device: for example ``cpu`` or ``cuda:0``.
 
     Raises:
-        CheckpointError: the folder is incomplete, or the machine has no such device or number type.
+        CheckpointError: the folder is incomplete, or the machine does not support the device or number type.
         MissingExtraError: CTranslate2 is not installed.
     """
     require_ctranslate2("the engine ct2")
@@ -100,17 +100,17 @@ def load_converted(path: str | Path, *, dtype: str = "auto", device: str = "cpu"
 
     verify_settings(folder)
     ours = read_json(folder / METADATA_FILE)
-    with quiet():
+    with quiet_transformers():
         feature_extractor, tokenizer = load_processor(str(folder))
         try:
             settings = GenerationConfig.from_pretrained(str(folder), local_files_only=True)
-        except Exception as error:  # transformers raises whatever its checks do
+        except Exception as error:  # transformers raises many types
             raise CheckpointError(f"{folder}: cannot be loaded ({error}); export the checkpoint again") from error
     size = _words(folder / "vocabulary.json")
     labels = Labels.from_dict(ours["labels"]) if "labels" in ours else Labels("fluent")
     model = _model(folder, dtype, device)
     parts = (feature_extractor, tokenizer, settings, size, labels)
-    return Converted(str(path), model, *parts, ours.get("recipe", {}), ours.get("provenance", {}))
+    return ConvertedCheckpoint(str(path), model, *parts, ours.get("recipe", {}), ours.get("provenance", {}))
 
 
 def _words(vocabulary: Path) -> int:
@@ -125,7 +125,7 @@ def _model(folder: Path, dtype: str, device: str) -> Any:
     import torch
 
     kind, _, index = device.partition(":")
-    # Asked for nothing, CTranslate2 says on the terminal that it computes float16 in float32 on a CPU.
+    # CTranslate2 prints a warning when it computes float16 as float32 on a CPU.
     before = ctranslate2.get_log_level()
     ctranslate2.set_log_level(40)
     try:
@@ -134,7 +134,7 @@ def _model(folder: Path, dtype: str, device: str) -> Any:
             device=kind,
             device_index=int(index or 0),
             compute_type="default" if dtype == "auto" else dtype,
-            intra_threads=torch.get_num_threads(),  # by itself it takes four at most, and more than it was given
+            intra_threads=torch.get_num_threads(),  # its default is at most 4, and ignores torch's limit
         )
     except (RuntimeError, ValueError) as error:
         reason = str(error).splitlines()[0]

@@ -1,4 +1,4 @@
-"""A checkpoint for other programs, loaded again and compared before it takes its place."""
+"""Export of a checkpoint for other programs, verified against its source."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ _TOLERANCE = 1e-3
 
 @private_umask()
 def export(checkpoint: Checkpoint | str | Path, out: str | Path, *, to: str = "hf", dtype: str = "float32") -> Path:
-    """Write a checkpoint for other programs, an adapter merged in, load it again and compare; return its folder.
+    """Export a checkpoint for other programs with any adapter merged; verify it and return its folder.
 
     Args:
-        checkpoint: what ``load`` returned, or the folder to load.
-        out: the folder to write; an older checkpoint there is replaced.
+        checkpoint: a loaded checkpoint, or the folder to load.
+        out: the folder to write; a checkpoint in it is replaced.
         to: ``hf`` (a Hugging Face folder, as Batchalign reads it) or ``ct2`` (CTranslate2, as faster-whisper reads it).
         dtype: ``float32``, or ``float16`` or ``bfloat16`` for half the size; a loaded checkpoint keeps its own. ``ct2``
-            also stores ``int8`` (a quarter of the size) and ``int8_float16``.
+            also supports ``int8`` (a quarter of the size) and ``int8_float16``.
 
     Raises:
-        CheckpointError: the written model does not compute what the given one does, or CTranslate2 has no place for
-            it; nothing is left at ``out``.
+        CheckpointError: the exported model differs from its source, or CTranslate2 does not support it; ``out`` is
+            unchanged.
         MissingExtraError: ``ct2`` without CTranslate2.
     """
     if to not in ("hf", "ct2"):
@@ -64,16 +64,16 @@ def _write_verified(checkpoint: Checkpoint, folder: Path) -> Path:
         recipe=checkpoint.recipe,
         provenance={**checkpoint.provenance, "exported_from": Path(checkpoint.path).name},
     )
-    _spell_out_vocabulary(folder)
+    _write_transformers_4_vocabulary(folder)
     again = load(folder, dtype=str(next(model.parameters()).dtype).removeprefix("torch."))
     difference = _difference(checkpoint, model, again.model)
-    if not difference <= _TOLERANCE:  # written so that a NaN is a difference too
+    if not difference <= _TOLERANCE:  # true for NaN, too
         raise CheckpointError(f"the exported model differs from its source by {difference:.2g}; nothing was written")
     return folder
 
 
-def _spell_out_vocabulary(folder: Path) -> None:
-    """Write the files in which transformers 4 looks for Whisper's vocabulary; transformers 5 writes one for all."""
+def _write_transformers_4_vocabulary(folder: Path) -> None:
+    """Write the vocabulary files that transformers 4 reads; transformers 5 writes ``tokenizer.json`` only."""
     whole = json.loads((folder / "tokenizer.json").read_text("utf-8"))
     model = whole["model"]
     merges = [merge if isinstance(merge, str) else " ".join(merge) for merge in model["merges"]]
@@ -88,7 +88,7 @@ def _spell_out_vocabulary(folder: Path) -> None:
 
 
 def _difference(checkpoint: Checkpoint, model: Any, again: Any) -> float:
-    """Return the largest difference between two models' logits for one made-up window and the decoding prompt."""
+    """Return the largest difference between two models' logits for a random window and the decoder prompt."""
     import torch
 
     frames = round(checkpoint.context_s * checkpoint.feature_extractor.sampling_rate)

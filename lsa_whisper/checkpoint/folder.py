@@ -1,4 +1,4 @@
-"""The folder of a checkpoint: is it one, what is in it, and how it is replaced in one step (no torch here)."""
+"""Checkpoint folders: recognition, verification, digest and atomic replacement (without torch)."""
 
 from __future__ import annotations
 
@@ -20,18 +20,19 @@ from lsa_whisper.lock import write_lock
 
 METADATA_FILE = "lsa_whisper.json"
 TRANSFORMERS_4_FILES = ("vocab.json", "merges.txt", "added_tokens.json")
-"""Where transformers 4 looks for what ``tokenizer.json`` holds."""
+"""Vocabulary files of transformers 4, redundant with ``tokenizer.json``."""
 CALIBRATION_FILE = "calibration.json"
-"""What the model's confidences are worth; it changes no word of a transcript."""
+"""Calibration of the model's confidences; it does not affect the words of a transcript."""
 _OUR_FOLDERS = ("build", "corpora", "models", "runs")
 _NEW, _OLD = ".unfinished-", ".replaced-"
 _CONTENT = (".json", ".safetensors", ".txt", ".bin")
 
 
 def is_local(path: str | Path) -> bool:
-    """Tell a folder from a hub name; what looks like a path is one, so that a typing error is never looked up.
+    """Return whether ``path`` is a folder, not a hub name.
 
-    So is what would lie in a folder that is here, or in those that this project's commands write to.
+    Anything that looks like a path is one, so that a mistyped path is never looked up on the hub: also names below an
+    existing folder, or below the folders that this project's commands write to.
 
     >>> is_local("openai/whisper-small"), is_local("./whisper-small"), is_local("models/a/b"), is_local("whisper")
     (False, True, True, True)
@@ -47,15 +48,15 @@ def is_local(path: str | Path) -> bool:
 
 
 def is_converted(path: str | Path) -> bool:
-    """Tell whether a folder holds a CTranslate2 model."""
+    """Return whether a folder holds a CTranslate2 model."""
     return (Path(path) / "model.bin").exists() and any(Path(path).glob("vocabulary.*"))
 
 
-def verify(folder: Path) -> None:
-    """Return when a folder can be loaded by transformers.
+def verify_checkpoint(folder: Path) -> None:
+    """Check that transformers can load a folder.
 
     Raises:
-        CheckpointError: it is missing, incomplete, pickled, or not Whisper, or asks for code of its own.
+        CheckpointError: it is missing, incomplete, pickled or not Whisper, or refers to code of its own.
     """
     if not folder.is_dir():
         raise CheckpointError(
@@ -71,7 +72,7 @@ def verify(folder: Path) -> None:
             raise CheckpointError(f"{folder}: has no adapter_model.safetensors; save the adapter again as safetensors")
         return
     if not (folder / "config.json").exists():
-        raise CheckpointError(f"{folder}: has no config.json, so it is no model; give the folder that finetune wrote")
+        raise CheckpointError(f"{folder}: not a model (no config.json); give the folder that finetune wrote")
     kind = read_json(folder / "config.json").get("model_type")
     if kind != "whisper":
         raise CheckpointError(f"{folder}: holds a {kind or 'nameless'} model, not Whisper; choose a Whisper model")
@@ -82,10 +83,10 @@ def verify(folder: Path) -> None:
 
 
 def base_of(folder: Path) -> str:
-    """Return where the base model of an adapter folder lies: a path (also relative to the adapter) or a hub name.
+    """Return the base model of an adapter folder: a path (also relative to the adapter) or a hub name.
 
     Raises:
-        CheckpointError: the adapter does not say, or its base is a folder that is not there.
+        CheckpointError: the adapter does not name its base, or the base is a folder that does not exist.
     """
     name = read_json(folder / ADAPTER_FILE).get("base_model_name_or_path")
     if not name:
@@ -94,34 +95,34 @@ def base_of(folder: Path) -> str:
     if not is_local(base):
         return str(base)
     if not Path(base).is_dir():
-        raise CheckpointError(f"{folder}: its base model {name} is not there; put it back or correct {ADAPTER_FILE}")
+        raise CheckpointError(f"{folder}: its base model {name} does not exist; restore it or correct {ADAPTER_FILE}")
     if (Path(base) / ADAPTER_FILE).exists():
         raise CheckpointError(f"{folder}: its base model {name} is an adapter itself; export that one merged first")
-    verify(Path(base))
+    verify_checkpoint(Path(base))
     return str(base)
 
 
 def digest(path: str | Path) -> str:
-    """Return a short name for the content of a checkpoint: it changes with any file a transcript depends on.
+    """Return a short hash of a checkpoint's content: it changes with any file that affects transcripts.
 
-    A hub name cannot be read without loading it and stands for itself.
+    A hub name, which would have to be downloaded, is returned as it is.
     """
     if not is_local(path):
         return f"hub:{path}"
     folder = Path(path)
     if not is_converted(folder):
-        verify(folder)
+        verify_checkpoint(folder)
     summary = hashlib.sha256()
     labels = read_json(folder / METADATA_FILE).get("labels") if (folder / METADATA_FILE).exists() else None
     summary.update(json.dumps(labels, sort_keys=True).encode())
-    # Where a model comes from and how it was trained stand in our file, and change nothing it writes.
-    passed_over = {
+    # Provenance and recipe in the metadata file do not affect transcripts.
+    skipped = {
         METADATA_FILE,
         CALIBRATION_FILE,
         *(TRANSFORMERS_4_FILES if (folder / "tokenizer.json").exists() else ()),
     }
     for file in sorted(folder.iterdir()):
-        if file.suffix in _CONTENT and file.name not in passed_over and file.is_file():
+        if file.suffix in _CONTENT and file.name not in skipped and file.is_file():
             with file.open("rb") as stream:
                 summary.update(f"{file.name} {hashlib.file_digest(stream, 'sha256').hexdigest()}\n".encode())
     if (folder / ADAPTER_FILE).exists():
@@ -131,17 +132,17 @@ def digest(path: str | Path) -> str:
 
 @contextmanager
 def atomic_folder(out: Path) -> Iterator[Path]:
-    """Give an empty folder that becomes ``out`` when the block ends well, and vanishes when it does not.
+    """Yield an empty folder that replaces ``out`` if the block succeeds and is removed if it fails.
 
     Raises:
-        CheckpointError: ``out`` holds something that is not a checkpoint, or the disk does not take the new one.
+        CheckpointError: ``out`` holds something that is not a checkpoint, or the disk refuses the new one.
     """
     with convert_disk_errors(out, CheckpointError), write_lock(out):
         _recover(out)
         if out.exists() and not (out.is_dir() and _replaceable(out)):
             raise CheckpointError(f"{out}: exists and is not a checkpoint; choose another folder or remove it")
         partial = out.with_name(f".{out.name}{_NEW}{uuid4().hex[:8]}")
-        partial.mkdir(0o770)  # less what the umask takes away
+        partial.mkdir(0o770)  # minus the umask
         try:
             yield partial
             _swap(partial, out)
@@ -149,8 +150,8 @@ def atomic_folder(out: Path) -> Iterator[Path]:
             shutil.rmtree(partial, ignore_errors=True)
 
 
-def tidy(out: Path) -> None:
-    """Remove what a call that was killed left beside the checkpoint ``out``, and put back what it had moved aside."""
+def remove_leftovers(out: Path) -> None:
+    """Remove what a killed process left next to the checkpoint ``out``; restore what it had moved aside."""
     with write_lock(out):
         _recover(out)
 
@@ -170,7 +171,7 @@ def _replaceable(out: Path) -> bool:
 
 
 def _swap(partial: Path, out: Path) -> None:
-    """Put ``partial`` where ``out`` is; folders cannot be renamed over one another, so the old one steps aside."""
+    """Replace ``out`` by ``partial``; a folder cannot be renamed over another, so the old one is moved aside first."""
     if not out.exists():
         partial.rename(out)
         return

@@ -1,4 +1,4 @@
-"""From a folder or a hub name to a :class:`Checkpoint`."""
+"""Loading of a :class:`Checkpoint` from a folder or a hub name."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lsa_whisper.checkpoint.folder import METADATA_FILE, base_of, is_local, verify
+from lsa_whisper.checkpoint.folder import METADATA_FILE, base_of, is_local, verify_checkpoint
 from lsa_whisper.checkpoint.untrusted import ADAPTER_FILE, read_json
 from lsa_whisper.errors import CheckpointError
 from lsa_whisper.labels import Labels
@@ -19,13 +19,13 @@ _DTYPES = ("float32", "bfloat16", "float16")
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A Whisper model ready to use, and how its text is to be read.
+    """A loaded Whisper model with its processor and label style.
 
     Attributes:
-        path: the folder or hub name it was loaded from.
-        labels: what the model learned to write.
-        recipe: the settings it was trained with, empty when unknown.
-        provenance: where its weights come from, empty when unknown.
+        path: the folder or hub name that it was loaded from.
+        labels: the label style that the model was trained on.
+        recipe: the settings of its training, empty if unknown.
+        provenance: the origin of its weights, empty if unknown.
     """
 
     path: str
@@ -38,14 +38,14 @@ class Checkpoint:
 
     @property
     def time_precision_s(self) -> float:
-        """Seconds of sound behind one position of the encoder (0.02 for every published Whisper)."""
+        """Seconds of audio per encoder position (0.02 for every published Whisper)."""
         encoder = self.model.get_encoder()
         stride = encoder.conv1.stride[0] * encoder.conv2.stride[0]
         return float(stride * self.feature_extractor.hop_length / self.feature_extractor.sampling_rate)
 
     @property
     def context_s(self) -> float:
-        """The longest window the encoder hears at once, in seconds."""
+        """The encoder's context in seconds."""
         return float(self.model.config.max_source_positions * self.time_precision_s)
 
 
@@ -57,30 +57,29 @@ def load(
     weights: bool = True,
     quantized: Any = None,
 ) -> Checkpoint:
-    """Return the checkpoint in a folder or under a hub name; a folder with an adapter comes back merged into its base.
+    """Return the checkpoint in a folder or under a hub name; an adapter is merged into its base.
 
     Args:
         path: a folder as ``save`` writes it, any Hugging Face Whisper folder, or a hub name ``owner/model``.
         dtype: ``float32``, ``bfloat16`` or ``float16``.
-        device: where the weights go, for example ``cpu`` or ``cuda:0``.
-        weights: read them; without, the model has its shape only, and its memory stays untouched until another process
-            sends the weights.
-        quantized: transformers' settings for weights in fewer bits, to train an adapter beside them.
+        device: for example ``cpu`` or ``cuda:0``.
+        weights: read the weights; otherwise the model is allocated but not initialized, and another rank sends them.
+        quantized: transformers' quantization configuration, to train an adapter on a quantized base.
 
     Raises:
-        CheckpointError: the folder is missing or incomplete, its weights are pickled, it is no Whisper model, or the
+        CheckpointError: the folder is missing or incomplete, its weights are pickled, it is not a Whisper model, or the
             machine has no such device.
     """
     source = str(path)
     ours = {}
     if is_local(path):
-        verify(Path(path))
+        verify_checkpoint(Path(path))
         ours = read_json(Path(path) / METADATA_FILE) if (Path(path) / METADATA_FILE).exists() else {}
     if dtype not in _DTYPES:
         raise CheckpointError(f"numbers of type {dtype!r} are not known; choose {', '.join(_DTYPES)}")
-    with quiet():
+    with quiet_transformers():
         model = _load_model(source, dtype, quantized) if weights else _shape_of(source, dtype)
-        model = (model if quantized is not None else _onto(model, device)).eval()  # quantised ones cannot be moved
+        model = (model if quantized is not None else _onto(model, device)).eval()  # quantized ones cannot be moved
         feature_extractor, tokenizer = load_processor(source)
     labels = Labels.from_dict(ours["labels"]) if "labels" in ours else Labels("fluent")
     recipe, provenance = ours.get("recipe", {}), ours.get("provenance", {})
@@ -88,8 +87,8 @@ def load(
 
 
 @contextlib.contextmanager
-def quiet() -> Iterator[None]:
-    """Keep transformers' own progress bars and advice off the terminal, and put its settings back."""
+def quiet_transformers() -> Iterator[None]:
+    """Suppress transformers' progress bars and log messages; restore its settings afterwards."""
     from transformers.utils import logging
 
     level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
@@ -103,11 +102,11 @@ def quiet() -> Iterator[None]:
             logging.enable_progress_bar()
 
 
-def _load_model(source: str, dtype: str, quantized: Any = None, *, here: bool = False) -> Any:
-    """Return the model; from what is ``here`` already, where a folder is loaded that names its base by a hub name."""
+def _load_model(source: str, dtype: str, quantized: Any = None, *, cached_only: bool = False) -> Any:
+    """Return the model; with ``cached_only``, without downloading the base that an adapter names."""
     if (Path(source) / ADAPTER_FILE).exists():
         if quantized is not None:
-            raise CheckpointError(f"{source}: an adapter cannot be quantised with its base; export it merged first")
+            raise CheckpointError(f"{source}: an adapter cannot be quantized with its base; export it merged first")
         return _load_merged(Path(source), dtype)
     import torch
     from transformers import WhisperForConditionalGeneration
@@ -120,18 +119,18 @@ def _load_model(source: str, dtype: str, quantized: Any = None, *, here: bool = 
             output_loading_info=True,
             quantization_config=quantized,
             trust_remote_code=False,
-            local_files_only=here or is_local(source),
+            local_files_only=cached_only or is_local(source),
         )
     except Exception as error:  # hub, safetensors and transformers each raise their own
-        if here:
+        if cached_only:
             raise CheckpointError(
-                f"{source}: the base of an adapter must be here already; fetch it once (hf download {source}), or "
+                f"{source}: the base of an adapter must be downloaded first: hf download {source}, or "
                 "correct adapter_config.json"
             ) from error
         raise CheckpointError(
             f"{source}: cannot be loaded ({_first_line(error)}); check the folder or the name"
         ) from error
-    # Tensors that are not in the file would be random numbers, and the transcripts nonsense without a word.
+    # Missing tensors would be initialized at random without an error.
     missing = sorted(set(report["missing_keys"]) - {"proj_out.weight"})
     if missing:
         raise CheckpointError(f"{source}: {len(missing)} tensors are missing, first {missing[0]}; save the model again")
@@ -153,7 +152,7 @@ def _shape_of(source: str, dtype: str) -> Any:
 def _onto(model: Any, device: str) -> Any:
     try:
         return model.to(device)
-    except (RuntimeError, AssertionError) as error:  # torch asserts where it was built without CUDA
+    except (RuntimeError, AssertionError) as error:  # torch asserts if built without CUDA
         raise CheckpointError(f"device {device!r} cannot be used ({str(error).splitlines()[0]}); choose cpu") from error
 
 
@@ -162,12 +161,12 @@ def _load_merged(folder: Path, dtype: str) -> Any:
     from transformers import GenerationConfig
 
     name = base_of(folder)
-    base = _load_model(name, dtype, here=not is_local(name))
+    base = _load_model(name, dtype, cached_only=not is_local(name))
     try:
         model = PeftModel.from_pretrained(base, str(folder)).merge_and_unload()
         if (folder / "generation_config.json").exists():
             model.generation_config = GenerationConfig.from_pretrained(str(folder), local_files_only=True)
-    except Exception as error:  # PEFT raises what safetensors, torch or its configuration raise
+    except Exception as error:  # PEFT passes on errors of safetensors, torch and its own
         reason = _first_line(error)
         raise CheckpointError(
             f"{folder}: the adapter does not fit its base ({reason}); check the base model"
@@ -176,12 +175,12 @@ def _load_merged(folder: Path, dtype: str) -> Any:
 
 
 def _first_line(error: Exception) -> str:
-    """Return what the libraries' errors, which go on for paragraphs, begin with."""
+    """Return the first line of a library's error."""
     return next(iter(str(error).strip().splitlines()), type(error).__name__)
 
 
 def load_processor(source: str) -> tuple[Any, Any]:
-    """Return the feature extractor and the tokenizer; those of an adapter's base where the adapter has none."""
+    """Return the feature extractor and the tokenizer; those of the base if an adapter has none."""
     from transformers import AutoTokenizer, WhisperFeatureExtractor
 
     loaded: list[Any] = []
@@ -195,7 +194,7 @@ def load_processor(source: str) -> tuple[Any, Any]:
         if is_local(place) and not any((Path(place) / file).exists() for file in files):
             raise CheckpointError(f"{place}: has no {files[0]}; copy it from the model this one was made from")
         try:
-            # What a folder needs is never fetched. A tokenizer saves what it was loaded with, so only where it matters.
+            # A local folder never causes a download. Tokenizers save their options, so set it only where it matters.
             options = {"local_files_only": True} if is_local(source) and not is_local(place) else {}
             loaded.append(kind.from_pretrained(place, trust_remote_code=False, **options))
         except Exception as error:

@@ -1,4 +1,4 @@
-"""From a model in memory to a checkpoint folder: whole, or not at all."""
+"""Saving of a model as a checkpoint folder, atomically."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from lsa_whisper.checkpoint.folder import METADATA_FILE, atomic_folder
-from lsa_whisper.checkpoint.loading import quiet
+from lsa_whisper.checkpoint.loading import quiet_transformers
 from lsa_whisper.checkpoint.vocabulary import fit_generation_config
 from lsa_whisper.errors import CheckpointError
 from lsa_whisper.labels import Labels
@@ -26,12 +26,12 @@ def save(
     trained_tokens: Set[int] = frozenset(),
     state_dict: Mapping[str, Any] | None = None,
 ) -> Path:
-    """Write a checkpoint folder whole or not at all, and return its path.
+    """Write a checkpoint folder atomically and return its path.
 
-    ``model`` may carry a PEFT adapter: then the adapter alone is written, and ``load`` merges it into its base.
-    ``state_dict`` holds the gathered weights of a model whose own are sharded over processes.
+    If ``model`` has a PEFT adapter, only the adapter is written, and ``load`` merges it into its base. ``state_dict``
+    holds the gathered weights of a model that is sharded over ranks.
 
-    An older checkpoint at ``out`` is replaced in one step; a folder that holds anything else is left alone.
+    A checkpoint at ``out`` is replaced in one step; a folder that holds anything else is not touched.
     The generation settings are fitted to ``labels`` and to the token ids that were ``trained_tokens`` (see
     :func:`fit_generation_config`).
 
@@ -40,7 +40,7 @@ def save(
     """
     ours = {"labels": labels.as_dict(), "recipe": dict(recipe or {}), "provenance": dict(provenance or {})}
     with atomic_folder(Path(out)) as partial:
-        with quiet():
+        with quiet_transformers():
             _write_model(
                 partial,
                 model,
@@ -66,9 +66,9 @@ def _write_model(folder: Path, model: Any, settings: Any, state_dict: Mapping[st
 
 
 def verify_tensors(folder: Path) -> None:
-    """Return when every tensor of a folder's safetensors holds numbers.
+    """Check that no tensor in a folder's safetensors is empty.
 
-    A model saved while it was sharded, or an adapter under FSDP2, comes out as empty tensors and no error.
+    A model saved while sharded, or an adapter under FSDP2, is written as empty tensors without an error.
 
     Raises:
         CheckpointError: no safetensors, or an empty tensor.
@@ -88,10 +88,10 @@ def verify_tensors(folder: Path) -> None:
 
 
 def verify_adapter(folder: Path, model: Any) -> None:
-    """Return when every matrix of the adapter that ``model`` carries, if any, is in the folder's file.
+    """Check that the folder's file contains every tensor of the adapter of ``model``, if it has one.
 
     Raises:
-        CheckpointError: some are not.
+        CheckpointError: some are missing.
     """
     if not hasattr(model, "peft_config"):
         return

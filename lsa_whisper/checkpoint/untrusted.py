@@ -1,6 +1,6 @@
-"""A model folder that a stranger made: nothing in it may run, reach elsewhere, or ask for more room than a Whisper.
+"""Checks of untrusted model folders: no code, no files elsewhere, no sizes beyond any Whisper model.
 
-The libraries that load it look at settings in its JSON files; these are read before they are.
+The JSON files are checked before the libraries that load a model read them.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ _CODE = (
     "transformers_weights",
     "trust_remote_code",
 )
-"""Keys by which the libraries import a module, or read a file, that the folder names."""
+"""Keys that make the libraries import a module or read a file named in the folder."""
 _KERNEL = ("attn_implementation", "_attn_implementation", "_attn_implementation_internal", "experts_implementation")
-"""Keys whose value may be a repository of compiled code, written with a slash."""
+"""Keys whose value may name a repository of compiled code (with a slash)."""
 _WHISPER = "transformers.models.whisper."
-_MOST = {
+_LARGEST = {
     "d_model": 1 << 14,
     "encoder_layers": 256,
     "decoder_layers": 256,
@@ -52,74 +52,74 @@ _MOST = {
     "sampling_rate": 192_000,
     "r": 1 << 14,
 }
-"""Far beyond every Whisper there is; a number of nine digits would fill the memory before any weight is read."""
+"""Far beyond every published Whisper; a value of nine digits would fill memory before any weight is read."""
 
 
 def read_json(path: Path) -> dict[str, Any]:
     """Return the object in a JSON file.
 
     Raises:
-        CheckpointError: the file holds no JSON object.
+        CheckpointError: the file does not hold a JSON object.
     """
     try:
         content = plain_json.read(path)
     except (OSError, ValueError) as error:
         raise CheckpointError(f"{path}: cannot be read ({error}); write the checkpoint again") from error
     if not isinstance(content, dict):
-        raise CheckpointError(f"{path}: holds no settings; write the checkpoint again")
+        raise CheckpointError(f"{path}: not a JSON object; write the checkpoint again")
     return content
 
 
 def verify_settings(folder: Path) -> None:
-    """Return when nothing in a folder's settings names code, another place, or an impossible size.
+    """Check that a folder's settings name no code, no files elsewhere and no impossible size.
 
     Raises:
-        CheckpointError: something does.
+        CheckpointError: they do.
     """
     if (folder / "custom_generate").exists():
-        raise CheckpointError(f"{folder / 'custom_generate'}: code of a model is never run here; remove it")
+        raise CheckpointError(f"{folder / 'custom_generate'}: code in a model's folder is never run; remove it")
     for name in SETTINGS:
         path = folder / name
         if not path.is_file():
             continue
         settings = read_json(path)
-        reason = next(_reasons(settings), None)
+        reason = next(_problems(settings), None)
         if reason is None and name == INDEX_FILE:
-            reason = _beyond(settings.get("weight_map"))
+            reason = _index_problem(settings.get("weight_map"))
         if reason is not None:
-            raise CheckpointError(f"{path}: {reason}; use a plain Whisper model, or take the entry out")
+            raise CheckpointError(f"{path}: {reason}; use a plain Whisper model, or remove the entry")
 
 
-def _reasons(value: Any) -> Iterator[str]:
-    """Yield what is wrong with settings, those inside others too."""
+def _problems(value: Any) -> Iterator[str]:
+    """Yield the problems of settings, nested ones included."""
     if isinstance(value, list):
         for each in value:
-            yield from _reasons(each)
+            yield from _problems(each)
     if not isinstance(value, dict):
         return
     for key, each in value.items():
         if key in _CODE and each:
-            yield f"{key} asks for code or files of its own, which are never run or read here"
+            yield f"{key} refers to code or files of its own, which are never run or read"
         elif key in _KERNEL and "/" in str(each):
-            yield f"{key} asks for compiled code from elsewhere, which is never fetched here"
+            yield f"{key} refers to compiled code elsewhere, which is never downloaded"
         elif key == "auto_mapping" and each and not _of_whisper(each):
-            yield "auto_mapping asks for a module of its own, which is never imported here"
-        elif key in _MOST and isinstance(each, int | float) and not each <= _MOST[key]:
-            yield f"{key} is {str(each)[:20]}, and no Whisper has more than {_MOST[key]}"
+            yield "auto_mapping refers to a module of its own, which is never imported"
+        elif key in _LARGEST and isinstance(each, int | float) and not each <= _LARGEST[key]:
+            yield f"{key} is {str(each)[:20]}, more than the limit of {_LARGEST[key]}"
         else:
-            yield from _reasons(each)
+            yield from _problems(each)
 
 
 def _of_whisper(mapping: Any) -> bool:
-    """Tell whether PEFT's note about the class of the base is the one it writes for Whisper."""
+    """Return whether PEFT's ``auto_mapping`` is the one that it writes for Whisper."""
     return isinstance(mapping, dict) and str(mapping.get("parent_library")).startswith(_WHISPER)
 
 
-def _beyond(files: Any) -> str | None:
-    """Return what is wrong with an index of weight files."""
+def _index_problem(files: Any) -> str | None:
+    """Return the problem of an index of weight files, ``None`` if there is none."""
     if not isinstance(files, dict):
-        return "names no files of weights"
+        return "lists no weight files"
     for file in files.values():
         if not isinstance(file, str) or Path(file).name != file or not file.endswith(".safetensors"):
-            return f"{str(file)[:60]!r} is no file of safetensors in this folder (pickled weights are not read)"
+            return f"{str(file)[:60]!r} is not a safetensors file in this folder (pickled weights are not read)"
     return None

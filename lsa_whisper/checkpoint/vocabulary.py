@@ -1,4 +1,4 @@
-"""What a model's vocabulary and generation settings say about decoding (no token id is known beforehand)."""
+"""Decoder prompt, timestamp tokens and generation configuration, from a checkpoint's own vocabulary."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from lsa_whisper.labels import Labels, tokens_to_allow
 from lsa_whisper.manifest import TIMESTAMP
 
 
-def timestamps(tokenizer: Any) -> dict[int, float]:
-    """Return token id -> seconds for every time stamp of a vocabulary, empty when it has none."""
+def timestamp_tokens(tokenizer: Any) -> dict[int, float]:
+    """Return token id -> seconds for every timestamp of a vocabulary, empty if it has none."""
     matches = ((index, TIMESTAMP.fullmatch(token)) for token, index in tokenizer.get_added_vocab().items())
     return {index: float(match[1]) for index, match in matches if match}
 
@@ -20,20 +20,20 @@ def timestamps(tokenizer: Any) -> dict[int, float]:
 def decoder_prompt(
     tokenizer: Any, generation_config: Any, *, language: str = "en", with_timestamps: bool = True
 ) -> list[int]:
-    """Return the ids every decoding begins with: start; language and task, if multilingual; ``<|notimestamps|>``.
+    """Return the ids of the decoder prompt: start; language and task, if multilingual; ``<|notimestamps|>``.
 
-    Training and decoding both use this function. A model is multilingual when
-    its generation settings say so (``is_multilingual``), or say nothing and list languages (``lang_to_id``): the
-    vocabulary does not tell, for OpenAI's English models have a token for each language too.
+    Training and decoding both call this, so that their prompts are equal. A model is multilingual if its generation
+    configuration has ``is_multilingual``, or lacks it and lists languages (``lang_to_id``). The vocabulary does not
+    decide: OpenAI's English models have language tokens, too.
 
     Args:
         tokenizer: the checkpoint's own.
         generation_config: the checkpoint's own.
         language: Whisper's code, for example ``en``; English-only models ignore it.
-        with_timestamps: ``False`` adds ``<|notimestamps|>`` where the vocabulary has it.
+        with_timestamps: ``False`` adds ``<|notimestamps|>`` if the vocabulary has it.
 
     Raises:
-        CheckpointError: a multilingual model does not know the language.
+        CheckpointError: a multilingual model does not support the language.
     """
     added = tokenizer.get_added_vocab()
     prompt = [int(generation_config.decoder_start_token_id)]
@@ -41,7 +41,7 @@ def decoder_prompt(
         token = f"<|{language}|>"
         index = (getattr(generation_config, "lang_to_id", None) or added).get(token)
         if index is None:
-            raise CheckpointError(f"the model does not know the language {language!r}; choose one of its own")
+            raise CheckpointError(f"the model does not support the language {language!r}; choose one that it supports")
         prompt += [index, added["<|transcribe|>"]]
     if not with_timestamps and "<|notimestamps|>" in added:
         prompt.append(added["<|notimestamps|>"])
@@ -49,26 +49,26 @@ def decoder_prompt(
 
 
 def is_multilingual(generation_config: Any) -> bool:
-    """Tell whether decoding begins with a language and a task."""
-    said = getattr(generation_config, "is_multilingual", None)
-    return bool(getattr(generation_config, "lang_to_id", None)) if said is None else bool(said)
+    """Return whether the decoder prompt has a language and a task."""
+    declared = getattr(generation_config, "is_multilingual", None)
+    return bool(getattr(generation_config, "lang_to_id", None)) if declared is None else bool(declared)
 
 
 def fit_generation_config(model: Any, tokenizer: Any, labels: Labels, *, trained_tokens: Set[int] = frozenset()) -> Any:
-    """Return a copy of the model's generation settings under which every mark of ``labels`` can be written.
+    """Return a copy of the model's generation configuration that allows every mark of ``labels``.
 
     ``trained_tokens`` are the token ids of the training labels. The model may write them even if its base suppressed
     them; one timestamp among them allows all timestamps.
 
-    OpenAI's list of suppressed tokens forbids brackets, ``&`` and ``/``: left as it is, a model that has learned CHAT
-    could never say so. Everything else (``alignment_heads``, ``lang_to_id`` ...) stays; what decoding cannot do without
-    (start, end, ``no_timestamps_token_id``) is filled in from the model and the vocabulary when absent.
+    OpenAI's list of suppressed tokens contains brackets, ``&`` and ``/``, which CHAT needs. Everything else
+    (``alignment_heads``, ``lang_to_id`` ...) is kept; required settings that are missing (start, end,
+    ``no_timestamps_token_id``) are filled in from the model and the vocabulary.
     """
     settings = copy.deepcopy(model.generation_config)
     for name in ("decoder_start_token_id", "eos_token_id", "pad_token_id", "bos_token_id"):
         if getattr(settings, name, None) is None:
             setattr(settings, name, getattr(model.config, name, None))
-    stamps = timestamps(tokenizer).keys()
+    stamps = timestamp_tokens(tokenizer).keys()
     allowed = tokens_to_allow(tokenizer, labels) | trained_tokens | (stamps if trained_tokens & stamps else set())
     allowed -= {settings.eos_token_id}
     for name in ("suppress_tokens", "begin_suppress_tokens"):

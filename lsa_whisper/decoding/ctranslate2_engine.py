@@ -20,7 +20,7 @@ import ctranslate2
 import numpy as np
 import torch
 
-from lsa_whisper.checkpoint import Converted, decoder_prompt
+from lsa_whisper.checkpoint import ConvertedCheckpoint, decoder_prompt
 from lsa_whisper.decoding.decoder import DecodedWindow, SegmentParser, decode_in_batches, token_limit
 from lsa_whisper.decoding.features import log_mel
 from lsa_whisper.decoding.rules import allowed_tokens
@@ -32,7 +32,9 @@ _NEVER = -1e30
 class CTranslate2Decoder:
     """Decodes windows with a converted checkpoint."""
 
-    def __init__(self, converted: Converted, *, language: str = "en", batch_size: int = 8, word_times: bool = False):
+    def __init__(
+        self, converted: ConvertedCheckpoint, *, language: str = "en", batch_size: int = 8, word_times: bool = False
+    ):
         self._converted, self._model = converted, converted.model
         self._batch_size, self._word_times = batch_size, word_times
         self._allowed = allowed_tokens(converted.tokenizer, converted.settings, converted.size)

@@ -76,10 +76,10 @@ def load_engine(
     return loaded, TransformersDecoder(loaded, **options), dtype
 
 
-def _load_ct2(model: str | Path, device: str, dtype: str) -> checkpoint.Converted:
+def _load_ct2(model: str | Path, device: str, dtype: str) -> checkpoint.ConvertedCheckpoint:
     if not checkpoint.is_converted(model):
         model = checkpoint.cached_conversion(model)
-        # Converted in float32, from which every other format can be computed.
+        # ConvertedCheckpoint in float32, from which every other format can be computed.
         dtype = "float16" if dtype == "auto" and device.startswith("cuda") else dtype
     converted = checkpoint.load_converted(model, device=device, dtype=dtype)
     _verify_rate(converted)

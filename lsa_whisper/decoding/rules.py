@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from lsa_whisper.checkpoint import timestamps
+from lsa_whisper.checkpoint import timestamp_tokens
 
 _NEVER = -math.inf
 
@@ -43,7 +43,7 @@ def allowed_tokens(tokenizer: Any, settings: Any, size: int) -> AllowedTokens:
     end = int(end[0] if isinstance(end, list | tuple) else end)
     listed = [*(getattr(settings, "suppress_tokens", None) or [])]
     # A model whose timestamps are suppressed was not trained with them: its text spans the whole window.
-    timestamps_s = {i: at_s for i, at_s in timestamps(tokenizer).items() if i not in {*listed} and i < size}
+    timestamps_s = {i: at_s for i, at_s in timestamp_tokens(tokenizer).items() if i not in {*listed} and i < size}
     special = [i for token, i in tokenizer.get_added_vocab().items() if token.startswith("<|") and token.endswith("|>")]
     suppressed = {*listed, *special, *range(len(tokenizer), size)} - {end, *timestamps_s}
     at_begin = {*(getattr(settings, "begin_suppress_tokens", None) or [])}

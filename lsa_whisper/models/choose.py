@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from lsa_whisper.checkpoint import is_converted, is_local
-from lsa_whisper.checkpoint.folder import verify
+from lsa_whisper.checkpoint.folder import verify_checkpoint
 from lsa_whisper.errors import CheckpointError
 from lsa_whisper.machine import nvidia_driver
 from lsa_whisper.models import hub
@@ -78,7 +78,7 @@ def use_model(model: str | Path) -> str:
     resolved = resolve_model(model)
     if is_local(resolved):
         if not is_converted(resolved):
-            verify(Path(resolved))
+            verify_checkpoint(Path(resolved))
         resolved = Path(resolved).absolute()
     settings = read_settings()
     write_settings(replace(settings, chosen=str(resolved)))

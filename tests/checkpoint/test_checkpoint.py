@@ -82,7 +82,7 @@ def test_openai_suppression_is_lifted_for_chat_and_kept_for_the_rest(name):
     prompt = checkpoint.decoder_prompt(tokenizer, after, language="en")
     expected = ["<|startoftranscript|>"] + ([] if name.endswith(".en") else ["<|en|>", "<|transcribe|>"])
     assert tokenizer.convert_ids_to_tokens(prompt) == expected
-    assert checkpoint.timestamps(tokenizer)[tokenizer.convert_tokens_to_ids("<|7.44|>")] == 7.44
+    assert checkpoint.timestamp_tokens(tokenizer)[tokenizer.convert_tokens_to_ids("<|7.44|>")] == 7.44
 
 
 def test_a_round_trip_keeps_logits_and_text(folder, tmp_path):

@@ -118,7 +118,7 @@ def may_follow(rules, tokens, token):
 
 def test_a_model_without_timestamps_gives_one_segment_for_the_window(scripted):
     model = checkpoint.load(scripted)
-    model.model.generation_config.suppress_tokens = sorted(checkpoint.timestamps(model.tokenizer))
+    model.model.generation_config.suppress_tokens = sorted(checkpoint.timestamp_tokens(model.tokenizer))
     decoder = TransformersDecoder(model)
     assert decoder.prompt[-1] == model.tokenizer.convert_tokens_to_ids("<|notimestamps|>")
     (result,) = decoder.decode([voice(3)])

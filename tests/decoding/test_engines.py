@@ -79,7 +79,7 @@ def test_a_stamp_after_the_sound_is_decoded_again(tiny, kept, tmp_path):
 
 def test_a_model_without_timestamps_is_asked_for_none(scripted, kept, tmp_path):
     loaded = checkpoint.load(scripted)
-    timestamps = sorted(checkpoint.timestamps(loaded.tokenizer))
+    timestamps = sorted(checkpoint.timestamp_tokens(loaded.tokenizer))
     folder = Path(shutil.copytree(scripted, tmp_path / "without"))
     settings = json.loads((folder / "generation_config.json").read_text())
     settings["suppress_tokens"] = [*(settings.get("suppress_tokens") or []), *timestamps]

@@ -170,7 +170,7 @@ def test_an_index_lists_only_safetensors_of_its_folder(model, tmp_path, file):
     names = load_file(model / "model.safetensors")
     (model / "model.safetensors").rename(model / "model-00001.safetensors")
     change(model / "model.safetensors.index.json", weight_map=dict.fromkeys(names, file))
-    assert "no file of safetensors in this folder" in refused(model, tmp_path / "mark")
+    assert "not a safetensors file in this folder" in refused(model, tmp_path / "mark")
 
 
 def test_an_index_of_existing_files_is_read(model):
@@ -219,8 +219,8 @@ def test_the_base_of_an_adapter_is_checked_too(adapter, model, tmp_path):
     assert "auto_map" in refused(adapter, mark)
     reasons = {
         ".": "is an adapter itself",
-        "../../no": "is not there",
-        "..": "has no config.json",
+        "../../no": "does not exist",
+        "..": "no config.json",
         "/": "no config.json",
     }
     for base, reason in reasons.items():
@@ -232,7 +232,7 @@ def test_the_base_of_an_adapter_is_checked_too(adapter, model, tmp_path):
 
 def test_the_base_of_an_adapter_is_not_downloaded(adapter):
     change(adapter / "adapter_config.json", base_model_name_or_path="evil/base")
-    with pytest.raises(CheckpointError, match=r"evil/base: the base of an adapter must be here already; fetch it once"):
+    with pytest.raises(CheckpointError, match=r"evil/base: the base of an adapter must be downloaded first"):
         checkpoint.load(adapter)
 
 
@@ -243,7 +243,7 @@ def test_a_ctranslate2_folder_with_code_is_rejected(clean, tmp_path):
     for name in ("tokenizer_config.json", "preprocessor_config.json", "generation_config.json", "config.json"):
         before = (folder / name).read_text()
         change(folder / name, auto_map={"AutoTokenizer": "evil.Evil"})
-        with pytest.raises(CheckpointError, match="auto_map asks for code"):
+        with pytest.raises(CheckpointError, match="auto_map refers to code"):
             checkpoint.load_converted(folder)
         (folder / name).write_text(before)
     (folder / "vocabulary.json").write_text("[" * 100_000)

@@ -13,7 +13,7 @@ from lsa_whisper.finetune.memory.check import Resources, require_fit
 from lsa_whisper.finetune.memory.configuration import DEEPSPEED
 from lsa_whisper.finetune.memory.plan import Plan
 from lsa_whisper.finetune.recipe import Recipe
-from lsa_whisper.machine import GIB, Row
+from lsa_whisper.machine import GIB, Finding
 
 
 def preflight(recipe: Recipe, report: Callable[[str], None], resources: Resources | None = None) -> None:
@@ -40,7 +40,7 @@ def preflight(recipe: Recipe, report: Callable[[str], None], resources: Resource
         report(f"{plan.name}, batch {plan.micro_batch.batch}: about {where}{plan.host_gib:.1f} GiB of host memory")
 
 
-def requirement_rows(recipe: Recipe, plan: Plan | None) -> Iterator[Row]:
+def requirement_rows(recipe: Recipe, plan: Plan | None) -> Iterator[Finding]:
     """Yield the state of everything that a recipe needs besides memory."""
     if recipe.strategy not in DEEPSPEED:
         return

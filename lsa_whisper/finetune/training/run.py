@@ -19,7 +19,7 @@ from transformers import set_seed
 
 from lsa_whisper import checkpoint, manifest, plain_json
 from lsa_whisper.checkpoint import Checkpoint
-from lsa_whisper.checkpoint.folder import METADATA_FILE, atomic_folder, tidy
+from lsa_whisper.checkpoint.folder import METADATA_FILE, atomic_folder, remove_leftovers
 from lsa_whisper.disk import convert_disk_errors
 from lsa_whisper.errors import CheckpointError, LsaWhisperError
 from lsa_whisper.finetune import Finetuned
@@ -73,26 +73,26 @@ def _only_run(out: Path) -> Iterator[None]:
         yield
         return
     with write_lock(_unfinished(out), wait=False):
-        _remove_leftovers(out)
+        _remove_finished_run(out)
         yield
 
 
-def _remove_leftovers(out: Path) -> None:
+def _remove_finished_run(out: Path) -> None:
     """Remove the checkpoints of the run that wrote ``out``, and what a killed call has left next to it."""
-    tidy(out)
+    remove_leftovers(out)
     unfinished = _unfinished(out)
     with contextlib.suppress(OSError):
         if (out / METADATA_FILE).read_bytes() == (unfinished / METADATA_FILE).read_bytes():
-            # Renamed first: a half-removed folder would look like a run to resume. tidy removes the new name.
+            # Renamed first: a half-removed folder would look like a run to resume.
             unfinished.rename(out.with_name(f".{unfinished.name}-done"))
-            tidy(out)
+            remove_leftovers(out)
 
 
 def _tidy(out: Path) -> None:
     """Remove the leftovers of the finished run of ``out``, if it was killed before it did so."""
     if _unfinished(out).exists() or any(out.parent.glob(f".{glob.escape(out.name)}.*")):
         with contextlib.suppress(LsaWhisperError, OSError), write_lock(_unfinished(out), wait=False):
-            _remove_leftovers(out)
+            _remove_finished_run(out)
 
 
 def _unfinished(out: Path) -> Path:
@@ -132,7 +132,7 @@ def _run(recipe: Recipe, record: dict[str, Any], report: Callable[[str], None]) 
         with atomic_folder(out) as folder:
             folder.rmdir()
             saved.rename(folder)  # in one step: a partial folder could be neither used nor replaced
-        _remove_leftovers(out)
+        _remove_finished_run(out)
     finish_distributed(trainer.accelerator)
     return Finetuned(out, record["steps"], record["loss"])
 
