@@ -10,7 +10,7 @@ CLASSES: dict[Disfluency, tuple[str, str]] = {
         "Fillers such as um, uh (CHAT: &-um). Which filler it is does not matter.",
     ),
     Disfluency.FRAGMENT: (
-        "Fragments",
+        "Cut-off words",
         "Phonological fragments: words broken off before their end (CHAT: &+fr). The beginning must agree.",
     ),
     Disfluency.NONWORD: ("Nonwords", "Babble and other nonwords (CHAT: &~goo)."),
@@ -45,7 +45,7 @@ MEASURES: dict[str, tuple[str, str]] = {
     ),
     "total_words": (
         "Total words",
-        "Number of total words (NTW), fluent words only: fillers, fragments and retraced words do not count.",
+        "Number of total words (NTW), fluent words only: fillers, cut-off words and retraced words do not count.",
     ),
     "different_words": (
         "Different words",
@@ -60,7 +60,7 @@ MEASURES: dict[str, tuple[str, str]] = {
         "Moving-average type-token ratio",
         "The mean type-token ratio of all windows of 50 words (MATTR). Does not depend on the length of the sample.",
     ),
-    "maze_share": ("Maze words", "Fillers, fragments and retraced words as a share of all spoken words."),
+    "maze_share": ("Maze words", "Fillers, cut-off words and retraced words as a share of all spoken words."),
     "words_per_minute": (
         "Words per minute",
         "Fluent words per minute of the utterances' duration, without the silences between them.",
