@@ -1,9 +1,9 @@
-"""A folder of CHAT transcripts and recordings -> sessions; corpus cards; who is who.
+"""Sessions of a corpus: transcripts paired with recordings, corpus cards, speaker ids.
 
-A transcript's recording is looked for under the name in ``@Media``, then under the transcript's own name, without
-regard to case, Unicode form or file ending: first beside the transcript, then at the same place below the media root,
-then anywhere below either root if only one folder has it. Names are only ever looked up among the files found there,
-so that no ``@Media`` line can reach outside.
+A transcript's recording is found by the name in ``@Media``, then by the transcript's own name, ignoring case, Unicode
+form and file extension: first next to the transcript, then at the same place below the media root, then anywhere below
+either root if only one folder has it. Names are only matched against the files found there, so that no ``@Media`` line
+can reach files outside these folders.
 """
 
 from lsa_whisper.corpus.card import CARD_NAME, Card, find_card, read_card

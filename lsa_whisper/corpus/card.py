@@ -1,4 +1,4 @@
-"""Corpus cards: what a corpus is called, and who is in which split."""
+"""Corpus cards: a corpus' name, language and splits."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from lsa_whisper.manifest import SPLITS
 CARD_NAME = "card.yaml"
 
 _KNOWN = ("name", "language", "link", "licence", "roles", "splits")
-"""What every card may say; a near miss of one of these is a slip, anything else a fact for its readers."""
+"""The known entries of a card. A near miss of one is an error; other entries are for human readers."""
 
 
 @dataclass(frozen=True)
 class Card:
-    """What of a corpus card is used here; the rest of it (link, licence, how to get it) is for people to read.
+    """The used entries of a corpus card; the others (link, license, access) are for human readers.
 
     Attributes:
-        name: The corpus name that rows and speaker ids carry.
-        language: Of transcripts that name none (ISO 639-3).
+        name: The corpus name in rows and speaker ids.
+        language: Language of transcripts without ``@Languages`` (ISO 639-3).
         splits: Speaker ids (or participants' names) by ``train``, ``dev`` and ``test``.
     """
 
@@ -39,43 +39,43 @@ class Card:
 
     @cached_property
     def split_of(self) -> Mapping[str, str]:
-        """The split of each listed id: a card may list thousands, and every speaker is looked for among them."""
+        """The split of each listed id."""
         return {one: split for split, ids in self.splits.items() for one in ids}
 
 
 def find_card(root: Path, card: Path | str | None = None) -> Card:
-    """Return the card at ``card``, else the ``card.yaml`` in ``root``, else one with the name of that folder.
+    """Return the card at ``card``, else ``card.yaml`` in ``root``, else a card named after that folder.
 
     Raises:
         CorpusError: As :func:`read_card` does.
-        OSError: The folder may not be looked into.
+        OSError: The folder is not readable.
     """
     if card is not None:
         return read_card(card)
     beside = root / CARD_NAME
     if beside.is_file():
         return read_card(beside)
-    # Rows, speaker ids and their hashes hold this name, and text holds no bytes that are not UTF-8.
+    # The name becomes part of rows and speaker ids, which are UTF-8 text.
     return Card(os.fsencode(root.resolve().name).decode(errors="replace") or "corpus")
 
 
 def read_card(path: Path | str) -> Card:
-    """Return the corpus card at ``path``, its values as the text that stands there: a speaker may be called 005.
+    """Return the corpus card at ``path``; all values are read as text, because a speaker may be named 005.
 
     Raises:
-        CorpusError: It is no YAML mapping, has no name, or its splits are not disjoint lists of speakers.
+        CorpusError: It is not a YAML mapping, has no name, or its splits are not disjoint lists of speakers.
     """
     path = Path(path)
     try:
         found = plain_yaml.parse(plain_yaml.read(path), as_text=True)
     except (OSError, yaml.YAMLError) as error:
         problem = getattr(error, "problem", None) or getattr(error, "strerror", None) or str(error)
-        raise CorpusError(f"{path}: cannot read this corpus card ({problem}); mend it, or name another") from error
+        raise CorpusError(f"{path}: cannot read this corpus card ({problem}); correct it or choose another") from error
     if not isinstance(found, dict) or not isinstance(found.get("name"), str):
-        raise CorpusError(f"{path}: a corpus card is a YAML mapping with at least 'name: ...'; write that line")
+        raise CorpusError(f"{path}: a corpus card must be a YAML mapping with at least 'name: ...'; add that line")
     for key in set(found) - set(_KNOWN):
-        if meant := get_close_matches(str(key), _KNOWN, 1, 0.8):
-            raise CorpusError(f"{path}: unknown entry {key!r}; did you mean {meant[0]!r}?")
+        if similar := get_close_matches(str(key), _KNOWN, 1, 0.8):
+            raise CorpusError(f"{path}: unknown entry {key!r}; did you mean {similar[0]!r}?")
     return Card(found["name"], str(found.get("language") or ""), _splits(found, path))
 
 
@@ -93,5 +93,5 @@ def _splits(found: dict[str, Any], path: Path) -> dict[str, tuple[str, ...]]:
     everyone = [one for ids in lists.values() for one in ids]
     twice = sorted(one for one, count in Counter(everyone).items() if count > 1)
     if twice:
-        raise CorpusError(f"{path}: {', '.join(twice)} stands in 'splits' more than once; keep each speaker in one")
+        raise CorpusError(f"{path}: {', '.join(twice)} occurs in 'splits' more than once; list each speaker once")
     return lists

@@ -1,4 +1,4 @@
-"""The files below a folder as a corpus is looked through: hidden ones passed over, links followed, each folder once."""
+"""The files of a corpus: hidden files are ignored, links are followed, each folder is visited once."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from lsa_whisper.failed_files import FailedFile
 
 
 def list_transcripts(folder: Path) -> tuple[list[Path], list[FailedFile]]:
-    """Return the CHAT files below ``folder`` in order, and the folders there that cannot be looked into."""
+    """Return the CHAT files below ``folder`` in order, and its unreadable folders."""
     files, unreadable_folders = list_files(folder)
     return [path for path in files if is_transcript(path)], unreadable_folders
 
 
 def is_transcript(path: Path) -> bool:
-    """Tell by its ending whether ``path`` is a CHAT file."""
+    """Return whether ``path`` has the extension of a CHAT file."""
     return path.suffix.lower() == ".cha"
 
 
 def list_files(root: Path) -> tuple[list[Path], list[FailedFile]]:
-    """Return the files below ``root`` in order, and the folders there that cannot be looked into.
+    """Return the files below ``root`` in order, and its unreadable folders.
 
-    Links are followed, each folder is seen once (links may run in circles), and hidden files and folders are passed
-    over: macOS leaves a ``._a.cha`` beside each ``a.cha`` that it copies.
+    Links are followed, and each folder is visited once, because links may be circular. Hidden files and folders are
+    ignored: macOS writes a ``._a.cha`` next to each ``a.cha`` that it copies.
     """
     seen: set[str] = set()
     found: list[Path] = []
     unreadable_folders: list[FailedFile] = []
 
     def cannot(error: OSError) -> None:
-        reason = f"this folder cannot be looked into ({error.strerror}); what is in it is left out"
+        reason = f"this folder cannot be read ({error.strerror}); its files are skipped"
         unreadable_folders.append(FailedFile(Path(error.filename), reason))
 
     for place, folders, files in os.walk(root, followlinks=True, onerror=cannot):
@@ -50,7 +50,7 @@ def list_files(root: Path) -> tuple[list[Path], list[FailedFile]]:
 
 
 def _fold(name: str) -> str:
-    """Return ``name`` as it is compared: without folders, audio ending, case and Unicode form."""
+    """Return ``name`` normalized for comparison: without folders, audio extension, case and Unicode form."""
     name = re.split(r"[\\/]", name)[-1]
     stem, dot, suffix = name.rpartition(".")
     if dot and "." + suffix.lower() in AUDIO_SUFFIXES:
@@ -59,10 +59,10 @@ def _fold(name: str) -> str:
 
 
 class RecordingIndex:
-    """The recordings found, by folded name; remembers which ones were taken."""
+    """Recordings by normalized name; tracks which ones were paired."""
 
     def __init__(self, paths: Iterable[Path]):
-        """Take those of ``paths`` that end as recordings do."""
+        """Index those of ``paths`` with the extension of a recording."""
         self._by_name: dict[str, list[Path]] = {}
         self._taken: set[str] = set()
         for path in dict.fromkeys(path.absolute() for path in paths if path.suffix.lower() in AUDIO_SUFFIXES):
@@ -71,19 +71,21 @@ class RecordingIndex:
             paths_of_name.sort(key=lambda path: (AUDIO_SUFFIXES.index(path.suffix.lower()), str(path)))
 
     def take(self, name: str, places: Iterable[Path]) -> list[Path]:
-        """Return the recordings called ``name``, best first; empty without any.
+        """Return the recordings named ``name``, best format first, and mark them as paired; empty if there are none.
 
         Raises:
-            AudioError: Several folders have one and none of them is in ``places``.
+            AudioError: Several folders have one, and none of these is in ``places``.
         """
         found = self._by_name.get(_fold(name), [])
         here = next((hits for place in places if (hits := [path for path in found if path.parent == place])), found)
         if len({path.parent for path in here}) > 1:
             candidates = ", ".join(str(path) for path in here[:3])
-            raise AudioError(f"several recordings are called {name!r} ({candidates}); put the right one beside it")
+            raise AudioError(
+                f"several recordings are named {name!r} ({candidates}); put the right one next to the transcript"
+            )
         self._taken.update(str(path) for path in found if path.parent in {hit.parent for hit in here})
         return here
 
     def unused(self) -> list[Path]:
-        """Return the recordings that no transcript took, in order."""
+        """Return the recordings without a transcript, in order."""
         return sorted(path for paths in self._by_name.values() for path in paths if str(path) not in self._taken)

@@ -1,4 +1,4 @@
-"""Transcripts and their recordings as sessions, and who speaks in them."""
+"""Sessions: transcripts with their recordings and speaker ids."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ class Session:
     """One transcript and its recording.
 
     Attributes:
-        name: Path of the transcript below the corpus folder, without its ending.
+        name: Path of the transcript below the corpus folder, without extension.
         corpus: Name of the corpus.
         path: The transcript.
-        recording: Its audio.
-        speakers: Speaker id by code of those who speak; the part before the last ``-`` is the person.
-        split: The split the card fixes, or ``None``.
+        recording: The audio.
+        speakers: Speaker ids by code; the part before the last ``-`` identifies the person.
+        split: The split that the card assigns, or ``None``.
         language: The first language of the transcript (ISO 639-3).
-        listed: The ids under which the card lists its speakers.
+        card_ids: The ids of its speakers in the card.
     """
 
     name: str
@@ -53,27 +53,27 @@ class Session:
 
     @property
     def transcript(self) -> Transcript:
-        """The transcript, read again at each use: thousands of sessions must not all stay in memory."""
+        """The transcript, read at each access, because thousands of transcripts would fill the memory."""
         return chat.read(self.path)
 
 
 def discover(
     folder: Path | str, *, media: Path | str | None = None, card: Path | str | None = None
 ) -> tuple[list[Session], list[FailedFile]]:
-    """Return the sessions in ``folder``, ordered by name, and everything that cannot be used.
+    """Return the sessions in ``folder``, ordered by name, and the files that are not used.
 
     Args:
-        folder: A corpus at any depth, or one ``.cha`` file.
-        media: Another root where recordings lie.
-        card: A corpus card; otherwise ``card.yaml`` in ``folder`` where there is one.
+        folder: A folder with CHAT files at any depth, or one ``.cha`` file.
+        media: Another root folder of recordings.
+        card: A corpus card. Default: ``card.yaml`` in ``folder``.
 
     Raises:
-        CorpusError: There is no such folder, it may not be read, it holds no transcript, or the card is wrong.
+        CorpusError: The folder is missing, unreadable or without transcripts, or the card is invalid.
     """
     try:
         return _discover(Path(folder), Path(media) if media is not None else None, card)
     except OSError as error:
-        raise CorpusError(f"{folder}: cannot be looked into ({error.strerror}); check path and permissions") from error
+        raise CorpusError(f"{folder}: cannot be opened ({error.strerror}); check path and permissions") from error
 
 
 def _discover(folder: Path, media: Path | None, card: Path | str | None) -> tuple[list[Session], list[FailedFile]]:
@@ -87,7 +87,7 @@ def _discover(folder: Path, media: Path | None, card: Path | str | None) -> tupl
     list_transcripts = [path for path in files if is_transcript(path)]
     if not list_transcripts:
         reason = f" ({skipped_files[0].path}: {skipped_files[0].reason})" if skipped_files else ""
-        raise CorpusError(f"{folder}: holds no CHAT transcript (*.cha){reason}; name a folder of transcripts")
+        raise CorpusError(f"{folder}: contains no CHAT transcript (*.cha){reason}; name a folder of transcripts")
     facts = find_card(root, card)
     recordings = [path for path in root.iterdir() if path.is_file()] if alone else files
     if media is not None:
@@ -101,35 +101,33 @@ def _discover(folder: Path, media: Path | None, card: Path | str | None) -> tupl
         except (AudioError, ChatSyntaxError) as error:
             skipped_files.append(FailedFile(path, str(error)))
     if not alone:
-        skipped_files += [
-            FailedFile(path, "no transcript goes with this recording") for path in recording_index.unused()
-        ]
+        skipped_files += [FailedFile(path, "this recording has no transcript") for path in recording_index.unused()]
     return sessions, skipped_files
 
 
 def _session(path: Path, root: Path, media: Path | None, card: Card, recording_index: RecordingIndex) -> Session:
     within = path.parent.relative_to(root)
-    if not is_unicode(f"{within}{path.name}"):  # rows and speaker ids hold this name, and text holds no other bytes
-        raise ChatSyntaxError("its name, or that of its folder, is not UTF-8; rename it", path=str(path))
+    if not is_unicode(f"{within}{path.name}"):  # the name becomes part of rows and speaker ids, which are UTF-8 text
+        raise ChatSyntaxError("its name or its folder's name is not UTF-8; rename it", path=str(path))
     transcript = chat.read(path)
     if not transcript.utterances:
-        raise ChatSyntaxError("holds no utterance", path=str(path))
+        raise ChatSyntaxError("contains no utterance", path=str(path))
     places = [path.parent.absolute(), *([(media / within).absolute()] if media else [])]
     names = [name for name in (transcript.media, path.stem) if name]
     paths = next((hits for name in names if (hits := recording_index.take(name, places))), [])
     if not paths:
         raise AudioError(_why_no_recording(transcript, names, media))
     name = (within / path.stem).as_posix()
-    people, heard = transcript.participants, dict.fromkeys(one.speaker for one in transcript.utterances)
-    speakers = {code: _speaker_id(people.get(code, Participant(code, "")), name, card) for code in heard}
+    participants, codes = transcript.participants, dict.fromkeys(one.speaker for one in transcript.utterances)
+    speakers = {code: _speaker_id(participants.get(code, Participant(code, "")), name, card) for code in codes}
     language = next(iter(transcript.languages), card.language or "eng")
-    card_ids = _card_ids(speakers, people, card)
+    card_ids = _card_ids(speakers, participants, card)
     split = _fixed_split(path, card_ids, card)
     return Session(name, card.name, path, _first_readable(paths), speakers, split, language, tuple(card_ids))
 
 
 def _first_readable(paths: list[Path]) -> Recording:
-    """Return the first recording that opens: a damaged ``a.wav`` may stand beside a whole ``a.mp3``."""
+    """Return the first readable recording: there may be an intact ``a.mp3`` next to a damaged ``a.wav``."""
     for path in paths[:-1]:
         try:
             return Recording.open(path)
@@ -140,17 +138,17 @@ def _first_readable(paths: list[Path]) -> Recording:
 
 def _why_no_recording(transcript: Transcript, names: list[str], media: Path | None) -> str:
     header = transcript.header("@Media") or ""
-    said = next((f", and @Media says {word!r}" for word in ("missing", "unlinked") if word in header), "")
-    where = "beside the transcript" + (f" or in {media}" if media else "; name the media folder if it is elsewhere")
+    status = next((f", and @Media says {word!r}" for word in ("missing", "unlinked") if word in header), "")
+    where = "next to the transcript" + (f" or in {media}" if media else "; name the media folder if it is elsewhere")
     called = " or ".join(repr(name) for name in dict.fromkeys(names))
-    return f"no recording called {called} {where}{said}"
+    return f"no recording named {called} {where}{status}"
 
 
 def _speaker_id(person: Participant, session: str, card: Card) -> str:
     """Return ``<corpus>/<person>-<CODE>``; the person by custom id, else by proper name, else by session.
 
-    A name such as ``Mother`` names nobody, so the session stands in for it: two visits (``adler01a``, ``adler01b``) or
-    all ages of a child (``Adam/020304``) count as one person, because it is better to merge two than to leak one.
+    A name such as ``Mother`` identifies no person, so the session name is used: two visits (``adler01a``, ``adler01b``)
+    or all ages of a child (``Adam/020304``) count as one person. Merging two persons is better than leaking one.
     """
     plain = re.sub(r"[\W\d_]+", "", person.name).casefold()
     named = person.name in card.split_of or (plain and plain not in _GENERIC_NAMES and plain != person.code.casefold())
@@ -160,16 +158,16 @@ def _speaker_id(person: Participant, session: str, card: Card) -> str:
     return f"{card.name}/{who}-{person.code}"
 
 
-def _card_ids(speakers: Mapping[str, str], people: Mapping[str, Participant], card: Card) -> dict[str, str]:
-    """Return the ids that the card lists these speakers under, each with the speaker's code.
+def _card_ids(speakers: Mapping[str, str], participants: Mapping[str, Participant], card: Card) -> dict[str, str]:
+    """Return the ids of these speakers in the card, each with the speaker's code.
 
-    They are looked for by full id, id without corpus, person, or name.
+    A card may list the full id, the id without corpus, the person, or the name.
     """
     found = {}
     for code, full in speakers.items():
         bare = full.removeprefix(f"{card.name}/")
         aliases = {full, bare, bare.rpartition("-")[0], full.rpartition("-")[0]}
-        aliases |= {people[code].name, people[code].custom} - {""} if code in people else set()
+        aliases |= {participants[code].name, participants[code].custom} - {""} if code in participants else set()
         found.update({alias: code for alias in sorted(aliases) if alias in card.split_of})
     return found
 

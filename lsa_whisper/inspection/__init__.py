@@ -1,4 +1,4 @@
-"""What a careful person looks at: the fluency of a transcript, and what prepared data hold before training."""
+"""Inspection before training: disfluency counts and CHAT problems of transcripts, statistics of prepared data."""
 
 from __future__ import annotations
 
@@ -28,21 +28,20 @@ def inspect(
     model: Path | None = None,
     out: Path | None = None,
 ) -> str:
-    """Return, as text to print, what ``path`` holds.
+    """Return a report on transcripts or prepared data, as text to print.
 
     Args:
-        path: A CHAT file, a folder of them at any depth, a prepared folder, or one manifest (``.jsonl``).
-        mode: How disfluencies are counted in CHAT: ``strict``, or ``flucalc`` as CLAN does.
-        json: Give JSON instead of tables.
-        check: List what breaks CHAT's rules instead of counting.
-        model: A checkpoint's folder, whose tokenizer counts the tokens of prepared labels; without one they are
-            estimated.
-        out: An HTML file to write with the same facts about prepared data, plots, and clips to listen to.
+        path: A CHAT file, a folder with CHAT files at any depth, a prepared folder, or a manifest (``.jsonl``).
+        mode: Counting convention for CHAT: ``strict``, or ``flucalc`` as in CLAN.
+        json: Return JSON instead of tables.
+        check: List violations of CHAT's rules instead of counting.
+        model: A checkpoint folder, whose tokenizer counts the tokens of prepared labels. Default: an estimate.
+        out: An HTML file to write: the same statistics of prepared data, with plots and audio clips.
 
     Raises:
-        CorpusError: There is nothing at ``path`` that can be inspected, or ``out`` cannot be written.
-        CheckpointError: ``model`` holds no tokenizer.
-        ChatSyntaxError: The one transcript, or each of several, cannot be read.
+        CorpusError: ``path`` holds nothing to inspect, or ``out`` cannot be written.
+        CheckpointError: ``model`` has no tokenizer.
+        ChatSyntaxError: No transcript can be read.
         ManifestError: A manifest is malformed.
     """
     path = Path(path)
@@ -52,7 +51,7 @@ def inspect(
         manifests = _manifests(path)
         files, unreadable_folders = _transcripts(path)
     except OSError as error:
-        raise CorpusError(f"{path}: cannot be looked into ({error.strerror}); check path and permissions") from error
+        raise CorpusError(f"{path}: cannot be opened ({error.strerror}); check the path and its permissions") from error
     if manifests and not check:
         found = survey(manifests, token_counter(model))
         text = as_json(found.as_dict()) if json else survey_report(path, found)
@@ -62,7 +61,7 @@ def inspect(
         shut = f" ({unreadable_folders[0].path}: {unreadable_folders[0].reason})" if unreadable_folders else ""
         raise CorpusError(f"{path}: nothing to inspect here{shut}; name {wanted}")
     if model is not None or out is not None:
-        raise CorpusError(f"{path}: a page and token counts are made of prepared data; run 'lsa-whisper prepare' first")
+        raise CorpusError(f"{path}: --out and --model need prepared data; run 'lsa-whisper prepare' first")
     return (
         problems_report(files, unreadable_folders, json)
         if check
@@ -71,14 +70,14 @@ def inspect(
 
 
 def _transcripts(path: Path) -> tuple[list[Path], list[FailedFile]]:
-    """Return the transcripts at ``path``, found as ``prepare`` finds them, and the folders that are closed."""
+    """Return the transcripts at ``path``, found as ``prepare`` finds them, and the unreadable folders."""
     if path.is_dir():
         return list_transcripts(path)
     return [path] if is_transcript(path) else [], []
 
 
 def _manifests(path: Path) -> dict[str, Path]:
-    """Return the manifests at ``path`` by split; empty where ``path`` is something else."""
+    """Return the manifests at ``path`` by split; empty if there are none."""
     if path.is_file():
         return {path.stem: path} if path.suffix == ".jsonl" else {}
     return {split: file for split in SPLITS if (file := path / f"{split}.jsonl").is_file()}
@@ -88,4 +87,4 @@ def _with_page(path: Path, found: Survey, out: Path, text: str, *, quiet: bool) 
     from lsa_whisper.inspection.page import write_page
 
     write_page(path, found, out)
-    return text if quiet else f"{text}\n\n{out}: the same with plots and clips to listen to"
+    return text if quiet else f"{text}\n\n{out}: the same, with plots and audio clips"

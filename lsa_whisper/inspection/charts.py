@@ -1,4 +1,4 @@
-"""Where the bars of the page's figures stand; the template draws them as inline SVG."""
+"""Bar charts of the page as coordinates; the template draws them as inline SVG."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ROLES = 4
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A rectangle, and what it says when pointed at; ``series`` is its colour."""
+    """A rectangle with its tooltip; ``series`` selects its color."""
 
     x: float
     y: float
@@ -29,47 +29,49 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class BarChart:
-    """A figure in SVG units, 396 wide.
+    """A bar chart in SVG units, 396 wide.
 
     Attributes:
-        title: What it shows.
-        summary: The same in words, for those who cannot see it.
-        height: Of the whole.
-        bars: Upright ones (a histogram) or lying ones.
-        across: Ticks along x as (place, text), with a line over the whole height.
-        up: The same along y; the names of lying bars.
-        rules: Limits as (x, text, which end of the text is there).
-        key: What each colour stands for; empty with one.
+        title: Caption.
+        summary: Text alternative for screen readers.
+        height: Height of the chart.
+        bars: Vertical bars (a histogram) or horizontal bars.
+        x_ticks: (position, label), each with a grid line.
+        y_ticks: (position, label); the names of horizontal bars.
+        limits: Vertical lines as (x, label, SVG text anchor).
+        legend: The name of each series; empty with one series.
     """
 
     title: str
     summary: str
     height: float
     bars: tuple[Bar, ...]
-    across: tuple[tuple[float, str], ...]
-    up: tuple[tuple[float, str], ...]
-    rules: tuple[tuple[float, str, str], ...] = ()
-    key: tuple[str, ...] = ()
+    x_ticks: tuple[tuple[float, str], ...]
+    y_ticks: tuple[tuple[float, str], ...]
+    limits: tuple[tuple[float, str, str], ...] = ()
+    legend: tuple[str, ...] = ()
 
 
 def survey_charts(survey: Survey) -> list[BarChart]:
-    """Return the histograms of duration, tokens and tempo, and the disfluencies of each role."""
+    """Return histograms of duration, tokens and speech rate, and the disfluency rates of each role."""
     everything, limit, context_s = survey.everything, survey.tokens.limit, survey.context_s
     rates = Distribution(everything.rates)
-    tokens = "Tokens of a window" + ("" if survey.tokens.exact else " (estimate)")
+    tokens = "Tokens per window" + ("" if survey.tokens.exact else " (estimate)")
     fences = {f"{fence:.2f}": fence for fence in rates.fences or () if fence > 0}
     made = [
-        _histogram("Seconds of a window", Distribution(everything.durations), {f"context {context_s:g} s": context_s}),
+        _histogram(
+            "Window duration in seconds", Distribution(everything.durations), {f"context {context_s:g} s": context_s}
+        ),
         _histogram(tokens, Distribution(everything.tokens), {f"limit {limit}": float(limit)}),
-        _histogram("Words per second of a window; outside the lines lie outliers", rates, fences),
+        _histogram("Words per second per window; lines mark the limits for outliers", rates, fences),
         _disfluencies(survey.rates()),
     ]
     return [figure for figure in made if figure.bars]
 
 
-def _histogram(title: str, distribution: Distribution, rules: Mapping[str, float]) -> BarChart:
+def _histogram(title: str, distribution: Distribution, limits: Mapping[str, float]) -> BarChart:
     quartiles = distribution.quartiles
-    counts, width = distribution.histogram(max(rules.values(), default=0.0))
+    counts, width = distribution.histogram(max(limits.values(), default=0.0))
     top, right = max(counts, default=0) or 1, width * len(counts)
     high = ticks(top)[-1]
 
@@ -82,7 +84,7 @@ def _histogram(title: str, distribution: Distribution, rules: Mapping[str, float
     bars = tuple(
         Bar(
             x(width * at),
-            min(y(count), _BOTTOM - 1),  # one among thousands must still be seen
+            min(y(count), _BOTTOM - 1),  # one window among thousands must stay visible
             round(x(width * (at + 1)) - x(width * at) - 0.8, 1),
             max(round(_BOTTOM - y(count), 1), 1),
             f"{format_number(width * at)} to {format_number(width * (at + 1))}: {count}",
@@ -90,18 +92,18 @@ def _histogram(title: str, distribution: Distribution, rules: Mapping[str, float
         for at, count in enumerate(counts)
         if count
     )
-    across = tuple((x(tick), f"{tick:g}") for tick in ticks(right) if tick <= right)
-    up = tuple((y(tick), f"{tick:g}") for tick in ticks(top) if tick == int(tick))
+    x_ticks = tuple((x(tick), f"{tick:g}") for tick in ticks(right) if tick <= right)
+    y_ticks = tuple((y(tick), f"{tick:g}") for tick in ticks(top) if tick == int(tick))
     words = ", ".join(map(format_number, quartiles)) if quartiles else "nothing"
-    summary = f"{title}: least, lower quartile, median, upper quartile, most are {words}"
-    # The label of an upper limit stands outside when there is a lower one too, so that the two never meet.
+    summary = f"{title}: minimum, quartiles and maximum are {words}"
+    # With two limits, the labels point away from each other, so that they never overlap.
     sides = ("end", "start")
-    marks = tuple((x(value), text, side) for (text, value), side in zip(rules.items(), sides, strict=False))
-    return BarChart(title, summary, _BOTTOM + 20, bars, across, up, marks)
+    marks = tuple((x(value), text, side) for (text, value), side in zip(limits.items(), sides, strict=False))
+    return BarChart(title, summary, _BOTTOM + 20, bars, x_ticks, y_ticks, marks)
 
 
 def _disfluencies(rates: Mapping[str, Mapping[str, float | None]]) -> BarChart:
-    """Return lying bars, one per kind and role; more than four roles would not be told apart."""
+    """Return horizontal bars, one per kind and role, for at most four roles."""
     roles = list(rates)[:_ROLES]
     text = {role: {kind: rate for kind, rate in rates[role].items() if rate} for role in roles}
     kinds = list(dict.fromkeys(kind for role in roles for kind in text[role]))
@@ -126,13 +128,13 @@ def _disfluencies(rates: Mapping[str, Mapping[str, float | None]]) -> BarChart:
         if (rate := text[role].get(kind))
     )
     names = tuple((_TOP + pitch * at + thick * len(roles) / 2, kind.replace("_", " ")) for at, kind in enumerate(kinds))
-    across = tuple((_NAMES + length(tick), f"{tick:g}") for tick in steps)
+    x_ticks = tuple((_NAMES + length(tick), f"{tick:g}") for tick in steps)
     title = "Disfluencies per 100 fluent words"
-    return BarChart(title, f"{title}; the table has the numbers", bottom + 20, bars, across, names, (), tuple(roles))
+    return BarChart(title, f"{title}; see the table for numbers", bottom + 20, bars, x_ticks, names, (), tuple(roles))
 
 
 def ticks(top: float) -> list[float]:
-    """Return round numbers from 0 to the first one that is not below ``top``, five or six of them at most.
+    """Return at most six round numbers from 0 to the first one that is not below ``top``.
 
     >>> ticks(13), ticks(448), ticks(0.4)
     ([0.0, 5.0, 10.0, 15.0], [0.0, 100.0, 200.0, 300.0, 400.0, 500.0], [0.0, 0.1, 0.2, 0.3, 0.4])

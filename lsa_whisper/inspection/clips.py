@@ -1,7 +1,7 @@
-"""Rows cut out of their recordings, small enough to lie inside a page.
+"""Audio clips of manifest rows, compressed to be embedded in a page.
 
-The format is MP3, because every browser plays it (Ogg Opus is half as large, but older Safari is silent); where
-libsndfile was built without it, FLAC, which is lossless, larger, and played everywhere too.
+The format is MP3, because every browser plays it (Ogg Opus is half as large, but older versions of Safari cannot play
+it). If libsndfile was built without MP3, the format is FLAC, which is larger and also plays everywhere.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ _MP3_QUALITY = 0.6  # of LAME's scale from 0 (best) to 1; about 5 kB a second
 
 @dataclass(frozen=True)
 class Clip:
-    """A row's sound as a ``data:`` address, or why there is none."""
+    """The audio of a row as a ``data:`` URL, or the problem that prevented it."""
 
     address: str = ""
     problem: str = ""
 
 
 def load_clip(row: Segment) -> Clip:
-    """Return the sound of ``row``; a recording that cannot be read is said, not raised."""
+    """Return the audio of ``row``; a recording that cannot be read gives a clip with a problem."""
     try:
         samples = Recording.open(row.audio_filepath).load(row.span)
     except AudioError as error:
@@ -38,7 +38,7 @@ def load_clip(row: Segment) -> Clip:
 
 
 def encode_audio(samples: Samples, *, mp3: bool = True) -> tuple[str, bytes]:
-    """Return the kind of audio (``mpeg`` or ``flac``) and the bytes of a file that holds ``samples``."""
+    """Return the MIME subtype (``mpeg`` or ``flac``) and the bytes of an audio file with ``samples``."""
     file = BytesIO()
     if mp3:
         how = {"format": "MP3", "bitrate_mode": "VARIABLE", "compression_level": _MP3_QUALITY}

@@ -1,4 +1,4 @@
-"""What is counted of a split, row by row."""
+"""Counts of a split's windows."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from lsa_whisper.manifest import Segment
 
 @dataclass
 class WindowCounts:
-    """Counts of one split or of several; two of them make one with ``+``.
+    """Counts of one or more splits; ``+`` adds them.
 
     Attributes:
-        ms_by_speaker: Milliseconds of the windows in which each speaker is heard; ``unknown`` where no row says.
+        ms_by_speaker: Milliseconds of the windows in which each speaker speaks; ``unknown`` without a speaker id.
     """
 
     durations: array[float] = field(default_factory=lambda: array("d"))
@@ -31,12 +31,12 @@ class WindowCounts:
     vocabulary: Counter[str] = field(default_factory=Counter)
 
     def add(self, row: Segment, tokens: int) -> None:
-        """Count ``row``, whose text takes ``tokens`` of the decoder's places."""
-        words, meant, events = read_text(row)
+        """Count ``row``, whose decoder sequence has ``tokens`` tokens."""
+        words, fluent, events = read_text(row)
         self.durations.append(row.duration)
         self.tokens.append(tokens)
         self.rates.append(len(words) / row.duration)
-        self.fluent_words += meant
+        self.fluent_words += fluent
         self.vocabulary.update(words)
         self.events.update(events)
         for speaker in set((row.speaker or "unknown").split("+")):
@@ -57,25 +57,25 @@ class WindowCounts:
 
     @property
     def words(self) -> int:
-        """Running words."""
+        """Number of running words."""
         return self.vocabulary.total()
 
     @property
     def seconds(self) -> float:
-        """Length of all windows."""
+        """Total duration of the windows."""
         return sum(self.durations)
 
     def padding(self, context_s: float) -> float | None:
-        """Return which share of the model's input is filled up with silence."""
+        """Return the share of the model's input that is padding."""
         return round(1 - self.seconds / (len(self.durations) * context_s), 4) if self.durations else None
 
-    def unseen(self, known: Iterable[str]) -> float | None:
-        """Return which share of the running words is not among the ``known`` ones."""
+    def oov_rate(self, known: Iterable[str]) -> float | None:
+        """Return the out-of-vocabulary rate: the share of running words that are not among the ``known`` ones."""
         new = self.vocabulary.keys() - set(known)
         return round(sum(self.vocabulary[word] for word in new) / self.words, 4) if self.words else None
 
     def as_dict(self, context_s: float, limit: int) -> dict[str, Any]:
-        """Return the counts, ready for JSON; ``limit`` is how many tokens the decoder has places for."""
+        """Return the counts, ready for JSON; ``limit`` is the decoder's number of positions."""
         seconds, durations = self.seconds, Distribution(self.durations).quartiles
         shortest, _, median, _, longest = [round(value, 3) for value in durations] if durations else [None] * 5
         known = self.ms_by_speaker.keys() - {"unknown"}

@@ -1,4 +1,4 @@
-"""One HTML file about prepared data: tables, figures and clips; it asks for nothing else and runs no script."""
+"""A self-contained HTML page on prepared data: tables, charts and audio clips; no scripts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ROWS = 200
 
 
 def write_page(path: Path, survey: Survey, out: Path) -> None:
-    """Write what ``survey`` found at ``path`` to the HTML file ``out``; it appears whole or not at all.
+    """Write the statistics of the data at ``path`` to the HTML file ``out``, atomically.
 
     Raises:
         CorpusError: ``out`` cannot be written.
@@ -35,9 +35,9 @@ def write_page(path: Path, survey: Survey, out: Path) -> None:
         "tables": survey_tables(path, survey, most=_ROWS),
         "figures": survey_charts(survey),
         "clips": {
-            "Examples, drawn by chance": _clips((None, row) for row in survey.examples),
-            "The slowest, fewer words per second than nearly all others": _clips(survey.slow),
-            "The fastest, more words per second than nearly all others": _clips(survey.fast),
+            "Random examples": _clips((None, row) for row in survey.examples),
+            "Slow outliers, lowest speech rate first": _clips(survey.slow),
+            "Fast outliers, highest speech rate first": _clips(survey.fast),
         },
         "version": __version__,
     }

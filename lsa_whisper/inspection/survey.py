@@ -1,4 +1,4 @@
-"""What manifests hold, read once from front to back."""
+"""Statistics of manifests, computed in one pass."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ from lsa_whisper.whisper_constants import CONTEXT_S
 
 EXAMPLES = 10
 EXTREMES = 5
-"""How many of the slowest and of the fastest rows are named."""
+"""The number of slowest and of fastest rows to list."""
 FREQUENT = 20
 
 _SUMMARY = {"options": dict, "splits": dict, "roles": dict, "rejected": dict, "skipped_files": list, "notes": list}
 _WHOLE_FOLDER_KEYS = ("roles", "rejected", "skipped_files")
-"""What ``prepared.json`` counts over all splits together."""
+"""Entries of ``prepared.json`` that count all splits together."""
 _Ranked = list[tuple[float, int, Segment]]
 
 
 @dataclass(frozen=True)
 class Survey:
-    """What is known about the manifests.
+    """Statistics of the manifests of one folder.
 
     Attributes:
         splits: Counts by split.
-        summary: What is used of ``prepared.json``; empty beside a manifest of another tool, and without what is told
-            of the whole folder where not all of its manifests were read.
-        tokens: What counted the tokens.
-        examples: Rows drawn by chance, every row with the same chance.
-        slow: Rows with fewer words per second than nearly all others, the slowest first.
-        fast: The same with more words per second.
+        summary: Entries of ``prepared.json``; empty for manifests of other tools, and without folder totals if only
+            some of the folder's manifests were read.
+        tokens: The token counter.
+        examples: Uniformly sampled rows.
+        slow: Outliers with few words per second, the slowest first.
+        fast: Outliers with many words per second, the fastest first.
     """
 
     splits: Mapping[str, WindowCounts]
@@ -59,35 +59,35 @@ class Survey:
 
     @property
     def context_s(self) -> float:
-        """Seconds the model hears at once."""
+        """The model's context in seconds."""
         return float(self.summary.get("options", {}).get("context_s", CONTEXT_S))
 
     @property
     def shared(self) -> list[str]:
-        """Persons heard in more than one split: what is measured there is not what an unknown voice would give."""
+        """Speakers in more than one split: scores on them do not predict scores on unknown speakers."""
         splits_of_person: dict[str, set[str]] = {}
         for split, counts in self.splits.items():
             for speaker in counts.ms_by_speaker.keys() - {"unknown"}:
                 splits_of_person.setdefault(speaker.rpartition("-")[0] or speaker, set()).add(split)
         return sorted(person for person, splits in splits_of_person.items() if len(splits) > 1)
 
-    def unpacked(self, splits: Sequence[str]) -> float | None:
-        """Return the padding if each utterance of ``splits`` were a window of its own, margins left aside."""
+    def unpacked_padding(self, splits: Sequence[str]) -> float | None:
+        """Return the padding if each utterance of ``splits`` were its own window, ignoring margins."""
         known = [found for split in splits if (found := self.summary.get("splits", {}).get(split))]
         utterances = sum(found.get("utterances", 0) for found in known)
         speech_s = 3600 * sum(found.get("speech_h", 0) for found in known)
         return round(1 - speech_s / (utterances * self.context_s), 4) if utterances else None
 
     def rates(self) -> dict[str, dict[str, float | None]]:
-        """Return disfluencies per 100 fluent words, by CHAT role where known and otherwise for everyone, and kind."""
+        """Return disfluencies per 100 fluent words by CHAT role (``everyone`` if unknown) and kind."""
         everyone = self.everything
         roles = self.summary.get("roles") or {"everyone": {**everyone.events, "fluent_words": everyone.fluent_words}}
         return {role: _rates(count) for role, count in roles.items()}
 
-    def unseen(self, split: str) -> float | None:
-        """Return which share of a split's running words never occurs in ``train``."""
+    def oov_rate(self, split: str) -> float | None:
+        """Return the out-of-vocabulary rate: the share of a split's running words that never occur in ``train``."""
         train = self.splits.get("train")
-        return self.splits[split].unseen(train.vocabulary) if train and split != "train" else None
+        return self.splits[split].oov_rate(train.vocabulary) if train and split != "train" else None
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything, ready for JSON."""
@@ -97,14 +97,14 @@ class Survey:
             "splits": {
                 name: {
                     **counts.as_dict(self.context_s, limit),
-                    "padding_one_utterance": self.unpacked([name]),
-                    "words_not_in_train": self.unseen(name),
+                    "padding_one_utterance": self.unpacked_padding([name]),
+                    "oov_rate": self.oov_rate(name),
                 }
                 for name, counts in self.splits.items()
             },
             "context_s": self.context_s,
             "padding": everything.padding(self.context_s),
-            "padding_one_utterance": self.unpacked(list(self.splits)),
+            "padding_one_utterance": self.unpacked_padding(list(self.splits)),
             "durations_s": Distribution(everything.durations).as_dict(),
             "tokens": {
                 "exact": self.tokens.exact,
@@ -114,7 +114,7 @@ class Survey:
             "words_per_s": {
                 "rates": rates.as_dict(),
                 "fences": rates.fences,
-                "outside": rates.outside,
+                "outliers": rates.outliers,
                 "slow": [{"words_per_s": round(rate, 3), **segment_fields(row)} for rate, row in self.slow],
                 "fast": [{"words_per_s": round(rate, 3), **segment_fields(row)} for rate, row in self.fast],
             },
@@ -136,7 +136,7 @@ class Survey:
 
 
 def survey(manifests: Mapping[str, Path], tokens: TokenCounter) -> Survey:
-    """Return what the manifests (by split) hold.
+    """Return the statistics of manifests, given by split.
 
     Raises:
         ManifestError: A manifest is malformed.
@@ -156,7 +156,7 @@ def survey(manifests: Mapping[str, Path], tokens: TokenCounter) -> Survey:
         rate = splits[name].rates[-1]
         _keep(slowest, (-rate, -at, row))
         _keep(fastest, (rate, -at, row))
-        # A reservoir: every row has the same chance to be an example, however many there are.
+        # Reservoir sampling: every row is equally likely to be an example.
         if len(examples) < EXAMPLES:
             examples.append(row)
         elif (describe_segment := rng.randrange(at + 1)) < EXAMPLES:
@@ -168,7 +168,7 @@ def survey(manifests: Mapping[str, Path], tokens: TokenCounter) -> Survey:
 
 
 def _keep(ranked: _Ranked, entry: tuple[float, int, Segment]) -> None:
-    """Keep ``entry`` if it is among the largest; the row's number decides between equals, so rows never compare."""
+    """Keep ``entry`` if it is among the largest; row numbers break ties, so that rows are never compared."""
     if len(ranked) < EXTREMES:
         heapq.heappush(ranked, entry)
     else:
@@ -196,6 +196,6 @@ def _rates(count: Mapping[str, int]) -> dict[str, float | None]:
 
 
 def segment_fields(row: Segment) -> dict[str, Any]:
-    """Return what one looks up a row by, and its text."""
+    """Return the fields that identify a row, and its text."""
     names = ("audio_filepath", "offset", "duration", "speaker", "split", "text")
     return {name: getattr(row, name) for name in names}

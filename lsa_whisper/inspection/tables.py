@@ -1,4 +1,4 @@
-"""The tables of a survey, for the terminal and for the page alike."""
+"""Tables and notes of a survey, for the terminal and the page."""
 
 from __future__ import annotations
 
@@ -14,26 +14,27 @@ from lsa_whisper.inspection.text_output import format_number, sparkline
 from lsa_whisper.manifest import Segment
 from lsa_whisper.terminal import TerminalTable, render_text
 
-_SHARES = ("padding", "padding_one_utterance", "words_not_in_train")
+_SHARES = ("padding", "padding_one_utterance", "oov_rate")
 _NAMES = {
-    "padding_one_utterance": "padding if unpacked",
+    "padding_one_utterance": "padding without packing",
     "longest_tokens": "longest, tokens",
     "over_limit": "segments over the limit",
+    "oov_rate": "words not in train (OOV)",
 }
 
 
 @dataclass(frozen=True)
 class TextTable:
-    """A table as text; the first cell of each row names it."""
+    """A table of text; the first cell of each row is its name."""
 
     title: str
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
-    lead: str = ""
+    note: str = ""
 
 
 def survey_report(path: Path, survey: Survey) -> str:
-    """Return everything as the terminal shows it."""
+    """Return all tables, notes and examples as text for the terminal."""
     parts: list[Any] = [
         TerminalTable(one.title, one.head, one.rows) for one in survey_tables(path, survey, most=10, blocks=True)
     ]
@@ -45,33 +46,31 @@ def survey_report(path: Path, survey: Survey) -> str:
 
 
 def describe_segment(row: Segment) -> str:
-    """Return where a row's sound lies, and whose it is."""
+    """Return the recording, position and speakers of a row."""
     return f"{Path(row.audio_filepath).name} {row.offset:.2f} s + {row.duration:.2f} s, {row.speaker or 'unknown'}"
 
 
 def survey_notes(survey: Survey) -> list[str]:
-    """Return what must be read before training, a sentence each."""
+    """Return notes and warnings to read before training."""
     notes = [f"note: {note}" for note in survey.summary.get("notes", [])]
     if shared := survey.shared:
-        notes.append(f"warning: heard in more than one split: {', '.join(shared[:10])}{_more(shared, 10)}")
+        notes.append(f"warning: speakers in more than one split: {', '.join(shared[:10])}{_more(shared, 10)}")
     if over := sum(count > survey.tokens.limit for count in survey.everything.tokens):
-        mend = "use shorter windows" if survey.tokens.exact else "count them exactly with --model"
-        notes.append(f"warning: {over} segment(s) may exceed the decoder's {survey.tokens.limit} tokens; {mend}")
-    if outside := Distribution(survey.everything.rates).outside:
-        notes.append(
-            f"note: {outside} segment(s) hold far more or fewer words per second than the rest; listen to some"
-        )
+        remedy = "use shorter windows" if survey.tokens.exact else "count them exactly with --model"
+        notes.append(f"warning: {over} segment(s) may exceed the decoder's {survey.tokens.limit} tokens; {remedy}")
+    if outliers := Distribution(survey.everything.rates).outliers:
+        notes.append(f"note: {outliers} segment(s) are outliers in words per second; listen to some of them")
     return notes
 
 
 def survey_tables(path: Path, survey: Survey, *, most: int, blocks: bool = False) -> list[TextTable]:
-    """Return the tables that have something to say.
+    """Return the tables that have rows.
 
     Args:
-        path: What was looked at.
-        survey: What was found.
-        most: The longest lists end after so many rows.
-        blocks: Draw each distribution in a last column.
+        path: The inspected path.
+        survey: Its statistics.
+        most: Maximum number of rows of long lists.
+        blocks: Add a column with a sparkline of each distribution.
     """
     made = [
         _splits(path, survey),
@@ -90,8 +89,8 @@ def _splits(path: Path, survey: Survey) -> TextTable:
     if len(found) > 1:
         found["all"] = {
             **survey.everything.as_dict(survey.context_s, survey.tokens.limit),
-            "padding_one_utterance": survey.unpacked(list(survey.splits)),
-            "words_not_in_train": None,
+            "padding_one_utterance": survey.unpacked_padding(list(survey.splits)),
+            "oov_rate": None,
         }
     columns = list(found.values())
     names = [name for name in columns[0] if any(one[name] is not None for one in columns)]
@@ -102,11 +101,11 @@ def _splits(path: Path, survey: Survey) -> TextTable:
         ]
         for name in names
     ]
-    lead = (
-        "Padding is the share of the model's input that is silence added to fill the window; "
-        "unpacked, every utterance would be a window of its own."
+    note = (
+        "Padding is the share of the model's input that is added silence; "
+        "without packing, every utterance would be its own window."
     )
-    return TextTable(f"{path}, windows of up to {survey.context_s:g} s", ["", *found], rows, lead)
+    return TextTable(f"{path}, windows of up to {survey.context_s:g} s", ["", *found], rows, note)
 
 
 def _distributions(survey: Survey, blocks: bool) -> TextTable:
@@ -123,9 +122,9 @@ def _distributions(survey: Survey, blocks: bool) -> TextTable:
         if quartiles := distribution.quartiles:
             drawn = [sparkline(distribution.histogram(top, bins=20)[0])] if blocks else []
             rows.append([name, *map(format_number, quartiles), *drawn])
-    head = ["", "least", "25 %", "median", "75 %", "most", *(["from 0 to most"] if blocks else [])]
-    lead = "Over all windows; a quarter of them lies below 25 %, half below the median."
-    return TextTable("Lengths and tempo", head, rows, lead)
+    head = ["", "minimum", "25 %", "median", "75 %", "maximum", *(["from 0 to maximum"] if blocks else [])]
+    note = "Over all windows: a quarter of the values lie below 25 %, half below the median."
+    return TextTable("Duration, tokens and speech rate", head, rows, note)
 
 
 def _disfluencies(survey: Survey) -> TextTable:
@@ -140,7 +139,7 @@ def _disfluencies(survey: Survey) -> TextTable:
 def _speakers(survey: Survey, most: int) -> TextTable:
     hours = survey.everything.ms_by_speaker.most_common()
     rows = [[who, *(format_number(_hours(survey, split, who)) for split in survey.splits)] for who, _ in hours[:most]]
-    title = f"Speakers by hours of windows they are heard in{_more(hours, most)}"
+    title = f"Speakers by hours of audio{_more(hours, most)}"
     return TextTable(title, ["", *survey.splits], rows)
 
 
@@ -154,7 +153,7 @@ def _words(survey: Survey, most: int) -> TextTable:
     words = max(1, vocabulary.total())
     frequent = vocabulary.most_common(most)
     rows = [[word, format_number(count), format_number(count / words, percent=True)] for word, count in frequent]
-    return TextTable(f"Most frequent of {len(vocabulary):,} different words", ["", "times", "share"], rows)
+    return TextTable(f"Most frequent of {len(vocabulary):,} different words", ["", "count", "share"], rows)
 
 
 def _rejected(rejected: Mapping[str, Mapping[str, Any]]) -> TextTable:
@@ -162,12 +161,12 @@ def _rejected(rejected: Mapping[str, Mapping[str, Any]]) -> TextTable:
         [reason, format_number(found["utterances"]), format_number(found["seconds"])]
         for reason, found in rejected.items()
     ]
-    return TextTable("Rejected", ["", "utterances", "seconds"], rows, "rejected.jsonl names each of them.")
+    return TextTable("Rejected", ["", "utterances", "seconds"], rows, "Listed in rejected.jsonl.")
 
 
 def _skipped_files(skipped_files: Sequence[Mapping[str, str]], most: int) -> TextTable:
     rows = [[one["path"], one["reason"]] for one in skipped_files[:most]]
-    return TextTable(f"{len(skipped_files)} skipped file(s){_more(skipped_files, most)}", ["", "why"], rows)
+    return TextTable(f"{len(skipped_files)} skipped file(s){_more(skipped_files, most)}", ["", "reason"], rows)
 
 
 def _more(rows: Sequence[Any], limit: int) -> str:

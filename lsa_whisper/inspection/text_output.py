@@ -1,4 +1,4 @@
-"""How numbers and distributions look as plain text."""
+"""Numbers and distributions as plain text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def as_json(found: Any) -> str:
 
 
 def format_number(value: float | None, *, percent: bool = False) -> str:
-    """Return ``value`` as a table shows it.
+    """Return ``value`` formatted for a table.
 
     >>> format_number(1234), format_number(2.5), format_number(0.01234), format_number(None)
     ('1,234', '2.50', '0.0123', '-')
@@ -30,7 +30,7 @@ def format_number(value: float | None, *, percent: bool = False) -> str:
 
 
 def sparkline(counts: Sequence[int]) -> str:
-    """Return ``counts`` as bars one line high; what is there at all can be seen.
+    """Return ``counts`` as a one-line bar chart; counts above zero are always visible.
 
     >>> sparkline([0, 1, 50, 100])
     '·▁▄█'

@@ -1,4 +1,4 @@
-"""How many of the decoder's places a row takes: counted with a checkpoint's tokenizer, or estimated without one."""
+"""Decoder tokens per row: counted with a checkpoint's tokenizer, or estimated without one."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from lsa_whisper.manifest import TIMESTAMP, Segment
 from lsa_whisper.whisper_constants import DECODER_POSITIONS
 
 _BEGIN = 4
-"""At most four tokens open every decoding: start, language, task, and no timestamps."""
+"""Every sequence starts with at most four special tokens: start, language, task, no timestamps."""
 
 
 @dataclass(frozen=True)
 class TokenCounter:
-    """Counts the tokens a decoder reads for a row: prompt, opening and text, without the end.
+    """Counts the decoder's input tokens of a row: prompt, special tokens and text, without end of text.
 
     Attributes:
-        count: What does so.
-        limit: How many the decoder has places for.
-        exact: False for an estimate, which is hardly ever too low and mostly too high.
+        count: The counting function.
+        limit: The decoder's number of positions.
+        exact: False for an estimate, which is almost always too high.
     """
 
     count: Callable[[Segment], int]
@@ -33,13 +33,13 @@ class TokenCounter:
 
 
 def token_counter(model: Path | None = None) -> TokenCounter:
-    """Return the counter of the checkpoint in folder ``model``; without one, an estimate for OpenAI's vocabularies.
+    """Return a counter for the checkpoint folder ``model``, or an estimate for OpenAI's vocabularies.
 
     >>> token_counter().count(Segment("a.wav", 0, 2, "<|0.00|>yes .<|1.90|>"))
     9
 
     Raises:
-        CheckpointError: The folder has no tokenizer that can be read.
+        CheckpointError: The folder has no readable tokenizer.
     """
     if model is None:
         return TokenCounter(_estimate, DECODER_POSITIONS, exact=False)
@@ -47,10 +47,10 @@ def token_counter(model: Path | None = None) -> TokenCounter:
 
     path = Path(model) / "tokenizer.json"
     if not path.is_file():
-        raise CheckpointError(f"{model}: holds no tokenizer.json; name a checkpoint's folder, such as models/nano")
+        raise CheckpointError(f"{model}: has no tokenizer.json; name a checkpoint folder, such as models/nano")
     try:
         tokenizer = Tokenizer.from_file(str(path))
-    except Exception as error:  # the library raises nothing more special
+    except Exception as error:  # the library raises nothing more specific
         raise CheckpointError(f"{path}: cannot be read as a tokenizer ({error}); copy the checkpoint again") from error
     limit = _settings(Path(model) / "config.json").get("max_target_positions", DECODER_POSITIONS)
     return TokenCounter(_Exact(tokenizer, _is_multilingual(Path(model))), int(limit), exact=True)
@@ -62,7 +62,7 @@ def _estimate(row: Segment) -> int:
 
 
 class _Exact:
-    """Counts as :class:`lsa_whisper.dataset.LabelEncoder` builds a row, which needs torch."""
+    """Counts as :class:`lsa_whisper.dataset.LabelEncoder` does, without torch."""
 
     def __init__(self, tokenizer: Any, multilingual: bool):
         self.tokenizer = tokenizer
@@ -82,8 +82,8 @@ class _Exact:
 
 def _is_multilingual(model: Path) -> bool:
     settings = _settings(model / "generation_config.json")
-    notes = settings.get("is_multilingual")
-    return bool(settings.get("lang_to_id")) if notes is None else bool(notes)
+    multilingual = settings.get("is_multilingual")
+    return bool(settings.get("lang_to_id")) if multilingual is None else bool(multilingual)
 
 
 def _settings(path: Path) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Transcripts as they are: their disfluencies per speaker, and what breaks CHAT's rules."""
+"""Reports on transcripts: disfluencies per speaker, and violations of CHAT's rules."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _SIDE_BY_SIDE = 6
 def fluency_report(
     path: Path, files: Sequence[Path], unreadable_folders: Sequence[FailedFile], mode: str, json: bool
 ) -> str:
-    """Return the disfluencies in CHAT ``files``, per file and speaker; what cannot be read is named, and left out.
+    """Return the disfluency counts of CHAT ``files`` per file and speaker; unreadable files are listed.
 
     Raises:
-        LsaWhisperError: There is no such counting ``mode``.
-        ChatSyntaxError: No file can be read.
+        LsaWhisperError: ``mode`` is unknown.
+        ChatSyntaxError: No file is readable.
     """
     read, unread = _read(files)
     unread += [f"{one.path}: {one.reason}" for one in unreadable_folders]
@@ -38,12 +38,12 @@ def fluency_report(
         file: {code: one.as_dict() for code, one in transcript.fluency(mode).items()} for file, transcript in read
     }
     if json:
-        for problem in unread:  # there is no place for it in the counts
+        for problem in unread:  # the JSON has counts only
             print(printable(problem), file=sys.stderr)
         return as_json(next(iter(counts.values())) if path.is_file() else counts)
     title = f"Disfluencies per speaker ({mode} counting)"
     columns = [(file, code, row) for file, rows in counts.items() for code, row in rows.items()]
-    if len(columns) > _SIDE_BY_SIDE:  # few speakers read best side by side, many one below the other
+    if len(columns) > _SIDE_BY_SIDE:  # many speakers fit better as rows than as columns
         rows = ([f"{Path(file).stem} {code}", *(_cell(row, name) for name in _SUMMARY)] for file, code, row in columns)
         return render_text(TerminalTable(title, ["", *(name.replace("_", " ") for name in _SUMMARY)], rows), *unread)
     heads = [code if len(counts) == 1 else f"{Path(file).stem} {code}" for file, code, _ in columns]
@@ -52,7 +52,7 @@ def fluency_report(
 
 
 def _read(files: Sequence[Path]) -> tuple[list[tuple[str, Transcript]], list[str]]:
-    """Return the transcripts that can be read, by name, and a sentence for each of the others."""
+    """Return the readable transcripts by path, and a message for each of the others."""
     read: list[tuple[str, Transcript]] = []
     unread: list[ChatSyntaxError] = []
     for file in files:
@@ -70,7 +70,7 @@ def _cell(row: Mapping[str, Any], name: str) -> str:
 
 
 def problems_report(files: Sequence[Path], unreadable_folders: Sequence[FailedFile], json: bool) -> str:
-    """Return what breaks CHAT's rules in ``files``, one line each, and how many there are."""
+    """Return the violations of CHAT's rules in ``files``, one line each, and their number."""
     found = [Problem(str(one.path), 1, 1, "unreadable", one.reason) for one in unreadable_folders]
     for file in files:
         try:

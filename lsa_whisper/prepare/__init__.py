@@ -1,4 +1,4 @@
-"""Transcripts and recordings -> training windows: pair, cut, judge, pack, split, count, write."""
+"""Training windows from transcripts and recordings: pair, screen, pack, split, count, write."""
 
 from __future__ import annotations
 
@@ -44,37 +44,36 @@ def prepare(
     shards: int = 0,
     processes: int = 1,
 ) -> Prepared:
-    """Write training windows for ``corpora`` to the folder ``out`` and return what was written and what was not.
+    """Write training windows of ``corpora`` to the folder ``out`` and return a summary.
 
-    No window is longer than the context. An utterance that is longer is cut where ``%wor`` gives times, else rejected.
+    No window is longer than the context. A longer utterance is split where ``%wor`` has word times, else rejected.
     The folder holds the manifests ``train.jsonl``, ``dev.jsonl`` and ``test.jsonl``, ``rejected.jsonl`` (each rejected
-    utterance with file, line and reason) and ``prepared.json`` (options, counts, skipped files). The same corpora and
-    options give the same bytes. An interrupted call can be made again and goes on where it was.
+    utterance with file, line and reason) and ``prepared.json`` (options, counts, skipped files). The output is
+    deterministic. If interrupted, the same call resumes.
 
     Args:
         corpora: Folders of CHAT transcripts, at any depth; each may hold a ``card.yaml``.
-        out: Where to write; made when it is not there.
-        labels: The style of text to learn: ``chat``, ``verbatim`` or ``fluent``; ``chat/1`` spells CHAT out, and
+        out: Output folder; created if missing.
+        labels: Label style: ``chat``, ``verbatim`` or ``fluent``; ``chat/1`` uses CHAT's own codes, and
             ``chat+roles`` is ``chat`` with ``roles``.
-        roles: Put the speaker's code in front of each utterance.
-        media: Another root where the recordings lie.
-        card: The corpus card, for all of ``corpora``; otherwise each folder's own ``card.yaml`` where there is one.
-        context_s: Seconds a model hears at once.
-        one_utterance: One window per utterance instead of as many as fit.
+        roles: Prefix each utterance with its speaker code.
+        media: Root folder of the recordings, if they are not next to the transcripts.
+        card: The corpus card of all ``corpora``. Default: ``card.yaml`` in each folder.
+        context_s: The model's context in seconds.
+        one_utterance: One utterance per window, no packing.
         without_timestamps: Share of windows whose text has no timestamp tokens, 0 to 1.
-        with_prompt: Share of windows that carry the text before them as a prompt, 0 to 1.
-        non_speech: Share of windows with a silence and an empty text, 0 to less than 1; fewer where silence is scarce.
-        seed: For margins and shares; the splits do not depend on it.
-        shards: Besides the manifests, write each split with its audio as this many Parquet files
-            (:mod:`lsa_whisper.prepare.shards`), fewer where it has fewer windows; 0 writes none.
-        processes: How many work at once; what is written does not depend on it. Each takes some 50 MB. The default
-            is one, because a script that asks for more must guard its call by ``if __name__ == "__main__"``, as
-            Python's multiprocessing wants it, and because a machine may have other users.
+        with_prompt: Share of windows with the preceding text as prompt, 0 to 1.
+        non_speech: Share of silent windows with empty text, at least 0 and below 1; fewer if silence is scarce.
+        seed: Random seed for margins and shares; the splits do not depend on it.
+        shards: Also write each split with its audio as this many Parquet files
+            (:mod:`lsa_whisper.prepare.shards`), or fewer if it has fewer windows; 0 writes none.
+        processes: Number of worker processes, about 50 MB each; does not affect the output. A script that uses more
+            than one must guard the call with ``if __name__ == "__main__"``, as multiprocessing requires.
 
     Raises:
-        AudioError: A recording vanished before it was written to a shard.
-        CorpusError: A corpus is missing, has no transcript or no usable pair, or nothing in it can be trained on.
-        LsaWhisperError: ``labels`` is no style.
+        AudioError: A recording was removed before it was written to a shard.
+        CorpusError: A corpus is missing, has no transcript with a readable recording, or no usable utterance.
+        LsaWhisperError: ``labels`` is not a label style.
     """
     named = Labels.from_name(labels)
     options = PrepareOptions(
@@ -108,10 +107,10 @@ def prepare(
             )
     except OSError as error:
         reason = disk_error_reason(error) or error.strerror or error
-        raise CorpusError(f"{out}: cannot be written to ({reason}); make room or name another folder") from error
+        raise CorpusError(f"{out}: cannot be written to ({reason}); free space or choose another folder") from error
     finally:
         with suppress(OSError):
-            out.rmdir()  # where nothing is in it
+            out.rmdir()  # if it is empty
 
 
 def _finish_parts(
@@ -120,7 +119,7 @@ def _finish_parts(
     processes: int,
     skipped_files: list[FailedFile],
 ) -> list[Path]:
-    """Return where the sessions' results are kept, in order; sessions without one join ``skipped_files``."""
+    """Return the paths of the sessions' results, in order; failed sessions are added to ``skipped_files``."""
     from rich.console import Console
     from rich.progress import track
 
@@ -142,26 +141,26 @@ def _finish(pair: tuple[Session, str], *, options: PrepareOptions, parts: Path) 
 
 def _check(out: Path, options: PrepareOptions, shards: int, processes: int) -> None:
     if Path(out).exists() and not Path(out).is_dir():
-        raise CorpusError(f"{out}: is a file; name a folder to write the prepared data to")
+        raise CorpusError(f"{out}: is a file; choose an output folder")
     if not 1 <= options.context_s <= 30:
-        raise CorpusError(f"--context is {options.context_s}; Whisper hears between 1 and 30 seconds at once")
+        raise CorpusError(f"--context is {options.context_s}; the context must be between 1 and 30 seconds")
     for name, share in (("without-timestamps", options.without_timestamps), ("with-prompt", options.with_prompt)):
         if not 0 <= share <= 1:
-            raise CorpusError(f"--{name} is {share}; it is a share of windows, between 0 and 1")
+            raise CorpusError(f"--{name} is {share}; it must be a share between 0 and 1")
     if not 0 <= options.non_speech < 1:
-        raise CorpusError(f"--non-speech is {options.non_speech}; it is a share of windows, from 0 to less than 1")
+        raise CorpusError(f"--non-speech is {options.non_speech}; it must be a share of at least 0 and below 1")
     if shards < 0:
-        raise CorpusError(f"--shards is {shards}; name how many files each split is written to, or 0 for none")
+        raise CorpusError(f"--shards is {shards}; it must be a number of files per split, or 0 for none")
     if processes < 1:
-        raise CorpusError(f"--processes is {processes}; at least one must do the work")
+        raise CorpusError(f"--processes is {processes}; it must be at least 1")
 
 
 def _discover(
     corpora: Sequence[Path], media: Path | None, card: Path | None
 ) -> tuple[list[Session], list[FailedFile], list[str]]:
-    """Return the sessions, the files that cannot be used, and notes on speakers that a card lists and nobody is."""
+    """Return the sessions, the skipped files, and notes on card ids that match no speaker."""
     if not corpora:
-        raise CorpusError("no corpus was named; name at least one folder of CHAT transcripts")
+        raise CorpusError("no corpus; name at least one folder of CHAT transcripts")
     sessions: list[Session] = []
     skipped_files: list[FailedFile] = []
     card_ids: set[tuple[str, str]] = set()
@@ -169,10 +168,10 @@ def _discover(
         found, without = discover(folder, media=media, card=card)
         if not found:
             first = f"; {without[0].path}: {without[0].reason}" if without else ""
-            raise CorpusError(f"{folder}: no transcript there has a recording that can be read{first}")
+            raise CorpusError(f"{folder}: no transcript has a readable recording{first}")
         sessions += found
         skipped_files += without
-        if Path(folder).is_dir():  # of a single transcript, nobody expects that it has all speakers
+        if Path(folder).is_dir():  # a single transcript need not contain all speakers of the card
             facts = find_card(Path(folder), card)
             card_ids |= {(facts.name, one) for one in facts.split_of}
     return sessions, skipped_files, unmatched_card_ids(sorted(card_ids), sessions)

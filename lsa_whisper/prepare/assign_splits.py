@@ -1,4 +1,4 @@
-"""Sessions -> train, dev and test, so that no voice is heard in two of them."""
+"""Assignment of sessions to train, dev and test, without speakers in more than one split."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ MIN_GROUPS = 3
 
 
 def assign_splits(sessions: Sequence[Session]) -> tuple[list[str], list[str]]:
-    """Return the split of each session, and notes on what a reader of the splits should know.
+    """Return the split of each session, and notes for the user.
 
-    Sessions that share a person, directly or through others, form a group and stay together. A corpus card decides for
-    the speakers it lists, and the rest of such a corpus is for training. Every other group goes where the hash of its
-    first speaker id falls (80 : 10 : 10), so that added files leave the others where they are; dev and test get at
-    least one group each where there are three. The seed plays no part.
+    Sessions that share a person, directly or indirectly, form a group and stay together. A corpus card assigns the
+    speakers it lists; the rest of such a corpus is for training. Every other group is assigned by the hash of its first
+    speaker id (80 : 10 : 10), so that new files do not move others; with three or more groups, dev and test get at
+    least one each. The assignment does not depend on the seed.
     """
     notes: list[str] = []
     groups = _groups(sessions)
@@ -34,7 +34,7 @@ def assign_splits(sessions: Sequence[Session]) -> tuple[list[str], list[str]]:
         else:
             free[min(person for at in members for person in persons(sessions[at]))] = members
     if free and len(free) < MIN_GROUPS:
-        notes.append(f"only {len(free)} group(s) of sessions without a common speaker: all of them are for training")
+        notes.append(f"only {len(free)} group(s) of sessions without shared speakers; all are used for training")
     by_hash = split_by_hash(list(free)) if len(free) >= MIN_GROUPS else dict.fromkeys(free, "train")
     for name, members in free.items():
         for at in members:
@@ -43,7 +43,7 @@ def assign_splits(sessions: Sequence[Session]) -> tuple[list[str], list[str]]:
 
 
 def unmatched_card_ids(card_ids: Sequence[tuple[str, str]], sessions: Sequence[Session]) -> list[str]:
-    """Return a note for each corpus whose card lists speakers that no session has: they may be misspelt.
+    """Return a note for each corpus whose card lists speakers that no session has: possibly misspelled ids.
 
     Args:
         card_ids: Pairs of a corpus name and an id that its card lists.
@@ -56,13 +56,13 @@ def unmatched_card_ids(card_ids: Sequence[tuple[str, str]], sessions: Sequence[S
             absent.setdefault(corpus, []).append(one)
     return [
         f"the card of {corpus} lists speakers that no usable session has: {', '.join(ids[:10])}"
-        f"{f' and {len(ids) - 10} more' if len(ids) > 10 else ''}; check how they are spelt"
+        f"{f' and {len(ids) - 10} more' if len(ids) > 10 else ''}; check their spelling"
         for corpus, ids in absent.items()
     ]
 
 
 def split_by_hash(names: Sequence[str]) -> dict[str, str]:
-    """Return the split of each of at least three groups, by the hash of its name.
+    """Return the split of each of three or more groups, by the hash of its name.
 
     >>> sorted(split_by_hash(["a", "b", "c"]).values())
     ['dev', 'test', 'train']
@@ -82,7 +82,7 @@ def _within(count: int, least: int, most: int) -> int:
 
 
 def persons(session: Session) -> set[str]:
-    """Return the persons in ``session``: speaker ids without their codes, since one voice may play two parts."""
+    """Return the persons in ``session``: speaker ids without codes, because one person may have several roles."""
     return {speaker.rpartition("-")[0] for speaker in session.speakers.values()} or {f"{session.corpus}/{session.name}"}
 
 

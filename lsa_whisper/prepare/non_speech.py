@@ -1,7 +1,7 @@
-"""Windows in which nothing is said, so that a model learns to write nothing there.
+"""Silent windows with empty text, which train a model not to hallucinate.
 
-They must be certain: what nobody transcribed may still be talk. So they lie between the first and the last utterance,
-away from every bullet (of rejected utterances too), and only where the recording is quiet beside its own speech.
+Untranscribed audio may still be speech. Silent windows are therefore taken only between the first and the last
+utterance, away from all bullets (also of rejected utterances), and where the recording is much quieter than its speech.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from lsa_whisper.prepare.windows import Window, seeded_rng
 from lsa_whisper.timespan import TimeSpan
 
 SHORTEST_MS = 2_000
-"""Shorter silences are pauses in talk, and windows with words hold those."""
+"""Shorter silences are pauses within speech, which windows with words contain."""
 GUARD_MS = 500
-"""How far from a bullet: speech may begin before its bullet and end after it."""
+"""Distance from each bullet, because speech may start before its bullet and end after it."""
 QUIET = 0.1
-"""The loudest sample of a window, as a share of the median frame peak of the accepted speech: 20 dB below it."""
+"""Maximum peak of a silent window relative to the median frame peak of accepted speech: -20 dB."""
 
 
 def non_speech_windows(
@@ -33,9 +33,9 @@ def non_speech_windows(
     context_ms: int,
     seed: int,
 ) -> list[Window]:
-    """Return windows without words, in order of time: ``share`` of all windows, or fewer where silence is scarce."""
+    """Return silent windows in order of time: ``share`` of all windows, or fewer if silence is scarce."""
     rng = seeded_rng([one for window in windows for one in window.members], seed, "non-speech")
-    # A session of ten windows has one of these in a hundred tenths of the cases: shares add up over sessions.
+    # Random rounding: with a share of 1 %, a session of ten windows gets a silent window one time in ten.
     count = int(len(windows) * share / (1 - share) + rng.random())
     places = _places(candidates, levels, context_ms) if count else []
     chosen = sorted(rng.sample(places, min(count, len(places))))
@@ -43,7 +43,7 @@ def non_speech_windows(
 
 
 def _places(candidates: Sequence[Candidate], levels: PeakLevels, context_ms: int) -> list[TimeSpan]:
-    """Return stretches without speech, none longer than the context."""
+    """Return spans without speech, none longer than the context."""
     accepted = [levels.peaks_in(one.span) for one in candidates if one.reason is None]
     loud = levels.peaks > QUIET * np.median(np.concatenate(accepted))
     spans = [one.span for one in candidates]
@@ -62,7 +62,7 @@ def _places(candidates: Sequence[Candidate], levels: PeakLevels, context_ms: int
 
 
 def _within(place: TimeSpan, rng: random.Random, context_ms: int) -> TimeSpan:
-    """Return a stretch of any length in ``place``, because a model must expect all lengths."""
+    """Return a span of random length in ``place``, because a model must expect all lengths."""
     length_ms = rng.randint(min(SHORTEST_MS, context_ms), place.duration_ms)
     start_ms = rng.randint(place.start_ms, place.end_ms - length_ms)
     return TimeSpan(start_ms, start_ms + length_ms)

@@ -1,4 +1,4 @@
-"""How loud a recording is, frame by frame: one pass, constant memory, three numbers per 20 ms."""
+"""Peak level and clipping of a recording per 20 ms frame, in one pass and constant memory."""
 
 from __future__ import annotations
 
@@ -13,14 +13,17 @@ from lsa_whisper.timespan import TimeSpan
 
 FRAME_MS = 20
 _FRAME = SAMPLE_RATE_HZ * FRAME_MS // 1000
-_FULL_SCALE = 0.99  # resampling rounds the corners of clipped waves, so that they no longer reach 1.0
+_FULL_SCALE = 0.99  # resampling smooths clipped waves, so that they no longer reach 1.0
 
 
 @dataclass(frozen=True)
 class PeakLevels:
-    """Per frame of :data:`FRAME_MS`: the peak (1.0 is full scale) and how many samples are at full scale.
+    """Levels per frame of :data:`FRAME_MS`.
 
-    ``samples`` is the number of samples that were really decoded.
+    Attributes:
+        peaks: The peak of each frame; 1.0 is full scale.
+        clipped: The number of samples at full scale in each frame.
+        samples: The number of decoded samples.
     """
 
     peaks: npt.NDArray[np.float32]
@@ -29,7 +32,7 @@ class PeakLevels:
 
     @classmethod
     def measure(cls, blocks: Iterable[Samples]) -> PeakLevels:
-        """Return the levels of a recording, given as :meth:`lsa_whisper.audio.Recording.stream` yields it."""
+        """Return the levels of the ``blocks`` of :meth:`lsa_whisper.audio.Recording.stream`."""
         peaks, clipped, samples = [], [], 0
         rest: Samples = np.zeros(0, np.float32)
         for block in blocks:
@@ -48,15 +51,15 @@ class PeakLevels:
 
     @property
     def duration_ms(self) -> int:
-        """Whole milliseconds of sound."""
+        """Duration of the audio in whole milliseconds."""
         return self.samples * 1000 // SAMPLE_RATE_HZ
 
     def peaks_in(self, span: TimeSpan) -> npt.NDArray[np.float32]:
-        """Return the peaks of the frames that ``span`` touches."""
+        """Return the peaks of the frames that overlap ``span``."""
         return self.peaks[self.frames(span)]
 
     def peak(self, span: TimeSpan) -> float:
-        """Return the loudest sample in ``span``; 0.0 where the span holds no frame."""
+        """Return the peak in ``span``; 0.0 if it overlaps no frame."""
         frames = self.peaks_in(span)
         return float(frames.max()) if len(frames) else 0.0
 
@@ -66,10 +69,10 @@ class PeakLevels:
         return float(frames.sum()) / (len(frames) * _FRAME) if len(frames) else 0.0
 
     def fingerprint(self, span: TimeSpan) -> bytes:
-        """Return bytes that are the same for the same sound at the same place in its frames."""
+        """Return bytes that are equal for equal audio at the same offset within its frames."""
         return self.peaks_in(span).tobytes()
 
     @staticmethod
     def frames(span: TimeSpan) -> slice:
-        """Return where the frames lie that ``span`` touches."""
+        """Return the slice of the frames that overlap ``span``."""
         return slice(max(0, span.start_ms) // FRAME_MS, -(-max(0, span.end_ms) // FRAME_MS))

@@ -1,8 +1,7 @@
-"""Which utterances can be learned from, and for each of the others the reason.
+"""Screening of utterances: usable for training, or rejected with a reason.
 
-Conventions: a rejected utterance keeps its place in the recording, because its words are spoken there and no window may
-hold them. Where an utterance has no time of its own (no bullet, or an impossible one), its place is the whole gap
-between its neighbours: it was spoken somewhere in there.
+A rejected utterance keeps its span, because its words are in the audio and no window may contain them. An utterance
+without a valid bullet is assigned the whole gap between its neighbors, because it was spoken somewhere in that gap.
 """
 
 from __future__ import annotations
@@ -30,21 +29,21 @@ OVERLAPS = "overlaps rejected speech"
 TOO_MUCH_TEXT = "text over the decoder's length"
 
 WITHOUT_SPEECH = frozenset((WORDLESS, DUPLICATE))
-"""Reasons that leave no words untold: the audio around such an utterance stays usable."""
+"""Reasons that leave no untranscribed speech: the audio of such an utterance stays usable."""
 
 
 @dataclass(frozen=True)
 class ScreeningLimits:
-    """What is still believed of a transcript and its recording.
+    """Plausibility limits for transcripts and recordings.
 
     Attributes:
-        max_words_per_s: Faster than this, the bullet does not hold the words (fast adult speech has about 6).
-        min_words_per_s: Slower than this, over more than ``slow_after_s``, the bullet holds much besides the words.
-        slow_after_s: Pauses up to this length belong to speech, that of people with aphasia above all.
-        silent_peak: A span whose loudest sample stays below this (-60 dB) holds no speech.
-        clipped_share: A span with a larger share of its samples at full scale is too distorted.
-        past_end_ms: A bullet may end this much after the recording: times are rounded, codecs drop a frame.
-        overlap_ms: Neighbouring bullets may overlap by this much and still count as one after the other.
+        max_words_per_s: Highest speech rate; above it the bullet is wrong (fast adult speech has about 6).
+        min_words_per_s: Lowest speech rate beyond ``slow_after_s``; below it the bullet contains other material.
+        slow_after_s: Pauses up to this duration count as speech, above all in aphasia.
+        silent_peak: A span with a peak below this (-60 dB) contains no speech.
+        clipped_share: A span with a larger share of samples at full scale is too distorted.
+        past_end_ms: A bullet may end this much after the recording, because times are rounded and codecs drop frames.
+        overlap_ms: Neighboring bullets may overlap by this much and still count as consecutive.
     """
 
     max_words_per_s: float = 9.0
@@ -58,7 +57,7 @@ class ScreeningLimits:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """An utterance, its label ``text``, the ``span`` its words lie in, and why it is rejected (``None``: it is not)."""
+    """An utterance with its ``span``, its label ``text``, its number of ``words``, and the ``reason`` for rejection."""
 
     utterance: Utterance
     span: TimeSpan
@@ -68,16 +67,16 @@ class Candidate:
 
     @property
     def breaks(self) -> bool:
-        """Whether its place holds speech that no text tells."""
+        """Whether its span contains speech without a usable transcript."""
         return self.reason is not None and self.reason not in WITHOUT_SPEECH
 
 
 def screen_utterances(
     utterances: Sequence[Utterance], levels: PeakLevels, labels: Labels, *, context_ms: int, limits: ScreeningLimits
 ) -> list[Candidate]:
-    """Return one candidate per utterance, in order of time; those without a time stand between their neighbours.
+    """Return one candidate per utterance, in order of time; those without times are between their neighbors.
 
-    An utterance longer than the context is several candidates, one for each piece, where it can be cut.
+    An utterance longer than the context gives one candidate per part, if it can be split.
     """
     places = _places(utterances, levels.duration_ms, limits)
     seen: set[tuple[str, TimeSpan, str]] = set()
@@ -92,14 +91,14 @@ def screen_utterances(
         seen.add(key)
         end_ms = max(place.start_ms, min(place.end_ms, levels.duration_ms))
         screened.append(Candidate(utterance, TimeSpan(place.start_ms, end_ms), text, words, reason))
-    screened.sort(key=lambda one: one.span.start_ms)  # stable: what begins together stays in the transcript's order
+    screened.sort(key=lambda one: one.span.start_ms)  # stable: equal start times keep the transcript's order
     return screened
 
 
 def _parts(
     utterance: Utterance, place: TimeSpan, labels: Labels, context_ms: int
 ) -> list[tuple[Utterance, TimeSpan, str]]:
-    """Return ``utterance``, or its pieces where it is too long, each with its place and its label."""
+    """Return ``utterance``, or its parts if it is too long, each with its span and label."""
     span = utterance.span
     long = span is not None and span.duration_ms > context_ms and not utterance.unusable()
     pieces = split_utterance(utterance, context_ms, labels) if long else []
@@ -108,9 +107,9 @@ def _parts(
 
 
 def _places(utterances: Sequence[Utterance], duration_ms: int, limits: ScreeningLimits) -> list[TimeSpan]:
-    """Return where each utterance lies: in its bullet, or in the gap that its neighbours' bullets leave.
+    """Return the span of each utterance: its bullet, or the gap between its neighbors' bullets.
 
-    Where the gap is too short for its words, they were spoken while a neighbour spoke: then it is the gap and both.
+    If the gap is too short for the words, they overlapped a neighbor: then the span covers the gap and both neighbors.
     """
     timed = [one.span if one.span and one.span.duration_ms > 0 else None for one in utterances]
     end = TimeSpan(duration_ms, duration_ms)
@@ -133,7 +132,7 @@ def _places(utterances: Sequence[Utterance], duration_ms: int, limits: Screening
 def _reason(
     utterance: Utterance, text: str, words: int, levels: PeakLevels, context_ms: int, limits: ScreeningLimits
 ) -> str | None:
-    """Return why ``utterance`` cannot be learned from, the plainest reason first."""
+    """Return why ``utterance`` is rejected, or ``None``."""
     if unusable := utterance.unusable():
         return unusable
     if not text or not words:
@@ -151,7 +150,7 @@ def _reason(
 
 
 def _tempo(words: int, duration_s: float, limits: ScreeningLimits) -> str | None:
-    # Half a word is granted, so that a single "uh" may be as short as it is.
+    # Half a word of tolerance, because a single "uh" may be very short.
     if words - 0.5 > limits.max_words_per_s * duration_s:
         return TOO_FAST
     return TOO_SLOW if words < limits.min_words_per_s * (duration_s - limits.slow_after_s) else None
@@ -164,5 +163,5 @@ def _sound(span: TimeSpan, levels: PeakLevels, limits: ScreeningLimits) -> str |
 
 
 def reject(candidate: Candidate, reason: str) -> Candidate:
-    """Return ``candidate`` rejected for ``reason``, unless it already is rejected for another one."""
+    """Return ``candidate`` rejected for ``reason``; an earlier reason is kept."""
     return candidate if candidate.reason else replace(candidate, reason=reason)

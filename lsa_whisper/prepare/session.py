@@ -1,4 +1,4 @@
-"""One session -> its rows and rejections; depends on nothing but the session and the options."""
+"""Rows and rejections of one session; they depend on the session and the options alone."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from lsa_whisper.prepare.windows import Window, pack, reject_overlap_groups
 from lsa_whisper.whisper_constants import CONTEXT_S, DECODER_POSITIONS
 
 PROMPT_TOKENS = 200
-"""Whisper keeps at most half of the decoder's 448 places for what was said before."""
+"""Whisper uses at most half of the decoder's 448 positions for the prompt."""
 _OPENING_TOKENS = 6
-"""At most: the start of the prompt, start, language, task, no timestamps, and the end."""
+"""At most: start of prompt, start of transcript, language, task, no timestamps, end of text."""
 
 
 @dataclass(frozen=True)
 class PrepareOptions:
-    """How sessions become rows; :func:`lsa_whisper.prepare.prepare` documents the fields."""
+    """Options of preparation; :func:`lsa_whisper.prepare.prepare` documents the fields."""
 
     labels: Labels = field(default_factory=Labels)
     context_s: float = CONTEXT_S
@@ -44,7 +44,7 @@ class PrepareOptions:
 
 @dataclass(frozen=True)
 class UtteranceRecord:
-    """An utterance as the transcript has it: where it stands, and why it was rejected (empty: it was not)."""
+    """An utterance in its transcript, and the reason for its rejection (empty if accepted)."""
 
     file: str
     line: int | None
@@ -57,11 +57,11 @@ class UtteranceRecord:
 
 @dataclass(frozen=True)
 class WindowRow:
-    """A manifest row and what it was made from.
+    """A manifest row and its sources.
 
     Attributes:
-        segment: The row.
-        digest: The same for two windows with the same sound and text.
+        segment: The manifest row.
+        digest: Equal for windows with equal audio and text.
         members: Its utterances.
         counts: By CHAT role: ``words``, ``fluent_words``, ``utterances``, ``speech_ms``, and each kind of disfluency.
     """
@@ -74,7 +74,7 @@ class WindowRow:
 
 @dataclass(frozen=True)
 class SessionResult:
-    """What one session gives, in order of time."""
+    """The rows and rejections of one session, in order of time."""
 
     rows: tuple[WindowRow, ...]
     rejected: tuple[UtteranceRecord, ...]
@@ -126,10 +126,10 @@ def process_session(session: Session, split: str, options: PrepareOptions) -> Se
     before = {id(window): last for last, window in itertools.pairwise(windows) if window.follows}
     rows = []
     for window in sorted([*windows, *silences], key=lambda one: one.span.start_ms):
-        said_before = before.get(id(window))
-        segment = _segment(window, said_before, session, split, options)
-        said = f"{window.plain()}\n{window.span.start_ms % 20}".encode()
-        digest = hashlib.sha256(said + levels.fingerprint(window.span)).hexdigest()
+        previous = before.get(id(window))
+        segment = _segment(window, previous, session, split, options)
+        identity = f"{window.plain()}\n{window.span.start_ms % 20}".encode()
+        digest = hashlib.sha256(identity + levels.fingerprint(window.span)).hexdigest()
         members = tuple(_source(one, session) for one in window.members)
         rows.append(WindowRow(segment, digest, members, _counts(window.members, roles)))
     return SessionResult(tuple(rows), tuple(_source(one, session) for one in candidates if one.reason))
@@ -156,7 +156,7 @@ def _segment(window: Window, before: Window | None, session: Session, split: str
 
 
 def _prompt(before: Window, window: Window) -> str:
-    """Return the last utterances of the window before, as many as the decoder keeps beside the window's own text."""
+    """Return the last utterances of the previous window, as many as fit the decoder with the window's own text."""
     own = sum(tokens_at_most(one.text) for one in window.members)
     room = min(PROMPT_TOKENS, DECODER_POSITIONS - _OPENING_TOKENS - own)
     kept: list[str] = []

@@ -1,8 +1,7 @@
-"""An utterance longer than the context -> pieces that fit, cut between words whose times ``%wor`` knows.
+"""Splitting of utterances longer than the context, between words with times in ``%wor``.
 
-The law: the pieces, read one by one, say the same words and hold the same disfluencies as the whole. So no cut falls
-between a stumble and its repair, nor inside ``<...>``; only pauses that stand at a cut are lost. The terminator belongs
-to the last piece alone, because nothing ends before it.
+Invariant: the parts together have the words and the disfluencies of the utterance. No cut point is inside ``<...>`` or
+between a disfluency and its repair; only pauses at a cut point are lost. Only the last part has the terminator.
 """
 
 from __future__ import annotations
@@ -25,9 +24,13 @@ from lsa_whisper.timespan import TimeSpan
 
 @dataclass(frozen=True, slots=True)
 class CutPoint:
-    """A place between two words: the first ends at ``end_ms``, the second begins at ``start_ms``.
+    """A possible cut between two words.
 
-    ``end`` and ``start`` are the offsets in the main tier where the one side ends and the other begins.
+    Attributes:
+        end_ms: End of the word before the cut.
+        start_ms: Start of the word after the cut.
+        end: Offset in the main tier where the part before the cut ends.
+        start: Offset in the main tier where the part after the cut starts.
     """
 
     end_ms: int
@@ -38,16 +41,16 @@ class CutPoint:
 
 @dataclass(frozen=True, slots=True)
 class UtterancePart:
-    """A part of an utterance, as an utterance of its own, and its label."""
+    """A part of an utterance as an utterance, and its label."""
 
     utterance: Utterance
     label: str
 
 
 def split_utterance(utterance: Utterance, context_ms: int, labels: Labels) -> list[UtterancePart]:
-    """Return the pieces of ``utterance``, none longer than ``context_ms``; empty where it cannot be cut so.
+    """Return the parts of ``utterance``, none longer than ``context_ms``; empty if no such split exists.
 
-    Each cut is in the longest silence between words in the last third of what is in reach, or of all that is in reach.
+    Each cut is in the longest silence between words in the last third of the context, or else anywhere in the context.
 
     >>> from lsa_whisper.chat import utterance
     >>> words = [(word, TimeSpan(at * 1000, at * 1000 + 600)) for at, word in enumerate(["I", "want", "want", "it"])]
@@ -73,7 +76,7 @@ def split_utterance(utterance: Utterance, context_ms: int, labels: Labels) -> li
 
 
 def _places(utterance: Utterance, span: TimeSpan) -> Iterator[CutPoint]:
-    """Yield the places, in order, where a cut takes nothing apart and the times on both sides are known."""
+    """Yield the possible cuts in order: outside disfluencies, with word times on both sides."""
     times, joined = _times(utterance), _inside_disfluency(utterance)
     ended = list(accumulate((at.end_ms if at else 0 for at in times), max, initial=0))
     latest = [at.start_ms if at else span.end_ms for at in reversed(times)]
@@ -83,7 +86,7 @@ def _places(utterance: Utterance, span: TimeSpan) -> Iterator[CutPoint]:
     words = 0
     for (at, count), (following, more) in pairwise(spoken):
         words += count
-        # Where laughter stands between two words, it sounds in the gap, and neither side would hold it.
+        # An event such as laughter between two words sounds in the gap, and neither part would contain it.
         if not count or not more or joined[words] or not times[words - 1] or not times[words]:
             continue
         if span.start_ms < ended[words] <= begins[words] < span.end_ms:
@@ -91,7 +94,7 @@ def _places(utterance: Utterance, span: TimeSpan) -> Iterator[CutPoint]:
 
 
 def _inside_disfluency(utterance: Utterance) -> list[bool]:
-    """Return for the place before each word whether a disfluency and its repair reach across it."""
+    """Return for the position before each word whether a disfluency and its repair span it."""
     joined = [False] * (len(utterance.reading.verbatim) + 1)
     for event in utterance.reading.events:
         end = max(event.end, event.repair_end or 0)
@@ -100,7 +103,7 @@ def _inside_disfluency(utterance: Utterance) -> list[bool]:
 
 
 def _times(utterance: Utterance) -> list[TimeSpan | None]:
-    """Return the time of each spoken word; ``None`` where ``%wor`` does not have that word."""
+    """Return the time of each spoken word; ``None`` for words that ``%wor`` lacks."""
     spoken = [_letters(word) for word in utterance.reading.verbatim]
     timed = [(_letters(word), at) for written, at in utterance.word_times for word in read_word(written).verbatim]
     times: list[TimeSpan | None] = [None] * len(spoken)
@@ -127,7 +130,7 @@ def _pieces(utterance: Utterance, span: TimeSpan, cuts: Sequence[CutPoint]) -> I
 
 
 def _is_lossless(utterance: Utterance, pieces: Sequence[Utterance]) -> bool:
-    """Return whether ``pieces`` say what ``utterance`` says, pauses between them aside."""
+    """Return whether ``pieces`` have the words and disfluencies of ``utterance``, except pauses between them."""
     verbatim: list[str] = []
     fluent: list[str] = []
     events: Counter[Event] = Counter()
@@ -153,6 +156,6 @@ def _with_label(pieces: Sequence[Utterance], at: int, labels: Labels) -> Utteran
     text = encode(piece, replace(labels, roles=False))
     if at < len(pieces) - 1:
         text = text.removesuffix(".").rstrip()
-    if at and labels.style == "fluent":  # its capital letter says that a sentence begins
+    if at and labels.style == "fluent":  # a capital letter marks the start of a sentence
         text = "".join(piece.fluent()[:1])[:1] + text[1:]
     return UtterancePart(piece, f"*{piece.speaker}: {text}" if labels.roles and text else text)

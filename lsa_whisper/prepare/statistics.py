@@ -1,4 +1,4 @@
-"""What was prepared and what was not: counts that add up, and the table that shows them."""
+"""Counts of prepared and rejected data, and their table."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from lsa_whisper.terminal import TerminalTable, render_text
 
 @dataclass
 class SplitCounts:
-    """Counts of one split: what is added row by row.
+    """Counts of one split, added row by row.
 
-    A long utterance that was cut counts as one utterance for each piece.
+    A long utterance that was split counts once per part.
     """
 
     segments: int = 0
@@ -46,7 +46,7 @@ class SplitCounts:
         self.non_speech += not segment.text
 
     def as_dict(self, context_s: float) -> dict[str, Any]:
-        """Return the counts and the rates they give; a rate of nothing is ``None``."""
+        """Return counts and rates; an undefined rate is ``None``."""
         seconds = self.audio_ms / 1000
         return {
             "segments": self.segments,
@@ -66,7 +66,7 @@ class SplitCounts:
 
 @dataclass
 class Rejections:
-    """Rejected utterances by reason: how many, and how long."""
+    """Number and duration of rejected utterances by reason."""
 
     utterances: Counter[str] = field(default_factory=Counter)
     milliseconds: Counter[str] = field(default_factory=Counter)
@@ -93,14 +93,14 @@ def add_counts(total: dict[str, Counter[str]], counts: Mapping[str, Mapping[str,
 
 @dataclass(frozen=True)
 class Prepared:
-    """What :func:`lsa_whisper.prepare.prepare` wrote.
+    """The result of :func:`lsa_whisper.prepare.prepare`.
 
     Attributes:
         out: The folder with ``train.jsonl``, ``dev.jsonl``, ``test.jsonl``, ``rejected.jsonl``, ``prepared.json``.
         splits: Counts by split, as in ``prepared.json``.
         rejected: Utterances and seconds by reason.
-        unpaired: Files without a partner, and why.
-        notes: What a reader of the splits should know.
+        skipped_files: Files that were not used, and why.
+        notes: Notes on the splits.
     """
 
     out: Path

@@ -1,8 +1,8 @@
-"""Utterances in order of time -> windows up to one context long, with their real gaps.
+"""Packing of utterances into windows of up to one context, with the original gaps.
 
-The law: the audio of a window holds no speech whose text is missing, and no text is in a window that lacks its audio.
-So utterances that overlap stay together (a *clump*); a rejected one takes the clump with it and ends the window;
-a window begins and ends in silence, at most :data:`WINDOW_MARGIN_MS` away from its words and never inside a neighbour.
+Invariant: all speech in a window has its text in the window, and all text has its audio. Overlapping utterances
+therefore stay together (an *overlap group*). A rejected utterance rejects its overlap group and ends the window. A
+window starts and ends in silence, at most :data:`WINDOW_MARGIN_MS` from its words and never inside a neighbor.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.whisper_constants import DECODER_POSITIONS, TIMESTAMP_STEP_MS, TIMESTAMP_STEP_S
 
 WINDOW_MARGIN_MS = 200
-"""At most this much silence before the first and after the last word of a window."""
+"""Maximum silence before the first and after the last word of a window."""
 MAX_GAP_MS = 10_000
-"""A longer silence ends a window: transcribers pass over what does not concern them, and it may be talk."""
+"""A longer gap ends a window, because it may contain speech that the transcriber left out."""
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A stretch of a recording and the accepted utterances in it, in order of time.
+    """A span of a recording and its accepted utterances, in order of time.
 
-    ``follows`` is true where nothing lies between this window and the one before it.
+    ``follows`` is true if the window directly continues the previous one.
     """
 
     span: TimeSpan
@@ -36,7 +36,7 @@ class Window:
     follows: bool = False
 
     def random(self, seed: int, purpose: str) -> random.Random:
-        """Return a source of chance that depends on what is said here and on nothing else: no order, no path."""
+        """Return a random generator seeded by the window's content, independent of order and path."""
         return seeded_rng(self.members, seed, purpose)
 
     def plain(self) -> str:
@@ -44,10 +44,10 @@ class Window:
         return " ".join(one.text for one in self.members)
 
     def timestamped(self) -> str | None:
-        """Return the labels between Whisper's timestamp tokens, or ``None`` where the steps do not suffice.
+        """Return the labels between Whisper's timestamp tokens, or ``None`` if they would exceed the window.
 
-        Whisper cannot write a time earlier than the one before, so that where two utterances overlap, the first ends
-        and the second begins in the middle of what they share.
+        Whisper's timestamps never decrease. If two utterances overlap, the first ends and the second starts in the
+        middle of the overlap.
         """
         steps = _steps([one.span for one in self.members], self.span)
         if steps is None:
@@ -60,7 +60,7 @@ class Window:
 
 
 def _steps(spans: Sequence[TimeSpan], window: TimeSpan) -> list[tuple[int, int]] | None:
-    """Return begin and end of each span in timestamp steps after the window's begin, never going back.
+    """Return start and end of each span in timestamp steps from the window's start, never decreasing.
 
     >>> _steps([TimeSpan(100, 900), TimeSpan(700, 1500)], TimeSpan(100, 1600))
     [(0, 35), (35, 70)]
@@ -79,7 +79,7 @@ def _steps(spans: Sequence[TimeSpan], window: TimeSpan) -> list[tuple[int, int]]
 
 
 def reject_overlap_groups(candidates: Sequence[Candidate], *, context_ms: int, overlap_ms: int) -> list[Candidate]:
-    """Return ``candidates`` with everything rejected that cannot be heard apart from rejected speech."""
+    """Return ``candidates`` with those rejected that overlap rejected speech, or whose overlap group does not fit."""
     checked = []
     for overlap_group in _overlap_groups(candidates, overlap_ms):
         if any(one.breaks for one in overlap_group):
@@ -97,7 +97,7 @@ def _overlap_groups(candidates: Sequence[Candidate], overlap_ms: int) -> Iterato
     overlap_group: list[Candidate] = []
     end_ms = 0
     for one in candidates:
-        # A short utterance may lie inside another without overlapping it by much, whichever of the two began first.
+        # A short utterance inside another one overlaps it by only a few milliseconds, whichever started first.
         overlapped = [each.span.duration_ms for each in overlap_group if each.span.end_ms > one.span.start_ms]
         allowed = min([overlap_ms, *(duration_ms // 2 for duration_ms in (one.span.duration_ms, *overlapped))])
         if overlap_group and end_ms - one.span.start_ms <= allowed:
@@ -124,7 +124,7 @@ def pack(
 ) -> list[Window]:
     """Return windows over the accepted ``candidates`` of :func:`reject_overlap_groups`, each filled as far as possible.
 
-    With ``one_utterance`` nothing is packed: each utterance (or clump of overlapping ones) is a window.
+    With ``one_utterance``, each utterance (or overlap group) is its own window.
     """
     windows: list[Window] = []
     group: list[Candidate] = []
@@ -161,7 +161,7 @@ def _fits(group: Sequence[Candidate], overlap_group: Sequence[Candidate], contex
 
 
 def _window(group: list[Candidate], free: TimeSpan, context_ms: int, seed: int, follows: bool) -> Window:
-    """Return the window over ``group``: its words and some of the silence around them, within ``free``."""
+    """Return the window over ``group``: its words and a margin of silence, within ``free``."""
     cover = _cover(group)
     rng = seeded_rng(group, seed, "margins")
     spare = context_ms - cover.duration_ms
@@ -173,6 +173,6 @@ def _window(group: list[Candidate], free: TimeSpan, context_ms: int, seed: int, 
 
 
 def seeded_rng(members: Sequence[Candidate], seed: int, purpose: str) -> random.Random:
-    """Return a source of chance that depends on what ``members`` say, and when, and on nothing else."""
-    said = "\n".join(f"{one.span.start_ms} {one.span.end_ms} {one.text}" for one in members)
-    return random.Random(hashlib.sha256(f"{seed} {purpose}\n{said}".encode()).digest())
+    """Return a random generator seeded by the times and texts of ``members``, ``seed`` and ``purpose``."""
+    content = "\n".join(f"{one.span.start_ms} {one.span.end_ms} {one.text}" for one in members)
+    return random.Random(hashlib.sha256(f"{seed} {purpose}\n{content}".encode()).digest())

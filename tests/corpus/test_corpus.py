@@ -87,7 +87,7 @@ def test_the_name_in_media_wins_over_the_stem_and_wav_over_mp3(tmp_path):
     for file in ("s.wav", "take1.mp3", "take1.wav"):
         audio(tmp_path / file)
     assert names(tmp_path) == {"s": "take1.wav"}
-    assert reasons(tmp_path) == {"s.wav": "no transcript goes with this recording"}
+    assert reasons(tmp_path) == {"s.wav": "this recording has no transcript"}
 
 
 def test_a_damaged_wav_gives_way_to_a_whole_mp3(tmp_path):
@@ -103,7 +103,7 @@ def test_media_names_never_leave_the_root(tmp_path, media):
     transcript(tmp_path / "corpus" / "s.cha", media=media)
     (tmp_path / "media").mkdir()
     sessions, skipped_files = discover(tmp_path / "corpus", media=tmp_path / "media")
-    assert sessions == [] and len(skipped_files) == 1 and "no recording called" in skipped_files[0].reason
+    assert sessions == [] and len(skipped_files) == 1 and "no recording named" in skipped_files[0].reason
 
 
 def test_links_in_a_circle_end(tmp_path):
@@ -167,12 +167,12 @@ def test_a_closed_folder_is_listed_or_one_sentence(tmp_path):
     transcript(tmp_path / "c" / "shut" / "t.cha")
     with closed(tmp_path / "c" / "shut", below=tmp_path):
         assert names(tmp_path / "c") == {"s": "s.wav"}
-        assert "cannot be looked into (Permission denied)" in reasons(tmp_path / "c")["shut"]
-        with pytest.raises(CorpusError, match="shut/deep: cannot be looked into"):
+        assert "cannot be read (Permission denied)" in reasons(tmp_path / "c")["shut"]
+        with pytest.raises(CorpusError, match="shut/deep: cannot be opened"):
             discover(tmp_path / "c" / "shut" / "deep")
-        with pytest.raises(CorpusError, match=r"holds no CHAT transcript .*shut: this folder cannot be looked into"):
+        with pytest.raises(CorpusError, match=r"contains no CHAT transcript .*shut: this folder cannot be read"):
             discover(tmp_path / "c" / "shut")
-    with pytest.raises(CorpusError, match="cannot be looked into"):
+    with pytest.raises(CorpusError, match="cannot be opened"):
         discover(tmp_path / ("x" * 300))
 
 
@@ -263,7 +263,7 @@ def test_a_generic_name_in_the_card_is_a_voice(tmp_path):
         ("name: x\nsplits: {valid: [a]}\n", "must map train, dev, test"),
         ("name: x\nsplits: {dev: a}\n", "must be a list"),
         ("name: x\nsplits: {dev: [a, [b]]}\n", r"must be a list of speaker ids; write 'dev: \[id, id\]'"),
-        ("name: x\nsplits: {dev: [a], test: [a]}\n", "a stands in 'splits' more than once"),
+        ("name: x\nsplits: {dev: [a], test: [a]}\n", "a occurs in 'splits' more than once"),
     ],
 )
 def test_problems_of_a_card_are_reported(tmp_path, card, words):
@@ -285,7 +285,7 @@ def test_a_card_that_tears_a_session_apart(tmp_path):
 def test_no_corpus(tmp_path):
     with pytest.raises(CorpusError, match="no such corpus folder"):
         discover(tmp_path / "nowhere")
-    with pytest.raises(CorpusError, match="holds no CHAT transcript"):
+    with pytest.raises(CorpusError, match="contains no CHAT transcript"):
         discover(tmp_path)
     transcript(tmp_path / "s.cha")
     with pytest.raises(CorpusError, match="no such media folder"):

@@ -73,7 +73,7 @@ def test_prepared_data_are_surveyed(thirty):
     assert train["words_per_s"] == pytest.approx(train["words"] / train["hours"] / 3600, rel=1e-3)
     assert found["padding"] == pytest.approx(1 - seconds / 300, abs=1e-3)
     assert found["padding_one_utterance"] == pytest.approx(1 - (1.9 + 2.0) / 20, abs=1e-3)
-    assert found["durations_s"]["most"] == max(row.duration for row in rows)
+    assert found["durations_s"]["maximum"] == max(row.duration for row in rows)
     assert found["events_per_100_fluent_words"] == {
         "Mother": {"revision": 25.0},
         "Target_Child": {"filled_pause": 33.333, "repetition": 33.333},
@@ -108,7 +108,7 @@ def test_the_survey_as_tables(thirty, monkeypatch):
         assert words in text
     assert text.count("want want it.") == 10 and "<|" in text, "marks are text, not styles"
     rows = cells(text)
-    assert rows["segments"][-1] == "30" and rows["padding if unpacked"][-1] == "80.5%"
+    assert rows["segments"][-1] == "30" and rows["padding without packing"][-1] == "80.5%"
     assert rows["want"] == ["90", "27.3%"]
     assert rows["tokens (estimate) of 448"][-1].endswith("█")
 
@@ -118,14 +118,14 @@ def test_a_voice_in_two_splits_is_named(tmp_path):
         row = Segment("/x/a.wav", 0, 3.0, "yes.", speaker=speaker, split=split)
         manifest.write([row], tmp_path / f"{split}.jsonl")
     assert json.loads(inspect(tmp_path, json=True))["speakers_in_several_splits"] == ["c/Ann"]
-    assert "warning: heard in more than one split: c/Ann" in inspect(tmp_path)
+    assert "warning: speakers in more than one split: c/Ann" in inspect(tmp_path)
 
 
 def test_words_that_training_never_shows(tmp_path):
     for split, text in (("train", "yes no."), ("test", "yes yes yes maybe.")):
         manifest.write([Segment("/x/a.wav", 0, 3.0, text, split=split)], tmp_path / f"{split}.jsonl")
     found = json.loads(inspect(tmp_path, json=True))["splits"]
-    assert (found["train"]["words_not_in_train"], found["test"]["words_not_in_train"]) == (None, 0.25)
+    assert (found["train"]["oov_rate"], found["test"]["oov_rate"]) == (None, 0.25)
 
 
 def test_rows_far_outside_are_named_worst_first(tmp_path):
@@ -134,7 +134,7 @@ def test_rows_far_outside_are_named_worst_first(tmp_path):
     slower = Segment("/x/slowest.wav", 5, 30.0, "one.")
     manifest.write([*usual[:20], *odd, slower, *usual[20:]], tmp_path / "x.jsonl")
     found = json.loads(inspect(tmp_path / "x.jsonl", json=True))["words_per_s"]
-    assert found["outside"] == 3
+    assert found["outliers"] == 3
     assert [Path(row["audio_filepath"]).stem for row in found["slow"]] == ["slowest", "slow"]
     assert [row["words_per_s"] for row in found["fast"]] == [4.0]
     text = inspect(tmp_path / "x.jsonl")
@@ -189,7 +189,7 @@ def test_transcripts_are_found_as_prepare_finds_them(corpus, tmp_path, capsys):
     assert "s0 CHI" in rich_table and "s9 CHI" in rich_table and "._s0" not in rich_table
     for notes in (rich_table, capsys.readouterr().err):
         notes = notes.replace("\n", "")
-        assert "dead.cha: cannot open it (No such file" in notes and "shut: this folder cannot be looked into" in notes
+        assert "dead.cha: cannot open it (No such file" in notes and "shut: this folder cannot be read" in notes
     assert set(found) == {str(folder / "s0.cha"), str(folder / "linked" / "s9.CHA")}
     assert len([line for line in listed if line.endswith("[unreadable]")]) == 2 and listed[-1].endswith("of 4 file(s)")
 
@@ -206,7 +206,7 @@ def test_nothing_to_inspect(tmp_path):
         (tmp_path / name).write_text("no transcript")
         with pytest.raises(CorpusError, match="nothing to inspect here; name a CHAT file"):
             inspect(tmp_path / name)
-    with pytest.raises(CorpusError, match=r"cannot be looked into \(File name too long\)"):
+    with pytest.raises(CorpusError, match=r"cannot be opened \(File name too long\)"):
         inspect(tmp_path / ("x" * 300))
     with pytest.raises(CorpusError, match="no such file or folder"):
         inspect(tmp_path / "nowhere")

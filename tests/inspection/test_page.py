@@ -61,7 +61,7 @@ def written(tmp_path_factory):
     }
     (folder / "data" / "prepared.json").write_text(json.dumps(facts))
     printed = inspect(folder / "data", out=folder / "new" / "page.html")
-    assert printed.endswith(f"{folder / 'new' / 'page.html'}: the same with plots and clips to listen to")
+    assert printed.endswith(f"{folder / 'new' / 'page.html'}: the same, with plots and audio clips")
     return folder / "new" / "page.html"
 
 
@@ -119,7 +119,7 @@ def test_a_row_without_audio_has_a_reason(tmp_path):
 
 def test_page_and_terminal_agree(written):
     text = re.sub(r"<[^>]+>", " ", written.read_text(encoding="utf-8"))
-    for words in ("No sound:", "words per second", "Rejected", "skipped file", "padding", "heard in"):
+    for words in ("No audio:", "words per second", "Rejected", "skipped file", "padding", "hours of audio"):
         assert words in text
 
 
@@ -136,7 +136,7 @@ def test_a_page_that_cannot_be_written(thirty, corpus, tmp_path):
     (tmp_path / "taken").write_text("a file")
     with pytest.raises(CorpusError, match="cannot be written here"):
         inspect(thirty, out=tmp_path / "taken" / "page.html")
-    with pytest.raises(CorpusError, match="made of prepared data"):
+    with pytest.raises(CorpusError, match="need prepared data"):
         inspect(corpus(), out=tmp_path / "page.html")
     assert not (tmp_path / "page.html").exists()
 
@@ -170,6 +170,6 @@ def test_in_a_browser_nothing_runs_and_nothing_sticks_out(written, tmp_path, wid
     command = [CHROMIUM, *flags.split(), *more.split(), "--dump-dom", outer.as_uri()]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     found = json.loads(re.search(r"<title>(.*?)</title>", done.stdout)[1])
-    assert found["title"] == "Before training: data" and found["scripts"] == 0
+    assert found["title"] == "Training data: data" and found["scripts"] == 0
     assert found["width"] <= width + 4, "something is wider than the window"
     assert len(found["lengths"]) == 10 and all(0.9 < length < 2.3 for length in found["lengths"]), "every clip loads"

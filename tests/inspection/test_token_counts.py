@@ -48,7 +48,7 @@ def test_counts_with_a_checkpoint_are_exact_and_limited_by_it(thirty):
     assert (guessed["exact"], guessed["limit"]) == (False, 448)
     limit = json.loads((NANO / "config.json").read_text())["max_target_positions"]
     assert (counted["exact"], counted["limit"]) == (True, limit)
-    assert counted["lengths"]["most"] < guessed["lengths"]["most"]
+    assert counted["lengths"]["maximum"] < guessed["lengths"]["maximum"]
     assert f"tokens of {limit}" in inspect(thirty, model=NANO)
 
 
@@ -60,7 +60,7 @@ def test_a_text_over_the_limit_is_reported(tmp_path):
 
 
 def test_a_folder_without_a_tokenizer(thirty, tmp_path):
-    with pytest.raises(CheckpointError, match=r"holds no tokenizer\.json"):
+    with pytest.raises(CheckpointError, match=r"has no tokenizer\.json"):
         inspect(thirty, model=tmp_path)
     (tmp_path / "tokenizer.json").write_text("{}")
     with pytest.raises(CheckpointError, match="cannot be read as a tokenizer"):
@@ -68,7 +68,7 @@ def test_a_folder_without_a_tokenizer(thirty, tmp_path):
 
 
 def test_transcripts_have_no_tokens(corpus):
-    with pytest.raises(CorpusError, match="made of prepared data"):
+    with pytest.raises(CorpusError, match="need prepared data"):
         inspect(corpus(), model=NANO)
 
 

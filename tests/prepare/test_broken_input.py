@@ -115,7 +115,7 @@ def test_an_empty_file(tmp_path, prepared):
 
 def test_nothing_but_an_empty_file(tmp_path):
     write(tmp_path / "corpus", "empty").with_suffix(".wav").touch()
-    with pytest.raises(CorpusError, match=r"has a recording that can be read; .*the file is empty"):
+    with pytest.raises(CorpusError, match=r"has a readable recording; .*the file is empty"):
         prepare([tmp_path / "corpus"], tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
@@ -175,7 +175,7 @@ def test_media_outside_the_root(tmp_path, prepared, media):
     done, rows = prepared(media=tmp_path / "corpus")
     assert {Path(row.audio_filepath).name for row in rows} == {"good.wav"}
     (skipped_files,) = done.skipped_files
-    assert Path(skipped_files["path"]).name == "s.cha" and "no recording called" in skipped_files["reason"]
+    assert Path(skipped_files["path"]).name == "s.cha" and "no recording named" in skipped_files["reason"]
 
 
 def test_a_recording_that_vanishes_while_others_are_prepared(tmp_path, prepared, monkeypatch):

@@ -193,9 +193,7 @@ def test_listed_speakers_without_sessions_are_reported(session, talk, tmp_path):
     folder = session("s", talk(5), persons=[Participant("CHI", "Target_Child", "Ann")])
     (folder / "card.yaml").write_text("name: uno\nsplits: {test: [Ann, 005], dev: [Bo]}\n")
     done = prepare([folder], tmp_path / "out")
-    assert done.notes == [
-        "the card of uno lists speakers that no usable session has: 005, Bo; check how they are spelt"
-    ]
+    assert done.notes == ["the card of uno lists speakers that no usable session has: 005, Bo; check their spelling"]
     assert f"note: {done.notes[0]}" in done.table()
 
 
@@ -267,11 +265,11 @@ def test_nothing_is_half_written(session, talk, tmp_path):
     out = tmp_path / "out"
     with pytest.raises(CorpusError, match="no such corpus folder"):
         prepare([tmp_path / "nowhere"], out)
-    with pytest.raises(CorpusError, match="no corpus was named"):
+    with pytest.raises(CorpusError, match="no corpus; name at least one"):
         prepare([], out)
     folder = session("s", talk(2))
     (folder / "s.wav").unlink()
-    with pytest.raises(CorpusError, match=r"has a recording that can be read; .*s\.cha: no recording called 's'"):
+    with pytest.raises(CorpusError, match=r"has a readable recording; .*s\.cha: no recording named 's'"):
         prepare([folder], out)
     assert not out.exists()
     silent = session("t", [("CHI", "xxx .", (0, 500)), ("CHI", "yes .", None)], corpus="useless")
