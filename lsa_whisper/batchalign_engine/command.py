@@ -58,7 +58,8 @@ def register(*, word_times: bool = False, diarized: bool = False) -> None:
         return
     verify_command_module(module, version)
     engines = {each.name: each.value for each in module.AsrEngine} | {ENGINE: ENGINE}
-    module.AsrEngine = Enum("AsrEngine", engines, type=str, module=_MODULE)
+    enum: Any = Enum  # with members that are known only at run time
+    module.AsrEngine = enum("AsrEngine", engines, type=str, module=_MODULE)
     module._DEFAULT_MODEL = {module.AsrEngine(key.value): name for key, name in module._DEFAULT_MODEL.items()}
     module._lsa_whisper = _Engine(module, word_times, diarized)
 

@@ -12,7 +12,7 @@ SPOKEN = (
 
 
 @pytest.fixture(scope="session")
-def taught(tmp_path_factory):
+def scripted(tmp_path_factory):
     """The folder of a model that writes ``SPOKEN``, roles included, for every window."""
     from tiny_whisper import build_checkpoint, teach
 
@@ -20,7 +20,7 @@ def taught(tmp_path_factory):
 
     labels = Labels("chat", roles=True, version=1)
     random = build_checkpoint(tmp_path_factory.mktemp("tiny"), labels=labels)
-    return teach(random, tmp_path_factory.mktemp("taught") / "model", SPOKEN)
+    return teach(random, tmp_path_factory.mktemp("scripted") / "model", SPOKEN)
 
 
 @pytest.fixture(scope="session")

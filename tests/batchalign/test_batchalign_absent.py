@@ -65,7 +65,7 @@ def test_the_known_command_passes():
         ("write_outcome", lambda outcome, target: None),
     ],
 )
-def test_what_has_moved_is_named_and_nothing_is_changed(name, moved):
+def test_changed_parts_are_named_and_nothing_is_patched(name, moved):
     place = as_known()
     setattr(place, name, moved)
     before = dict(vars(place))

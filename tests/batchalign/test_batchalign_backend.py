@@ -63,8 +63,8 @@ def through(backend, audio, out, *, cache=None, wor=False):
     return reread(out)
 
 
-@pytest.mark.parametrize("model", ["nano", "taught"])
-def test_what_transcribe_writes_is_read_without_complaint(model, storybook, tmp_path, request):
+@pytest.mark.parametrize("model", ["nano", "scripted"])
+def test_batchalign_reads_transcripts_without_errors(model, storybook, tmp_path, request):
     """Not through the engine: by our own command, whose files nobody at Batchalign has touched."""
     recordings = [storybook / "test01.flac", storybook / "test04.flac"]
     result = own_transcribe(recordings, model=request.getfixturevalue(model), out=tmp_path, word_times=True)
@@ -82,11 +82,11 @@ def test_what_transcribe_writes_is_read_without_complaint(model, storybook, tmp_
 
 
 @pytest.mark.parametrize("wor", [False, True], ids=["plain", "wor"])
-def test_a_recording_keeps_marks_speakers_and_word_times(wor, taught, storybook, tmp_path):
+def test_a_recording_keeps_marks_speakers_and_word_times(wor, scripted, storybook, tmp_path):
     audio = storybook / "test01.flac"
-    transcribe_with_batchalign([audio], model=taught, lang="eng", out=tmp_path, wor=wor)
+    transcribe_with_batchalign([audio], model=scripted, lang="eng", out=tmp_path, wor=wor)
     written = reread(tmp_path / "test01.cha")
-    own = Transcriber(taught, word_times=wor).transcribe(Recording.open(audio)).transcript
+    own = Transcriber(scripted, word_times=wor).transcribe(Recording.open(audio)).transcript
     assert [(u.speaker, u.text, u.span) for u in written.utterances] == [
         (u.speaker, u.text, u.span) for u in own.utterances
     ]
@@ -104,11 +104,11 @@ def test_a_recording_keeps_marks_speakers_and_word_times(wor, taught, storybook,
 
 
 @pytest.mark.skipif(not PAIRED.exists(), reason="the real recordings are not beside the project")
-def test_real_recordings_of_every_rate_come_through(taught, tmp_path):
+def test_real_recordings_of_every_rate_come_through(scripted, tmp_path):
     recordings = sorted(PAIRED.glob("*.mp3"))
-    result = transcribe_with_batchalign(recordings, model=taught, lang="eng", out=tmp_path)
+    result = transcribe_with_batchalign(recordings, model=scripted, lang="eng", out=tmp_path)
     assert not result.failed and len(result.done) == len(recordings) >= 3
-    transcriber = Transcriber(taught)
+    transcriber = Transcriber(scripted)
     for audio in recordings:
         written, own = reread(tmp_path / f"{audio.stem}.cha"), transcriber.transcribe(Recording.open(audio)).transcript
         assert events(written) == events(own) and events(written)
@@ -127,7 +127,7 @@ class ReferenceTranscriber:
         return SimpleNamespace(transcript=chat.read(self.folder / f"{recording.path.name}.cha"))
 
 
-def test_all_that_people_wrote_comes_through(storybook, tmp_path):
+def test_every_human_transcript_survives(storybook, tmp_path):
     backend = LsaWhisperBackend(ReferenceTranscriber(storybook), "reference")
     for number in (1, 2, 3):
         reference = chat.read(storybook / f"test0{number}.cha")
@@ -159,7 +159,7 @@ def second(tmp_path):
     return path
 
 
-def test_what_batchalign_refuses_keeps_its_words(second, tmp_path):
+def test_rejected_utterances_keep_their_words(second, tmp_path):
     spans = [TimeSpan(1000 * at, 1000 * at + 900) for at in range(6)]
     said = [
         "&-um one [/] one .",
@@ -203,12 +203,12 @@ def test_two_models_never_answer_for_each_other(second, tmp_path):
     assert texts == ["one [/] one .", "two [//] three .", "one [/] one ."]
 
 
-def test_the_name_differs_for_models_and_settings(taught, nano):
+def test_the_name_differs_for_models_and_settings(scripted, nano):
     names = [
-        LsaWhisperBackend.load(taught).name,
-        LsaWhisperBackend.load(taught, word_times=True).name,
+        LsaWhisperBackend.load(scripted).name,
+        LsaWhisperBackend.load(scripted, word_times=True).name,
         LsaWhisperBackend.load(nano).name,
-        LsaWhisperBackend.load(taught).name,
+        LsaWhisperBackend.load(scripted).name,
     ]
     assert len(set(names)) == 4
     without_nonce = [name.rpartition(":")[0] for name in names]

@@ -43,8 +43,8 @@ def files(folder):
     return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
-def test_one_bad_recording_of_twenty_is_named_and_the_rest_is_written(visits, taught, tmp_path):
-    words = ("-o", tmp_path / "out", "--model", taught, "--lang", "eng", "-n", "3")
+def test_one_bad_recording_of_twenty_is_named_and_the_rest_is_written(visits, scripted, tmp_path):
+    words = ("-o", tmp_path / "out", "--model", scripted, "--lang", "eng", "-n", "3")
     result = cli("batchalign", "transcribe", visits, *words)
     assert result.exit_code == 1
     assert "19 transcribed, 0 kept, 1 failed" in result.stdout
@@ -60,7 +60,7 @@ def test_one_bad_recording_of_twenty_is_named_and_the_rest_is_written(visits, ta
     assert "0 transcribed, 19 kept, 1 failed" in again.stdout and files(tmp_path / "out") == written
 
 
-def test_a_full_disk_ends_the_run_and_leaves_nothing_half(visits, taught, tmp_path, monkeypatch):
+def test_a_full_disk_ends_the_run_and_leaves_nothing_half(visits, scripted, tmp_path, monkeypatch):
     tried = []
 
     def full(transcript, path):
@@ -69,12 +69,12 @@ def test_a_full_disk_ends_the_run_and_leaves_nothing_half(visits, taught, tmp_pa
 
     monkeypatch.setattr(chat, "write", full)
     out = tmp_path / "out"
-    result = cli("batchalign", "transcribe", visits, "-o", out, "--model", taught, "--lang", "eng")
+    result = cli("batchalign", "transcribe", visits, "-o", out, "--model", scripted, "--lang", "eng")
     assert result.exit_code == 1 and "No space left" in result.stderr
     assert len(tried) == 1 and files(out) == {}  # neither the draft that Batchalign wrote nor the lock
 
 
-def test_what_a_person_has_corrected_is_never_written_over(visits, taught, tmp_path):
+def test_corrected_transcripts_are_never_overwritten(visits, scripted, tmp_path):
     words = (
         "batchalign",
         "transcribe",
@@ -85,24 +85,24 @@ def test_what_a_person_has_corrected_is_never_written_over(visits, taught, tmp_p
         "--lang",
         "eng",
     )
-    cli(*words, "--model", taught)
+    cli(*words, "--model", scripted)
     corrected = tmp_path / "out" / "v00.cha"
     corrected.write_bytes(corrected.read_bytes().replace(b"dog", b"frog"))
-    after = cli(*words, "--model", taught, "--wor")
+    after = cli(*words, "--model", scripted, "--wor")
     assert after.exit_code == 1 and "1 transcribed, 0 kept, 1 failed" in after.stdout and "by hand" in after.stdout
     assert b"frog" in corrected.read_bytes() and b"%wor" in (tmp_path / "out" / "v02.cha").read_bytes()
 
 
-def test_an_engine_of_batchaligns_is_sent_to_its_own_command(visits, taught):
-    words = ("batchalign", "transcribe", visits, "--model", taught, "--lang", "eng", "--engine", "rev")
+def test_an_engine_of_batchaligns_is_sent_to_its_own_command(visits, scripted):
+    words = ("batchalign", "transcribe", visits, "--model", scripted, "--lang", "eng", "--engine", "rev")
     result = cli(*words)
     assert result.exit_code == 1 and "batchalign transcribe --engine rev" in result.stderr
 
 
-def test_batchaligns_own_command_knows_the_engine(visits, taught, tmp_path):
+def test_batchaligns_own_command_knows_the_engine(visits, scripted, tmp_path):
     chosen = [visits / name for name in ("corrupt.wav", "silent.wav", "deep/v01.wav")]
     words = ["batchalign", "run", "--", "--plain", "transcribe", *chosen, "-o", tmp_path / "out", "--lang", "eng"]
-    words += ["--engine", "lsa", "--model", taught, "--wor"]
+    words += ["--engine", "lsa", "--model", scripted, "--wor"]
     # A cache of its own: a run must neither find nor leave anything in the one of whoever runs the tests.
     environment = os.environ | {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
     done = subprocess.run(

@@ -126,7 +126,7 @@ def test_a_model_without_timestamps_gives_one_segment_for_the_window(scripted):
     assert all((segment.start_s, segment.end_s) == (0.0, 3.0) for segment in result.segments)
 
 
-def test_a_multilingual_model_is_asked_in_its_language(tmp_path):
+def test_a_multilingual_model_gets_its_language_token(tmp_path):
     folder = build_checkpoint(tmp_path, languages=("en", "es"), multilingual=True)
     model = checkpoint.load(folder)
     ids = model.tokenizer.get_added_vocab()

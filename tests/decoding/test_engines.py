@@ -52,7 +52,7 @@ def same(one, other, tolerance=1e-3):
 
 
 @pytest.mark.parametrize("name", ["tiny", "scripted"])
-def test_ctranslate2_writes_what_transformers_writes(name, kept, request):
+def test_ctranslate2_equals_transformers(name, kept, request):
     folder = request.getfixturevalue(name)
     windows = [voice(length, seed=n) for n, length in enumerate(LENGTHS_S)]
     expected = TransformersDecoder(checkpoint.load(folder)).decode(windows)
@@ -68,7 +68,7 @@ def test_a_window_without_text_stays_empty(tiny, kept, tmp_path):
     same(ct2_decoder(kept(folder)).decode(windows), expected)
 
 
-def test_a_stamp_after_the_sound_is_decoded_again(tiny, kept, tmp_path):
+def test_a_timestamp_after_the_audio_is_decoded_again(tiny, kept, tmp_path):
     folder = teach(tiny, tmp_path / "late", "<|0.20|>the cat sat .<|4.00|>")
     windows = [voice(5.0), voice(3.0, seed=1)]
     expected = TransformersDecoder(checkpoint.load(folder)).decode(windows)
@@ -77,7 +77,7 @@ def test_a_stamp_after_the_sound_is_decoded_again(tiny, kept, tmp_path):
     assert expected[0].segments[0].end_s == 4.0 and expected[1].segments[-1].end_s <= 3.0
 
 
-def test_a_model_without_timestamps_is_asked_for_none(scripted, kept, tmp_path):
+def test_a_model_without_timestamps_writes_none(scripted, kept, tmp_path):
     loaded = checkpoint.load(scripted)
     timestamps = sorted(checkpoint.timestamp_tokens(loaded.tokenizer))
     folder = Path(shutil.copytree(scripted, tmp_path / "without"))

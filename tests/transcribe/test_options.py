@@ -59,7 +59,7 @@ def test_a_result_has_words_with_times_confidences_and_disfluencies(visit, scrip
     assert chat.check(result.transcript) == []
 
 
-def test_what_is_not_known_is_none():
+def test_unknown_times_and_confidences_are_none():
     transcript = chat.compose(
         languages=["eng"],
         participants=[chat.Participant("PAR", "Participant")],

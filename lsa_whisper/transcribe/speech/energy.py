@@ -102,7 +102,8 @@ class EnergyMeter:
 
 def _power_db(frames: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
     power = np.square(frames, dtype=np.float64).mean(axis=1) if len(frames) else np.zeros(0)
-    return np.maximum(10 * np.log10(power + 1e-12), _SILENCE_DB).astype(np.float32)
+    level_db: npt.NDArray[np.float32] = np.maximum(10 * np.log10(power + 1e-12), _SILENCE_DB).astype(np.float32)
+    return level_db
 
 
 def _threshold_db(level: npt.NDArray[np.float32]) -> npt.NDArray[np.float32] | None:

@@ -36,7 +36,7 @@ def valid(transcript, duration_ms):
     return True
 
 
-def test_stumbles_and_times_arrive_as_they_were_written():
+def test_disfluencies_and_times_are_kept():
     transcript = assembled(
         [DecodedSegment("&-um I want [/] want it .", 0.5, 2.0), DecodedSegment("the cat [//] the dog .", 2.5, 4.0)]
     )

@@ -187,7 +187,7 @@ def test_an_utterance_over_a_turn_change_is_cut_at_the_word():
     ],
     ids=["no word times", "too short a stretch", "inside a retracing's copy", "between copy and repair"],
 )
-def test_what_belongs_together_stays(text, words, change_ms):
+def test_marks_are_not_split(text, words, change_ms):
     asked = SpeakerLookup(turns(("MOT", 0, change_ms), ("CHI", change_ms, 2000)), "PAR")
     (whole,) = attribute_speakers(said(text, (0, 2000), words), asked)
     assert whole.text == text and whole.speaker in ("MOT", "CHI")

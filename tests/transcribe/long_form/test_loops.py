@@ -83,7 +83,7 @@ def test_only_a_window_with_a_loop_is_decoded_again_in_halves():
     assert long.segments[1].end_s == pytest.approx(6.0)
 
 
-def test_a_loop_that_stays_is_cut_to_what_time_allows():
+def test_a_loop_that_remains_is_truncated_to_its_time():
     (result,) = decode_without_loops(Scripted(longest=0), [voice(6)], 16_000)
     words = sum(len(segment.text.split()) for segment in result.segments)
     # Eight words a second, and the last copy of each quarter, after which no further copy comes.
@@ -140,7 +140,7 @@ def test_sentences_that_come_round_are_copies_too_and_three_of_a_kind_are_not():
         ("b- b- b- b- ball .", 1.2, -1.5, False),
     ],
 )
-def test_compression_counts_only_together_with_what_the_model_thought(text, duration_s, logprob, is_loop):
+def test_compression_counts_only_together_with_the_probability(text, duration_s, logprob, is_loop):
     assert has_loop(DecodedWindow((DecodedSegment(text, 0.0, duration_s, logprob),))) == is_loop
 
 

@@ -49,7 +49,7 @@ def test_silence_is_passed_over_and_ends_the_prompt():
 
 
 @pytest.mark.parametrize("marks", [{"retried": True}, {"complete": False}])
-def test_what_went_wrong_is_no_prompt(marks):
+def test_failed_windows_are_no_prompt(marks):
     talker = Talker(**marks)
     walk(talker, (0, 9))
     # A text that was stopped and is heard again loses only what the next window hears.
@@ -102,7 +102,7 @@ RESULT = DecodedWindow(
 )
 
 
-def test_what_was_decoded_is_read_back_to_the_last_bit(tmp_path):
+def test_decoded_windows_are_read_back_exactly(tmp_path):
     partial = PartialDecoding(tmp_path / "deep" / "visit.cha", "0123456789abcdef")
     assert partial.read() == []
     first, second = [(TimeSpan(0, 900), RESULT)], [(TimeSpan(900, 1800), DecodedWindow(()))] * 2

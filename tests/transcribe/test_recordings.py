@@ -1,4 +1,4 @@
-"""Every recording at hand becomes valid CHAT, in order and inside the sound; where nobody speaks, an empty one."""
+"""Every available recording becomes valid CHAT, in order and within the audio; without speech, an empty one."""
 
 from __future__ import annotations
 
