@@ -99,9 +99,9 @@ def _planned_recipe(
     """Return the recipe beside ``out``; if there is none, prepare the data, choose one and write it."""
     path = out.with_name(f"{out.name}.{_RECIPE_FILE}")
     if path.exists():
-        base = recipes.read_recipe(path).model.base
-        if model and str(_absolute(resolve_model(model))) != base:
-            raise RecipeError(f"{path}: starts from {base}, not {model}; remove it, or name another folder with --out")
+        planned = recipes.read_recipe(path).model.base
+        if model and str(_absolute(resolve_model(model))) != planned:
+            raise RecipeError(f"{path}: starts from {planned}, not {model}; remove it, or set another --out")
         say(f"training by {path}, which is there already; remove it to plan again")
         return path
     base = _absolute(choose_model(model, is_training=True, say=say))

@@ -79,6 +79,8 @@ def test_sources_never_trust_remote_code_or_load_pickles():
                 if not (isinstance(node.value, ast.Constant) and node.value.value is expected):
                     wrong.append(f"{path}:{node.value.lineno}")
             called = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
+            if called == "pickle.loads" and ast.unparse(node.args[0]).startswith("pickle.dumps("):
+                continue  # a test whether an object can be pickled
             if called in (
                 "torch.load",
                 "pickle.load",
@@ -275,7 +277,7 @@ def test_a_linked_checkpoint_folder_is_not_followed(tmp_path):
     (tmp_path / "elsewhere" / "kept.txt").touch()
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "checkpoint-9").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(RecipeError, match="is a link to somewhere else"):
+    with pytest.raises(RecipeError, match="is a symbolic link"):
         last_complete_checkpoint(tmp_path / "run", print)
     assert (tmp_path / "elsewhere" / "kept.txt").exists()
 
