@@ -123,7 +123,7 @@ nano: $(READY)
 	  > build/nano/all-words/train.jsonl
 	$(PREPARE) build/nano/tidy --out build/nano/tidied
 	for recipe in recipes/nano/*.yaml; do $(BIN)/lsa-whisper finetune $$recipe --processes 2 || exit 1; done
-	$(BIN)/lsa-whisper export build/nano/tidies --out models/nano --dtype float16
+	$(BIN)/lsa-whisper export build/nano/8-cleaned-decoder --out models/nano --dtype float16
 	$(BIN)/lsa-whisper choose-heads models/nano corpora/storybook/train
 
 # Measure the claims of the documentation on this machine: `bench` in twenty minutes on two cores, `bench-long` (three demos,
