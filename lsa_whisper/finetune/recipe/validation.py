@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Protocol
 
 from lsa_whisper.finetune.recipe.conflicts import conflicts
 from lsa_whisper.finetune.recipe.schema import FsdpSettings, ModelSettings, Recipe, is_whole_seconds
 
 STRATEGIES = ("single", "ddp", "zero2", "zero3", "fsdp2")
 SHARDING_STRATEGIES = ("full_shard", "shard_grad_op", "hybrid_shard", "no_shard")
-_OFFLOAD_TARGETS = {
+_OFFLOAD_TARGETS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "optimizer": {"zero2": ("none", "cpu", "nvme"), "zero3": ("none", "cpu", "nvme")},
     "parameters": {"zero3": ("none", "cpu", "nvme"), "fsdp2": ("none", "cpu")},
 }
+
+
+class _Section(Protocol):
+    def problems(self) -> Iterable[str]: ...
 
 
 def problems_of(recipe: Recipe) -> list[str]:
@@ -21,7 +26,7 @@ def problems_of(recipe: Recipe) -> list[str]:
 
 
 def _of_sections(recipe: Recipe) -> Iterator[str]:
-    sections = {
+    sections: dict[str, _Section | None] = {
         "data.augment": recipe.data.augment,
         "loss": recipe.loss,
         "adapter": recipe.adapter,

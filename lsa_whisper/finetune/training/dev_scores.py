@@ -17,9 +17,10 @@ from lsa_whisper.finetune.recipe.sections import SCORES
 from lsa_whisper.labels import Labels, decode
 from lsa_whisper.manifest import TIMESTAMP
 from lsa_whisper.scoring.disfluency import SCORED, supported_classes
+from lsa_whisper.scoring.file_scores import FileScores
 from lsa_whisper.scoring.groups import ParsedTranscript
 from lsa_whisper.scoring.metrics import METRICS
-from lsa_whisper.scoring.score_file import FileScores, ScoringOptions, score_file
+from lsa_whisper.scoring.score_file import ScoringOptions, score_file
 
 
 class DevWindows(torch.utils.data.Dataset[dict[str, Any]]):
@@ -81,11 +82,12 @@ class DevScorer:
 def _score_window(
     key: str, reference: str, reference_labels: Labels, hypothesis: str, hypothesis_labels: Labels
 ) -> FileScores:
-    transcripts = [
-        ParsedTranscript(decode(text, labels).utterances, {})
-        for text, labels in ((_without_timestamps(reference), reference_labels), (hypothesis, hypothesis_labels))
-    ]
-    return score_file(key, *transcripts, ScoringOptions(keep_alignment=False))
+    return score_file(
+        key,
+        ParsedTranscript(decode(_without_timestamps(reference), reference_labels).utterances, {}),
+        ParsedTranscript(decode(hypothesis, hypothesis_labels).utterances, {}),
+        ScoringOptions(keep_alignment=False),
+    )
 
 
 def _without_timestamps(label: str) -> str:

@@ -167,14 +167,14 @@ class FrozenBase:
         if not hasattr(model, "disable_adapter"):
             self._copy = copy.deepcopy(model).requires_grad_(False).eval().to(device)
 
-    @torch.no_grad()
     def logits(self, model: Any, inputs: Mapping[str, torch.Tensor]) -> torch.Tensor:
         """Return the base's logits for a batch, (batch, tokens, vocabulary), without dropout and SpecAugment."""
         batch = {name: inputs[name] for name in ("input_features", "decoder_input_ids")}
         if self._copy is not None:
-            return self._copy(**batch).logits
+            with torch.no_grad():
+                return self._copy(**batch).logits
         model.eval()
-        with model.disable_adapter():
+        with torch.no_grad(), model.disable_adapter():
             logits = model(**batch).logits
         model.train()
         return logits

@@ -170,11 +170,11 @@ class SpeechTrainer(TrainerHooks, Seq2SeqTrainer):
     ) -> Any:
         """Return the recipe's loss; on the dev set plain cross-entropy."""
         mask = inputs.pop(DISFLUENCY_MASK, None)
-        if not model.training:
-            self.compute_loss_func = ExactLoss()
-        else:
+        loss: Callable[..., torch.Tensor] = ExactLoss()
+        if model.training:
             base_logits = self.base.logits(self.accelerator.unwrap_model(model), inputs) if self.base else None
-            self.compute_loss_func = functools.partial(self.loss, disfluency_mask=mask, base_logits=base_logits)
+            loss = functools.partial(self.loss, disfluency_mask=mask, base_logits=base_logits)
+        self.compute_loss_func = loss
         return super().compute_loss(model, inputs, return_outputs, num_items_in_batch)
 
     def prepared_batch(self, batch: dict[str, Any]) -> dict[str, Any]:
@@ -204,7 +204,9 @@ class SpeechTrainer(TrainerHooks, Seq2SeqTrainer):
     ) -> tuple[Any, Any, Any]:
         """Return the summed losses, token counts and decoded tokens of a batch."""
         if self.dev_evaluation is None:
-            return super().prediction_step(model, inputs, prediction_loss_only, ignore_keys, **options)
+            plain: tuple[Any, Any, Any]
+            plain = super().prediction_step(model, inputs, prediction_loss_only, ignore_keys, **options)
+            return plain
         inputs = self.batch_on_device(inputs)
         inputs.pop(DISFLUENCY_MASK, None)
         labels, durations_s = inputs.pop("labels"), inputs.pop("durations_s")

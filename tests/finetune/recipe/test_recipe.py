@@ -20,7 +20,9 @@ def test_every_shipped_recipe_is_valid_and_states_its_needs(path):
 
 
 def test_shipped_recipes_are_found():
-    assert {"demo-lora", "demo-full", "1-short-utterances", "whisper-large-v3-zero3-offload"} <= {p.stem for p in SHIPPED}
+    assert {"demo-lora", "demo-full", "1-short-utterances", "whisper-large-v3-zero3-offload"} <= {
+        p.stem for p in SHIPPED
+    }
 
 
 def test_all_problems_are_reported_at_once():
