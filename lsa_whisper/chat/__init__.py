@@ -1,4 +1,4 @@
-"""CHAT in and out: lossless, standard library only, and what its disfluencies mean."""
+"""CHAT: lossless reading and writing, checks, words, disfluencies and FluCalc counts; standard library only."""
 
 from lsa_whisper.chat.check import check
 from lsa_whisper.chat.fluency import Fluency

@@ -9,9 +9,9 @@ Value = TypeVar("Value")
 
 
 class cached_attribute(Generic[Value]):  # noqa: N801 - used as a decorator, like property
-    """Compute an attribute on first use and keep it; ``functools.cached_property`` without its lock.
+    """Attribute computed on first access and cached: ``functools.cached_property`` without its lock.
 
-    Before Python 3.12 that lock costs 6 microseconds per attribute, a good part of reading a whole utterance.
+    Before Python 3.12 the lock costs 6 microseconds per attribute, a large part of parsing an utterance.
     """
 
     def __init__(self, compute: Callable[[Any], Value]):

@@ -1,4 +1,4 @@
-"""The rules a writer must keep; the numbers in comments are those of CLAN's CHECK where it has the same rule."""
+"""Checks of CHAT's rules; numbers in comments are those of the same rules in CLAN's CHECK."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _REQUIRED = ("@UTF8", "@Begin", "@Languages", "@Participants", "@End")
 
 
 def check(transcript: Transcript) -> list[Problem]:
-    r"""Return every broken rule, in order of place; an empty list for a correct transcript.
+    r"""Return all violations in order of position; an empty list for a valid transcript.
 
     >>> from lsa_whisper.chat import parse
     >>> [problem.code for problem in check(parse("@UTF8\n@Begin\n@Languages:\teng\n@Participants:\tPAR Adult\n"
@@ -103,7 +103,7 @@ def _times(transcript: Transcript) -> Iterator[Problem]:
             continue
         place = (transcript.path, *_bullet_place(utterance))
         if span.duration_ms <= 0:  # 82
-            yield Problem(*place, "empty-bullet", f"the bullet {span.start_ms}_{span.end_ms} holds no time")
+            yield Problem(*place, "empty-bullet", f"the bullet {span.start_ms}_{span.end_ms} has no duration")
         if span.start_ms < last_start:  # 83
             yield Problem(*place, "bullet-order", f"begins at {span.start_ms} ms, before the utterance above it")
         if span.start_ms < last_end.get(utterance.speaker, 0):  # 133

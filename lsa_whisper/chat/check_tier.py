@@ -1,4 +1,4 @@
-"""The rules inside one main tier."""
+"""Checks of CHAT's rules within a main tier."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lsa_whisper.chat.tree import Group, Item, Marker, Word
 from lsa_whisper.chat.word import WordKind, read_word
 
 TONE_LANGUAGES = frozenset(["zho", "cmn", "yue", "nan", "min", "hak", "wuu", "vie", "tha", "cym"])
-"""Languages whose words may carry digits (tones, and Welsh by tradition)."""
+"""Languages whose words may contain digits (tone marks; in Welsh by convention)."""
 
 _OBSOLETE = re.compile(r"\[x\s*\d+\s*\]", re.IGNORECASE)
 _DIGITS = re.compile(r"[0-9]")
@@ -22,7 +22,7 @@ _Found = tuple[int, str, str]
 
 
 def tier_problems(transcript: Transcript, utterance: Utterance) -> Iterator[Problem]:
-    """Yield the broken rules of ``utterance``'s main tier."""
+    """Yield the violations in ``utterance``'s main tier."""
     options = re.findall(r"[^\s,]+", transcript.header("@Options") or "")
     conversation = any(option.startswith("CA") for option in options)
     tones = not TONE_LANGUAGES.isdisjoint(transcript.languages)
@@ -89,17 +89,17 @@ def _word(word: Word, conversation: bool, tones: bool) -> Iterator[_Found]:
     if "’" in text or "‘" in text:  # 48
         yield word.offset, "apostrophe", f"{word.text!r}: write ' for the apostrophe"
     if text in ("&-", "&+", "&~"):
-        yield word.offset, "empty-word", f"{text} needs a word behind it"
+        yield word.offset, "empty-word", f"{text} needs a word after it"
 
 
 def _retraces(items: list[Item], followed: bool) -> Iterator[_Found]:
-    """Yield the retraces of ``items`` behind which nothing is said; ``followed``: whether something is outside."""
+    """Yield the retraces of ``items`` without a repair; ``followed``: whether words follow outside ``items``."""
     for item in reversed(items):
         if isinstance(item, Marker):
             continue
         retraced = next((code for code in item.codes if code in RETRACE_KINDS), None)
         if retraced and not followed:  # 154
-            yield item.offset, "retrace-without-repair", f"nothing is said after {retraced}"
+            yield item.offset, "retrace-without-repair", f"no words follow {retraced}"
         if isinstance(item, Group):
             yield from _retraces(item.items, followed)
         followed = followed or _is_speech(item)

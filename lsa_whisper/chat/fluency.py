@@ -1,7 +1,7 @@
 """FluCalc's counts: stuttering-like and typical disfluencies per speaker.
 
 Conventions
-    ``strict`` counts the marks in words that this speaker said. ``flucalc`` counts as CLAN's FluCalc does, character by
+    ``strict`` counts the marks in this speaker's words. ``flucalc`` counts as CLAN's FluCalc does, character by
     character over everything that is not in square brackets: a ``:`` in ``&=head:yes``, in ``&*INV:mhm`` or in a pause
     ``(1:05.)`` is then a prolongation, ``+^`` a broken word, a filler or a pause in ``<...>`` a word of a phrase, and
     legacy ``&uh`` nothing. In both, a pause counts only inside an utterance, ``::`` counts two, and ``[///]`` and
@@ -55,7 +55,7 @@ _Counts = dict[str, int]
 
 @dataclass(frozen=True)
 class Fluency:
-    """One speaker's ``counts``, and what they are divided by: ``words`` meant, and their ``syllables`` if known."""
+    """One speaker's ``counts``, and their denominators: fluent ``words`` and their ``syllables``, if known."""
 
     counts: _Counts
     utterances: int
@@ -81,7 +81,7 @@ class Fluency:
         return _rate_per_100(repeated + 2 * (self.counts["prolongation"] + self.counts["block"]), self.syllables)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return counts and rates, ready for JSON; a rate whose divisor is unknown or zero is ``None``."""
+        """Return counts and rates, ready for JSON; a rate with an unknown or zero denominator is ``None``."""
         return {
             "counts": dict(self.counts),
             "utterances": self.utterances,
@@ -202,7 +202,7 @@ def _coded(items: list[Item]) -> Iterator[Word | Group]:
 
 
 def _unretraced_words(item: Item) -> list[Word]:
-    """Return the words of ``item`` that it does not itself take back; fillers and fragments are none."""
+    """Return the words of ``item`` that are not retraced within it, without fillers and fragments."""
     if isinstance(item, Word):
         return [item] if read_word(item.text).kind in _SPOKEN else []
     if isinstance(item, Marker):
@@ -236,7 +236,7 @@ def _count_flucalc(utterance: Utterance, counts: _Counts, english: bool) -> None
 
 
 def _inner_pauses(tokens: list[Token]) -> int:
-    """Count the pauses that have a word before and a word behind them."""
+    """Count the pauses between words."""
     before = next((at for at, token in enumerate(tokens) if _is_word(token, ("word", "linker", "terminator"))), None)
     behind = next((at for at in reversed(range(len(tokens))) if _is_word(tokens[at], ("word",))), 0)
     return 0 if before is None else sum(token.kind == "pause" for token in tokens[before:behind])

@@ -1,4 +1,4 @@
-"""What header lines say."""
+"""Participants from the header lines."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lsa_whisper.chat.lines import Line
 
 @dataclass(frozen=True)
 class Participant:
-    """One speaker, as ``@Participants`` and ``@ID`` describe them."""
+    """A participant, described by ``@Participants`` and ``@ID``."""
 
     code: str
     role: str

@@ -1,4 +1,4 @@
-"""The two things every part of a transcript has: lines as they were read, and problems with their place."""
+"""Lines as read, and problems with their position."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _END_OF_NAME = re.compile(r"[:\r\n\t]")
 
 @dataclass(frozen=True)
 class Problem:
-    """Something in a transcript that CHAT does not allow, at a 1-based line and column."""
+    """A violation of CHAT's rules at a 1-based line and column."""
 
     path: str | None
     line: int
@@ -28,14 +28,14 @@ class Problem:
 
 @dataclass(frozen=True)
 class Line:
-    """A logical line (with its continuation lines and its line end) that is no main tier; ``raw`` is its own text."""
+    """A logical line other than a main tier; ``raw`` is its text with continuation lines and line end."""
 
     raw: str
     number: int
 
     @cached_attribute
     def name(self) -> str:
-        """``@Languages``, ``%wor`` ...; empty for a line that is neither header nor dependent tier."""
+        """The name, such as ``@Languages`` or ``%wor``; empty if the line is no header or dependent tier."""
         text = self.raw.lstrip("\ufeff")
         if text[:1] not in ("@", "%"):
             return ""
@@ -43,6 +43,6 @@ class Line:
 
     @cached_attribute
     def value(self) -> str:
-        """What stands behind the name, continuation lines joined by single spaces."""
+        """The text after the name, with continuation lines joined by spaces."""
         _, _, rest = self.raw.partition(":")
         return FOLD.sub(" ", rest).strip()

@@ -1,4 +1,4 @@
-"""One utterance: its main tier as read, and what it says."""
+"""Utterances: main tiers as read, with their words, disfluencies and times."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lsa_whisper.timespan import TimeSpan
 
 _NEWLINE = re.compile(r"\r\n?|\n")
 BULLET = re.compile(r"\x15[^\x15]*\x15")
-# No recording lasts for ten million hours, and of more than 4,300 digits Python makes no number.
+# At most 14 digits: Python converts no more than 4,300, and no recording is that long.
 _TIMES = re.compile(r"(?<!\d)(\d{1,14})_(\d{1,14})(?!\d)")
 _TIMED_WORD = re.compile(r"([^\s\x15]+)\s*\x15(\d{1,14})_(\d{1,14})(?!\d)[^\x15]*\x15")
 _PREFIX = re.compile(r"\ufeff?[*%@][^:\s]*[ \t]*:?[ \t]*")
@@ -25,7 +25,7 @@ ABANDONED = frozenset(("+...", "+..?", "+/.", "+/?", "+//.", "+//?"))
 
 @dataclass(frozen=True)
 class Utterance:
-    """One main tier and the dependent tiers below it. ``main`` and ``tiers`` hold the text exactly as read."""
+    """A main tier and its dependent tiers; ``main`` and ``tiers`` are the text exactly as read."""
 
     speaker: str
     main: str
@@ -34,7 +34,7 @@ class Utterance:
 
     @cached_attribute
     def body(self) -> str:
-        """The main tier without its speaker, otherwise as read."""
+        """The main tier without its speaker code, otherwise as read."""
         return self.main[self._body_offset :]
 
     @cached_attribute
@@ -49,7 +49,7 @@ class Utterance:
 
     @cached_attribute
     def span(self) -> TimeSpan | None:
-        """From the earliest to the latest time in the tier's bullets; ``None`` without bullets."""
+        """The span from the earliest to the latest time in the bullets; ``None`` without bullets."""
         if "\x15" not in self.body:
             return None
         times = [pair for bullet in BULLET.findall(self.body) for pair in _TIMES.findall(bullet)]
@@ -59,12 +59,12 @@ class Utterance:
 
     @cached_attribute
     def tree(self) -> Tree:
-        """Words, groups and marks, offsets counted in :attr:`body`."""
+        """Words, groups and markers; their offsets refer to :attr:`body`."""
         return build_tree(self.body)
 
     @cached_attribute
     def reading(self) -> Reading:
-        """Words and events together; :meth:`verbatim`, :meth:`fluent` and :meth:`events` hand out copies."""
+        """Words and events; :meth:`verbatim`, :meth:`fluent` and :meth:`events` return copies."""
         return Reading(self.tree.items)
 
     @cached_attribute
@@ -82,7 +82,7 @@ class Utterance:
 
     @cached_attribute
     def word_times(self) -> list[tuple[str, TimeSpan]]:
-        """The words and times of ``%wor``; empty where there is none."""
+        """The words and times of ``%wor``; empty without such a tier."""
         for tier in self.tiers:
             if tier.name == "%wor":
                 found = _TIMED_WORD.findall(tier.raw)
@@ -90,7 +90,7 @@ class Utterance:
         return []
 
     def verbatim(self) -> list[str]:
-        """Return every word as spoken: fillers, fragments, all copies.
+        """Return all words as spoken, including fillers, fragments and repetitions.
 
         >>> utterance("PAR", "&-um the [/] the ↫b-b↫ball .").verbatim()
         ['um', 'the', 'the', 'b-', 'b-', 'ball']
@@ -98,7 +98,7 @@ class Utterance:
         return list(self.reading.verbatim)
 
     def fluent(self) -> list[str]:
-        """Return the words that were meant: disfluencies removed, replacements and omitted sounds filled in.
+        """Return the words without disfluencies, with replacements applied and omitted sounds restored.
 
         >>> utterance("PAR", "<the dog> [//] the cat goed [: went] (be)cause .").fluent()
         ['the', 'cat', 'went', 'because']
@@ -106,7 +106,7 @@ class Utterance:
         return list(self.reading.fluent)
 
     def events(self) -> list[Event]:
-        """Return the disfluencies in the order in which they begin.
+        """Return the disfluencies, ordered by start.
 
         >>> [(e.kind.value, e.start, e.end, e.repair_start) for e in utterance("PAR", "<I want> [/] I want .").events()]
         [('repetition', 0, 2, 2)]
@@ -114,7 +114,7 @@ class Utterance:
         return list(self.reading.events)
 
     def unusable(self) -> str | None:
-        """Return why the audio under this tier does not match its words, or ``None`` when it does."""
+        """Return why the words do not match the audio (such as ``untranscribed``), or ``None`` if they do."""
         kinds = self.reading.kinds
         if WordKind.UNTRANSCRIBED in kinds:
             return "untranscribed"
@@ -123,7 +123,7 @@ class Utterance:
         return "phonetic" if WordKind.PHONETIC in kinds else None
 
     def at(self, span: TimeSpan) -> Utterance:
-        """Return the same utterance with ``span`` as its one bullet."""
+        """Return the utterance with ``span`` as its only bullet."""
         text = BULLET.sub("", self.main).rstrip()
         return replace(self, main=f"{text} \x15{span.start_ms}_{span.end_ms}\x15\n")
 

@@ -1,4 +1,4 @@
-"""A transcript: header lines and utterances in order, each keeping its own text."""
+"""Transcripts: header lines and utterances in order, with their original text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lsa_whisper.chat.main_tier import Utterance
 
 @dataclass
 class Transcript:
-    """A CHAT file: ``blocks`` in order, ``encoding`` and ``path`` of the file it was read from."""
+    """A CHAT transcript: its ``blocks`` in order, and the ``path`` and ``encoding`` of its file."""
 
     blocks: list[Line | Utterance]
     path: str | None = None
@@ -42,18 +42,18 @@ class Transcript:
 
     @cached_attribute
     def media(self) -> str | None:
-        """The name in ``@Media``, without quotes; ``None`` where there is none."""
+        """The media name in ``@Media``, without quotes; ``None`` without one."""
         value = self.header("@Media")
         return (value.split(",")[0].strip().strip('"') or None) if value else None
 
     @cached_attribute
     def participants(self) -> dict[str, Participant]:
-        """The participants by code, with what ``@ID`` adds."""
+        """The participants by code, from ``@Participants`` and ``@ID``."""
         return participants(self.headers)
 
     @cached_attribute
     def problems(self) -> list[Problem]:
-        """What is wrong with the text, in order of place; reads every main tier."""
+        """The syntax problems in order of position; parses every main tier."""
         inside = (
             Problem(self.path, *utterance.place(fault.offset), fault.code, fault.message)
             for utterance in self.utterances
@@ -62,7 +62,7 @@ class Transcript:
         return sorted([*self.found, *inside], key=lambda problem: (problem.line, problem.column))
 
     def fluency(self, mode: str = "strict") -> dict[str, Fluency]:
-        r"""Return FluCalc's counts and rates per speaker; ``mode`` is ``strict`` or ``flucalc`` (as CLAN counts).
+        r"""Return FluCalc's counts and rates per speaker; ``mode`` is ``strict`` or ``flucalc`` (as in CLAN).
 
         >>> from lsa_whisper.chat import parse
         >>> parse("*PAR:\t&-um I [/] I s:ee .").fluency()["PAR"].sld

@@ -1,4 +1,4 @@
-"""Text -> :class:`Transcript`, keeping every character; and files, keeping every byte."""
+"""Parsing of CHAT text and files into :class:`Transcript`; lossless."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ _NEWLINE = re.compile(r"\r\n?|\n")
 
 
 def parse(text: str, *, path: str | None = None, strict: bool = False) -> Transcript:
-    r"""Return the transcript written in ``text``; no text is refused unless ``strict``.
+    r"""Return the transcript in ``text``.
 
-    What does not fit CHAT is kept as it is and listed in ``transcript.problems``.
+    Text that is not valid CHAT is kept unchanged and listed in ``transcript.problems``.
 
     >>> transcript = parse("@UTF8\n@Begin\n*PAR:\thello .\n@End\n")
     >>> transcript.utterances[0].verbatim()
     ['hello']
 
     Raises:
-        ChatSyntaxError: at the first problem, when ``strict``.
+        ChatSyntaxError: At the first problem, if ``strict``.
     """
     found: list[Problem] = []
     transcript = Transcript(list(_blocks(text, path, found)), path, found=found)
@@ -80,12 +80,14 @@ def read(path: str | Path, *, strict: bool = False) -> Transcript:
     """Return the transcript in the file at ``path``: UTF-8, UTF-16 with a BOM, or else Latin-1 (reported as a problem).
 
     Raises:
-        ChatSyntaxError: when the file cannot be opened, or at the first problem when ``strict``.
+        ChatSyntaxError: The file cannot be opened; or at the first problem, if ``strict``.
     """
     source = Path(path)
     try:
-        if source.exists() and not source.is_file() and not source.is_dir():  # /dev/zero, by a link, would never end
-            raise ChatSyntaxError("is a device or a pipe and no file; check the path", path=str(path))
+        if (
+            source.exists() and not source.is_file() and not source.is_dir()
+        ):  # reading a link to /dev/zero would never end
+            raise ChatSyntaxError("is a device or a pipe, not a file; check the path", path=str(path))
         data = source.read_bytes()
     except OSError as error:
         raise ChatSyntaxError(f"cannot open it ({error.strerror}); check the path", path=str(path)) from error

@@ -1,4 +1,4 @@
-"""The tree of a main tier -> the words spoken, the words meant, and the disfluencies."""
+"""The words of a main tier, verbatim and fluent, and its disfluencies."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ RETRACE_KINDS = {
     "[/?]": Disfluency.UNSPECIFIED_RETRACE,
 }
 MAX_COPIES = 20
-"""``[x 3]`` is obsolete; a larger number than this one is a slip of the pen, and nested ones would multiply."""
+"""Upper limit of the obsolete ``[x 3]``; larger numbers are typing errors."""
 
 _ASIDE = 1 << 30
-"""The level of a word that can repair nothing: a filler, a fragment, a nonword."""
+"""The level of words that are never a repair: fillers, fragments, nonwords."""
 _REPLACEMENT = re.compile(r"\[::?\s+([^\]]*)\]")
 _COPIES = re.compile(r"\[x\s*(\d{1,3})\s*\]", re.IGNORECASE)
 _PLACE = attrgetter("start", "end")
@@ -31,9 +31,9 @@ _PLACE = attrgetter("start", "end")
 class Event:
     """One disfluency. ``start:end`` and ``repair_start:repair_end`` are half-open indices into the verbatim words.
 
-    For a retrace, ``start:end`` is what was taken back and ``repair_*`` what replaces it (for a repetition: the last
-    copy); CHAT does not mark where a repair ends, so as many words as were taken back are given. For a pause
-    ``start == end``: the place between two words. ``iterations`` counts the repeated units of a part-word repetition.
+    For a retrace, ``start:end`` is the retraced material and ``repair_*`` its repair (for a repetition, the last copy).
+    CHAT does not mark where a repair ends, so the repair has as many words as the retraced material. For a pause,
+    ``start == end``. ``iterations`` counts the repeated units of a part-word repetition.
     """
 
     kind: Disfluency
@@ -45,10 +45,10 @@ class Event:
 
 
 class Reading:
-    """The words and events of one main tier, found by walking its tree once.
+    """The words and events of one main tier, from one traversal of its tree.
 
-    A word's *level* is the number of retraces around it: 0 for the words that stand. A retrace at level n is repaired
-    by the next words of level n or less.
+    A word's *level* is the number of retraces around it; words outside retraces have level 0. A retrace at level n is
+    repaired by the next words of level n or less.
     """
 
     __slots__ = ("_copying", "_levels", "_retraces", "events", "fluent", "kinds", "verbatim")
@@ -102,7 +102,7 @@ class Reading:
                 self.events.append(Event(disfluency, at + start, at + end, None, None, iterations))
 
     def _coded(self, item: Word | Group, level: int, mute: bool) -> None:
-        """Read an item with codes behind it: retraces, copies, replacements; other codes say nothing about words."""
+        """Read an item with codes: retraces, copies and replacements; other codes do not change words."""
         retrace = next((RETRACE_KINDS[code] for code in item.codes if code in RETRACE_KINDS), None)
         inside = level + (retrace is not None)
         start = len(self.verbatim)
@@ -130,15 +130,15 @@ class Reading:
             self.fluent += replacement
 
     def _repair(self) -> None:
-        """Find what replaces each retraced stretch: the next words that are taken back no further than it."""
+        """Find the repair of each retrace: the next words whose level is not higher."""
         levels = self._levels
-        standing = {
+        by_level = {
             level: [at for at, own in enumerate(levels) if own <= level] for level in {r[3] for r in self._retraces}
         }
         for kind, start, end, level in self._retraces:
-            wanted = max(levels[start:end].count(level + 1), 1)
-            first = bisect_left(standing[level], end)
-            repair = standing[level][first : first + wanted]
+            count = max(levels[start:end].count(level + 1), 1)
+            first = bisect_left(by_level[level], end)
+            repair = by_level[level][first : first + count]
             span = (repair[0], repair[-1] + 1) if repair else (None, None)
             self.events.append(Event(kind, start, end, *span))
 
@@ -151,7 +151,7 @@ def _replacement(codes: list[str]) -> list[str] | None:
 
 
 def copy_count(codes: list[str]) -> int:
-    """Return how often an item with these codes was said: 3 for the obsolete ``[x 3]``, otherwise 1."""
+    """Return how many copies an item with these codes stands for: 3 for the obsolete ``[x 3]``, otherwise 1."""
     for code in codes:
         if match := _COPIES.fullmatch(code):
             times = int(match.group(1))

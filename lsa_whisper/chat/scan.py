@@ -1,7 +1,8 @@
-"""One line of CHAT -> tokens; the joined tokens ARE the line.
+"""Tokens of a line of CHAT; the joined tokens are the line.
 
-One compiled alternation reads everything. Its last branch takes any single character as ``opaque``, so no text can be
-lost and none can raise; no branch can look at a character more than a constant number of times, so time is linear.
+One compiled regular expression reads everything. Its last alternative matches any character as ``opaque``, so no text
+is lost and none raises an error. No alternative reads a character more than a constant number of times, so the time is
+linear.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ PAUSE_BODY = r"(?:\.{1,3}|[0-9][0-9:]*(?:\.[0-9]*)?|\.[0-9]+)\)"
 TERMINATORS = ('+"/.', '+".', "+//.", "+//?", "+/.", "+/?", "+..?", "+...", "+!?", "+=.", "+.", ".", "?", "!")
 LINKERS = ("+<", "+^", "+,", "++", '+"', "+≈", "+≋")
 CA_ENDINGS = "→↘⇘↗⇗≈≋∞≡"
-"""Intonation contours that conversation analysts write where CHAT writes a terminator."""
+"""Intonation contours that replace terminators in conversation analysis (CA)."""
 
 _STOPS = r'\s\[\]<>.?!,;“”„‡"‹›〔〕…\x15'
 _WORD = rf"(?:[^{_STOPS}(+‘’]++|\((?!{PAUSE_BODY})|\+(?![/.!\"<^,+=≈≋]|\s|\Z)|[‘’](?=\w))++"
@@ -39,11 +40,11 @@ _KINDS = rf"""(?P<word>(?!{_ALONE}){_WORD})
 _TOKEN = re.compile(rf"(?P<space>\s+)|{_KINDS}", re.VERBOSE | re.DOTALL)
 
 SOLID = re.compile(rf"\s*+(?:{_KINDS})", re.VERBOSE | re.DOTALL)
-"""The same tokens, each with the space before it; for readers that have stripped the end and skip space anyway."""
+"""The same tokens with leading space, for callers that skip space."""
 
 
 class Token(NamedTuple):
-    """A piece of a line: its ``kind``, its ``text``, and the ``offset`` of its first character."""
+    """A token: its ``kind``, its ``text``, and the ``offset`` of its first character."""
 
     kind: str
     text: str
@@ -54,7 +55,7 @@ def scan(line: str) -> Iterator[Token]:
     """Yield the tokens of ``line``; joined, their texts are ``line`` again.
 
     Kinds: space, bullet, code (``[...]``), open, close, pause, terminator, linker, ca (intonation), separator, word,
-    opaque (a character that belongs nowhere; it is kept).
+    opaque (a misplaced character, which is kept).
 
     >>> [t.text for t in scan("a (.) cat .") if t.kind != "space"]
     ['a', '(.)', 'cat', '.']

@@ -1,4 +1,4 @@
-"""``Transcript`` -> text and files; and new transcripts from utterances."""
+"""Serialization of transcripts to text and files, and new transcripts from utterances."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lsa_whisper.timespan import TimeSpan
 
 
 def serialize(transcript: Transcript) -> str:
-    r"""Return the text of ``transcript``; for a parsed one, the very text it was parsed from.
+    r"""Return the text of ``transcript``; for a parsed transcript, exactly the parsed text.
 
     >>> text = "*PAR:\thello .\r\n no header"
     >>> serialize(parse(text)) == text
@@ -33,15 +33,15 @@ def serialize(transcript: Transcript) -> str:
 
 
 def write(transcript: Transcript, path: str | Path) -> None:
-    """Write ``transcript`` to ``path`` in its own encoding, or in UTF-8 where that cannot hold it, whole or not at all.
+    """Write ``transcript`` to ``path`` atomically, in its own encoding or, if that lacks characters, in UTF-8.
 
     Raises:
-        LsaWhisperError: when the file cannot be written.
+        LsaWhisperError: The file cannot be written.
     """
     text = serialize(transcript)
     try:
         data = text.encode(transcript.encoding)
-    except UnicodeEncodeError:  # letters that Latin-1 has not, or lone surrogates of a file name that is not UTF-8
+    except UnicodeEncodeError:  # characters not in Latin-1, or lone surrogates from file names that are not UTF-8
         data = text.encode(errors="replace")
     write_atomic(data, path)
 
@@ -55,14 +55,14 @@ def compose(
     media_kind: str = "audio",
     comments: Sequence[str] = (),
 ) -> Transcript:
-    """Return a new transcript with the headers CHAT asks for.
+    """Return a new transcript with the headers that CHAT requires.
 
     Args:
         languages: ISO 639-3 codes, the main language first.
-        participants: everyone who may speak.
-        utterances: in any order; those with times are put in order of time, and one that begins before its own
-            speaker has ended the last one is made to begin there.
-        media: the name of the recording without its ending; it should equal the stem of the file that is written.
+        participants: All possible speakers.
+        utterances: Utterances in any order. Those with times are sorted by time; if one overlaps the previous
+            utterance of its speaker, its start is moved to the end of that utterance.
+        media: The name of the recording without extension; it should equal the stem of the CHAT file.
         media_kind: ``audio`` or ``video``.
         comments: one ``@Comment`` line each.
     """
@@ -96,7 +96,7 @@ def _identity(person: Participant) -> str:
 
 
 def _in_order(utterances: Iterable[Utterance]) -> list[Utterance]:
-    """Sort by time (an utterance without times stays behind the one before it), and undo overlaps with oneself."""
+    """Sort by time (utterances without times stay after their predecessor) and remove overlaps within a speaker."""
     starts: list[int] = []
     spoken = list(utterances)
     for one in spoken:

@@ -1,4 +1,4 @@
-"""How many syllables an English word has, from its spelling; ``None`` where spelling does not say."""
+"""Syllable counts of English words, estimated from their spelling."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ _CONTRACTION = re.compile(
 
 @lru_cache(maxsize=1 << 14)
 def syllables(word: str) -> int | None:
-    """Return the number of syllables of the English ``word``, or ``None`` when its spelling does not tell.
+    """Return the number of syllables of the English ``word``, or ``None`` if its spelling gives none.
 
     >>> [syllables(word) for word in ("I", "rabbit", "people", "didn't", "makes", "wanted", "going", "table")]
     [1, 2, 2, 2, 1, 2, 2, 2]
@@ -93,7 +93,7 @@ def _count(stem: str) -> int:
 
 
 def _silent_end(stem: str) -> int:
-    """Return 1 when the last vowel of ``stem`` is a written but unspoken e: make, makes, baked."""
+    """Return 1 if the last vowel of ``stem`` is a silent e: make, makes, baked."""
     if re.search(r"[^aeiouyl]le[sd]?$", stem):
         return 0
     if re.search(r"[^aeiouy]e$", stem):

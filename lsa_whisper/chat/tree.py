@@ -1,4 +1,4 @@
-"""The tokens of a main tier -> a small tree: words, groups ``<...>`` and marks, each with what is written behind it."""
+"""The syntax tree of a main tier: words, groups ``<...>`` and markers, with the codes that follow them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 from lsa_whisper.chat.scan import SOLID
 
 MAX_GROUP_DEPTH = 32
-"""Real transcripts nest groups three deep; a deeper ``<`` is kept as an opaque mark."""
+"""Real transcripts nest groups three deep; a deeper ``<`` is kept as an opaque marker."""
 
 
 @dataclass(slots=True)
@@ -31,7 +31,7 @@ class Group:
 
 @dataclass(slots=True)
 class Marker:
-    """Anything else: a pause, terminator, linker, separator, intonation, free code, bullet or opaque character."""
+    """Any other item: pause, terminator, linker, separator, intonation, free code, bullet or opaque character."""
 
     kind: str
     text: str
@@ -42,7 +42,7 @@ Item = Word | Group | Marker
 
 
 class MarkFault(NamedTuple):
-    """A place in a main tier where its marks do not fit together."""
+    """A syntax error in a main tier."""
 
     offset: int
     code: str
@@ -51,7 +51,7 @@ class MarkFault(NamedTuple):
 
 @dataclass(slots=True)
 class Tree:
-    """The items of a main tier, and the places where its marks do not fit together."""
+    """The items of a main tier, and its syntax errors."""
 
     items: list[Item]
     faults: list[MarkFault]
@@ -71,8 +71,10 @@ def build_tree(text: str) -> Tree:
     (['[/]'], ['I', 'want', 'it', '.'])
     """
     items: list[Item] = []
-    target: Word | Group | None = None  # what a code [...] comments on: pauses and happenings in between do not count
-    stack: list[tuple[list[Item], Group]] = []  # groups not closed yet, and the items they are the last of
+    target: Word | Group | None = (
+        None  # the item that a code [...] applies to; pauses and events in between are skipped
+    )
+    stack: list[tuple[list[Item], Group]] = []  # open groups, and the item lists that contain them
     faults: list[MarkFault] = []
     for match in SOLID.finditer(text.rstrip()):
         kind = match.lastgroup or "opaque"

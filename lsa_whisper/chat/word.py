@@ -1,4 +1,4 @@
-"""What one written word stands for: the words spoken, the words meant, and the disfluencies inside it."""
+"""The reading of one written word: its verbatim words, fluent words and disfluencies."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 
 class Disfluency(StrEnum):
-    """The kinds of disfluency that CHAT can write."""
+    """The kinds of disfluency in CHAT."""
 
     FILLED_PAUSE = "filled_pause"
     FRAGMENT = "fragment"
@@ -27,7 +27,7 @@ class Disfluency(StrEnum):
 
 
 class WordKind(StrEnum):
-    """What a written word is, before its letters are looked at."""
+    """The kind of a written word, by its prefix and form marker."""
 
     WORD = "word"
     FILLER = "filler"
@@ -41,7 +41,7 @@ class WordKind(StrEnum):
 
 
 class WordDisfluency(NamedTuple):
-    """A disfluency inside one written word; indices count the spoken words of that written word."""
+    """A disfluency within one written word; indices refer to its verbatim words."""
 
     kind: Disfluency
     start: int
@@ -71,10 +71,10 @@ class WordReading(NamedTuple):
 LEGACY_FILLERS = frozenset(
     ["uh", "um", "er", "erm", "em", "eh", "ehm", "uhm", "ah", "hm", "hmm", "mm", "mmm", "mhm", "uhuh"]
 )
-"""Spellings that legacy transcripts write ``&uh``, as they write word fragments ``&fr``."""
+"""Fillers in legacy transcripts, which write ``&uh`` and mark fragments in the same way (``&fr``)."""
 
 CA_MARKS = "↑↓→↗⇗↘⇘∞≈≋≡∙∾⁑⤇⤆∆∇⁎°▁▔☺♋⁇∬∮↻⌈⌉⌊⌋„‡ˈˌ⁺⁻\x01\x02\x03\x04\x07"
-"""Prosody, voice quality, overlap and stress: heard, but no part of a word's spelling."""
+"""Marks of prosody, voice quality, overlap and stress, which are not part of a word's spelling."""
 
 _DROP_MARKS = {ord(mark): None for mark in CA_MARKS}
 _GREEK_MARKS = {ord(mark): None for mark in "ΫξἩἡ"}
@@ -86,7 +86,7 @@ _LETTER = re.compile(r"[^\W_]")
 _LATIN = re.compile("[A-Za-z]")
 _PARENTHESES = re.compile(r"\([^()]*\)")
 _NO_BOUNDARIES = str.maketrans("", "", '!"#$%&*,./;<=>?@[\\]`{|}~')
-"""Old stress, clitic and prefix boundaries and stray signs: no part of a spoken word."""
+"""Obsolete marks of stress, clitics and prefixes, and stray symbols: not part of a spoken word."""
 _NO_SOUNDS = str.maketrans("", "", ":≠^")
 _PREFIXES = {WordKind.FILLER: "&-", WordKind.FRAGMENT: "&+", WordKind.NONWORD: "&~"}
 _PREFIX_DISFLUENCIES = {
@@ -101,7 +101,7 @@ _SIGN_DISFLUENCIES = {":": Disfluency.PROLONGATION, "^": Disfluency.BROKEN_WORD,
 
 @lru_cache(maxsize=1 << 16)
 def read_word(surface: str) -> WordReading:
-    """Return what the written word ``surface`` stands for.
+    """Return the reading of the written word ``surface``.
 
     >>> read_word("↫b-b-b↫ball").verbatim
     ('b-', 'b-', 'b-', 'ball')
@@ -171,7 +171,7 @@ def _spell(kind: WordKind, body: str) -> WordReading:
     disfluencies: list[WordDisfluency] = []
     for piece in pieces:
         _sounds(piece, verbatim, disfluencies)
-    if not verbatim:  # no letter was heard; so none is meant, for a word wholly in parentheses was heard
+    if not verbatim:  # no spoken sound, hence no word; a word wholly in parentheses counts as spoken
         return WordReading(kind)
     if kind in _PREFIXES:
         if kind is WordKind.FRAGMENT:
@@ -183,7 +183,7 @@ def _spell(kind: WordKind, body: str) -> WordReading:
 
 
 def _drop_omitted(body: str) -> str:
-    """Drop what parentheses say was left out; a word wholly in parentheses is an uncertain one, and was heard."""
+    """Drop omitted sounds in parentheses; a word wholly in parentheses is uncertain but spoken."""
     if "(" not in body:
         return body.replace(")", "")
     surface = _PARENTHESES.sub("", body)
@@ -199,7 +199,7 @@ def _fluent_words(body: str) -> tuple[str, ...]:
 
 
 def _tidy(piece: str) -> str:
-    """Return ``piece`` as CHAT writes it today, or nothing when it holds no sound."""
+    """Return ``piece`` in current CHAT, or an empty string if it has no sound."""
     piece = piece.strip("-")
     if piece[:1] == "^":
         piece = "≠" + piece[1:]

@@ -1,4 +1,4 @@
-"""Utterances <-> the text Whisper learns to write."""
+"""Labels: utterances encoded as training text, and model output decoded into utterances."""
 
 from lsa_whisper.labels.decode import Decoded, decode
 from lsa_whisper.labels.disfluent import disfluent_spans

@@ -1,4 +1,4 @@
-"""The tree of a main tier -> the main tier that writes only what can be heard."""
+"""Canonical main tiers: CHAT reduced to what is audible."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ _SOUNDS = """
     laugh laughing laughter cough coughing sigh sighing cry crying gasp sneeze sniff yawn
 """
 AUDIBLE_EVENTS = frozenset(_SOUNDS.split())
-"""The happenings ``&=...`` that a microphone hears; ``&=head:yes`` or ``&=points`` are not among them."""
+"""The simple events ``&=...`` that are audible, unlike ``&=head:yes`` or ``&=points``."""
 
 
 class Canonical(NamedTuple):
-    """A main tier without speaker (empty when nothing was heard), and how many marks did not fit and were dropped."""
+    """A main tier without speaker code (empty if nothing is audible), and the number of misplaced marks dropped."""
 
     text: str
     dropped: int
 
 
 def canonical(items: list[Item], terminator: str) -> Canonical:
-    """Return the tier that writes what was heard in ``items``; it passes ``check`` and keeps all words and events.
+    """Return the audible part of ``items`` as a main tier; it passes ``check`` and keeps all words and disfluencies.
 
     >>> from lsa_whisper.chat.tree import build_tree
     >>> canonical(build_tree("<well I> [/] well &=points I goed [: went] [x 2]").items, "").text
@@ -45,7 +45,7 @@ def canonical(items: list[Item], terminator: str) -> Canonical:
 
 
 def _write(items: list[Item], pieces: list[str]) -> int:
-    """Append the pieces of ``items``; return how many retraces had no words to take back."""
+    """Append the pieces of ``items``; return the number of retraces without retraced words."""
     dropped = 0
     for item in items:
         if isinstance(item, Marker):
@@ -73,7 +73,7 @@ def _write_once(item: Word | Group, pieces: list[str]) -> int:
 
 
 def _mark_retrace(pieces: list[str], start: int, code: str) -> bool:
-    """Put ``code`` behind the pieces from ``start`` on; refuse when there is no word among them."""
+    """Append ``code`` to the pieces from ``start`` on and return true, unless none of them is a word."""
     if not any(_is_word(piece) for piece in pieces[start:]):
         return False
     if len(pieces) - start > 1:
@@ -84,7 +84,7 @@ def _mark_retrace(pieces: list[str], start: int, code: str) -> bool:
 
 
 def _without_unrepaired(pieces: list[str]) -> tuple[list[str], int]:
-    """Drop the retraces behind which no word follows, with their brackets; return the rest and their number."""
+    """Drop retraces without a repair, with their brackets; return the other pieces and the number dropped."""
     last_word = max((at for at, piece in enumerate(pieces) if _is_word(piece)), default=-1)
     unrepaired = [at for at in range(last_word + 1, len(pieces)) if pieces[at] in RETRACE_KINDS]
     if not unrepaired:
@@ -115,7 +115,7 @@ def _audible_event(text: str) -> tuple[str, ...]:
 
 
 def _pause(text: str) -> str:
-    """Spell a timed pause as short, longer or very long: a label holds no numbers."""
+    """Return a timed pause as short, medium or long, because labels contain no digits."""
     inside = text.strip("()#")
     if not any(character.isdigit() for character in inside):
         return text if text.startswith("(") else "(.)"

@@ -1,4 +1,4 @@
-"""Which parts of a label belong to a disfluency, read off its signs alone."""
+"""Character spans of disfluencies in a label, found by its symbols."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ _END = re.compile(r"(?<=.)(?:\.\.\.\??|\?!|[.?!])$")
 _SOUND = re.compile(r"&[-+~].|[~%][^\W\d_]|[^\W\d_]+-$|(?:[^\W\d_]+~+)+$")
 """A filler, fragment or nonword as either version spells it, or the copies of a part-word repetition."""
 _INSIDE = re.compile(r".*[↫≠^]|[^\W\d_]+:+[^\W\d_:]*$")
-"""A word that is itself stumbled over: version 1 writes it as one piece."""
+"""A word with a disfluency inside, which version 1 writes as one piece."""
 _PREFIXES = ("=", ":")
 
 
 def disfluent_spans(text: str, labels: Labels) -> list[tuple[int, int]]:
-    """Return where in ``text`` the words and signs of disfluencies stand, as (start, end) in characters.
+    """Return the character spans (start, end) of disfluent words and their symbols in ``text``.
 
-    These are fillers, cut-off words, words taken back, the signs that take them back, pauses, and the signs of
-    stretched and blocked words. The ``verbatim`` style has no signs: only fillers and cut-off words can be told there.
+    These are fillers, fragments, retraced words, retrace symbols, pauses, and the symbols of prolongations and blocks.
+    The ``verbatim`` style has no symbols: only its fillers and fragments are recognized.
 
     >>> text = "um < I want > // I can : library library .. it."
     >>> [text[start:end] for start, end in disfluent_spans(text, Labels("chat"))]
@@ -56,7 +56,7 @@ def _is_disfluent(piece: str, labels: Labels) -> bool:
 
 
 def _mark_retrace(pieces: list[str], flags: list[bool], labels: Labels) -> None:
-    """Flag what stands in front of each retrace: the group in brackets, or the one word."""
+    """Flag the retraced words before each retrace: the group in brackets, or one word."""
     retraces = _retraces(labels.version)
     opened: list[int] = []
     begin = 0  # of the last word or closed group

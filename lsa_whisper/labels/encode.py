@@ -1,4 +1,4 @@
-"""Utterance -> the text a model learns to write."""
+"""Encoding of utterances as labels, the text that a model is trained to write."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _UNTRANSCRIBED = frozenset(("xxx", "yyy", "www"))
 
 
 def encode(utterance: Utterance, labels: Labels) -> str:
-    """Return the label of ``utterance``; empty when the style has nothing to write for it.
+    """Return the label of ``utterance``; empty if the style has no words for it.
 
-    What is lost: ``chat`` loses what cannot be heard (replacements, error codes, overlaps, other speakers, form
+    What is lost: ``chat`` loses what is not audible (replacements, error codes, overlaps, other speakers, form
     markers, gestures, times) and writes ``[/?]`` as ``[//]``, ``[x 3]`` as three words, a timed pause by its length
     class; ``verbatim`` also loses which words are disfluent, pauses, and how an utterance was broken off; ``fluent``
     loses the disfluent words too.
@@ -38,5 +38,5 @@ def encode(utterance: Utterance, labels: Labels) -> str:
 
 
 def _sentence(words: Sequence[str], terminator: str) -> str:
-    heard = [word for word in words if word not in _UNTRANSCRIBED]
-    return " ".join(heard) + (terminator[-1:] if terminator[-1:] in ("?", "!") else ".") if heard else ""
+    transcribed = [word for word in words if word not in _UNTRANSCRIBED]
+    return " ".join(transcribed) + (terminator[-1:] if terminator[-1:] in ("?", "!") else ".") if transcribed else ""

@@ -1,23 +1,23 @@
-"""Plain words -> marked words: what can be inferred about disfluencies from spelling alone."""
+"""Disfluency marks inferred from plain words."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 LONGEST_REPEAT = 6
-"""A longer stretch said twice is more often a refrain than a disfluency."""
+"""Longer repeats are more often refrains than disfluencies."""
 
 PLAIN_FILLERS = frozenset(("uh", "um", "er", "erm", "ehm", "uhm", "hm", "hmm", "uhh", "umm"))
-"""Words that are nothing but fillers; ``ah`` or ``mhm`` may be an answer and are left alone."""
+"""Words that are always fillers; ``ah`` and ``mhm`` may be answers."""
 
 EMPHATIC = frozenset(("very", "really", "bye", "no", "yeah", "yes", "ha", "so", "night", "there", "knock", "choo"))
-"""Words that fluent speakers say twice."""
+"""Words that fluent speakers repeat for emphasis."""
 
 _ALWAYS_CAPITAL = ("I", "I'm", "I've", "I'll", "I'd")
 
 
 def infer_marks(text: str, *, repetitions: bool) -> str:
-    """Return ``text`` with fillers as ``&-`` and, if asked, repeated cut words as ``↫`` and exact repeats as ``[/]``.
+    """Return ``text`` with fillers as ``&-``; with ``repetitions``, also ``↫`` for part words and ``[/]`` for repeats.
 
     >>> infer_marks("Um I want um I want the &+b &+b ball", repetitions=True)
     '&-um <I want> [/] &-um I want the ↫b-b↫ball'
@@ -36,14 +36,14 @@ def _filler(word: str) -> str:
 
 
 def _lower_first(word: str) -> str:
-    """Undo the capital that opens a written sentence; CHAT keeps capitals for names."""
+    """Undo sentence capitalization; CHAT capitalizes names only."""
     if word in _ALWAYS_CAPITAL or not word[:1].isupper() or (len(word) > 1 and word.isupper()):
         return word if not word.startswith("&+") else word.lower()
     return word[0].lower() + word[1:]
 
 
 def _part_words(words: list[str]) -> list[str]:
-    """Join ``&+b &+b ball`` to one part-word repetition; a single cut word stays a fragment."""
+    """Join ``&+b &+b ball`` into a part-word repetition; a single fragment stays a fragment."""
     made: list[str] = []
     cuts = 0
     for word in words:
@@ -72,7 +72,7 @@ def _repeats(words: list[str]) -> list[str]:
 
 
 def _repeat_at(lowered: list[str], at: int) -> int:
-    """Return how many words from ``at`` on are said again behind them (fillers may stand between); 0 for none."""
+    """Return the length of the repeated word sequence at ``at`` (fillers may intervene); 0 for none."""
     for length in range(min(LONGEST_REPEAT, (len(lowered) - at) // 2), 0, -1):
         copy = lowered[at : at + length]
         again = at + length
@@ -85,7 +85,7 @@ def _repeat_at(lowered: list[str], at: int) -> int:
 
 
 def is_disfluent_repeat(copy: Sequence[str]) -> bool:
-    """Tell whether saying ``copy`` again is a disfluency: no *very very*, and nothing that repeats itself already."""
+    """Return whether repeating ``copy`` is a disfluency: not *very very*, and not itself periodic."""
     if len(copy) == 1:
         return copy[0] not in EMPHATIC
     periods = (period for period in range(1, len(copy)) if len(copy) % period == 0)

@@ -1,29 +1,29 @@
-r"""How each version of the labels spells CHAT's codes, and back.
+r"""Conversion between CHAT codes and the notation of labels.
 
-Version 1 writes CHAT as it stands, which is slow to decode: OpenAI's vocabularies were not made for it, and
-``↫b-b↫ball`` costs eight tokens. Version 2 writes each code as a sign that is a single token of those vocabularies, in
-front of or behind words that stay whole, and leaves words that speech recognisers know, such as *um*, as they are:
+Version 1 is CHAT itself, which is slow to decode: OpenAI's vocabularies do not contain its codes, and ``↫b-b↫ball``
+takes eight tokens. Version 2 writes each code as a symbol that is a single token of these vocabularies, before or after
+unchanged words, and leaves words that speech recognizers know, such as *um*, unmarked:
 
 ====================== ================= =====================================================
 CHAT                   version 2         meaning
 ====================== ================= =====================================================
-``&-um``               ``um``            a usual filler; any other has ``~``: ``~like``
+``&-um``               ``um``            common filler; any other has ``~``: ``~like``
 ``&+fr``               ``fr-``           a fragment
 ``the [/] the``        ``the / the``     repetition; ``//`` revision, ``///`` reformulation
 ``[/-]``               ``\``              false start
-``<the dog> [/] the``  ``< the dog > /`` several words taken back
+``<the dog> [/] the``  ``< the dog > /`` several words retraced
 ``↫b-b↫ball``          ``b~~ ball``      part-word repetition, one ``~`` per copy
 ``l:ibrary``           ``: library``     prolonged first letter; elsewhere as CHAT: ``sto:re``
 ``≠ball``              ``= ball``        block
-``(.) (..) (...)``     ``.. ... ....``   pauses, standing alone
-``&=laughs``           ``#laughs``       a happening; ``%mu`` is ``&~mu``
-``dog .`` ``dog +...`` ``dog.`` ``dog...`` ends stand at the word; also ``...?`` and ``?!``
-``+/.`` ``+//.``       ``--`` ``---``    interrupted, broken off
+``(.) (..) (...)``     ``.. ... ....``   pauses, as separate words
+``&=laughs``           ``#laughs``       an event; ``%mu`` is ``&~mu``
+``dog .`` ``dog +...`` ``dog.`` ``dog...`` terminators follow the word; also ``...?``, ``?!``
+``+/.`` ``+//.``       ``--`` ``---``    interruption, self-interruption
 ====================== ================= =====================================================
 
-What has no row is written as CHAT has it, so every text survives the way there and back.
+Codes without a row stay as in CHAT, so that every text survives the round trip.
 
-Version 3 is version 2 without the sign of a repetition where the words alone show it: ``the the``, ``I want I want``
+Version 3 is version 2 without the repetition symbol where the words alone show it: ``the the``, ``I want I want``
 (see :mod:`lsa_whisper.labels.repeats`).
 """
 
@@ -36,7 +36,7 @@ from lsa_whisper.labels.repeats import drop_repetition_marks, restore_repetition
 VERSIONS = (1, 2, 3)
 
 UNMARKED_FILLERS = frozenset(("um", "uh", "uhm", "er", "erm"))
-"""Fillers that need no sign: where one of these is an ordinary word, the sign ``"`` says so."""
+"""Fillers without a symbol; ``"`` marks the same word where it is no filler."""
 
 _CODES = {
     "[/]": "/", "[//]": "//", "[///]": "///", "[/-]": "\\", "(.)": "..", "(..)": "...", "(...)": "....",
@@ -45,12 +45,12 @@ _CODES = {
 _ENDINGS = {"+...": "...", "+..?": "...?", "+!?": "?!", ".": ".", "?": "?", "!": "!"}
 _PREFIXES = {"&-": "~", "&~": "%", "&=": "#"}
 LABEL_SYMBOLS = (*_CODES.values(), *_PREFIXES.values(), "<", ">", "=", ":", '"')
-"""The signs of version 2 that stand alone or in front of a word."""
+"""The symbols of version 2 that are separate or precede a word."""
 LABEL_ENDINGS = tuple(_ENDINGS.values())
-"""What stands directly behind a word of version 2 at the end of an utterance."""
+"""The utterance endings of version 2, which follow a word directly."""
 
 _SPECIAL = re.compile(r"<\|[^|<>]*\|>|,(?!\d)")
-"""What is no part of a label: special tokens, and the commas that models not yet trained on labels write."""
+"""Not part of labels: special tokens, and commas, which models write before fine-tuning."""
 _BRACKET = re.compile(r"([<>])")
 _DISFLUENT_WORD = re.compile(r"(?P<block>≠?)(?:↫(?P<copies>[^\W\d_]+(?:-[^\W\d_]+)*)↫)?(?P<word>[^\W\d_][\w':^]*)")
 _COPIES = re.compile(r"(?:[^\W\d_]+~+)+")
@@ -61,7 +61,7 @@ _CHAT_OF_PREFIX = {written: chat for chat, written in _PREFIXES.items()}
 
 
 def chat_to_label(text: str, version: int) -> str:
-    """Return a canonical CHAT tier as a model of this label version writes it.
+    """Return a canonical CHAT tier in the notation ``version``.
 
     >>> chat_to_label("&-um <I w:ant> [/] I want ↫b-b↫ball (.) +...", 2)
     'um < I : want > / I want b~~ ball .. +...'
@@ -100,7 +100,7 @@ def _word(piece: str) -> str:
 
 
 def _disfluent_word(parts: re.Match[str]) -> str:
-    """Write a word with its signs in front; a word that would be read as a filler stays as CHAT has it."""
+    """Return a word with its symbols in front; a word that would be read as a filler stays as in CHAT."""
     word = parts["word"]
     held = word[1:2] == ":" and word[2:3] != ":"
     bare = word[0] + word[2:] if held else word
@@ -108,13 +108,13 @@ def _disfluent_word(parts: re.Match[str]) -> str:
         return parts[0]
     copies = parts["copies"].split("-") if parts["copies"] else []
     same = len(set(copies)) == 1
-    said = copies[0] + "~" * len(copies) if same else "".join(f"{copy}~" for copy in copies)
-    signs = ["=" if parts["block"] else "", said, ":" if held else "", bare]
+    repeated = copies[0] + "~" * len(copies) if same else "".join(f"{copy}~" for copy in copies)
+    signs = ["=" if parts["block"] else "", repeated, ":" if held else "", bare]
     return " ".join(sign for sign in signs if sign)
 
 
 def label_to_chat(text: str, version: int) -> str:
-    """Return what a model of this label version wrote as CHAT.
+    """Return the CHAT of a label in the notation ``version``.
 
     >>> label_to_chat("um < I : want > / I want b~~ ball .. fr- dog...", 2)
     '&-um <I w:ant> [/] I want ↫b-b↫ball (.) &+fr dog +...'
@@ -153,7 +153,7 @@ def _read(word: str) -> str:
 
 
 def _joined(pending: list[str], word: str) -> str:
-    """Return ``word`` with the signs in ``pending``, which is emptied; copies come before the word they repeat."""
+    """Return ``word`` with the symbols in ``pending``, which is emptied; copies precede their word."""
     signs, pending[:] = list(pending), []
     for sign in reversed(signs):
         if sign == "=":
@@ -166,10 +166,10 @@ def _joined(pending: list[str], word: str) -> str:
 
 
 def _copies(sign: str) -> list[str]:
-    return [copy for said, times in re.findall(r"([^~]+)(~+)", sign) for copy in [said] * len(times)]
+    return [copy for text, times in re.findall(r"([^~]+)(~+)", sign) for copy in [text] * len(times)]
 
 
 def _as_fragments(pending: list[str]) -> list[str]:
-    """Return the copies of a word that never came as fragments, and empty ``pending``."""
+    """Return pending copies without a word as fragments, and empty ``pending``."""
     signs, pending[:] = list(pending), []
     return [f"&+{copy}" for sign in signs if sign not in ("=", ":") for copy in _copies(sign)]

@@ -1,8 +1,8 @@
-"""Repetitions without a sign: what is said twice in a row was repeated, and a label need not say so again.
+"""Repetitions without a symbol: version 3 of the notation leaves exact repeats unmarked.
 
-Who writes ``the / the`` has to foretell, after one *the*, that another will come; ``the the`` is written as it is
-heard, by every speech recogniser. Where words alone would say something else, version 3 of the labels says it too:
-``"`` in front of a word that is meant to come twice (``a big "big dog``), and ``/`` for whatever else is taken back.
+To write ``the / the``, a model must predict after the first *the* that another will follow; ``the the`` is what every
+speech recognizer writes. Exceptions stay explicit: ``"`` before a word that is repeated on purpose
+(``a big "big dog``), and ``/`` for all other repetitions.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ def drop_repetition_marks(text: str) -> str:
     'I want I want um want the big "big dog.'
     """
     pieces = text.split()
-    wanted, made = list(pieces), _quoted(pieces)
+    original, made = list(pieces), _quoted(pieces)
     at = 0
     while at < len(made):
-        if made[at] == "/" and _unquoted(_mark_all(shorter := _without(made, at))) == wanted:
+        if made[at] == "/" and _unquoted(_mark_all(shorter := _without(made, at))) == original:
             at -= len(made) - len(shorter) - 1
             made = shorter
         else:
@@ -36,7 +36,7 @@ def drop_repetition_marks(text: str) -> str:
 
 
 def restore_repetition_marks(text: str) -> str:
-    """Return ``text`` of version 3 in version 2, with a sign behind everything that is said again.
+    """Return version 3 ``text`` in version 2, with a symbol after each exact repeat.
 
     >>> restore_repetition_marks('I want I want um want the big "big dog. very very good.')
     '< I want > / I want / um want the big "big dog. very very good.'
@@ -45,7 +45,7 @@ def restore_repetition_marks(text: str) -> str:
 
 
 def find_repeats(pieces: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Yield where words begin that are said again behind them, and how many; fillers and pauses may stand between.
+    """Yield the start and length of word sequences that are repeated; fillers and pauses may intervene.
 
     >>> list(find_repeats("the the dog I want um I want.".split()))
     [(0, 1), (3, 2)]
@@ -74,7 +74,7 @@ def _length_at(lowered: Sequence[str], at: int) -> int:
 
 
 def _next_word(lowered: Sequence[str], at: int) -> int:
-    """Return the place of the next word, behind fillers and pauses."""
+    """Return the index of the next word after fillers and pauses."""
     while at < len(lowered) and (lowered[at] in _PAUSES or lowered[at] in PLAIN_FILLERS or lowered[at].startswith("~")):
         at += 1
     return at
@@ -100,7 +100,7 @@ def _mark_all(pieces: Sequence[str]) -> list[str]:
 
 
 def _quoted(pieces: Sequence[str]) -> list[str]:
-    """Say of words that come twice without a sign that they are meant to."""
+    """Quote words that are repeated without being a disfluency."""
     made = list(pieces)
     while found := next(find_repeats(made), None):
         at = _next_word([piece.casefold() for piece in made], sum(found))
@@ -109,7 +109,7 @@ def _quoted(pieces: Sequence[str]) -> list[str]:
 
 
 def _unquoted(pieces: Sequence[str]) -> list[str]:
-    """Take the guards away again, but not from what would then be a filler."""
+    """Remove the quotes, except where the word would become a filler."""
     return [piece[1:] if piece[:1] == '"' and not _is_filler(piece[1:]) else piece for piece in pieces]
 
 
@@ -118,7 +118,7 @@ def _is_filler(piece: str) -> bool:
 
 
 def _without(pieces: Sequence[str], at: int) -> list[str]:
-    """Return ``pieces`` without the sign at ``at`` and the brackets that belong to it."""
+    """Return ``pieces`` without the symbol at ``at`` and its brackets."""
     drop = {at}
     if at and pieces[at - 1] == ">":
         depth = 0

@@ -1,4 +1,4 @@
-"""Which text a model is taught to write, and under which version of the spelling table."""
+"""Label styles and versions of their notation."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ VERSION = 3
 
 @dataclass(frozen=True)
 class Labels:
-    """What a model writes: its ``style``, whether speaker ``roles`` stand in front, the ``version`` of the spelling.
+    """The label format of a model: ``style``, speaker codes (``roles``), and ``version`` of the notation.
 
-    Version 3 leaves out the sign of what is plainly said twice, version 2 costs fewer tokens than CHAT as it stands,
-    which is version 1 (see :mod:`lsa_whisper.labels.notation`).
+    Version 1 is CHAT itself. Version 2 needs fewer tokens. Version 3 also omits the symbol of exact repetitions
+    (see :mod:`lsa_whisper.labels.notation`).
 
     >>> Labels.from_dict(Labels("verbatim").as_dict())
     Labels(style='verbatim', roles=False, version=3)
 
     Raises:
-        LsaWhisperError: for a style or version that this package does not write.
+        LsaWhisperError: The style or version is unknown.
     """
 
     style: str = "chat"
@@ -41,7 +41,7 @@ class Labels:
 
     @property
     def name(self) -> str:
-        """The style and version as manifests name them.
+        """The style and version as written in manifests.
 
         >>> Labels("chat", roles=True, version=1).name
         'chat+roles/1'
@@ -50,7 +50,7 @@ class Labels:
 
     @classmethod
     def from_name(cls, name: str) -> Labels:
-        """Return the labels called ``name``; a bare style means the present version.
+        """Return the labels named ``name``; a bare style means the current version.
 
         >>> Labels.from_name("chat+roles/1"), Labels.from_name("fluent").style
         (Labels(style='chat', roles=True, version=1), 'fluent')
@@ -66,7 +66,7 @@ class Labels:
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> Labels:
-        """Return the labels that :meth:`as_dict` described; unknown fields are refused."""
+        """Return the labels of an :meth:`as_dict` mapping; unknown fields are an error."""
         if not isinstance(fields, Mapping):
             raise LsaWhisperError(f"labels: style, roles and version are to be named, not {str(fields)[:40]!r}")
         known = {"style", "roles", "version"}

@@ -1,10 +1,10 @@
-"""How long a label is for a decoder, when no tokenizer is at hand."""
+"""Estimated token count of a label, without a tokenizer."""
 
 from __future__ import annotations
 
 
 def tokens_at_most(text: str) -> int:
-    """Return a number of decoder tokens that ``text`` with its two timestamps hardly exceeds, without a tokenizer.
+    """Return an estimate of the tokens of ``text`` with two timestamps; the true count is almost never higher.
 
     >>> tokens_at_most("&-um I want [/] want it .") >= 12
     True

@@ -1,4 +1,4 @@
-"""Which token ids a decoder must be free to write."""
+"""Token ids that must not be suppressed in decoding."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _BEHIND = ("-", "'", "_", "~", "~~", "~~~")
 
 
 def characters(labels: Labels) -> set[str]:
-    """Return the strings, besides words, that decoding must be allowed to write.
+    """Return the strings, besides words, that a label can contain.
 
-    A later version of the spelling may fall back on CHAT's own, so it needs what version 1 needs.
+    Later versions of the notation may fall back to CHAT's own codes, so they include those of version 1.
 
     >>> sorted(characters(Labels("fluent")))
     ['!', "'", '-', '.', '?']
@@ -38,10 +38,10 @@ def characters(labels: Labels) -> set[str]:
 
 
 def tokens_to_allow(tokenizer: Any, labels: Labels) -> set[int]:
-    """Return the ids that ``suppress_tokens`` must not contain, for any Whisper tokenizer.
+    """Return the token ids that ``suppress_tokens`` must not contain, for any Whisper tokenizer.
 
-    Whisper's byte-pair merges never join punctuation with letters, so every id that a label can hold appears in one of
-    :func:`characters`, with or without a space in front.
+    Whisper's byte-pair merges never join punctuation with letters, so every id in a label occurs in one of
+    :func:`characters`, with or without a leading space.
     """
     allowed: set[int] = set()
     for run in characters(labels):
