@@ -1,4 +1,4 @@
-"""The whole job in small: a model that drops disfluencies learns to keep them, and a report shows it."""
+"""A small example of the complete workflow: a model that drops disfluencies is fine-tuned to keep them."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ def demo(
     corpus: Path | None = None,
     model: str | None = None,
     seed: int = 0,
-    say: Callable[[str], None] | None = None,
+    report: Callable[[str], None] | None = None,
 ) -> Path:
-    """Prepare, fine-tune twice, transcribe unheard speakers before and after, evaluate; return the report's path.
+    """Prepare, fine-tune twice, transcribe new speakers before and after, evaluate; return the path of the report.
 
     Args:
-        out: Folder for data, checkpoints, transcripts and the report; what is finished there is not done again.
+        out: Folder for data, checkpoints, transcripts and the report; finished steps are not repeated.
         corpus: A corpus with a card that fixes its splits; storybook, which is shipped, if not given.
         model: The checkpoint to start from; nano, which is shipped, if not given.
         seed: Of the fine-tuning runs.
-        say: Receives progress lines; by default they go to standard error.
+        report: Receives progress lines; by default they go to standard error.
 
     Raises:
         CorpusError: If ``corpus`` or the demo's recipes are missing.
     """
     from lsa_whisper.evaluate import evaluate
 
-    say = say or _to_stderr
+    report = report or _to_stderr
     began = time.monotonic()
     corpus, out = Path(corpus or shipped(STORYBOOK)), Path(out)
     model = model or str(shipped(NANO))
@@ -53,23 +53,25 @@ def demo(
     missing = [path for path in (corpus, *recipes) if not path.exists()]
     if missing:
         raise CorpusError(f"{missing[0]}: no such file or folder; name a corpus, or install the package again")
-    systems = {"before": model} | _finetuned(corpus, out, model, recipes, seed, say)
-    written = {name: _transcribed(name, corpus / "test", checkpoint, out, say) for name, checkpoint in systems.items()}
-    say("evaluate: the three systems side by side")
+    systems = {"before": model} | _finetuned(corpus, out, model, recipes, seed, report)
+    written = {
+        name: _transcribed(name, corpus / "test", checkpoint, out, report) for name, checkpoint in systems.items()
+    }
+    report("evaluate: the three systems side by side")
     evaluation = evaluate(
         corpus / "test", list(written.values()), names=list(written), out=out / "report", audio=corpus / "test"
     )
-    say(evaluation.table())
+    report(evaluation.table())
     for name in ADAPTATIONS:
         remember_model(Path(systems[name]), _scores(evaluation.systems[name]))
-    say(f"to transcribe with the second model by default: lsa-whisper models use {systems['full']}")
-    say(f"{time.monotonic() - began:.0f} seconds in all; synthetic speech, so no claim about people")
+    report(f"to transcribe with the second model by default: lsa-whisper models use {systems['full']}")
+    report(f"{time.monotonic() - began:.0f} seconds in all; synthetic speech, so no claim about people")
     assert evaluation.report is not None
     return evaluation.report
 
 
 def _finetuned(
-    corpus: Path, out: Path, model: str, recipes: list[Path], seed: int, say: Callable[[str], None]
+    corpus: Path, out: Path, model: str, recipes: list[Path], seed: int, report: Callable[[str], None]
 ) -> dict[str, str]:
     """Prepare the data for ``model``'s context and train each recipe on them; return the checkpoints by name."""
     from lsa_whisper import checkpoint
@@ -77,9 +79,9 @@ def _finetuned(
     from lsa_whisper.prepare import prepare
 
     context_s = checkpoint.load(model).context_s
-    say(f"prepare: {corpus} in windows of up to {context_s:g} s")
-    say(prepare([corpus], out / "data", context_s=context_s).table())
-    say(f"finetune: {' and '.join(map(str, recipes))}, side by side")
+    report(f"prepare: {corpus} in windows of up to {context_s:g} s")
+    report(prepare([corpus], out / "data", context_s=context_s).table())
+    report(f"finetune: {' and '.join(map(str, recipes))}, side by side")
     overrides = [
         f"data.train={quote_override(out / 'data' / 'train.jsonl')}",
         f"model.base={quote_override(model)}",
@@ -87,13 +89,13 @@ def _finetuned(
     ]
     with ThreadPoolExecutor(len(recipes)) as pool:
         runs = [
-            pool.submit(_finetune, name, recipe, overrides, out / name, say)
+            pool.submit(_finetune, name, recipe, overrides, out / name, report)
             for name, recipe in zip(ADAPTATIONS, recipes, strict=True)
         ]
     return {name: run.result() for name, run in zip(ADAPTATIONS, runs, strict=True)}
 
 
-def _finetune(name: str, recipe: Path, overrides: list[str], out: Path, say: Callable[[str], None]) -> str:
+def _finetune(name: str, recipe: Path, overrides: list[str], out: Path, report: Callable[[str], None]) -> str:
     """Train in a process of its own: a model this small cannot keep two cores busy, two of them can."""
     from lsa_whisper.finetune.distributed.launch import thread_environment
 
@@ -104,7 +106,7 @@ def _finetune(name: str, recipe: Path, overrides: list[str], out: Path, say: Cal
     ) as training:
         assert training.stderr is not None
         for line in training.stderr:
-            say(f"{name}: {line.rstrip()}")
+            report(f"{name}: {line.rstrip()}")
     if training.returncode:
         raise RecipeError(f"{recipe}: fine-tuning failed; its message is above")
     return str(out)
@@ -117,10 +119,10 @@ def _scores(system: System) -> str:
     return ", ".join([*shown, "on the demo's test set"])
 
 
-def _transcribed(name: str, audio: Path, model: str, out: Path, say: Callable[[str], None]) -> Path:
+def _transcribed(name: str, audio: Path, model: str, out: Path, report: Callable[[str], None]) -> Path:
     from lsa_whisper.transcribe import transcribe
 
-    say(f"transcribe: {audio} with {model}")
+    report(f"transcribe: {audio} with {model}")
     folder = out / "transcripts" / name
     transcribe([audio], model=model, out=folder)
     return folder

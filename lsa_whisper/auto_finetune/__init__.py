@@ -39,7 +39,7 @@ def finetune(
     out: Path | None = None,
     processes: int = 1,
     force: bool = False,
-    say: Callable[[str], None] | None = None,
+    report: Callable[[str], None] | None = None,
 ) -> Finetuned:
     """Fine-tune a Whisper model and return where the checkpoint is.
 
@@ -59,7 +59,7 @@ def finetune(
         processes: Number of processes on this machine that train together, one per GPU. Under torchrun, accelerate or
             SLURM leave it at 1: the ranks are found in the environment.
         force: Train even if the plan does not fit this machine or required tools are missing.
-        say: Receives progress lines; by default they go to standard error.
+        report: Receives progress lines; by default they go to standard error.
 
     Raises:
         CorpusError: If the folder holds no data, or the corpus cannot be prepared.
@@ -67,7 +67,7 @@ def finetune(
         ManifestError: If the prepared data do not fit the model.
         CheckpointError: If the model to start from cannot be loaded.
     """
-    say = say or _to_stderr
+    report = report or _to_stderr
     kind = kind_of_source(source)
     if kind is SourceKind.RECIPE:
         recipe, overrides = _named_recipe(str(source))
@@ -75,13 +75,13 @@ def finetune(
     else:
         folder = Path(source)
         out = Path(out) if out is not None else Path("runs") / folder.absolute().name
-        recipe, overrides = _planned_recipe(folder, kind, out, model, say), []
-    result = finetune_by_recipe(recipe, set=[*overrides, *set], out=out, processes=processes, force=force, report=say)
+        recipe, overrides = _planned_recipe(folder, kind, out, model, report), []
+    result = finetune_by_recipe(recipe, set=[*overrides, *set], out=out, processes=processes, force=force, report=report)
     if _is_first_process():
         if kind is not SourceKind.RECIPE:
             shutil.copyfile(recipe, result.out / _RECIPE_FILE)
         remember_model(result.out)
-        say(f"to transcribe with it by default: lsa-whisper models use {result.out}")
+        report(f"to transcribe with it by default: lsa-whisper models use {result.out}")
     return result
 
 
@@ -94,7 +94,7 @@ def _named_recipe(source: str) -> tuple[Path, list[str]]:
 
 
 def _planned_recipe(
-    source: Path, kind: SourceKind, out: Path, model: str | Path | None, say: Callable[[str], None]
+    source: Path, kind: SourceKind, out: Path, model: str | Path | None, report: Callable[[str], None]
 ) -> Path:
     """Return the recipe beside ``out``; if there is none, prepare the data, choose one and write it."""
     path = out.with_name(f"{out.name}.{_RECIPE_FILE}")
@@ -102,29 +102,29 @@ def _planned_recipe(
         planned = recipes.read_recipe(path).model.base
         if model and str(_absolute(resolve_model(model))) != planned:
             raise RecipeError(f"{path}: starts from {planned}, not {model}; remove it, or set another --out")
-        say(f"training by {path}, which is there already; remove it to plan again")
+        report(f"training by {path}, which is there already; remove it to plan again")
         return path
-    base = _absolute(choose_model(model, is_training=True, say=say))
+    base = _absolute(choose_model(model, is_training=True, report=report))
     data = source.absolute()
     if kind is SourceKind.CORPUS:
         data = out.with_name(f"{out.name}.data").absolute()
-        _prepare(source, data, str(base), say)
+        _prepare(source, data, str(base), report)
     if not (data / "train.jsonl").stat().st_size:
         raise CorpusError(f"{data / 'train.jsonl'}: holds no windows; add recordings of more speakers")
-    text = plan_recipe(data, str(base), out, say)
+    text = plan_recipe(data, str(base), out, report)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomic(text, path)
-    say(f"the recipe is in {path}")
+    report(f"the recipe is in {path}")
     return path
 
 
-def _prepare(corpus: Path, data: Path, base: str, say: Callable[[str], None]) -> None:
+def _prepare(corpus: Path, data: Path, base: str, report: Callable[[str], None]) -> None:
     from lsa_whisper import checkpoint
     from lsa_whisper.prepare import prepare
 
     context_s = checkpoint.load(base, weights=False).context_s
-    say(f"preparing {corpus} in windows of up to {context_s:g} s")
-    say(prepare([corpus], data, context_s=context_s).table())
+    report(f"preparing {corpus} in windows of up to {context_s:g} s")
+    report(prepare([corpus], data, context_s=context_s).table())
 
 
 def _absolute(model: str | Path) -> str | Path:

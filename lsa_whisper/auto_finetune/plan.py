@@ -80,7 +80,7 @@ class Setting:
         return -(-self.windows // self.batch) * self.epochs
 
 
-def plan_recipe(data: Path, base: str, out: Path, say: Callable[[str], None]) -> str:
+def plan_recipe(data: Path, base: str, out: Path, report: Callable[[str], None]) -> str:
     """Return the text of a recipe, commented, that trains ``base`` on ``data`` and fits this machine.
 
     Raises:
@@ -91,7 +91,7 @@ def plan_recipe(data: Path, base: str, out: Path, say: Callable[[str], None]) ->
     raw = choose_recipe(setting)
     raw, plan = fit_to_machine(raw, setting)
     for line in describe(setting, raw, plan):
-        say(line)
+        report(line)
     return recipe_text(raw, setting.windows, plan)
 
 

@@ -14,8 +14,8 @@ from lsa_whisper.page.tables import ReportTable, TableCell
 from lsa_whisper.training_runs import curve_title, has_best
 from lsa_whisper.version import __version__
 
-SCHEMA = "lsa-whisper/training-runs"
-SCHEMA_VERSION = 1
+_SCHEMA = "lsa-whisper/training-runs"
+_SCHEMA_VERSION = 1
 
 
 def write_comparison(comparison: RunComparison, out: Path) -> Path:
@@ -35,7 +35,7 @@ def write_comparison(comparison: RunComparison, out: Path) -> Path:
         {"name": r.name, "folder": str(r.folder), "finished": r.finished, "recipe": r.recipe, "curves": r.curves}
         for r in comparison.runs
     ]
-    about = {"schema": SCHEMA, "schema_version": SCHEMA_VERSION, "runs": logged}
+    about = {"schema": _SCHEMA, "schema_version": _SCHEMA_VERSION, "runs": logged}
     page = templates("lsa_whisper.compare_runs").get_template("runs.html.jinja").render(facts)
     write_report_files(
         out, {"report.json": json.dumps(about, indent=1, ensure_ascii=False) + "\n", "report.html": page}

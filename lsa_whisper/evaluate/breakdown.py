@@ -90,7 +90,7 @@ def _insertions(systems: Sequence[System]) -> ReportTable:
             f"{found.silence_ms / 60_000:.1f}",
             "-" if rate is None else f"{rate:.2f}",
             f"{found.runs:,} ({percent(found.share_with_runs)})",
-            f"{found.looped_words:,}",
+            f"{found.words_in_loops:,}",
         )
         rows.append((TableCell(system.name), *(TableCell(text) for text in texts)))
     columns = "Inserted in silence", "Minutes of silence", "Per minute", "Utterances with a run"

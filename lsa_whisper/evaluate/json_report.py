@@ -14,8 +14,8 @@ from lsa_whisper.scoring.metrics import METRICS
 from lsa_whisper.scoring.published import MODES
 from lsa_whisper.scoring.system import System
 
-SCHEMA = "lsa-whisper/evaluation"
-SCHEMA_VERSION = 2
+_SCHEMA = "lsa-whisper/evaluation"
+_SCHEMA_VERSION = 2
 """Increases if a field is removed or changes its meaning, not if fields are added."""
 
 
@@ -28,8 +28,8 @@ def json_report(evaluation: Evaluation) -> dict[str, Any]:
     ``better`` = ``null`` if the difference is not significant.
     """
     return {
-        "schema": SCHEMA,
-        "schema_version": SCHEMA_VERSION,
+        "schema": _SCHEMA,
+        "schema_version": _SCHEMA_VERSION,
         "reference": str(evaluation.reference),
         "bootstrap": {"unit": "file", "samples": evaluation.samples, "confidence": CONFIDENCE},
         "metrics": {m.key: {"title": m.title, "definition": m.definition} for m in METRICS},

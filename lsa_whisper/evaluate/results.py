@@ -108,7 +108,7 @@ class Evaluation:
         for kind in SCORED:
             if any(s.disfluency[kind].reference_events or s.disfluency[kind].hypothesis_events for s in self._all):
                 title = f"  {CLASSES[kind][0].lower()}"
-                rows.append([title, *(self._class_shown(system, kind) for system in self._all)])
+                rows.append([title, *(self._class_cell(system, kind) for system in self._all)])
         if self.options.speakers:
             rows.append(["cpWER", *(percent(s.speakers.cp) for s in self._all)])
             rows.append(["tcpWER", *(percent(s.speakers.tcp) for s in self._all)])
@@ -122,7 +122,7 @@ class Evaluation:
         return list(self.systems.values())
 
     @staticmethod
-    def _class_shown(system: System, kind: Disfluency) -> str:
+    def _class_cell(system: System, kind: Disfluency) -> str:
         found = system.disfluency[kind]
         if found.not_scored:
             return f"not scored ({found.not_scored})"

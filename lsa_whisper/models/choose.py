@@ -29,18 +29,18 @@ def choose_model(
     *,
     device: str = "auto",
     is_training: bool = False,
-    say: Callable[[str], None] | None = None,
+    report: Callable[[str], None] | None = None,
 ) -> str | Path:
     """Return the model to use: a checkpoint folder or a hub name.
 
-    The first that is there: ``model``, the environment variable ``LSA_WHISPER_MODEL``, the model chosen with
+    The first that is set: ``model``, the environment variable ``LSA_WHISPER_MODEL``, the model chosen with
     ``lsa-whisper models use``, and a stock Whisper that suits the machine.
 
     Args:
         model: What the caller named; ``None`` or empty if nothing.
         device: Where it is to run; decides the size of the stock model.
-        is_training: Whether it is the base of a fine-tuning run; then nothing is said about disfluencies.
-        say: Receives the line that announces a stock model; by default it goes to standard error.
+        is_training: Whether it is the base of a fine-tuning run; then the remark on disfluencies is omitted.
+        report: Receives the line that announces a stock model; by default it goes to standard error.
 
     Raises:
         CheckpointError: If the choice is a hub model that is neither cached nor within reach.
@@ -53,11 +53,11 @@ def choose_model(
         return named
     stock = STOCK_ON_GPU if _has_gpu(device) else STOCK_ON_CPU
     _require_available(stock, "no model was named; the stock model ")
-    say = say or _to_stderr
+    report = report or _to_stderr
     if is_training:
-        say(f"no model was named; starting from {stock}, a stock model (--model names another)")
+        report(f"no model was named; starting from {stock}, a stock model (--model names another)")
         return stock
-    say(
+    report(
         f"no model was named; using {stock}, a stock model, which leaves disfluencies out. For one that keeps them: "
         "lsa-whisper finetune YOUR_CORPUS, then lsa-whisper models use PATH"
     )

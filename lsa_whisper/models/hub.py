@@ -13,7 +13,7 @@ _OFFLINE = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE")
 _YES = ("1", "ON", "YES", "TRUE")
 
 
-def cache_folder() -> Path:
+def hub_cache_folder() -> Path:
     """Return the folder of the hub's cache; it need not exist."""
     cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     home = os.environ.get("HF_HOME") or Path(cache) / "huggingface"
@@ -30,7 +30,7 @@ def cached_snapshots(name: str | None = None) -> dict[str, Path]:
     """
     pattern = f"models--{name.replace('/', '--')}" if name else "models--*--*"
     found = {}
-    for folder in sorted(cache_folder().glob(pattern)):
+    for folder in sorted(hub_cache_folder().glob(pattern)):
         for snapshot in sorted((folder / "snapshots").glob("*")):
             if (snapshot / "config.json").exists() and any(snapshot.glob("model*.safetensors")):
                 found[folder.name.removeprefix("models--").replace("--", "/", 1)] = snapshot

@@ -17,7 +17,7 @@ _MOST_REMEMBERED = 50
 
 
 @dataclass(frozen=True)
-class ModelSettings:
+class ModelChoice:
     """What the configuration file holds.
 
     Attributes:
@@ -47,7 +47,7 @@ def settings_file() -> Path:
     return configuration_folder() / "models.json"
 
 
-def read_settings() -> ModelSettings:
+def read_settings() -> ModelChoice:
     """Return the settings; the defaults if there is no file.
 
     Raises:
@@ -57,16 +57,16 @@ def read_settings() -> ModelSettings:
     try:
         raw = plain_json.read(path)
     except FileNotFoundError:
-        return ModelSettings()
+        return ModelChoice()
     except (OSError, ValueError) as error:
         raise LsaWhisperError(f"{path}: cannot be read ({error}); correct or remove it") from None
     raw = raw if isinstance(raw, dict) else {}
     chosen, written = raw.get("chosen"), raw.get("written")
     known = {name: str(scores) for name, scores in written.items()} if isinstance(written, dict) else {}
-    return ModelSettings(chosen if isinstance(chosen, str) else None, known)
+    return ModelChoice(chosen if isinstance(chosen, str) else None, known)
 
 
-def write_settings(settings: ModelSettings) -> Path:
+def write_settings(settings: ModelChoice) -> Path:
     """Replace the configuration file and return its path.
 
     Raises:

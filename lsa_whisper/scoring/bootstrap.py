@@ -48,7 +48,7 @@ class Interval:
 class Resamples:
     """``samples`` draws of ``units`` units with replacement; the same seed gives the same draws.
 
-    Kept in memory they would be the largest part of an evaluation, so they are drawn anew when needed.
+    Kept in memory they would be the largest part of an evaluation, so they are drawn again when needed.
     """
 
     units: int

@@ -17,7 +17,7 @@ from lsa_whisper.scoring.speakers import SpeakerErrors
 EVERYONE = "everyone"
 """The key of the language sample of all speakers together."""
 
-Samples = dict[str, tuple[LanguageSample, LanguageSample | None]]
+SamplesBySpeaker = dict[str, tuple[LanguageSample, LanguageSample | None]]
 """Per speaker (and :data:`EVERYONE`): reference, hypothesis; ``None`` where the hypothesis has no such speaker."""
 
 
@@ -64,7 +64,7 @@ class FileCounts(_Both):
     """Paired words whose speakers have the same role, of those judged."""
     fluent_words: tuple[int, int] = (0, 0)
     """In the reference, in the hypothesis."""
-    samples: Samples = field(default_factory=dict)
+    samples: SamplesBySpeaker = field(default_factory=dict)
 
     @property
     def disfluency_rates(self) -> tuple[float | None, float | None]:

@@ -18,12 +18,12 @@ import numpy as np
 
 from lsa_whisper.scoring.counts import Detections, WordErrors
 from lsa_whisper.scoring.disfluency import SCORED, DisfluencyScores
-from lsa_whisper.scoring.file_scores import FileCounts, Samples
+from lsa_whisper.scoring.file_scores import FileCounts, SamplesBySpeaker
 from lsa_whisper.scoring.language_sample import LanguageSample
 
 _NAMES = tuple(field.name for field in fields(LanguageSample))
 _MEASURES = len(_NAMES)
-_WHOLE = {"utterances", "total_words", "different_words", "abandoned", "ndw_100"}
+_INTEGER_MEASURES = {"utterances", "total_words", "different_words", "abandoned", "ndw_100"}
 _WORDS = ("verbatim", "verbatim_raw", "fluent", "fluent_raw", "characters", "fluent_characters")
 
 
@@ -65,8 +65,8 @@ class FileTable:
         numbers = self._numbers[number * _WIDTH : (number + 1) * _WIDTH]
         return _built(self.keys[number], iter(numbers), self._samples(number))
 
-    def _samples(self, number: int) -> Samples:
-        samples: Samples = {}
+    def _samples(self, number: int) -> SamplesBySpeaker:
+        samples: SamplesBySpeaker = {}
         for at, speaker in enumerate(self._speakers[number]):
             start = self._starts[number] + 2 * at * _MEASURES
             reference, hypothesis = (self._measures[n : n + _MEASURES].tolist() for n in (start, start + _MEASURES))
@@ -112,7 +112,7 @@ def _flat(counts: FileCounts) -> list[int]:
     return [number for part in parts for number in part]
 
 
-def _built(key: str, numbers: Iterator[Any], samples: Samples) -> FileCounts:
+def _built(key: str, numbers: Iterator[Any], samples: SamplesBySpeaker) -> FileCounts:
     """Return the counts that ``numbers`` give, one of each; whatever they are (a number, or an array of them)."""
 
     def detections() -> Detections:
@@ -143,5 +143,5 @@ def _measured(sample: LanguageSample | None) -> list[float]:
 
 def _sample(values: list[float]) -> LanguageSample:
     named = zip(_NAMES, values, strict=True)
-    measures: dict[str, Any] = {n: None if isnan(v) else int(v) if n in _WHOLE else v for n, v in named}
+    measures: dict[str, Any] = {n: None if isnan(v) else int(v) if n in _INTEGER_MEASURES else v for n, v in named}
     return LanguageSample(**measures)

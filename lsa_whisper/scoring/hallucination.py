@@ -27,7 +27,7 @@ RUN = 5
 LONGEST = 8
 ROUNDS = 4
 
-Bools = NDArray[np.bool_]
+_Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Hallucinations(Additive):
     runs: int = 0
     """Of them, those with a run of inserted words."""
     loops: int = 0
-    looped_words: int = 0
+    words_in_loops: int = 0
     """The inserted words in loops; the first round may be correct."""
 
     @property
@@ -61,18 +61,18 @@ def hallucinations(reference: FileWords, hypothesis: FileWords, alignment: Align
     positions = alignment.pairs[(alignment.pairs[:, 0] == UNALIGNED) & ~alignment.excluded, 1]
     is_inserted[positions] = True
     in_silence, silence_ms = _in_silence(reference, hypothesis, is_inserted)
-    loops = [(a, b) for a, b in find_loops(hypothesis.words) if is_inserted[a:b].mean() > 0.5]
+    loops = [(a, b) for a, b in find_word_loops(hypothesis.words) if is_inserted[a:b].mean() > 0.5]
     return Hallucinations(
         words_in_silence=in_silence,
         silence_ms=silence_ms,
         utterances=len(np.unique(hypothesis.utterance_of)),
         runs=_runs(hypothesis, is_inserted),
         loops=len(loops),
-        looped_words=sum(int(is_inserted[a:b].sum()) for a, b in loops),
+        words_in_loops=sum(int(is_inserted[a:b].sum()) for a, b in loops),
     )
 
 
-def _in_silence(reference: FileWords, hypothesis: FileWords, inserted: Bools) -> tuple[int, int]:
+def _in_silence(reference: FileWords, hypothesis: FileWords, inserted: _Bools) -> tuple[int, int]:
     """Return the number of words inserted in silence, and the duration of that silence in milliseconds."""
     expected, written = ([u.span for u in words.utterances] for words in (reference, hypothesis))
     if None in expected or None in written or not (expected or written):
@@ -97,7 +97,7 @@ def _in_silence(reference: FileWords, hypothesis: FileWords, inserted: Bools) ->
     return int(inside.sum()), silent
 
 
-def _runs(hypothesis: FileWords, inserted: Bools) -> int:
+def _runs(hypothesis: FileWords, inserted: _Bools) -> int:
     """Return the number of utterances with a run of inserted words."""
     if not inserted.any():
         return 0
@@ -107,10 +107,10 @@ def _runs(hypothesis: FileWords, inserted: Bools) -> int:
     return len(np.unique(stretches[0, lengths >= RUN]))
 
 
-def find_loops(words: tuple[str, ...]) -> list[tuple[int, int]]:
+def find_word_loops(words: tuple[str, ...]) -> list[tuple[int, int]]:
     """Return the half-open ranges in which the same words repeat.
 
-    >>> find_loops(tuple("xababababy"))
+    >>> find_word_loops(tuple("xababababy"))
     [(1, 9)]
     """
     if len(words) < ROUNDS:

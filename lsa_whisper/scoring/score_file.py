@@ -13,7 +13,7 @@ from lsa_whisper.scoring.aligned_utterances import aligned_utterances
 from lsa_whisper.scoring.confusion import confusion
 from lsa_whisper.scoring.counts import ByLabel
 from lsa_whisper.scoring.disfluency import DisfluencyScores, score_disfluencies
-from lsa_whisper.scoring.file_scores import EVERYONE, FileScores, Samples
+from lsa_whisper.scoring.file_scores import EVERYONE, FileScores, SamplesBySpeaker
 from lsa_whisper.scoring.groups import ParsedTranscript, errors_by_group, same_role
 from lsa_whisper.scoring.hallucination import Hallucinations, hallucinations
 from lsa_whisper.scoring.language_sample import by_speaker, count_words, sample_of
@@ -100,7 +100,7 @@ def _speakers(reference: ParsedTranscript, hypothesis: ParsedTranscript) -> Spea
     return speakers.speaker_errors(reference.utterances, hypothesis.utterances)
 
 
-def _samples(reference: Sequence[Utterance], hypothesis: Sequence[Utterance] | None) -> Samples:
+def _samples(reference: Sequence[Utterance], hypothesis: Sequence[Utterance] | None) -> SamplesBySpeaker:
     """Return the language samples of everyone together and of each reference speaker.
 
     A hypothesis with other speaker codes has no samples of single speakers. A missing hypothesis has no sample at all,
@@ -108,7 +108,7 @@ def _samples(reference: Sequence[Utterance], hypothesis: Sequence[Utterance] | N
     """
     counted, others = count_words(reference), count_words(hypothesis or ())
     expected, found = by_speaker(counted), by_speaker(others)
-    samples: Samples = {EVERYONE: (sample_of(counted), None if hypothesis is None else sample_of(others))}
+    samples: SamplesBySpeaker = {EVERYONE: (sample_of(counted), None if hypothesis is None else sample_of(others))}
     if len(expected) > 1:
         for code, own in expected.items():
             samples[code] = sample_of(own), sample_of(found[code]) if code in found else None

@@ -23,7 +23,7 @@ from lsa_whisper.scoring.hallucination import Hallucinations
 from lsa_whisper.scoring.metrics import METRICS, Classes, Fraction, Metric, class_f1
 from lsa_whisper.scoring.speakers import SpeakerErrors
 
-Ints = NDArray[np.int64]
+_Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ class System:
             above[:, column], below[:, column] = self._counts(fraction)
         return dict(zip(fractions, self.resamples.ratios(above, below).T, strict=True))
 
-    def _counts(self, fraction: Callable[[FileCounts, Classes], Fraction]) -> tuple[Ints, Ints]:
+    def _counts(self, fraction: Callable[[FileCounts, Classes], Fraction]) -> tuple[_Ints, _Ints]:
         """Return a metric's numerators and denominators, one of each per file."""
         above, below = fraction(self.files.columns, self.supported_classes)
         everywhere = np.zeros(len(self.files), dtype=np.int64)  # for counts that are 0 whatever the file
@@ -180,7 +180,7 @@ class System:
         return agreement(self.files.measured(measure, key))
 
 
-def _per_100(events: Ints, words: Ints) -> list[float]:
+def _per_100(events: _Ints, words: _Ints) -> list[float]:
     """Return events per 100 words of each file; nan for a file without words."""
     rates = np.full(len(words), np.nan)
     np.divide(100 * events.astype(np.float64), words, out=rates, where=words != 0)

@@ -22,13 +22,13 @@ from lsa_whisper.chat import Disfluency, Utterance
 from lsa_whisper.scoring.counts import Detections
 from lsa_whisper.scoring.words import FileWords
 
-Floats = NDArray[np.float64]
+_Floats = NDArray[np.float64]
 
 COLLAR_MS = 500
 """Largest difference between two onsets: about one word, because estimated word times are no more precise."""
 
 
-def word_times(words: FileWords) -> Floats:
+def word_times(words: FileWords) -> _Floats:
     """Return the start and end of each word in milliseconds, shape (words, 2); nan if unknown."""
     times: list[tuple[float, float]] = []
     first = []  # index in ``times`` of each utterance's first spoken word
@@ -37,7 +37,7 @@ def word_times(words: FileWords) -> Floats:
         times.extend(_spoken_times(utterance))
     if not times:
         return np.full((len(words.utterance_of), 2), np.nan)
-    chosen: Floats = np.array(times, dtype=np.float64)[np.array(first)[words.utterance_of] + words.spoken_of]
+    chosen: _Floats = np.array(times, dtype=np.float64)[np.array(first)[words.utterance_of] + words.spoken_of]
     return chosen
 
 
@@ -90,7 +90,7 @@ def timed_detections(
     return found
 
 
-def _onsets(words: FileWords, times: Floats) -> dict[Disfluency, list[float]]:
+def _onsets(words: FileWords, times: _Floats) -> dict[Disfluency, list[float]]:
     """Return the onsets of the events of each class in milliseconds; nan if unknown."""
     found: dict[Disfluency, list[float]] = {}
     starts, ends = times[:, 0].tolist(), times[:, 1].tolist()

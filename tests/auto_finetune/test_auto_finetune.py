@@ -32,7 +32,7 @@ def test_a_corpus_becomes_a_checkpoint_with_its_recipe(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     lines = []
     few = ["training.num_train_epochs=1"]
-    result = finetune("visits", model=model, set=few, say=lines.append)
+    result = finetune("visits", model=model, set=few, report=lines.append)
     assert result.out == Path("runs/visits") and (result.out / "model.safetensors").exists()
     recipe = Path("runs/visits.recipe.yaml").read_text()
     assert (result.out / "recipe.yaml").read_text() == recipe and "# The model to start from." in recipe
@@ -41,10 +41,10 @@ def test_a_corpus_becomes_a_checkpoint_with_its_recipe(tmp_path, monkeypatch):
     assert str(tmp_path / "runs" / "visits") in {model.name for model in list_models().models}
 
     again = []
-    assert finetune("visits", model=model, set=few, say=again.append) == result
+    assert finetune("visits", model=model, set=few, report=again.append) == result
     assert any("already trained" in line for line in again)
     with pytest.raises(RecipeError, match="starts from"):
-        finetune("visits", model="openai/whisper-tiny", say=again.append)
+        finetune("visits", model="openai/whisper-tiny", report=again.append)
 
 
 def test_a_shipped_recipe_is_found_by_its_name(tmp_path, monkeypatch):

@@ -72,7 +72,7 @@ def test_nano_is_a_name(home, monkeypatch):
 def test_a_stock_model_suits_the_device_and_is_announced(home, device, name):
     cached(home, f"openai/{name}")
     lines = []
-    assert choose_model(device=device, say=lines.append) == f"openai/{name}"
+    assert choose_model(device=device, report=lines.append) == f"openai/{name}"
     assert name in lines[0] and "leaves disfluencies out" in lines[0] and "lsa-whisper finetune" in lines[0]
 
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from lsa_whisper import chat
 from lsa_whisper.chat import Disfluency
 from lsa_whisper.scoring.groups import ParsedTranscript
-from lsa_whisper.scoring.hallucination import find_loops
+from lsa_whisper.scoring.hallucination import find_word_loops
 from lsa_whisper.scoring.score_file import ScoringOptions, score_file
 from lsa_whisper.scoring.timing import match_onsets, word_times
 from lsa_whisper.scoring.words import file_words
@@ -105,7 +105,7 @@ def test_files_without_times_have_no_silence():
 def test_a_loop_is_one_only_where_the_reference_does_not_say_it():
     loop = [said("no " + "I see " * 6 + ".")]
     found = scored([said("no I see .")], loop).hallucinations
-    assert (found.loops, found.looped_words) == (1, 10), "one round of the six was said"
+    assert (found.loops, found.words_in_loops) == (1, 10), "one round of the six was said"
     assert scored(loop, loop).hallucinations.loops == 0
 
 
@@ -114,4 +114,4 @@ def test_a_loop_is_one_only_where_the_reference_does_not_say_it():
     [("aaa", []), ("aaaa", [(0, 4)]), ("ababab", []), ("xabababab", [(1, 9)]), ("", []), ("abcabcabcabcd", [(0, 12)])],
 )
 def test_loops(words, expected):
-    assert find_loops(tuple(words)) == expected
+    assert find_word_loops(tuple(words)) == expected
