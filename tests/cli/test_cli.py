@@ -15,7 +15,7 @@ from lsa_whisper.cli import VERBS, main
 from lsa_whisper.cli.group import SECTIONS
 from lsa_whisper.transcribe import TranscriptionOptions
 
-NOT_OFFERED = {"report", "say", "progress"}
+NOT_OFFERED = {"report", "progress"}
 """Callbacks of the library that are Python functions, so no option can carry them."""
 
 
