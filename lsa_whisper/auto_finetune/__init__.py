@@ -76,7 +76,9 @@ def finetune(
         folder = Path(source)
         out = Path(out) if out is not None else Path("runs") / folder.absolute().name
         recipe, overrides = _planned_recipe(folder, kind, out, model, report), []
-    result = finetune_by_recipe(recipe, set=[*overrides, *set], out=out, processes=processes, force=force, report=report)
+    result = finetune_by_recipe(
+        recipe, set=[*overrides, *set], out=out, processes=processes, force=force, report=report
+    )
     if _is_first_process():
         if kind is not SourceKind.RECIPE:
             shutil.copyfile(recipe, result.out / _RECIPE_FILE)

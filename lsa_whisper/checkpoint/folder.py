@@ -150,7 +150,7 @@ def atomic_folder(out: Path) -> Iterator[Path]:
             shutil.rmtree(partial, ignore_errors=True)
 
 
-def remove_leftovers(out: Path) -> None:
+def remove_folder_leftovers(out: Path) -> None:
     """Remove what a killed process left next to the checkpoint ``out``; restore what it had moved aside."""
     with write_lock(out):
         _recover(out)

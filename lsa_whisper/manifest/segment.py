@@ -109,7 +109,7 @@ def _problem(row: dict[str, Any]) -> str | None:
             return f"{name!r} must be a number of seconds, not {_short_repr(value)}"
     for name in ("text", "prompt"):
         if not is_unicode(row.get(name, "")):
-            return f"{name!r} holds half a letter (a lone surrogate), which nobody can learn to write; mend the text"
+            return f"{name!r} holds half a letter (a lone surrogate), which no model can write; correct the text"
     if not row["audio_filepath"]:
         return "'audio_filepath' is empty; name a recording"
     if not (0 <= row["offset"] <= MAX_RECORDING_S and 0 < row["duration"] <= MAX_RECORDING_S):

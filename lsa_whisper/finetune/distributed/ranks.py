@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from lsa_whisper.errors import RecipeError
 
 RANK_LOST = "another rank of this run has ended, so this one cannot continue; see that rank's output"
-_GONE = re.compile(r"Connection (closed|reset) by peer|Broken pipe")
+_LOST_CONNECTION = re.compile(r"Connection (closed|reset) by peer|Broken pipe")
 
 
 def rank() -> int:
@@ -102,7 +102,7 @@ def report_lost_rank() -> Iterator[None]:
     try:
         yield
     except RuntimeError as error:  # from torch, whatever the communication backend
-        if is_launched() and _GONE.search(str(error)):
+        if is_launched() and _LOST_CONNECTION.search(str(error)):
             raise RecipeError(RANK_LOST) from error
         raise
 

@@ -49,7 +49,7 @@ def gather_weights(trainer: Any) -> dict[str, Any] | None:
     For a model with an adapter only trained weights are gathered, since only these are saved.
     """
     if trainer.is_deepspeed_enabled:
-        return zero.gather_weights(trainer.model_wrapped, only_trained=hasattr(trainer.model, "peft_config"))
+        return zero.gather_zero_weights(trainer.model_wrapped, only_trained=hasattr(trainer.model, "peft_config"))
     if trainer.is_fsdp_enabled:
         return dict(trainer.accelerator.get_state_dict(trainer.model))
     return None

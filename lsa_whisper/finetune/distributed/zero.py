@@ -139,7 +139,7 @@ def cpu_adam(recipe: Recipe, arguments: Any) -> tuple[Any, dict[str, Any]] | Non
     }
 
 
-def gather_weights(engine: Any, *, only_trained: bool) -> dict[str, Any]:
+def gather_zero_weights(engine: Any, *, only_trained: bool) -> dict[str, Any]:
     """Return the gathered weights of an engine's model on rank 0; every rank must call this.
 
     Each weight is copied while it is gathered: parameters read from NVMe share one buffer.

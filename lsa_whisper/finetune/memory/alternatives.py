@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetune import recipe as recipes
 from lsa_whisper.finetune.memory.activations import MicroBatch
-from lsa_whisper.finetune.memory.configuration import DEEPSPEED, TrainingConfiguration, configuration_of
+from lsa_whisper.finetune.memory.configuration import DEEPSPEED_STRATEGIES, TrainingConfiguration, configuration_of
 from lsa_whisper.finetune.memory.estimate import configurations_for
 from lsa_whisper.finetune.memory.plan import Plan
 from lsa_whisper.finetune.recipe import FsdpSettings, Recipe
@@ -111,7 +111,7 @@ def _reset_strategy_settings(recipe: Recipe, configuration: TrainingConfiguratio
         plain = FsdpSettings()
         differing = (name for name in vars(plain) if getattr(recipe.fsdp, name) != getattr(plain, name))
         yield from (f"fsdp.{name}={str(getattr(plain, name)).lower()}" for name in differing)
-    if recipe.deepspeed and configuration.strategy not in DEEPSPEED:
+    if recipe.deepspeed and configuration.strategy not in DEEPSPEED_STRATEGIES:
         yield "deepspeed={}"
     if recipe.auto_micro_batch and configuration.strategy != "single":
         yield "auto_micro_batch=false"

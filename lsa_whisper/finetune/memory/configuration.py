@@ -11,7 +11,7 @@ from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetune import recipe as recipes
 from lsa_whisper.finetune.recipe import AdapterSettings, OffloadSettings, Recipe
 
-DEEPSPEED = ("zero2", "zero3")
+DEEPSPEED_STRATEGIES = ("zero2", "zero3")
 SWAP = "SWAP_FOLDER"
 """Placeholder in the table for a folder on a fast disk."""
 _OPTIMIZERS = {"adamw-8bit": "8-bit AdamW", "adamw-cpu": "torchao AdamW on cpu", "adafactor": "Adafactor"}
@@ -59,7 +59,7 @@ class TrainingConfiguration:
     @property
     def is_deepspeed(self) -> bool:
         """Whether DeepSpeed runs the strategy."""
-        return self.strategy in DEEPSPEED
+        return self.strategy in DEEPSPEED_STRATEGIES
 
     @property
     def deepspeed_bytes(self) -> int:

@@ -13,13 +13,13 @@ from lsa_whisper.finetune.memory.gpu import BUCKET, SWAPPED_BUCKET, swap_buffers
 from lsa_whisper.finetune.memory.parameter_counts import ParameterCounts
 from lsa_whisper.machine import GIB
 
-PROCESS = round(0.75 * GIB)
+_PROCESS_BYTES = round(0.75 * GIB)
 """Resident memory of a process with torch, transformers and datasets loaded."""
-DEEPSPEED = round(0.1 * GIB)
+_DEEPSPEED_BYTES = round(0.1 * GIB)
 """Additional resident memory with DeepSpeed."""
 
 
-def host_bytes(
+def cpu_run_bytes(
     counts: ParameterCounts, configuration: TrainingConfiguration, micro_batch: MicroBatch, *, ranks: int
 ) -> int:
     """Return the peak bytes of all processes together, during loading or training.
@@ -27,14 +27,16 @@ def host_bytes(
     Loading maps the file into memory (its pages count once) and copies it into fp32 weights in each process. ZeRO-3
     releases the file while it partitions the weights, in its compute type.
     """
-    base = ranks * (PROCESS + (DEEPSPEED if configuration.is_deepspeed else 0))
+    base = ranks * (_PROCESS_BYTES + (_DEEPSPEED_BYTES if configuration.is_deepspeed else 0))
     file_bytes = configuration.deepspeed_bytes if configuration.strategy == "zero3" else counts.shape.stored
     loading = counts.total * (4 * ranks + file_bytes)
-    training = ranks * activations(counts.shape, configuration, micro_batch) + states(counts, configuration, ranks)
+    training = ranks * activations(counts.shape, configuration, micro_batch) + _states_bytes(
+        counts, configuration, ranks
+    )
     return round(base + max(loading, training))
 
 
-def states(counts: ParameterCounts, configuration: TrainingConfiguration, ranks: int) -> float:
+def _states_bytes(counts: ParameterCounts, configuration: TrainingConfiguration, ranks: int) -> float:
     """Return the bytes of weights, gradients, moments and their copies in all processes together."""
     p, total = counts.trained, counts.total
     if not configuration.is_deepspeed:

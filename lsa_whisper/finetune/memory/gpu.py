@@ -14,7 +14,7 @@ from lsa_whisper.machine import GIB
 
 CONTEXT = round(0.6 * GIB)
 """Memory of the CUDA context, libraries and kernels before the first tensor."""
-PROCESS = round(3.0 * GIB)
+_PROCESS_BYTES = round(3.0 * GIB)
 """Resident memory of a process with torch (CUDA) and transformers loaded."""
 LOADER = round(0.7 * GIB)
 """Resident memory of one data loader worker."""
@@ -66,7 +66,7 @@ def memory_use(
         saves: Whether checkpoints are saved during training.
     """
     ranks = 1 if configuration.strategy == "single" else gpus
-    weights, gradients, optimizer = states(counts, configuration, ranks)
+    weights, gradients, optimizer = _states_bytes(counts, configuration, ranks)
     always, forward, step = buffers(counts, configuration, micro_batch, ranks)
     activation_bytes = round(FRAGMENTED * activations(counts.shape, configuration, micro_batch))
     # Gradients replace activations, unless those of earlier micro-batches exist already; then both exist at once.
@@ -84,7 +84,7 @@ def memory_use(
     )
 
 
-def states(counts: ParameterCounts, configuration: TrainingConfiguration, ranks: int) -> tuple[int, int, int]:
+def _states_bytes(counts: ParameterCounts, configuration: TrainingConfiguration, ranks: int) -> tuple[int, int, int]:
     """Return the bytes of weights, gradients and optimizer on one GPU.
 
     torchao's CPU optimizer leaves weights and gradients on the GPU; DeepSpeed and FSDP offload gradients too.
@@ -146,7 +146,7 @@ def host_bytes(counts: ParameterCounts, configuration: TrainingConfiguration, ra
         running += 5 * 2 * 7e7
     loading = (4 * ranks + counts.shape.stored) * total
     saving = 4 * total if ranks > 1 or configuration.is_deepspeed else 0
-    return round(ranks * (PROCESS + workers * LOADER) + max(loading, running + saving))
+    return round(ranks * (_PROCESS_BYTES + workers * LOADER) + max(loading, running + saving))
 
 
 def swap_buffers(counts: ParameterCounts) -> float:

@@ -75,7 +75,7 @@ class TrainingJob:
                 counts, configuration, micro_batch, gpus=self.hardware.gpus, workers=self.workers, saves=self.saves
             )
             return Plan(self, configuration, micro_batch, memory)
-        resident = cpu.host_bytes(counts, configuration, micro_batch, ranks=self.processes)
+        resident = cpu.cpu_run_bytes(counts, configuration, micro_batch, ranks=self.processes)
         resident += self.workers * gpu.LOADER * self.processes
         return Plan(
             self,

@@ -10,7 +10,7 @@ from lsa_whisper import machine
 from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetune.memory import gpu
 from lsa_whisper.finetune.memory.check import Resources, require_fit
-from lsa_whisper.finetune.memory.configuration import DEEPSPEED
+from lsa_whisper.finetune.memory.configuration import DEEPSPEED_STRATEGIES
 from lsa_whisper.finetune.memory.plan import Plan
 from lsa_whisper.finetune.recipe import Recipe
 from lsa_whisper.machine import GIB, Finding
@@ -42,7 +42,7 @@ def preflight(recipe: Recipe, report: Callable[[str], None], resources: Resource
 
 def requirement_rows(recipe: Recipe, plan: Plan | None) -> Iterator[Finding]:
     """Yield the state of everything that a recipe needs besides memory."""
-    if recipe.strategy not in DEEPSPEED:
+    if recipe.strategy not in DEEPSPEED_STRATEGIES:
         return
     yield from machine.stale_locks(machine.extension_caches()[:1])  # the cache this run compiles into
     yield from (row for row in machine.programs() if row.name != "ffmpeg")

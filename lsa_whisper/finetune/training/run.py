@@ -19,7 +19,7 @@ from transformers import set_seed
 
 from lsa_whisper import checkpoint, manifest, plain_json
 from lsa_whisper.checkpoint import Checkpoint
-from lsa_whisper.checkpoint.folder import METADATA_FILE, atomic_folder, remove_leftovers
+from lsa_whisper.checkpoint.folder import METADATA_FILE, atomic_folder, remove_folder_leftovers
 from lsa_whisper.disk import convert_disk_errors
 from lsa_whisper.errors import CheckpointError, LsaWhisperError
 from lsa_whisper.finetune import Finetuned
@@ -79,13 +79,13 @@ def _only_run(out: Path) -> Iterator[None]:
 
 def _remove_finished_run(out: Path) -> None:
     """Remove the checkpoints of the run that wrote ``out``, and what a killed call has left next to it."""
-    remove_leftovers(out)
+    remove_folder_leftovers(out)
     unfinished = _unfinished(out)
     with contextlib.suppress(OSError):
         if (out / METADATA_FILE).read_bytes() == (unfinished / METADATA_FILE).read_bytes():
             # Renamed first: a half-removed folder would look like a run to resume.
             unfinished.rename(out.with_name(f".{unfinished.name}-done"))
-            remove_leftovers(out)
+            remove_folder_leftovers(out)
 
 
 def _tidy(out: Path) -> None:
@@ -128,7 +128,7 @@ def _run(recipe: Recipe, record: dict[str, Any], report: Callable[[str], None]) 
     if rank() == 0:
         saved = _save(trainer, start, record, unfinished / "saved", weights)
         _keep_log(unfinished, saved, plot=recipe.evaluation is not None and recipe.evaluation.plot)
-        shutil.copy(saved / METADATA_FILE, unfinished)  # lets _remove_leftovers recognize them if this call is killed
+        shutil.copy(saved / METADATA_FILE, unfinished)  # marks it as this run's if this call is killed
         with atomic_folder(out) as folder:
             folder.rmdir()
             saved.rename(folder)  # in one step: a partial folder could be neither used nor replaced
