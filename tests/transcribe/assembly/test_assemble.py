@@ -69,7 +69,7 @@ def test_a_window_that_was_stopped_is_named():
     cut = [DecodedWindow((DecodedSegment("a .", 0.0, 1.0),), complete=False)]
     header = TranscriptHeader("visit")
     text = chat.serialize(assemble([TimeSpan(2500, 9000)], cut, labels=Labels(), duration_ms=9000, header=header))
-    assert "stopped at 2.5 to 9.0 s" in text
+    assert "stopped the model at 2.5 to 9.0 s" in text
 
 
 def test_roles_the_model_wrote_become_participants():
