@@ -1,7 +1,7 @@
 """Which token may come next: the checkpoint's suppressed tokens, and the timestamp rules.
 
 Repetitions are never penalized. People who stutter say "I I I I want", and a decoder that forbids repeated words
-(``no_repeat_ngram_size``, repetition penalties) does not transcribe what they said.
+(``no_repeat_ngram_size``, repetition penalties) loses their words.
 """
 
 from __future__ import annotations
@@ -120,8 +120,8 @@ class DecodingRules:
         # Text is forbidden where all timestamps together are more probable than any single token of text.
         is_timestamp = timestamps_logit > best_text
         chosen = torch.where(is_timestamp, self._columns[column], chosen_text)
-        among = torch.where(is_timestamp, timestamps_logit, torch.logaddexp(timestamps_logit, all_text))
-        return chosen, torch.where(is_timestamp, best_timestamp, best_text) - among
+        log_total = torch.where(is_timestamp, timestamps_logit, torch.logaddexp(timestamps_logit, all_text))
+        return chosen, torch.where(is_timestamp, best_timestamp, best_text) - log_total
 
     def _choose_first(self, end: torch.Tensor, timestamp_logits: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the first token: a timestamp, because a bullet needs one, or the end of text for no speech."""

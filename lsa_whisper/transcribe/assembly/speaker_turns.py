@@ -97,7 +97,7 @@ def read_turns(path: Path, audio: Path, duration_ms: int, *, alone: bool = True)
         path: an RTTM, TextGrid or CHAT file.
         audio: the recording; its stem selects the lines of an RTTM.
         duration_ms: its length; turns are cut there.
-        alone: whether an RTTM with one recording applies whatever its recording name is: diarizers often write
+        alone: whether an RTTM with one recording applies under any recording name: diarizers often write
             "audio" or a path. It also applies if the file has the recording's name.
 
     Raises:

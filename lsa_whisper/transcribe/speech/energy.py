@@ -84,9 +84,9 @@ class EnergyMeter:
             sharpened = block - 0.97 * np.concatenate(([last], block[:-1])).astype(np.float32)
             last = float(block[-1])
             samples = np.concatenate((rest, sharpened))
-            whole = len(samples) // self._size * self._size
-            self._levels.append(_power_db(samples[:whole].reshape(-1, self._size)))
-            rest = samples[whole:]
+            complete = len(samples) // self._size * self._size
+            self._levels.append(_power_db(samples[:complete].reshape(-1, self._size)))
+            rest = samples[complete:]
             yield block
         if len(rest):
             self._levels.append(_power_db(rest[None]))

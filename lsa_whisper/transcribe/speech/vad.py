@@ -49,7 +49,7 @@ def detect_speech(name: str, blocks: Iterable[npt.NDArray[np.float32]], rate_hz:
     if name == "energy":
         return find_speech(blocks, rate_hz)
     if rate_hz != _RATE_HZ:
-        raise LsaWhisperError(f"silero hears {_RATE_HZ} Hz, not {rate_hz}; use --vad energy")
+        raise LsaWhisperError(f"silero expects {_RATE_HZ} Hz, not {rate_hz}; use --vad energy")
     levels = EnergyMeter(rate_hz)
     probabilities = np.fromiter(_probabilities(levels.measure(blocks)), np.float32)
     level = levels.smoothed()
@@ -97,9 +97,9 @@ def _chunks(blocks: Iterable[npt.NDArray[np.float32]]) -> Iterator[npt.NDArray[n
     rest = np.zeros(0, np.float32)
     for block in blocks:
         samples = np.concatenate((rest, block))
-        whole = len(samples) // _CHUNK * _CHUNK
-        yield from samples[:whole].reshape(-1, _CHUNK)
-        rest = samples[whole:]
+        complete = len(samples) // _CHUNK * _CHUNK
+        yield from samples[:complete].reshape(-1, _CHUNK)
+        rest = samples[complete:]
     if len(rest):
         yield np.pad(rest, (0, _CHUNK - len(rest)))
 
