@@ -95,7 +95,7 @@ class WindowDataset(torch.utils.data.Dataset[dict[str, Any]]):  # type: ignore[m
             checkpoint: Its feature extractor and tokenizer are used. A label longer than its decoder is an error:
                 truncated labels would train the model to stop early.
             cache: Keep computed features in memory as fp16; with augmentation, the samples as fp16.
-            augmentation: Applied anew at each access, seeded from torch's generator.
+            augmentation: Drawn again at each access, seeded from torch's generator.
             trim: Add ``index`` and ``frames`` (the number of frames with audio) to each item, so that the collator can
                 drop the padding.
 

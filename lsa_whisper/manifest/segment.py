@@ -34,7 +34,7 @@ class Segment:
         session: The transcript this window comes from.
         split: ``train``, ``dev`` or ``test``.
         labels: Label style and version, such as ``chat/3``.
-        prompt: What was said before, given to the decoder but not learned; often empty.
+        prompt: The preceding text, given to the decoder but not trained; often empty.
     """
 
     audio_filepath: str
