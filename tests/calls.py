@@ -47,10 +47,10 @@ _made: list[Call] = []
 class Call:
     """One call of the command line in a session of its own."""
 
-    def __init__(self, words, said, *, before=None, environment=None):
-        self.said_to = Path(said)
+    def __init__(self, words, output, *, before=None, environment=None):
+        self.output_path = Path(output)
         words = [str(word) for word in words]
-        self.process = _CONTEXT.Process(target=_be, args=(words, str(said), before, environment or {}))
+        self.process = _CONTEXT.Process(target=_be, args=(words, str(output), before, environment or {}))
         self.process.start()
         _made.append(self)
 
@@ -59,8 +59,8 @@ class Call:
         return self.process.pid
 
     @property
-    def said(self):
-        return self.said_to.read_text("utf-8", "replace") if self.said_to.exists() else ""
+    def output(self):
+        return self.output_path.read_text("utf-8", "replace") if self.output_path.exists() else ""
 
     def wait(self, within_s=PATIENCE_S):
         """Return the exit status, negative where a signal ended it; ``None`` when it still runs."""
@@ -79,13 +79,13 @@ class Call:
         until(lambda: psutil.Process(self.pid).status() == psutil.STATUS_STOPPED)
 
 
-def call(words, said, **more):
-    """Make a call, wait for it, and return its exit status and all that it said."""
-    made = Call(words, said, **more)
+def call(words, output, **more):
+    """Make a call, wait for it, and return its exit status and everything that it printed."""
+    made = Call(words, output, **more)
     status = made.wait()
     if status is None:
         made.kill()
-    return status, made.said
+    return status, made.output
 
 
 def end_all():
@@ -96,11 +96,11 @@ def end_all():
             made.kill()
 
 
-def _be(words, said, before, environment):
+def _be(words, output, before, environment):
     os.setsid()
     os.environ |= environment
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    handle = os.open(said, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
+    handle = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
     os.dup2(handle, 1)
     os.dup2(handle, 2)
     import torch
@@ -178,7 +178,7 @@ def shown(folder):
     }
 
 
-def is_one_sentence(said):
+def is_one_line_error(output):
     """Tell whether a call ended with one line about what went wrong, and no traceback."""
-    ours = [line for line in said.splitlines() if line.startswith("lsa-whisper: ")]
-    return len(ours) == 1 and said.rstrip("\n").endswith(ours[0]) and "Traceback" not in said
+    ours = [line for line in output.splitlines() if line.startswith("lsa-whisper: ")]
+    return len(ours) == 1 and output.rstrip("\n").endswith(ours[0]) and "Traceback" not in output

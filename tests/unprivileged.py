@@ -1,4 +1,4 @@
-"""Somebody from whom a file can be closed: root may read all."""
+"""A user without permission to read a file; root can read everything."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ NOBODY = 65_534
 
 @contextmanager
 def closed(*paths: Path, below: Path) -> Iterator[None]:
-    """Take all rights away from ``paths``, and be the owner of everything ``below`` as anybody but root meanwhile."""
+    """Remove all permissions from ``paths``; meanwhile, run as a user other than root who owns everything ``below``."""
     modes = {path: path.stat().st_mode for path in paths}
     root = os.geteuid() == 0
     if root:
         for path in (below, *below.rglob("*")):
             os.chown(path, NOBODY, -1, follow_symlinks=False)
-        ways = {path: path.stat().st_mode for path in below.parents}
-        for path, mode in ways.items():
+        parents = {path: path.stat().st_mode for path in below.parents}
+        for path, mode in parents.items():
             path.chmod(mode | 0o011)
         os.seteuid(NOBODY)
     try:
@@ -31,5 +31,5 @@ def closed(*paths: Path, below: Path) -> Iterator[None]:
             path.chmod(mode)
         if root:
             os.seteuid(0)
-            for path, mode in ways.items():
+            for path, mode in parents.items():
                 path.chmod(mode)

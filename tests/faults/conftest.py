@@ -122,8 +122,8 @@ def undisturbed(jobs, tmp_path_factory) -> Callable[..., Path]:
         if (verb, other) not in made:
             folder = tmp_path_factory.mktemp("undisturbed") / "work"
             folder.mkdir()
-            status, said = call(jobs[verb].typed(folder / "out", other=other), folder.parent / "said")
-            assert status == 0, said
+            status, output = call(jobs[verb].typed(folder / "out", other=other), folder.parent / "output")
+            assert status == 0, output
             made[verb, other] = folder
         return made[verb, other]
 

@@ -1,4 +1,4 @@
-"""A disk that is full, wherever in the work that happens: one sentence, old files whole, and the same call goes on."""
+"""A full disk at any point of the work: a one-line error, unchanged old files, and the same call resumes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from calls import call, contents, is_one_sentence, no_file_beyond, shown
+from calls import call, contents, is_one_line_error, no_file_beyond, shown
 
 pytestmark = pytest.mark.slow
 VERBS = ["prepare", "transcribe", "evaluate", "export", "finetune"]
@@ -27,7 +27,7 @@ def leave_free(disk, size):
     return ballast
 
 
-def whole(found, *before):
+def are_complete(found, *before):
     """Tell whether every file is one that was there before, or that belongs to the new result."""
     return all(any(data == each.get(name) for each in before) for name, data in found.items())
 
@@ -41,16 +41,16 @@ def test_a_disk_without_room(verb, jobs, undisturbed, disk, tmp_path):
     failed = 0
     for share in (0.0, 0.1, 0.4, 0.7, 0.9):
         ballast = leave_free(disk, int(needed * share))
-        status, said = call(job.typed(disk / "work" / "out", other=True), tmp_path / "said")
+        status, output = call(job.typed(disk / "work" / "out", other=True), tmp_path / "output")
         ballast.unlink()
         if status == 0:
             break
-        assert status == 1 and is_one_sentence(said), said
-        assert whole(shown(disk / "work"), before, contents(new)), sorted(contents(disk / "work"))
+        assert status == 1 and is_one_line_error(output), output
+        assert are_complete(shown(disk / "work"), before, contents(new)), sorted(contents(disk / "work"))
         failed += 1
-    assert failed >= 2, said
-    status, said = call(job.typed(disk / "work" / "out", other=True), tmp_path / "said")
-    assert status == 0, said
+    assert failed >= 2, output
+    status, output = call(job.typed(disk / "work" / "out", other=True), tmp_path / "output")
+    assert status == 0, output
     job.same(new, disk / "work")
 
 
@@ -61,11 +61,11 @@ def test_a_file_that_is_refused_in_its_midst(verb, jobs, undisturbed, tmp_path):
     longest = max(len(data) for data in contents(new).values())
     for size in (0, longest // 2):
         words = job.typed(tmp_path / "work" / "out")
-        status, said = call(words, tmp_path / "said", before=partial(no_file_beyond, max(size, 700)))
-        assert status == 1 and is_one_sentence(said), said
-        assert whole(shown(tmp_path / "work"), contents(new)), sorted(contents(tmp_path / "work"))
-    status, said = call(job.typed(tmp_path / "work" / "out"), tmp_path / "said")
-    assert status == 0, said
+        status, output = call(words, tmp_path / "output", before=partial(no_file_beyond, max(size, 700)))
+        assert status == 1 and is_one_line_error(output), output
+        assert are_complete(shown(tmp_path / "work"), contents(new)), sorted(contents(tmp_path / "work"))
+    status, output = call(job.typed(tmp_path / "work" / "out"), tmp_path / "output")
+    assert status == 0, output
     job.same(new, tmp_path / "work")
 
 
@@ -73,11 +73,11 @@ def test_two_ranks(jobs, disk, tmp_path):
     """The sentence comes through the launcher, whose logs lie on the same disk."""
     words = [*jobs["two ranks"].typed(disk / "out"), "--processes", "2"]
     ballast = leave_free(disk, 8 * PAGE)
-    status, said = call(words, tmp_path / "said", environment={"OMP_NUM_THREADS": "1"})
-    assert status == 1 and "No space left" in said and "Traceback" not in said, said
+    status, output = call(words, tmp_path / "output", environment={"OMP_NUM_THREADS": "1"})
+    assert status == 1 and "No space left" in output and "Traceback" not in output, output
     ballast.unlink()
-    status, said = call(words, tmp_path / "said", environment={"OMP_NUM_THREADS": "1"})
-    assert status == 0 and shown(disk).keys() >= {"out/model.safetensors"}, said
+    status, output = call(words, tmp_path / "output", environment={"OMP_NUM_THREADS": "1"})
+    assert status == 0 and shown(disk).keys() >= {"out/model.safetensors"}, output
 
 
 def test_standard_output_on_a_full_disk(jobs):
@@ -85,16 +85,16 @@ def test_standard_output_on_a_full_disk(jobs):
     with Path("/dev/full").open("wb") as full:
         command = [sys.executable, "-m", "lsa_whisper", "inspect", transcript]
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
-    assert done.returncode == 1 and is_one_sentence(done.stderr) and "No space left" in done.stderr, done.stderr
+    assert done.returncode == 1 and is_one_line_error(done.stderr) and "No space left" in done.stderr, done.stderr
 
 
 def test_a_log_without_room_is_one_sentence(jobs, undisturbed, disk, tmp_path):
     log = disk / "runs.log"
     words = jobs["transcribe"].typed(tmp_path / "out")
-    assert call([*words, "--log", log], tmp_path / "said")[0] == 0
+    assert call([*words, "--log", log], tmp_path / "output")[0] == 0
     line = log.read_bytes()
     log.write_bytes(line + b"#" * (PAGE - len(line) % PAGE - 1) + b"\n")
     before = log.read_bytes()
     leave_free(disk, 0)
-    status, said = call([*words, "--log", log], tmp_path / "said")
-    assert status == 1 and is_one_sentence(said) and log.read_bytes() == before, said
+    status, output = call([*words, "--log", log], tmp_path / "output")
+    assert status == 1 and is_one_line_error(output) and log.read_bytes() == before, output

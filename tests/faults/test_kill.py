@@ -1,4 +1,4 @@
-"""Killed at any moment and called again, every verb gives what it gives when nobody disturbs it.
+"""Killed at any moment and called again, every verb gives the same result as without a kill.
 
 Half of the moments are moments of the clock; the other half come just before a file of the output is opened for
 writing, renamed or removed, for in between there is nothing to lose.
@@ -28,10 +28,10 @@ def measured(words, folder):
     """Make a call and return its seconds and the number of its changes."""
     folder.mkdir()
     began = time.monotonic()
-    status, said = call(
-        words(folder / "out"), folder.parent / "said", before=partial(count_touches, folder, folder.parent / "count")
+    status, output = call(
+        words(folder / "out"), folder.parent / "output", before=partial(count_touches, folder, folder.parent / "count")
     )
-    assert status == 0, said
+    assert status == 0, output
     return time.monotonic() - began, (folder.parent / "count").stat().st_size
 
 
@@ -47,13 +47,13 @@ def test_killed_at_twenty_moments(verb, jobs, undisturbed, tmp_path):
             before = partial(signal_at_touch, work, rng.randint(1, changes), signal.SIGKILL)
         elif killed < KILLS:
             within_s = rng.uniform(0, whole_s)
-        made = Call(job.typed(work / "out"), tmp_path / "said", before=before)
+        made = Call(job.typed(work / "out"), tmp_path / "output", before=before)
         status = made.wait(within_s) if within_s is not None else made.wait()
         status = made.kill() if status is None else status
         if status == -signal.SIGKILL:
             killed, ended = killed + 1, 0
             continue
-        assert status == 0, made.said
+        assert status == 0, made.output
         job.same(undisturbed(verb), work)
         ended += 1
         if killed < KILLS:  # it ended before its moment; the next is to be killed in the midst of work, too
@@ -64,11 +64,11 @@ def test_killed_at_twenty_moments(verb, jobs, undisturbed, tmp_path):
 def test_prepare_in_several_processes(jobs, undisturbed, tmp_path):
     rng, words = random.Random(1), [*jobs["prepare"].typed(tmp_path / "work" / "out"), "--processes", "2"]
     for _ in range(max(1, KILLS // 5)):
-        made = Call(words, tmp_path / "said")
+        made = Call(words, tmp_path / "output")
         if made.wait(rng.uniform(0.2, 2)) is None:
             made.kill()
-    status, said = call(words, tmp_path / "said")
-    assert status == 0, said
+    status, output = call(words, tmp_path / "output")
+    assert status == 0, output
     jobs["prepare"].same(undisturbed("prepare"), tmp_path / "work")
 
 
@@ -76,7 +76,7 @@ def ranks(words, folder):
     """Start two processes that train together, as torchrun and SLURM do."""
     meeting = {"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port())}
     places = [meeting | {"RANK": str(number), "LOCAL_RANK": str(number)} for number in range(2)]
-    return [Call(words, folder / f"said{number}", environment=place) for number, place in enumerate(places)]
+    return [Call(words, folder / f"output{number}", environment=place) for number, place in enumerate(places)]
 
 
 def test_two_ranks(jobs, tmp_path):
@@ -93,7 +93,7 @@ def test_two_ranks(jobs, tmp_path):
             rank.kill()
             time.sleep(rng.uniform(0, 0.2))
     last = ranks(job.typed(work / "out"), tmp_path)
-    assert [rank.wait() for rank in last] == [0, 0], last[0].said
+    assert [rank.wait() for rank in last] == [0, 0], last[0].output
     job.same(tmp_path / "whole", work)
 
 
@@ -110,14 +110,14 @@ def test_the_launcher_of_two_ranks(jobs, undisturbed, tmp_path):
     ]
     environment = {"PYTHONPATH": os.pathsep.join(sys.path), "OMP_NUM_THREADS": "1"}
     words = [*job.typed(work / "out"), *long, "--processes", "2"]
-    made = Call(words, tmp_path / "said", environment=environment)
-    while "step 3/" not in made.said:
-        assert made.wait(0.1) is None, made.said
+    made = Call(words, tmp_path / "output", environment=environment)
+    while "step 3/" not in made.output:
+        assert made.wait(0.1) is None, made.output
     started = psutil.Process(made.pid).children()
     os.kill(made.pid, signal.SIGKILL)  # it alone
     assert made.wait() == -signal.SIGKILL
-    status, said = call(job.typed(work / "out"), tmp_path / "said")
-    assert (status == 1 and "another command is writing it" in said) or "resuming from" in said
+    status, output = call(job.typed(work / "out"), tmp_path / "output")
+    assert (status == 1 and "another command is writing it" in output) or "resuming from" in output
     _, alive = psutil.wait_procs(started, timeout=60)
     assert alive == []
     (saved,) = (work / "out.unfinished").glob("checkpoint-*") if status else [work / "out" / "config.json"]

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 
 import pytest
-from calls import call, contents, is_one_sentence
+from calls import call, contents, is_one_line_error
 
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.transcribe.assembly.confidence import Calibration, save_calibration
@@ -31,15 +31,15 @@ def test_one_sentence_and_nothing_changed(verb, old, jobs, undisturbed, disk, se
     if old:
         shutil.copytree(undisturbed(verb) / "out", disk / "out")
     before = sealed()
-    status, said = call(jobs[verb].typed(disk / "out", other=True), tmp_path / "said")
-    assert status == 1 and is_one_sentence(said) and "Read-only file system" in said, said
+    status, output = call(jobs[verb].typed(disk / "out", other=True), tmp_path / "output")
+    assert status == 1 and is_one_line_error(output) and "Read-only file system" in output, output
     assert contents(disk) == before
 
 
 def test_the_launcher(jobs, disk, sealed, tmp_path):
     before = sealed()
-    status, said = call([*jobs["two ranks"].typed(disk / "out"), "--processes", "2"], tmp_path / "said")
-    assert status == 1 and is_one_sentence(said) and contents(disk) == before, said
+    status, output = call([*jobs["two ranks"].typed(disk / "out"), "--processes", "2"], tmp_path / "output")
+    assert status == 1 and is_one_line_error(output) and contents(disk) == before, output
 
 
 def test_files_beside_the_work(jobs, undisturbed, disk, sealed, tmp_path):
@@ -52,8 +52,8 @@ def test_files_beside_the_work(jobs, undisturbed, disk, sealed, tmp_path):
         ["inspect", data, "-o", disk / "page.html"],
         ["demo", "-o", disk / "demo"],
     ):
-        status, said = call(each, tmp_path / "said")
-        assert status == 1 and is_one_sentence(said), said
+        status, output = call(each, tmp_path / "output")
+        assert status == 1 and is_one_line_error(output), output
     with pytest.raises(LsaWhisperError, match="Read-only"):
         save_calibration(Calibration(), disk)
 
@@ -63,5 +63,5 @@ def test_finished_transcripts_may_lie_there(jobs, undisturbed, disk, sealed, tmp
     sealed()
     words = [word for word in jobs["transcribe"].typed(disk / "out") if word not in ("--format", "srt")]
     at = words.index("--review")
-    status, said = call([*words[:at], *words[at + 2 :]], tmp_path / "said")
-    assert status == 0 and "2 kept" in said, said
+    status, output = call([*words[:at], *words[at + 2 :]], tmp_path / "output")
+    assert status == 0 and "2 kept" in output, output

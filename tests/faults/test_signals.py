@@ -1,4 +1,4 @@
-"""Ctrl-C in one process, and ranks that fail: what is said, what is saved, and that all come to an end."""
+"""Ctrl-C in one process, and ranks that fail: what is printed, what is saved, and that all come to an end."""
 
 from __future__ import annotations
 
@@ -36,19 +36,21 @@ if os.environ.get("RANK") == "{rank}":
 """
 
 
-@pytest.mark.parametrize(("told", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_signal_saves_and_the_same_command_resumes(told, status, jobs, tmp_path):
+@pytest.mark.parametrize(("signal_number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_saves_and_the_same_command_resumes(signal_number, status, jobs, tmp_path):
     words = jobs["finetune"].typed(tmp_path / "out")
-    made = Call([*words, *LONG], tmp_path / "said")
-    while "step 3/" not in made.said:
-        assert made.wait(0.05) is None, made.said
-    os.kill(made.pid, told)
-    assert made.wait() == status, made.said
-    assert made.said.count("run the same command again to resume") == (2 if told == signal.SIGINT else 1), made.said
-    assert "Traceback" not in made.said
+    made = Call([*words, *LONG], tmp_path / "output")
+    while "step 3/" not in made.output:
+        assert made.wait(0.05) is None, made.output
+    os.kill(made.pid, signal_number)
+    assert made.wait() == status, made.output
+    assert made.output.count("run the same command again to resume") == (2 if signal_number == signal.SIGINT else 1), (
+        made.output
+    )
+    assert "Traceback" not in made.output
     (saved,) = (tmp_path / "out.unfinished").glob("checkpoint-*")
-    code, said = call(words, tmp_path / "said")
-    assert code == 0 and f"resuming from {saved}" in said, said
+    code, output = call(words, tmp_path / "output")
+    assert code == 0 and f"resuming from {saved}" in output, output
 
 
 @pytest.mark.parametrize("rank", [0, 1])
@@ -57,13 +59,13 @@ def test_a_rank_that_raises_ends_the_others_and_its_traceback_is_shown_once(rank
     paths = os.pathsep.join([str(tmp_path), *sys.path])
     made = Call(
         [*jobs["two ranks"].typed(tmp_path / "out"), *LONG, "--processes", "2"],
-        tmp_path / "said",
+        tmp_path / "output",
         environment={"PYTHONPATH": paths, "OMP_NUM_THREADS": "1"},
     )
-    while "step 2/" not in made.said:
-        assert made.wait(0.05) is None, made.said
+    while "step 2/" not in made.output:
+        assert made.wait(0.05) is None, made.output
     began = time.monotonic()
-    assert made.wait() == 1, made.said
+    assert made.wait() == 1, made.output
     assert time.monotonic() - began < 60
-    assert made.said.count("Traceback") == 1 and made.said.count("ZeroDivisionError: the sun") >= 1, made.said
-    assert f"rank {rank} of 2 failed" in made.said
+    assert made.output.count("Traceback") == 1 and made.output.count("ZeroDivisionError: the sun") >= 1, made.output
+    assert f"rank {rank} of 2 failed" in made.output

@@ -7,17 +7,17 @@ import signal
 from functools import partial
 
 import pytest
-from calls import Call, is_one_sentence, signal_at_touch, until
+from calls import Call, is_one_line_error, signal_at_touch, until
 
 pytestmark = pytest.mark.slow
 BUSY = "another command is writing it"
 
 
-def held(job, folder, said):
+def suspended(job, folder, output):
     """Return a call that has stopped in the midst of its work, with the lock in its hands."""
     first = Call(
         job.typed(folder / "out"),
-        said,
+        output,
         before=partial(signal_at_touch, folder, 1, signal.SIGSTOP, after=str(folder / job.lock)),
     )
     first.until_stopped()
@@ -28,22 +28,22 @@ def held(job, folder, said):
 @pytest.mark.parametrize("end", [signal.SIGCONT, signal.SIGKILL], ids=["until it is done", "until it is killed"])
 def test_the_second_waits(verb, end, jobs, undisturbed, tmp_path):
     job, work = jobs[verb], tmp_path / "work"
-    first = held(job, work, tmp_path / "first")
+    first = suspended(job, work, tmp_path / "first")
     second = Call(job.typed(work / "out"), tmp_path / "second")
-    until(lambda: BUSY in second.said)
+    until(lambda: BUSY in second.output)
     os.kill(first.pid, end)
-    assert first.wait() == (0 if end == signal.SIGCONT else -signal.SIGKILL), first.said
-    assert second.wait() == 0, second.said
+    assert first.wait() == (0 if end == signal.SIGCONT else -signal.SIGKILL), first.output
+    assert second.wait() == 0, second.output
     job.same(undisturbed(verb), work)
 
 
 def test_a_second_training_is_refused(jobs, undisturbed, tmp_path):
     job, work = jobs["finetune"], tmp_path / "work"
-    first = held(job, work, tmp_path / "first")
+    first = suspended(job, work, tmp_path / "first")
     second = Call(job.typed(work / "out"), tmp_path / "second")
-    assert second.wait() == 1 and BUSY in second.said and is_one_sentence(second.said), second.said
+    assert second.wait() == 1 and BUSY in second.output and is_one_line_error(second.output), second.output
     third = Call([*job.typed(work / "out"), "--set", "data.workers=1"], tmp_path / "third")
-    assert third.wait() == 1 and BUSY in third.said
+    assert third.wait() == 1 and BUSY in third.output
     os.kill(first.pid, signal.SIGCONT)
-    assert first.wait() == 0, first.said
+    assert first.wait() == 0, first.output
     job.same(undisturbed("finetune"), work)
