@@ -1,8 +1,8 @@
-"""Memory and speed of fine-tuning on a GPU, way by way, against the plan, and against a plain loop.
+"""Memory and speed of fine-tuning on a GPU for each configuration, against the plan and against a plain loop.
 
-Each way trains in a process of its own, so that one failure does not end the others; its figures are written as they
-come. Within a way batches of several sizes follow each other, so that the model is loaded once. Without a GPU it runs
-at a tiny size on the processor, and the result says so.
+Each configuration trains in its own process, so that one failure does not end the others; its figures are written as
+they come. Within a configuration several batch sizes follow each other, so that the model is loaded once. Without a GPU
+it runs at a tiny size on the CPU, and the result states this.
 
     python -m benchmarks.gpu_finetune
 """
@@ -53,7 +53,7 @@ LETTERS_PER_S = 4
 
 
 def main() -> None:
-    """Run every way and both loops, and write the result after each."""
+    """Run every configuration and both loops, and write the result after each."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--size", help="A published size; large-v3 on a GPU, a tiny one without, when not given.")
     parser.add_argument("--batches", type=int, nargs="+", default=[1, 8, 16])
@@ -86,7 +86,7 @@ def written(options: argparse.Namespace, cases: dict[str, Any]) -> None:
         "gpu_finetune",
         ("torch", "transformers", "peft", "deepspeed", "torchao", "accelerate"),
         f"noise; {UTTERANCES} utterances of 1 to 8 s for the two loops",
-        device=device or "NO GPU: a tiny size on the processor, which says only that this script runs",
+        device=device or "NO GPU: a tiny size on the CPU, which only shows that this script runs",
         model=f"{options.size}, random weights",
         settings=f"gradient checkpointing, batches of {options.batches}, {STEPS} steps each, the first not timed",
         note=options.note,
@@ -111,7 +111,7 @@ def utterances(folder: Path) -> None:
     draw, lengths = random.Random(0), []
     while len(lengths) < UTTERANCES:
         lengths.append(round(draw.uniform(1, 8), 2))
-    noise = str(folder / "windows" / "0.wav")  # which part of the noise is heard does not matter
+    noise = str(folder / "windows" / "0.wav")  # any part of the noise will do
     single, packed, filled, texts = [], [], 0.0, []
     for length in lengths:
         text = "".join(draw.choices(string.ascii_lowercase, k=round(LETTERS_PER_S * length)))
@@ -143,9 +143,9 @@ def run(case: str, folder: Path, options: argparse.Namespace, seconds: float) ->
         if line.startswith("{"):
             figures |= json.loads(line)
     if code:
-        said = errors.read_text().strip()
-        print(said, file=sys.stderr)
-        figures["failed"] = f"stopped after {seconds:.0f} s" if code == -1 else said[said.rfind("\n") + 1 :]
+        message = errors.read_text().strip()
+        print(message, file=sys.stderr)
+        figures["failed"] = f"stopped after {seconds:.0f} s" if code == -1 else message[message.rfind("\n") + 1 :]
     shutil.rmtree(folder / "out", ignore_errors=True)
     return figures | {"seconds_of_the_process": round(time.monotonic() - began)}
 
@@ -183,18 +183,18 @@ def trainer(path: Path, folder: Path, batches: list[int]) -> None:
 
     recipe = read_recipe(path)
     init_distributed(recipe)
-    begun = starting_checkpoint(recipe, Labels())
+    start = starting_checkpoint(recipe, Labels())
     (folder / "out").mkdir(exist_ok=True)
-    ours = SpeechTrainer(recipe, begun, prepare_for_training(begun, recipe), folder / "out", print)
+    ours = SpeechTrainer(recipe, start, prepare_for_training(start, recipe), folder / "out", print)
     measure = Measure(recipe, batches)
     if batches:
         ours.data_collator = measure.cut(ours.data_collator)
 
-    class Watch(TrainerCallback):
+    class MeasureSteps(TrainerCallback):
         def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
             measure.step_ended(state.global_step)
 
-    ours.add_callback(Watch())
+    ours.add_callback(MeasureSteps())
     ours.train()
     if not batches:
         measure.report_speed(ours.train_dataset.durations, 8)
@@ -270,18 +270,18 @@ def plain_loop(folder: Path, batch: int = 8) -> None:
     from lsa_whisper.dataset import Collator, WindowDataset
 
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    begun = checkpoint.load(folder / "base", device=device)
-    model = begun.model.train()
+    start = checkpoint.load(folder / "base", device=device)
+    model = start.model.train()
     model.gradient_checkpointing_enable({"use_reentrant": False})
     model.config.use_cache = False
-    data = WindowDataset(folder / "single.jsonl", begun)
+    data = WindowDataset(folder / "single.jsonl", start)
     optimizer = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad], lr=1e-5, fused=device == "cuda")
     began, spoken = 0.0, 0.0
     most = len(data) if device == "cuda" else 4 * batch
     for first in range(0, most - batch + 1, batch):
         if first == batch:  # the first step is not timed
             began = time.perf_counter()
-        rows = Collator(begun.tokenizer.eos_token_id)([data[index] for index in range(first, first + batch)])
+        rows = Collator(start.tokenizer.eos_token_id)([data[index] for index in range(first, first + batch)])
         given = {name: tensor.to(device) for name, tensor in rows.items()}
         with torch.autocast(device, torch.bfloat16):
             loss = model(**given).loss

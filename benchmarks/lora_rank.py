@@ -1,9 +1,8 @@
-"""What a LoRA's rank changes: loss, word errors and disfluencies after the same steps, against full fine-tuning.
+"""Effect of the LoRA rank on loss, word errors and disfluencies after the same steps, against full fine-tuning.
 
-Runs `recipes/studies/lora_rank.yaml` for each rank and learning rate with the first seed, and at the rate that was best
-for a rank on the development speakers with the others; the test speakers decide nothing. alpha is twice the rank, so
-that the update is scaled alike at each. Called again it goes on: a finished run is not done again, one that was cut
-goes on.
+Runs `recipes/studies/lora_rank.yaml` for each rank and learning rate with the first seed, and for each rank at the rate
+that is best on the dev speakers with the other seeds; the test speakers do not affect the choice. alpha is twice the
+rank, so that updates are scaled alike. Called again, it skips finished runs and resumes interrupted ones.
 
     python -m benchmarks.lora_rank
     python -m benchmarks.lora_rank --minutes 60      # stops before a run that would not end in time
@@ -29,13 +28,13 @@ from lsa_whisper.prepare import prepare
 
 RECIPE = Path("recipes/studies/lora_rank.yaml")
 RANKS = ("4", "8", "16", "32", "64", "full", "4 bare", "32 bare")
-"""Bare: the matrices beside attention alone, without the embeddings of tokens, which the recipe trains as well."""
+"""Bare: the attention adapters alone, without the token embeddings that the recipe also trains."""
 RATES = {"lora": ("3e-4", "1e-3", "3e-3", "1e-2"), "full": ("1e-4", "3e-4", "8e-4", "2e-3")}
-"""Whole weights want smaller steps than the matrices beside them."""
+"""Full fine-tuning needs lower rates than adapters."""
 FIGURES = ("loss", "eval_loss", "eval_wer_verbatim", "eval_disfluency_f1")
 FIGURES += ("eval_out_of_domain_loss", "eval_out_of_domain_wer_verbatim", "eval_out_of_domain_disfluency_f1")
 CHOSEN_BY = "eval_loss"
-"""Of the development speakers, whose few words make word errors jump."""
+"""On the dev speakers, who say too few words for a stable word error rate."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +51,7 @@ class Run:
         return f"{self.rank.replace(' ', '-')}-{self.rate}-{self.seed}"
 
     def overrides(self, data: Path, base: str) -> list[str]:
-        """Return what it changes in the recipe."""
+        """Return its overrides of the recipe."""
         number, _, bare = self.rank.partition(" ")
         adapter = ["adapter=null"] if self.rank == "full" else []
         adapter = adapter or [f"adapter.rank={number}", f"adapter.alpha={2 * int(number)}"]
@@ -63,7 +62,7 @@ class Run:
 
 
 def main() -> None:
-    """Run what is not done yet, as far as the time goes, and write table and picture of all that is."""
+    """Run what is not finished, within the time limit, and write a table and a plot of all finished runs."""
     options = parser().parse_args()
     data = prepared(options)
     found = trained(options, data)
@@ -87,14 +86,14 @@ def parser() -> argparse.ArgumentParser:
 
 
 def grid(options: argparse.Namespace, found: dict[Run, dict[str, Any]]) -> Iterator[Run]:
-    """Yield the runs: one seed for every rank and rate, then the others at the rates that were best by then."""
+    """Yield the runs: one seed for every rank and rate, then the other seeds at the best rates."""
     yield from (Run(rank, rate, 0) for rank in options.ranks for rate in rates(rank, options.rates))
     best = {row["rank"]: row["rate"] for row in summary(found)}
     yield from (Run(rank, rate, seed) for seed in range(1, options.seeds) for rank, rate in best.items())
 
 
 def planned(options: argparse.Namespace) -> int:
-    """Return how many runs there are when time is no matter."""
+    """Return the number of runs without a time limit."""
     return sum(len(rates(rank, options.rates)) + options.seeds - 1 for rank in options.ranks)
 
 
@@ -103,7 +102,7 @@ def rates(rank: str, given: Sequence[str] | None) -> Sequence[str]:
 
 
 def prepared(options: argparse.Namespace) -> Path:
-    """Return the folder of windows as long as the base hears."""
+    """Return the folder of the windows, as long as the base's context."""
     folder = options.runs / "data"
     if not (folder / "test.jsonl").exists():
         prepare([options.corpus], folder, context_s=checkpoint.load(options.base).context_s)
@@ -111,7 +110,7 @@ def prepared(options: argparse.Namespace) -> Path:
 
 
 def trained(options: argparse.Namespace, data: Path) -> dict[Run, dict[str, Any]]:
-    """Return the figures of each run that is done by the time there is."""
+    """Return the figures of each run that finishes within the time limit."""
     began, longest, found = time.monotonic(), 0.0, dict[Run, dict[str, Any]]()
     for run in grid(options, found):
         out = options.runs / run.name
@@ -120,8 +119,8 @@ def trained(options: argparse.Namespace, data: Path) -> dict[Run, dict[str, Any]
             continue
         start = time.monotonic()
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # low ranks are the question here
-            finetune(RECIPE, set=[*run.overrides(data, options.base), *options.set], out=out, report=teller(run))
+            warnings.simplefilter("ignore", UserWarning)  # low ranks are studied here
+            finetune(RECIPE, set=[*run.overrides(data, options.base), *options.set], out=out, report=reporter(run))
         longest = max(longest, time.monotonic() - start)
         found[run] = figures(out / "curve.jsonl")
     return found
@@ -131,7 +130,7 @@ def late(seconds: float, minutes: float | None) -> bool:
     return minutes is not None and seconds > 60 * minutes
 
 
-def teller(run: Run) -> Callable[[str], None]:
+def reporter(run: Run) -> Callable[[str], None]:
     return lambda line: print(f"{run.name}: {line}", flush=True)
 
 
@@ -192,13 +191,13 @@ def draw(rows: Sequence[dict[str, Any]], chosen: Sequence[dict[str, Any]], out: 
     """Draw the loss over the ranks for each learning rate, and the figures at the best: mean, least and most."""
     from matplotlib.figure import Figure
 
-    shown = {
+    panels = {
         "eval_out_of_domain_loss": "loss, nats per token (test speakers)",
         "eval_out_of_domain_wer_verbatim": "word errors, verbatim (test speakers)",
         "eval_out_of_domain_disfluency_f1": "disfluencies detected, F1 (test speakers)",
     }
     figure = Figure(figsize=(18, 4), layout="constrained")
-    first, *others = figure.subplots(1, 1 + len(shown))
+    first, *others = figure.subplots(1, 1 + len(panels))
     ranks = [row["rank"] for row in chosen]
     names = [rank.replace(" ", "\n") for rank in ranks]
     for rate in sorted({row["rate"] for row in rows}, key=float):
@@ -208,11 +207,11 @@ def draw(rows: Sequence[dict[str, Any]], chosen: Sequence[dict[str, Any]], out: 
     first.set(title="loss, nats per token (dev speakers, seed 0)", yscale="log")
     first.set_xticks(range(len(ranks)), names)
     first.legend(title="learning rate")
-    for axes, (key, title) in zip(others, shown.items(), strict=True):
-        told = [row for row in chosen if key in row]
-        means = [row[key]["mean"] for row in told]
-        bars = [[mean - row[key]["least"], row[key]["most"] - mean] for mean, row in zip(means, told, strict=True)]
-        at = [ranks.index(row["rank"]) for row in told]
+    for axes, (key, title) in zip(others, panels.items(), strict=True):
+        known = [row for row in chosen if key in row]
+        means = [row[key]["mean"] for row in known]
+        bars = [[mean - row[key]["least"], row[key]["most"] - mean] for mean, row in zip(means, known, strict=True)]
+        at = [ranks.index(row["rank"]) for row in known]
         axes.errorbar(at, means, yerr=list(zip(*bars, strict=True)), fmt="o-", capsize=4)
         axes.set(title=title)
         axes.set_xticks(range(len(ranks)), names)

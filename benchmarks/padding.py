@@ -1,7 +1,7 @@
-"""What silence costs in training: the same utterances one by one, packed, and trimmed, through the same small Whisper.
+"""Cost of padding in training: the same utterances unpacked, packed and trimmed, with the same small Whisper model.
 
-Public examples pad each utterance with silence to the model's 30 s. Here windows are packed with as many utterances as
-fit, and batches of like length can be cut to their longest window (``data.trim`` in a recipe).
+Public examples pad each utterance to the model's 30 s. Here windows are packed with as many utterances as fit, and
+batches of similar length can be cut to their longest window (``data.trim`` in a recipe).
 
     python -m benchmarks.padding corpora/storybook
 """
@@ -35,23 +35,23 @@ ROUNDS = 2
 
 
 @dataclass(frozen=True)
-class Way:
+class Batching:
     """How the utterances become batches."""
 
     one_utterance: bool
     trim: bool
 
 
-WAYS = {
-    "one utterance a row, padded": Way(one_utterance=True, trim=False),
-    "one utterance a row, trimmed, grouped": Way(one_utterance=True, trim=True),
-    "packed": Way(one_utterance=False, trim=False),
-    "packed, trimmed, grouped": Way(one_utterance=False, trim=True),
+VARIANTS = {
+    "one utterance a row, padded": Batching(one_utterance=True, trim=False),
+    "one utterance a row, trimmed, grouped": Batching(one_utterance=True, trim=True),
+    "packed": Batching(one_utterance=False, trim=False),
+    "packed, trimmed, grouped": Batching(one_utterance=False, trim=True),
 }
 
 
 def main() -> None:
-    """Train one pass over the utterances in each way, in turns, and write the result."""
+    """Train one epoch with each variant, alternating, and write the result."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("corpus", type=Path)
     parser.add_argument("--split", default="dev", choices=manifest.SPLITS)
@@ -61,12 +61,14 @@ def main() -> None:
         rows = {one: prepared(options, Path(name) / str(one), one) for one in (True, False)}
         utterances = manifest.read(rows[True])
         speech_s = sum(row.duration for row in utterances)
-        made = checkpoint([row.text for row in utterances])
-        seconds: dict[str, list[tuple[float, float]]] = {name: [] for name in WAYS}
+        start = checkpoint([row.text for row in utterances])
+        seconds: dict[str, list[tuple[float, float]]] = {name: [] for name in VARIANTS}
         for turn in range(ROUNDS):
-            for name, way in WAYS.items():
-                seconds[name].append(one_pass(rows[way.one_utterance], made, way.trim, turn))
-        figures = {name: figure(rows[way.one_utterance], speech_s, seconds[name]) for name, way in WAYS.items()}
+            for name, variant in VARIANTS.items():
+                seconds[name].append(one_pass(rows[variant.one_utterance], start, variant.trim, turn))
+        figures = {
+            name: figure(rows[variant.one_utterance], speech_s, seconds[name]) for name, variant in VARIANTS.items()
+        }
     first = next(iter(figures.values()))["audio_s_per_processor_s"]
     result.write(
         "padding",
@@ -76,7 +78,7 @@ def main() -> None:
         settings=f"batches of {BATCH}, best of {ROUNDS}, data.full_length_share 0, {torch.get_num_threads()} thread(s)",
         note=options.note,
         load_average=[round(load, 1) for load in os.getloadavg()],
-        ways={
+        variants={
             name: of | {"times_the_first": round(of["audio_s_per_processor_s"] / first, 2)}
             for name, of in figures.items()
         },
@@ -84,13 +86,13 @@ def main() -> None:
 
 
 def prepared(options: argparse.Namespace, out: Path, one_utterance: bool) -> Path:
-    """Return the manifest of the corpus's split, as whole windows or as single utterances."""
+    """Return the manifest of the corpus's split, packed or as single utterances."""
     prepare([options.corpus], out, one_utterance=one_utterance, without_timestamps=1.0)
     return out / f"{options.split}.jsonl"
 
 
 def checkpoint(texts: list[str]) -> Checkpoint:
-    """Return a Whisper that has learned nothing, with a vocabulary for ``texts``."""
+    """Return an untrained Whisper model with a vocabulary for ``texts``."""
     tokenizer = scratch.new_tokenizer([f" {text}" for text in texts], SHAPE.vocab_size, SHAPE.context_s)
     torch.manual_seed(0)
     model = scratch.new_model(SHAPE, tokenizer)
@@ -98,15 +100,15 @@ def checkpoint(texts: list[str]) -> Checkpoint:
     return Checkpoint("", model, scratch.new_feature_extractor(SHAPE), tokenizer, Labels())
 
 
-def one_pass(path: Path, made: Checkpoint, trim: bool, epoch: int) -> tuple[float, float]:
+def one_pass(path: Path, start: Checkpoint, trim: bool, epoch: int) -> tuple[float, float]:
     """Train on every window once; return the seconds of the clock and of the processor."""
-    data = WindowDataset(path, made, trim=trim)
-    model = made.model.train()
+    data = WindowDataset(path, start, trim=trim)
+    model = start.model.train()
     optimizer = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad], lr=1e-4)
     sampler: Any = torch.utils.data.RandomSampler(data, generator=torch.Generator().manual_seed(epoch))
     if trim:
         sampler = LengthGroupedSampler(data.durations.tolist(), BATCH, seed=epoch)
-    collator = Collator(made.tokenizer.eos_token_id)
+    collator = Collator(start.tokenizer.eos_token_id)
     batches = torch.utils.data.DataLoader(data, BATCH, sampler=sampler, collate_fn=collator)
     loss_of, clock, processor = ExactLoss(), time.perf_counter(), time.process_time()
     for batch in batches:
@@ -118,7 +120,7 @@ def one_pass(path: Path, made: Checkpoint, trim: bool, epoch: int) -> tuple[floa
 
 
 def figure(path: Path, speech_s: float, seconds: list[tuple[float, float]]) -> dict[str, Any]:
-    """Return rows, share of silence in whole windows, and seconds of the utterances' sound per second."""
+    """Return rows, share of padding at full context, and seconds of audio trained per second."""
     durations = [row.duration for row in manifest.read(path)]
     clock, processor = (min(values) for values in zip(*seconds, strict=True))
     return {

@@ -95,7 +95,7 @@ def _tokens(found: Figures) -> str:
 
 
 def _padding(found: Figures) -> str:
-    return ", ".join(f"{name}: x{way['times_the_first']}" for name, way in found["ways"].items())
+    return ", ".join(f"{name}: x{variant['times_the_first']}" for name, variant in found["variants"].items())
 
 
 def _gpu(found: Figures) -> str:

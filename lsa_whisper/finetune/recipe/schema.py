@@ -71,7 +71,7 @@ class ScratchModel:
         heads = self.attention_heads
         if self.d_model < 4 or self.d_model % 2 or (heads > 0 and self.d_model % heads):
             yield f"d_model: must be even, 4 or more, and a multiple of the {heads} attention heads, not {self.d_model}"
-        if not is_whole_seconds(self.context_s):
+        if not is_valid_context(self.context_s):
             yield f"context_s: must be a whole number of seconds, 1 or more, not {self.context_s:g}"
         if self.vocab_size < _BYTES:
             yield f"vocab_size: must be {_BYTES} or more (one token for each byte), not {self.vocab_size}"
@@ -173,6 +173,6 @@ class Recipe:
     ``seed`` and, with ``evaluation.keep_best``, when to save)."""
 
 
-def is_whole_seconds(seconds: float) -> bool:
+def is_valid_context(seconds: float) -> bool:
     """Return whether a context length is valid: feature extractors store it as a whole number of seconds."""
     return seconds >= 1 and seconds.is_integer()

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Protocol
 
 from lsa_whisper.finetune.recipe.conflicts import conflicts
-from lsa_whisper.finetune.recipe.schema import FsdpSettings, ModelSettings, Recipe, is_whole_seconds
+from lsa_whisper.finetune.recipe.schema import FsdpSettings, ModelSettings, Recipe, is_valid_context
 
 STRATEGIES = ("single", "ddp", "zero2", "zero3", "fsdp2")
 SHARDING_STRATEGIES = ("full_shard", "shard_grad_op", "hybrid_shard", "no_shard")
@@ -44,7 +44,7 @@ def _model(model: ModelSettings) -> Iterator[str]:
         yield f"model.top_layers: must be 1 or more, not {model.top_layers}"
     if model.dropout is not None and not 0 <= model.dropout < 1:
         yield f"model.dropout: must be at least 0 and below 1, not {model.dropout:g}"
-    if model.context_s is not None and not is_whole_seconds(model.context_s):
+    if model.context_s is not None and not is_valid_context(model.context_s):
         yield f"model.context_s: must be a whole number of seconds, 1 or more, not {model.context_s:g}"
     if model.ctc_weight < 0:
         yield f"model.ctc_weight: must be 0 or more, not {model.ctc_weight:g}"
