@@ -43,7 +43,7 @@ def test_the_unfinished_folder_is_gone(base):
     assert [path.name for path in base.parent.iterdir() if "unfinished" in path.name] == []
 
 
-def test_called_again_does_nothing(base, windows, scratch_recipe, tmp_path):
+def test_a_finished_run_is_not_repeated(base, windows, scratch_recipe, tmp_path):
     before = (base / "model.safetensors").stat().st_mtime_ns
     lines = []
     path = tmp_path / "recipe.yaml"
@@ -62,7 +62,7 @@ def test_same_seed_same_weights_other_seed_other_weights(windows, scratch_recipe
     assert not torch.equal(weights[0], weights[2])
 
 
-def test_stopped_and_called_again_equals_undisturbed(windows, scratch_recipe, tmp_path):
+def test_a_resumed_run_equals_an_uninterrupted_one(windows, scratch_recipe, tmp_path):
     saving = "save_strategy: steps, save_steps: 2"
     whole = run(tmp_path / "r.yaml", scratch_recipe(windows, tmp_path / "whole", training=saving))
 
@@ -93,7 +93,7 @@ def test_the_remaining_time_follows_from_the_steps_of_this_call(tmp_path, monkey
     assert lines == ["step 2550/3500  loss 0.5000  380 s left"]
 
 
-def test_adapter_leaves_the_base_alone_and_merges(base, windows, tmp_path):
+def test_an_adapter_leaves_the_base_unchanged_and_merges(base, windows, tmp_path):
     recipe = (
         f"{{data: {{train: {windows}}}, out: {tmp_path / 'lora'}, model: {{base: {base}}}, adapter: {{rank: 16}},"
         " training: {use_cpu: true, max_steps: 4, learning_rate: 1e-2}}"
@@ -140,7 +140,7 @@ def test_low_rank_is_warned_about(base, windows, tmp_path):
         run(tmp_path / "r.yaml", recipe)
 
 
-def test_decoder_only_leaves_the_encoder_alone(base, windows, tmp_path):
+def test_freeze_encoder_leaves_the_encoder_unchanged(base, windows, tmp_path):
     recipe = (
         f"{{data: {{train: {windows}}}, out: {tmp_path / 'd'}, model: {{base: {base}, freeze_encoder: true}},"
         " training: {use_cpu: true, max_steps: 2, learning_rate: 1e-2}}"
@@ -184,7 +184,7 @@ def test_one_process_takes_one_gpu(tmp_path, monkeypatch):
     assert arguments.n_gpu == 1 and arguments.train_batch_size == arguments.per_device_train_batch_size
 
 
-def test_the_revision_is_our_own_and_not_that_of_a_repository_around_us(tmp_path):
+def test_the_revision_is_that_of_the_package(tmp_path):
     source = tmp_path / "venv" / "module.py"
     source.parent.mkdir()
     source.touch()

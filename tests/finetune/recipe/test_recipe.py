@@ -68,7 +68,7 @@ def test_all_problems_are_reported_at_once():
         ("out.x=1", "not a section"),
     ],
 )
-def test_contradictions(override, problem):
+def test_invalid_values(override, problem):
     with pytest.raises(RecipeError, match=problem):
         recipes.parse_recipe(GOOD, set=[override])
 
@@ -108,7 +108,7 @@ def test_contradictions(override, problem):
         (["data.dev=d", "evaluation.patience=2", "evaluation.keep_best=false"], "needs keep_best"),
     ],
 )
-def test_settings_that_do_not_go_together(overrides, problem):
+def test_conflicting_settings(overrides, problem):
     with pytest.raises(RecipeError, match=problem):
         recipes.parse_recipe(GOOD, set=overrides)
 
@@ -125,7 +125,7 @@ def test_settings_that_do_not_go_together(overrides, problem):
         ("dropout=1", "dropout: must be at least 0 and below 1"),
     ],
 )
-def test_a_shape_that_no_model_has(override, problem):
+def test_invalid_dimensions(override, problem):
     shape = "model: {scratch: {d_model: 8, encoder_layers: 1, decoder_layers: 1, attention_heads: 1}}"
     text = GOOD.replace("model: {base: m}", shape)
     assert not list(recipes.parse_recipe(text).model.scratch.problems())
@@ -133,7 +133,7 @@ def test_a_shape_that_no_model_has(override, problem):
         recipes.parse_recipe(text, set=[f"model.scratch.{override}"])
 
 
-def test_a_recipe_that_is_changed_is_checked_like_one_that_is_read():
+def test_overrides_of_a_recipe_are_validated():
     recipe = recipes.parse_recipe(GOOD, set=["adapter.target_modules=[q_proj, fc1]", "training.learning_rate=1e-5"])
     assert recipes.with_overrides(recipe, []) == recipe
     assert recipes.with_overrides(recipe, ["seed=3"]) == dataclasses.replace(recipe, seed=3)

@@ -42,7 +42,7 @@ def test_there_are_recipes():
 
 
 @pytest.mark.parametrize("path", RECIPES, ids=NAMES)
-def test_it_opens_with_whom_it_is_for_and_what_it_needs(path):
+def test_its_comment_states_purpose_and_requirements(path):
     said = opening(path)
     assert said.startswith("# For: ") and "# Needs: " in said and "# On: " in said and "Gives: " in said
     assert NEEDS.search(said)

@@ -60,7 +60,7 @@ def saved(loaded, model, folder):
     ],
     ids=["lora", "dora", "rank-stabilized", "modules-to-save", "embeddings"],
 )
-def test_saved_whole_loaded_again_and_merged_alike(base, tmp_path, adapter, tokens):
+def test_saved_loaded_and_merged_adapters_agree(base, tmp_path, adapter, tokens):
     from peft import PeftModel
 
     loaded, model = trained(base, adapter, tokens)
@@ -73,7 +73,7 @@ def test_saved_whole_loaded_again_and_merged_alike(base, tmp_path, adapter, toke
     torch.testing.assert_close(heard(checkpoint.load(out).model), before, rtol=0, atol=1e-5)
 
 
-def test_an_adapter_without_all_its_matrices_is_not_saved(base, tmp_path, monkeypatch):
+def test_an_incomplete_adapter_is_not_saved(base, tmp_path, monkeypatch):
     """What FSDP2 once wrote: a file, without an error, that lacked the trained matrices."""
     loaded, model = trained(base, AdapterSettings(target_modules=("q_proj",)))
     whole = type(model).save_pretrained
@@ -89,13 +89,13 @@ def test_an_adapter_without_all_its_matrices_is_not_saved(base, tmp_path, monkey
     assert not (tmp_path / "half").exists()
 
 
-def test_parts(base):
+def test_stacks(base):
     for part, other in (("encoder", "decoder"), ("decoder", "encoder")):
         names = [n for n, p in trained(base, AdapterSettings(stacks=part))[1].named_parameters() if p.requires_grad]
         assert names and all(f".{part}.layers." in n and f".{other}.layers." not in n for n in names)
 
 
-def test_rank_stabilisation_scales_by_the_root_of_the_rank(base):
+def test_rank_stabilization_scales_by_the_root_of_the_rank(base):
     layers = [
         trained(base, AdapterSettings(rank=16, alpha=32, rank_stabilized=on))[1]
         .get_encoder()
@@ -142,7 +142,7 @@ def test_partial_fine_tuning(base, wanted, free):
 
 
 @pytest.mark.skipif(BITSANDBYTES, reason="bitsandbytes is installed")
-def test_a_quantised_base_without_bitsandbytes():
+def test_a_quantized_base_without_bitsandbytes():
     with pytest.raises(MissingExtraError, match=r"needs bitsandbytes: pip install 'lsa-whisper\[quantize\]'"):
         quantization_config(AdapterSettings(quantize="4bit"), "float32")
 

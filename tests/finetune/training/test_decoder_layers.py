@@ -46,8 +46,8 @@ def test_new_layers_change_nothing_at_first(base, use_cache):
 
 
 @pytest.mark.parametrize("layers", [1, 3])
-def test_layers_that_cannot_be_spread_evenly_are_refused(base, layers):
-    with pytest.raises(RecipeError, match=r"a multiple of the base's 2, not \d"):
+def test_a_number_of_layers_that_is_no_multiple_is_rejected(base, layers):
+    with pytest.raises(RecipeError, match=r"must be a multiple of the base's 2 layers, not \d"):
         add_decoder_layers(checkpoint.load(base).model, layers)
 
 

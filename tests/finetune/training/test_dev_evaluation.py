@@ -55,7 +55,7 @@ def test_scores_curves_samples_and_picture(run, windows):
     assert read_run(out).best("eval_wer_verbatim") is not None
 
 
-def test_loss_on_the_development_set_is_exact_however_it_is_cut(run):
+def test_dev_loss_does_not_depend_on_the_batch_size(run):
     """Labels are of very unequal lengths: a mean of the batches' means would be another number."""
     extra = ("loss.label_smoothing=0.2", "loss.disfluency_weight=3")  # neither may show in it
     whole = run("whole", "every_steps: 4, batch_size: 6, generate: false, metric: loss")

@@ -68,7 +68,7 @@ def test_divergence_from_the_base_is_counted_on_fluent_tokens_only():
     torch.testing.assert_close(same, ExactLoss()(Outputs, labels))
 
 
-def test_batches_mark_their_disfluent_tokens(tmp_path):
+def test_batches_mask_their_disfluent_tokens(tmp_path):
     tokenizer = build_tokenizer(tmp_path)
     ids = tokenizer("um I want / want it.", add_special_tokens=False).input_ids
     begin, end = tokenizer.convert_tokens_to_ids(["<|startoftranscript|>", "<|endoftext|>"])
@@ -80,7 +80,7 @@ def test_batches_mark_their_disfluent_tokens(tmp_path):
 
 
 @pytest.mark.parametrize("adapter", [(), ("adapter.rank=16",)], ids=["full", "lora"])
-def test_a_run_stays_near_its_base(windows, scratch_recipe, tmp_path, adapter):
+def test_kl_to_base_keeps_fluent_tokens_close_to_the_base(windows, scratch_recipe, tmp_path, adapter):
     path, firsts, distances = tmp_path / "r.yaml", [], []
     path.write_text(scratch_recipe(windows, tmp_path / "base"))
     base = finetune(path, set=["training.max_steps=1"], report=lambda _: None).out

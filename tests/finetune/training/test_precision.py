@@ -47,7 +47,7 @@ def test_weights_are_fp32_by_default(base, precision, dtype):
 
 
 @pytest.mark.parametrize("precision", ["bf16", "pure-bf16"])
-def test_what_is_saved_has_the_type_that_was_trained(base, windows, tmp_path, precision):
+def test_saved_weights_have_the_trained_dtype(base, windows, tmp_path, precision):
     path, lines = tmp_path / "r.yaml", []
     path.write_text(RECIPE.format(windows, tmp_path / "out", base))
     out = finetune(path, set=[f"precision={precision}"], report=lines.append).out

@@ -102,7 +102,7 @@ def test_the_demo_names_its_folders_so_that_they_are_read_again():
     assert (recipe.out, recipe.model.base) == ("2024", "study #2")
 
 
-def test_processes_that_cannot_train_together_are_one_sentence(monkeypatch):
+def test_processes_that_cannot_train_together_are_rejected(monkeypatch):
     recipe = recipes.parse_recipe(TINY, set=["training.use_cpu=false", "auto_micro_batch=true"])
     check_processes(recipe, 1)
     with pytest.raises(RecipeError, match="auto_micro_batch: one rank cannot restart alone"):
@@ -140,7 +140,7 @@ def test_advice_names_the_cheapest_change_first():
     assert with_smaller_micro_batch(recipes.parse_recipe(TINY, set=["training.per_device_train_batch_size=1"])) is None
 
 
-def test_what_is_a_shortage():
+def test_errors_that_mean_out_of_memory():
     assert is_out_of_memory(torch.OutOfMemoryError("CUDA out of memory")) and is_out_of_memory(MemoryError())
     assert is_out_of_memory(RuntimeError("CUDA failed with error out of memory"))  # CTranslate2's
     with pytest.raises(RuntimeError) as refused:

@@ -91,7 +91,7 @@ def test_a_broken_checkpoint_is_skipped_and_reported(stopped, undisturbed, damag
     assert losses(out) == pytest.approx(undisturbed, abs=1e-6)
 
 
-def test_a_checkpoint_is_dropped_only_when_a_newer_one_is_whole(windows, scratch_recipe, tmp_path, monkeypatch):
+def test_a_checkpoint_is_removed_only_when_a_newer_one_is_complete(windows, scratch_recipe, tmp_path, monkeypatch):
     """Killed between the last byte and the mark, the run still has its older checkpoint."""
     path = tmp_path / "r.yaml"
     path.write_text(scratch_recipe(windows, tmp_path / "out", training="save_strategy: steps, save_steps: 1"))
@@ -172,7 +172,7 @@ def test_ctrl_c_of_a_run_that_cannot_resume_does_not_promise_it(windows, scratch
     assert ended.value.code == 130 and lines[-1].endswith("it cannot be resumed")
 
 
-def test_another_strategy_or_number_of_processes_is_one_sentence(tmp_path):
+def test_another_strategy_or_number_of_processes_is_rejected(tmp_path):
     recipe = parse_recipe("{data: {train: t}, out: o, model: {base: m}, strategy: zero3}")
     folder = tmp_path / "checkpoint-5"
     folder.mkdir()
@@ -188,7 +188,7 @@ def test_another_strategy_or_number_of_processes_is_one_sentence(tmp_path):
         )
 
 
-def test_another_model_adapter_or_manifest_is_one_sentence(windows, scratch_recipe, tmp_path):
+def test_another_model_adapter_or_manifest_is_rejected(windows, scratch_recipe, tmp_path):
     recipe = parse_recipe(f"{{data: {{train: {windows}}}, out: o, model: {{base: m}}, adapter: {{rank: 16}}}}")
     folder = tmp_path / "checkpoint-5"
     folder.mkdir()
@@ -221,7 +221,7 @@ def test_full_copies_resume_in_any_number_of_processes(tmp_path):
     resume.verify_resumable(tmp_path / "checkpoint-5", dataclasses.replace(recipe, strategy="ddp"), 2, SUBJECT)
 
 
-def test_an_echo_of_the_signal_changes_nothing_and_ctrl_c_again_ends_at_once(monkeypatch):
+def test_a_repeated_signal_is_ignored_and_a_second_ctrl_c_stops_at_once(monkeypatch):
     now = [100.0]
     monkeypatch.setattr("time.monotonic", lambda: now[0])
     stopping = stop.StopOnSignal(None)
@@ -234,7 +234,7 @@ def test_an_echo_of_the_signal_changes_nothing_and_ctrl_c_again_ends_at_once(mon
         stopping._note(signal.SIGINT, None)
 
 
-def test_what_nohup_ignores_stays_ignored():
+def test_signals_ignored_by_nohup_stay_ignored():
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
         with stop.StopOnSignal(None).handling_signals():
@@ -245,7 +245,7 @@ def test_what_nohup_ignores_stays_ignored():
         signal.signal(signal.SIGHUP, before)
 
 
-def test_a_signal_that_comes_while_processes_ask_each_other_is_not_lost():
+def test_a_signal_during_the_exchange_between_ranks_is_not_lost():
     """All were asked before it came, so this step is not the last one; the next is."""
 
     class Two:

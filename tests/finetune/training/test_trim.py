@@ -73,7 +73,7 @@ def test_shorter_windows_equal_a_model_of_that_context(model, adapted, checkpoin
 
 
 @pytest.mark.parametrize("frames", [121, 202])
-def test_odd_and_too_long_inputs_are_refused_as_ever_and_nothing_stays_changed(model, frames):
+def test_odd_and_too_long_inputs_are_rejected_and_the_encoder_is_restored(model, frames):
     accept_shorter_inputs(model.get_encoder())
     with pytest.raises(ValueError, match="of length 200"):
         model(**batch(frames))
@@ -131,7 +131,7 @@ def run(path, text, **options):
     ).out
 
 
-def test_stopped_and_called_again_equals_undisturbed(windows, scratch_recipe, tmp_path):
+def test_a_resumed_run_equals_an_uninterrupted_one(windows, scratch_recipe, tmp_path):
     """Two epochs of three batches, stopped in the second: the same windows, trimmed or whole, in the same order."""
     saving = "save_strategy: steps, save_steps: 4, max_steps: 6"
     text = scratch_recipe(windows, tmp_path / "whole", training=saving).replace("max_steps: 4, ", "")
@@ -152,7 +152,7 @@ def test_stopped_and_called_again_equals_undisturbed(windows, scratch_recipe, tm
 
 
 @pytest.mark.parametrize("adapter", ["", "adapter: {rank: 16}"], ids=["full", "lora"])
-def test_what_is_saved_is_a_plain_whisper(windows, scratch_recipe, tmp_path, adapter):
+def test_the_saved_checkpoint_is_a_plain_whisper(windows, scratch_recipe, tmp_path, adapter):
     """With worker processes, SpecAugment and gradient checkpointing on the way."""
     base = run(tmp_path / "base.yaml", scratch_recipe(windows, tmp_path / "base"))
     text = (
