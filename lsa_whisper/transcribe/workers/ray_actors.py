@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import os
 import socket
+import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from lsa_whisper.errors import LsaWhisperError, MissingExtraError
@@ -24,6 +26,8 @@ from lsa_whisper.umask import private_umask
 _STORE_BYTES = 100_000_000  # tasks and results are a few lines each; the default takes 30 % of the memory
 
 _CONNECT_TIMEOUT_S = 10.0
+
+_LONGEST_TEMP_FOLDER = 36  # Ray's sockets lie below it, and the path of a socket has 107 bytes at most
 
 Transcribe = WorkerFunction[FileTask, TranscribedFile]
 
@@ -68,15 +72,16 @@ def connect_to_cluster(address: str) -> Iterator[RayCluster]:
     if address == "local":
         # A cluster of one machine needs no dashboard and no port that other machines can reach.
         options |= {"include_dashboard": False, "object_store_memory": _STORE_BYTES, "_node_ip_address": "127.0.0.1"}
-    try:
-        _verify_reachable(address)
-        ray.init(address=address, **options)
-    except (OSError, ValueError, RuntimeError) as error:
-        raise LsaWhisperError(f"no Ray cluster at {address} ({error}); start one: ray start --head") from error
-    try:
+    with ExitStack() as stack:
+        if address == "local" and len(os.fsencode(tempfile.gettempdir())) > _LONGEST_TEMP_FOLDER:
+            options["_temp_dir"] = stack.enter_context(TemporaryDirectory(dir="/tmp", ignore_cleanup_errors=True))
+        try:
+            _verify_reachable(address)
+            ray.init(address=address, **options)
+        except (OSError, ValueError, RuntimeError) as error:
+            raise LsaWhisperError(f"no Ray cluster at {address} ({error}); start one: ray start --head") from error
+        stack.callback(ray.shutdown)
         yield RayCluster(ray)
-    finally:
-        ray.shutdown()
 
 
 def _verify_reachable(address: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tempfile
+
 import pytest
 import torch
 
@@ -21,3 +23,15 @@ from lsa_whisper.transcribe.workers.parallel import worker_devices
 def test_gpus_are_taken_in_turn(device, processes, gpus, expected, monkeypatch):
     monkeypatch.setattr(torch.cuda, "device_count", lambda: gpus)
     assert worker_devices(device, processes, jobs=5) == expected
+
+
+@pytest.mark.slow
+def test_a_local_cluster_starts_below_a_temporary_folder_with_a_long_name(tmp_path, monkeypatch):
+    pytest.importorskip("ray")
+    from lsa_whisper.transcribe.workers.ray_actors import connect_to_cluster
+
+    folder = tmp_path / ("long" * 25)
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    with connect_to_cluster("local") as cluster:
+        assert cluster.cores() >= 1
