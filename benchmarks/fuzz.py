@@ -189,7 +189,7 @@ def reads_turns(suffix: str) -> Callable[[str], None]:
 
 
 def reads_json(text: str) -> None:
-    """Whatever stands in the JSON files beside a model or a run is read or refused."""
+    """Whatever stands in the JSON files next to a model or a run is read or refused."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for file in ("config.json", "lsa_whisper.json", "calibration.json", "curve.jsonl", "tokenizer_config.json"):

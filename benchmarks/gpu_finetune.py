@@ -96,7 +96,7 @@ def written(options: argparse.Namespace, cases: dict[str, Any]) -> None:
 
 
 def made(size: str, folder: Path, windows: int) -> None:
-    """Write the model in a process of its own, the windows and the utterances."""
+    """Write the model in a separate process, the windows and the utterances."""
     code = (
         "import sys\nfrom pathlib import Path\nfrom benchmarks import whisper_size\n"
         "whisper_size.save(sys.argv[1], Path(sys.argv[2]) / 'base')\n"

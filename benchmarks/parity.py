@@ -65,7 +65,7 @@ def build_here(set_variable: Callable[[str, str], Any] = os.environ.__setitem__)
 
 
 def has_nvme() -> bool:
-    """Tell whether DeepSpeed can build what it swaps to NVMe with."""
+    """Return whether DeepSpeed can build what it swaps to NVMe with."""
     from deepspeed.ops.op_builder import AsyncIOBuilder
 
     return can_compile() and bool(AsyncIOBuilder().is_compatible())

@@ -1,6 +1,6 @@
 """Recipes, the small model and the demo's corpus, wherever the package is installed.
 
-A wheel carries them inside the package; in a checkout they stand beside it, at the top of the repository.
+A wheel carries them inside the package; in a checkout they stand next to it, at the top of the repository.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ class ProbeResult:
 
 
 def is_installed() -> bool:
-    """Tell whether both programs can be called."""
+    """Return whether both programs can be called."""
     return shutil.which("ffmpeg") is not None and shutil.which("ffprobe") is not None
 
 

@@ -18,7 +18,7 @@ from lsa_whisper.errors import AudioError
 from lsa_whisper.timespan import TimeSpan
 
 AUDIO_SUFFIXES = (".wav", ".flac", ".aif", ".aiff", ".mp3", ".ogg", ".opus", ".m4a", ".mp4", ".mov", ".webm")
-"""File endings looked for beside transcripts, the preferred one first."""
+"""File endings looked for next to transcripts, the preferred one first."""
 
 _MARGIN_S = 0.1  # what the resampler must see on both sides of a cut so that a cut equals the same part of the whole
 _CHUNK_S = 1.0
@@ -30,7 +30,7 @@ class Recording:
 
     Attributes:
         path: The file.
-        duration_s: Seconds of sound that can really be decoded, whatever the header says.
+        duration_s: Seconds of sound that can really be decoded, regardless of the header.
         rate_hz: The file's own sample rate.
         channels: The file's own number of channels.
         decoder: ``soundfile`` or ``ffmpeg``.

@@ -1,7 +1,7 @@
-"""Fine-tuning from whatever there is: a recipe, a shipped recipe's name, prepared data, or a corpus.
+"""Fine-tuning from any source: a recipe, a shipped recipe's name, prepared data, or a corpus.
 
 For data without a recipe, ``plan`` chooses one that fits the data, the model and this machine, and it is written
-beside the result, commented, so that the run can be read, changed and repeated.
+next to the result, commented, so that the run can be read, changed and repeated.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def _named_recipe(source: str) -> tuple[Path, list[str]]:
 def _planned_recipe(
     source: Path, kind: SourceKind, out: Path, model: str | Path | None, report: Callable[[str], None]
 ) -> Path:
-    """Return the recipe beside ``out``; if there is none, prepare the data, choose one and write it."""
+    """Return the recipe next to ``out``; if there is none, prepare the data, choose one and write it."""
     path = out.with_name(f"{out.name}.{_RECIPE_FILE}")
     if path.exists():
         planned = recipes.read_recipe(path).model.base

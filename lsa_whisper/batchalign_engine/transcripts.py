@@ -50,7 +50,7 @@ def transcribe_with_batchalign(
         paths: recordings, and folders that are searched for recordings.
         model: a checkpoint folder or a hub name.
         lang: ISO 639-3 (``eng``) as in Batchalign, or Whisper's code (``en``).
-        out: folder for the transcripts; beside the audio if absent.
+        out: folder for the transcripts; next to the audio if absent.
         engine: ``lsa``; for Batchalign's own engines use its own command.
         num_speakers: expected number of speakers; transcripts with another number are reported.
         force_cpu: run on the CPU.

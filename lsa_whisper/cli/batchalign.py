@@ -22,7 +22,7 @@ def batchalign() -> None:
 @click.argument("paths", nargs=-1, required=True, type=PATH)
 @click.option("--model", required=True, help="A checkpoint folder, an adapter's too, or a hub name.")
 @click.option("--lang", required=True, help="Language of the speech, three letters (ISO 639-3): eng, spa.")
-@click.option("-o", "--out", type=PATH, help="Folder for the transcripts; default: beside the audio.")
+@click.option("-o", "--out", type=PATH, help="Folder for the transcripts; default: next to the audio.")
 @click.option("--engine", default="lsa", show_default=True, help="Only lsa; for others see batchalign run.")
 @click.option("-n", "--num-speakers", type=int, help="Report transcripts with another number of speakers.")
 @click.option("--force-cpu", is_flag=True, help="Run on the CPU.")

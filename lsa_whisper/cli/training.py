@@ -22,7 +22,7 @@ def finetune(**parameters: Any) -> None:
     """Fine-tune a model on a corpus, on prepared data, or by a recipe.
 
     SOURCE is a folder of CHAT transcripts and recordings, a folder that prepare wrote, a recipe (YAML), or the name of
-    a shipped recipe (see recipes). Without a recipe, one is chosen for this machine and written beside the result.
+    a shipped recipe (see recipes). Without a recipe, one is chosen for this machine and written next to the result.
     Call it again to resume an interrupted run.
 
     Example: lsa-whisper finetune corpora/storybook --model nano -o runs/mine

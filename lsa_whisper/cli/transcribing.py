@@ -13,7 +13,7 @@ from lsa_whisper.cli.group import PATH, call, main, show
 @main.command()
 @click.argument("inputs", nargs=-1, required=True, type=PATH)
 @click.option("--model", help="A checkpoint folder or a hub name; the chosen one when not given (see models).")
-@click.option("-o", "--out", type=PATH, help="Folder for the transcripts; default: beside the audio.")
+@click.option("-o", "--out", type=PATH, help="Folder for the transcripts; default: next to the audio.")
 @click.option(
     "--format",
     "formats",

@@ -1,4 +1,4 @@
-"""The words of an utterance as a reader wants them: verbatim, with the sign that ends the sentence."""
+"""The words of an utterance for reading: verbatim, with the sign that ends the sentence."""
 
 from __future__ import annotations
 
@@ -25,5 +25,5 @@ def timed_utterances(transcript: Transcript) -> list[tuple[int, int, Utterance]]
 
 
 def has_several_speakers(transcript: Transcript) -> bool:
-    """Tell whether a reader needs to be told who speaks."""
+    """Return whether the text needs the names of the speakers."""
     return len({each.speaker for each in transcript.utterances}) > 1

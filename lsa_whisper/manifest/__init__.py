@@ -3,7 +3,7 @@
 The column names are those NeMo and lhotse use, so a manifest of another tool with only ``audio_filepath``, ``offset``,
 ``duration`` and ``text`` loads too, and columns this package does not know are passed over.
 
-Paths: a recording that lies beside the prepared folder or in it (below the parent of the manifest's folder) is written
+Paths: a recording that lies next to the prepared folder or in it (below the parent of the manifest's folder) is written
 relative to the manifest, so that both can be moved together; any other recording is written as an absolute path, so
 that the prepared folder can be moved alone.
 """

@@ -29,7 +29,7 @@ def open_rows(path: Path | str) -> Any:
     """Return the manifest at ``path`` as a ``datasets.Dataset``; :func:`from_row` makes a segment of a row.
 
     Rows are checked and their audio paths made absolute first. A long manifest is streamed once to a hidden Arrow file
-    beside it and mapped from there, so that its rows take no memory, in worker processes neither. The copy of a
+    next to it and mapped from there, so that its rows take no memory, in worker processes neither. The copy of a
     manifest that has changed since goes. Where the folder cannot be written to, the copy is in the cache of
     ``datasets``.
 
@@ -51,7 +51,7 @@ def open_rows(path: Path | str) -> Any:
 
 
 def remove_copies(path: Path) -> None:
-    """Remove the hidden copies beside the manifest at ``path``: they hold what people said, and must not outlive it."""
+    """Remove the hidden copies next to the manifest at ``path``: they contain speech, and must not outlive it."""
     _drop(path.parent, _beside(path))
 
 

@@ -121,7 +121,7 @@ def _problem(row: dict[str, Any]) -> str | None:
 
 
 def is_unicode(text: str) -> bool:
-    r"""Tell whether UTF-8 can hold ``text``: the system gives names that are not UTF-8 with lone surrogates.
+    r"""Return whether UTF-8 can hold ``text``: the system gives names that are not UTF-8 with lone surrogates.
 
     >>> is_unicode("café"), is_unicode("caf\udce9")
     (True, False)

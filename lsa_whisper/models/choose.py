@@ -106,7 +106,7 @@ def _require_available(name: str, subject: str = "") -> None:
 
 
 def _has_gpu(device: str) -> bool:
-    """Tell whether a model would run on a GPU, without loading torch, which takes seconds."""
+    """Return whether a model would run on a GPU, without loading torch, which takes seconds."""
     if device != "auto":
         return device.startswith("cuda")
     if os.environ.get("CUDA_VISIBLE_DEVICES") in ("", "-1"):

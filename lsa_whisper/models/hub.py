@@ -38,14 +38,14 @@ def cached_snapshots(name: str | None = None) -> dict[str, Path]:
 
 
 def is_offline() -> bool:
-    """Tell whether the user's environment forbids access to the hub."""
+    """Return whether the user's environment forbids access to the hub."""
     return any(os.environ.get(variable, "").upper() in _YES for variable in _OFFLINE)
 
 
 def is_reachable() -> bool:
-    """Tell whether the hub answers within two seconds; nothing but the request for its first page is sent.
+    """Return whether the hub answers within two seconds; nothing but the request for its first page is sent.
 
-    The request runs in a thread of its own, because looking up a host name can take longer than any time limit.
+    The request runs in a separate thread, because looking up a host name can take longer than any time limit.
     """
     if is_offline():
         return False

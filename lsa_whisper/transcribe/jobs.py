@@ -59,7 +59,7 @@ def transcribe(
         inputs: recordings, and folders that are searched for recordings; one or several.
         model: a checkpoint folder or a hub name; for ``ct2`` also a folder that ``export --to ct2`` wrote. If not
             given, :func:`~lsa_whisper.models.choose.choose_model` decides.
-        out: folder for the transcripts (subfolders of input folders are kept); beside the audio if absent.
+        out: folder for the transcripts (subfolders of input folders are kept); next to the audio if absent.
         formats: formats to write in addition to ``cha``, which is always written.
         speakers: speaker turns from external diarization: an RTTM, TextGrid or CHAT file, or a folder with one such
             file per recording. They override the model's speakers.
@@ -134,7 +134,7 @@ def find_jobs(inputs: Sequence[Path | str], out: Path | str | None) -> Iterator[
 
     Args:
         inputs: recordings, and folders that are searched for recordings.
-        out: folder for the transcripts (subfolders are kept); beside the audio if absent.
+        out: folder for the transcripts (subfolders are kept); next to the audio if absent.
     """
     yield from dict.fromkeys(job for each in map(Path, inputs) for job in _jobs_of(each, Path(out) if out else None))
 

@@ -87,7 +87,7 @@ class Transcriber:
 
         Raises:
             AudioError: the recording does not exist or cannot be decoded.
-            CheckpointError: the calibration beside the model cannot be read.
+            CheckpointError: the calibration next to the model cannot be read.
         """
         recording = recording if isinstance(recording, Recording) else Recording.open(recording)
         calibration = load_calibration(self._model)

@@ -1,6 +1,6 @@
 """Review table: the words and utterances with the lowest confidences, lowest first.
 
-The rows of each recording are written beside its transcript (``NAME.review.csv``). The table of a run collects them, so
+The rows of a recording are written next to its transcript (``NAME.review.csv``). The table of a run collects them, so
 it also covers recordings that an earlier call transcribed.
 """
 

@@ -1,4 +1,4 @@
-"""Files of other formats beside a transcript: derived from it, and never written over another person's file."""
+"""Files of other formats next to a transcript: derived from it, and never written over another person's file."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from lsa_whisper.transcribe.files.provenance import fingerprint
 class DerivedFiles:
     """The files of other formats that are derived from one transcript.
 
-    A file may be replaced when it equals what the transcript gives, or when a hidden list beside the transcript has its
-    fingerprint, from an earlier call. So files derived from an older transcript are updated, and files that a person
-    changed are left alone.
+    A file may be replaced when it equals what the transcript gives, or when a hidden list next to the transcript has
+    its fingerprint, from an earlier call. So files derived from an older transcript are updated, and files that a
+    person changed are kept.
     """
 
     def __init__(self, target: Path, names: Sequence[str]):

@@ -1,6 +1,6 @@
 """Decoded windows of an unfinished recording on disk, from which an interrupted run resumes.
 
-A hidden file beside the future transcript has one line of JSON for each batch of decoded windows. Its name contains the
+A hidden file next to the future transcript has one line of JSON per batch of decoded windows. Its name contains the
 digest of recording, model and options, so only a run that would decode the same windows finds it. An incomplete last
 line is ignored. The file is deleted once the transcript is written.
 """
