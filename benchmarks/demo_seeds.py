@@ -1,7 +1,7 @@
-"""The demo's claim, over several seeds: fine-tuning on storybook teaches models/nano to keep disfluencies.
+"""The demo over several seeds: fine-tuning on storybook trains models/nano to keep disfluencies.
 
-Runs the whole demo once per seed, then scores all transcripts of the TEST speakers in one report, side by side: the
-base model, and every seed of each adaptation. What is finished in the folder is not done again.
+Runs the complete demo once per seed, then scores all transcripts of the test speakers in one report: the base model and
+every seed of each adaptation. Finished steps are skipped.
 
     python -m benchmarks.demo_seeds --seeds 3
 """

@@ -1,13 +1,13 @@
-"""How many small changes to the code that reads marks and scores them the tests notice, file by file.
+"""Mutation testing of the code that reads CHAT marks and scores them: the share of mutants the tests detect, by file.
 
 mutmut changes one thing at a time in the files that pyproject.toml names (``>`` to ``>=``, ``1`` to ``2``, an argument
-to ``None``) and runs the tests that go through it. A change is noticed when a test fails, or no longer ends. Those that
-nothing notices are listed with ``mutmut results``, and shown with ``mutmut show NAME``. Some change nothing: a number
-format that numpy would choose itself, or a cost that every alignment of two files pays alike.
+to ``None``) and runs the tests that cover it. A mutant is detected if a test fails or does not end. Survivors are
+listed by ``mutmut results`` and shown by ``mutmut show NAME``. Some survivors are equivalent: a number format that
+numpy would choose itself, or a cost that is the same for every alignment of two files.
 
-What is tried is kept in mutants/: a run that was stopped goes on where it was. All of it takes some ten minutes of two
-cores; a sample is the changes whose number within their function ends in certain digits, so every function has its
-share. Each change is tried in a process that has called nothing yet: what is cached would hide it.
+Results are kept in mutants/: an interrupted run resumes. A full run takes about ten minutes on two cores; a sample
+consists of the mutants whose number within their function ends in certain digits, so every function is covered. Each
+mutant is tested in a new process, because cached values would hide it.
 
     python -m benchmarks.mutation
     python -m benchmarks.mutation --digits 1 6
@@ -33,8 +33,8 @@ except ImportError:  # Windows, where mutmut does not run either
 
 ROOT = Path(__file__).resolve().parents[1]
 LEAST_PERCENT = 85.0
-_MOST_BYTES = 6 << 30  # a changed loop that never ends may fill the machine before its time is over
-_NOTICED = {1, 3, 24, -24, 36, 152, 255}  # mutmut's codes: a test failed, pytest broke, the time was over
+_MOST_BYTES = 6 << 30  # an endless loop may fill the memory before it times out
+_NOTICED = {1, 3, 24, -24, 36, 152, 255}  # mutmut's codes: a test failed, pytest crashed, timeout
 _NO_TEST = {5, 33}
 
 

@@ -1,7 +1,7 @@
-"""How fast transcripts are scored on one core, whether memory stays the same however many there are, and the bootstrap.
+"""Speed of scoring on one core, memory by number of files, and speed of the bootstrap.
 
-References and hypotheses are made by rule: utterances of six to eleven words, one in four with a disfluency, and a
-hypothesis that has a tenth of the words wrong. Each size is scored in a process of its own, without a report.
+References and hypotheses are generated: utterances of six to eleven words, one in four with a disfluency, and a
+hypothesis in which a tenth of the words is wrong. Each size is scored in a new process, without a report.
 
     python -m benchmarks.scoring_speed
 """
@@ -48,7 +48,7 @@ def main() -> None:
     more = figures[sizes[-1]]["peak_memory_mb"] - figures[sizes[0]]["peak_memory_mb"]
     result.write(
         "scoring_speed",
-        ("numpy", "rapidfuzz"),
+        ("jiwer", "numpy", "rapidfuzz"),
         f"up to {sizes[-1]} pairs of synthetic transcripts of {UTTERANCES} utterances",
         **{f"files_{size}": of for size, of in figures.items()},
         # What is kept of a file are its counts, for the bootstrap; not its words.

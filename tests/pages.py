@@ -1,4 +1,4 @@
-"""What README and the pages under docs/ consist of: code blocks with their marks, and sections of prose."""
+"""The parts of README and of the pages under docs/: code blocks with their marks, and sections of prose."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block: where it stands, its language, its text, and the comment on the line above it."""
+    """A fenced block: its position, its language, its text, and the comment on the line above it."""
 
     page: str
     line: int
@@ -39,7 +39,7 @@ class Block:
 
 
 def text_of(page: str) -> str:
-    """Return a page as it stands in the repository."""
+    """Return the text of a page."""
     return (ROOT / page).read_text("utf-8")
 
 

@@ -1,4 +1,4 @@
-"""Training runs side by side."""
+"""The comparison of training runs: best values, recipe differences, and its text for a terminal."""
 
 from __future__ import annotations
 

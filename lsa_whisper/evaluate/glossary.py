@@ -80,7 +80,7 @@ COLUMNS: dict[str, str] = {
     "Precision": "The share of those in the system's transcript that are correct.",
     "Recall": "The share of those in the reference that were found.",
     "F1": "The harmonic mean of precision and recall: 100 % if all are found without false alarms.",
-    "Timed F1": "F1 by time: found if one of the same class begins at the same time, whatever the words around it.",
+    "Timed F1": "F1 by time: found if one of the same class begins at the same time, even if the words differ.",
     "Reference": "The mean over files, measured from the reference transcripts.",
     "Transcript": "The mean over files, measured from the system's transcripts.",
     "Bias": "The mean of transcript minus reference: above 0 the system's values are too high.",

@@ -1,4 +1,4 @@
-"""How well a measure taken from hypotheses agrees with the same measure taken from references, sample by sample."""
+"""Agreement of a measure between hypotheses and references, sample by sample: bias, limits of agreement, ICC."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Agreement over ``samples`` pairs. Errors are hypothesis minus reference, so a positive bias is too much.
+    """Agreement over ``samples`` pairs. Errors are hypothesis minus reference.
 
     ``low`` and ``high`` are Bland and Altman's 95 % limits of agreement (1986): bias -/+ 1.96 standard deviations of
     the errors, from 3 samples on. ``icc`` is ICC(A,1), two-way, absolute agreement (McGraw & Wong 1996).
@@ -27,7 +27,7 @@ class Agreement:
 
 
 def agreement(pairs: Iterable[tuple[float | None, float | None]]) -> Agreement:
-    """Return the agreement of (reference, hypothesis) pairs; one with an undefined value (``None``, nan) is left out.
+    """Return the agreement of (reference, hypothesis) pairs; one with an undefined value (``None``, nan) is skipped.
 
     >>> agreement([(1, 2), (2, 3), (3, 4), (None, 1)]).bias
     1.0

@@ -1,4 +1,4 @@
-"""Counts that add: the only way to combine two results is ``+``, so a mean of rates cannot be written by mistake.
+"""Counts that add: results are combined only with ``+``, so that rates are never averaged by mistake.
 
 A rate is a property of the counts, and a rate that is undefined (nothing to divide by) is ``None``, never 0.
 """

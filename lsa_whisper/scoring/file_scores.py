@@ -22,8 +22,8 @@ SamplesBySpeaker = dict[str, tuple[LanguageSample, LanguageSample | None]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Both:
-    """Counts that are kept of each file, and summed."""
+class _PerFile:
+    """Counts that are kept for each file, and summed."""
 
     verbatim: WordErrors = field(default_factory=WordErrors)
     verbatim_raw: WordErrors = field(default_factory=WordErrors)
@@ -33,12 +33,12 @@ class _Both:
     fluent_characters: WordErrors = field(default_factory=WordErrors)
     disfluency: DisfluencyScores = field(default_factory=DisfluencyScores)
     timed: DisfluencyScores = field(default_factory=DisfluencyScores)
-    """Events that agree in class and time, whatever the words."""
+    """Events matched by class and time, regardless of words."""
     boundaries: Detections = field(default_factory=Detections)
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Summed:
+class _TotalsOnly:
     """Counts that are kept as sums over all files only."""
 
     by_speaker: ByLabel[WordErrors] = field(default_factory=ByLabel)
@@ -47,7 +47,7 @@ class _Summed:
     written: Counter[Disfluency] = field(default_factory=Counter)
     """The events of the hypothesis."""
     dropped: int = 0
-    """How many ``xxx``, ``yyy`` and ``www`` of the hypothesis were left out."""
+    """The number of ``xxx``, ``yyy`` and ``www`` of the hypothesis that were left out."""
     confusion: Confusion = field(default_factory=Counter)
     hallucinations: Hallucinations = field(default_factory=Hallucinations)
     published: ByLabel[WordErrors] = field(default_factory=ByLabel)
@@ -55,8 +55,8 @@ class _Summed:
 
 
 @dataclass(frozen=True, kw_only=True)
-class FileCounts(_Both):
-    """What is kept of each file. ``missing``: there was no hypothesis, so every word counts as deleted."""
+class FileCounts(_PerFile):
+    """The counts kept for each file. ``missing``: there is no hypothesis, so every word counts as deleted."""
 
     key: str
     missing: bool
@@ -76,14 +76,14 @@ class FileCounts(_Both):
 
 
 @dataclass(frozen=True, kw_only=True)
-class FileScores(FileCounts, _Summed):
-    """Everything that is counted of one file, and its alignment to show."""
+class FileScores(FileCounts, _TotalsOnly):
+    """All counts of one file, and its aligned utterances."""
 
     aligned: tuple[AlignedUtterance, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
-class Totals(_Both, _Summed, Additive):
+class Totals(_PerFile, _TotalsOnly, Additive):
     """Sums over files, by the names they have in :class:`FileScores`."""
 
     @classmethod

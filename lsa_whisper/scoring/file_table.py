@@ -1,4 +1,4 @@
-"""The counts of every file of a system, stored as rows of numbers instead of objects.
+"""The counts of all files of a system, stored as rows of numbers instead of objects.
 
 A corpus has thousands of files, and confidence intervals need the counts of each. Objects take about 15 KB per file;
 rows take 600 bytes, 160 more for each language sample of either transcript, and the file name.
@@ -113,7 +113,7 @@ def _flat(counts: FileCounts) -> list[int]:
 
 
 def _built(key: str, numbers: Iterator[Any], samples: SamplesBySpeaker) -> FileCounts:
-    """Return the counts that ``numbers`` give, one of each; whatever they are (a number, or an array of them)."""
+    """Return the counts built from ``numbers``, each a number or an array of them."""
 
     def detections() -> Detections:
         return Detections(*islice(numbers, 4))

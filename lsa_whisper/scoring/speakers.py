@@ -2,7 +2,7 @@
 
 Conventions:
 
-- Words are those of the verbatim word error rate; ``xxx`` is left out on both sides, for meeteval knows no wildcards.
+- Words are those of the verbatim word error rate; ``xxx`` is left out on both sides, because meeteval has no wildcards.
 - cpWER (concatenated minimum permutation): the words of each speaker are concatenated, and hypothesis speakers are
   assigned to reference speakers so that the number of errors is smallest. Speaker codes do not matter.
 - tcpWER: the same, but words may only be paired within :data:`COLLAR_S` of each other. Word times are
@@ -46,7 +46,7 @@ class SpeakerErrors(Additive):
 
 
 def require_meeteval() -> None:
-    """Raise when meeteval is missing.
+    """Raise if meeteval is missing.
 
     Raises:
         MissingExtraError: it is not installed.

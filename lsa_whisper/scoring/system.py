@@ -53,7 +53,7 @@ class System:
 
     @cached_property
     def timed(self) -> DisfluencyScores:
-        """Detections by class and time, whatever the words."""
+        """Detections by class and time, regardless of words."""
         return self.total.timed.only(self.supported_classes)
 
     @property
@@ -159,7 +159,7 @@ class System:
     def _counts(self, fraction: Callable[[FileCounts, Classes], Fraction]) -> tuple[_Ints, _Ints]:
         """Return a metric's numerators and denominators, one of each per file."""
         above, below = fraction(self.files.columns, self.supported_classes)
-        everywhere = np.zeros(len(self.files), dtype=np.int64)  # for counts that are 0 whatever the file
+        everywhere = np.zeros(len(self.files), dtype=np.int64)  # for counts that are 0 in every file
         return everywhere + above, everywhere + below
 
     def rate_agreement(self, kind: Disfluency) -> Agreement:

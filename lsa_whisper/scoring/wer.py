@@ -76,7 +76,7 @@ def _errors(reference: FileWords, words: Sequence[str]) -> WordErrors:
 
 
 def character_errors(reference: FileWords, hypothesis: FileWords, alignment: Alignment) -> WordErrors:
-    """Return the verbatim errors counted in characters, words joined by single spaces; excluded words are left out."""
+    """Return the verbatim errors counted in characters, words joined by single spaces; excluded words do not count."""
     return _characters(alignment, reference.words, hypothesis.words)
 
 
@@ -90,7 +90,7 @@ def _characters(alignment: Alignment, reference: Sequence[str], hypothesis: Sequ
 def fluent_characters(reference: FileWords, hypothesis: FileWords) -> WordErrors:
     """Return the errors of the hypothesis without its disfluencies against the fluent reference, counted in characters.
 
-    Where the reference has unintelligible words, they and the words in their place are left out first.
+    Unintelligible words of the reference and the words in their place are excluded first.
     """
     if not reference.fluent_unintelligible.any():
         return plain_errors(" ".join(reference.fluent), " ".join(hypothesis.fluent))

@@ -133,7 +133,7 @@ def test_markup_in_a_transcript_stays_text(page):
     assert page.title() == "Transcription evaluation"
 
 
-def test_dark_colours_are_dark_and_readable(page):
+def test_dark_colors_are_dark_and_readable(page):
     def lightness(what):
         colour = page.evaluate(f"getComputedStyle(document.body).{what}")
         return sum(int(n) for n in re.findall(r"\d+", colour)[:3])
@@ -146,7 +146,7 @@ def test_dark_colours_are_dark_and_readable(page):
 
 def test_definitions_appear_on_hover(page):
     hint = page.get_by_text("Word errors, verbatim", exact=True).first.get_attribute("title")
-    assert "per 100 words really spoken" in hint
+    assert "per 100 words spoken" in hint
     assert page.locator("table.matrix td.right").count() > 2
 
 
