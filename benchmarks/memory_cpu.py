@@ -1,12 +1,11 @@
-"""Memory of real fine-tuning on a CPU, against what ``lsa-whisper estimate-memory`` says beforehand.
+"""Memory of fine-tuning on a CPU, measured and as ``lsa-whisper estimate-memory`` plans it.
 
-Each case is a whole run in its own process: load, two steps, save. What is measured is the process's peak of resident
-memory; pages that only mirror a file (the weights while they are read) count in it, as they do in the plan. Sizes and
-cases that were measured in another call stay in the result, each with its date and machine, also when they fail in this
-one.
+Each case is a complete run in its own process: load, two steps, save. The measure is the process's peak resident
+memory, which includes file-backed pages (the weights while they are read), as the plan does. Sizes and cases measured
+in earlier calls stay in the result, each with its date and machine, also if they fail in this call.
 
     python -m benchmarks.memory_cpu --sizes tiny small
-    python -m benchmarks.memory_cpu --sizes medium      # wants 20 GB free
+    python -m benchmarks.memory_cpu --sizes medium      # needs 20 GB of free memory
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Every strategy takes the steps that one plain process takes, and what it saves is the same model.
+"""Parity of strategies: each takes the same steps as one plain process and saves the same model.
 
-A small random Whisper learns twenty steps from twelve windows of made-up sound, in fp32 on the CPU, under each
-strategy, in full and as LoRA; losses, saved weights and the logits of what plain transformers and PEFT load are
+A small random Whisper is trained for twenty steps on twelve windows of synthetic audio, in fp32 on the CPU, with each
+strategy, fully and with a LoRA. Losses, saved weights and the logits after loading with plain transformers and PEFT are
 compared with those of one process. The same runs are the test ``tests/finetune/distributed/test_parity.py``.
 
     python -m benchmarks.parity

@@ -1,9 +1,9 @@
-"""Does what `lsa-whisper export` writes load in transformers 4, which other programs still use, with the same text?
+"""Whether exported checkpoints load in transformers 4, which other programs still use, and give the same text.
 
     python -m benchmarks.transformers_4 models/nano corpora/storybook/test
 
-Makes ``build/transformers-4``, an environment of its own with torch and transformers 4.57, and lets the same few lines,
-none of them ours, write down the same windows there and here.
+Creates the environment ``build/transformers-4`` with torch and transformers 4.57, and transcribes the same windows in
+it and here with the same few lines of plain transformers.
 """
 
 from __future__ import annotations
