@@ -33,11 +33,9 @@ class _Commands(click.Group):
     """Lists commands in sections, and turns errors into exit codes."""
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        width = max(map(len, self.commands))
         for title, names in SECTIONS.items():
             with formatter.section(title):
-                limit = formatter.width - width - 6
-                formatter.write_dl([(name, self.commands[name].get_short_help_str(limit)) for name in names])
+                formatter.write_dl([(name, self.commands[name].get_short_help_str(200)) for name in names])
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
