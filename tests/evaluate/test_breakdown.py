@@ -86,7 +86,7 @@ def test_errors_by_role_age_and_length_add_up_to_all_errors():
         assert sum(e.errors for e in found.groups[group].values()) == found.verbatim.errors
 
 
-def test_words_given_to_the_wrong_role_are_counted():
+def test_words_of_the_wrong_role_are_counted():
     reference = side("CHI: I want it .", "MOT: no you may not .")
     heard_by = {"PAR0": Participant("PAR0", "Target_Child"), "PAR1": Participant("PAR1", "Mother")}
     right = side("PAR0: I want it .", "PAR1: no you may not .", participants=heard_by)

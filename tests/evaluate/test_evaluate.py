@@ -112,7 +112,7 @@ def test_corpus_counts_are_the_sums_of_files_and_of_speakers(corpus):
     assert whole == sum(by_speaker[1:], by_speaker[0])
 
 
-def test_a_missing_file_counts_as_left_out_and_is_named(corpus):
+def test_a_missing_file_counts_as_deleted_and_is_named(corpus):
     (corpus / "perfect" / "s3.cha").unlink()
     write(corpus / "perfect" / "other.cha", ["hello ."])
     evaluation = evaluate(corpus / "reference", [corpus / "perfect"])
@@ -139,7 +139,7 @@ def test_renaming_speakers_changes_no_word_or_disfluency_score(corpus):
     assert first.word_errors_by_speaker == second.word_errors_by_speaker
 
 
-def test_what_cannot_be_written_is_not_scored(tmp_path):
+def test_unsupported_classes_are_not_scored(tmp_path):
     reference = write(tmp_path / "reference.cha", ["&-um <the dog> [//] the s:o big (.) cat ."])
     plain = write(tmp_path / "plain.cha", ["um the dog the so big cat ."])
     system = evaluate(reference, [plain]).systems["plain"]
@@ -164,7 +164,7 @@ def without_marks(corpus):
     return corpus / "plain"
 
 
-def test_systems_are_not_compared_over_classes_that_one_of_them_cannot_write(corpus):
+def test_systems_are_not_compared_over_classes_that_one_does_not_support(corpus):
     evaluation = evaluate(corpus / "reference", [corpus / "perfect", without_marks(corpus)])
     over_classes, compared = {"disfluency_f1", "timed_f1"}, {d.metric.key for d in evaluation.differences}
     for system in evaluation.systems.values():
@@ -182,7 +182,7 @@ def test_the_figures_of_rates_have_the_reference_at_one_place_for_every_system(c
 
 
 @pytest.mark.parametrize("samples", [-1, 0, 39])
-def test_too_few_samples_for_a_range_are_refused(corpus, samples):
+def test_too_few_samples_for_an_interval_are_refused(corpus, samples):
     with pytest.raises(LsaWhisperError, match="give 40 or more"):
         evaluate(corpus / "reference", [corpus / "silent"], samples=samples)
     words = ["evaluate", str(corpus / "reference"), str(corpus / "silent"), "--samples", str(samples)]

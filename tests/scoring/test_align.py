@@ -91,7 +91,7 @@ def _paid(aligned, unclear):
     return sum(not (equal or (r != UNALIGNED and unclear[r])) for (r, _), equal in pairs)
 
 
-def test_the_taken_back_word_is_the_one_that_is_missing():
+def test_the_retraced_word_is_deleted():
     aligned = align(["i", "i", "want"], ["i", "want"], disfluent_reference=[True, False, False])
     assert list(aligned) == [(0, UNALIGNED), (1, 0), (2, 1)]
     aligned = align(["i", "want"], ["i", "i", "want"], disfluent_hypothesis=[True, False, False])
@@ -154,7 +154,7 @@ def test_both_sides_list_their_counterparts():
     assert aligned.equal.tolist() == [False, True, True, False]
 
 
-def test_unintelligible_words_and_what_stands_for_them_are_excluded():
+def test_unintelligible_words_and_words_in_their_place_are_excluded():
     aligned = align(["a", "xxx", "b"], ["a", "q", "r", "s", "b"], wildcard=[False, True, False])
     assert (aligned.errors.errors, aligned.errors.hits) == (0, 2)
     assert (aligned.errors.excluded_reference, aligned.errors.excluded_hypothesis) == (1, 3)

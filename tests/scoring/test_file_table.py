@@ -101,7 +101,7 @@ def test_a_file_takes_less_than_two_kilobytes(scores):
     assert size / 500 < 2000
 
 
-def test_of_many_utterances_the_worst_are_shown_in_their_order():
+def test_of_many_utterances_those_with_most_errors_are_shown_in_order():
     shown = ReportRows(most=3)
     heard = ["um I want it .", "the cat .", "no .", "yes .", "yes ."]
     said = ["I want it .", "the dog ran away .", "yes .", "yes .", "no way ."]
@@ -121,7 +121,7 @@ def test_utterances_without_a_word_are_not_shown_and_systems_may_lack_one():
     assert shown.rows[0][5] == [[2, 0, [["", "hello", "i", -1, -1], ["", "you", "i", -1, -1]]], [0, 0, []]]
 
 
-def test_speakers_and_foreign_rules_are_in_table_and_report(tmp_path):
+def test_speakers_and_other_rules_are_in_table_and_report(tmp_path):
     for folder, texts in (("reference", SAID), ("heard", HEARD)):
         (tmp_path / folder).mkdir()
         participants = list(PEOPLE.values())

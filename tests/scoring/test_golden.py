@@ -77,7 +77,7 @@ def test_language_sample(case):
             assert getattr(sample, measure) == (value if value is None else pytest.approx(value)), measure
 
 
-def test_times_and_what_is_taken_for_what(case):
+def test_times_and_confusions(case):
     expected, system = case
     for kind in Disfluency:
         if "timed" in expected:
@@ -87,7 +87,7 @@ def test_times_and_what_is_taken_for_what(case):
         assert sorted([*pair, count] for pair, count in system.confusion.items()) == expected["confusion"]
 
 
-def test_what_was_made_up(case):
+def test_insertions_in_silence_runs_and_loops(case):
     expected, system = case
     if "hallucinations" in expected:
         assert asdict(system.hallucinations) == expected["hallucinations"]

@@ -78,7 +78,7 @@ def folder(tmp_path):
     return tmp_path
 
 
-def test_foreign_figures_stand_apart_with_their_rules(folder):
+def test_figures_by_other_rules_are_separate(folder):
     asked = ("batchalign2", "batchalign-compare")
     with_modes = evaluate(folder / "reference", [folder / "one"], as_=asked, out=folder / "report", samples=40)
     without = evaluate(folder / "reference", [folder / "one"], samples=40)
