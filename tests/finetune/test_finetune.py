@@ -49,7 +49,7 @@ def test_a_finished_run_is_not_repeated(base, windows, scratch_recipe, tmp_path)
     path = tmp_path / "recipe.yaml"
     path.write_text(scratch_recipe(windows, base, training="save_steps: 1"))
     assert finetune(path, report=lines.append).steps == 4
-    assert lines == [f"{base} is already trained with this recipe and these data"]
+    assert lines == [f"{base}: already trained with this recipe and these data"]
     assert (base / "model.safetensors").stat().st_mtime_ns == before
 
 

@@ -133,7 +133,7 @@ def test_prepare_and_inspect(place):
 def test_endless_files_are_not_read(place, make):
     for name in ("corpus/endless.cha", "turns/-rf.TextGrid", "endless.wav"):
         make(place / name)
-    with pytest.raises(ChatSyntaxError, match="no file"):
+    with pytest.raises(ChatSyntaxError, match="not a file"):
         chat.read(place / "corpus" / "endless.cha")
     with pytest.raises(AudioError, match="not a file"):
         Recording.open(place / "endless.wav")

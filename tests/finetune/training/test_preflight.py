@@ -3,6 +3,7 @@ from __future__ import annotations
 import importlib
 import os
 import time
+from pathlib import Path
 
 import pytest
 import torch
@@ -93,7 +94,7 @@ def test_force_and_the_folder_reach_the_processes_of_a_run(force, tmp_path, monk
         finetune(tmp_path / "r.yaml", processes=2, out=out, force=force)
     _, *words = started.value.args[0]
     given = training.finetune.make_context("finetune", list(words)).params
-    assert given["force"] is force and recipes.read_recipe(given["source"], set=given["set"]).out == str(out)
+    assert given["force"] is force and recipes.read_recipe(Path(given["source"]), set=given["set"]).out == str(out)
 
 
 def test_the_demo_names_its_folders_so_that_they_are_read_again():
@@ -179,4 +180,4 @@ def test_auto_micro_batch_takes_the_same_steps(windows, scratch_recipe, tmp_path
     torch.testing.assert_close(states[0], states[1], rtol=0, atol=1e-5)
     again = []
     finetune(tmp_path / "b.yaml", set=["auto_micro_batch=true"], report=again.append)
-    assert again == [f"{tmp_path / 'b'} is already trained with this recipe and these data"]
+    assert again == [f"{tmp_path / 'b'}: already trained with this recipe and these data"]

@@ -86,7 +86,7 @@ def test_a_broken_checkpoint_is_skipped_and_reported(stopped, undisturbed, damag
     problem = damage(folder / "checkpoint-3")
     lines = []
     out = finetune(path, report=lines.append).out
-    assert f"{folder / 'checkpoint-3'}: not used, {problem}" in lines
+    assert f"{folder / 'checkpoint-3'}: skipped, {problem}" in lines
     assert f"resuming from {folder / 'checkpoint-2'}" in lines
     assert losses(out) == pytest.approx(undisturbed, abs=1e-6)
 
@@ -182,7 +182,7 @@ def test_another_strategy_or_number_of_processes_is_rejected(tmp_path):
         resume.verify_resumable(folder, recipe, 1, SUBJECT)
     with pytest.raises(RecipeError, match="saved under zero3, not single or ddp"):
         resume.verify_resumable(folder, dataclasses.replace(recipe, strategy="ddp"), 2, SUBJECT)
-    with pytest.raises(RecipeError, match="moved to NVMe"):
+    with pytest.raises(RecipeError, match="does not restore optimizer state from NVMe"):
         resume.verify_resumable(
             folder, dataclasses.replace(recipe, offload=OffloadSettings("nvme", nvme_path="/fast")), 2, SUBJECT
         )
@@ -200,7 +200,7 @@ def test_another_model_adapter_or_manifest_is_rejected(windows, scratch_recipe, 
         ("model.base=n", "saved with model.base 'm', not 'n'; resume with that, or remove"),
         ("adapter.rank=32", "saved with adapter.rank 16, not 32"),
         ("adapter=null", "saved with adapter.rank 16, not None"),
-        (f"data.train={other}", "saved in training on other data than .*other.jsonl holds now"),
+        (f"data.train={other}", "saved while training on other data than .*other.jsonl now contains"),
     ):
         another = with_overrides(recipe, [override])
         with pytest.raises(RecipeError, match=said):
@@ -226,12 +226,12 @@ def test_a_repeated_signal_is_ignored_and_a_second_ctrl_c_stops_at_once(monkeypa
     monkeypatch.setattr("time.monotonic", lambda: now[0])
     stopping = stop.StopOnSignal(None)
     for number in (signal.SIGTERM, signal.SIGTERM, signal.SIGINT):
-        stopping._note(number, None)
+        stopping._receive(number, None)
     assert stopping.signal == signal.SIGTERM
     now[0] += 3
-    stopping._note(signal.SIGTERM, None)
+    stopping._receive(signal.SIGTERM, None)
     with pytest.raises(KeyboardInterrupt):
-        stopping._note(signal.SIGINT, None)
+        stopping._receive(signal.SIGINT, None)
 
 
 def test_signals_ignored_by_nohup_stay_ignored():
