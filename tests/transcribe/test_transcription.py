@@ -105,7 +105,7 @@ def test_turns_of_one_recording_are_not_those_of_another(visit, scripted, tmp_pa
     assert len(result.done) == 1 and "no speaker turn for other.wav" in result.failed[0].reason
     shutil.move(tmp_path / "visit.cha", tmp_path / "kept.cha")
     result = transcribe([visit, tmp_path / "other.wav"], model=scripted, out=tmp_path, speakers=tmp_path / "kept.cha")
-    assert not result.done and "about one recording" in result.failed[0].reason
+    assert not result.done and "covers one recording" in result.failed[0].reason
 
 
 def test_a_review_that_a_spreadsheet_has_stored_is_read_or_named(visit, scripted, tmp_path):
