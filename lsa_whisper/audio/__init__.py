@@ -1,7 +1,8 @@
-"""``Recording``: audio on disk; opened, brought to 16 kHz mono, cut to a ``TimeSpan``, or streamed in constant memory.
+"""Recordings on disk, loaded as 16 kHz mono: whole, by ``TimeSpan``, or streamed in constant memory.
 
-soundfile reads wav, flac, mp3, ogg, opus and aiff. What it cannot read (m4a, mp4, webm, a film's sound track), or reads
-wrongly, goes through the ``ffmpeg`` program where that is installed. Samples that are not finite become silence.
+soundfile reads wav, flac, mp3, ogg, opus and aiff. Other formats (m4a, mp4, webm, sound tracks of videos), and files
+that soundfile reads incorrectly, are decoded by the ``ffmpeg`` program if it is installed. Samples that are not finite
+become zero.
 """
 
 from lsa_whisper.audio.recording import AUDIO_SUFFIXES, Recording

@@ -1,4 +1,4 @@
-"""What the ``ffmpeg`` program decodes, and what ``ffprobe`` says of it."""
+"""Decoding with the ``ffmpeg`` program, and probing with ``ffprobe``."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _CHUNK_S = 1.0
 
 @dataclass(frozen=True)
 class ProbeResult:
-    """A file as ffmpeg sees it: seconds that can be decoded and that its header promises, its rate and channels."""
+    """Properties of a file: decodable duration, duration in the header, sample rate, and channels."""
 
     duration_s: float
     header_s: float
@@ -31,12 +31,12 @@ class ProbeResult:
 
 
 def is_installed() -> bool:
-    """Return whether both programs can be called."""
+    """Return whether both programs are installed."""
     return shutil.which("ffmpeg") is not None and shutil.which("ffprobe") is not None
 
 
 def probe(path: Path) -> ProbeResult | None:
-    """Return what ffmpeg can decode of ``path``, or ``None`` where it finds no sound."""
+    """Return the properties of ``path``, or ``None`` if ffmpeg finds no audio."""
     command = ["ffprobe", "-v", "error", "-protocol_whitelist", "file", "-select_streams", "a:0", "-of", "json"]
     command += ["-show_entries", "stream=sample_rate,channels:format=duration", f"file:{path.absolute()}"]
     done = subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL)
@@ -54,7 +54,7 @@ def probe(path: Path) -> ProbeResult | None:
 
 
 def _seconds(text: Any) -> float:
-    """Return a duration as ffprobe says it; 0 where it says none that can be."""
+    """Return the duration that ffprobe reports; 0 if it is missing or invalid."""
     try:
         seconds = float(text)
     except (TypeError, ValueError):
@@ -63,7 +63,7 @@ def _seconds(text: Any) -> float:
 
 
 def _tail_reads(path: Path, duration_s: float) -> bool:
-    """Whether the last half second is there, and nothing after it: the header's duration is true."""
+    """Return whether the audio ends where the header says: the last half second exists and nothing follows."""
     if duration_s < _TAIL_S:
         return False
     tail = sum(map(len, decode_stream(path, start_s=duration_s - _TAIL_S)))
@@ -73,11 +73,11 @@ def _tail_reads(path: Path, duration_s: float) -> bool:
 def decode_stream(
     path: Path, start_s: float | None = None, duration_s: float | None = None, *, expected_s: float = 0.0
 ) -> Iterator[Samples]:
-    """Yield what ffmpeg decodes.
+    """Yield the decoded samples in blocks of one second.
 
     Raises:
-        AudioError: That is clearly less than ``expected_s``. Where ffmpeg itself found nothing amiss, half of it may
-            be missing: containers of calls leave silence out, and their time stamps jump over it.
+        AudioError: The audio is shorter than ``expected_s``. If ffmpeg reports no error, half of it may be missing:
+            containers of recorded calls omit silence.
     """
     # `file:` and the whitelist keep a hostile container (a playlist named .mp4) from reaching the network.
     command = ["ffmpeg", "-v", "error", "-nostdin", "-protocol_whitelist", "file,pipe"]
@@ -102,5 +102,5 @@ def decode_stream(
 
 
 def unreadable_error(path: Path, reason: str) -> AudioError:
-    """Return what is raised where a recording that could be opened can no longer be read as it was."""
-    return AudioError(f"{path}: cannot be read any more ({reason}); was it moved or changed?")
+    """Return the error for a recording that was opened but is no longer readable."""
+    return AudioError(f"{path}: is no longer readable ({reason}); was it moved or changed?")

@@ -1,4 +1,4 @@
-"""A recording on disk: opened, loaded, cut, streamed; through soundfile, or through ffmpeg what that cannot read."""
+"""Recordings on disk, read with soundfile or ffmpeg."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from lsa_whisper.errors import AudioError
 from lsa_whisper.timespan import TimeSpan
 
 AUDIO_SUFFIXES = (".wav", ".flac", ".aif", ".aiff", ".mp3", ".ogg", ".opus", ".m4a", ".mp4", ".mov", ".webm")
-"""File endings looked for next to transcripts, the preferred one first."""
+"""File extensions of recordings, in order of preference."""
 
-_MARGIN_S = 0.1  # what the resampler must see on both sides of a cut so that a cut equals the same part of the whole
+_MARGIN_S = 0.1  # context for the resampler, so that a cut equals the same part of the whole file
 _CHUNK_S = 1.0
 
 
 @dataclass(frozen=True)
 class Recording:
-    """Audio on disk. Make one with :meth:`open`, which has made sure that the end of the file can be read.
+    """Audio on disk. Create it with :meth:`open`, which verifies that the file is readable to its end.
 
     Attributes:
         path: The file.
-        duration_s: Seconds of sound that can really be decoded, regardless of the header.
+        duration_s: Decodable duration in seconds, whatever the header says.
         rate_hz: The file's own sample rate.
         channels: The file's own number of channels.
         decoder: ``soundfile`` or ``ffmpeg``.
-        header_s: Seconds of sound its header promises.
+        header_s: Duration in the header, in seconds.
     """
 
     path: Path
@@ -46,7 +46,7 @@ class Recording:
 
     @property
     def remark(self) -> str:
-        """A sentence about a header that promises more than there is; empty where it is true."""
+        """A remark if the header's duration exceeds the audio; otherwise empty."""
         if self.header_s <= self.duration_s + 1:
             return ""
         return f"its header claims {self.header_s:.1f} s, and {self.duration_s:.1f} s of it can be read"
@@ -56,7 +56,7 @@ class Recording:
         """Return the recording at ``path``.
 
         Raises:
-            AudioError: There is no such file, or no sound in it that can be read.
+            AudioError: The file is missing or has no readable audio.
         """
         path = Path(path)
         try:
@@ -66,10 +66,10 @@ class Recording:
                 return by_soundfile
         except OSError as error:
             raise AudioError(
-                f"{path}: cannot be opened ({error.strerror or error}); check the path and who may read it"
+                f"{path}: cannot be opened ({error.strerror or error}); check the path and its permissions"
             ) from error
         by_ffmpeg = _open_ffmpeg(path)
-        # libsndfile guesses the length of an mp3 without a Xing header from its first frame and then stops there.
+        # libsndfile estimates the length of an mp3 without a Xing header from its first frame, and stops there.
         if by_soundfile and (by_ffmpeg is None or abs(by_ffmpeg.duration_s - by_soundfile.duration_s) < 0.2):
             return by_soundfile
         if by_ffmpeg:
@@ -95,7 +95,7 @@ class Recording:
         return cut[: 16 * span.duration_ms]
 
     def stream(self, block_s: float = 30.0) -> Iterator[Samples]:
-        """Yield the whole file in blocks of ``block_s`` seconds (the last one shorter), never holding more than one.
+        """Yield the file in blocks of ``block_s`` seconds (the last may be shorter), one in memory at a time.
 
         Raises:
             AudioError: The file can no longer be read.
@@ -121,23 +121,23 @@ class Recording:
 
 
 def _verify_file(path: Path) -> None:
-    """Raise an AudioError where ``path`` is no file with something in it, an OSError where it may not be read."""
+    """Raise an AudioError if ``path`` is missing, no file or empty, and an OSError if it is not readable."""
     if not path.exists():
         raise AudioError(f"{path}: no such recording; check the path and the file's ending")
     if not path.is_file():
-        raise AudioError(f"{path}: this is not a file; name one recording")
+        raise AudioError(f"{path}: this is not a file; name a recording")
     with path.open("rb") as file:
         if not file.read(1):
             raise AudioError(f"{path}: the file is empty (0 bytes); copy it again from its source")
 
 
 def _sound_file(path: Path) -> sf.SoundFile:
-    """Open ``path`` by its bytes, because soundfile encodes no name that is not UTF-8; Windows has no such names."""
+    """Open ``path`` by its bytes, because soundfile cannot encode names that are not UTF-8 (never on Windows)."""
     return sf.SoundFile(path if os.name == "nt" else os.fsencode(path))
 
 
 def _open_soundfile(path: Path) -> Recording | None:
-    """Return the recording as soundfile sees it, or ``None`` where soundfile reads nothing."""
+    """Return the recording as read by soundfile, or ``None`` if soundfile cannot read it."""
     try:
         with _sound_file(path) as file:
             rate, channels, frames = file.samplerate, file.channels, file.frames
@@ -160,7 +160,7 @@ def _last_frame_reads(file: sf.SoundFile) -> bool:
 
 
 def _count_frames(path: Path) -> int:
-    """Return how many frames decode before the file breaks off (a truncated mp3 or flac keeps its full header)."""
+    """Return the number of decodable frames (the header of a truncated mp3 or flac claims the full length)."""
     count = 0
     with _sound_file(path) as file:
         try:
@@ -184,7 +184,7 @@ def _is_headerless_mp3(path: Path) -> bool:
 
 def _cut_soundfile(recording: Recording, span: TimeSpan) -> Samples:
     rate = recording.rate_hz
-    # Reading begins on a frame that falls exactly on a 16 kHz sample, so that cut and whole share one grid.
+    # Reading starts at a frame that coincides with a 16 kHz sample, so that cuts and the whole file align.
     grid = rate // np.gcd(rate, SAMPLE_RATE_HZ)
     first = max(0, int((span.start_ms / 1000 - _MARGIN_S) * rate)) // grid * grid
     last = min(int((span.end_ms / 1000 + _MARGIN_S) * rate) + 1, round(recording.duration_s * rate))
@@ -220,7 +220,7 @@ def _chunks_soundfile(recording: Recording) -> Iterator[Samples]:
 
 
 def _open_ffmpeg(path: Path) -> Recording | None:
-    """Return the recording as ffmpeg sees it, or ``None`` where that is not installed or finds no sound."""
+    """Return the recording as read by ffmpeg, or ``None`` if ffmpeg is missing or finds no audio."""
     if not ffmpeg.is_installed() or not (found := ffmpeg.probe(path)):
         return None
     return Recording(path, found.duration_s, found.rate_hz, found.channels, "ffmpeg", found.header_s)
@@ -236,4 +236,4 @@ def _cut_ffmpeg(recording: Recording, span: TimeSpan) -> Samples:
 def _why_unreadable(path: Path) -> str:
     if not ffmpeg.is_installed():
         return f"{path}: cannot be read as audio; install the ffmpeg program, or convert the file to wav or flac"
-    return f"{path}: no sound can be read from it (damaged, no samples, or no audio file); convert or copy it again"
+    return f"{path}: no audio can be read from it (damaged, empty, or not an audio file); convert or copy it again"

@@ -1,7 +1,6 @@
-"""A transcript for other programs: one small file for each format, all with ``serialize``.
+"""Export of transcripts to other formats; each module has ``serialize``.
 
-Times are left out where a format has no place for them; an utterance without times is left out where a format demands
-them (srt, vtt, textgrid, eaf).
+Formats without times omit them. Formats that require times (srt, vtt, textgrid, eaf) omit utterances without times.
 """
 
 from __future__ import annotations
@@ -22,13 +21,13 @@ FORMAT_SUFFIXES = {
     "json": "json",
     "txt": "txt",
 }
-"""Each format's name and the ending its programs expect."""
+"""The file extension of each format."""
 
 FORMATS = tuple(FORMAT_SUFFIXES)
 
 
 def write(transcript: Transcript, path: Path, name: str) -> None:
-    """Write ``transcript`` to ``path`` in the format called ``name``, one of :data:`FORMATS`; whole or not at all."""
+    """Write ``transcript`` to ``path`` in the format called ``name``, one of :data:`FORMATS`, atomically."""
     write_atomic(serialize(transcript, name), path)
 
 

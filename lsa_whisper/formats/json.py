@@ -1,4 +1,4 @@
-"""JSON with everything: the CHAT text, both word lists and the disfluencies of each utterance."""
+"""JSON: CHAT text, verbatim and fluent words, and disfluencies of each utterance."""
 
 from __future__ import annotations
 

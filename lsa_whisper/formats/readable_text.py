@@ -1,4 +1,4 @@
-"""The words of an utterance for reading: verbatim, with the sign that ends the sentence."""
+"""Utterances as readable text: verbatim words with final punctuation."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _ENDS = {"?": "?", "!": "!", "+...": "...", "+..?": "...?", "+/.": " --", "+/?":
 
 
 def readable_text(utterance: Utterance) -> str:
-    """Return the words as they were spoken, and how the utterance ended.
+    """Return the verbatim words with final punctuation.
 
     >>> from lsa_whisper.chat import utterance
     >>> readable_text(utterance("CHI", "&-um the [/] the dog +..."))
@@ -19,11 +19,11 @@ def readable_text(utterance: Utterance) -> str:
 
 
 def timed_utterances(transcript: Transcript) -> list[tuple[int, int, Utterance]]:
-    """Return start, end (in milliseconds) and utterance of each that has times and words, in order of time."""
+    """Return (start_ms, end_ms, utterance) of each utterance with times and words, in order of time."""
     found = [(each.span.start_ms, each.span.end_ms, each) for each in transcript.utterances if each.span]
     return sorted((row for row in found if row[2].verbatim()), key=lambda row: row[:2])
 
 
 def has_several_speakers(transcript: Transcript) -> bool:
-    """Return whether the text needs the names of the speakers."""
+    """Return whether the transcript has more than one speaker."""
     return len({each.speaker for each in transcript.utterances}) > 1

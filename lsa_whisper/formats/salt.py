@@ -33,7 +33,7 @@ def serialize(transcript: Transcript) -> str:
 
 
 def mazes(utterance: Utterance) -> str:
-    """Return the words with what was taken back in parentheses, cut-off words with ``*``.
+    """Return the words with mazes in parentheses, and cut-off words with ``*``.
 
     >>> from lsa_whisper.chat import utterance
     >>> mazes(utterance("CHI", "&-um and you [/] you can &+g go +..."))
@@ -46,16 +46,16 @@ def mazes(utterance: Utterance) -> str:
             inside.update(range(event.start, event.end))
     text, open_maze = [], False
     for index, word in enumerate(words):
-        shown = f"{word[:-1]}*" if word.endswith("-") else word
+        written = f"{word[:-1]}*" if word.endswith("-") else word
         starts = index in inside and not open_maze
         open_maze = index in inside
         ends = open_maze and index + 1 not in inside
-        text.append(f"{'(' if starts else ''}{shown}{')' if ends else ''}")
+        text.append(f"{'(' if starts else ''}{written}{')' if ends else ''}")
     return " ".join(text) + _ENDS.get(utterance.terminator, ".")
 
 
 def _letters(transcript: Transcript) -> dict[str, str]:
-    """Return a letter of its own for each speaker: its code's first where that is free."""
+    """Return a unique letter for each speaker, if possible the first of its code."""
     letters: dict[str, str] = {}
     for code in dict.fromkeys(each.speaker for each in transcript.utterances):
         free = (letter for letter in code + "ABCDEFGHIJKLMNOPQRSTUVWXYZ" if letter not in letters.values())

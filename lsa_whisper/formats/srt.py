@@ -7,7 +7,7 @@ from lsa_whisper.formats.readable_text import has_several_speakers, readable_tex
 
 
 def serialize(transcript: Transcript) -> str:
-    """Return one numbered cue for each timed utterance, the speaker in front where there are several."""
+    """Return one numbered cue for each timed utterance, prefixed with the speaker if there are several."""
     named = has_several_speakers(transcript)
     cues = []
     for number, (start_ms, end_ms, each) in enumerate(timed_utterances(transcript), start=1):

@@ -1,4 +1,4 @@
-"""Praat TextGrid: one interval tier for each speaker, and one of words where word times are known."""
+"""Praat TextGrid: one interval tier for each speaker, and one tier of words if word times are known."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _tier(number: int, name: str, readable_text: Iterable[_Interval], end_ms: in
 
 
 def _filled(readable_text: Iterable[_Interval], end_ms: int) -> Iterator[_Interval]:
-    """Yield the intervals with empty ones between them, for Praat wants no gap and no overlap."""
+    """Yield the intervals with empty ones between them, because Praat allows no gaps and no overlaps."""
     at = 0
     for start, end, text in readable_text:
         start = max(start, at)

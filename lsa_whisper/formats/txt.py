@@ -1,4 +1,4 @@
-"""Plain text for reading: one utterance a line, as it was spoken."""
+"""Plain text: one verbatim utterance per line."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from lsa_whisper.formats.readable_text import has_several_speakers, readable_tex
 
 
 def serialize(transcript: Transcript) -> str:
-    """Return one line for each utterance that has words, the speaker in front where there are several."""
+    """Return one line for each utterance that has words, prefixed with the speaker if there are several."""
     named = has_several_speakers(transcript)
     lines = ((each.speaker, readable_text(each)) for each in transcript.utterances)
     return "".join(f"{speaker}: {text}\n" if named else f"{text}\n" for speaker, text in lines if text)

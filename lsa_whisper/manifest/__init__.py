@@ -1,7 +1,7 @@
 """``Segment``: one training window, one JSON line; read, write and check manifests.
 
 The column names are those NeMo and lhotse use, so a manifest of another tool with only ``audio_filepath``, ``offset``,
-``duration`` and ``text`` loads too, and columns this package does not know are passed over.
+``duration`` and ``text`` loads too, and unknown columns are ignored.
 
 Paths: a recording that lies next to the prepared folder or in it (below the parent of the manifest's folder) is written
 relative to the manifest, so that both can be moved together; any other recording is written as an absolute path, so

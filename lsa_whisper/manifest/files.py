@@ -1,4 +1,4 @@
-"""Manifests on disk: JSON lines, or the Parquet shards of ``prepare --shards``; read row by row, written whole."""
+"""Manifests on disk: JSON lines, or the Parquet shards of ``prepare --shards``; read row by row, written atomically."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from lsa_whisper.errors import ManifestError
 from lsa_whisper.manifest.segment import MANIFEST_COLUMNS, Segment, parse_row, segment_of
 
 MAX_ROW_CHARS = 1 << 20
-"""In characters; a window of thirty seconds has some thousand."""
+"""Maximum length of a row in characters; a window of thirty seconds has about a thousand."""
 
 
 def stream(path: Path | str, *, start: int = 0) -> Iterator[Segment]:
     """Yield the segments of the manifest at ``path`` one by one, audio paths made absolute.
 
-    A Parquet shard (``.parquet``) is a manifest too; the audio in it is passed over. The first ``start`` lines of a
-    JSON-lines manifest are passed over unread.
+    A Parquet shard (``.parquet``) is also a manifest; its audio column is ignored. The first ``start`` lines of a
+    JSON-lines manifest are skipped.
 
     Raises:
         ManifestError: The file is missing or unreadable, or a row is bad (``path:line: what is wrong``).
@@ -41,7 +41,7 @@ def stream(path: Path | str, *, start: int = 0) -> Iterator[Segment]:
 
 
 def _unreadable(path: Path, error: OSError) -> ManifestError:
-    return ManifestError(f"{path}: cannot be read ({error.strerror or error}); check the path and who may read it")
+    return ManifestError(f"{path}: cannot be read ({error.strerror or error}); check the path and its permissions")
 
 
 def _json_rows(path: Path, start: int) -> Iterator[Segment]:
@@ -67,12 +67,12 @@ def _parquet_rows(path: Path) -> Iterator[Segment]:
     import pyarrow.parquet as pq
 
     try:
-        with path.open("rb") as source, pq.ParquetFile(source) as file:  # Arrow opens no name that is not UTF-8
+        with path.open("rb") as source, pq.ParquetFile(source) as file:  # Arrow cannot open names that are not UTF-8
             columns = [name for name in MANIFEST_COLUMNS if name in file.schema_arrow.names]
             rows = (row for batch in file.iter_batches(columns=columns) for row in batch.to_pylist())
             for number, row in enumerate(rows, 1):
                 yield segment_of(row, f"{path}:{number}")
-    except (pa.ArrowInvalid, OSError) as error:  # pages that are damaged are an OSError without a number
+    except (pa.ArrowInvalid, OSError) as error:  # damaged pages raise an OSError without errno
         if isinstance(error, OSError) and error.errno:
             raise _unreadable(path, error) from error
         raise ManifestError(f"{path}: not a Parquet file that can be read; prepare the data again") from error
@@ -88,7 +88,7 @@ def read(path: Path | str) -> list[Segment]:
 
 
 def write(segments: Iterable[Segment], path: Path | str) -> None:
-    """Write ``segments`` to ``path``, one JSON line each; the file appears whole or not at all."""
+    """Write ``segments`` to ``path``, one JSON line each; atomically."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     folder = path.resolve().parent
@@ -98,7 +98,7 @@ def write(segments: Iterable[Segment], path: Path | str) -> None:
 
 
 def describe_row(segment: Segment, folder: Path) -> dict[str, Any]:
-    """Return the columns of ``segment`` for a manifest in ``folder`` (absolute), with its path as the package says."""
+    """Return the manifest columns of ``segment``, its path written for a manifest in ``folder`` (absolute)."""
     row = {name: getattr(segment, name) for name in MANIFEST_COLUMNS}
     audio = Path(segment.audio_filepath)
     if audio.is_absolute() and audio.is_relative_to(folder.parent):

@@ -1,4 +1,4 @@
-"""A manifest as a ``datasets.Dataset``: rows of a long one stay on disk, and take no memory in any process."""
+"""Manifests as ``datasets.Dataset``; long manifests are memory-mapped from disk."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from lsa_whisper.manifest.segment import MANIFEST_COLUMNS, TEXT_COLUMNS, Segment
 _MARK = "\0json "
 _SEALED = (errno.EACCES, errno.EPERM, errno.EROFS)
 MAPPED_FROM_BYTES = 32 * 2**20
-"""Manifests from this size on are mapped from disk; smaller ones, some 80,000 rows, are quicker to hold."""
+"""Manifests of this size or more are memory-mapped; smaller ones (up to about 80,000 rows) are loaded."""
 
 
 def open_rows(path: Path | str) -> Any:
@@ -43,7 +43,7 @@ def open_rows(path: Path | str) -> Any:
         in_memory = not rows.is_file() or rows.stat().st_size < MAPPED_FROM_BYTES
         digest = "" if in_memory else _digest(rows)
     except OSError as error:
-        raise ManifestError(f"{path}: cannot be read ({error.strerror}); check the path and who may read it") from error
+        raise ManifestError(f"{path}: cannot be read ({error.strerror}); check the path and its permissions") from error
     if in_memory:
         columns = {name: [] for name in MANIFEST_COLUMNS} | _columns(_row_dicts(rows))
         return datasets.Dataset.from_dict(columns, features=datasets.Features.from_arrow_schema(_schema()))
@@ -51,7 +51,7 @@ def open_rows(path: Path | str) -> Any:
 
 
 def remove_copies(path: Path) -> None:
-    """Remove the hidden copies next to the manifest at ``path``: they contain speech, and must not outlive it."""
+    """Remove the hidden copies of the manifest at ``path``: they contain speech data and must not outlive it."""
     _drop(path.parent, _beside(path))
 
 
@@ -83,7 +83,7 @@ def _places(rows: Path) -> list[tuple[Path, str]]:
 
 
 def _copied(rows: Path, digest: str) -> Path:
-    """Return where the copy lies, made where there is none; copies of what the manifest was before go."""
+    """Return the path of the copy, created if missing; copies of earlier versions of the manifest are removed."""
     places = _places(rows)
     copies = [folder / f"{name}.{digest}.arrow" for folder, name in places]
     usable = [one for one in copies if is_unicode(str(one))] or copies  # Arrow opens no other names
@@ -104,9 +104,9 @@ def _new_copy(rows: Path, copies: Sequence[Path]) -> Path:
         except OSError as error:
             if error.errno in _SEALED and copy != copies[-1]:
                 continue
-            way_out = "make room there" if copy != copies[-1] else "set HF_DATASETS_CACHE to a folder with room"
-            raise ManifestError(f"{rows}: cannot be copied to {copy.parent} ({error}); {way_out}") from error
-    raise AssertionError("there is always a place to try")
+            remedy = "free space there" if copy != copies[-1] else "set HF_DATASETS_CACHE to a folder with room"
+            raise ManifestError(f"{rows}: cannot be copied to {copy.parent} ({error}); {remedy}") from error
+    raise AssertionError("the list of copies is never empty")
 
 
 def _copy_to_arrow(path: Path, copy: Path) -> None:
@@ -127,13 +127,13 @@ def _schema() -> Any:
 
 
 def _columns(rows: Iterable[dict[str, Any]]) -> dict[str, list[Any]]:
-    """Return rows as columns, of no rows none."""
+    """Return rows as columns; empty without rows."""
     in_memory = list(rows)
     return {name: [row[name] for row in in_memory] for name in in_memory[0]} if in_memory else {}
 
 
 def from_row(row: dict[str, Any]) -> Segment:
-    """Return the segment that a row of :func:`open_rows` holds."""
+    """Return the segment of a row of :func:`open_rows`."""
     texts = {name: _from_unicode(row[name]) for name in TEXT_COLUMNS}
     return Segment(**row | texts)
 

@@ -1,4 +1,4 @@
-"""One training window as one row: what it holds, and what is wrong with a row that another program wrote."""
+"""Training windows as manifest rows, and validation of rows from other programs."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from lsa_whisper.timespan import TimeSpan
 
 SPLITS = ("train", "dev", "test")
 TIMESTAMP = re.compile(r"<\|(\d+\.\d\d)\|>")
-"""Whisper's marks of time inside a text, in seconds from the window's start."""
+"""Whisper's timestamp tokens in a text, in seconds from the window's start."""
 MAX_RECORDING_S = 1e6
-"""No recording is longer, in seconds: eleven days."""
+"""Maximum plausible duration of a recording in seconds (eleven days)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A stretch of a recording, at most one context long, and the text a model learns to write for it.
+    """A training window: a span of a recording, at most one context long, and its label.
 
     Attributes:
         audio_filepath: Absolute after reading; :mod:`lsa_whisper.manifest` says what is written.
-        offset: Where the window begins in the recording, in seconds.
-        duration: How long it is, in seconds.
+        offset: Start of the window in the recording, in seconds.
+        duration: Duration of the window, in seconds.
         text: The labels; may hold Whisper's timestamp tokens (``<|0.00|>``), relative to ``offset``.
         speaker: Speaker ids in order of appearance, joined by ``+``.
         lang: Whisper's language code, such as ``en``.
         corpus: The corpus card's name, or the folder's.
-        session: The transcript this window comes from.
+        session: The name of its transcript.
         split: ``train``, ``dev`` or ``test``.
         labels: Label style and version, such as ``chat/3``.
-        prompt: The preceding text, given to the decoder but not trained; often empty.
+        prompt: The preceding text, a decoder prompt without loss; often empty.
     """
 
     audio_filepath: str
@@ -51,7 +51,7 @@ class Segment:
 
     @property
     def span(self) -> TimeSpan:
-        """Where the window lies in its recording.
+        """The window's span in its recording.
 
         >>> Segment("a.wav", 1.5, 2.25, "yes.").span
         TimeSpan(start_ms=1500, end_ms=3750)
@@ -74,7 +74,7 @@ def parse_row(line: str, *, place: str = "row") -> Segment:
     2.5
 
     Raises:
-        ManifestError: The row is no JSON object, or a value is missing or impossible; ``place`` opens the message.
+        ManifestError: The row is not a JSON object, or a value is missing or invalid; ``place`` starts the message.
     """
     try:
         row = plain_json.parse(line)
@@ -109,19 +109,19 @@ def _problem(row: dict[str, Any]) -> str | None:
             return f"{name!r} must be a number of seconds, not {_short_repr(value)}"
     for name in ("text", "prompt"):
         if not is_unicode(row.get(name, "")):
-            return f"{name!r} holds half a letter (a lone surrogate), which no model can write; correct the text"
+            return f"{name!r} contains a lone surrogate (half a character); correct the text"
     if not row["audio_filepath"]:
         return "'audio_filepath' is empty; name a recording"
     if not (0 <= row["offset"] <= MAX_RECORDING_S and 0 < row["duration"] <= MAX_RECORDING_S):
         offset, duration = _short_repr(row["offset"]), _short_repr(row["duration"])
-        return f"offset {offset} s and duration {duration} s do not describe a piece of a recording"
+        return f"offset {offset} s and duration {duration} s are not a span of a recording"
     if row.get("split", "train") not in SPLITS:
         return f"split {_short_repr(row['split'])} is none of {', '.join(SPLITS)}"
     return None
 
 
 def is_unicode(text: str) -> bool:
-    r"""Return whether UTF-8 can hold ``text``: the system gives names that are not UTF-8 with lone surrogates.
+    r"""Return whether UTF-8 can encode ``text``; file names that are not UTF-8 have lone surrogates.
 
     >>> is_unicode("café"), is_unicode("caf\udce9")
     (True, False)
@@ -134,5 +134,5 @@ def is_unicode(text: str) -> bool:
 
 
 def _short_repr(value: Any) -> str:
-    """Return a wrong value as a message can hold it."""
+    """Return a short representation of an invalid value for a message."""
     return reprlib.repr(value)

@@ -150,9 +150,9 @@ def _no_channels(path: Path) -> None:
         (lambda path: None, "no such recording"),
         (Path.mkdir, "not a file"),
         (Path.touch, "is empty"),
-        (_no_wav, "no sound can be read"),
-        (_header_only, "no sound can be read"),
-        (_no_channels, "no sound can be read"),
+        (_no_wav, "no audio can be read"),
+        (_header_only, "no audio can be read"),
+        (_no_channels, "no audio can be read"),
     ],
 )
 def test_a_file_without_audio_is_a_one_line_error(tmp_path, damage, words):
@@ -239,7 +239,7 @@ def test_a_recording_that_ffmpeg_breaks_off_is_an_audio_error(tmp_path, monkeypa
         (tmp_path / "ffmpeg").write_text(f"#!/bin/sh\nhead -c 32000 /dev/zero\nexit {status}\n")
         (tmp_path / "ffmpeg").chmod(0o755)
         monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
-    with pytest.raises(AudioError, match=r"a\.m4a: cannot be read any more \(ffmpeg .* s\); was it moved or changed\?"):
+    with pytest.raises(AudioError, match=r"a\.m4a: is no longer readable \(ffmpeg .* s\); was it moved or changed\?"):
         recording.load(cut)
 
 
@@ -277,7 +277,7 @@ def test_a_recording_that_is_shorter_than_when_it_was_opened_is_an_audio_error(t
     recording = Recording.open(path)
     sf.write(path, tone(2.0, 16_000), 16_000)
     for span in (None, TimeSpan(1000, 3500)):
-        with pytest.raises(AudioError, match=r"cannot be read any more \(it breaks off at 2\.0 s\)"):
+        with pytest.raises(AudioError, match=r"is no longer readable \(it breaks off at 2\.0 s\)"):
             recording.load(span)
 
 

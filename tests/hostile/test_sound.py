@@ -84,7 +84,7 @@ def test_a_correct_header_gives_no_remark(tmp_path):
 def test_an_empty_flac_that_claims_ten_hours_is_a_one_line_error(tmp_path):
     path = tmp_path / "nothing.flac"
     path.write_bytes(silence(0, header_s=HOURS_10))
-    with pytest.raises(AudioError, match="no sound can be read"):
+    with pytest.raises(AudioError, match="no audio can be read"):
         Recording.open(path)
 
 
@@ -107,7 +107,7 @@ def test_a_wav_with_an_impossible_rate_is_a_one_line_error(tmp_path, rate_hz):
     data = bytearray(path.read_bytes())
     data[24:28] = struct.pack("<I", rate_hz)
     path.write_bytes(data)
-    with pytest.raises(AudioError, match="no sound can be read"):
+    with pytest.raises(AudioError, match="no audio can be read"):
         Recording.open(path)
 
 
@@ -143,5 +143,5 @@ def test_an_m4a_with_a_false_length_has_its_real_length(tmp_path):
 def test_a_playlist_named_as_a_video_is_a_one_line_error(tmp_path, text):
     path = tmp_path / "list.mp4"
     path.write_text(text)
-    with pytest.raises(AudioError, match="no sound can be read"):
+    with pytest.raises(AudioError, match="no audio can be read"):
         Recording.open(path)

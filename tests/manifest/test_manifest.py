@@ -60,14 +60,14 @@ def test_a_manifest_of_another_tool_loads(tmp_path):
         *[({key: value for key, value in ROW.items() if key != name}, f"'{name}' is missing") for name in ROW],
         ({**ROW, "audio_filepath": ""}, "'audio_filepath' is empty"),
         ({**ROW, "text": None}, "'text' must be text"),
-        ({**ROW, "text": "a\ud800"}, "'text' holds half a letter"),
+        ({**ROW, "text": "a\ud800"}, "'text' contains a lone surrogate"),
         ({**ROW, "speaker": 7}, "'speaker' must be text"),
         ({**ROW, "offset": "1"}, "'offset' must be a number"),
         ({**ROW, "offset": True}, "'offset' must be a number"),
         ({**ROW, "offset": math.nan}, "'offset' must be a number"),
         ({**ROW, "duration": math.inf}, "'duration' must be a number"),
-        ({**ROW, "offset": -0.1}, "do not describe"),
-        ({**ROW, "duration": 0}, "do not describe"),
+        ({**ROW, "offset": -0.1}, "are not a span"),
+        ({**ROW, "duration": 0}, "are not a span"),
         ({**ROW, "split": "valid"}, "none of train, dev, test"),
     ],
 )
@@ -220,7 +220,7 @@ def test_a_full_folder_is_reported_with_a_remedy(tmp_path, monkeypatch):
 
     monkeypatch.setattr(manifest.mapped, "atomic_file", full)
     manifest.write([segment()], tmp_path / "train.jsonl")
-    with pytest.raises(ManifestError, match=r"train\.jsonl: cannot be copied to .*No space left.*; make room there"):
+    with pytest.raises(ManifestError, match=r"train\.jsonl: cannot be copied to .*No space left.*; free space there"):
         manifest.open_rows(tmp_path / "train.jsonl")
 
 

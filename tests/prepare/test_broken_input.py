@@ -200,4 +200,4 @@ def test_a_text_named_mp4(tmp_path, prepared):
     good(tmp_path / "corpus")
     write(tmp_path / "corpus", "s").with_suffix(".mp4").write_text("this is no film")
     done, rows = prepared()
-    assert {row.session for row in rows} == {"good"} and "no sound can be read" in done.skipped_files[0]["reason"]
+    assert {row.session for row in rows} == {"good"} and "no audio can be read" in done.skipped_files[0]["reason"]
