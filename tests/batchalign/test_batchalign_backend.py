@@ -148,7 +148,8 @@ class Says:
     def transcribe(self, recording, *, progress=None):
         codes = dict.fromkeys(u.speaker for u in self.utterances) or ["PAR"]
         people = [Participant(code, "Participant") for code in codes]
-        return compose(languages=["eng"], participants=people, utterances=self.utterances, media=recording.path.stem)
+        names = {"languages": ["eng"], "participants": people, "media": recording.path.stem}
+        return SimpleNamespace(transcript=compose(**names, utterances=self.utterances))
 
 
 @pytest.fixture
