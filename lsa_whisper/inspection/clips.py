@@ -14,6 +14,7 @@ import soundfile as sf
 
 from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording, Samples
 from lsa_whisper.errors import AudioError
+from lsa_whisper.inspection.spectrogram import spectrogram_png
 from lsa_whisper.manifest import Segment
 
 _MP3_QUALITY = 0.6  # of LAME's scale from 0 (best) to 1; about 5 kB a second
@@ -21,10 +22,11 @@ _MP3_QUALITY = 0.6  # of LAME's scale from 0 (best) to 1; about 5 kB a second
 
 @dataclass(frozen=True)
 class Clip:
-    """The audio of a row as a ``data:`` URL, or the problem that prevented it."""
+    """The audio and spectrogram of a row as ``data:`` URLs, or the problem that prevented them."""
 
     address: str = ""
     problem: str = ""
+    spectrogram: str = ""
 
 
 def load_clip(row: Segment) -> Clip:
@@ -34,7 +36,11 @@ def load_clip(row: Segment) -> Clip:
     except AudioError as error:
         return Clip(problem=str(error))
     kind, data = encode_audio(samples, mp3="MP3" in sf.available_formats())
-    return Clip(f"data:audio/{kind};base64,{base64.b64encode(data).decode()}")
+    return Clip(_data_url(f"audio/{kind}", data), "", _data_url("image/png", spectrogram_png(samples)))
+
+
+def _data_url(mime: str, data: bytes) -> str:
+    return f"data:{mime};base64,{base64.b64encode(data).decode()}" if data else ""
 
 
 def encode_audio(samples: Samples, *, mp3: bool = True) -> tuple[str, bytes]:
