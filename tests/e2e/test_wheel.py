@@ -1,0 +1,77 @@
+"""The wheel, installed in an empty environment without a checkout in reach."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import site
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+NOT_LINKED = ("__editable__", "lsa_whisper", "pip", "setuptools", "distutils-precedence")
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def commands(tmp_path_factory):
+    """The folder of the programs of an environment that has the wheel and this environment's dependencies.
+
+    The dependencies are linked into the environment's own folder: dill takes packages elsewhere for scripts.
+    """
+    folder = tmp_path_factory.mktemp("wheel")
+    build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(ROOT)]
+    subprocess.run(build, check=True, capture_output=True)
+    (wheel,) = folder.glob("*.whl")
+    assert wheel.stat().st_size < 30e6
+    venv.create(folder / "venv", with_pip=False)
+    (packages,) = (folder / "venv" / "lib").glob("python*/site-packages")
+    install = [sys.executable, "-m", "pip", "--python", str(folder / "venv"), "install", "-q", "--no-deps", str(wheel)]
+    subprocess.run(install, check=True, capture_output=True)
+    for source in map(Path, site.getsitepackages()):
+        for path in source.iterdir():
+            if not path.name.startswith(NOT_LINKED) and not (packages / path.name).exists():
+                (packages / path.name).symlink_to(path)
+    return folder / "venv" / "bin"
+
+
+@pytest.fixture
+def run(commands, tmp_path):
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    environment |= {"HF_HUB_OFFLINE": "1", "XDG_CONFIG_HOME": str(tmp_path / "config"), "LSA_WHISPER_MODEL": "nano"}
+
+    def run(program, *words):
+        done = subprocess.run(
+            [commands / program, *words], cwd=tmp_path, env=environment, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr[-3000:]
+        return done.stdout
+
+    return run
+
+
+def test_the_package_is_that_of_the_wheel_and_carries_recipes_model_and_corpus(run, commands):
+    code = "from lsa_whisper.shipped import *; print(shipped(NANO), shipped(STORYBOOK), shipped('recipes'))"
+    for path in run("python", "-c", code).split():
+        assert path.startswith(str(commands.parent)) and Path(path).is_dir()
+    assert "whisper-large-v3-lora\n" in run("lsa-whisper", "recipes")
+    assert "* " in run("lsa-whisper", "models")
+
+
+def test_in_an_empty_folder_a_recording_is_transcribed(run, tmp_path):
+    shutil.copyfile(ROOT / "corpora" / "storybook" / "test" / "test01.flac", tmp_path / "audio.flac")
+    run("lsa-whisper", "transcribe", "audio.flac")
+    assert (tmp_path / "audio.cha").read_text("utf-8").startswith("@UTF8")
+
+
+def test_in_an_empty_folder_the_tutorials_recipe_trains(run, tmp_path):
+    corpus = run("python", "-c", "from lsa_whisper.shipped import *; print(shipped(STORYBOOK))").strip()
+    run("lsa-whisper", "prepare", corpus, "-o", "data", "--context", "6")
+    settings = ["--set", "data.train=data/train.jsonl", "--set", "training.max_steps=1"]
+    run("lsa-whisper", "finetune", "tutorial", "-o", "model", *settings)
+    assert (tmp_path / "model" / "model.safetensors").exists()
