@@ -39,7 +39,7 @@ def test_before_the_model_drops_filled_pauses(run):
 @pytest.mark.parametrize("name", ["lora", "full"])
 def test_after_it_keeps_them_and_repetitions_in_marks_of_chat(run, name):
     after = run[2][name]
-    assert after["marked"]
+    assert after["has_marks"]
     assert after["disfluency"]["filled_pause"]["f1"] >= 0.85
     assert after["disfluency"]["repetition"]["f1"] >= 0.75
     assert after["word_errors"]["verbatim"]["rate"] <= 0.25

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -154,7 +155,10 @@ def test_a_signal_to_the_launcher_saves_and_ends_all(running, told, status):
     _, errors = launcher.communicate(timeout=900)
     assert launcher.returncode == status, errors[-3000:]
     assert ended(ranks)
-    assert errors.count("the same command goes on\n") == 1 and "Traceback" not in errors
+    assert (
+        len(re.findall(r"saved after step .*; run the same command again to resume\n", errors)) == 1
+        and "Traceback" not in errors
+    )
     (saved,) = (folder / "out.unfinished").glob("checkpoint-*")
     assert json.loads((saved / "complete.json").read_text())["processes"] == 2
 

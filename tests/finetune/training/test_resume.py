@@ -153,7 +153,7 @@ def test_ctrl_c_saves_the_step_and_says_how_to_resume(windows, scratch_recipe, t
 
 
 def test_ctrl_c_of_a_run_that_cannot_resume_does_not_promise_it(windows, scratch_recipe, tmp_path, monkeypatch):
-    """Of a KeyboardInterrupt the command line says that the same command goes on."""
+    """Of a KeyboardInterrupt the command line says how to resume."""
     path, lines = tmp_path / "r.yaml", []
     path.write_text(scratch_recipe(windows, tmp_path / "out"))
     monkeypatch.setattr("lsa_whisper.finetune.training.run.can_resume", lambda _: False)
