@@ -62,7 +62,7 @@ def main() -> None:
         files=files,
     )
     if unfinished and not chosen:
-        sys.exit(f"{', '.join(unfinished)}: not tried whole; run it again, it goes on")
+        sys.exit(f"{', '.join(unfinished)}: not complete; run it again to resume")
     low = [path for path, each in files.items() if each["noticed_percent"] < LEAST_PERCENT]
     if low:
         sys.exit(f"{', '.join(low)}: the tests notice less than {LEAST_PERCENT} % of the changes; see mutmut results")

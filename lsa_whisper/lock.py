@@ -3,7 +3,7 @@
 The lock itself is ``filelock``'s, which uses the operating system's own locks (``flock`` on Unix): a lock ends with the
 process that holds it, however that process ends, and forked processes do not inherit it. This module adds what
 ``filelock`` leaves to its users: where the lock file is, that it is removed afterwards, that a second command says in
-one sentence that it waits, and that work goes on, without a lock, on network file systems that have none.
+one sentence that it waits, and that work continues without a lock on network file systems that have none.
 """
 
 from __future__ import annotations

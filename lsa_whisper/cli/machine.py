@@ -12,10 +12,10 @@ from lsa_whisper.cli.group import PATH, call, main, show
 
 
 @main.command()
-@click.option("--folder", type=PATH, help="Where models and transcripts will be written; here when not given.")
-@click.option("--nvme", type=PATH, help="A folder on a fast disk to offload to: look for all that needs.")
+@click.option("--folder", type=PATH, help="Folder for models and transcripts; the current one when not given.")
+@click.option("--nvme", type=PATH, help="A folder on a fast disk: check what offloading to it needs.")
 def doctor(**parameters: Any) -> None:
-    """Look for what would stop a run on this machine, with the remedy.
+    """Check this machine for problems and print their remedies.
 
     Example: lsa-whisper doctor
     """
@@ -25,16 +25,14 @@ def doctor(**parameters: Any) -> None:
 
 
 @main.command()
-@click.option(
-    "-o", "--out", default=Path("runs/demo"), show_default=True, type=PATH, help="Folder for everything it makes."
-)
+@click.option("-o", "--out", default=Path("runs/demo"), show_default=True, type=PATH, help="Folder for all results.")
 @click.option("--corpus", type=PATH, help="CHAT and audio with a card; the shipped storybook when not given.")
 @click.option("--model", help="The checkpoint to start from; the shipped nano when not given.")
 @click.option(
     "--seed", default=0, show_default=True, help="Decides the order of the data and the adapter's first weights."
 )
 def demo(**parameters: Any) -> None:
-    """Run the whole job in small: prepare, fine-tune, transcribe, evaluate; the report's path comes last.
+    """Run a small example of the complete workflow; the last line is the report's path.
 
     Example: lsa-whisper demo
     """

@@ -1,4 +1,4 @@
-"""The generator of storybook: conversations of synthetic voices whose disfluencies can be heard and timed exactly.
+"""The generator of storybook: conversations of synthetic voices, with disfluencies at exactly known times.
 
 Rebuilding needs the system's espeak-ng and flite libraries; using the corpus needs neither.
 """

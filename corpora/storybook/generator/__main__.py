@@ -23,7 +23,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True, help="folder for the sessions")
     parser.add_argument("--hours", type=float, help="make this much speech, of training speakers and many others")
     parser.add_argument(
-        "--style", choices=("talk", "read", "stammer", "lists"), default="talk", help="with --hours: what is said"
+        "--style", choices=("talk", "read", "stammer", "lists"), default="talk", help="with --hours: the kind of speech"
     )
     parser.add_argument(
         "--captions",
@@ -37,8 +37,8 @@ def main() -> None:
     jobs = _hours(options) if options.hours else _corpus(options)
     for job in jobs:
         job.stem.parent.mkdir(parents=True, exist_ok=True)
-    # A synthesiser speaks a little differently after what it has said before: for the same sound each time, whatever
-    # the number of processes, every session has a process of its own.
+    # A synthesizer's output depends slightly on what it produced before. Every session has its own process, so that
+    # the audio does not depend on the number of processes.
     with multiprocessing.get_context("fork").Pool(options.processes, maxtasksperchild=1) as pool:
         lengths = pool.map(_session, jobs, chunksize=1)
     print(f"{len(lengths)} sessions, {sum(lengths) / 3600:.2f} hours in {options.out}")
@@ -46,7 +46,7 @@ def main() -> None:
 
 @dataclass(frozen=True)
 class Job:
-    """One session to be written; the seed and its number alone decide what is said in it."""
+    """One session to write; its content depends only on the seed and its number."""
 
     seed: int
     number: int

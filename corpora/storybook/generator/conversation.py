@@ -17,7 +17,7 @@ from .speech import RATE_HZ, Spoken, SynthesisError, speak
 from .voices import Voice
 
 LONGEST_TURN_S = 5.3
-"""So that every utterance fits the six-second context of the demo model with room around it."""
+"""Keeps every utterance within the demo model's context of six seconds, with a margin."""
 
 ADULT = Fluency(
     filler=0.06, repetition=0.045, phrase_repetition=0.02, revision=0.02, fragment=0.012, part_word=0.008,
@@ -26,11 +26,11 @@ ADULT = Fluency(
 CHILD = Fluency()
 READ = Fluency(*[0.0] * len(fields(Fluency)))
 STAMMER = replace(READ, filler=0.08, repetition=0.22, phrase_repetition=0.06, revision=0.05, pause=0.02)
-"""So many words said twice that whoever writes them down learns to listen, and not to guess."""
+"""So many repetitions that a model cannot predict them from the text and has to use the audio."""
 _FLUENCY = {"ADU": ADULT, "CHI": CHILD}
 
 WORD_FOR_WORD = 0.35
-"""The share of sessions whose ``web`` captions keep stumbling: the web's captions are mostly tidied, but not all."""
+"""Share of sessions whose ``web`` captions keep disfluencies: captions on the web are mostly, but not all, cleaned."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ def _utterance(turn: Turn, at: int, *, with_words: bool) -> chat.Utterance:
 
 
 def _captioned(said: chat.Utterance, *, word_for_word: bool) -> chat.Utterance:
-    """Return what somebody without CHAT would write: the words, which fillers are too, and no codes."""
+    """Return a transcript without CHAT codes: the spoken words, fillers included."""
     heard = (f"&-{word}" if word in FILLERS else word for word in said.verbatim() if not word.endswith("-"))
     words = heard if word_for_word else said.fluent()
     end = "?" if said.terminator == "?" else "."

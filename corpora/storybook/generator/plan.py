@@ -1,4 +1,4 @@
-"""From a fluent sentence to a disfluent plan: what CHAT will say, and what the voice must do for each word."""
+"""From a fluent sentence to a disfluent plan: the CHAT tier, and instructions for the voice for each word."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _STRETCHABLE = "smnlf"
 
 @dataclass(frozen=True)
 class Piece:
-    """One word to be spoken, and what happens to it.
+    """One word to speak, and how it is changed.
 
     Attributes:
         say: The word the voice speaks, whole.
@@ -44,7 +44,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class Plan:
-    """A main tier without its bullet, and the pieces that make it heard, in order."""
+    """A main tier without its bullet, and the pieces of speech it consists of, in order."""
 
     chat: str
     pieces: tuple[Piece, ...]
@@ -52,7 +52,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Fluency:
-    """How often, per word position, a speaker stumbles in each way; the rest of the positions stay fluent."""
+    """Rate of each class of disfluency per word position; all other positions are fluent."""
 
     filler: float = 0.08
     repetition: float = 0.06
@@ -85,7 +85,7 @@ def plan(symbol: str, fluency: Fluency, rng: np.random.Generator) -> Plan:
 
 
 def word_list(rng: np.random.Generator) -> Plan:
-    """Return words in no order, some said twice, among which codes are strewn that nothing in the sound asks for.
+    """Return words in random order, some repeated, with CHAT codes that correspond to nothing in the audio.
 
     The web's captions, from which large models learned to listen, are as untidy: who reads only tidy sentences guesses
     the next word from the last ones, and loses the place in the sound at the first sign never met before. A reader of

@@ -1,4 +1,4 @@
-"""What is done to the speech of a plan: sounds held, words cut, blocks and silences put in, a room around it."""
+"""Audio of a plan: prolonged sounds, cut-off words, blocks, silences, and a room."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _GRAIN = RATE_HZ * 30 // 1000
 _CREAK_HZ = 45
 
 WordTime = tuple[str, int, int]
-"""A word as it is heard, with its first sample and the sample after its last."""
+"""A spoken word, with its first sample and the sample after its last."""
 
 
 def perform(plan: Plan, spoken: Spoken, rng: np.random.Generator) -> tuple[np.ndarray, list[WordTime]]:
@@ -32,7 +32,7 @@ def perform(plan: Plan, spoken: Spoken, rng: np.random.Generator) -> tuple[np.nd
 def _pieces_of(
     piece: Piece, samples: np.ndarray, sounds: tuple[int, ...], rng: np.random.Generator
 ) -> list[tuple[str, np.ndarray, int]]:
-    """Return (word, samples, silence after it in samples) for everything that is heard of ``piece``."""
+    """Return (word, samples, silence after it in samples) for every sound of ``piece``."""
     word = samples[sounds[0] : sounds[-1]]
     gap = piece.gap_ms * RATE_HZ // 1000
     if piece.onset_sounds and not piece.copies:
@@ -62,7 +62,7 @@ def _level(samples: np.ndarray) -> float:
 
 
 def _faded(samples: np.ndarray) -> np.ndarray:
-    """Return a copy whose ends do not click."""
+    """Return a copy with faded ends, so that they do not click."""
     faded = samples.copy()
     length = min(_FADE, len(faded) // 2)
     ramp = np.linspace(0, 1, length, dtype=np.float32)
@@ -108,7 +108,7 @@ def _creak(length_ms: int, rng: np.random.Generator) -> np.ndarray:
 
 
 def room(samples: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Return ``samples`` as a microphone in a small room hears them: a short reverberation and a soft low noise."""
+    """Return ``samples`` with the acoustics of a small room: short reverberation and soft low-frequency noise."""
     length = int(rng.uniform(0.08, 0.16) * RATE_HZ)
     tail = rng.standard_normal(length) * np.exp(-6.0 * np.arange(length) / length)
     wet = fftconvolve(samples, tail / np.sqrt(np.sum(tail**2)))[: len(samples)]

@@ -27,7 +27,7 @@ class Spoken:
 
 
 class SynthesisError(Exception):
-    """The voice did not speak the words one by one, so their times are unknown."""
+    """The voice merged words, so their times are unknown."""
 
 
 class _Number(ctypes.Union):

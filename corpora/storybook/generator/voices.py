@@ -1,4 +1,4 @@
-"""Who speaks: voices that differ in synthesiser, vocal tract, pitch and speed, each in exactly one split."""
+"""Speakers: voices that differ in synthesiser, vocal tract, pitch and speed, each in exactly one split."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ CROWD = tuple(_NAMES.split())
 
 
 def stranger(role: str, rng: np.random.Generator) -> Voice:
-    """Return a voice nobody else has, for large training sets: half the time near a training speaker's.
+    """Return a new voice, for large training sets: half the time near a training speaker's.
 
     >>> held_out = {voice.voice.removeprefix("en-us+") for voice in VOICES if voice.split != "train"}
     >>> held_out.isdisjoint(CROWD)
