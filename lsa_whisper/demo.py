@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from lsa_whisper.errors import CorpusError, RecipeError
 from lsa_whisper.models import remember_model
 from lsa_whisper.shipped import NANO, STORYBOOK, shipped
+from lsa_whisper.terminal import print_progress
 from lsa_whisper.umask import private_umask
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def demo(
     """
     from lsa_whisper.evaluate import evaluate
 
-    report = report or _to_stderr
+    report = report or print_progress
     began = time.monotonic()
     corpus, out = Path(corpus or shipped(STORYBOOK)), Path(out)
     model = model or str(shipped(NANO))
@@ -126,7 +127,3 @@ def _transcribed(name: str, audio: Path, model: str, out: Path, report: Callable
     folder = out / "transcripts" / name
     transcribe([audio], model=model, out=folder)
     return folder
-
-
-def _to_stderr(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import shutil
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from io import StringIO
@@ -98,3 +99,8 @@ def _longest_word(cells: Sequence[str]) -> int:
     from rich.cells import cell_len
 
     return max((cell_len(word) for cell in cells for word in cell.split()), default=0)
+
+
+def print_progress(line: str) -> None:
+    """Print a progress line to standard error at once; standard output is kept for results."""
+    print(line, file=sys.stderr, flush=True)

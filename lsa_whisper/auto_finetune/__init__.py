@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from lsa_whisper.finetune import recipe as recipes
 from lsa_whisper.finetune.distributed.launch import LAUNCHER
 from lsa_whisper.models import choose_model, remember_model, resolve_model
 from lsa_whisper.recipe_catalog import find_recipe, overrides_for
+from lsa_whisper.terminal import print_progress
 from lsa_whisper.umask import private_umask
 
 __all__ = ["finetune"]
@@ -67,7 +67,7 @@ def finetune(
         ManifestError: If the prepared data do not fit the model.
         CheckpointError: If the model to start from cannot be loaded.
     """
-    report = report or _to_stderr
+    report = report or print_progress
     kind = kind_of_source(source)
     if kind is SourceKind.RECIPE:
         recipe, overrides = _named_recipe(str(source))
@@ -135,7 +135,3 @@ def _absolute(model: str | Path) -> str | Path:
 
 def _is_first_process() -> bool:
     return LAUNCHER not in os.environ and os.environ.get("RANK", "0") == "0"
-
-
-def _to_stderr(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)

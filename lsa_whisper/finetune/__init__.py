@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ from lsa_whisper.finetune import recipe as recipes
 from lsa_whisper.finetune.distributed.launch import check_processes, launch
 from lsa_whisper.finetune.distributed.ranks import is_launched, join_slurm_step
 from lsa_whisper.finetune.memory import estimate_memory
+from lsa_whisper.terminal import print_progress
 from lsa_whisper.umask import private_umask
 
 __all__ = ["Finetuned", "estimate_memory", "finetune"]
@@ -67,8 +67,4 @@ def finetune(
         launch(Path(recipe), set=overrides, processes=processes, out=Path(parsed.out), force=force)
     from lsa_whisper.finetune.training.run import run_training
 
-    return run_training(parsed, report or _to_stderr, force=force)
-
-
-def _to_stderr(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
+    return run_training(parsed, report or print_progress, force=force)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +15,7 @@ from lsa_whisper.machine import nvidia_driver
 from lsa_whisper.models import hub
 from lsa_whisper.models.settings import read_settings, settings_file, write_settings
 from lsa_whisper.shipped import NANO, shipped
+from lsa_whisper.terminal import print_progress
 from lsa_whisper.umask import private_umask
 
 MODEL_VARIABLE = "LSA_WHISPER_MODEL"
@@ -53,7 +53,7 @@ def choose_model(
         return named
     stock = STOCK_ON_GPU if _has_gpu(device) else STOCK_ON_CPU
     _require_available(stock, "no model was named; the stock model ")
-    report = report or _to_stderr
+    report = report or print_progress
     if is_training:
         report(f"no model was named; starting from {stock}, a stock model (--model names another)")
         return stock
@@ -112,7 +112,3 @@ def _has_gpu(device: str) -> bool:
     if os.environ.get("CUDA_VISIBLE_DEVICES") in ("", "-1"):
         return False
     return nvidia_driver() is not None or shutil.which("nvidia-smi") is not None
-
-
-def _to_stderr(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
