@@ -34,10 +34,10 @@ from benchmarks import result
 from benchmarks.forced_text import SHAPES, build, openai_weights
 from lsa_whisper import checkpoint
 from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
+from lsa_whisper.speech.energy import find_speech
+from lsa_whisper.speech.windows import pack_windows
 from lsa_whisper.transcribe import Transcriber
 from lsa_whisper.transcribe.long_form import loops
-from lsa_whisper.transcribe.speech.energy import find_speech
-from lsa_whisper.transcribe.speech.windows import pack_windows
 
 Run = Callable[[], Any]
 _GREEDY: dict[str, Any] = {

@@ -25,11 +25,11 @@ from lsa_whisper.checkpoint import Checkpoint
 from lsa_whisper.corpus import Session, discover
 from lsa_whisper.decoding.decoder import DecodedWindow, TimedToken
 from lsa_whisper.decoding.token_times import alignment_heads, cross_attention, viterbi_spans
+from lsa_whisper.decoding.word_times import align_words
 from lsa_whisper.errors import CheckpointError, CorpusError, LsaWhisperError
 from lsa_whisper.labels import decode
 from lsa_whisper.languages import whisper_code
 from lsa_whisper.timespan import TimeSpan
-from lsa_whisper.transcribe.assembly.word_times import align_words
 from lsa_whisper.umask import private_umask
 
 if TYPE_CHECKING:

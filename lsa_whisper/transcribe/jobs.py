@@ -18,13 +18,13 @@ from lsa_whisper.decoding.engines import resolve_device
 from lsa_whisper.errors import AudioError, LsaWhisperError
 from lsa_whisper.formats import FORMATS
 from lsa_whisper.models import choose_model
+from lsa_whisper.speech import vad
 from lsa_whisper.transcribe.assembly.review import collect_reviews
 from lsa_whisper.transcribe.files.log import RunLog
 from lsa_whisper.transcribe.files.outcome import TranscriptionSummary
 from lsa_whisper.transcribe.files.spec import TranscriberSpec
 from lsa_whisper.transcribe.files.transcribe_file import OutputOptions
 from lsa_whisper.transcribe.options import OptionChanges, TranscriptionOptions, combine
-from lsa_whisper.transcribe.speech import vad
 from lsa_whisper.transcribe.workers.parallel import (
     transcribe_here,
     transcribe_on_cluster,

@@ -9,7 +9,7 @@ from typing import TypedDict, Unpack
 
 from lsa_whisper.decoding.engines import ENGINES, ENGINES_WITH_PROMPT
 from lsa_whisper.errors import LsaWhisperError
-from lsa_whisper.transcribe.speech.vad import DETECTORS
+from lsa_whisper.speech.vad import DETECTORS
 
 WINDOWS = ("speech", "sequential")
 

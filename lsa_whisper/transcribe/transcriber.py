@@ -9,16 +9,16 @@ from typing import Unpack
 from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
 from lsa_whisper.decoding.decoder import PromptedDecoder
 from lsa_whisper.decoding.engines import load_engine, resolve_device
+from lsa_whisper.decoding.partial import PartialDecoding, WindowResult
 from lsa_whisper.languages import chat_code, whisper_code
+from lsa_whisper.speech import vad
+from lsa_whisper.speech.energy import SpeechActivity
 from lsa_whisper.transcribe.assembly.assemble import ScoredTranscript, TranscriptHeader, assemble_with_scores
 from lsa_whisper.transcribe.assembly.confidence import load_calibration
 from lsa_whisper.transcribe.assembly.speaker_turns import SpeakerTurns
 from lsa_whisper.transcribe.long_form.decode import decode_sequentially, decode_windows
-from lsa_whisper.transcribe.long_form.partial import PartialDecoding, WindowResult
 from lsa_whisper.transcribe.options import OptionChanges, TranscriptionOptions, combine
 from lsa_whisper.transcribe.result import TranscriptionResult
-from lsa_whisper.transcribe.speech import vad
-from lsa_whisper.transcribe.speech.energy import SpeechActivity
 from lsa_whisper.version import __version__
 
 _VIDEO = (".mp4", ".mov", ".webm", ".mkv", ".avi")

@@ -9,9 +9,9 @@ from lsa_whisper import lock, manifest
 from lsa_whisper.atomic_write import replace_file
 from lsa_whisper.cli import main
 from lsa_whisper.decoding.decoder import DecodedWindow
+from lsa_whisper.decoding.partial import PartialDecoding
 from lsa_whisper.prepare.folder import MANIFESTS
 from lsa_whisper.timespan import TimeSpan
-from lsa_whisper.transcribe.long_form.partial import PartialDecoding
 
 STORY = "corpora/storybook/dev"
 

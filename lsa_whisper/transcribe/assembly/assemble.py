@@ -10,6 +10,7 @@ from pathlib import Path
 from lsa_whisper import chat
 from lsa_whisper.chat import Participant, Transcript, Utterance, compose, utterance
 from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow
+from lsa_whisper.decoding.word_times import adjacent_spans, align_words, fit_words
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.labels import Labels, decode
 from lsa_whisper.manifest import is_unicode
@@ -17,7 +18,6 @@ from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcribe.assembly.confidence import WordScores, word_logprobs
 from lsa_whisper.transcribe.assembly.speaker_attribution import SpeakerLookup, attribute_speakers
 from lsa_whisper.transcribe.assembly.speaker_turns import ROLES, SpeakerTurns
-from lsa_whisper.transcribe.assembly.word_times import adjacent_spans, align_words, fit_words
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,8 @@ from lsa_whisper.atomic_write import write_atomic
 from lsa_whisper.chat import Utterance
 from lsa_whisper.checkpoint.folder import CALIBRATION_FILE
 from lsa_whisper.decoding.decoder import DecodedSegment, TimedToken
+from lsa_whisper.decoding.word_times import align_words
 from lsa_whisper.errors import CheckpointError
-from lsa_whisper.transcribe.assembly.word_times import align_words
 
 _EDGE = 1e-6  # keeps log-odds finite
 

@@ -11,6 +11,7 @@ from lsa_whisper import chat, disk
 from lsa_whisper.atomic_write import remove_leftovers
 from lsa_whisper.audio import Recording
 from lsa_whisper.chat import Transcript
+from lsa_whisper.decoding.partial import PartialDecoding
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.lock import is_locked, write_lock
 from lsa_whisper.machine import is_out_of_memory
@@ -22,7 +23,6 @@ from lsa_whisper.transcribe.files.derived import DerivedFiles
 from lsa_whisper.transcribe.files.outcome import TranscribedFile
 from lsa_whisper.transcribe.files.provenance import add_provenance, is_finished
 from lsa_whisper.transcribe.files.spec import TranscriberSpec
-from lsa_whisper.transcribe.long_form.partial import PartialDecoding
 
 
 @dataclass(frozen=True)

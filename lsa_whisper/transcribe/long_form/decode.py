@@ -9,12 +9,12 @@ from collections.abc import Iterator, Sequence
 
 from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
 from lsa_whisper.decoding.decoder import DecodedWindow, Decoder, PromptedDecoder
+from lsa_whisper.decoding.partial import PartialDecoding, WindowResult
+from lsa_whisper.speech.energy import SpeechActivity
+from lsa_whisper.speech.windows import pack_windows, speech_spans
 from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcribe.long_form.loops import decode_without_loops, has_loop
-from lsa_whisper.transcribe.long_form.partial import PartialDecoding, WindowResult
 from lsa_whisper.transcribe.long_form.sequential import sequential_windows
-from lsa_whisper.transcribe.speech.energy import SpeechActivity
-from lsa_whisper.transcribe.speech.windows import pack_windows, speech_spans
 
 
 def decode_windows(

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow, Decoder
+from lsa_whisper.speech.energy import find_speech
 from lsa_whisper.transcribe.long_form.repetition import (
     SpeechIntervals,
     find_loops,
@@ -24,7 +25,6 @@ from lsa_whisper.transcribe.long_form.repetition import (
     repeated_segments,
     speech_s,
 )
-from lsa_whisper.transcribe.speech.energy import find_speech
 
 _HALVINGS = 2
 _MIN_WINDOW_S = 1.0  # halves of a shorter window would contain no complete word

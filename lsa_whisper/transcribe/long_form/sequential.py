@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from lsa_whisper.decoding.decoder import DecodedWindow
+from lsa_whisper.decoding.partial import WindowResult
 from lsa_whisper.timespan import TimeSpan
-from lsa_whisper.transcribe.long_form.partial import WindowResult
 
 _MIN_STEP_MS = 1_000  # minimum distance between the starts of two windows
 _TAIL_MS = 400  # audio after the last timestamp without words; half of it is the margin around speech
@@ -36,7 +36,7 @@ def sequential_windows(
     """Yield each window with its decoded text, starting after ``done``.
 
     Args:
-        speech: speech without long silence, from :func:`~lsa_whisper.transcribe.speech.windows.speech_spans`.
+        speech: speech without long silence, from :func:`~lsa_whisper.speech.windows.speech_spans`.
         context_s: the longest window.
         decode: decodes a span with the previous text as prompt.
         done: windows that an earlier, interrupted run decoded.

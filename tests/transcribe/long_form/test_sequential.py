@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow, TimedToken
+from lsa_whisper.decoding.partial import PartialDecoding
 from lsa_whisper.timespan import TimeSpan
-from lsa_whisper.transcribe.long_form.partial import PartialDecoding
 from lsa_whisper.transcribe.long_form.sequential import sequential_windows
 
 

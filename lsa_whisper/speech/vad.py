@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lsa_whisper.errors import LsaWhisperError, MissingExtraError
-from lsa_whisper.transcribe.speech.energy import FRAME_S, EnergyMeter, SpeechActivity, find_speech, merge_active_frames
+from lsa_whisper.speech.energy import FRAME_S, EnergyMeter, SpeechActivity, find_speech, merge_active_frames
 
 DETECTORS = ("auto", "silero", "energy")
 _RATE_HZ = 16_000

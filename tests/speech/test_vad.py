@@ -11,10 +11,10 @@ from tiny_whisper import silence, voice
 
 from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
 from lsa_whisper.errors import MissingExtraError
-from lsa_whisper.transcribe.speech import vad
-from lsa_whisper.transcribe.speech.energy import FRAME_S, find_speech
+from lsa_whisper.speech import vad
+from lsa_whisper.speech.energy import FRAME_S, find_speech
 
-TEST = Path(__file__).resolve().parents[3] / "corpora" / "storybook" / "test" / "test01.flac"
+TEST = Path(__file__).resolve().parents[2] / "corpora" / "storybook" / "test" / "test01.flac"
 silero = pytest.mark.skipif(vad._weights() is None, reason="silero-vad is not installed")
 
 

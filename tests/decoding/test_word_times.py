@@ -16,13 +16,13 @@ from lsa_whisper.audio import Recording
 from lsa_whisper.chat import utterance
 from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow, TimedToken
 from lsa_whisper.decoding.token_times import alignment_heads
+from lsa_whisper.decoding.word_times import align_words, fit_words
 from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcribe import Transcriber, transcribe
 from lsa_whisper.transcribe.assembly.assemble import place_utterances
-from lsa_whisper.transcribe.assembly.word_times import align_words, fit_words
 from lsa_whisper.transcribe.long_form.loops import _joined
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[2]
 SESSION = ROOT / "corpora" / "storybook" / "test" / "test01"
 
 

@@ -11,8 +11,8 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from lsa_whisper.speech.energy import FRAME_S, SpeechActivity
 from lsa_whisper.timespan import TimeSpan
-from lsa_whisper.transcribe.speech.energy import FRAME_S, SpeechActivity
 
 _MARGIN_S = 0.2  # the first consonant and the last breath are quieter than the threshold
 _BRIDGE_S = 3.0  # longer silence is excluded from windows: it contains no words, and models hallucinate some
