@@ -29,6 +29,10 @@ class ChatSyntaxError(LsaWhisperError):
         self.path, self.line, self.column = path, line, column
 
 
+class FormatError(LsaWhisperError):
+    """A transcript of another format than CHAT is damaged, or not of that format; the message begins with the place."""
+
+
 class AudioError(LsaWhisperError):
     """A recording is missing, empty, or contains no decodable audio."""
 

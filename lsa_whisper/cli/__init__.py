@@ -3,8 +3,19 @@
 A command's parameters are its function's parameters, by name; ``VERBS`` imports it.
 """
 
-from lsa_whisper.cli import batchalign, evaluating, machine, models, preparing, training, transcribing
+from lsa_whisper.cli import batchalign, converting, evaluating, machine, models, preparing, training, transcribing
 from lsa_whisper.cli.functions import VERBS
 from lsa_whisper.cli.group import main
 
-__all__ = ["VERBS", "batchalign", "evaluating", "machine", "main", "models", "preparing", "training", "transcribing"]
+__all__ = [
+    "VERBS",
+    "batchalign",
+    "converting",
+    "evaluating",
+    "machine",
+    "main",
+    "models",
+    "preparing",
+    "training",
+    "transcribing",
+]

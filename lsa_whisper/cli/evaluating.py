@@ -40,6 +40,8 @@ from lsa_whisper.cli.group import PATH, call, main, show
 def evaluate(**parameters: Any) -> None:
     """Score transcripts against reference transcripts: words, disfluencies, language-sample measures.
 
+    Hypotheses are CHAT, or what other recognizers write: JSON, CTM, STM, SRT, VTT, TextGrid, ELAN, SALT, plain text.
+
     Example: lsa-whisper evaluate corpora/storybook/test runs/demo/full-transcripts -o report
     """
     show(call("evaluate", **parameters).table())

@@ -14,6 +14,12 @@ def _prepare() -> Function:
     return prepare
 
 
+def _convert() -> Function:
+    from lsa_whisper.convert import convert
+
+    return convert
+
+
 def _inspect() -> Function:
     from lsa_whisper.inspection import inspect
 
@@ -118,6 +124,7 @@ def _recipes_show() -> Function:
 
 VERBS: dict[str, Callable[[], Function]] = {
     "prepare": _prepare,
+    "convert": _convert,
     "inspect": _inspect,
     "finetune": _finetune,
     "recipes": _recipes,

@@ -18,7 +18,7 @@ _SILENT = ("HF_HUB_DISABLE_TELEMETRY", "DO_NOT_TRACK", "WANDB_DISABLED", "DISABL
 """Set for the libraries: report nothing, and do not ask a server to convert a model's weights."""
 
 SECTIONS = {
-    "Data": ("prepare", "inspect"),
+    "Data": ("convert", "prepare", "inspect"),
     "Training": ("finetune", "recipes", "estimate-memory", "compare-runs"),
     "Transcripts": ("transcribe", "evaluate", "batchalign"),
     "Models": ("models", "export", "calibrate", "choose-heads"),

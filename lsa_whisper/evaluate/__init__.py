@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from lsa_whisper import chat
 from lsa_whisper.chat import Utterance
 from lsa_whisper.errors import CorpusError, LsaWhisperError
 from lsa_whisper.evaluate.pairing import PairedFiles, pair_files
 from lsa_whisper.evaluate.report_rows import ReportRows
 from lsa_whisper.evaluate.results import Difference, Evaluation
+from lsa_whisper.evaluate.transcripts import transcript_at
 from lsa_whisper.scoring.bootstrap import FEWEST_SAMPLES, SAMPLES, Resamples
 from lsa_whisper.scoring.counts import Detections, WordErrors
 from lsa_whisper.scoring.file_scores import FileCounts, FileScores, Totals
@@ -58,7 +58,8 @@ def evaluate(
 
     Args:
         reference: a CHAT file, or a folder of them.
-        hypotheses: one CHAT file or folder per system; files are paired with the references by path or stem.
+        hypotheses: one file or folder per system, CHAT or the output of another recognizer
+            (:data:`lsa_whisper.formats.reading.READABLE`); files are paired with the references by path or stem.
         out: a folder for ``report.html``, ``report.json`` and ``report.md``; made if it does not exist.
         names: one name per system; their file or folder names if left out.
         audio: a folder with the recordings, to be played from the report.
@@ -68,7 +69,8 @@ def evaluate(
         as_: scoring rules of other tools, each reported apart: see :data:`lsa_whisper.scoring.published.MODES`.
 
     Raises:
-        CorpusError: a path does not exist, has no CHAT file, or the names do not fit.
+        FormatError: a transcript of another format is damaged.
+        CorpusError: a path does not exist, has no transcript, or the names do not fit.
         MissingExtraError: a package for ``speakers`` or ``as_`` is not installed.
         LsaWhisperError: there are too few ``samples``.
     """
@@ -100,13 +102,13 @@ def _check_options(samples: int, audio: Path | None) -> None:
 
 def _scored(reference: Path, files: PairedFiles, samples: int, options: ScoringOptions) -> Evaluation:
     """Return the scores of all files; only one file is in memory at a time, because a corpus may not fit."""
-    has_marks = {name: _any_marks(paths.values()) for name, paths in files.hypotheses.items()}
+    has_marks = {name: _any_marks(paths) for name, paths in files.hypotheses.items()}
     tables, totals = {name: FileTable() for name in has_marks}, dict.fromkeys(has_marks, Totals())
     rows = ReportRows()
     for number, (key, path) in enumerate(files.references.items()):
-        expected, aligned = _read(path), []
+        expected, aligned = _read(path, key), []
         for name, paths in files.hypotheses.items():
-            found = _read(paths[key], has_marks=has_marks[name]) if key in paths else None
+            found = _read(paths[key], key, has_marks=has_marks[name]) if key in paths else None
             scores = score_file(key, expected, found, options)
             tables[name].append(scores)
             totals[name] += Totals.of(scores)
@@ -120,13 +122,13 @@ def _scored(reference: Path, files: PairedFiles, samples: int, options: ScoringO
     return Evaluation(reference, systems, samples, options, rows)
 
 
-def _any_marks(paths: Collection[str]) -> bool:
+def _any_marks(paths: Mapping[str, str]) -> bool:
     """Return whether any file of a system has a disfluency mark (true also of a system without files)."""
-    return not paths or any(has_disfluency_marks(chat.read(path).utterances) for path in paths)
+    return not paths or any(has_disfluency_marks(transcript_at(path, key).utterances) for key, path in paths.items())
 
 
-def _read(path: str, *, has_marks: bool = True) -> ParsedTranscript:
-    transcript = chat.read(path)
+def _read(path: str, key: str, *, has_marks: bool = True) -> ParsedTranscript:
+    transcript = transcript_at(path, key)
     utterances = transcript.utterances if has_marks else [_marked(utterance) for utterance in transcript.utterances]
     return ParsedTranscript(utterances, transcript.participants)
 

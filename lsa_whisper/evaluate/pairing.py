@@ -8,6 +8,7 @@ from pathlib import Path
 
 from lsa_whisper.audio import AUDIO_SUFFIXES
 from lsa_whisper.errors import CorpusError
+from lsa_whisper.formats.reading import READABLE, is_readable, read_transcripts
 from lsa_whisper.page.text import column_names
 
 _RARELY_PLAYABLE = {".aif", ".aiff", ".mov"}
@@ -33,16 +34,16 @@ def pair_files(reference: Path, hypotheses: Sequence[Path], names: Sequence[str]
     Two single files are paired regardless of their names.
 
     Raises:
-        CorpusError: a path does not exist, has no CHAT file, or the names do not fit the hypotheses.
+        CorpusError: a path does not exist, has no transcript, or the names do not fit the hypotheses.
     """
     if not hypotheses:
-        raise CorpusError("evaluate needs at least one hypothesis: give a .cha file or a folder of them")
-    references = _chat_files(reference, "reference")
+        raise CorpusError("evaluate needs at least one hypothesis: give a transcript or a folder of them")
+    references = _transcript_files(reference, "reference")
     found: dict[str, dict[str, str]] = {}
     unpaired: dict[str, list[Path]] = {}
     for name, path in zip(column_names(hypotheses, names, noun="system", command="evaluate"), hypotheses, strict=True):
-        files = _chat_files(path, "hypothesis")
-        if reference.is_file() and path.is_file():
+        files = _transcript_files(path, "hypothesis")
+        if reference.is_file() and path.is_file() and len(files) == 1:
             found[name], unpaired[name] = {next(iter(references)): str(path)}, []
         else:
             found[name], unpaired[name] = _matched(references, files)
@@ -76,17 +77,37 @@ def _preference(recording: Path) -> tuple[bool, int]:
     return suffix in _RARELY_PLAYABLE, AUDIO_SUFFIXES.index(suffix)
 
 
-def _chat_files(path: Path, what: str) -> dict[str, str]:
+def _transcript_files(path: Path, what: str) -> dict[str, str]:
+    """Return the files by key; the CHAT files of a folder, or, if it has none, all transcripts of other formats.
+
+    A CTM, STM or manifest that covers several recordings stands under the key of each.
+    """
     if not path.exists():
-        raise CorpusError(f"{path}: there is no such {what}; give a .cha file or a folder of them")
+        raise CorpusError(f"{path}: there is no such {what}; give a transcript or a folder of them")
     if path.is_file():
-        if path.suffix.lower() != ".cha":
-            raise CorpusError(f"{path}: the {what} is not a CHAT file; give a .cha file or a folder of them")
-        return {path.stem: str(path)}
-    files = sorted(p for p in path.rglob("*") if p.suffix.lower() == ".cha" and p.is_file())
-    if not files:
-        raise CorpusError(f"{path}: no CHAT file (.cha) in this {what} folder; check the path")
-    return {p.relative_to(path).with_suffix("").as_posix(): str(p) for p in files}
+        if not is_readable(path):
+            raise CorpusError(f"{path}: the {what} is no transcript; give one of {', '.join(READABLE)}, or a folder")
+        return {path.stem: str(path)} if path.suffix.lower() == ".cha" else _keys(path, "")
+    inside = sorted(each for each in path.rglob("*") if is_readable(each) and each.is_file())
+    files = [each for each in inside if each.suffix.lower() == ".cha"]
+    if files:
+        return {each.relative_to(path).with_suffix("").as_posix(): str(each) for each in files}
+    found: dict[str, str] = {}
+    for each in inside:
+        for key, file in _keys(each, each.parent.relative_to(path).as_posix()).items():
+            if key in found and not file.lower().endswith(".words.xml"):
+                raise CorpusError(f"{path}: {Path(found[key]).name} and {each.name} are both of {key}; keep one")
+            found.setdefault(key, file)
+    if not found:
+        raise CorpusError(f"{path}: no CHAT file (.cha) or other transcript in this {what} folder; check the path")
+    return found
+
+
+def _keys(path: Path, place: str) -> dict[str, str]:
+    """Return the keys of the recordings that a file covers, each with the file."""
+    within = "" if place in ("", ".") else f"{place}/"
+    names = [each.name for each in read_transcripts(path)]
+    return {f"{within}{name}": str(path) for name in names}
 
 
 def _matched(references: dict[str, str], files: dict[str, str]) -> tuple[dict[str, str], list[Path]]:

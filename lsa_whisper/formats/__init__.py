@@ -1,6 +1,7 @@
-"""Export of transcripts to other formats; each module has ``serialize``.
+"""Transcripts in other formats: each module here writes one, each module of ``reading`` reads one.
 
 Formats without times omit them. Formats that require times (srt, vtt, textgrid, eaf) omit utterances without times.
+:data:`LOSSES` says what else each format cannot hold.
 """
 
 from __future__ import annotations
@@ -26,12 +27,36 @@ FORMAT_SUFFIXES = {
 FORMATS = tuple(FORMAT_SUFFIXES)
 
 
-def write(transcript: Transcript, path: Path, name: str) -> None:
+LOSSES = {
+    "cha": "nothing",
+    "eaf": "utterances without times; bullets inside an utterance; the place of headers between utterances",
+    "textgrid": "utterances without times; bullets inside an utterance; overlaps of a speaker with himself; headers, "
+    "roles and ages (`--headers` brings them back)",
+    "salt": "word times; bullets inside an utterance; the place of headers between utterances",
+    "json": "headers but languages, participants and media; dependent tiers but word times",
+    "srt": "every mark, headers and roles; word times; utterances without times or words",
+    "vtt": "every mark, headers and roles; word times; utterances without times or words",
+    "txt": "every mark, headers and roles; all times; utterances without words",
+}
+"""What a transcript loses on the way to each format and back."""
+
+
+def write(transcript: Transcript, path: Path, name: str, *, recording: Path | None = None) -> None:
     """Write ``transcript`` to ``path`` in the format called ``name``, one of :data:`FORMATS`, atomically."""
-    write_atomic(serialize(transcript, name), path)
+    write_atomic(serialize(transcript, name, recording=recording), path)
 
 
-def serialize(transcript: Transcript, name: str) -> str:
-    """Return ``transcript`` in the format called ``name``, one of :data:`FORMATS`."""
+def serialize(transcript: Transcript, name: str, *, recording: Path | None = None) -> str:
+    """Return ``transcript`` in the format called ``name``, one of :data:`FORMATS`.
+
+    Args:
+        transcript: The transcript.
+        name: The format.
+        recording: The recording, which an ELAN document names, if it is not a wav file next to it.
+    """
+    if name == "eaf":
+        from lsa_whisper.formats import eaf
+
+        return eaf.serialize(transcript, recording)
     module = "lsa_whisper.chat" if name == "cha" else f"lsa_whisper.formats.{name}"
     return str(import_module(module).serialize(transcript))

@@ -1,8 +1,15 @@
-"""SALT: mazes in parentheses, as the Systematic Analysis of Language Transcripts counts them."""
+"""SALT: mazes in parentheses, as the Systematic Analysis of Language Transcripts counts them.
+
+SALT has one mark for all mazes, whole seconds, and no end times. Comment lines (``= *CHI: ...``), which SALT's programs
+pass over, hold each utterance as CHAT, so that ``convert`` gives every mark and time back.
+"""
 
 from __future__ import annotations
 
+import re
+
 from lsa_whisper.chat import Disfluency, Transcript, Utterance
+from lsa_whisper.formats.readable_text import dependent_tiers
 
 _MAZE = (
     Disfluency.FILLED_PAUSE,
@@ -16,20 +23,49 @@ _MAZE = (
 )
 _ENDS = {"?": "?", "!": "!", "+...": ">", "+..?": ">", "+/.": "^", "+/?": "^", "+//.": "^", "+//?": "^"}
 
+_UNINTELLIGIBLE = {"xxx": "XX", "yyy": "XX", "www": "XX"}
+
 
 def serialize(transcript: Transcript) -> str:
-    """Return a SALT transcript: speakers by letter, utterances with mazes, times as ``- m:ss`` lines."""
+    """Return a SALT transcript: speakers by letter, utterances with mazes, times as ``- m:ss`` lines.
+
+    Above each utterance a comment line holds it as CHAT, with its dependent tiers but ``%wor``.
+    """
     letters = _letters(transcript)
     roles = {code: each.role for code, each in transcript.participants.items()}
-    lines = ["$ " + ", ".join(roles.get(code, code).replace("_", " ") for code in letters)] if letters else ["$"]
+    names = (_speaker_name(letter, roles.get(code, code)) for code, letter in letters.items())
+    lines = ["$ " + ", ".join(names)] if letters else ["$"]
+    headers = (each for each in transcript.headers if each.name not in ("@UTF8", "@Begin", "@End"))
+    lines += [f"= {each.name}:\t{each.value}" if each.value else f"= {each.name}" for each in headers]
     for each in transcript.utterances:
-        if not each.verbatim():
-            continue
-        if each.span:
-            seconds = each.span.start_ms // 1000
+        span = each.span
+        if span:
+            seconds = span.start_ms // 1000
             lines.append(f"- {seconds // 60}:{seconds % 60:02}")
-        lines.append(f"{letters[each.speaker]} {mazes(each)}")
+        bullet = f" \u2022{span.start_ms}_{span.end_ms}\u2022" if span else ""
+        lines.append(f"= *{each.speaker}:\t{each.text}{bullet}")
+        lines += [f"= {name}:\t{value}" for name, value in dependent_tiers(each).items()]
+        lines.append(f"{letters[each.speaker]} {utterance_text(each)}")
     return "\n".join(lines) + "\n"
+
+
+def _speaker_name(letter: str, role: str) -> str:
+    """Return what the ``$`` line calls a speaker: its first letter must be the speaker's."""
+    name = role.removeprefix("Target_").replace("_", " ").replace(",", " ")
+    return name if name[:1].upper() == letter[:1] else f"{letter} {name}"
+
+
+def utterance_text(utterance: Utterance) -> str:
+    """Return the utterance as SALT writes it; without words, what happened stands in braces.
+
+    >>> from lsa_whisper.chat import utterance
+    >>> utterance_text(utterance("CHI", "xxx the dog .")), utterance_text(utterance("CHI", "&=laughs ."))
+    ('XX the dog.', '{laughs}.')
+    """
+    if utterance.verbatim():
+        return mazes(utterance)
+    happened = re.sub(r"[{}\[\]<>()]", " ", utterance.text.removesuffix(utterance.terminator)).replace("&=", "")
+    return f"{{{' '.join(happened.split()) or 'nothing'}}}{_ENDS.get(utterance.terminator, '.')}"
 
 
 def mazes(utterance: Utterance) -> str:
@@ -46,7 +82,7 @@ def mazes(utterance: Utterance) -> str:
             inside.update(range(event.start, event.end))
     text, open_maze = [], False
     for index, word in enumerate(words):
-        written = f"{word[:-1]}*" if word.endswith("-") else word
+        written = f"{word[:-1]}*" if word.endswith("-") else _UNINTELLIGIBLE.get(word, word)
         starts = index in inside and not open_maze
         open_maze = index in inside
         ends = open_maze and index + 1 not in inside

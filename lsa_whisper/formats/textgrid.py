@@ -1,24 +1,26 @@
-"""Praat TextGrid: one interval tier for each speaker, and one tier of words if word times are known."""
+"""Praat TextGrid: one interval tier for each speaker, and tiers of words and of dependent tiers if there are some."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
 from lsa_whisper.chat import Transcript
-from lsa_whisper.formats.readable_text import timed_utterances
+from lsa_whisper.formats.readable_text import dependent_tiers, placed_utterances
 
 _Interval = tuple[int, int, str]
 
 
 def serialize(transcript: Transcript) -> str:
     """Return a TextGrid in Praat's long text format; the utterances keep their CHAT marks."""
-    rows = timed_utterances(transcript)
+    rows = placed_utterances(transcript)
     end_ms = max((end for _, end, _ in rows), default=1)
     tiers: dict[str, list[_Interval]] = {}
     for start, end, each in rows:
         tiers.setdefault(each.speaker, []).append((start, end, each.text))
         for word, at in each.word_times:
             tiers.setdefault(f"{each.speaker} words", []).append((at.start_ms, at.end_ms, word))
+        for name, value in dependent_tiers(each).items():
+            tiers.setdefault(f"{name}@{each.speaker}", []).append((start, end, value))
     head = 'File type = "ooTextFile"\nObject class = "TextGrid"\n\n'
     head += f"xmin = 0\nxmax = {end_ms / 1000:.3f}\ntiers? <exists>\nsize = {len(tiers)}\nitem []:\n"
     return head + "".join(_tier(n, name, tiers[name], end_ms) for n, name in enumerate(tiers, start=1))

@@ -99,14 +99,26 @@ def test_eaf_is_xml_with_every_time(visit):
             span = slots[each.get("TIME_SLOT_REF1")], slots[each.get("TIME_SLOT_REF2")]
             found[each.find("ANNOTATION_VALUE").text] = (tier.get("TIER_ID"), *span)
     assert found["<the cat> [//] the dog +..."] == ("MOT", 2100, 4000)
-    assert len(found) == 3
+    assert found["dog"] == ("CHI words", 3_661_300, 3_662_005)
+    assert len(found) == 5
     names = [child.tag for child in document]
-    assert names == ["HEADER", "TIME_ORDER", "TIER", "TIER", "LINGUISTIC_TYPE"]
+    assert names == ["HEADER", "TIME_ORDER", *["TIER"] * 3, *["LINGUISTIC_TYPE"] * 2, *["CONSTRAINT"] * 4]
+    assert document.find("HEADER/MEDIA_DESCRIPTOR").get("RELATIVE_MEDIA_URL") == "./visit.wav"
+    times = [int(slot.get("TIME_VALUE")) for slot in document.iter("TIME_SLOT")]
+    assert times == sorted(times)
+
+
+def test_eaf_names_the_recording(visit, tmp_path):
+    document = ElementTree.fromstring(formats.serialize(visit, "eaf", recording=tmp_path / "visit.mp4").encode())
+    media = document.find("HEADER/MEDIA_DESCRIPTOR")
+    assert media.get("MEDIA_URL") == (tmp_path / "visit.mp4").as_uri() and media.get("MIME_TYPE") == "video/mp4"
 
 
 def test_salt_puts_mazes_in_parentheses(visit):
-    assert salt.serialize(visit).splitlines() == [
-        "$ Target Child, Mother",
+    lines = salt.serialize(visit).splitlines()
+    assert lines[6:8] == ["- 0:00", "= *CHI:\t&-um I want [/] want &+d it . •500_2250•"]
+    assert [line for line in lines if line[0] != "="] == [
+        "$ Child, Mother",
         "- 0:00",
         "C (um) I (want) want (d*) it.",
         "- 0:02",

@@ -1,0 +1,153 @@
+"""Transcripts of other formats as CHAT.
+
+Each module reads one format; :func:`read_transcripts` chooses it by the file's extension. Text that is no CHAT yet
+becomes CHAT by the rules of its notation (:mod:`lsa_whisper.formats.reading.notation`,
+:mod:`lsa_whisper.formats.reading.salt_text`), times are taken as they are, and nothing that has a counterpart is lost.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+
+from lsa_whisper import chat
+from lsa_whisper.chat import Transcript
+from lsa_whisper.errors import FormatError
+from lsa_whisper.formats.reading.conventions import Conventions
+from lsa_whisper.formats.reading.files import read_bytes
+from lsa_whisper.formats.reading.source import Source
+from lsa_whisper.formats.reading.to_transcript import to_transcript
+
+__all__ = ["READABLE", "FoundTranscript", "ReadingOptions", "is_readable", "nxt_files", "read_transcripts"]
+
+READABLE = {
+    ".cha": "chat",
+    ".slt": "salt",
+    ".eaf": "eaf",
+    ".textgrid": "textgrid",
+    ".srt": "subtitles",
+    ".vtt": "subtitles",
+    ".txt": "plain",
+    ".ctm": "ctm",
+    ".stm": "stm",
+    ".json": "asr_json",
+    ".jsonl": "asr_json",
+    ".words.xml": "nxt",
+}
+"""The reader of each file extension."""
+
+NOTATIONS = ("auto", "chat", "plain", "salt")
+
+
+@dataclass(frozen=True)
+class ReadingOptions:
+    """How texts that are no CHAT become CHAT.
+
+    Attributes:
+        language: ISO 639-3 code of files that name none.
+        speaker: Code of a speaker without a name.
+        notation: Notation of the texts: ``chat``, ``plain``, ``salt``, or ``auto`` to find out.
+        conventions: The laboratory's own marks.
+        infer_marks: Whether fillers, cut-off words and repetitions in plain text are marked.
+        headers: A CHAT file, or a folder of them by the names of the recordings, whose headers are taken.
+    """
+
+    language: str = "eng"
+    speaker: str = "PAR"
+    notation: str = "auto"
+    conventions: Conventions = field(default_factory=Conventions)
+    infer_marks: bool = True
+    headers: Path | None = None
+
+
+@dataclass(frozen=True)
+class FoundTranscript:
+    """One transcript in a file: the recording's ``name``, the ``transcript``, and ``notes`` on what was left out."""
+
+    name: str
+    transcript: Transcript
+    notes: tuple[str, ...] = ()
+
+
+def is_readable(path: Path) -> bool:
+    """Return whether the file's extension is one of :data:`READABLE`.
+
+    >>> is_readable(Path("a.TextGrid")), is_readable(Path("EN2001a.A.words.xml")), is_readable(Path("a.wav"))
+    (True, True, False)
+    """
+    return _suffix(path) is not None
+
+
+def read_transcripts(path: Path | str, options: ReadingOptions | None = None) -> list[FoundTranscript]:
+    """Return the transcripts in the file at ``path``: one, or one for each recording that it covers (CTM, STM).
+
+    Raises:
+        FormatError: The file is damaged, has no words, or is not of the format that its extension says.
+        ChatSyntaxError: A CHAT file cannot be opened.
+    """
+    path, options = Path(path), options or ReadingOptions()
+    suffix = _suffix(path)
+    if suffix is None:
+        known = ", ".join(READABLE)
+        raise FormatError(f"{path}: transcripts are read from {known}; convert it first, or rename the file")
+    if suffix == ".cha":
+        transcript = chat.read(path)
+        if not transcript.utterances:
+            raise FormatError(f"{path}: contains no utterance; a main tier begins with * and a speaker code")
+        return [FoundTranscript(path.stem, transcript)]
+    found = [_found(source, path, options) for source in read_sources(path, options)]
+    if not found:
+        raise FormatError(f"{path}: contains no words; is it the right file?")
+    return found
+
+
+def read_sources(path: Path, options: ReadingOptions) -> list[Source]:
+    """Return what the reader of the file's format finds, one source for each recording.
+
+    Raises:
+        FormatError: The file is damaged, or not of the format that its extension says.
+    """
+    module = import_module(f"lsa_whisper.formats.reading.{READABLE[_suffix(path) or '']}")
+    sources: list[Source] = module.parse(read_bytes(path), str(path), options.conventions)
+    if _suffix(path) == ".words.xml":  # the other speakers of the meeting have files of their own
+        for other in nxt_files(path)[1:]:
+            for more in module.parse(read_bytes(other), str(other), options.conventions):
+                sources[0].spoken += more.spoken
+    return sources
+
+
+def nxt_files(path: Path) -> list[Path]:
+    """Return the files of the meeting whose NXT words stand in ``path``, one for each speaker, ``path`` first."""
+    meeting = path.name.partition(".")[0]
+    others = (each for each in path.parent.iterdir() if each.name.startswith(f"{meeting}."))
+    return [path, *sorted(each for each in others if _suffix(each) == ".words.xml" and each != path)]
+
+
+def _headers(source: Source, headers: Path) -> list[str]:
+    """Return the header lines of the CHAT file that belongs to ``source``."""
+    path = headers / f"{source.name}.cha" if headers.is_dir() else headers
+    lines = chat.read(path).headers
+    return [f"{line.name}:\t{line.value}" if line.value else line.name for line in lines]
+
+
+def _found(source: Source, path: Path, options: ReadingOptions) -> FoundTranscript:
+    if options.headers:
+        source.headers = _headers(source, options.headers)
+    transcript = to_transcript(
+        source,
+        language=options.language,
+        speaker=options.speaker,
+        notation=options.notation,
+        conventions=options.conventions,
+        infer_marks=options.infer_marks,
+    )
+    if not transcript.utterances:
+        raise FormatError(f"{path}: contains no words{f' of {source.name}' if source.name else ''}; is it complete?")
+    transcript.path = str(path)
+    return FoundTranscript(source.name, transcript, tuple(source.notes))
+
+
+def _suffix(path: Path) -> str | None:
+    name = path.name.lower()
+    return next((suffix for suffix in READABLE if name.endswith(suffix)), None)

@@ -1,0 +1,140 @@
+"""The JSON of speech recognizers, of NeMo's manifests, and of this program.
+
+Known are openai-whisper, faster-whisper, WhisperX, whisper-timestamped, CrisperWhisper and other pipelines of
+transformers, and Batchalign. A file is an object (or list) of ``segments`` with ``words``, an object with ``chunks``, a
+Batchalign document, or one JSON object a line, each an utterance of the recording that it names (NeMo).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from lsa_whisper import plain_json
+from lsa_whisper.chat import Participant, compose
+from lsa_whisper.errors import FormatError
+from lsa_whisper.formats.reading.asr_json_shapes import batchalign_utterances, chunk_utterances, segment_utterances
+from lsa_whisper.formats.reading.conventions import Conventions
+from lsa_whisper.formats.reading.files import decode_bytes
+from lsa_whisper.formats.reading.source import Source, SpokenText, span_of_seconds
+from lsa_whisper.timespan import TimeSpan
+
+_TEXTS = ("pred_text", "text", "transcript", "hypothesis")
+
+
+def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
+    """Return the transcripts in a JSON file: one, or one for each recording of a manifest.
+
+    Raises:
+        FormatError: It is no JSON, or of no known form.
+    """
+    text = decode_bytes(data, place)
+    try:
+        found = plain_json.parse(text)
+    except ValueError as error:
+        rows = list(_rows(text, place)) if text.count("\n") and text.lstrip()[:1] == "{" else []
+        if rows:
+            return _manifest(rows)
+        line = getattr(error, "lineno", 1)
+        reason = getattr(error, "msg", None) or str(error)
+        raise FormatError(f"{place}:{line}: is no complete JSON ({reason}); copy it again from its source") from error
+    if isinstance(found, dict) and "audio_filepath" in found:
+        return _manifest([(found, f"{place}:1")])
+    return [_recording(found, place)]
+
+
+def _recording(found: Any, place: str) -> Source:
+    source = Source(Path(place).stem, notation="plain")
+    if isinstance(found, list):
+        found = {"segments": found}
+    if not isinstance(found, Mapping):
+        raise FormatError(f"{place}: is no transcript of a speech recognizer; it holds {type(found).__name__} only")
+    language = found.get("language")
+    source.language = language if isinstance(language, str) and language else None
+    if isinstance(found.get("utterances"), list) and isinstance(found.get("participants"), Mapping):
+        _own(found, source, place)
+    elif isinstance(found.get("segments"), list):
+        source.spoken = list(segment_utterances(found["segments"], place))
+    elif isinstance(found.get("chunks"), list):
+        source.spoken = list(chunk_utterances(found["chunks"], place))
+    elif isinstance(found.get("content"), list):
+        source.spoken = list(batchalign_utterances(found["content"], place))
+    elif isinstance(found.get("text"), str):
+        source.spoken = [SpokenText("", found["text"], place=place)]
+    else:
+        raise FormatError(f"{place}: has neither segments nor chunks, content or text; is it a recognizer's output?")
+    return source
+
+
+def _own(found: Mapping[str, Any], source: Source, place: str) -> None:
+    """Add the utterances of the JSON that ``transcribe`` and ``convert`` write."""
+    source.notation = "chat"
+    source.media = found["media"] if isinstance(found.get("media"), str) else None
+    languages = found.get("languages")
+    source.language = (
+        languages[0] if isinstance(languages, list) and languages and isinstance(languages[0], str) else None
+    )
+    source.headers = _own_headers(found, source)
+    for number, each in enumerate(found["utterances"]):
+        here = f"{place}: utterance {number + 1}"
+        if not isinstance(each, Mapping) or not isinstance(each.get("chat"), str):
+            raise FormatError(f"{here}: has no text 'chat'; write the file again")
+        words = each.get("words") if isinstance(each.get("words"), list) else []
+        timed = tuple(
+            (str(word.get("word")), at)
+            for word in words or ()
+            if isinstance(word, Mapping) and (at := _ms(word.get("start_ms"), word.get("end_ms"), here))
+        )
+        span = _ms(each.get("start_ms"), each.get("end_ms"), here)
+        source.spoken.append(SpokenText(str(each.get("speaker") or ""), each["chat"], span, timed, place=here))
+
+
+def _own_headers(found: Mapping[str, Any], source: Source) -> list[str]:
+    people = [
+        Participant(str(code), str(role or "Participant"), "", source.language or "eng")
+        for code, role in found["participants"].items()
+    ]
+    languages = [each for each in found.get("languages") or () if isinstance(each, str)] or ["eng"]
+    made = compose(languages=languages, participants=people, utterances=[])
+    media = [f"@Media:\t{source.media}, audio"] if source.media else []
+    return [
+        line.raw.rstrip("\n") for line in made.headers if line.name in ("@Languages", "@Participants", "@ID")
+    ] + media
+
+
+def _ms(start: object, end: object, place: str) -> TimeSpan | None:
+    scaled = [value / 1000 if plain_json.is_finite(value) else value for value in (start, end)]  # type: ignore[operator]
+    return span_of_seconds(scaled[0], scaled[1], place)
+
+
+def _rows(text: str, place: str) -> Iterator[tuple[Mapping[str, Any], str]]:
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            row = plain_json.parse(line)
+        except ValueError as error:
+            raise FormatError(f"{place}:{number}: is no complete JSON ({error}); copy the file again") from error
+        if not isinstance(row, Mapping):
+            raise FormatError(f"{place}:{number}: is no JSON object; a manifest has one on each line")
+        yield row, f"{place}:{number}"
+
+
+def _manifest(rows: list[tuple[Mapping[str, Any], str]]) -> list[Source]:
+    """Return one source for each recording of a manifest; each row is an utterance."""
+    found: dict[str, Source] = {}
+    for row, here in rows:
+        audio = row.get("audio_filepath")
+        text = next((row[name] for name in _TEXTS if isinstance(row.get(name), str)), None)
+        if not isinstance(audio, str) or text is None:
+            raise FormatError(f"{here}: a manifest's row needs 'audio_filepath' and 'text' or 'pred_text'; add them")
+        name = Path(audio.replace("\\", "/")).stem
+        source = found.setdefault(name, Source(name, notation="plain"))
+        offset, duration = row.get("offset") or 0, row.get("duration")
+        start = span_of_seconds(0, offset, here)
+        length = None if duration is None else span_of_seconds(0, duration, here)
+        span = TimeSpan(start.end_ms, start.end_ms + length.end_ms) if start and length else None
+        speaker = row.get("speaker")
+        source.spoken.append(SpokenText(speaker if isinstance(speaker, str) else "", text, span, place=here))
+    return list(found.values())

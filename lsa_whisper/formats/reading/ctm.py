@@ -1,0 +1,56 @@
+"""CTM: a word a line (recording, channel, start, duration, word, confidence), of one recording or many.
+
+meeteval.io is not used: it accepts times such as ``nan`` or ``-3``, and reports errors without the line.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import replace
+
+from lsa_whisper.errors import FormatError
+from lsa_whisper.formats.reading.conventions import Conventions
+from lsa_whisper.formats.reading.files import decode_bytes
+from lsa_whisper.formats.reading.source import Source, span_of_seconds
+from lsa_whisper.formats.reading.timed_words import TimedWord, utterances_of
+from lsa_whisper.timespan import TimeSpan
+
+_NOT_WORDS = frozenset(("<eps>", "<s>", "</s>", "<alt>", "<alt_begin>", "<alt_end>", "@"))
+
+
+def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
+    """Return one transcript for each recording of a CTM file; a second channel is a second speaker.
+
+    Raises:
+        FormatError: A line has too few columns, or a damaged time.
+    """
+    found: dict[str, list[TimedWord]] = defaultdict(list)
+    for number, line in enumerate(decode_bytes(data, place).split("\n"), start=1):
+        columns = line.split()
+        if not columns or columns[0].startswith(";;"):
+            continue
+        here = f"{place}:{number}"
+        if len(columns) < 5:
+            raise FormatError(
+                f"{here}: {line[:40]!r} has {len(columns)} columns; CTM has recording, channel, start, duration, word"
+            )
+        recording, channel, start, duration, word = columns[:5]
+        first = span_of_seconds(0, start, here)
+        length = span_of_seconds(0, duration, here)
+        if word.casefold() in _NOT_WORDS or first is None or length is None:
+            continue
+        span = TimeSpan(first.end_ms, first.end_ms + length.end_ms)
+        speaker = columns[7] if len(columns) > 7 else f"channel {channel}"
+        found[recording].append(TimedWord(word, span, speaker, here))
+    return [_source(name, words) for name, words in found.items()]
+
+
+def _source(name: str, words: list[TimedWord]) -> Source:
+    words.sort(key=lambda word: word.span.start_ms)
+    source = Source(name.replace("\\", "/").rpartition("/")[2], notation="plain")
+    speakers = list(dict.fromkeys(word.speaker for word in words))
+    for speaker in speakers:
+        source.spoken += utterances_of(word for word in words if word.speaker == speaker)
+    if len(speakers) == 1 and speakers[0].startswith("channel "):
+        source.spoken = [replace(each, speaker="") for each in source.spoken]
+    return source

@@ -1,0 +1,55 @@
+"""The bytes and the text of a transcript of another format, with limits, so that no file can fill the memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lsa_whisper.errors import FormatError
+
+_MAX_BYTES = 1 << 27
+"""An hour of speech with word times takes a few MB in the most verbose format."""
+
+
+def read_bytes(path: Path) -> bytes:
+    """Return the content of the file at ``path``.
+
+    Raises:
+        FormatError: It cannot be opened, is empty, no file, or larger than any transcript.
+    """
+    try:
+        if path.exists() and not path.is_file():
+            raise FormatError(f"{path}: is no file; name a transcript, or a folder of transcripts")
+        with path.open("rb") as file:
+            data = file.read(_MAX_BYTES + 1)
+    except OSError as error:
+        raise FormatError(f"{path}: cannot be opened ({error.strerror}); check the path") from error
+    if len(data) > _MAX_BYTES:
+        raise FormatError(f"{path}: has more than {_MAX_BYTES >> 20} MB; is it a transcript?")
+    if not data.strip():
+        raise FormatError(f"{path}: is empty; copy it again from its source")
+    return data
+
+
+def decode_bytes(data: bytes, place: str) -> str:
+    r"""Return the text of ``data``: UTF-8, UTF-16 with a byte order mark, else Windows-1252, as older programs wrote.
+
+    >>> decode_bytes(b"caf\xe9\r\nno", "a.slt")
+    'café\nno'
+
+    Raises:
+        FormatError: It is not text.
+    """
+    try:
+        if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+            text = data.decode("utf-16")
+        elif b"\0" in data:
+            raise FormatError(f"{place}: is not a text file; is it a recording or a word processor's document?")
+        else:
+            try:
+                text = data.decode("utf-8-sig")
+            except UnicodeDecodeError:
+                text = data.decode("cp1252")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise FormatError(f"{place}:{line}: has bytes that are no text; save the file as UTF-8") from error
+    return text.replace("\r\n", "\n").replace("\r", "\n")

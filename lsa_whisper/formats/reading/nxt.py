@@ -1,0 +1,69 @@
+"""Words of an NXT corpus (AMI): ``MEETING.AGENT.words.xml``, one file for each speaker of a meeting."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lsa_whisper.errors import FormatError
+from lsa_whisper.formats.reading.conventions import Conventions
+from lsa_whisper.formats.reading.source import Source, span_of_seconds
+from lsa_whisper.formats.reading.timed_words import TimedWord, utterances_of
+from lsa_whisper.formats.reading.xml import line_of, parse_xml
+from lsa_whisper.timespan import TimeSpan
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
+_ID = "{http://nite.sourceforge.net/}id"
+
+
+def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
+    """Return one speaker's part of a meeting; files of one meeting are joined by their first name part.
+
+    Cut-off words (``trunc``) end in a hyphen, vocal sounds become events, words without times are left out.
+
+    Raises:
+        FormatError: It is no file of NXT words, or damaged.
+    """
+    root = parse_xml(data, place)
+    if not root.tag.endswith("root") or (len(root) and not any(_kind(each) in ("w", "vocalsound") for each in root)):
+        raise FormatError(f"{place}: is no file of NXT words; its name must be such as EN2001a.A.words.xml")
+    meeting, _, agent = Path(place).name.partition(".")
+    agent = agent.partition(".")[0]
+    source = Source(meeting, notation="plain")
+    source.spoken = utterances_of(_words(root, agent, data, place))
+    return [source]
+
+
+def _kind(each: Element) -> str:
+    return each.tag.rpartition("}")[2]
+
+
+def _words(root: Element, agent: str, data: bytes, place: str) -> Iterator[TimedWord]:
+    last = TimeSpan(0, 0)
+    for each in root:
+        kind, text = _kind(each), (each.text or "").strip()
+        start, end = each.get("starttime"), each.get("endtime")
+        if kind == "vocalsound":
+            text = f"[{each.get('type', 'sound')}]"
+        if kind not in ("w", "vocalsound") or not text:
+            continue
+        if each.get("punc") == "true":
+            yield TimedWord(text, TimeSpan(last.end_ms, last.end_ms), agent, place)
+            continue
+        if start is None or end is None:
+            continue
+        name = each.get(_ID, "")
+        span = span_of_seconds(start, end, f"{place}:{line_of(data, name)}" if not _plain(start, end) else place)
+        last = span or last
+        yield TimedWord(f"{text}-" if each.get("trunc") == "true" else text, last, agent, place)
+
+
+def _plain(start: str, end: str) -> bool:
+    """Return whether both times are plain numbers, so that the line need not be searched for."""
+    try:
+        return 0 <= float(start) <= float(end)
+    except ValueError:
+        return False

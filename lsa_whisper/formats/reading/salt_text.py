@@ -1,0 +1,133 @@
+"""The text of a SALT utterance as CHAT, by SALT's published transcription conventions (saltsoftware.com).
+
+What has no counterpart in CHAT, such as an error code, is returned as a comment.
+"""
+
+from __future__ import annotations
+
+import re
+
+from lsa_whisper.formats.reading.mazes import mark_maze
+from lsa_whisper.formats.reading.salt_morphemes import join_morphemes
+
+_ENDS = {".": ".", "?": "?", "!": "!", ">": "+...", "^": "+/.", "~": "+..."}
+_TOKEN = re.compile(r"\{[^{}]*\}|\[[^\[\]]*\]|[()<>]|:\d{1,3}(?::\d\d)?|:|[^\s(){}\[\]<>]+")
+_COMMENT = re.compile(r"\{[^{}]*\}")
+_INTENDED = re.compile(r"\[E[WO]:([^\[\]]+)\]")
+_UNINTELLIGIBLE = re.compile(r"X{1,3}")
+_OMITTED = re.compile(r"\*([A-Za-z'][\w'/]*)")
+
+
+def has_words(text: str) -> bool:
+    """Return whether a SALT utterance has words or a comment; ``C .`` has neither."""
+    return bool(re.search(r"\w", text))
+
+
+def salt_to_chat(text: str) -> tuple[str, list[str]]:
+    """Return the main tier of a SALT utterance, and what only a comment can hold.
+
+    >>> salt_to_chat("(Um and) And then he go/3s :03 home (w*) with XX {points}.")
+    ('&-um and [/] And then he goes (3.) home &+w with xxx .', ['points'])
+    >>> salt_to_chat("He goed[EO:went] there>")
+    ('He goed [: went] [*] there +...', [])
+    """
+    comments: list[str] = []
+    body, end = _ending(text.strip())
+    tokens = [match.group() for match in _TOKEN.finditer(body)]
+    pieces: list[str] = []
+    maze: list[str] | None = None
+    for at, token in enumerate(tokens):
+        if token == "(":
+            maze = [] if maze is None else maze
+        elif token == ")":
+            if maze is not None:
+                pieces.append(mark_maze(maze, _message(tokens[at + 1 :])))
+            maze = None
+        elif token[0] == "{":
+            comments.append(token[1:-1].strip())
+        elif token[0] == "[":
+            _code(token, pieces if maze is None else maze, comments)
+        elif token in "<>":
+            pieces.append("\x02" if token == "<" else "\x03")
+        else:
+            (pieces if maze is None else maze).extend(_words(token, comments))
+    if maze:
+        pieces.append(mark_maze(maze, []))
+    made = _overlaps(" ".join(piece for piece in pieces if piece))
+    if not made and comments:
+        event = re.sub(r"\W+", "_", comments[0]).strip("_").lower() or "nonverbal"
+        return f"&={event} {end}", comments[1:]
+    return f"{made} {end}".strip(), [comment for comment in comments if comment]
+
+
+def _ending(text: str) -> tuple[str, str]:
+    """Return the text without its final mark, and CHAT's terminator; codes and comments may follow the mark."""
+    tail = re.search(r"(?:\s*(?:\[[^\[\]]*\]|\{[^{}]*\}))*\s*$", text)
+    behind = text[tail.start() :] if tail else ""
+    head = text[: len(text) - len(behind)]
+    sign = head[-1:]
+    if sign == ">" and head.count("<") >= head.count(">"):  # it closes an overlap
+        return text, "."
+    if sign not in _ENDS:
+        return text, "."
+    return f"{head[:-1].rstrip('.?!~^>' if sign != '>' else '')}{behind}", _ENDS[sign]
+
+
+def _message(tokens: list[str]) -> list[str]:
+    """Return the words of the message among ``tokens``: everything outside of mazes, comments and codes."""
+    words: list[str] = []
+    depth = 0
+    for token in tokens:
+        depth += (token == "(") - (token == ")")
+        if depth == 0 and token[0] not in "(){}[]<>:":
+            words.extend(word for word in _words(token, []) if not word.startswith(("&", "0", "(")))
+    return words
+
+
+def _words(token: str, comments: list[str]) -> list[str]:
+    """Return CHAT for one word of SALT; several where a bound morpheme was omitted."""
+    if token[0] == ":":
+        return [_pause(token)]
+    word = token.strip(',;"“”')
+    if not word:
+        return []
+    if _UNINTELLIGIBLE.fullmatch(word):
+        return ["xxx"]
+    if omitted := _OMITTED.fullmatch(word):
+        return [f"0{join_morphemes(omitted.group(1))}"]
+    if "/*" in word:  # dog/*s: the plural is missing
+        comments.append(f"omitted: {word}")
+        word = word.partition("/*")[0]
+    if word[0] == "%" and len(word) > 1:
+        return [f"{word[1:]}@o"]
+    word = word.partition("|")[0]
+    if word.endswith("*") and len(word) > 1:
+        return [f"&+{word.rstrip('*')}"]
+    joined = join_morphemes(word).strip(".?!")
+    if not re.search(r"\w", joined):
+        return []
+    if joined.casefold() in ("um", "uh", "er", "hm", "erm", "uhm", "hmm"):
+        return [f"&-{joined.casefold()}"]
+    return [joined.replace(":", "")]
+
+
+def _pause(token: str) -> str:
+    """Return CHAT's pause for ``:03`` or ``:``, which says nothing of the length."""
+    parts = [int(part) for part in token.split(":") if part]
+    seconds = parts[0] if len(parts) == 1 else 60 * parts[0] + parts[1] if parts else 0
+    return f"({seconds}.)" if seconds else "(.)"
+
+
+def _code(token: str, words: list[str], comments: list[str]) -> None:
+    """Add a code: the intended word of ``[EW:...]`` and ``[EO:...]`` is a replacement, others are comments."""
+    intended = _INTENDED.fullmatch(token)
+    if intended and words and re.match(r"\w", words[-1]):
+        words[-1] = f"{words[-1]} [: {join_morphemes(intended.group(1).strip())}] [*]"
+    else:
+        comments.append(token[1:-1].strip() if not words else f"{words[-1].lstrip('&-+')}: {token}")
+
+
+def _overlaps(text: str) -> str:
+    """Return ``text`` with overlapped words as CHAT marks them; an opening or closing sign alone is dropped."""
+    paired = re.sub(r"\x02 ([^\x02\x03]+) \x03", r"<\1> [<>]", text)
+    return re.sub(r" ?[\x02\x03]", "", paired).strip()

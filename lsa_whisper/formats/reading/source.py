@@ -1,0 +1,94 @@
+"""What a reader finds in a file, before it becomes CHAT: stretches of text with speaker and times."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from lsa_whisper.errors import FormatError
+from lsa_whisper.plain_json import is_finite
+from lsa_whisper.timespan import TimeSpan
+
+LONGEST_S = 1e6
+"""Times beyond this (eleven days) are damaged."""
+
+Words = tuple[tuple[str, TimeSpan], ...]
+
+
+@dataclass(frozen=True)
+class SpokenText:
+    """One stretch of text.
+
+    Attributes:
+        speaker: The speaker as the file names it; empty if it names none.
+        text: The text in the file's notation.
+        span: Its times, if the file has them.
+        words: Its words with times.
+        tiers: Dependent tiers, such as ``("%com", "points at the dog")``.
+        place: File and line, for messages.
+    """
+
+    speaker: str
+    text: str
+    span: TimeSpan | None = None
+    words: Words = ()
+    tiers: tuple[tuple[str, str], ...] = ()
+    place: str = ""
+
+
+@dataclass
+class Source:
+    """One recording's transcript as a reader found it.
+
+    Attributes:
+        name: The recording's name, which becomes the name of the CHAT file.
+        spoken: All stretches of text in the order of the file.
+        notation: ``plain``, ``chat`` or ``salt``; ``auto`` leaves it to the texts.
+        roles: What the file says about a speaker, such as ``Mother``, by the speaker's name in it.
+        media: The name of the recording without extension, if the file has one.
+        language: The language that the file names, in any code.
+        headers: CHAT header lines that the file carries.
+        comments: Remarks on the whole transcript.
+        notes: What was left out, in sentences.
+    """
+
+    name: str
+    spoken: list[SpokenText] = field(default_factory=list)
+    notation: str = "auto"
+    roles: dict[str, str] = field(default_factory=dict)
+    media: str | None = None
+    language: str | None = None
+    headers: list[str] = field(default_factory=list)
+    comments: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def span_of_seconds(start_s: object, end_s: object, place: str) -> TimeSpan | None:
+    """Return the span between two times in seconds, ``None`` if both are missing.
+
+    >>> span_of_seconds(0.5, "1.25", "a.ctm:1")
+    TimeSpan(start_ms=500, end_ms=1250)
+
+    Raises:
+        FormatError: One is missing, no number, infinite or negative, or the end is before the start.
+    """
+    if start_s is None and end_s is None:
+        return None
+    start, end = _seconds(start_s, place), _seconds(end_s, place)
+    if end < start:
+        raise FormatError(f"{place}: ends at {end:g} s, before it starts at {start:g} s; correct the times")
+    return TimeSpan(round(1000 * start), round(1000 * end))
+
+
+def _seconds(value: object, place: str) -> float:
+    try:
+        seconds = float(value) if isinstance(value, str) else value
+    except ValueError:
+        seconds = None
+    if not isinstance(seconds, int | float) or not is_finite(seconds) or not 0 <= seconds <= LONGEST_S:
+        raise FormatError(f"{place}: {_brief(value)} is not a time in seconds; correct it")
+    return float(seconds)
+
+
+def _brief(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 40 else f"{text[:40]}..."

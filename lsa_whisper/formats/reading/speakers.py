@@ -1,0 +1,104 @@
+"""Speakers of other formats as CHAT participants: a three-letter code and a role for each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from lsa_whisper.chat import Participant
+
+ROLES = {
+    "CHI": "Target_Child",
+    "ADU": "Adult",
+    "MOT": "Mother",
+    "FAT": "Father",
+    "INV": "Investigator",
+    "PAR": "Participant",
+    "EXA": "Investigator",
+    "SIB": "Sibling",
+    "BRO": "Brother",
+    "SIS": "Sister",
+    "TEA": "Teacher",
+    "STU": "Student",
+    "THE": "Therapist",
+    "OCH": "Child",
+    "FEM": "Female",
+    "MAL": "Male",
+}
+"""The role of each code that implies one."""
+
+_CODES = {
+    "child": "CHI",
+    "target child": "CHI",
+    "client": "CHI",
+    "examiner": "INV",
+    "interviewer": "INV",
+    "investigator": "INV",
+    "experimenter": "INV",
+    "clinician": "INV",
+    "mother": "MOT",
+    "mom": "MOT",
+    "mum": "MOT",
+    "father": "FAT",
+    "dad": "FAT",
+    "teacher": "TEA",
+    "student": "STU",
+    "therapist": "THE",
+    "participant": "PAR",
+    "patient": "PAR",
+    "subject": "PAR",
+    "adult": "ADU",
+    "sibling": "SIB",
+    "brother": "BRO",
+    "sister": "SIS",
+}
+"""The code of each common word for a speaker."""
+
+_CODE = re.compile(r"[A-Z][A-Z0-9]{1,6}")
+
+
+def participants_of(
+    names: Iterable[str], *, roles: Mapping[str, str], known: Mapping[str, str], language: str, speaker: str = "PAR"
+) -> dict[str, Participant]:
+    """Return the participant of each speaker name, in order.
+
+    CHAT codes stay; words such as ``Mother`` get their code; any other name becomes ``PAR0``, ``PAR1`` ... and is kept
+    as the participant's name.
+
+    Args:
+        names: The names in the file, in order of appearance; empty for an unnamed speaker.
+        roles: What the file says about a name, such as ``{"C": "Child"}``.
+        known: The user's ``{"Kid": "CHI Target_Child"}``.
+        language: ISO 639-3 code.
+        speaker: Code of an unnamed speaker.
+
+    >>> found = participants_of(["C", "SPEAKER_00"], roles={"C": "Child"}, known={}, language="eng")
+    >>> [(each.code, each.role, each.name) for each in found.values()]
+    [('CHI', 'Target_Child', ''), ('PAR0', 'Participant', 'SPEAKER_00')]
+    """
+    found: dict[str, Participant] = {}
+    taken: set[str] = set()
+    for name in dict.fromkeys(names):
+        code, role, kept = _described(name, roles.get(name, ""), known.get(name, ""), speaker)
+        if not code or (code in taken and not known.get(name)):
+            base = code or "PAR"
+            code = next(each for number in range(10_000) if (each := f"{base[:4]}{number}") not in taken)
+        taken.add(code)
+        found[name] = Participant(code, role or ROLES.get(code, "Participant"), kept, language)
+    return found
+
+
+def _described(name: str, role: str, known: str, speaker: str) -> tuple[str, str, str]:
+    """Return code (empty if there is none), role and name of one speaker."""
+    if known:
+        code, _, given = known.partition(" ")
+        return code, given.strip().replace(" ", "_"), name if name != code else ""
+    if not name:
+        return speaker, "", ""
+    word = (role or name).replace("_", " ").strip().casefold()
+    if word in _CODES:
+        return _CODES[word], "", "" if name.casefold() == word or len(name) == 1 else name
+    if role:
+        word = re.sub(r"\s*\d+$", "", word)
+        return _CODES.get(word, ""), "", role
+    return (name, "", "") if _CODE.fullmatch(name) else ("", "", name)

@@ -1,0 +1,35 @@
+"""Praat TextGrid: one interval tier for each speaker, and tiers of words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lsa_whisper.errors import FormatError
+from lsa_whisper.formats import textgrid_reading
+from lsa_whisper.formats.reading.conventions import Conventions
+from lsa_whisper.formats.reading.files import decode_bytes
+from lsa_whisper.formats.reading.source import Source, SpokenText
+from lsa_whisper.formats.reading.tiers import TextTier, join_tiers
+
+
+def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
+    """Return the transcript in a TextGrid; Praat itself writes UTF-8 or UTF-16.
+
+    Raises:
+        FormatError: It is no TextGrid, or damaged.
+    """
+    text = decode_bytes(data, place)
+    try:
+        found = textgrid_reading.parse(text, strict=True)
+    except textgrid_reading.TextGridError as error:
+        line = text.count("\n", 0, error.offset) + 1
+        raise FormatError(
+            f"{place}:{line}: is no complete TextGrid ({error}); save it in Praat as a text file"
+        ) from error
+    source = Source(Path(place).stem)
+    tiers = [
+        TextTier(name, name, [SpokenText("", label, span, place=place) for span, label in texts], "utterance", name)
+        for name, texts in found.items()
+    ]
+    join_tiers(tiers, source, conventions)
+    return [source]

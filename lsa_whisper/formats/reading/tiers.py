@@ -1,0 +1,147 @@
+"""Tiers of ELAN and Praat as utterances with words and dependent tiers."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from lsa_whisper.formats.reading.conventions import Conventions
+from lsa_whisper.formats.reading.source import Source, SpokenText
+
+_WORD_TIER = re.compile(r"(?:%?wor|words?|ortho?|tokens?)@(.+)|(.+?)(?: -)? (?:words?|wor)", re.IGNORECASE)
+_BARE_WORD_TIER = re.compile(r"words?|wor|tokens?", re.IGNORECASE)
+_SOUND_TIER = re.compile(r"(?:.* )?(?:-? ?)(?:phones?|phonemes?|segments|syllables|mau|sounds)", re.IGNORECASE)
+_REMARKS = frozenset(
+    ("default", "note", "notes", "comment", "comments", "context", "code", "code_num", "on_off", "noise")
+)
+_DEPENDENT = re.compile(r"%?([a-z][a-z0-9]{0,9})@.+")
+_CHAT_DEPENDENT = re.compile(r"%([a-z][a-z0-9]{1,9})@(.+)")
+
+
+@dataclass(frozen=True)
+class TextTier:
+    """A tier: its ``name``, its ``speaker``, its ``texts`` in order, and what is known of its use.
+
+    Attributes:
+        name: The tier's name.
+        speaker: The speaker that the format names.
+        texts: The annotations, their speaker still empty.
+        use: ``utterance`` if the format says so.
+        parent: The speaker's tier that it depends on, by name; its own name if it depends on none.
+        ignored: Whether another tier stands for it.
+    """
+
+    name: str
+    speaker: str
+    texts: Sequence[SpokenText]
+    use: str = ""
+    parent: str = ""
+    ignored: bool = False
+
+
+def join_tiers(tiers: Sequence[TextTier], source: Source, conventions: Conventions) -> None:
+    """Add the utterances of ``tiers`` to ``source``, with their words and dependent tiers, and notes on other tiers."""
+    uses = {tier.name: _use(tier, tiers, conventions) for tier in tiers}
+    utterances: dict[str, list[SpokenText]] = {}
+    for tier in tiers:
+        if uses[tier.name] == "utterance":
+            texts = [replace(each, speaker=tier.speaker) for each in tier.texts if each.text.strip()]
+            utterances[tier.name] = sorted(texts, key=lambda each: each.span.start_ms if each.span else 0)
+    for tier in tiers:
+        use = uses[tier.name]
+        if use == "ignore":
+            if any(each.text for each in tier.texts) and not tier.ignored:
+                source.notes.append(f"tier {tier.name!r} is not used")
+            continue
+        if use == "utterance":
+            continue
+        name = _parent_of(tier, utterances)
+        if name is None:
+            source.notes.append(f"tier {tier.name!r} belongs to no speaker's tier, and is not used")
+        elif use == "words":
+            utterances[name] = _with_words(utterances[name], tier.texts)
+        else:
+            utterances[name] = _with_dependents(utterances[name], tier.texts, _chat_name(tier.name, use))
+    source.spoken += [each for texts in utterances.values() for each in texts]
+    source.spoken.sort(key=lambda each: each.span.start_ms if each.span else 0)
+
+
+def _use(tier: TextTier, tiers: Sequence[TextTier], conventions: Conventions) -> str:
+    """Return what a tier is used for: utterance, words, comment, dependent or ignore."""
+    if laid_out := conventions.use_of_tier(tier.name):
+        return laid_out
+    if tier.ignored:
+        return "ignore"
+    if words_speaker(tier.name, {each.name for each in tiers}) is not None:
+        return "words"
+    if _SOUND_TIER.fullmatch(tier.name) or (tier.use and tier.name.casefold() in _REMARKS):
+        return "ignore"
+    return "dependent" if _CHAT_DEPENDENT.fullmatch(tier.name) else tier.use or "dependent"
+
+
+def words_speaker(name: str, names: set[str]) -> str | None:
+    """Return the speaker's tier whose words stand in the tier ``name``; ``None`` if it holds no words.
+
+    >>> words_speaker("CHI words", {"CHI"}), words_speaker("wor@CHI", {"CHI"}), words_speaker("CHI", {"CHI"})
+    ('CHI', 'CHI', None)
+    """
+    match = _WORD_TIER.fullmatch(name)
+    if match and (parent := match.group(1) or match.group(2)) in names:
+        return parent
+    others = names - {name}
+    if _BARE_WORD_TIER.fullmatch(name) and others:
+        return min(others) if len(others) == 1 else ""
+    return None
+
+
+def _parent_of(tier: TextTier, utterances: dict[str, list[SpokenText]]) -> str | None:
+    dependent = _CHAT_DEPENDENT.fullmatch(tier.name)
+    found = words_speaker(tier.name, set(utterances) | {tier.name}) or (dependent.group(2) if dependent else None)
+    return next((name for name in (found, tier.parent) if name in utterances), None)
+
+
+def _chat_name(name: str, use: str) -> str:
+    """Return the CHAT name of a dependent tier: those that CHAT knows keep theirs, others begin with ``%x``."""
+    if chat := _CHAT_DEPENDENT.fullmatch(name):
+        return f"%{chat.group(1)}"
+    if use == "comment":
+        return "%com"
+    plain = _DEPENDENT.fullmatch(name)
+    return f"%x{plain.group(1) if plain else re.sub(r'[^a-z]', '', name.casefold())[:6] or 'tier'}"
+
+
+def _holder(texts: Sequence[SpokenText], starts: Sequence[int], each: SpokenText) -> int | None:
+    """Return the index of the utterance in whose time the middle of ``each`` lies."""
+    if each.span is None:
+        return None
+    middle = (each.span.start_ms + each.span.end_ms) // 2
+    for at in range(bisect_right(starts, middle) - 1, -1, -1):
+        span = texts[at].span
+        if span and span.start_ms <= middle <= span.end_ms:
+            return at
+        if span and middle - span.start_ms > 600_000:
+            break
+    return None
+
+
+def _with_words(texts: list[SpokenText], words: Sequence[SpokenText]) -> list[SpokenText]:
+    starts = [each.span.start_ms if each.span else 0 for each in texts]
+    found: dict[int, list[SpokenText]] = {}
+    for each in sorted(words, key=lambda each: each.span.start_ms if each.span else 0):
+        if each.text.strip() and (at := _holder(texts, starts, each)) is not None:
+            found.setdefault(at, []).append(each)
+    return [
+        replace(each, words=tuple((word.text, word.span) for word in found.get(at, ()) if word.span))
+        for at, each in enumerate(texts)
+    ]
+
+
+def _with_dependents(texts: list[SpokenText], dependents: Sequence[SpokenText], name: str) -> list[SpokenText]:
+    starts = [each.span.start_ms if each.span else 0 for each in texts]
+    made = list(texts)
+    for each in dependents:
+        if each.text.strip() and (at := _holder(texts, starts, each)) is not None:
+            made[at] = replace(made[at], tiers=(*made[at].tiers, (name, each.text)))
+    return made

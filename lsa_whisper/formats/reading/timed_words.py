@@ -1,0 +1,64 @@
+"""Words with times as utterances: cut at sentence ends, at pauses, and where another speaker begins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from lsa_whisper.formats.reading.source import SpokenText
+from lsa_whisper.timespan import TimeSpan
+
+LONGEST_GAP_MS = 1000
+"""A pause longer than this ends an utterance."""
+_MOST_WORDS = 80
+
+
+@dataclass(frozen=True)
+class TimedWord:
+    """A word with its ``span`` and ``speaker``; punctuation is a word without a duration."""
+
+    text: str
+    span: TimeSpan
+    speaker: str = ""
+    place: str = ""
+
+
+def utterances_of(words: Iterable[TimedWord]) -> list[SpokenText]:
+    """Return the utterances that ``words``, in order of time within each speaker, make up.
+
+    >>> a, b = TimedWord("hello.", TimeSpan(0, 400)), TimedWord("yes", TimeSpan(3000, 3300))
+    >>> [(each.text, each.span.end_ms) for each in utterances_of([a, b])]
+    [('hello.', 400), ('yes', 3300)]
+    """
+    made: list[SpokenText] = []
+    held: list[TimedWord] = []
+
+    def close() -> None:
+        timed = [each for each in held if any(sign.isalnum() for sign in each.text)]
+        if timed:
+            text = " ".join(each.text for each in held)
+            span = timed[0].span | timed[-1].span
+            times = tuple((each.text, each.span) for each in timed)
+            made.append(SpokenText(held[0].speaker, _joined(text), span, times, place=held[0].place))
+        held.clear()
+
+    for word in words:
+        last = held[-1] if held else None
+        if last and (
+            word.speaker != last.speaker
+            or word.span.start_ms - last.span.end_ms > LONGEST_GAP_MS
+            or len(held) >= _MOST_WORDS
+        ):
+            close()
+        held.append(word)
+        if word.text.rstrip("\"'”’)").endswith((".", "?", "!")):
+            close()
+    close()
+    return made
+
+
+def _joined(text: str) -> str:
+    """Return ``text`` with punctuation joined to the word before it."""
+    for sign in ".,?!;:":
+        text = text.replace(f" {sign}", sign)
+    return text
