@@ -29,6 +29,10 @@ _ABBREVIATION = re.compile(r"\b(Mr|Mrs|Ms|Dr|St|Jr|Sr|Prof|vs|etc)\.", re.IGNORE
 _FILLER = re.compile(r"u+h+m*|u+m+|e+r+m*|h+m+|m+h*m+", re.IGNORECASE)
 _EVENT_NAME = re.compile(r"[^\w:]+")
 
+_PLACE = "qzq"
+_MAZE = re.compile(rf"{_PLACE}(a+){_PLACE}")
+"""A word in the place of a maze, whose marks stay as they are."""
+
 
 def looks_like_chat(texts: Iterable[str]) -> bool:
     """Return whether at least half of ``texts`` end as a main tier does, in a space and a terminator.
@@ -61,12 +65,14 @@ def plain_to_chat(text: str, conventions: Conventions, *, language: str, infer_m
     replaced = _ABBREVIATION.sub(r"\1", text)
     for old, new in conventions.replace.items():
         replaced = replaced.replace(old, f" {new} ")
-    marked = _marked(replaced, conventions, comments)
+    mazes: list[str] = []
+    marked = _marked(replaced, conventions, comments, mazes)
     found = decode(marked, Labels("verbatim"), language=language).utterances
     tiers = [each.text if infer_marks else _unmarked(each.text, each.verbatim()) for each in found]
     tiers = [tier for tier in tiers if tier]
     inner = [_CHAT_END.sub("", tier) for tier in tiers[:-1]]
-    return " ".join([*inner, *tiers[-1:]]), comments
+    joined = " ".join([*inner, *tiers[-1:]])
+    return _MAZE.sub(lambda match: mazes[len(match.group(1)) - 1], joined), comments
 
 
 def _unmarked(text: str, words: list[str]) -> str:
@@ -74,9 +80,10 @@ def _unmarked(text: str, words: list[str]) -> str:
     return f"{' '.join(words)} {end.group().strip() if end else '.'}" if words else ""
 
 
-def _marked(text: str, conventions: Conventions, comments: list[str]) -> str:
-    """Return ``text`` with brackets replaced by what they mean in CHAT; the innermost are read first."""
-    marks = dict(_DEFAULT_MARKS) | dict(conventions.marks)
+def _marked(text: str, conventions: Conventions, comments: list[str], mazes: list[str]) -> str:
+    """Return ``text`` with brackets replaced by what they mean in CHAT: the user's first, the longest of them first."""
+    own = sorted(conventions.marks.items(), key=lambda pair: -len(pair[0][0]))
+    marks = dict(own) | {pair: meaning for pair, meaning in _DEFAULT_MARKS.items() if pair not in conventions.marks}
     kept: list[str] = []
 
     def keep(chat: str) -> str:
@@ -88,7 +95,12 @@ def _marked(text: str, conventions: Conventions, comments: list[str]) -> str:
         pattern = _bracket_pattern(opening, closing)
 
         def meant_by(match: re.Match[str], meaning: str = meaning) -> str:
-            return _meaning(match.group(1).strip(), meaning, comments)
+            content = match.group(1).strip()
+            if meaning != "maze":
+                return _meaning(content, meaning, comments)
+            after = re.findall(r"[\w'-]+", match.string[match.end() : match.end() + 200])
+            mazes.append(mark_maze(content.split(), after))
+            return f" {_PLACE}{'a' * len(mazes)}{_PLACE} "
 
         for _ in range(4):  # brackets within brackets
             text, count = pattern.subn(meant_by, text)
@@ -108,8 +120,6 @@ def _meaning(content: str, meaning: str, comments: list[str]) -> str:
     if meaning == "comment":
         comments.append(content)
         return " "
-    if meaning == "maze":
-        return f" {mark_maze(content.split(), [])} "
     if meaning == "filler":
         return f" &-{_EVENT_NAME.sub('_', content).strip('_').lower()} "
     if meaning == "keep":

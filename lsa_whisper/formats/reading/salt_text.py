@@ -70,7 +70,7 @@ def _ending(text: str) -> tuple[str, str]:
         return text, "."
     if sign not in _ENDS:
         return text, "."
-    return f"{head[:-1].rstrip('.?!~^>' if sign != '>' else '')}{behind}", _ENDS[sign]
+    return f"{head[:-1].rstrip('.?!~^')}{behind}", _ENDS[sign]
 
 
 def _message(tokens: list[str]) -> list[str]:

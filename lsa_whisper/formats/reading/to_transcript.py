@@ -88,7 +88,11 @@ def _plain(
 def _utterance(each: SpokenText, code: str, text: str) -> Utterance:
     words = [(bare, at) for word, at in each.words if (bare := _bare_word(word))]
     made = utterance(code, text, each.span, words)
-    tiers = tuple(Line(f"{name}:\t{' '.join(value.split())}\n", 0) for name, value in each.tiers if value.strip())
+    values: dict[str, list[str]] = {}
+    for name, value in each.tiers:
+        if value.strip():
+            values.setdefault(name, []).append(" ".join(_CONTROLS.sub(" ", value).split()))
+    tiers = tuple(Line(f"{name}:\t{'; '.join(joined)}\n", 0) for name, joined in values.items())
     return replace(made, tiers=(*made.tiers, *tiers))
 
 
