@@ -8,7 +8,7 @@ from pathlib import Path
 from lsa_whisper.failed_files import FailedFile, failure_exit_code
 from lsa_whisper.terminal import TerminalTable, render_text
 
-_SHOWN = 20
+_LISTED = 20
 
 
 @dataclass
@@ -42,5 +42,5 @@ class Converted:
 
 
 def _first(lines: list[str], what: str) -> list[str]:
-    more = [f"{what}: and {len(lines) - _SHOWN} more"] if len(lines) > _SHOWN else []
-    return [f"{what}: {line}" for line in lines[:_SHOWN]] + more
+    more = [f"{what}: and {len(lines) - _LISTED} more"] if len(lines) > _LISTED else []
+    return [f"{what}: {line}" for line in lines[:_LISTED]] + more

@@ -82,7 +82,7 @@ def test_the_input_is_not_written_over(tmp_path):
 
 @pytest.mark.parametrize("changes", [{"to": "docx"}, {"notation": "ipa"}, {"headers": "absent"}])
 def test_wrong_options_are_sentences(changes, folder, tmp_path):
-    with pytest.raises(LsaWhisperError, match="choose one of|no such file"):
+    with pytest.raises(LsaWhisperError, match=r"choose one of|no such file"):
         convert([folder], tmp_path / "out", **changes)
     assert not (tmp_path / "out").exists()
 

@@ -35,6 +35,7 @@ BANNED_TEXT = re.compile(
 WORD_LISTS = {"chat/syllables.py"}
 """Files whose keys are words of speech, not names."""
 DELIBERATE = {
+    "convert": "the command, and the conversion of weights in checkpoint, through its module",
     "parse": "the verb of each format's own module: chat, recipes, JSON, YAML, TextGrid",
     "serialize": "the counterpart of parse, in the same modules",
     "read": "the verb for paths: CHAT, manifests, recipes, JSON, YAML",

@@ -222,7 +222,7 @@ def test_names(corpus):
         ("nowhere", ["perfect"], (), "there is no such reference"),
         ("reference", ["nowhere"], (), "there is no such hypothesis"),
         ("empty", ["perfect"], (), "no CHAT file"),
-        ("notes.txt", ["perfect"], (), "not a CHAT file"),
+        ("notes.docx", ["perfect"], (), "is no transcript"),
         ("reference", [], (), "at least one hypothesis"),
         ("reference", ["perfect"], ("a", "b"), "2 names for 1 system;"),
         ("reference", ["perfect", "silent"], ("a", "a"), "the same name"),
@@ -230,7 +230,7 @@ def test_names(corpus):
 )
 def test_wrong_input_is_one_clear_sentence(corpus, reference, hypotheses, names, said):
     (corpus / "empty").mkdir()
-    (corpus / "notes.txt").write_text("hello")
+    (corpus / "notes.docx").write_text("hello")
     with pytest.raises(CorpusError, match=said) as caught:
         evaluate(corpus / reference, [corpus / name for name in hypotheses], names=names)
     assert "\n" not in str(caught.value)

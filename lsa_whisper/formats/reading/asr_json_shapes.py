@@ -7,7 +7,7 @@ from typing import Any
 
 from lsa_whisper.errors import FormatError
 from lsa_whisper.formats.reading.source import SpokenText, span_of_seconds
-from lsa_whisper.formats.reading.timed_words import TimedWord, utterances_of
+from lsa_whisper.formats.reading.timed_words import RecognizedWord, utterances_of
 from lsa_whisper.timespan import TimeSpan
 
 _FEWEST_WORDS = 0.7
@@ -44,7 +44,7 @@ def _segment_words(words: Any, place: str) -> Iterator[tuple[str, TimeSpan]]:
 
 def chunk_utterances(chunks: Sequence[Any], place: str) -> Iterator[SpokenText]:
     """Yield the utterances of a pipeline's ``chunks``, which are words or sentences."""
-    found: list[TimedWord] = []
+    found: list[RecognizedWord] = []
     for number, each in enumerate(chunks, start=1):
         here = f"{place}: chunk {number}"
         if not isinstance(each, Mapping) or not isinstance(each.get("text"), str):
@@ -53,7 +53,7 @@ def chunk_utterances(chunks: Sequence[Any], place: str) -> Iterator[SpokenText]:
         start, end = times if isinstance(times, list | tuple) and len(times) == 2 else (None, None)
         span = span_of_seconds(start, start if end is None else end, here)
         if each["text"].strip():
-            found.append(TimedWord(each["text"].strip(), span or TimeSpan(0, 0), "", here))
+            found.append(RecognizedWord(each["text"].strip(), span or TimeSpan(0, 0), "", here))
     single = sum(len(each.text.split()) == 1 for each in found)
     if found and single >= _FEWEST_WORDS * len(found):
         yield from utterances_of(found)
@@ -80,7 +80,7 @@ def batchalign_utterances(content: Sequence[Any], place: str) -> Iterator[Spoken
         yield SpokenText(
             speaker if isinstance(speaker, str) else "",
             text,
-            _whole(each.get("time"), words, here),
+            _span_or_words(each.get("time"), words, here),
             tuple(words),
             place=here,
         )
@@ -92,6 +92,6 @@ def _milliseconds(time: Any, place: str) -> TimeSpan | None:
     return span_of_seconds(time[0] / 1000, time[1] / 1000, place)
 
 
-def _whole(time: Any, words: Sequence[tuple[str, TimeSpan]], place: str) -> TimeSpan | None:
+def _span_or_words(time: Any, words: Sequence[tuple[str, TimeSpan]], place: str) -> TimeSpan | None:
     found = _milliseconds(time, place)
     return found or (words[0][1] | words[-1][1] if words else None)

@@ -12,7 +12,7 @@ from lsa_whisper.errors import FormatError
 from lsa_whisper.formats.reading.conventions import Conventions
 from lsa_whisper.formats.reading.files import decode_bytes
 from lsa_whisper.formats.reading.source import Source, span_of_seconds
-from lsa_whisper.formats.reading.timed_words import TimedWord, utterances_of
+from lsa_whisper.formats.reading.timed_words import RecognizedWord, utterances_of
 from lsa_whisper.timespan import TimeSpan
 
 _NOT_WORDS = frozenset(("<eps>", "<s>", "</s>", "<alt>", "<alt_begin>", "<alt_end>", "@"))
@@ -24,7 +24,7 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
     Raises:
         FormatError: A line has too few columns, or a damaged time.
     """
-    found: dict[str, list[TimedWord]] = defaultdict(list)
+    found: dict[str, list[RecognizedWord]] = defaultdict(list)
     for number, line in enumerate(decode_bytes(data, place).split("\n"), start=1):
         columns = line.split()
         if not columns or columns[0].startswith(";;"):
@@ -41,11 +41,11 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
             continue
         span = TimeSpan(first.end_ms, first.end_ms + length.end_ms)
         speaker = columns[7] if len(columns) > 7 else f"channel {channel}"
-        found[recording].append(TimedWord(word, span, speaker, here))
+        found[recording].append(RecognizedWord(word, span, speaker, here))
     return [_source(name, words) for name, words in found.items()]
 
 
-def _source(name: str, words: list[TimedWord]) -> Source:
+def _source(name: str, words: list[RecognizedWord]) -> Source:
     words.sort(key=lambda word: word.span.start_ms)
     source = Source(name.replace("\\", "/").rpartition("/")[2], notation="plain")
     speakers = list(dict.fromkeys(word.speaker for word in words))

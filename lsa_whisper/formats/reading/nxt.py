@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from lsa_whisper.errors import FormatError
 from lsa_whisper.formats.reading.conventions import Conventions
 from lsa_whisper.formats.reading.source import Source, span_of_seconds
-from lsa_whisper.formats.reading.timed_words import TimedWord, utterances_of
+from lsa_whisper.formats.reading.timed_words import RecognizedWord, utterances_of
 from lsa_whisper.formats.reading.xml import line_of, parse_xml
 from lsa_whisper.timespan import TimeSpan
 
@@ -41,7 +41,7 @@ def _kind(each: Element) -> str:
     return each.tag.rpartition("}")[2]
 
 
-def _words(root: Element, agent: str, data: bytes, place: str) -> Iterator[TimedWord]:
+def _words(root: Element, agent: str, data: bytes, place: str) -> Iterator[RecognizedWord]:
     last = TimeSpan(0, 0)
     for each in root:
         kind, text = _kind(each), (each.text or "").strip()
@@ -51,14 +51,14 @@ def _words(root: Element, agent: str, data: bytes, place: str) -> Iterator[Timed
         if kind not in ("w", "vocalsound") or not text:
             continue
         if each.get("punc") == "true":
-            yield TimedWord(text, TimeSpan(last.end_ms, last.end_ms), agent, place)
+            yield RecognizedWord(text, TimeSpan(last.end_ms, last.end_ms), agent, place)
             continue
         if start is None or end is None:
             continue
         name = each.get(_ID, "")
         span = span_of_seconds(start, end, f"{place}:{line_of(data, name)}" if not _plain(start, end) else place)
         last = span or last
-        yield TimedWord(f"{text}-" if each.get("trunc") == "true" else text, last, agent, place)
+        yield RecognizedWord(f"{text}-" if each.get("trunc") == "true" else text, last, agent, place)
 
 
 def _plain(start: str, end: str) -> bool:

@@ -22,7 +22,7 @@ _CONTRACTIONS = {
     "d'd": "'d",
     "d's": "'s",
 }
-_WHOLE = {"can/'t": "can't", "ca/n't": "can't", "wo/n't": "won't", "do/'nt": "don't", "are/'nt": "aren't"}
+_IRREGULAR = {"can/'t": "can't", "ca/n't": "can't", "wo/n't": "won't", "do/'nt": "don't", "are/'nt": "aren't"}
 
 
 def join_morphemes(word: str) -> str:
@@ -35,8 +35,8 @@ def join_morphemes(word: str) -> str:
     """
     if "/" not in word:
         return word
-    if word.casefold() in _WHOLE:
-        return _WHOLE[word.casefold()]
+    if word.casefold() in _IRREGULAR:
+        return _IRREGULAR[word.casefold()]
     root, *morphemes = word.split("/")
     for morpheme in morphemes:
         root = _joined(root, morpheme)

@@ -14,7 +14,7 @@ _MOST_WORDS = 80
 
 
 @dataclass(frozen=True)
-class TimedWord:
+class RecognizedWord:
     """A word with its ``span`` and ``speaker``; punctuation is a word without a duration."""
 
     text: str
@@ -23,15 +23,15 @@ class TimedWord:
     place: str = ""
 
 
-def utterances_of(words: Iterable[TimedWord]) -> list[SpokenText]:
+def utterances_of(words: Iterable[RecognizedWord]) -> list[SpokenText]:
     """Return the utterances that ``words``, in order of time within each speaker, make up.
 
-    >>> a, b = TimedWord("hello.", TimeSpan(0, 400)), TimedWord("yes", TimeSpan(3000, 3300))
+    >>> a, b = RecognizedWord("hello.", TimeSpan(0, 400)), RecognizedWord("yes", TimeSpan(3000, 3300))
     >>> [(each.text, each.span.end_ms) for each in utterances_of([a, b])]
     [('hello.', 400), ('yes', 3300)]
     """
     made: list[SpokenText] = []
-    held: list[TimedWord] = []
+    held: list[RecognizedWord] = []
 
     def close() -> None:
         timed = [each for each in held if any(sign.isalnum() for sign in each.text)]

@@ -63,7 +63,7 @@ def to_transcript(
             ]
         else:
             made.append(_written(each, code, salt=chosen == "salt"))
-    return assemble([each for each in made if each], source, list(people.values()), language)
+    return compose_source([each for each in made if each], source, list(people.values()), language)
 
 
 def _written(each: SpokenText, code: str, *, salt: bool) -> Utterance | None:
@@ -114,7 +114,7 @@ def _sentences(each: SpokenText) -> list[SpokenText]:
     return parts
 
 
-def assemble(
+def compose_source(
     utterances: Sequence[Utterance], source: Source, people: Sequence[Participant], language: str
 ) -> Transcript:
     """Return a transcript of ``utterances``, with the source's own headers where it has some."""

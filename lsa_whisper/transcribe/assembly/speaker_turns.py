@@ -19,25 +19,10 @@ from lsa_whisper import chat
 from lsa_whisper.chat import Participant
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.formats import textgrid_reading
+from lsa_whisper.formats.reading.speakers import ROLES
 from lsa_whisper.timespan import TimeSpan
 
 SUFFIXES = (".rttm", ".TextGrid", ".cha")
-ROLES = {
-    "CHI": "Target_Child",
-    "ADU": "Adult",
-    "MOT": "Mother",
-    "FAT": "Father",
-    "INV": "Investigator",
-    "PAR": "Participant",
-    "EXA": "Investigator",
-    "SIB": "Sibling",
-    "TEA": "Teacher",
-    "OCH": "Child",
-    "FEM": "Female",
-    "MAL": "Male",
-}
-"""The role of each code that implies one."""
-
 _VOICE_TYPES = {"KCHI": "CHI", "KEY_CHILD": "CHI", "FEMALE": "FEM", "MALE": "MAL"}
 _NOT_A_SPEAKER = frozenset(("SPEECH", "SIL", "SP", "NON-SPEECH", "NOISE"))
 _CODE = re.compile(r"[A-Z][A-Z0-9]{0,6}")
