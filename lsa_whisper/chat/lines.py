@@ -6,14 +6,16 @@ import re
 from dataclasses import dataclass
 
 from lsa_whisper.chat.cached_attribute import cached_attribute
+from lsa_whisper.chat.rules import RULES
 
 FOLD = re.compile(r"\s+")
 _END_OF_NAME = re.compile(r"[:\r\n\t]")
+_NEWLINE = re.compile(r"\r\n?|\n")
 
 
 @dataclass(frozen=True)
 class Problem:
-    """A violation of CHAT's rules at a 1-based line and column."""
+    """A violation of CHAT's rules at a 1-based line and column; ``code`` is a key of :data:`.RULES`."""
 
     path: str | None
     line: int
@@ -23,7 +25,21 @@ class Problem:
 
     def __str__(self) -> str:
         place = f"{self.line}:{self.column}"
-        return f"{self.path}:{place}: {self.message} [{self.code}]" if self.path else f"{place}: {self.message}"
+        if not self.path:
+            return f"{place}: {self.message}"
+        number = f", CHECK {self.check_number}" if self.check_number else ""
+        remedy = f"; {self.remedy}" if self.remedy else ""
+        return f"{self.path}:{place}: {self.message}{remedy} [{self.code}{number}]"
+
+    @property
+    def check_number(self) -> int | None:
+        """The error number of CLAN's CHECK for the same rule, if it has one."""
+        return RULES[self.code].check_number if self.code in RULES else None
+
+    @property
+    def remedy(self) -> str:
+        """What to do about it."""
+        return RULES[self.code].remedy if self.code in RULES else ""
 
 
 @dataclass(frozen=True)
@@ -46,3 +62,8 @@ class Line:
         """The text after the name, with continuation lines joined by spaces."""
         _, _, rest = self.raw.partition(":")
         return FOLD.sub(" ", rest).strip()
+
+    def place(self, offset: int) -> tuple[int, int]:
+        """Return the 1-based line and column of the character at ``offset`` of :attr:`raw`."""
+        before = [match.end() for match in _NEWLINE.finditer(self.raw, 0, offset)]
+        return self.number + len(before), offset - (before[-1] if before else 0) + 1

@@ -15,6 +15,10 @@ from lsa_whisper.chat.parse import parse
 from lsa_whisper.timespan import TimeSpan
 
 
+UNNAMED_CORPUS = "corpus_name"
+"""The corpus in ``@ID`` of participants without one: CHAT requires the field, and Batchalign writes the same."""
+
+
 def serialize(transcript: Transcript) -> str:
     r"""Return the text of ``transcript``; for a parsed transcript, exactly the parsed text.
 
@@ -82,7 +86,7 @@ def compose(
 def _identity(person: Participant) -> str:
     fields = (
         person.language,
-        person.corpus,
+        person.corpus or UNNAMED_CORPUS,
         person.code,
         person.age,
         person.sex,

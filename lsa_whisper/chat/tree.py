@@ -61,6 +61,7 @@ _EVENT_PREFIXES = ("&=", "&{", "&}")
 _FREE = ("[+", "[-", "[^")
 _RETRACES = ("[/]", "[//]", "[///]", "[/-]", "[/?]")
 _MISPLACED = ("opaque", "open", "close")
+_FAULTS = {"[": "unmatched-bracket", "]": "unmatched-bracket", "<": "unclosed-group", ">": "unmatched-close"}
 
 
 def build_tree(text: str) -> Tree:
@@ -102,7 +103,7 @@ def build_tree(text: str) -> Tree:
         else:
             items.append(Marker(kind, piece, offset))
             if kind in _MISPLACED:
-                faults.append(MarkFault(offset, "opaque", f"cannot read {piece!r}"))
+                faults.append(MarkFault(offset, _FAULTS.get(piece, "opaque"), f"cannot read {piece!r}"))
     for outer, group in reversed(stack):
         outer[-1:] = [Marker("opaque", "<", group.offset), *group.items]
         faults.append(MarkFault(group.offset, "unclosed-group", "'<' has no '>'"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from lsa_whisper.chat.check_tier import TONE_LANGUAGES
+from lsa_whisper.chat.codes import TONE_LANGUAGES
 from lsa_whisper.languages import chat_code, whisper_code
 
 _MAX_DIGITS = 12
