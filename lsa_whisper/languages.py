@@ -68,3 +68,15 @@ def chat_code(language: str) -> str:
         return code if is_iso_639_3 else known.to_alpha3()
     except (LanguageTagError, LookupError):
         return code
+
+
+@cache
+def is_language(code: str) -> bool:
+    """Return whether ISO 639 has a language with this code.
+
+    >>> [is_language(code) for code in ("eng", "zho", "xyz", "not a code")]
+    [True, True, False, False]
+    """
+    from langcodes import tag_is_valid
+
+    return tag_is_valid(code)

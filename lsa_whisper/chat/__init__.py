@@ -1,6 +1,7 @@
 """CHAT: lossless reading and writing, checks, words, disfluencies and FluCalc counts; standard library only."""
 
 from lsa_whisper.chat.check import check
+from lsa_whisper.chat.fix import fix
 from lsa_whisper.chat.fluency import Fluency
 from lsa_whisper.chat.headers import Participant
 from lsa_whisper.chat.lines import Line, Problem
@@ -23,6 +24,7 @@ __all__ = [
     "Utterance",
     "check",
     "compose",
+    "fix",
     "parse",
     "read",
     "serialize",

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from lsa_whisper.chat.check_tier import tier_problems
+from lsa_whisper.chat.checks.context import context_of, value_place
 from lsa_whisper.chat.checks.dependent_tiers import dependent_problems
 from lsa_whisper.chat.checks.header_lines import header_problems
 from lsa_whisper.chat.checks.layout import layout_problems
 from lsa_whisper.chat.checks.media import media_problems, time_problems
 from lsa_whisper.chat.checks.participants import participant_problems
-from lsa_whisper.chat.checks.setting import setting_of, value_place
 from lsa_whisper.chat.lines import Problem
 from lsa_whisper.chat.model import Transcript
 
@@ -30,9 +30,9 @@ def check(transcript: Transcript, *, known_language: Callable[[str], bool] | Non
     found = set(transcript.problems)
     for part in (header_problems, layout_problems, participant_problems, media_problems, time_problems):
         found.update(part(transcript))
-    setting = setting_of(transcript)
+    context = context_of(transcript)
     for utterance in transcript.utterances:
-        found.update(tier_problems(transcript.path, utterance, setting))
+        found.update(tier_problems(transcript.path, utterance, context))
         found.update(dependent_problems(transcript.path, utterance))
     if known_language:
         found.update(_unknown_languages(transcript, known_language))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from lsa_whisper.chat.checks.setting import Setting
+from lsa_whisper.chat.checks.context import CheckContext
 from lsa_whisper.chat.checks.tokens import TierFault, token_faults
 from lsa_whisper.chat.checks.words import group_faults, word_faults
 from lsa_whisper.chat.lines import Problem
@@ -21,21 +21,21 @@ _OVERLAP_ONLY = "⌈⌉⌊⌋23456789"
 _FREE_CODES = ("[+", "[-", "[^", "[%")
 
 
-def tier_problems(path: str | None, utterance: Utterance, setting: Setting) -> Iterator[Problem]:
+def tier_problems(path: str | None, utterance: Utterance, context: CheckContext) -> Iterator[Problem]:
     """Yield the violations in ``utterance``'s main tier."""
-    for offset, code, message in _rules(utterance, setting):
+    for offset, code, message in _rules(utterance, context):
         yield Problem(path, *utterance.place(offset), code, message)
 
 
-def _rules(utterance: Utterance, setting: Setting) -> Iterator[TierFault]:
+def _rules(utterance: Utterance, context: CheckContext) -> Iterator[TierFault]:
     items = utterance.tree.items
     precode = _PRECODE.match(utterance.body)
-    language = precode[1] if precode else (setting.languages or ("",))[0]
+    language = precode[1] if precode else (context.languages or ("",))[0]
     if not utterance.body.strip():
         yield 0, "missing-text", f"no text follows *{utterance.speaker}:"
         return
-    yield from _ending(utterance, items, setting.conversation)
-    yield from token_faults(utterance.body, setting)
+    yield from _ending(utterance, items, context.conversation)
+    yield from token_faults(utterance.body, context)
     content = False
     for item in _flat(items):
         if isinstance(item, Marker):
@@ -45,7 +45,7 @@ def _rules(utterance: Utterance, setting: Setting) -> Iterator[TierFault]:
             continue
         content = True
         if isinstance(item, Word):
-            yield from word_faults(item, setting, language)
+            yield from word_faults(item, context, language)
         else:
             yield from group_faults(item)
         for code in item.codes:

@@ -14,7 +14,6 @@ from lsa_whisper.chat.model import Transcript
 from lsa_whisper.chat.parse import parse
 from lsa_whisper.timespan import TimeSpan
 
-
 UNNAMED_CORPUS = "corpus_name"
 """The corpus in ``@ID`` of participants without one: CHAT requires the field, and Batchalign writes the same."""
 

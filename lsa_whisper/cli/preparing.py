@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import click
@@ -57,7 +58,8 @@ def prepare(**parameters: Any) -> None:
     "--mode", default="strict", show_default=True, type=click.Choice(["strict", "flucalc"]), help="Counting convention."
 )
 @click.option("--json", is_flag=True, help="Print JSON instead of tables.")
-@click.option("--check", is_flag=True, help="List violations of CHAT's rules.")
+@click.option("--check", is_flag=True, help="List violations of CHAT's rules; exit status 1 if there are any.")
+@click.option("--fix", is_flag=True, help="Repair what has one correct repair, keep the original, list the others.")
 @click.option("--model", type=PATH, help="Checkpoint whose tokenizer counts label tokens. Default: an estimate.")
 @click.option("-o", "--out", type=PATH, help="Write an HTML page with plots and audio clips of prepared data.")
 def inspect(**parameters: Any) -> None:
@@ -65,4 +67,7 @@ def inspect(**parameters: Any) -> None:
 
     Example: lsa-whisper inspect build/storybook -o build/storybook.html
     """
-    show(call("inspect", **parameters))
+    report = call("inspect", **parameters)
+    show(report)
+    if getattr(report, "found", 0):
+        sys.exit(1)

@@ -7,11 +7,12 @@ from pathlib import Path
 from lsa_whisper.corpus import is_transcript, list_transcripts
 from lsa_whisper.errors import CorpusError
 from lsa_whisper.failed_files import FailedFile
+from lsa_whisper.inspection.problems import problems_report
 from lsa_whisper.inspection.survey import Survey, survey
 from lsa_whisper.inspection.tables import survey_report
 from lsa_whisper.inspection.text_output import as_json
 from lsa_whisper.inspection.tokens import token_counter
-from lsa_whisper.inspection.transcript_report import fluency_report, problems_report
+from lsa_whisper.inspection.transcript_report import fluency_report
 from lsa_whisper.manifest import SPLITS
 from lsa_whisper.umask import private_umask
 
@@ -25,6 +26,7 @@ def inspect(
     mode: str = "strict",
     json: bool = False,
     check: bool = False,
+    fix: bool = False,
     model: Path | None = None,
     out: Path | None = None,
 ) -> str:
@@ -34,7 +36,9 @@ def inspect(
         path: A CHAT file, a folder with CHAT files at any depth, a prepared folder, or a manifest (``.jsonl``).
         mode: Counting convention for CHAT: ``strict``, or ``flucalc`` as in CLAN.
         json: Return JSON instead of tables.
-        check: List violations of CHAT's rules instead of counting.
+        check: List violations of CHAT's rules instead of counting; the report's ``found`` is their number.
+        fix: Repair the violations that have one correct repair, show the difference, keep the originals, and list the
+            others as ``check`` does.
         model: A checkpoint folder, whose tokenizer counts the tokens of prepared labels. Default: an estimate.
         out: An HTML file to write: the same statistics of prepared data, with plots and audio clips.
 
@@ -43,8 +47,10 @@ def inspect(
         CheckpointError: ``model`` has no tokenizer.
         ChatSyntaxError: No transcript can be read.
         ManifestError: A manifest is malformed.
+        LsaWhisperError: A repaired transcript cannot be written.
     """
     path = Path(path)
+    check = check or fix
     try:
         if not path.exists():
             raise CorpusError(f"{path}: no such file or folder; check the path")
@@ -63,7 +69,7 @@ def inspect(
     if model is not None or out is not None:
         raise CorpusError(f"{path}: --out and --model need prepared data; run 'lsa-whisper prepare' first")
     return (
-        problems_report(files, unreadable_folders, json)
+        problems_report(files, unreadable_folders, json, fix=fix)
         if check
         else fluency_report(path, files, unreadable_folders, mode, json)
     )

@@ -1,4 +1,4 @@
-"""Reports on transcripts: disfluencies per speaker, and violations of CHAT's rules."""
+"""Reports on transcripts: disfluencies per speaker."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from lsa_whisper import chat
-from lsa_whisper.chat import Problem, Transcript
+from lsa_whisper.chat import Transcript
 from lsa_whisper.errors import ChatSyntaxError, printable
 from lsa_whisper.failed_files import FailedFile
 from lsa_whisper.inspection.text_output import as_json, format_number
@@ -67,19 +67,3 @@ def _read(files: Sequence[Path]) -> tuple[list[tuple[str, Transcript]], list[str
 
 def _cell(row: Mapping[str, Any], name: str) -> str:
     return format_number(row["counts"][name] if name in row["counts"] else row[name])
-
-
-def problems_report(files: Sequence[Path], unreadable_folders: Sequence[FailedFile], json: bool) -> str:
-    """Return the violations of CHAT's rules in ``files``, one line each, and their number."""
-    found = [Problem(str(one.path), 1, 1, "unreadable", one.reason) for one in unreadable_folders]
-    for file in files:
-        try:
-            found += chat.check(chat.read(file))
-        except ChatSyntaxError as error:
-            message = str(error).removeprefix(f"{file}: ")
-            found.append(Problem(str(file), 1, 1, "unreadable", message))
-    if json:
-        return as_json([{**vars(problem)} for problem in found])
-    broken = len({problem.path for problem in found})
-    summary = f"{len(found)} problem(s) in {broken} of {len(files) + len(unreadable_folders)} file(s)"
-    return "\n".join([*(str(problem) for problem in found), summary])

@@ -7,7 +7,10 @@ from lsa_whisper.chat import Participant, check, compose, parse, read, serialize
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.timespan import TimeSpan
 
-PEOPLE = (Participant("CHI", "Target_Child", name="Ann", age="4;11.03", corpus="x"), Participant("MOT", "Mother", corpus="x"))
+PEOPLE = (
+    Participant("CHI", "Target_Child", name="Ann", age="4;11.03", corpus="x"),
+    Participant("MOT", "Mother", corpus="x"),
+)
 
 
 def composed(*utterances, **options):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from lsa_whisper.chat.checks.setting import value_place
+from lsa_whisper.chat.checks.context import value_place
 from lsa_whisper.chat.codes import (
     EMPTY_HEADERS,
     HEADER_VALUES,

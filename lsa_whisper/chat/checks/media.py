@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from lsa_whisper.chat.checks.setting import value_place
+from lsa_whisper.chat.checks.context import value_place
 from lsa_whisper.chat.codes import MEDIA_EXTENSIONS, MEDIA_KINDS, MEDIA_STATES
 from lsa_whisper.chat.lines import Line, Problem
 from lsa_whisper.chat.main_tier import BULLET, Utterance

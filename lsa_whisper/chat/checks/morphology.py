@@ -72,7 +72,7 @@ def _morphology(utterance: Utterance, tier: Line, items: list[str], ending: str)
             yield tier.raw.find(item), "mor-item", f"{tier.name}: in {item!r} the translation must come last"
     if _has_copies(utterance.tree.items):
         return
-    expected = count_words(utterance.tree.items)
+    expected = count_mor_words(utterance.tree.items)
     if len(items) != expected:
         yield 0, "mor-size", f"{tier.name} has {len(items)} items for {expected} words"
     elif not items:
@@ -81,11 +81,11 @@ def _morphology(utterance: Utterance, tier: Line, items: list[str], ending: str)
         yield 0, "mor-terminator", f"{tier.name} ends with {ending!r}, the main tier with {utterance.terminator!r}"
 
 
-def count_words(items: list[Item]) -> int:
+def count_mor_words(items: list[Item]) -> int:
     """Return the number of words to which ``%mor`` has items.
 
     >>> from lsa_whisper.chat import utterance
-    >>> count_words(utterance("CHI", "&-um the [/] the doggie [: dog] , xxx 0is gone .").tree.items)
+    >>> count_mor_words(utterance("CHI", "&-um the [/] the doggie [: dog] , xxx 0is gone .").tree.items)
     4
     """
     count = 0
@@ -97,7 +97,7 @@ def count_words(items: list[Item]) -> int:
             if replaced is not None:
                 count += sum(_is_word(word) for word in replaced.split())
             else:
-                count += count_words(item.items) if isinstance(item, Group) else _is_word(item.text)
+                count += count_mor_words(item.items) if isinstance(item, Group) else _is_word(item.text)
     return count
 
 

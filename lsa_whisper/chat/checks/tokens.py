@@ -6,7 +6,7 @@ import itertools
 import re
 from collections.abc import Iterator, Sequence
 
-from lsa_whisper.chat.checks.setting import Setting
+from lsa_whisper.chat.checks.context import CheckContext
 from lsa_whisper.chat.scan import Token, scan
 
 TierFault = tuple[int, str, str]
@@ -25,11 +25,11 @@ _SCOPE = re.compile(r"&([{}])([nl]=[^\s{}]+)(?![^\s<>]*\})")
 _SPEECH = ("word", "pause", "open", "bullet")
 
 
-def token_faults(body: str, setting: Setting) -> Iterator[TierFault]:
+def token_faults(body: str, context: CheckContext) -> Iterator[TierFault]:
     """Yield the violations in the marks of a main tier's ``body``."""
     tokens = list(scan(body))
     yield from _spacing(tokens)
-    yield from _places(tokens, setting)
+    yield from _places(tokens, context)
     for token in tokens:
         if token.kind == "code" and not _CODE.fullmatch(token.text):
             yield token.offset, "unknown-code", f"{token.text} is not a code of CHAT"
@@ -43,7 +43,7 @@ def token_faults(body: str, setting: Setting) -> Iterator[TierFault]:
         yield from _unpaired(tokens)
     if "&{" in body or "&}" in body:
         yield from _scopes(body)
-    if setting.conversation and ("(" in body or ")" in body):
+    if context.conversation and ("(" in body or ")" in body):
         yield from _parentheses(tokens)
 
 
@@ -69,7 +69,7 @@ def _pause(token: Token) -> Iterator[TierFault]:
         yield token.offset, "pause-format", f"the length {token.text} has no dot"
 
 
-def _places(tokens: Sequence[Token], setting: Setting) -> Iterator[TierFault]:
+def _places(tokens: Sequence[Token], context: CheckContext) -> Iterator[TierFault]:
     """Yield linkers, language codes and commas that are not where CHAT allows them."""
     begun, last_comma = False, -1
     for at, token in enumerate(tokens):
@@ -78,7 +78,7 @@ def _places(tokens: Sequence[Token], setting: Setting) -> Iterator[TierFault]:
         elif precode := _PRECODE.fullmatch(token.text) if token.kind == "code" else None:
             if begun:
                 yield token.offset, "precode-place", f"{token.text} is not at the start"
-            if precode[1] not in setting.languages:
+            if precode[1] not in context.languages:
                 yield token.offset, "precode-language", f"the language of {token.text} is not in @Languages"
         elif token.text == ",":
             if last_comma >= 0 and all(between.kind == "space" for between in tokens[last_comma + 1 : at]):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from lsa_whisper.chat.checks.setting import Setting
+from lsa_whisper.chat.checks.context import CheckContext
 from lsa_whisper.chat.checks.tokens import TierFault
 from lsa_whisper.chat.codes import COMPOUND_MARKERS, FORM_MARKERS, TONE_LANGUAGES
 from lsa_whisper.chat.tree import Group, Word
@@ -23,9 +23,9 @@ _ASIDE = (WordKind.EVENT, WordKind.OTHER_SPEAKER, WordKind.OMITTED, WordKind.PHO
 _CA_SIGNS = {ord(mark): None for mark in CA_MARKS}
 
 
-def word_faults(word: Word, setting: Setting, language: str) -> Iterator[TierFault]:
+def word_faults(word: Word, context: CheckContext, language: str) -> Iterator[TierFault]:
     """Yield the violations in a written ``word`` with its codes; ``language`` is that of its utterance."""
-    for code, message in _spelling(word.text, setting, language):
+    for code, message in _spelling(word.text, context, language):
         yield word.offset, code, message
     if sum(code.startswith("[:") for code in word.codes) > 1:
         yield word.offset, "replacement-place", f"{word.text} has two replacements"
@@ -56,7 +56,7 @@ def _replacement(text: str, code: str, offset: int) -> Iterator[TierFault]:
             return
 
 
-def _spelling(text: str, setting: Setting, language: str) -> Iterator[tuple[str, str]]:
+def _spelling(text: str, context: CheckContext, language: str) -> Iterator[tuple[str, str]]:
     if text[0] == "&":
         yield from _prefix(text)
     reading = read_word(text)
@@ -65,15 +65,15 @@ def _spelling(text: str, setting: Setting, language: str) -> Iterator[tuple[str,
     plain, at, marker = text.partition("@")
     plain = _OVERLAP.sub("", plain).translate(_CA_SIGNS) if not (plain.isascii() and plain.isprintable()) else plain
     if at:
-        yield from _form_marker(plain, marker, setting)
+        yield from _form_marker(plain, marker, context)
     if reading.kind in _ASIDE:
         return
     digit = _DIGITS.search(plain)
     if digit and language not in TONE_LANGUAGES and not marker.startswith("s") and reading.kind is not WordKind.NONWORD:
         yield "digits", f"{text!r}: write numbers as words"  # 38, 47
     if not plain.isalpha():
-        yield from _signs(text, plain, setting)
-    elif reading.kind is WordKind.UNTRANSCRIBED and plain not in ("xxx", "yyy", "www") and not setting.conversation:
+        yield from _signs(text, plain, context)
+    elif reading.kind is WordKind.UNTRANSCRIBED and plain not in ("xxx", "yyy", "www") and not context.conversation:
         yield "untranscribed", f"{plain!r} is an obsolete spelling"
 
 
@@ -90,7 +90,7 @@ def _prefix(text: str) -> Iterator[tuple[str, str]]:
         yield "prefix", f"{text!r}: & without -, +, ~, = or *"
 
 
-def _form_marker(plain: str, marker: str, setting: Setting) -> Iterator[tuple[str, str]]:
+def _form_marker(plain: str, marker: str, context: CheckContext) -> Iterator[tuple[str, str]]:
     if not plain:
         yield "form-marker", f"no word stands before @{marker}"
         return
@@ -101,7 +101,7 @@ def _form_marker(plain: str, marker: str, setting: Setting) -> Iterator[tuple[st
         return
     if name == "s" and match[2] and not _LANGUAGES.fullmatch(match[2]):
         yield "marker-language", f"@{marker}: {match[2][1:]!r} is not a language code of three letters"
-    elif name == "s" and not match[2] and len(setting.languages) == 1:
+    elif name == "s" and not match[2] and len(context.languages) == 1:
         yield "no-second-language", f"@{marker} does not say its language"
     if "+" in plain.lstrip("&") and name not in COMPOUND_MARKERS:
         yield "compound", f"a compound with + cannot have @{marker}"
@@ -110,7 +110,7 @@ def _form_marker(plain: str, marker: str, setting: Setting) -> Iterator[tuple[st
         yield "letter", f"@l marks one letter, not {plain!r}"
 
 
-def _signs(text: str, plain: str, setting: Setting) -> Iterator[tuple[str, str]]:
+def _signs(text: str, plain: str, context: CheckContext) -> Iterator[tuple[str, str]]:
     if "’" in plain or "‘" in plain:
         yield "apostrophe", f"{text!r}: write ' for the apostrophe"
     if illegal := _ILLEGAL.search(plain):
@@ -120,7 +120,7 @@ def _signs(text: str, plain: str, setting: Setting) -> Iterator[tuple[str, str]]
         yield "compound-part", f"{text!r}: a part of the word is missing"
     if not any(map(str.isalnum, word)) and word and not illegal:
         yield "character", f"{text!r} has no letter"
-    if not setting.conversation and word[:1] == "(" and word.find(")") == len(word) - 1 and word[1:-1]:
+    if not context.conversation and word[:1] == "(" and word.find(")") == len(word) - 1 and word[1:-1]:
         yield "parentheses", f"{text!r}: a whole word in parentheses"
     if "↫" in word:
         for segment in _SEGMENT.findall(word):

@@ -10,7 +10,7 @@ from lsa_whisper.chat.model import Transcript
 
 
 @dataclass(frozen=True)
-class Setting:
+class CheckContext:
     """The headers that decide which main tiers are valid.
 
     Attributes:
@@ -24,12 +24,12 @@ class Setting:
     speakers: frozenset[str] = frozenset()
 
 
-def setting_of(transcript: Transcript) -> Setting:
-    """Return the setting that the headers of ``transcript`` give."""
+def context_of(transcript: Transcript) -> CheckContext:
+    """Return the context that the headers of ``transcript`` give."""
     options = re.findall(r"[^\s,]+", transcript.header("@Options") or "")
     named = (transcript.header("@Participants") or "").split(",")
     speakers = frozenset(entry.split()[0] for entry in named if entry.split())
-    return Setting(any(option.startswith("CA") for option in options), tuple(transcript.languages), speakers)
+    return CheckContext(any(option.startswith("CA") for option in options), tuple(transcript.languages), speakers)
 
 
 def value_place(line: Line, text: str) -> tuple[int, int]:

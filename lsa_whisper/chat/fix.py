@@ -1,0 +1,165 @@
+"""Repairs of the violations that have one correct repair; the words stay as they are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from lsa_whisper.chat.codes import LEADING_HEADERS, MEDIA_EXTENSIONS, SEXES
+from lsa_whisper.chat.lines import Line
+from lsa_whisper.chat.parse import parse
+from lsa_whisper.chat.scan import Token, scan
+
+_NAME = re.compile(r"(\ufeff?[@*%][^:\r\n\t]*):[ \t]*(?=[^\s])")
+_NO_COLON = re.compile(r"([@%][^:\r\n\t]+)\t+(?=\S)")
+_TABS = re.compile(r"(\r\n?|\n)?\t+")
+_BARE = re.compile(r"(?<![\d_\x15])\d{2,14}_\d{2,14}(?=\s*\Z)")
+_NO_START = re.compile(r"(?<![\d_\x15])(\d{2,14}_\d{2,14}\x15\s*)\Z")
+_NO_END = re.compile(r"(\x15\d{1,14}_\d{1,14})(?=\s*\Z)")
+_AGE = re.compile(r"(\d{1,3})(?:;(?:(\d{1,2})(?:\.(\d{1,2})?)?)?)?")
+_HASH = {"#": "(.)", "##": "(..)", "###": "(...)"}
+_AFTER_END = ("space", "bullet", "code")
+_TEXT = ("word", "close", "code", "pause")
+
+
+def fix(text: str) -> str:
+    r"""Return the CHAT ``text`` with all violations repaired that have one correct repair; all else is unchanged.
+
+    >>> print(fix("@UTF8\n@Begin\n*CHI: don’t[/] don't (3) go.\n"))
+    @UTF8
+    @Begin
+    *CHI:	don't [/] don't (3.) go .
+    @End
+    <BLANKLINE>
+    """
+    blocks = parse(text).blocks
+    timed = any(not isinstance(block, Line) and re.search(r"\d+_\d+", block.body) for block in blocks)
+    lines = [fixed for block in blocks for fixed in _lines(block, timed)]
+    newline = "\r\n" if "\r\n" in text else "\r" if "\r" in text and "\n" not in text else "\n"
+    return "".join(_framed(lines, newline)) if lines else text
+
+
+def _lines(block: object, timed: bool) -> Iterator[str]:
+    if isinstance(block, Line):
+        tiers: Sequence[Line] = (block,)
+    else:
+        yield _main_tier(block.main)  # type: ignore[attr-defined]
+        tiers = block.tiers  # type: ignore[attr-defined]
+    for line in tiers:
+        if line.raw.strip():
+            yield _header(line.name, _layout(line.raw), timed)
+
+
+def _framed(lines: list[str], newline: str) -> list[str]:
+    """Return the lines with ``@UTF8``, ``@Begin`` and ``@End``."""
+    names = [line.lstrip("\ufeff").rstrip() for line in lines]
+    if "@UTF8" not in names:
+        lines = [f"@UTF8{newline}", lines[0].lstrip("\ufeff"), *lines[1:]]
+    if "@Begin" not in names:
+        leading = [Line(line, 0).name in LEADING_HEADERS for line in lines]
+        at = leading.index(False) if False in leading else len(lines)
+        lines = [*lines[:at], f"@Begin{newline}", *lines[at:]]
+    if "@End" not in names:
+        last = lines[-1] if lines[-1].endswith(("\n", "\r")) else lines[-1] + newline
+        lines = [*lines[:-1], last, f"@End{newline}"]
+    return lines
+
+
+def _layout(raw: str) -> str:
+    """Return a line with one tab after its colon and none elsewhere."""
+    if not _NAME.match(raw):
+        raw = _NO_COLON.sub(r"\1:\t", raw, count=1)
+    named = _NAME.match(raw)
+    head, rest = (f"{named[1]}:\t", raw[named.end() :]) if named else ("", raw)
+    return head + (_TABS.sub(lambda match: f"{match[1]}\t" if match[1] else " ", rest) if "\t" in rest else rest)
+
+
+def _header(name: str, raw: str, timed: bool) -> str:
+    value = raw.partition(":")[2]
+    if name == "@Participants":
+        return re.sub(r",(\s*)\Z", r"\1", raw)
+    if name == "@ID" and value.count("|") == 10:
+        head, fields = raw[: len(raw) - len(value)], value.split("|")
+        fields[3], fields[4] = _age(fields[3]), _sex(fields[4])
+        return head + "|".join(fields)
+    return _media(raw, timed) if name == "@Media" else raw
+
+
+def _age(text: str) -> str:
+    match = _AGE.fullmatch(text.strip())
+    if not match:
+        return text
+    years, months, days = match.groups()
+    if months is None:
+        return f"{years};"
+    return f"{years};{months:>02}." + (f"{days:>02}" if days else "")
+
+
+def _sex(text: str) -> str:
+    sex = text.strip().lower()
+    return next((known for known in SEXES if sex in (known, known[0])), text)
+
+
+def _media(raw: str, timed: bool) -> str:
+    raw = re.sub(r"[ \t]+,", ",", raw)
+    raw = re.sub(rf"(:\t[^,\"]+)\.(?:{'|'.join(MEDIA_EXTENSIONS)}),", r"\1,", raw, flags=re.IGNORECASE)
+    if timed:
+        return re.sub(r",\s*(?:unlinked|notrans)\b", "", raw)
+    if re.search(r",\s*(?:missing|unlinked|notrans)\b", raw):
+        return raw
+    return re.sub(r"(,\s*(?:audio|video))(\s*)\Z", r"\1, unlinked\2", raw)
+
+
+def _main_tier(main: str) -> str:
+    laid_out = _layout(main)
+    head, colon, body = laid_out.partition(":")
+    body = _bullet(body)
+    return head + colon + "".join(_pieces(list(scan(body)), body))
+
+
+def _bullet(body: str) -> str:
+    if "\x15" not in body:
+        return _BARE.sub(lambda match: f"\x15{match[0]}\x15", body)
+    if body.count("\x15") % 2 == 0:
+        return body
+    return _NO_START.sub("\x15\\1", body) if _NO_START.search(body) else _NO_END.sub("\\1\x15", body)
+
+
+def _pieces(tokens: list[Token], body: str) -> Iterator[str]:
+    """Yield the corrected texts of a main tier's tokens."""
+    final = next((at for at in reversed(range(len(tokens))) if tokens[at].kind not in _AFTER_END), -1)
+    for at, token in enumerate(tokens):
+        before = tokens[at - 1] if at else None
+        after = tokens[at + 1] if at + 1 < len(tokens) else None
+        if before and _needs_space(before, token, at == final):
+            yield " "
+        if token.kind == "space":
+            beside_group = (before and before.kind == "open") or (after and after.kind == "close")
+            yield "" if beside_group and "\n" not in token.text else token.text
+        elif token.text == "," and after and after.text == ",":
+            yield "„"
+        elif token.text == "," and before and before.text == ",":
+            yield ""
+        else:
+            yield _text(token, before, "‘" in body)
+
+
+def _needs_space(before: Token, token: Token, final: bool) -> bool:
+    if token.kind == "code":
+        return before.kind not in ("space", "open")
+    if before.kind == "code" and token.kind in ("word", "pause", "open"):
+        return True
+    if {before.kind, token.kind} == {"word", "pause"}:
+        return True
+    return final and token.kind == "terminator" and before.kind in _TEXT
+
+
+def _text(token: Token, before: Token | None, quoted: bool) -> str:
+    if token.kind == "word":
+        first = token.text[0] if quoted else token.text[0].replace("’", "'")
+        return first + token.text[1:].replace("’", "'").replace("‘", "'")
+    if token.kind == "pause":
+        return _HASH.get(token.text) or (token.text if "." in token.text else f"{token.text[:-1]}.)")
+    if token.text == "’" and before and before.kind == "word" and not quoted:
+        return "'"
+    return token.text

@@ -1,0 +1,122 @@
+"""Violations of CHAT's rules in transcripts: a list of them, and the repair of those with one correct repair."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import unified_diff
+from pathlib import Path
+from typing import Any
+
+from lsa_whisper import chat
+from lsa_whisper.atomic_write import write_atomic
+from lsa_whisper.chat import Problem
+from lsa_whisper.chat.rules import RULES
+from lsa_whisper.errors import ChatSyntaxError, LsaWhisperError, printable
+from lsa_whisper.failed_files import FailedFile
+from lsa_whisper.inspection.text_output import as_json
+from lsa_whisper.languages import is_language
+
+
+class ProblemsReport(str):
+    """The report as text; ``found`` is the number of problems, which decides the exit status of ``inspect --check``."""
+
+    found: int
+
+    def __new__(cls, text: str, found: int) -> ProblemsReport:
+        """Return ``text`` as a report with ``found`` problems."""
+        report = super().__new__(cls, text)
+        report.found = found
+        return report
+
+
+@dataclass(frozen=True)
+class RepairedFile:
+    """A file that was repaired: the difference, and where the original is kept."""
+
+    path: Path
+    original: Path
+    difference: str
+
+
+def problems_report(
+    files: Sequence[Path], unreadable_folders: Sequence[FailedFile], json: bool, *, fix: bool = False
+) -> ProblemsReport:
+    """Return the violations of CHAT's rules in ``files``, one line each, and their number.
+
+    Args:
+        files: CHAT files.
+        unreadable_folders: Folders that cannot be opened.
+        json: Return JSON instead of text; differences then go to standard error.
+        fix: Repair first what has one correct repair; the originals are kept.
+
+    Raises:
+        LsaWhisperError: A repaired file cannot be written.
+    """
+    repaired = [one for file in files if (one := repair_file(file))] if fix else []
+    found = [Problem(str(one.path), 1, 1, "unreadable", one.reason) for one in unreadable_folders]
+    for file in files:
+        found += _problems(file)
+    if json:
+        for one in repaired:
+            print(printable(one.difference), file=sys.stderr)
+        return ProblemsReport(as_json([_as_dict(problem) for problem in found]), len(found))
+    broken = len({problem.path for problem in found})
+    summary = [f"{len(found)} problem(s) in {broken} of {len(files) + len(unreadable_folders)} file(s)"]
+    summary += [f"{one.path}: repaired; the original is {one.original}" for one in repaired]
+    if not fix and any(RULES[problem.code].fixable for problem in found if problem.code in RULES):
+        summary.append("some have one correct repair: --fix makes it and keeps the original")
+    lines = [*(one.difference for one in repaired), *(str(problem) for problem in found), *summary]
+    return ProblemsReport("\n".join(lines), len(found))
+
+
+def _problems(file: Path) -> list[Problem]:
+    try:
+        return chat.check(chat.read(file), known_language=is_language)
+    except ChatSyntaxError as error:
+        return [Problem(str(file), 1, 1, "unreadable", str(error).removeprefix(f"{file}: "))]
+
+
+def _as_dict(problem: Problem) -> dict[str, Any]:
+    fixable = problem.code in RULES and RULES[problem.code].fixable
+    extra = {"check_number": problem.check_number, "remedy": problem.remedy, "fixable": fixable}
+    return {**vars(problem), **extra}
+
+
+def repair_file(file: Path) -> RepairedFile | None:
+    """Repair what has one correct repair in ``file`` and keep the original next to it.
+
+    Returns:
+        The difference; ``None`` if there was nothing to repair or the file cannot be read.
+
+    Raises:
+        LsaWhisperError: A file cannot be written; the transcript is then unchanged.
+    """
+    try:
+        transcript = chat.read(file)
+    except ChatSyntaxError:  # reported with the other problems
+        return None
+    before = chat.serialize(transcript)
+    after = chat.fix(before)
+    if after == before and transcript.encoding == "utf-8":
+        return None
+    target = file.resolve()
+    original = _unused_name(target)
+    write_atomic(target.read_bytes(), original)
+    write_atomic(after, target)
+    return RepairedFile(file, original, _difference(file, before, after))
+
+
+def _unused_name(path: Path) -> Path:
+    """Return the name for an original, which never is that of an existing file."""
+    names = (path.with_name(f"{path.name}.original{at or ''}") for at in range(10_000))
+    for name in names:
+        if not name.exists() and not name.is_symlink():
+            return name
+    raise LsaWhisperError(f"{path}: too many originals are kept next to it; remove some")
+
+
+def _difference(file: Path, before: str, after: str) -> str:
+    lines = unified_diff(before.splitlines(), after.splitlines(), f"{file} (original)", str(file), lineterm="", n=0)
+    return "\n".join(line.replace("\x15", "•") for line in lines)
