@@ -297,11 +297,16 @@ def test_importing_the_room_loads_no_model_library():
 
 
 @pytest.mark.parametrize(
-    ("name", "options"),
-    [("a,b", {}), ("visit", {"role": "Mothr"}), ("visit", {"speaker": "no code"})],
+    ("name", "options", "remedy"),
+    [
+        ("a,b", {}, "change the setting, or rename"),
+        ("visit", {"role": "Mothr"}, "unknown role 'Mothr'; CHAT's roles are Adult, .*, Mother, .*, Witness$"),
+        ("visit", {"speaker": "toolongcode"}, "has more than 8 characters; use three capital letters, such as CHI"),
+        ("visit", {"speaker": "no code"}, "other characters than letters and digits; use three"),
+    ],
 )
-def test_headers_that_chat_refuses_stop_before_decoding(name, options, visit, scripted, tmp_path, decoded):
+def test_headers_that_chat_refuses_stop_before_decoding(name, options, remedy, visit, scripted, tmp_path, decoded):
     audio = Path(shutil.copy(visit, tmp_path / f"{name}.wav"))
-    with pytest.raises(LsaWhisperError, match="change the setting, or rename"):
+    with pytest.raises(LsaWhisperError, match=remedy):
         transcribe([audio], model=scripted, out=tmp_path / "out", **options)
     assert decoded == [] and not (tmp_path / "out").exists()

@@ -9,6 +9,8 @@ from pathlib import Path
 
 from lsa_whisper import chat
 from lsa_whisper.chat import Participant, Transcript, Utterance, compose, utterance
+from lsa_whisper.chat.checks.participants import role_fault, speaker_code_fault
+from lsa_whisper.chat.codes import PARTICIPANT_ROLES
 from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow
 from lsa_whisper.decoding.word_times import adjacent_spans, align_words, fit_words
 from lsa_whisper.errors import LsaWhisperError
@@ -117,6 +119,10 @@ def verify_header(header: TranscriptHeader, path: Path) -> None:
     Raises:
         LsaWhisperError: CHAT does not allow the role, language, speaker or recording name.
     """
+    if fault := speaker_code_fault(header.speaker):
+        raise LsaWhisperError(f"{path}: {fault}; use three capital letters, such as CHI")
+    if fault := role_fault(header.role):
+        raise LsaWhisperError(f"{path}: {fault}; CHAT's roles are {', '.join(sorted(PARTICIPANT_ROLES))}")
     empty = assemble([], [], labels=Labels(), duration_ms=0, header=header)
     empty.path = str(path)
     if problems := chat.check(empty):
