@@ -26,7 +26,7 @@ demo: $(READY)
 # Test files run in parallel, because most of their time is spent loading on one core; WORKERS=0 runs them one by one.
 WORKERS ?= 2
 test: $(READY)
-	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile --ignore tests/faults
+	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder --ignore tests/faults
 
 # Killed commands, full and read-only disks, two commands at once: takes some minutes; most tests need root (to mount a disk).
 test-faults: $(READY)

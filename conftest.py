@@ -2,6 +2,7 @@
 
 import os
 import tempfile
+from collections import Counter
 from importlib import metadata
 
 import pytest
@@ -10,6 +11,13 @@ try:
     metadata.version("batchalign")
 except metadata.PackageNotFoundError:
     collect_ignore_glob = [f"lsa_whisper/batchalign_engine/{name}.py" for name in ("backend", "finish", "wording")]
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items):
+    """Put the files with the most slow tests first, so that parallel workers end at about the same time."""
+    slow = Counter(item.path for item in items if item.get_closest_marker("slow"))
+    items.sort(key=lambda item: -slow[item.path])
 
 
 @pytest.fixture(autouse=True, scope="session")
