@@ -26,6 +26,12 @@ def _inspect() -> Function:
     return inspect
 
 
+def _mark() -> Function:
+    from lsa_whisper.mark import mark
+
+    return mark
+
+
 def _finetune() -> Function:
     from lsa_whisper.auto_finetune import finetune
 
@@ -126,6 +132,7 @@ VERBS: dict[str, Callable[[], Function]] = {
     "prepare": _prepare,
     "convert": _convert,
     "inspect": _inspect,
+    "mark": _mark,
     "finetune": _finetune,
     "recipes": _recipes,
     "recipes show": _recipes_show,

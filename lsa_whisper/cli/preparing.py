@@ -1,4 +1,4 @@
-"""Commands about data: ``prepare`` and ``inspect``."""
+"""Commands about data: ``prepare``, ``inspect`` and ``mark``."""
 
 from __future__ import annotations
 
@@ -71,3 +71,26 @@ def inspect(**parameters: Any) -> None:
     show(report)
     if getattr(report, "found", 0):
         sys.exit(1)
+
+
+@main.command()
+@click.argument("transcripts", nargs=-1, required=True, type=PATH)
+@click.option("-o", "--out", required=True, type=PATH, help="Output folder for the marked copies.")
+@click.option(
+    "--threshold",
+    default=0.42,
+    show_default=True,
+    help="Least probability of a retrace: higher gives fewer and surer marks.",
+)
+@click.option("--language", help="ISO 639-3 code. Default: the first of @Languages.")
+def mark(**parameters: Any) -> None:
+    """Propose fillers, cut-off words and retraces in transcripts without them.
+
+    Writes marked copies and a table of all marks with their confidence. The
+    originals are kept.
+
+    Example: lsa-whisper mark corpora/storybook/test -o build/marked
+    """
+    done = call("mark", **parameters)
+    show(done)
+    sys.exit(done.exit_code)

@@ -12,6 +12,7 @@ from lsa_whisper.labels.infer_marks import infer_marks
 from lsa_whisper.labels.notation import label_to_chat
 from lsa_whisper.labels.repair import repair_text, sentences
 from lsa_whisper.labels.style import Labels
+from lsa_whisper.languages import chat_code
 
 _ROLE = re.compile(r"\*([A-Z][A-Z0-9]{0,6}):")
 
@@ -52,7 +53,7 @@ def decode(text: str, labels: Labels, *, speaker: str = "PAR", language: str = "
         repairs += count
         for words, terminator in sentences(repaired):
             if not chat:
-                words = infer_marks(words, repetitions=labels.style == "verbatim")
+                words = infer_marks(words, repetitions=labels.style == "verbatim", language=chat_code(language))
             tree = build_tree(words)
             tier = canonical(tree.items, terminator)
             repairs += tier.dropped + len(tree.faults) + (terminator not in LABEL_TERMINATORS)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+
+from lsa_whisper.retraces import mark_retraces
+from lsa_whisper.retraces.emphasis import EMPHATIC
 
 LONGEST_REPEAT = 6
 """Longer repeats are more often refrains than disfluencies."""
@@ -10,14 +13,14 @@ LONGEST_REPEAT = 6
 PLAIN_FILLERS = frozenset(("uh", "um", "er", "erm", "ehm", "uhm", "hm", "hmm", "uhh", "umm"))
 """Words that are always fillers; ``ah`` and ``mhm`` may be answers."""
 
-EMPHATIC = frozenset(("very", "really", "bye", "no", "yeah", "yes", "ha", "so", "night", "there", "knock", "choo"))
-"""Words that fluent speakers repeat for emphasis."""
-
 _ALWAYS_CAPITAL = ("I", "I'm", "I've", "I'll", "I'd")
 
 
-def infer_marks(text: str, *, repetitions: bool) -> str:
-    """Return ``text`` with fillers as ``&-``; with ``repetitions``, also ``↫`` for part words and ``[/]`` for repeats.
+def infer_marks(text: str, *, repetitions: bool, language: str = "eng") -> str:
+    """Return ``text`` with fillers as ``&-``; with ``repetitions``, also ``↫`` for part words, and retraces.
+
+    In English (ISO 639-3 ``eng``), retraces are found by :mod:`lsa_whisper.retraces`; in other languages, exact repeats
+    are marked as ``[/]`` by rule.
 
     >>> infer_marks("Um I want um I want the &+b &+b ball", repetitions=True)
     '&-um <I want> [/] &-um I want the ↫b-b↫ball'
@@ -26,9 +29,10 @@ def infer_marks(text: str, *, repetitions: bool) -> str:
     first = next((at for at, word in enumerate(words) if not word.startswith("&")), len(words))
     for at in range(min(first + 1, len(words))):
         words[at] = _lower_first(words[at])
-    if repetitions:
-        words = _repeats(_part_words(words))
-    return " ".join(words)
+    if not repetitions:
+        return " ".join(words)
+    words = _part_words(words)
+    return mark_retraces(" ".join(words)).text if language == "eng" else " ".join(_repeats(words))
 
 
 def _filler(word: str) -> str:
@@ -60,15 +64,28 @@ def _part_words(words: list[str]) -> list[str]:
 
 
 def _repeats(words: list[str]) -> list[str]:
-    lowered = [word.casefold() for word in words]
     made: list[str] = []
+    done = 0
+    for at, length in rule_based_repeats(words):
+        copy = " ".join(words[at : at + length])
+        made += [*words[done:at], f"{copy} [/]" if length == 1 else f"<{copy}> [/]"]
+        done = at + length
+    return [*made, *words[done:]]
+
+
+def rule_based_repeats(words: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Yield the first word and the length of exact repeats; fillers (``&-um``) may stand between the copies.
+
+    >>> list(rule_based_repeats("I want &-um I want the the dog".split()))
+    [(0, 2), (5, 1)]
+    """
+    lowered = [word.casefold() for word in words]
     at = 0
     while at < len(words):
         length = _repeat_at(lowered, at)
-        copy = " ".join(words[at : at + max(length, 1)])
-        made.append(copy if not length else f"{copy} [/]" if length == 1 else f"<{copy}> [/]")
+        if length:
+            yield at, length
         at += max(length, 1)
-    return made
 
 
 def _repeat_at(lowered: list[str], at: int) -> int:

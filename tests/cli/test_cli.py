@@ -3,7 +3,6 @@ from __future__ import annotations
 import inspect
 import subprocess
 import sys
-import time
 
 import click
 import numpy as np
@@ -92,16 +91,6 @@ def test_help_is_quick_and_loads_no_torch():
         "print({'torch', 'transformers', 'numpy', 'rich', 'datasets'} & set(sys.modules))"
     )
     assert loaded.strip() == "set()"
-
-
-def test_help_answers_in_under_a_third_of_a_second():
-    """The limit is 0.3 s on a quiet machine; the best of five tries forgives a busy one."""
-    tries = []
-    for _ in range(5):
-        began = time.perf_counter()
-        subprocess.run([sys.executable, "-m", "lsa_whisper", "--help"], capture_output=True, check=True)
-        tries.append(time.perf_counter() - began)
-    assert min(tries) < 0.3
 
 
 @pytest.mark.parametrize("verb", ["prepare", "inspect", "evaluate"])

@@ -1,0 +1,82 @@
+"""The tagger: how likely each word is to have been taken back, and as what.
+
+A linear-chain conditional random field (Lafferty et al., 2001) by python-crfsuite. ``english.crf`` was trained on
+hand-annotated meetings; ``models/retraces/README.md`` has its source and how well it does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import pycrfsuite
+
+from lsa_whisper.errors import LsaWhisperError
+from lsa_whisper.retraces.features import features
+from lsa_whisper.retraces.words import SpokenWord
+
+KINDS = {"repeat": "[/]", "revision": "[//]", "reformulation": "[///]"}
+"""What the model tells apart, and the CHAT code for it."""
+
+THRESHOLD = 0.42
+"""Probability from which a word counts as taken back: the best F1 in cross-validation (``benchmarks/retraces.py``)."""
+
+CAREFUL = 0.7
+"""A threshold for few wrong marks."""
+
+_MODELS = {"eng": Path(__file__).with_name("english.crf")}
+
+
+@dataclass(frozen=True, slots=True)
+class WordProbabilities:
+    """Of one word: the probability of each of :data:`KINDS`, and that one ``begins`` with this word."""
+
+    kinds: dict[str, float]
+    begins: float
+
+    @property
+    def taken_back(self) -> float:
+        """The probability that the word was taken back."""
+        return sum(self.kinds.values())
+
+
+class Tagger:
+    """A trained model; :meth:`probabilities` may be called for any number of utterances."""
+
+    def __init__(self, path: Path) -> None:
+        """Load the model at ``path``.
+
+        Raises:
+            LsaWhisperError: The file is missing or not a model.
+        """
+        self._tagger = pycrfsuite.Tagger()
+        try:
+            self._tagger.open(str(path))
+        except ValueError as error:
+            raise LsaWhisperError(f"{path}: cannot load the retrace model; install lsa-whisper again") from error
+        self._labels = set(self._tagger.labels())
+
+    def probabilities(self, words: Sequence[SpokenWord]) -> list[WordProbabilities]:
+        """Return the probabilities of each of an utterance's ``words``.
+
+        >>> the, dog = SpokenWord("the"), SpokenWord("dog")
+        >>> [round(word.taken_back) for word in tagger_for("eng").probabilities([the, the, dog])]
+        [1, 0, 0]
+        """
+        if not words:
+            return []
+        self._tagger.set(features(words))
+        return [self._word(at) for at in range(len(words))]
+
+    def _word(self, at: int) -> WordProbabilities:
+        found = {label: float(self._tagger.marginal(label, at)) for label in self._labels - {"none"}}
+        kinds = {kind: sum(value for label, value in found.items() if label.endswith(kind)) for kind in KINDS}
+        return WordProbabilities(kinds, sum(value for label, value in found.items() if label.startswith("begin")))
+
+
+@lru_cache(maxsize=4)
+def tagger_for(language: str) -> Tagger | None:
+    """Return the tagger of an ISO 639-3 ``language``; ``None`` where no model was trained."""
+    return Tagger(_MODELS[language]) if language in _MODELS else None
