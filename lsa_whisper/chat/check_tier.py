@@ -11,6 +11,7 @@ from lsa_whisper.chat.checks.words import group_faults, word_faults
 from lsa_whisper.chat.lines import Problem
 from lsa_whisper.chat.main_tier import Utterance
 from lsa_whisper.chat.reading import RETRACE_KINDS
+from lsa_whisper.chat.spelling import pause_faults, spelling_faults
 from lsa_whisper.chat.tree import Group, Item, Marker, Word
 from lsa_whisper.chat.word import WordKind, read_word
 
@@ -46,6 +47,7 @@ def _rules(utterance: Utterance, context: CheckContext) -> Iterator[TierFault]:
         content = True
         if isinstance(item, Word):
             yield from word_faults(item, context, language)
+            yield from _spelling(item, context)
         else:
             yield from group_faults(item)
         for code in item.codes:
@@ -54,6 +56,7 @@ def _rules(utterance: Utterance, context: CheckContext) -> Iterator[TierFault]:
     if not content:
         yield 0, "empty-utterance", "the utterance has no words, events or pauses"
     yield from _retraces(items, False)
+    yield from pause_faults(utterance.body)
 
 
 def _ending(utterance: Utterance, items: list[Item], conversation: bool) -> Iterator[TierFault]:
@@ -87,6 +90,12 @@ def _flat(items: list[Item]) -> Iterator[Item]:
         yield item
         if isinstance(item, Group):
             yield from _flat(item.items)
+
+
+def _spelling(word: Word, context: CheckContext) -> Iterator[TierFault]:
+    for offset, code, message in spelling_faults(word.text):
+        if not (context.conversation and "parenthesis" in code):  # there, they may enclose several words
+            yield word.offset + offset, code, message
 
 
 def _retraces(items: list[Item], followed: bool) -> Iterator[TierFault]:

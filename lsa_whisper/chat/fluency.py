@@ -1,11 +1,9 @@
 """FluCalc's counts: stuttering-like and typical disfluencies per speaker.
 
 Conventions
-    ``strict`` counts the marks in this speaker's words. ``flucalc`` counts as CLAN's FluCalc does, character by
-    character over everything that is not in square brackets: a ``:`` in ``&=head:yes``, in ``&*INV:mhm`` or in a pause
-    ``(1:05.)`` is then a prolongation, ``+^`` a broken word, a filler or a pause in ``<...>`` a word of a phrase, and
-    legacy ``&uh`` nothing. In both, a pause counts only inside an utterance, ``::`` counts two, and ``[///]`` and
-    ``[/-]`` count nothing.
+    ``strict`` counts the marks in this speaker's words. ``flucalc`` counts as CLAN's FluCalc does
+    (:mod:`lsa_whisper.chat.flucalc`). In both, a pause counts only inside an utterance, ``::`` counts two, and
+    ``[///]`` and ``[/-]`` count nothing.
 
 Metrics
     SLD = prolongation + broken word + block + part-word repetition + monosyllabic whole-word repetition.
@@ -16,48 +14,27 @@ Metrics
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from lsa_whisper.chat.flucalc import count_as_flucalc, words_and_syllables
+from lsa_whisper.chat.fluency_marks import COUNTS, Counts, count_retrace, count_signs, counted_codes
 from lsa_whisper.chat.main_tier import Utterance
-from lsa_whisper.chat.reading import copy_count
-from lsa_whisper.chat.scan import Token, scan
 from lsa_whisper.chat.syllables import syllables
 from lsa_whisper.chat.tree import Group, Item, Marker, Word
-from lsa_whisper.chat.word import WordKind, read_word
+from lsa_whisper.chat.word import Disfluency, WordKind, read_word
 from lsa_whisper.errors import LsaWhisperError
-
-COUNTS = (
-    "prolongation",
-    "broken_word",
-    "block",
-    "part_word_repetition",
-    "part_word_repetition_iterations",
-    "whole_word_repetition",
-    "monosyllabic_whole_word_repetition",
-    "fragment",
-    "phrase_repetition",
-    "word_revision",
-    "phrase_revision",
-    "pause",
-    "filled_pause",
-)
-"""The counts, in the order of FluCalc's columns."""
 
 COUNTING_MODES = ("strict", "flucalc")
 _SPOKEN = frozenset((WordKind.WORD, WordKind.UNTRANSCRIBED, WordKind.PHONETIC))
-_SEGMENT = re.compile(r"↫([^↫]*)↫?")
-_VOWELS = re.compile("[aeiouy]+")
-_Counts = dict[str, int]
 
 
 @dataclass(frozen=True)
 class Fluency:
     """One speaker's ``counts``, and their denominators: fluent ``words`` and their ``syllables``, if known."""
 
-    counts: _Counts
+    counts: Counts
     utterances: int
     words: int
     syllables: int | None
@@ -126,63 +103,44 @@ def count_disfluencies(
     by_speaker: dict[str, list[Utterance]] = {}
     for utterance in utterances:
         by_speaker.setdefault(utterance.speaker, []).append(utterance)
-    count = _count_strict if mode == "strict" else _count_flucalc
-    return {speaker: _of_speaker(tiers, english, count) for speaker, tiers in by_speaker.items()}
+    return {speaker: _of_speaker(tiers, english, mode) for speaker, tiers in by_speaker.items()}
 
 
-def _of_speaker(tiers: list[Utterance], english: bool, count: Callable[[Utterance, _Counts, bool], None]) -> Fluency:
+def _of_speaker(tiers: list[Utterance], english: bool, mode: str) -> Fluency:
     counts = dict.fromkeys(COUNTS, 0)
-    words: list[str] = []
     for utterance in tiers:
-        count(utterance, counts, english)
-        words.extend(utterance.reading.fluent)
+        if mode == "flucalc":
+            count_as_flucalc(utterance, counts)
+        else:
+            _count_strict(utterance, counts, english)
+    tagged = words_and_syllables(tiers) if mode == "flucalc" else None
+    return Fluency(counts, len(tiers), *(tagged or _fluent_words(tiers, english)))
+
+
+def _fluent_words(tiers: list[Utterance], english: bool) -> tuple[int, int | None]:
+    """Return the number of fluent words, and of their syllables, if known."""
+    words = [word for utterance in tiers for word in utterance.reading.fluent]
     lengths = [syllables(word) for word in words] if english else [None]
-    total = None if all(length is None for length in lengths) else sum(length or 0 for length in lengths)
-    return Fluency(counts, len(tiers), len(words), total)
+    return len(words), None if all(length is None for length in lengths) else sum(length or 0 for length in lengths)
 
 
-def _retraced(counts: _Counts, code: str, words: int, monosyllabic: bool) -> None:
-    if code == "[/]":
-        counts["whole_word_repetition" if words <= 1 else "phrase_repetition"] += 1
-        counts["monosyllabic_whole_word_repetition"] += words <= 1 and monosyllabic
-    else:
-        counts["word_revision" if words <= 1 else "phrase_revision"] += 1
-
-
-def _codes(item: Word | Group) -> Iterator[str]:
-    yield from ("[/]" for _ in range(copy_count(item.codes) - 1))
-    yield from (code for code in item.codes if code in ("[/]", "[//]"))
-
-
-# --- strict -----------------------------------------------------------------------------------------------------------
-
-
-def _count_strict(utterance: Utterance, counts: _Counts, english: bool) -> None:
+def _count_strict(utterance: Utterance, counts: Counts, english: bool) -> None:
     for word in _words(utterance.tree.items):
         written = read_word(word.text)
-        counts["filled_pause"] += written.kind is WordKind.FILLER
-        counts["fragment"] += written.kind is WordKind.FRAGMENT
+        kinds = [one.kind for one in written.disfluencies]
+        counts["filled_pause"] += kinds.count(Disfluency.FILLED_PAUSE) or written.kind is WordKind.FILLER
+        counts["fragment"] += kinds.count(Disfluency.FRAGMENT) or written.kind is WordKind.FRAGMENT
         for piece in written.surface:
-            _count_signs(piece, counts)
+            count_signs(piece, counts)
     for item in _coded(utterance.tree.items):
         remaining = _unretraced_words(item)
         one = english and len(remaining) == 1 and _syllables_of(remaining[0]) == 1
-        for code in _codes(item) if remaining else ():
-            _retraced(counts, code, len(remaining), one)
+        for code in counted_codes(item) if remaining else ():
+            count_retrace(counts, code, len(remaining), one)
     reading = utterance.reading
     counts["pause"] += sum(
         event.kind == "pause" and 0 < event.start < len(reading.verbatim) for event in reading.events
     )
-
-
-def _count_signs(text: str, counts: _Counts) -> None:
-    counts["prolongation"] += text.count(":")
-    counts["broken_word"] += text.count("^")
-    counts["block"] += text.count("≠")
-    if "↫" in text:
-        for segment in _SEGMENT.findall(text):
-            counts["part_word_repetition"] += 1
-            counts["part_word_repetition_iterations"] += 1 + segment.count("-")
 
 
 def _words(items: list[Item]) -> Iterator[Word]:
@@ -215,52 +173,3 @@ def _unretraced_words(item: Item) -> list[Word]:
 
 def _syllables_of(word: Word) -> int:
     return sum(syllables(part) or 0 for part in read_word(word.text).verbatim if not part.endswith("-"))
-
-
-# --- as FluCalc counts ------------------------------------------------------------------------------------------------
-
-
-def _count_flucalc(utterance: Utterance, counts: _Counts, english: bool) -> None:
-    tokens = [token for token in scan(utterance.body) if token.kind not in ("space", "bullet", "open", "close")]
-    for token in tokens:
-        if token.kind != "code" and not token.text.startswith("0"):
-            _count_signs(token.text, counts)
-            counts["fragment"] += token.text.count("&+")
-            counts["filled_pause"] += token.text.count("&-")
-    counts["pause"] += _inner_pauses(tokens)
-    for item in _coded(utterance.tree.items):
-        texts = list(_texts(item))
-        one = english and len(texts) == 1 and _vowel_groups(texts[0]) == 1
-        for code in (code for code in item.codes if code in ("[/]", "[//]")):
-            _retraced(counts, code, len(texts), one)
-
-
-def _inner_pauses(tokens: list[Token]) -> int:
-    """Count the pauses between words."""
-    before = next((at for at, token in enumerate(tokens) if _is_word(token, ("word", "linker", "terminator"))), None)
-    behind = next((at for at in reversed(range(len(tokens))) if _is_word(tokens[at], ("word",))), 0)
-    return 0 if before is None else sum(token.kind == "pause" for token in tokens[before:behind])
-
-
-def _is_word(token: Token, kinds: tuple[str, ...]) -> bool:
-    return token.kind in kinds and not token.text.startswith(("0", "("))
-
-
-def _texts(item: Item) -> Iterator[str]:
-    if isinstance(item, Group):
-        for inner in item.items:
-            yield from _texts(inner)
-    elif isinstance(item, Word) or item.kind == "pause":
-        yield item.text
-
-
-def _vowel_groups(text: str) -> int:
-    """Count syllables as FluCalc does: runs of vowel letters, a final e only after consonant + l or alone."""
-    if text.startswith("("):
-        return 0
-    word = "".join(re.findall("[a-z0-9]", _SEGMENT.sub("", text).partition("@")[0].lower()))
-    if word == "maybe":
-        return 2
-    groups = len(_VOWELS.findall(word))
-    silent = groups > 1 and re.search(r"[^aeiouy]e$", word) and not re.search(r"[^aeiouy]le$", word)
-    return groups - bool(silent)

@@ -121,13 +121,13 @@ class Reading:
             self._retraces.append((retrace, start, len(self.verbatim), level))
 
     def _once(self, item: Word | Group, level: int, mute: bool) -> None:
-        replacement = _replacement(item.codes)
+        replaced = replacement(item.codes)
         if isinstance(item, Word):
-            self._word(read_word(item.text), level, mute or replacement is not None)
+            self._word(read_word(item.text), level, mute or replaced is not None)
         else:
-            self._walk(item.items, level, mute or replacement is not None)
-        if replacement is not None and not mute and not level:
-            self.fluent += replacement
+            self._walk(item.items, level, mute or replaced is not None)
+        if replaced is not None and not mute and not level:
+            self.fluent += replaced
 
     def _repair(self) -> None:
         """Find the repair of each retrace: the next words whose level is not higher."""
@@ -143,7 +143,8 @@ class Reading:
             self.events.append(Event(kind, start, end, *span))
 
 
-def _replacement(codes: list[str]) -> list[str] | None:
+def replacement(codes: list[str]) -> list[str] | None:
+    """Return the words of ``[: ...]`` or ``[:: ...]`` among ``codes``, or ``None`` without one."""
     for code in codes:
         if match := _REPLACEMENT.fullmatch(code):
             return [word for part in match.group(1).split() for word in read_word(part).fluent]

@@ -128,6 +128,7 @@ TIER_RULES = {
     "group-spacing": Rule(160, "a space follows < or stands before >", "remove the space", True),
     "code-spacing": Rule(161, "no space separates a code from the text beside it", "add the space", True),
     "pause-spacing": Rule(57, "no space separates a pause from a word", "add the space", True),
+    "pause-place": Rule(None, "a pause stands before the > of a retrace", "write the pause after the code"),
     "pause-format": Rule(111, "the length of a pause has no dot", "write seconds with a dot: (3.) or (3.5)", True),
     "obsolete-pause": Rule(48, "# is no longer a pause", "write (.), (..) or (...)", True),
     "unknown-code": Rule(32, "CHAT has no such code", "use a code of CHAT, with a space after its mark: [= text]"),
@@ -165,6 +166,21 @@ WORD_RULES = {
     "parentheses": Rule(155, "a whole word in parentheses", "write 0word for an omitted word"),
     "character": Rule(48, "a character that words cannot contain", "remove it"),
     "segment": Rule(None, "↫ encloses more than letters and hyphens", "write only the repeated sounds: ↫b-b↫"),
+    "no-sound": Rule(None, "a prolonged or broken sound is missing", "write the sound first: h:oo, not :hoo"),
+    "apostrophe-place": Rule(65, "an apostrophe does not stand beside letters", "write one apostrophe: who', i's"),
+    "colon-place": Rule(48, "a colon stands before another mark", "write the colon after the prolonged sound"),
+    "caret-place": Rule(65, "^ does not stand inside a word", "write ^ between the parts of a broken word: pi^zza"),
+    "underscore-place": Rule(65, "_ does not join two words", "write _ between words: you_know"),
+    "inner-ampersand": Rule(66, "& stands inside a word", "write two words: dog &-um"),
+    "slash": Rule(48, "/ stands in a word", "write the words apart: and or"),
+    "long-prolongation": Rule(48, "more than two colons in a filler or fragment", "write at most two: &-u::m"),
+    "parenthesis-place": Rule(65, "a parenthesis encloses no sound", "enclose the sounds that were left out: goin(g)"),
+    "unpaired-parenthesis": Rule(55, "a parenthesis in a word has no partner", "add the other one: (be)cause"),
+    "block-place": Rule(101, "no sound follows ≠", "write ≠ before the blocked sound: ≠ball"),
+    "empty-repetition": Rule(
+        None, "↫ encloses no sound, or a hyphen beside it", "write the repeated sounds: ↫b-b↫ball"
+    ),
+    "unpaired-repetition": Rule(117, "↫ has no partner", "write ↫ before and after the repeated sounds"),
     "only-segments": Rule(151, "the word has only repeated sounds", "write the word behind them: ↫b-b↫ball"),
 }
 DEPENDENT_RULES = {

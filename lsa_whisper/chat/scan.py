@@ -17,7 +17,7 @@ LINKERS = ("+<", "+^", "+,", "++", '+"', "+≈", "+≋")
 CA_ENDINGS = "→↘⇘↗⇗≈≋∞≡"
 """Intonation contours that replace terminators in conversation analysis (CA)."""
 
-_STOPS = r'\s\[\]<>.?!,;“”„‡"‹›〔〕…\x15'
+_STOPS = r'\s\[\]<>.?!,;“”„‡"‹›«»〔〕…\x15'
 _WORD = rf"(?:[^{_STOPS}(+‘’]++|\((?!{PAUSE_BODY})|\+(?![/.!\"<^,+=≈≋]|\s|\Z)|[‘’](?=\w))++"
 
 
@@ -35,7 +35,7 @@ _KINDS = rf"""(?P<word>(?!{_ALONE}){_WORD})
     |(?P<bullet>\x15[^\x15]*\x15)
     |(?P<linker>{_any_of(LINKERS)})
     |(?P<ca>[{CA_ENDINGS}])
-    |(?P<separator>[,;“”„‡"‹›〔〕…‘’:])
+    |(?P<separator>[,;“”„‡"‹›«»〔〕…‘’:])
     |(?P<opaque>.)"""
 _TOKEN = re.compile(rf"(?P<space>\s+)|{_KINDS}", re.VERBOSE | re.DOTALL)
 

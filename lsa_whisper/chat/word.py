@@ -88,6 +88,8 @@ _PARENTHESES = re.compile(r"\([^()]*\)")
 _NO_BOUNDARIES = str.maketrans("", "", '!"#$%&*,./;<=>?@[\\]`{|}~')
 """Obsolete marks of stress, clitics and prefixes, and stray symbols: not part of a spoken word."""
 _NO_SOUNDS = str.maketrans("", "", ":≠^")
+_INNER_PREFIX = re.compile(r"(?<=.)(?=&[-+~=])")
+_SLASH = re.compile(r"(?<=[^\W\d_])/(?=[^\W\d_])")
 _PREFIXES = {WordKind.FILLER: "&-", WordKind.FRAGMENT: "&+", WordKind.NONWORD: "&~"}
 _PREFIX_DISFLUENCIES = {
     WordKind.FILLER: Disfluency.FILLED_PAUSE,
@@ -109,10 +111,14 @@ def read_word(surface: str) -> WordReading:
     (('cause',), ('because',))
     >>> read_word("&-you_kno:w@q").surface
     ('&-you_kno:w',)
+    >>> read_word("dog&-um").surface
+    ('dog', '&-um')
     """
     kind, body = _kind_of(surface)
     if kind in (WordKind.EVENT, WordKind.OTHER_SPEAKER, WordKind.OMITTED):
         return WordReading(kind)
+    if _INNER_PREFIX.search(surface):
+        return _joined([read_word(part) for part in _INNER_PREFIX.split(surface)])
     plain, marker = _without_marker(_without_marks(body))
     if kind is WordKind.WORD and plain.lower() in _UNTRANSCRIBED:
         word = (_UNTRANSCRIBED[plain.lower()],)
@@ -122,6 +128,25 @@ def read_word(surface: str) -> WordReading:
     elif marker.startswith("@fp"):
         kind = WordKind.FILLER
     return _spell(kind, plain)
+
+
+def _joined(parts: list[WordReading]) -> WordReading:
+    """Return the reading of words written without a space between them; their kind, if it is one, or ``word``."""
+    kinds = {part.kind for part in parts if part.verbatim} or {parts[0].kind}
+    surface: list[str] = []
+    verbatim: list[str] = []
+    fluent: list[str] = []
+    disfluencies: list[WordDisfluency] = []
+    for part in parts:
+        at = len(verbatim)
+        for one in part.disfluencies:
+            repair = one.repair and (at + one.repair[0], at + one.repair[1])
+            disfluencies.append(WordDisfluency(one.kind, at + one.start, at + one.end, one.iterations, repair))
+        surface += part.surface
+        verbatim += part.verbatim
+        fluent += part.fluent
+    kind = kinds.pop() if len(kinds) == 1 else WordKind.WORD
+    return WordReading(kind, tuple(surface), tuple(verbatim), tuple(fluent), tuple(disfluencies))
 
 
 def _kind_of(surface: str) -> tuple[WordKind, str]:
@@ -163,7 +188,7 @@ def _without_marker(body: str) -> tuple[str, str]:
 
 
 def _spell(kind: WordKind, body: str) -> WordReading:
-    body = body.translate(_NO_BOUNDARIES)
+    body = _SLASH.sub("_", body).translate(_NO_BOUNDARIES)
     if body.count("↫") % 2:
         body = body[: body.rindex("↫")] + body[body.rindex("↫") + 1 :]
     pieces = [piece for part in _PIECE.findall(_drop_omitted(body)) if (piece := _tidy(part))]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from lsa_whisper.chat.reading import RETRACE_KINDS, copy_count
 from lsa_whisper.chat.tree import Group, Item, Marker, Word
 from lsa_whisper.chat.word import WordKind, read_word
+from lsa_whisper.labels.legal_words import legal_word
 
 LABEL_TERMINATORS = (".", "?", "!", "+...", "+..?", "+/.", "+/?", "+//.", "+//?", "+!?")
 _SOUNDS = """
@@ -17,6 +20,9 @@ _SOUNDS = """
 """
 AUDIBLE_EVENTS = frozenset(_SOUNDS.split())
 """The simple events ``&=...`` that are audible, unlike ``&=head:yes`` or ``&=points``."""
+
+_DIGIT = re.compile(r"\d")
+_LANGUAGE = re.compile(r"@s:[a-z]{3}")
 
 
 class Canonical(NamedTuple):
@@ -68,18 +74,34 @@ def _write_once(item: Word | Group, pieces: list[str]) -> int:
     if isinstance(item, Group):
         return _write(item.items, pieces)
     reading = read_word(item.text)
-    pieces.extend(_audible_event(item.text) if reading.kind is WordKind.EVENT else reading.surface)
+    if reading.kind is WordKind.EVENT:
+        pieces.extend(_audible_event(item.text))
+    else:
+        pieces.extend(filter(None, map(legal_word, _with_tones(item.text, reading.surface))))
     return 0
 
 
+def _with_tones(text: str, surface: tuple[str, ...]) -> Iterable[str]:
+    """Return ``surface``; digits are tones only in words of another language: ``hao3@s:zho``."""
+    if not _DIGIT.search(text) or "@s" not in text:
+        return surface
+    if language := _LANGUAGE.search(text):
+        return (piece + language[0] if _DIGIT.search(piece) else piece for piece in surface)
+    return (_DIGIT.sub("", piece) for piece in surface)
+
+
 def _mark_retrace(pieces: list[str], start: int, code: str) -> bool:
-    """Append ``code`` to the pieces from ``start`` on and return true, unless none of them is a word."""
+    """Append ``code`` to the pieces from ``start`` on and return true, unless none of them is a word.
+
+    CHECK allows no pause before ``>``, so that pauses at the end come after the code.
+    """
     if not any(_is_word(piece) for piece in pieces[start:]):
         return False
-    if len(pieces) - start > 1:
-        pieces.insert(start, "<")
-        pieces.append(">")
-    pieces.append(code)
+    end = len(pieces)
+    while pieces[end - 1].startswith("("):
+        end -= 1
+    grouped = end - start > 1
+    pieces[start:] = [*["<"] * grouped, *pieces[start:end], *[">"] * grouped, code, *pieces[end:]]
     return True
 
 

@@ -16,15 +16,22 @@ _RETRACE_UNOPENED = re.compile(r"(?<![\[/])(/{1,3}|/-|/\?)\]")
 _CODE = r"/{1,3}|/[-?]|[<>]\d?|!!?|[?*]|x \d+|(?:::?|=!?|[*+%])\s[^\[\]]*"
 _WORDS_IN_CODE = re.compile(rf"\[(?!(?:{_CODE})\])([^\[\]]*)\]")
 """Square brackets around text that is no CHAT code, and therefore words."""
+_BULLET = re.compile(r"(?<![\w&])\d+_\d+(?!\w)")
+"""A bullet without its control characters."""
+_KEEP = r"(?P<keep>\(\d[\d:]*\.?\d*\)|\[x \d+\]|&=\S+|[^\W\d_]+\d@s\b(?::[a-z]{3}\b)?)"
+"""Digits that are no numbers: pauses, copies, events, and the tones of words of another language."""
 _ENGLISH_NUMBER = re.compile(
-    r"(?P<keep>\(\d[\d:]*\.?\d*\)|\[x \d+\])"
+    rf"{_KEEP}"
     r"|(?P<digits>\d++(?:,\d{3})*+(?:\.\d+)?+)(?:(?P<ordinal>st|nd|rd|th)(?![^\W\d_])|(?![^\W\d_]))|(?P<inside>\d+)"
 )
-_INTEGER = re.compile(r"(?P<keep>\(\d[\d:]*\.?\d*\)|\[x \d+\])|(?P<digits>\d{1,3}(?:[.,]\d{3})+(?!\d)|\d+)")
+_INTEGER = re.compile(rf"{_KEEP}|(?P<digits>\d{{1,3}}(?:[.,]\d{{3}})+(?!\d)|\d+)")
 """The numbers of languages other than English; a dot or comma before three digits separates thousands."""
+_HYPHEN_BEFORE_NUMBER = re.compile(r"(?<=[^\W\d_])-(?=\d)")
 _DOTS = re.compile(r"(?<![+(.])\.{2,}(?![)])|…")
-_NOT_SPELLING = re.compile(r"""[\x00-\x1f\x7f!"#$%&()*+,./;<=>?@\[\\\]_`{|}~–—«»¿¡•·…]""")
+_NOT_SPELLING = re.compile(r"""[\x00-\x1f\x7f!"#$%&()*+,./;<=>?@\[\\\]_`{|}~–—«»¿¡•・…]""")
 """Characters that no word contains; the scanner has already removed spaces, terminators and brackets."""
+_INNER_PREFIX = re.compile(r"(?<=.)(?=&[-+~=])")
+_TONE_WORD = re.compile(r"[^\W\d_]+\d@s(?::[a-z]{3})?")
 
 
 def repair_text(text: str, *, marks: bool, language: str = "eng") -> tuple[str, int]:
@@ -42,7 +49,7 @@ def repair_text(text: str, *, marks: bool, language: str = "eng") -> tuple[str, 
     if not marks:
         text = _BRACKETS.sub(" ", text)
     count = 0
-    rules: list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = [(_DOTS, " +... ")]
+    rules: list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = [(_DOTS, " +... "), (_BULLET, " ")]
     if marks:
         rules = [(_RETRACE_UNCLOSED, r"[\1]"), (_RETRACE_UNOPENED, r"[\1]"), (_WORDS_IN_CODE, r" \1 "), *rules]
     for pattern, replacement in rules:
@@ -58,6 +65,7 @@ def _spell_numbers(text: str, count: int, language: str) -> tuple[str, int]:
     if not can_spell_numbers(language):
         return text, count
     english = chat_code(language) == "eng"
+    text = _HYPHEN_BEFORE_NUMBER.sub(" ", text)  # "pre-1982" is not cut off
 
     def spell(match: re.Match[str]) -> str:
         nonlocal count
@@ -100,9 +108,15 @@ def clean(word: str) -> str:
 
     >>> [clean(word) for word in ("and/or", "(be)cause", "fr-", "&-you_know", "&*INV:mhm", "me@home")]
     ['and or', 'because', '&+fr', '&-you_know', 'mhm', 'me home']
+    >>> clean("dog&-um"), clean("hao3@s:zho"), clean("col·le")
+    ('dog &-um', 'hao3@s:zho', 'col·le')
     """
     if word.isalpha() or word.startswith("&="):
         return word
+    if _TONE_WORD.fullmatch(word):
+        return word
+    if _INNER_PREFIX.search(word):
+        return " ".join(filter(None, map(clean, _INNER_PREFIX.split(word))))
     if word.startswith("&*"):
         word = word.partition(":")[2] or word[2:]
     sign = next((mark for mark in ("&-", "&+", "&~", "&") if word.startswith(mark)), "")

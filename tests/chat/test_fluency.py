@@ -57,7 +57,17 @@ def test_the_published_row(real_files, mode):
         ("<the dog> [//] the cat .", *[{"phrase_revision": 1}] * 2),
         ("<the dog> [///] a [/-] b .", {}, {}),
         ("(.) a (.) b (..) . (...)", *[{"pause": 1}] * 2),
-        ("go [x 3] .", {"whole_word_repetition": 2, "monosyllabic_whole_word_repetition": 2}, {}),
+        ("go [x 3] .", *[{"whole_word_repetition": 2, "monosyllabic_whole_word_repetition": 2}] * 2),
+        ("no [x 5] !", *[{"whole_word_repetition": 4, "monosyllabic_whole_word_repetition": 4}] * 2),
+        ("<a b> [x 2] .", *[{"phrase_repetition": 1}] * 2),
+        ("and (.) +... \x150_900\x15", {}, {"pause": 1}),
+        ("and (.) +...", {}, {}),
+        ("(.) and . (..) \x150_900\x15", {}, {"pause": 1}),
+        ("&=ges:one [//] two .", {}, {"word_revision": 1, "prolongation": 1}),
+        ("&=laughs [/] two .", {}, {"whole_word_repetition": 1, "monosyllabic_whole_word_repetition": 1}),
+        ("<&=points [//] a dog> [/] a dog .", {"phrase_repetition": 1}, {"word_revision": 1, "phrase_repetition": 1}),
+        ("&-hm^&-hm: yes .", *[{"filled_pause": 2, "prolongation": 1, "broken_word": 1}] * 2),
+        ("dog&-um ran .", *[{"filled_pause": 1}] * 2),
         ("^word .", {"block": 1}, {"broken_word": 1}),
         ("0am: cat .", {}, {}),
     ],
@@ -74,6 +84,21 @@ def test_rates():
     assert (row["words"], row["syllables"], row["sld"], row["td"]) == (2, 3, 2, 1)
     assert row["weighted_sld"] == pytest.approx(100 * (2 + 2) / 3)
     assert row["td_per_100_words"] == pytest.approx(50)
+
+
+TAGGED = """@Languages:\teng
+*PAR:\t&-um <the horses> [//] the house (be)came [: was] something (.) xxx .
+%mor:\tdet:art|the n|house cop|be&PAST pro:indef|something .
+*PAR:\tnobody counts this one .
+*INV:\tgoing home .
+"""
+
+
+def test_the_denominators_of_flucalc_are_those_of_the_mor_tier():
+    found = parse(TAGGED).fluency("flucalc")
+    assert (found["PAR"].words, found["PAR"].syllables) == (4, 1 + 1 + 1 + 2), "only the utterance with a %mor tier"
+    assert found["INV"].syllables == 3, "without any %mor tier, the estimate"
+    assert parse(TAGGED).fluency()["PAR"].words == 9, "strict counts all utterances, and xxx"
 
 
 def test_a_language_whose_syllables_are_unknown():

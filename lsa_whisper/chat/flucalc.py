@@ -1,0 +1,119 @@
+"""Counts as CLAN's FluCalc makes them, for comparison with published figures.
+
+FluCalc counts character by character over everything that is not in square brackets: a ``:`` in ``&=head:yes``, in
+``&*INV:mhm`` or in a pause ``(1:05.)`` is a prolongation, ``+^`` a broken word, a filler or a pause in ``<...>`` a word
+of a phrase, and legacy ``&uh`` nothing. It takes a bullet for a word, so that a pause at the end of a tier counts where
+a bullet follows. A retrace of no word, such as that of ``&=points [//]``, counts as one of a word.
+
+Its syllables and words are those of the utterances with a ``%mor`` tier, retraces, fillers and fragments left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from lsa_whisper.chat.fluency_marks import REPEATED_SOUND, Counts, count_retrace, count_signs, counted_codes
+from lsa_whisper.chat.main_tier import Utterance
+from lsa_whisper.chat.reading import replacement
+from lsa_whisper.chat.scan import Token, scan
+from lsa_whisper.chat.tree import Item, Marker, Word
+from lsa_whisper.chat.word import WordKind, read_word
+
+_VOWELS = re.compile("[aeiouy]+")
+_SILENT_E = re.compile(r"^(some|time|take|name|home|fire|life|side|care|house|horse|store)(?=[a-z])")
+"""Stems whose e FluCalc knows to be silent inside a word as well, those that are common in speech: *times, houses*."""
+
+
+def count_as_flucalc(utterance: Utterance, counts: Counts) -> None:
+    """Add the disfluencies of ``utterance`` to ``counts``."""
+    tokens = [token for token in scan(utterance.body) if token.kind not in ("space", "open", "close")]
+    for token in tokens:
+        if token.kind != "code" and not token.text.startswith("0"):
+            count_signs(token.text, counts)
+            counts["fragment"] += token.text.count("&+")
+            counts["filled_pause"] += token.text.count("&-")
+    counts["pause"] += _inner_pauses(tokens)
+    for codes, texts in _retraces(utterance.tree.items):
+        monosyllabic = not texts or (len(texts) == 1 and vowel_groups(texts[0]) == 1)
+        for code in codes:
+            count_retrace(counts, code, len(texts), monosyllabic)
+
+
+def _inner_pauses(tokens: Sequence[Token]) -> int:
+    """Count the pauses between words; a bullet is a word."""
+    before = next((at for at, one in enumerate(tokens) if _is_word(one, ("word", "linker", "terminator"))), None)
+    behind = next((at for at in reversed(range(len(tokens))) if _is_word(tokens[at], ("word", "bullet"))), 0)
+    return 0 if before is None else sum(token.kind == "pause" for token in tokens[before:behind])
+
+
+def _is_word(token: Token, kinds: tuple[str, ...]) -> bool:
+    return token.kind in kinds and not token.text.startswith(("0", "("))
+
+
+def _retraces(items: Sequence[Item]) -> Iterator[tuple[list[str], list[str]]]:
+    """Yield the codes of each retrace and the texts it retraces; a free code retraces the event before it."""
+    before: list[str] = []
+    for item in items:
+        if isinstance(item, Marker):
+            if item.kind == "free" and item.text in ("[/]", "[//]"):
+                yield [item.text], before
+            before = []
+            continue
+        if codes := list(counted_codes(item)):
+            yield codes, list(_texts(item))
+        if isinstance(item, Word):
+            before = [item.text]
+        else:
+            yield from _retraces(item.items)
+            before = []
+
+
+def _texts(item: Item) -> Iterator[str]:
+    if isinstance(item, Word):
+        yield item.text
+    elif not isinstance(item, Marker):
+        for inner in item.items:
+            yield from _texts(inner)
+    elif item.kind == "pause":
+        yield item.text
+
+
+def words_and_syllables(utterances: Iterable[Utterance]) -> tuple[int, int] | None:
+    """Return FluCalc's denominators, or ``None`` if no utterance has a ``%mor`` tier."""
+    tagged = [one for one in utterances if any(tier.name == "%mor" for tier in one.tiers)]
+    if not tagged:
+        return None
+    words = [word for utterance in tagged for word in _tagged_words(utterance.tree.items)]
+    return len(words), sum(vowel_groups(part) for word in words for part in word.split("+"))
+
+
+def _tagged_words(items: Sequence[Item]) -> Iterator[str]:
+    """Yield the words that ``%mor`` describes: not retraced, with replacements applied and omitted sounds restored."""
+    for item in items:
+        if isinstance(item, Marker) or any(code.startswith(("[/", "[e]")) for code in item.codes):
+            continue
+        replaced = replacement(item.codes)
+        if replaced is not None:
+            yield from (word for word in replaced if read_word(word).kind is WordKind.WORD)
+        elif not isinstance(item, Word):
+            yield from _tagged_words(item.items)
+        elif read_word(item.text).kind is WordKind.WORD and read_word(item.text).fluent:
+            yield item.text.replace("(", "").replace(")", "")
+
+
+def vowel_groups(text: str) -> int:
+    """Count syllables as FluCalc does: runs of vowel letters, a final e only after consonant + l or alone.
+
+    >>> [vowel_groups(word) for word in ("rabbit", "people", "something", "going", "maybe")]
+    [2, 2, 2, 1, 2]
+    """
+    if text.startswith("("):
+        return 0
+    word = "".join(re.findall("[a-z0-9]", REPEATED_SOUND.sub("", text).partition("@")[0].lower()))
+    if word == "maybe":
+        return 2
+    word = _SILENT_E.sub(lambda stem: stem[1][:-1], word)
+    groups = len(_VOWELS.findall(word))
+    silent = groups > 1 and re.search(r"[^aeiouy]e$", word) and not re.search(r"[^aeiouy]le$", word)
+    return groups - bool(silent)
