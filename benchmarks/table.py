@@ -94,6 +94,10 @@ def _tokens(found: Figures) -> str:
     return ", ".join(f"{name} {kinds[name]['ratio']}" for name in ("chat/3", "chat/1", "verbatim")) + " x bare words"
 
 
+def _damaged(found: Figures) -> str:
+    return f"{found['labels']:,} labels, {found['utterances']:,} utterances: {found['rejected']} rejected"
+
+
 def _padding(found: Figures) -> str:
     return ", ".join(f"{name}: x{variant['times_the_first']}" for name, variant in found["variants"].items())
 
@@ -174,6 +178,7 @@ CLAIMS = (
         "Time for preparation grows linearly, and a killed run resumes with the same result", "prepare_scale", _prepare
     ),
     Claim("Tokens per label, for disfluent utterances", "label_tokens", _tokens),
+    Claim("Damaged labels of real utterances decode to CHAT that passes the check", "damaged_labels", _damaged),
     Claim("The tests detect mutations of the code that reads and scores disfluencies", "mutation", _mutation),
     Claim("Speedup of packing and trimming over padding", "padding", _padding),
     Claim("A recording of hours needs no more memory than one of minutes", "long_recording", _long),

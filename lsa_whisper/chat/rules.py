@@ -175,7 +175,6 @@ WORD_RULES = {
     "slash": Rule(48, "/ stands in a word", "write the words apart: and or"),
     "long-prolongation": Rule(48, "more than two colons in a filler or fragment", "write at most two: &-u::m"),
     "parenthesis-place": Rule(65, "a parenthesis encloses no sound", "enclose the sounds that were left out: goin(g)"),
-    "unpaired-parenthesis": Rule(55, "a parenthesis in a word has no partner", "add the other one: (be)cause"),
     "block-place": Rule(101, "no sound follows ≠", "write ≠ before the blocked sound: ≠ball"),
     "empty-repetition": Rule(
         None, "↫ encloses no sound, or a hyphen beside it", "write the repeated sounds: ↫b-b↫ball"

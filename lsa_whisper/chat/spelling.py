@@ -53,7 +53,7 @@ def _faults(body: str, word: str) -> Iterator[SpellingFault]:
     if body.count("↫") % 2:  # 117
         yield word.find("↫"), "unpaired-repetition", f"{word!r}: ↫ must be used in pairs"
     if body.count("(") != body.count(")"):  # 55, 56
-        yield 0, "unpaired-parenthesis", f"{word!r}: a parenthesis is missing"
+        yield 0, "unmatched-parenthesis", f"{word!r}: a parenthesis is missing"
 
 
 def pause_faults(text: str) -> Iterator[SpellingFault]:
