@@ -160,7 +160,7 @@ def child(case: str, folder: Path, batches: list[int]) -> None:
     if case == PACKED:
         data = folder / "packed.jsonl"
         training = {"num_train_epochs": 1, "per_device_train_batch_size": 8}
-    training |= {"gradient_checkpointing": True, "learning_rate": 1e-5, "logging_steps": 1}
+    training |= {"gradient_checkpointing": True, "learning_rate": 1e-5, "logging_steps": 1, "save_strategy": "no"}
     training |= {} if torch.cuda.is_available() else {"use_cpu": True}
     recipe = {
         "data": {"train": str(data), "cache": case != PACKED},
@@ -168,7 +168,7 @@ def child(case: str, folder: Path, batches: list[int]) -> None:
         "model": {"base": str(folder / "base")},
     }
     path = folder / "recipe.yaml"
-    path.write_text(yaml.safe_dump(recipe | settings | {"training": settings.get("training", {}) | training}))
+    path.write_text(yaml.safe_dump(recipe | settings | {"training": training}))
     trainer(path, folder, [] if case == PACKED else batches)
 
 

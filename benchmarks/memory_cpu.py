@@ -31,19 +31,19 @@ CASES: dict[str, dict[str, Any]] = {
     "ZeRO-3 + CPU offload bf16": {
         "strategy": "zero3",
         "offload": {"optimizer": "cpu", "parameters": "cpu"},
-        "training": {"bf16": True},
+        "precision": "bf16",
     },
     "ZeRO-3, optimizer on NVMe, bf16": {
         "strategy": "zero3",
         "offload": {"optimizer": "nvme", "parameters": "cpu", "nvme_path": "swap"},
-        "training": {"bf16": True},
+        "precision": "bf16",
     },
     "ZeRO-3 + CPU offload fp32": {"strategy": "zero3", "offload": {"optimizer": "cpu", "parameters": "cpu"}},
     "ZeRO-3 LoRA + CPU offload bf16": {
         "strategy": "zero3",
         "offload": {"optimizer": "cpu", "parameters": "cpu"},
         "adapter": {"rank": 32},
-        "training": {"bf16": True},
+        "precision": "bf16",
     },
 }
 LETTERS = 120
@@ -129,12 +129,13 @@ def measured(size: str, case: str, folder: Path) -> dict[str, Any]:
 def write_recipe(case: dict[str, Any], place: Path, swap: Path) -> Path:
     """Write the recipe of a case and return its path."""
     training = {"use_cpu": True, "max_steps": 2, "per_device_train_batch_size": 1, "gradient_checkpointing": True}
+    training["save_strategy"] = "no"
     recipe = {
         "data": {"train": str(place / "data" / "train.jsonl")},
         "out": str(place / "out"),
         "model": {"base": str(place / "base")},
         **case,
-        "training": training | case.get("training", {}),
+        "training": training,
     }
     if case.get("offload", {}).get("nvme_path"):
         recipe["offload"] = case["offload"] | {"nvme_path": str(swap)}

@@ -16,7 +16,7 @@ from lsa_whisper import manifest
 from lsa_whisper.audio import Recording, Samples
 from lsa_whisper.augment import Augmentation
 from lsa_whisper.checkpoint import Checkpoint, decoder_prompt
-from lsa_whisper.errors import ManifestError
+from lsa_whisper.errors import CheckpointError, ManifestError
 from lsa_whisper.manifest import TIMESTAMP
 from lsa_whisper.whisper_constants import TIMESTAMP_STEP_S
 
@@ -87,6 +87,9 @@ class WindowDataset(torch.utils.data.Dataset[dict[str, Any]]):  # type: ignore[m
         cache: bool = False,
         augmentation: Augmentation | None = None,
         trim: bool = False,
+        language: str | None = None,
+        seed: int = 0,
+        verify: bool = True,
     ):
         """Open the manifest and verify that every window and label fits the model.
 
@@ -95,9 +98,13 @@ class WindowDataset(torch.utils.data.Dataset[dict[str, Any]]):  # type: ignore[m
             checkpoint: Its feature extractor and tokenizer are used. A label longer than its decoder is an error:
                 truncated labels would train the model to stop early.
             cache: Keep computed features in memory as fp16; with augmentation, the samples as fp16.
-            augmentation: Drawn again at each access, seeded from torch's generator.
+            augmentation: Drawn from ``seed``, the window and the epoch. The index of a window in an epoch is
+                ``epoch * len(self) + index``, so that it is the same in every process.
             trim: Add ``index`` and ``frames`` (the number of frames with audio) to each item, so that the collator can
                 drop the padding.
+            language: Whisper's code for every window, in place of the manifest's.
+            seed: Of the augmentation.
+            verify: ``False`` if the rows have been verified already.
 
         Raises:
             ManifestError: A window is longer than the model's context, or its label longer than its decoder.
@@ -107,8 +114,9 @@ class WindowDataset(torch.utils.data.Dataset[dict[str, Any]]):  # type: ignore[m
         self.labels = LabelEncoder(checkpoint.tokenizer, checkpoint.model.generation_config)
         self.cache: dict[int, torch.Tensor] | None = {} if cache else None
         self.augmentation = augmentation if augmentation and augmentation.changes_sound else None
-        self.trim = trim
-        self._check(path, checkpoint.model.config.max_target_positions)
+        self.trim, self.language, self.seed = trim, language, seed
+        if verify:
+            self._check(path, checkpoint.model.config.max_target_positions)
 
     def _check(self, path: Path, max_positions: int) -> None:
         context_s = self.extractor.n_samples / self.extractor.sampling_rate
@@ -117,14 +125,33 @@ class WindowDataset(torch.utils.data.Dataset[dict[str, Any]]):  # type: ignore[m
                 f"{path}: row {index + 1}: a window of {self.durations[index]:.1f} s, but the model's context is "
                 f"{context_s:g} s; prepare the data with --context {context_s:g}"
             )
+        for index, tokens in self.long_labels(max_positions):
+            raise ManifestError(
+                f"{path}: row {index + 1}: a label of {tokens} tokens, but the decoder has {max_positions} "
+                "positions; use shorter windows"
+            )
+
+    def long_labels(self, max_positions: int) -> Iterator[tuple[int, int]]:
+        """Yield the index and the number of tokens of each label that a decoder of ``max_positions`` cannot hold."""
         for index, (text, prompt) in enumerate(self._texts("text", "prompt")):
             if self.labels.max_tokens(text, prompt) <= max_positions + 1:
                 continue
-            if (tokens := len(self._encoded(self.segment(index))[0])) > max_positions + 1:
-                raise ManifestError(
-                    f"{path}: row {index + 1}: a label of {tokens} tokens, but the decoder has {max_positions} "
-                    "positions; use shorter windows"
-                )
+            try:
+                tokens = len(self._encoded(self.segment(index))[0])
+            except CheckpointError:  # the model does not know its language
+                continue
+            if tokens > max_positions + 1:
+                yield index, tokens
+
+    @property
+    def languages(self) -> list[str]:
+        """The language of every window, in the manifest's order."""
+        return [self.language] * len(self) if self.language else list(self.rows["lang"])
+
+    @property
+    def recordings(self) -> Iterator[str]:
+        """The path of the recording of every window, in the manifest's order."""
+        return (self.segment(index).audio_filepath for index in range(len(self)))
 
     @property
     def durations(self) -> npt.NDArray[np.float64]:
@@ -136,7 +163,7 @@ class WindowDataset(torch.utils.data.Dataset[dict[str, Any]]):  # type: ignore[m
         """All token ids that carry loss."""
         found: set[int] = set()
         for text, lang, prompt in self._texts("text", "lang", "prompt"):
-            tokens, prompt_length = self.labels.encode(text, lang=lang, prompt=prompt)
+            tokens, prompt_length = self.labels.encode(text, lang=self.language or lang, prompt=prompt)
             found.update(tokens[prompt_length + 1 :])
         return found
 
@@ -149,19 +176,20 @@ class WindowDataset(torch.utils.data.Dataset[dict[str, Any]]):  # type: ignore[m
         return manifest.from_row(self.rows[index])
 
     def _encoded(self, segment: manifest.Segment) -> tuple[list[int], int]:
-        return self.labels.encode(segment.text, lang=segment.lang, prompt=segment.prompt)
+        return self.labels.encode(segment.text, lang=self.language or segment.lang, prompt=segment.prompt)
 
     def __len__(self) -> int:
         return int(self.rows.num_rows)
 
     def __getitem__(self, index: int) -> dict[str, Any]:
+        epoch, index = divmod(index, len(self))
         segment = self.segment(index)
         tokens, prompt_length = self._encoded(segment)
         if self.augmentation is None:
             features = self._cached(index, lambda: self._log_mel(self._samples(segment)))
             seconds = segment.duration
         else:
-            rng = np.random.default_rng(int(torch.randint(2**62, ())))
+            rng = np.random.default_rng([self.seed, epoch, index])
             samples = self._cached(index, lambda: torch.from_numpy(self._samples(segment))).numpy()
             changed, speed = self.augmentation.apply(samples, self.extractor.n_samples, rng)
             features, seconds = self._log_mel(changed), segment.duration / speed

@@ -93,7 +93,7 @@ def overrides_for(path: Path) -> list[str]:
 def _entry(name: str, path: Path) -> CatalogEntry:
     text = path.read_text("utf-8")
     recipe = recipes.read_recipe(path, set=overrides_for(path))
-    gpus = 0 if recipe.training.get("use_cpu") else _gpus(text)
+    gpus = 0 if recipe.training.use_cpu else _gpus(text)
     try:
         plan = estimate_run(recipe, Hardware(gpus))
         needs = plan.name, plan.gpu_gib if gpus else 0.0, plan.host_gib

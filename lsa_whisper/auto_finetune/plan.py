@@ -108,6 +108,7 @@ def choose_recipe(setting: Setting) -> dict[str, Any]:
     every = max(1, setting.steps // _EVALUATIONS)
     if setting.dev_windows:
         raw["evaluation"] = {"every_steps": every, "max_windows": min(_DEV_WINDOWS, setting.dev_windows)}
+    raw |= {"precision": "bf16" if setting.has_bf16 else "fp16"} if setting.has_gpu else {}
     raw["training"] = _device(setting) | {
         "learning_rate": _LEARNING_RATE[method],
         "lr_scheduler_type": "cosine",
@@ -115,8 +116,6 @@ def choose_recipe(setting: Setting) -> dict[str, Any]:
         "num_train_epochs": setting.epochs,
         "per_device_train_batch_size": setting.batch,
     }
-    if not setting.dev_windows:
-        raw["training"] |= {"save_strategy": "steps", "save_steps": every}
     return raw
 
 
@@ -222,9 +221,8 @@ def _data(setting: Setting) -> dict[str, Any]:
 def _device(setting: Setting) -> dict[str, Any]:
     if not setting.has_gpu:
         return {"use_cpu": True}
-    device: dict[str, Any] = {"bf16": True} if setting.has_bf16 else {"fp16": True}
     large = setting.parameters is None or setting.parameters >= _LARGE
-    return device | ({"gradient_checkpointing": True} if large else {})
+    return {"gradient_checkpointing": True} if large else {}
 
 
 def _is_comfortable(plan: Plan) -> bool:

@@ -16,7 +16,8 @@ _COMMENTS = {
     "strategy": "How the model is laid out over GPUs and host memory.",
     "offload": "What is kept outside of GPU memory.",
     "evaluation": "Scores on the development set while training; the best checkpoint is kept.",
-    "training": "Arguments of transformers' trainer.",
+    "precision": "Computation in 16 bits, weights in 32.",
+    "training": "Batches, length and learning rate; checkpoints are saved by themselves.",
 }
 
 

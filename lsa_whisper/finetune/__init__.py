@@ -64,7 +64,10 @@ def finetune(
     join_slurm_step()
     check_processes(parsed, processes)
     if processes > 1 and not is_launched():
+        from lsa_whisper.finetune.training.requirements import check_requirements
+
+        check_requirements(parsed, str(recipe))
         launch(Path(recipe), set=overrides, processes=processes, out=Path(parsed.out), force=force)
     from lsa_whisper.finetune.training.run import run_training
 
-    return run_training(parsed, report or print_progress, force=force)
+    return run_training(parsed, report or print_progress, force=force, name=str(recipe))

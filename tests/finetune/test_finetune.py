@@ -11,7 +11,7 @@ from lsa_whisper import checkpoint
 from lsa_whisper.errors import ManifestError, RecipeError
 from lsa_whisper.finetune import finetune
 from lsa_whisper.finetune.recipe import parse_recipe
-from lsa_whisper.finetune.training import trainer
+from lsa_whisper.finetune.training import arguments as translated
 from lsa_whisper.finetune.training.curves import CurveLogger
 from lsa_whisper.finetune.training.model import prepare_for_training, starting_checkpoint
 from lsa_whisper.finetune.training.run import _revision
@@ -154,7 +154,7 @@ def test_freeze_encoder_leaves_the_encoder_unchanged(base, windows, tmp_path):
 def test_two_processes_train_like_one(windows, scratch_recipe, tmp_path):
     """Two ranks of one window each take the same steps as one process with batches of two."""
     path = tmp_path / "r.yaml"
-    one = run(path, scratch_recipe(windows, tmp_path / "one", extra="strategy: ddp"))
+    one = run(path, scratch_recipe(windows, tmp_path / "one"))
     two = run(
         path,
         scratch_recipe(windows, tmp_path / "two", extra="strategy: ddp"),
@@ -171,16 +171,16 @@ def test_two_processes_train_like_one(windows, scratch_recipe, tmp_path):
 
 def test_one_process_takes_one_gpu(tmp_path, monkeypatch):
     """transformers would copy the model to all of them, and count the loss as often."""
-    made = trainer.Seq2SeqTrainingArguments
+    made = translated.Seq2SeqTrainingArguments
 
     def on_four_gpus(**settings):
         arguments = made(**settings)
         arguments._n_gpu = 4
         return arguments
 
-    monkeypatch.setattr(trainer, "Seq2SeqTrainingArguments", on_four_gpus)
+    monkeypatch.setattr(translated, "Seq2SeqTrainingArguments", on_four_gpus)
     recipe = parse_recipe("{data: {train: t}, out: o, model: {base: m}, training: {use_cpu: true}}")
-    arguments = trainer.training_arguments(recipe, tmp_path)
+    arguments = translated.training_arguments(recipe, tmp_path)
     assert arguments.n_gpu == 1 and arguments.train_batch_size == arguments.per_device_train_batch_size
 
 

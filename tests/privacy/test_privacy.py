@@ -222,10 +222,11 @@ def test_ray_sends_no_usage_statistics(monkeypatch):
 def test_a_recipe_has_no_trackers_by_default(tmp_path):
     from lsa_whisper.errors import RecipeError
     from lsa_whisper.finetune.recipe import parse_recipe
-    from lsa_whisper.finetune.training.trainer import training_arguments
+    from lsa_whisper.finetune.training.arguments import training_arguments
 
     text = "{data: {train: t}, out: o, model: {base: m}, training: {use_cpu: true}}"
     made = training_arguments(parse_recipe(text), tmp_path)
     assert made.report_to == [] and not made.push_to_hub
-    with pytest.raises(RecipeError, match="not supported"):
-        training_arguments(parse_recipe(text, set=["training.push_to_hub=true"]), tmp_path)
+    for name in ("push_to_hub", "hub_token", "trackio_space_id"):
+        with pytest.raises(RecipeError, match=r"not supported|nothing is uploaded"):
+            parse_recipe(text, set=[f"trainer_args.{name}=true"])

@@ -54,7 +54,12 @@ def check_processes(recipe: Recipe, processes: int) -> None:
     ranks = int(os.environ["WORLD_SIZE"]) if is_launched() else processes
     if recipe.auto_micro_batch and ranks > 1:
         raise RecipeError("auto_micro_batch: one rank cannot restart alone; remove the setting, or use --processes 1")
-    if processes == 1 or is_launched() or recipe.training.get("use_cpu"):
+    if ranks == 1 and recipe.strategy in ("ddp", "fsdp2"):
+        raise RecipeError(
+            f"strategy: {recipe.strategy} needs several processes, and this is the only one; use --processes, torchrun "
+            "or srun (accelerate launch starts a single process on a CPU), or strategy: single"
+        )
+    if processes == 1 or is_launched() or recipe.training.use_cpu:
         return
     import torch
 

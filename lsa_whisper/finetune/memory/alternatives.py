@@ -92,13 +92,11 @@ def _differences(recipe: Recipe, plan: Plan, other: Plan, precision: str | None)
     if precision:
         yield f"precision={precision}"
     if configuration.optimizer != configuration_of(recipe).optimizer:
-        # An override cannot remove training.optim, so AdamW is set there.
-        set_there = "optim" in recipe.training and configuration.optimizer == "adamw"
-        yield "training.optim=adamw_torch" if set_there else f"optimizer={configuration.optimizer}"
+        yield f"optimizer={configuration.optimizer}"
     if configuration.adapter and configuration.adapter != recipe.adapter:
         yield from (f"adapter.{name}={getattr(configuration.adapter, name)}" for name in ("rank", "alpha"))
     if other.micro_batch.batch != plan.micro_batch.batch:
-        whole = plan.micro_batch.batch * recipe.training.get("gradient_accumulation_steps", 1)
+        whole = plan.micro_batch.batch * recipe.training.gradient_accumulation_steps
         yield f"training.per_device_train_batch_size={other.micro_batch.batch}"
         yield f"training.gradient_accumulation_steps={-(-whole // other.micro_batch.batch)}"
     if other.micro_batch.checkpointing and not plan.micro_batch.checkpointing:

@@ -45,7 +45,7 @@ class Resources:
         out, swap = Path(recipe.out), recipe.offload.nvme_path
         disk_gib = shutil.disk_usage(nearest_existing(out)).free / GIB if local_rank == 0 else None
         swap_elsewhere = swap is not None and not _same_disk(out, Path(swap))
-        if recipe.training.get("use_cpu") or not torch.cuda.is_available():
+        if recipe.training.use_cpu or not torch.cuda.is_available():
             return cls(Hardware(0, 0.0, host_gib, disk_gib, swap_elsewhere), processes, local_processes)
         free, _ = torch.cuda.mem_get_info(local_rank)
         # Every plan counts the CUDA context that this query has created.

@@ -10,6 +10,7 @@ from typing import Any
 from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetune import recipe as recipes
 from lsa_whisper.finetune.recipe import AdapterSettings, OffloadSettings, Recipe
+from lsa_whisper.finetune.recipe.values import flat
 
 DEEPSPEED_STRATEGIES = ("zero2", "zero3")
 SWAP = "SWAP_FOLDER"
@@ -88,14 +89,13 @@ class TrainingConfiguration:
         offload = {key: value for key, value in vars(self.recipe_offload).items() if value not in ("none", None)}
         keys |= {"offload": offload} if offload else {}
         keys |= {"adapter": {"rank": self.adapter.rank, "alpha": self.adapter.alpha}} if self.adapter else {}
-        keys |= {"precision": self.precision} if self.precision == "pure-bf16" else {}
-        keys |= {"optimizer": self.optimizer} if self.optimizer != "adamw" else {}
-        return keys | ({"training": {"bf16": True}} if self.precision == "bf16" else {})
+        keys |= {"precision": self.precision} if self.precision != "fp32" else {}
+        return keys | ({"optimizer": self.optimizer} if self.optimizer != "adamw" else {})
 
     @property
     def is_accepted(self) -> bool:
         """Whether recipe validation accepts this configuration."""
-        overrides = [f"{key}={value}" for key, value in flat(self.settings) if value is not True]
+        overrides = [f"{key}={value}" for key, value in flat(self.settings)]
         try:
             recipes.parse_recipe("{data: {train: t}, out: o, model: {base: b}}", set=overrides)
         except RecipeError:
@@ -103,34 +103,14 @@ class TrainingConfiguration:
         return True
 
 
-def flat(settings: dict[str, Any], place: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield each value with its dotted key.
-
-    >>> list(flat({"strategy": "zero3", "offload": {"optimizer": "cpu"}}))
-    [('strategy', 'zero3'), ('offload.optimizer', 'cpu')]
-    """
-    for key, value in settings.items():
-        if isinstance(value, dict):
-            yield from flat(value, f"{place}{key}.")
-        else:
-            yield f"{place}{key}", value
-
-
 def configuration_of(recipe: Recipe) -> TrainingConfiguration:
     """Return the training configuration of a recipe."""
-    training = recipe.training
-    # The ``training`` section may set the same in transformers' terms.
-    half = recipe.precision in ("bf16", "fp16", "fp8") or training.get("bf16") or training.get("fp16")
-    precision = "pure-bf16" if recipe.precision == "pure-bf16" else "bf16" if half else "fp32"
-    optimizer = recipe.optimizer
-    if str(training.get("optim", "")).endswith("8bit"):
-        optimizer = "adamw-8bit"
-    if training.get("optim") == "adafactor":
-        optimizer = "adafactor"
+    half = recipe.precision in ("bf16", "fp16", "fp8")
+    precision = "bf16" if half else recipe.precision
     offload = recipe.offload
     if recipe.strategy == "fsdp2" and offload.parameters == "cpu":
         offload = dataclasses.replace(offload, optimizer="cpu")
-    return TrainingConfiguration(recipe.strategy, offload, precision, optimizer, recipe.adapter)
+    return TrainingConfiguration(recipe.strategy, offload, precision, recipe.optimizer, recipe.adapter)
 
 
 def training_configurations(adapter: AdapterSettings | None, path: str = SWAP) -> tuple[TrainingConfiguration, ...]:

@@ -151,9 +151,9 @@ def estimate_run(recipe: Recipe, hardware: Hardware, *, processes: int = 1, labe
     Raises:
         CheckpointError: If its model is neither on this machine nor of a known size.
     """
-    keeps_best = recipe.evaluation is not None and recipe.evaluation.keep_best
-    saves = keeps_best or recipe.training.get("save_strategy", "no") not in ("no", False)
-    job = TrainingJob(recipe_shape(recipe), hardware, recipe.model, recipe.data.workers, processes, saves)
+    job = TrainingJob(
+        recipe_shape(recipe), hardware, recipe.model, recipe.data.workers, processes, recipe.checkpoints_on_disk
+    )
     configuration = choice.configuration_of(recipe)
     if configuration.strategy == "single" and max(hardware.gpus, processes) > 1:
         configuration = dataclasses.replace(
@@ -168,9 +168,9 @@ def micro_batch_of(recipe: Recipe | None, batch_size: int | None, label_tokens: 
         return MicroBatch(batch_size or 1, label_tokens)
     training = recipe.training
     return MicroBatch(
-        batch=batch_size or int(training.get("per_device_train_batch_size", 8)),
+        batch=batch_size or training.per_device_train_batch_size,
         label_tokens=label_tokens,
-        checkpointing=bool(training.get("gradient_checkpointing") or training.get("activation_checkpointing")),
-        accumulates=int(training.get("gradient_accumulation_steps", 1)) > 1,
+        checkpointing=training.gradient_checkpointing,
+        accumulates=training.gradient_accumulation_steps > 1,
         uses_base=recipe.loss.kl_to_base > 0,
     )

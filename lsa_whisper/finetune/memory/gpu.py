@@ -53,7 +53,7 @@ def memory_use(
     *,
     gpus: int,
     workers: int = 0,
-    saves: bool = True,
+    checkpoints: int = 2,
 ) -> MemoryUse:
     """Return the memory that a configuration needs with one process per GPU.
 
@@ -63,7 +63,7 @@ def memory_use(
         micro_batch: What each GPU processes at once.
         gpus: Number of GPUs, and of processes.
         workers: Data loader workers per process.
-        saves: Whether checkpoints are saved during training.
+        checkpoints: Checkpoints on disk at the same time.
     """
     ranks = 1 if configuration.strategy == "single" else gpus
     weights, gradients, optimizer = _states_bytes(counts, configuration, ranks)
@@ -80,7 +80,7 @@ def memory_use(
         always + max(forward, step),
         weights + optimizer + changing + always,
         host_bytes(counts, configuration, ranks, workers),
-        disk_bytes(counts, configuration, saves),
+        disk_bytes(counts, configuration, checkpoints),
     )
 
 
@@ -154,12 +154,12 @@ def swap_buffers(counts: ParameterCounts) -> float:
     return SWAP_BUFFERS * 4 * min(SUB_GROUP + counts.shape.largest_weight, counts.trained)
 
 
-def disk_bytes(counts: ParameterCounts, configuration: TrainingConfiguration, saves: bool) -> int:
-    """Return the bytes on disk: swap files, the model and two checkpoints, one of them being written."""
+def disk_bytes(counts: ParameterCounts, configuration: TrainingConfiguration, checkpoints: int) -> int:
+    """Return the bytes on disk: swap files, the model, and the checkpoints that are there at the same time."""
     p, total = counts.trained, counts.total
     whole = 4 * (p if configuration.adapter else total)
     checkpoint = whole + (12 if configuration.is_deepspeed else 8) * p
-    return swap_bytes(counts, configuration) + (2 * checkpoint if saves else 0) + whole
+    return swap_bytes(counts, configuration) + checkpoints * checkpoint + whole
 
 
 def swap_bytes(counts: ParameterCounts, configuration: TrainingConfiguration) -> int:

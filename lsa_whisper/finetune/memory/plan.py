@@ -48,7 +48,7 @@ class TrainingJob:
         model: Which weights are trained.
         workers: Data loader workers per training process.
         processes: Number of training processes without a GPU; with GPUs, there is one per GPU.
-        saves: Whether checkpoints are saved during training.
+        checkpoints: Checkpoints on disk at the same time, the one being written included.
     """
 
     shape: Shape
@@ -56,7 +56,7 @@ class TrainingJob:
     model: ModelSettings = field(default_factory=ModelSettings)
     workers: int = 0
     processes: int = 1
-    saves: bool = True
+    checkpoints: int = 2
 
     def supports(self, configuration: TrainingConfiguration) -> bool:
         """Return whether recipes accept a configuration and its strategy suits the number of processes."""
@@ -72,7 +72,12 @@ class TrainingJob:
         counts = self.counts(configuration, uses_base=micro_batch.uses_base)
         if self.hardware.gpus:
             memory = gpu.memory_use(
-                counts, configuration, micro_batch, gpus=self.hardware.gpus, workers=self.workers, saves=self.saves
+                counts,
+                configuration,
+                micro_batch,
+                gpus=self.hardware.gpus,
+                workers=self.workers,
+                checkpoints=self.checkpoints,
             )
             return Plan(self, configuration, micro_batch, memory)
         resident = cpu.cpu_run_bytes(counts, configuration, micro_batch, ranks=self.processes)
@@ -81,7 +86,7 @@ class TrainingJob:
             self,
             configuration,
             micro_batch,
-            MemoryUse(0, 0, 0, 0, 0, 0, resident, gpu.disk_bytes(counts, configuration, self.saves)),
+            MemoryUse(0, 0, 0, 0, 0, 0, resident, gpu.disk_bytes(counts, configuration, self.checkpoints)),
         )
 
 

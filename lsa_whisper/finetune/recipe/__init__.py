@@ -1,7 +1,9 @@
 """The recipe of a fine-tuning run: its fields, read from YAML, every problem reported at once."""
 
-from lsa_whisper.finetune.recipe.reading import parse_recipe, quote_override, read_recipe, with_overrides
+from lsa_whisper.finetune.recipe.reading import list_problems, parse_recipe, quote_override, read_recipe, with_overrides
 from lsa_whisper.finetune.recipe.schema import (
+    SHARDING_STRATEGIES,
+    STRATEGIES,
     DataSettings,
     FsdpSettings,
     ModelSettings,
@@ -10,7 +12,7 @@ from lsa_whisper.finetune.recipe.schema import (
     ScratchModel,
 )
 from lsa_whisper.finetune.recipe.sections import AdapterSettings, EvaluationSettings, LossSettings
-from lsa_whisper.finetune.recipe.validation import SHARDING_STRATEGIES, STRATEGIES
+from lsa_whisper.finetune.recipe.training import TrainingSettings
 
 __all__ = [
     "SHARDING_STRATEGIES",
@@ -24,6 +26,8 @@ __all__ = [
     "OffloadSettings",
     "Recipe",
     "ScratchModel",
+    "TrainingSettings",
+    "list_problems",
     "parse_recipe",
     "quote_override",
     "read_recipe",

@@ -5,32 +5,64 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lsa_whisper.finetune.recipe.schema import Recipe
+from lsa_whisper.finetune.recipe.values import flat, similar_name
 
-PRECISIONS = ("fp32", "bf16", "fp16", "pure-bf16", "fp8")
-OPTIMIZERS = ("adamw", "adafactor", "adamw-8bit", "adamw-cpu")
 _TWO_RECIPES = "train without an adapter first, then train an adapter on that checkpoint with a second recipe"
-_SET_BY_RECIPE = {
-    "output_dir": "the recipe's out sets it",
-    "seed": "the recipe's seed sets it",
-    "data_seed": "the recipe's seed sets it",
-}
 _UNSHARDED = ("single", "ddp")
 _REPLICATED = (*_UNSHARDED, "zero2")
+_ZERO = ("zero2", "zero3")
+_DEEPSPEED_OWNERS = {
+    "train_batch_size": "training.per_device_train_batch_size and training.gradient_accumulation_steps",
+    "train_micro_batch_size_per_gpu": "training.per_device_train_batch_size",
+    "gradient_accumulation_steps": "training.gradient_accumulation_steps",
+    "gradient_clipping": "training.max_grad_norm",
+    "optimizer": "training.learning_rate, training.weight_decay and optimizer",
+    "scheduler": "training.lr_scheduler_type and training.warmup_steps",
+    "bf16": "precision: bf16",
+    "fp16": "precision: fp16",
+    "fp32": "precision: fp32",
+    "zero_optimization.stage": "strategy",
+    "zero_optimization.offload_optimizer.device": "offload.optimizer",
+    "zero_optimization.offload_param.device": "offload.parameters",
+    "zero_optimization.offload_optimizer.nvme_path": "offload.nvme_path",
+    "zero_optimization.offload_param.nvme_path": "offload.nvme_path",
+}
+"""Entries of DeepSpeed's configuration that a setting of the recipe takes the place of."""
+_DEEPSPEED_KEYS = (
+    "activation_checkpointing",
+    "aio",
+    "amp",
+    "autotuning",
+    "checkpoint",
+    "comms_logger",
+    "communication_data_type",
+    "compile",
+    "compression_training",
+    "csv_monitor",
+    "data_efficiency",
+    "data_types",
+    "disable_allgather",
+    "dump_state",
+    "flops_profiler",
+    "load_universal_checkpoint",
+    "memory_breakdown",
+    "pipeline",
+    "prescale_gradients",
+    "sparse_gradients",
+    "steps_per_print",
+    "tensorboard",
+    "torch_autocast",
+    "wall_clock_breakdown",
+    "wandb",
+    "zero_allow_untested_optimizer",
+    "zero_force_ds_cpu_optimizer",
+    "zero_optimization",
+)
+"""The other sections of DeepSpeed's configuration; it ignores unknown ones without a word."""
 
 
-def conflicts(recipe: Recipe) -> Iterator[str]:
-    """Yield every conflict between sections and between the recipe and its ``training`` arguments, key first."""
-    yield from _layers(recipe)
-    yield from _adapter(recipe)
-    yield from _loss(recipe)
-    yield from _precision(recipe)
-    yield from _optimizer(recipe)
-    yield from _training(recipe)
-    if recipe.evaluation and not recipe.data.dev:
-        yield "evaluation: needs data.dev, the manifest of the dev set"
-
-
-def _layers(recipe: Recipe) -> Iterator[str]:
+def layers(recipe: Recipe) -> Iterator[str]:
+    """Yield problems of ``model.decoder_layers``."""
     if recipe.model.decoder_layers is None:
         return
     if recipe.model.scratch:
@@ -39,7 +71,8 @@ def _layers(recipe: Recipe) -> Iterator[str]:
         yield f"model.decoder_layers: {recipe.strategy} cannot add layers; use {' or '.join(_UNSHARDED)}"
 
 
-def _adapter(recipe: Recipe) -> Iterator[str]:
+def adapter(recipe: Recipe) -> Iterator[str]:
+    """Yield what an adapter excludes."""
     if recipe.adapter is None:
         return
     if recipe.model.scratch:
@@ -57,21 +90,17 @@ def _adapter(recipe: Recipe) -> Iterator[str]:
         yield f"adapter.quantize: {recipe.strategy} cannot shard quantized weights; use {' or '.join(_UNSHARDED)}"
 
 
-def _loss(recipe: Recipe) -> Iterator[str]:
-    if recipe.loss.label_smoothing and recipe.training.get("label_smoothing_factor"):
-        yield "loss.label_smoothing: training.label_smoothing_factor sets it too; keep one"
+def loss(recipe: Recipe) -> Iterator[str]:
+    """Yield what the divergence to the base excludes."""
     if recipe.loss.kl_to_base and recipe.strategy not in _REPLICATED:
         yield f"loss.kl_to_base: the base cannot be evaluated under {recipe.strategy}; use {', '.join(_REPLICATED)}"
     if recipe.loss.kl_to_base and recipe.model.scratch:
         yield "loss.kl_to_base: a new model has no base"
 
 
-def _precision(recipe: Recipe) -> Iterator[str]:
+def precision(recipe: Recipe) -> Iterator[str]:
+    """Yield what a precision excludes."""
     name = recipe.precision
-    if name not in PRECISIONS:
-        yield f"precision: must be one of {', '.join(PRECISIONS)}, not {name!r}"
-    if name != "fp32" and {"bf16", "fp16"} & recipe.training.keys():
-        yield "precision: training.bf16 or training.fp16 sets it too; keep one"
     if name in ("pure-bf16", "fp8") and recipe.strategy not in _UNSHARDED:
         yield f"precision: {name} needs strategy {' or '.join(_UNSHARDED)}; use bf16 with {recipe.strategy}"
     if name == "fp8" and recipe.adapter:
@@ -80,35 +109,33 @@ def _precision(recipe: Recipe) -> Iterator[str]:
         yield "precision: a new model cannot be trained in pure-bf16; use bf16"
 
 
-def _optimizer(recipe: Recipe) -> Iterator[str]:
-    name = recipe.optimizer
-    if name not in OPTIMIZERS:
-        yield f"optimizer: must be one of {', '.join(OPTIMIZERS)}, not {name!r}"
-    if name == "adamw":
-        return
-    if "optim" in recipe.training:
-        yield "optimizer: training.optim sets it too; keep one"
-    if recipe.strategy not in _UNSHARDED:
+def optimizer(recipe: Recipe) -> Iterator[str]:
+    """Yield what an optimizer excludes.
+
+    With ``adamw-cpu`` gradients are moved to the CPU during the backward pass, too early for clipping and for unscaling
+    fp16.
+    """
+    if recipe.optimizer != "adamw" and recipe.strategy not in _UNSHARDED:
         yield f"optimizer: {recipe.strategy} has its own AdamW; leave optimizer out"
-    if name == "adamw-cpu":
-        yield from _adamw_cpu(recipe)
-
-
-def _adamw_cpu(recipe: Recipe) -> Iterator[str]:
-    """Gradients are moved to the CPU during the backward pass, too early for clipping and for unscaling fp16."""
+    if recipe.optimizer != "adamw-cpu":
+        return
     if recipe.strategy != "single":
         yield "optimizer: adamw-cpu needs strategy single; with several processes use zero2 and offload.optimizer: cpu"
-    if recipe.training.get("max_grad_norm"):
+    if recipe.training.max_grad_norm:
         yield "training.max_grad_norm: adamw-cpu cannot clip gradients; set it to 0"
-    if recipe.precision == "fp16" or recipe.training.get("fp16"):
+    if recipe.precision == "fp16":
         yield "optimizer: adamw-cpu cannot unscale fp16 gradients; use bf16"
 
 
-def _training(recipe: Recipe) -> Iterator[str]:
-    for name, owner in _SET_BY_RECIPE.items():
-        if name in recipe.training:
-            yield f"training.{name}: {owner}; leave this one out"
-    for name in ("per_device_train_batch_size", "gradient_accumulation_steps"):
-        number = recipe.training.get(name, 1)
-        if type(number) is not int or number < 1:
-            yield f"training.{name}: must be a whole number, 1 or more, not {number!r}"
+def deepspeed(recipe: Recipe) -> Iterator[str]:
+    """Yield entries of ``deepspeed`` that other settings take the place of, and unknown ones."""
+    if recipe.deepspeed and recipe.strategy not in _ZERO:
+        yield "deepspeed: needs strategy zero2 or zero3"
+    for key, _ in flat(recipe.deepspeed):
+        owner = next((name for name in _DEEPSPEED_OWNERS if key == name or key.startswith(f"{name}.")), None)
+        section = key.partition(".")[0]
+        if owner:
+            yield f"deepspeed.{key}: set {_DEEPSPEED_OWNERS[owner]} instead"
+        elif section not in _DEEPSPEED_KEYS:
+            similar = similar_name(section, _DEEPSPEED_KEYS)
+            yield f"deepspeed.{section}: unknown key" + (f" (did you mean {similar!r}?)" if similar else "")

@@ -6,37 +6,66 @@ Own code, because msgspec, OmegaConf and jsonargparse stop at the first problem.
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import types
 import typing
-from typing import Any, TypeVar
+from collections.abc import Iterable
+from typing import Annotated, Any, TypeVar
 
 import yaml
 
 from lsa_whisper import plain_yaml
+from lsa_whisper.finetune.recipe.former_keys import FORMER_KEYS
+from lsa_whisper.finetune.recipe.limits import OneOf
+from lsa_whisper.finetune.recipe.trainer_args import place_of
+from lsa_whisper.finetune.recipe.values import KINDS, number_of, shorten, similar_name
 
 Section = TypeVar("Section")
+_TYPO = 0.9
+"""Similarity of names from which a key is a misspelled one, and not an argument of transformers' trainer."""
 
 
 def build_section(kind: type[Section], raw: Any, place: str, problems: list[str]) -> Section | None:
     """Return a ``kind`` dataclass built from the mapping ``raw``, or ``None`` after adding to ``problems``."""
-    if not isinstance(raw, dict):
-        problems.append(f"{place or 'the recipe'}: expected a mapping of keys, not {_shorten(raw)}")
-        return None
     before = len(problems)
-    hints = typing.get_type_hints(kind)
-    known = {field.name: field for field in dataclasses.fields(kind)}  # type: ignore[arg-type]  # always a dataclass
-    for key in raw.keys() - known.keys():
-        similar = difflib.get_close_matches(str(key), known, n=1)
-        hint = f" (did you mean {similar[0]!r}?)" if similar else ""
-        problems.append(f"{_join(place, key)}: unknown key{hint}")
+    values, _ = read_fields(kind, raw, place, problems)
+    return kind(**values) if len(problems) == before else None
+
+
+def read_fields(kind: type[Any], raw: Any, place: str, problems: list[str]) -> tuple[dict[str, Any], set[str]]:
+    """Return the valid values of the mapping ``raw`` by field of the dataclass ``kind``, and the names of the others.
+
+    A field is among the others if its value is not valid or missing, or if an unknown key is similar to its name.
+    """
+    if not isinstance(raw, dict):
+        problems.append(f"{place or 'the recipe'}: expected a mapping of keys, not {shorten(raw)}")
+        return {}, {field.name for field in dataclasses.fields(kind)}
+    hints = typing.get_type_hints(kind, include_extras=True)
+    known = {field.name: field for field in dataclasses.fields(kind)}
+    faulty: set[str] = set()
+    for key in [key for key in raw if key not in known]:
+        similar = similar_name(key, known)
+        faulty |= {similar} if similar else set()
+        problems.append(f"{_join(place, key)}: {_hint(place, key, similar)}")
     values = {}
     for name, field in known.items():
+        before = len(problems)
         if name in raw:
             values[name] = _convert(hints[name], raw[name], _join(place, name), problems)
         elif field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
             problems.append(f"{_join(place, name)}: missing")
-    return kind(**values) if len(problems) == before else None
+        if len(problems) > before:
+            faulty.add(name)
+            values.pop(name, None)
+    return values, faulty
+
+
+def _hint(place: str, key: object, similar: str | None) -> str:
+    """Return what to write in place of an unknown key."""
+    if new := FORMER_KEYS.get(_join(place, key)):
+        return f"is now {new}"
+    typo = place == "training" and similar_name(key, [similar] if similar else [], cutoff=_TYPO) is not None
+    moved = None if typo or place not in ("", "training") else place_of(str(key), all_arguments=place == "training")
+    return moved or "unknown key" + (f" (did you mean {similar!r}?)" if similar else "")
 
 
 def _join(place: str, key: object) -> str:
@@ -46,6 +75,8 @@ def _join(place: str, key: object) -> str:
 def _convert(hint: Any, raw: Any, place: str, problems: list[str]) -> Any:
     """Return ``raw`` as the type ``hint``; YAML parses ``1e-5`` as text, so text is also tried as a number."""
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if origin is Annotated:
+        return _within(arguments[1:], arguments[0], raw, place, problems)
     if origin in (types.UnionType, typing.Union):
         required = next(argument for argument in arguments if argument is not type(None))
         return None if raw is None else _convert(required, raw, place, problems)
@@ -56,30 +87,26 @@ def _convert(hint: Any, raw: Any, place: str, problems: list[str]) -> Any:
         return tuple(_convert(arguments[0], item, f"{place}[{i}]", problems) for i, item in enumerate(items))
     if origin is dict:
         if isinstance(raw, dict):
-            return {key: _number(value) for key, value in raw.items()}
+            return {key: number_of(value) for key, value in raw.items()}
     elif hint is float:
-        if isinstance(number := _number(raw), int | float) and not isinstance(number, bool):
+        if isinstance(number := number_of(raw), int | float) and not isinstance(number, bool):
             return float(number)
     elif type(raw) is hint:
         return raw
-    problems.append(f"{place}: expected {getattr(hint, '__name__', 'a mapping')}, not {_shorten(raw)}")
+    problems.append(f"{place}: expected {KINDS.get(origin or hint, 'a mapping of keys')}, not {shorten(raw)}")
     return None
 
 
-def _shorten(raw: Any) -> str:
-    """Return the beginning of ``raw``'s representation, for messages."""
-    text = repr(raw)
-    return text if len(text) <= 80 else f"{text[:77]}..."
-
-
-def _number(raw: Any) -> Any:
-    """Return text such as ``1e-5`` as a number, anything else unchanged."""
-    if isinstance(raw, str):
-        try:
-            return float(raw)
-        except ValueError:
-            return raw
-    return raw
+def _within(limits: Iterable[Any], hint: Any, raw: Any, place: str, problems: list[str]) -> Any:
+    """Return ``raw`` as the type ``hint``, which has limits."""
+    limits = tuple(limits)
+    if raw is False and any(isinstance(limit, OneOf) and "no" in limit.values for limit in limits):
+        raw = "no"  # YAML parses a bare ``no`` as false
+    before = len(problems)
+    value = _convert(hint, raw, place, problems)
+    if len(problems) == before and value is not None:
+        problems += [f"{place}: {problem}" for limit in limits for problem in limit.problems(value)]
+    return value
 
 
 def apply_override(raw: dict[str, Any], override: str, problems: list[str]) -> None:
@@ -94,7 +121,7 @@ def apply_override(raw: dict[str, Any], override: str, problems: list[str]) -> N
         problems.append(f"--set {override}: write section.key=value")
         return
     if not isinstance(raw, dict):
-        return  # build_section reports it
+        return  # read_fields reports it
     *parents, last = path.split(".")
     for parent in parents:
         if raw.get(parent) is None:

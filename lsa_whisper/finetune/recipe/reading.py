@@ -12,8 +12,8 @@ import yaml
 
 from lsa_whisper import plain_yaml
 from lsa_whisper.errors import RecipeError
-from lsa_whisper.finetune.recipe.fields import apply_override, build_section
-from lsa_whisper.finetune.recipe.schema import Recipe
+from lsa_whisper.finetune.recipe.fields import apply_override, read_fields
+from lsa_whisper.finetune.recipe.schema import DataSettings, ModelSettings, Recipe
 from lsa_whisper.finetune.recipe.validation import problems_of
 
 
@@ -25,7 +25,9 @@ def parse_recipe(text: str, *, set: Sequence[str] = (), path: str = "recipe") ->
     >>> parse_recipe("{data: {trian: t.jsonl}, out: runs/a, model: {base: m}}")
     Traceback (most recent call last):
     ...
-    lsa_whisper.errors.RecipeError: recipe: data.trian: unknown key (did you mean 'train'?); data.train: missing
+    lsa_whisper.errors.RecipeError: recipe: 2 problems
+      data.trian: unknown key (did you mean 'train'?)
+      data.train: missing
 
     Args:
         text: A recipe in YAML.
@@ -49,7 +51,7 @@ def read_recipe(path: Path, *, set: Sequence[str] = ()) -> Recipe:
     except OSError as error:
         raise RecipeError(f"{path}: cannot be read ({error.strerror}); recipes that ship are in recipes/") from None
     except yaml.YAMLError as error:
-        raise RecipeError(f"{path}: not YAML: {error}") from None
+        raise RecipeError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
     return parse_recipe(text, set=set, path=str(path))
 
 
@@ -76,9 +78,37 @@ def _build(raw: dict[str, Any], overrides: Sequence[str], path: str) -> Recipe:
     problems: list[str] = []
     for override in overrides:
         apply_override(raw, override, problems)
-    recipe = build_section(Recipe, raw, "", problems)
-    if recipe is not None:
-        problems += problems_of(recipe)
-    if problems or recipe is None:
-        raise RecipeError(f"{path}: {' '.join('; '.join(problems).split())}")  # a key may contain a line break
+    values, faulty = read_fields(Recipe, _with_manifests(raw), "", problems)
+    required: dict[str, Any] = {"data": DataSettings("t"), "out": "o", "model": ModelSettings("m")}
+    recipe = Recipe(**required | values)
+    problems += problems_of(recipe, faulty)
+    if problems:
+        raise RecipeError(list_problems(path, problems))
     return recipe
+
+
+def list_problems(path: str, problems: Sequence[str]) -> str:
+    """Return the message for all problems of a recipe: one line, or a line for each.
+
+    >>> print(list_problems("r.yaml", ["out: missing", "data: missing"]))
+    r.yaml: 2 problems
+      out: missing
+      data: missing
+    """
+    lines = [" ".join(problem.split()) for problem in problems]  # a key may contain a line break
+    return f"{path}: {lines[0]}" if len(lines) == 1 else "\n  ".join([f"{path}: {len(lines)} problems", *lines])
+
+
+def _with_manifests(raw: Any) -> Any:
+    """Return the recipe with the manifests of a folder that ``data`` names in place of one."""
+    data = raw.get("data") if isinstance(raw, dict) else None
+    if not isinstance(data, dict) or not isinstance(data.get("train"), str):
+        return raw
+    found, folder = dict(data), Path(data["train"])
+    if (folder / "train.jsonl").is_file():
+        found["train"] = str(folder / "train.jsonl")
+        if raw.get("evaluation") is not None and not data.get("dev") and (folder / "dev.jsonl").is_file():
+            found["dev"] = str(folder / "dev.jsonl")
+    if isinstance(data.get("dev"), str) and (Path(data["dev"]) / "dev.jsonl").is_file():
+        found["dev"] = str(Path(data["dev"]) / "dev.jsonl")
+    return raw | {"data": found}

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
 from lsa_whisper.augment import Augmentation
+from lsa_whisper.finetune.recipe.limits import OneOf, Range
 from lsa_whisper.finetune.recipe.sections import AdapterSettings, EvaluationSettings, LossSettings
+from lsa_whisper.finetune.recipe.training import TrainingSettings
 from lsa_whisper.whisper_constants import CONTEXT_S, DECODER_POSITIONS
 
+STRATEGIES = ("single", "ddp", "zero2", "zero3", "fsdp2")
+SHARDING_STRATEGIES = ("full_shard", "shard_grad_op", "hybrid_shard", "no_shard")
+PRECISIONS = ("fp32", "bf16", "fp16", "pure-bf16", "fp8")
+OPTIMIZERS = ("adamw", "adafactor", "adamw-8bit", "adamw-cpu")
+PLACES = ("none", "cpu", "nvme")
 _BYTES = 256
 
 
@@ -18,20 +25,24 @@ class DataSettings:
     """Where the prepared data are and how they are loaded."""
 
     train: str
-    """Manifest of the training windows (``train.jsonl``, written by ``lsa-whisper prepare``)."""
+    """Manifest of the training windows (``train.jsonl``, written by ``lsa-whisper prepare``), or the folder that it is
+    in, whose ``dev.jsonl`` is then the dev set of ``evaluation``."""
     dev: str | None = None
     """Manifest of the dev set. Required by ``evaluation``."""
-    workers: int = 0
+    language: str | None = None
+    """Language of every window, as Whisper's code (``en``), in place of the manifests': for a language that the model
+    does not know, name one that it does."""
+    workers: Annotated[int, Range(least=0)] = 0
     """Data loader processes that read audio and compute features. With 0 the training process does it itself."""
     cache: bool = False
     """Keep the features in memory after the first epoch (30 h with 80 mel bins take about 1.7 GB). With ``workers``
     each worker keeps its own copy."""
     trim: bool = False
-    """Cut each training batch to its longest window and batch windows of similar length together (unless ``training``
-    sets ``train_sampling_strategy``). This avoids computing on padding; the gain is small if windows are close to the
-    context length. Transcription always pads to the full context, so a share of the batches should too; see
-    ``full_length_share``. Evaluation always uses the full context."""
-    full_length_share: float = 0.1
+    """Cut each training batch to its longest window and batch windows of similar length together (unless
+    ``trainer_args`` sets ``train_sampling_strategy``). This avoids computing on padding; the gain is small if windows
+    are close to the context length. Transcription always pads to the full context, so a share of the batches should
+    too; see ``full_length_share``. Evaluation always uses the full context."""
+    full_length_share: Annotated[float, Range(least=0, most=1)] = 0.1
     """With ``trim``: share of the batches that keep the full context, so that the model continues to see silence after
     a short window. At 0 it may learn to insert words into that silence; at 1 no batch is trimmed."""
     augment: Augmentation = field(default_factory=Augmentation)
@@ -44,30 +55,27 @@ class ScratchModel:
 
     d_model: int
     """Width of the hidden states."""
-    encoder_layers: int
+    encoder_layers: Annotated[int, Range(least=1)]
     """Number of encoder layers."""
-    decoder_layers: int
+    decoder_layers: Annotated[int, Range(least=1)]
     """Number of decoder layers."""
-    attention_heads: int
+    attention_heads: Annotated[int, Range(least=1)]
     """Attention heads per layer."""
-    mel_bins: int = 80
+    mel_bins: Annotated[int, Range(least=1)] = 80
     """Mel bins of the input features."""
     context_s: float = CONTEXT_S
     """Longest window, in whole seconds."""
-    max_target_positions: int = DECODER_POSITIONS
+    max_target_positions: Annotated[int, Range(least=1)] = DECODER_POSITIONS
     """Longest label sequence, in tokens."""
     vocab_size: int = 1000
     """Text tokens to learn (byte-pair encoding); special tokens and timestamps are added to these."""
     vocab_manifests: tuple[str, ...] = ()
     """Manifests whose texts the vocabulary is learned from. Default: the training manifest."""
-    dropout: float = 0.0
+    dropout: Annotated[float, Range(least=0, below=1)] = 0.0
     """Dropout probability."""
 
     def problems(self) -> Iterator[str]:
         """Yield each problem, starting with its key."""
-        for name in ("encoder_layers", "decoder_layers", "attention_heads", "mel_bins", "max_target_positions"):
-            if getattr(self, name) < 1:
-                yield f"{name}: must be 1 or more, not {getattr(self, name)}"
         heads = self.attention_heads
         if self.d_model < 4 or self.d_model % 2 or (heads > 0 and self.d_model % heads):
             yield f"d_model: must be even, 4 or more, and a multiple of the {heads} attention heads, not {self.d_model}"
@@ -75,8 +83,6 @@ class ScratchModel:
             yield f"context_s: must be a whole number of seconds, 1 or more, not {self.context_s:g}"
         if self.vocab_size < _BYTES:
             yield f"vocab_size: must be {_BYTES} or more (one token for each byte), not {self.vocab_size}"
-        if not 0 <= self.dropout < 1:
-            yield f"dropout: must be at least 0 and below 1, not {self.dropout:g}"
 
 
 @dataclass(frozen=True)
@@ -89,17 +95,17 @@ class ModelSettings:
     """Train a new model with these dimensions instead."""
     context_s: float | None = None
     """Window length in whole seconds, in place of the checkpoint's own. Shorter windows train faster."""
-    decoder_layers: int | None = None
+    decoder_layers: Annotated[int | None, Range(least=1)] = None
     """Number of decoder layers after adding new ones; a multiple of the base's number. New layers start as the
     identity, so that the output is unchanged before training."""
     freeze_encoder: bool = False
     """Train the decoder only."""
-    top_layers: int | None = None
+    top_layers: Annotated[int | None, Range(least=1)] = None
     """Train only this many of the last layers of the encoder and of the decoder (with ``freeze_encoder``: of the
     decoder), with their final layer norms. Lower layers and the token embeddings stay frozen."""
-    dropout: float | None = None
+    dropout: Annotated[float | None, Range(least=0, below=1)] = None
     """Dropout probability in training, in place of the checkpoint's own. Reduces overfitting."""
-    ctc_weight: float = 0.0
+    ctc_weight: Annotated[float, Range(least=0)] = 0.0
     """Weight of an auxiliary CTC loss on the encoder. Helps small models to learn alignment. The CTC head is not
     saved."""
 
@@ -108,10 +114,10 @@ class ModelSettings:
 class OffloadSettings:
     """Where to keep training state that does not fit in GPU memory."""
 
-    optimizer: str = "none"
+    optimizer: Annotated[str, OneOf(*PLACES)] = "none"
     """``none``, ``cpu`` or ``nvme``; with ``zero2`` and ``zero3``. A run with its optimizer on NVMe cannot be
     resumed."""
-    parameters: str = "none"
+    parameters: Annotated[str, OneOf(*PLACES)] = "none"
     """``none``, ``cpu`` or ``nvme`` with ``zero3``; ``none`` or ``cpu`` with ``fsdp2``, where ``cpu`` also offloads
     gradients and optimizer."""
     nvme_path: str | None = None
@@ -122,7 +128,7 @@ class OffloadSettings:
 class FsdpSettings:
     """Settings of the ``fsdp2`` strategy."""
 
-    sharding_strategy: str = "full_shard"
+    sharding_strategy: Annotated[str, OneOf(*SHARDING_STRATEGIES)] = "full_shard"
     """``full_shard``: shard parameters, gradients and optimizer state. ``shard_grad_op``: keep the parameters gathered
     between forward and backward pass, which uses more memory and less communication. ``hybrid_shard``: shard within a
     node, replicate across nodes. ``no_shard``: replicate everything, as ``ddp`` does."""
@@ -143,7 +149,7 @@ class Recipe:
     """The model to train."""
     adapter: AdapterSettings | None = None
     """Train a LoRA adapter instead of the model's weights."""
-    strategy: str = "single"
+    strategy: Annotated[str, OneOf(*STRATEGIES)] = "single"
     """``single``, ``ddp``, ``zero2``, ``zero3`` or ``fsdp2``."""
     offload: OffloadSettings = field(default_factory=OffloadSettings)
     """Only with ``zero2``, ``zero3`` and ``fsdp2``."""
@@ -159,18 +165,33 @@ class Recipe:
     """Terms added to the cross-entropy loss."""
     evaluation: EvaluationSettings | None = None
     """Evaluate on the dev set during training."""
-    precision: str = "fp32"
+    precision: Annotated[str, OneOf(*PRECISIONS)] = "fp32"
     """``fp32``; ``bf16`` or ``fp16``: mixed precision (autocast) with fp32 weights; ``pure-bf16``: weights in bf16 too,
     which halves their memory but rounds small updates away; ``fp8``: 8-bit matrix products, on GPUs that support
     them."""
-    optimizer: str = "adamw"
-    """``adamw`` (or the one set by ``training.optim``). To save GPU memory: ``adafactor``, ``adamw-8bit``
-    (bitsandbytes) or ``adamw-cpu`` (torchao: optimizer state and step on the CPU, for one GPU)."""
-    seed: int = 0
+    optimizer: Annotated[str, OneOf(*OPTIMIZERS)] = "adamw"
+    """``adamw``. To save GPU memory: ``adafactor``, ``adamw-8bit`` (bitsandbytes) or ``adamw-cpu`` (torchao: optimizer
+    state and step on the CPU, for one GPU)."""
+    seed: Annotated[int, Range(least=0, most=2**32 - 1)] = 0
     """Random seed for initial weights, dropout and the order of the data."""
-    training: dict[str, Any] = field(default_factory=dict)
-    """Arguments for transformers' ``Seq2SeqTrainingArguments``, except those that the recipe sets elsewhere (``out``,
-    ``seed`` and, with ``evaluation.keep_best``, when to save)."""
+    training: TrainingSettings = field(default_factory=TrainingSettings)
+    """Batches, length, learning rate and checkpoints."""
+    trainer_args: dict[str, Any] = field(default_factory=dict)
+    """Further arguments for transformers' ``Seq2SeqTrainingArguments``: those that no other setting covers."""
+
+    @property
+    def checkpoints_on_disk(self) -> int:
+        """Checkpoints on disk at the same time: those that are kept, the best one, and the one being written."""
+        keeps_best = self.evaluation is not None and self.evaluation.keep_best
+        cannot_resume = self.training.saving == "auto" and not self.can_resume
+        if not keeps_best and (self.training.saving == "no" or cannot_resume):
+            return 0
+        return self.training.save_total_limit + 1 + keeps_best
+
+    @property
+    def can_resume(self) -> bool:
+        """Whether a stopped run can be resumed: DeepSpeed does not restore optimizer state from NVMe."""
+        return "nvme" not in (self.offload.optimizer, self.offload.parameters)
 
 
 def is_valid_context(seconds: float) -> bool:

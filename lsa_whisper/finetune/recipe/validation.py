@@ -1,84 +1,102 @@
-"""Problems of a recipe: values out of range, settings that the strategy does not support, conflicting settings."""
+"""Problems of a recipe beyond single values: sections in themselves, and settings that exclude each other.
+
+Each rule names the settings that it looks at, and is left out where one of them has a problem of its own: its message
+would be about a default that the recipe does not contain.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Protocol
 
-from lsa_whisper.finetune.recipe.conflicts import conflicts
-from lsa_whisper.finetune.recipe.schema import FsdpSettings, ModelSettings, Recipe, is_valid_context
+from lsa_whisper.finetune.recipe import conflicts
+from lsa_whisper.finetune.recipe.schema import ModelSettings, Recipe, is_valid_context
+from lsa_whisper.finetune.recipe.trainer_args import trainer_args_problems
 
-STRATEGIES = ("single", "ddp", "zero2", "zero3", "fsdp2")
-SHARDING_STRATEGIES = ("full_shard", "shard_grad_op", "hybrid_shard", "no_shard")
-_OFFLOAD_TARGETS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
-    "optimizer": {"zero2": ("none", "cpu", "nvme"), "zero3": ("none", "cpu", "nvme")},
-    "parameters": {"zero3": ("none", "cpu", "nvme"), "fsdp2": ("none", "cpu")},
+_OFFLOAD_STRATEGIES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "optimizer": {"cpu": ("zero2", "zero3"), "nvme": ("zero2", "zero3")},
+    "parameters": {"cpu": ("zero3", "fsdp2"), "nvme": ("zero3",)},
 }
+"""The strategies that can keep each part of the training state in each place."""
 
 
 class _Section(Protocol):
     def problems(self) -> Iterable[str]: ...
 
 
-def problems_of(recipe: Recipe) -> list[str]:
-    """Return every problem of a recipe, each starting with its key."""
-    return [*_of_sections(recipe), *_model(recipe.model), *_data_and_strategy(recipe), *conflicts(recipe)]
+def problems_of(recipe: Recipe, faulty: Collection[str] = ()) -> list[str]:
+    """Return every problem of a recipe, each starting with its key.
+
+    Args:
+        recipe: The recipe.
+        faulty: Its settings that have a problem already; rules about them are left out.
+    """
+    found: list[str] = []
+    for settings, rule in _RULES:
+        if not set(settings) & set(faulty):
+            found += rule(recipe)
+    return found
 
 
-def _of_sections(recipe: Recipe) -> Iterator[str]:
-    sections: dict[str, _Section | None] = {
-        "data.augment": recipe.data.augment,
-        "loss": recipe.loss,
-        "adapter": recipe.adapter,
-        "evaluation": recipe.evaluation,
-        "model.scratch": recipe.model.scratch,
-    }
-    for place, section in sections.items():
-        yield from (f"{place}.{problem}" for problem in (section.problems() if section else ()))
-
-
-def _model(model: ModelSettings) -> Iterator[str]:
+def _model(recipe: Recipe) -> Iterator[str]:
+    model: ModelSettings = recipe.model
     if (model.base is None) == (model.scratch is None):
         yield "model: set either base (a checkpoint) or scratch (dimensions of a new model)"
-    if model.top_layers is not None and model.top_layers < 1:
-        yield f"model.top_layers: must be 1 or more, not {model.top_layers}"
-    if model.dropout is not None and not 0 <= model.dropout < 1:
-        yield f"model.dropout: must be at least 0 and below 1, not {model.dropout:g}"
     if model.context_s is not None and not is_valid_context(model.context_s):
         yield f"model.context_s: must be a whole number of seconds, 1 or more, not {model.context_s:g}"
-    if model.ctc_weight < 0:
-        yield f"model.ctc_weight: must be 0 or more, not {model.ctc_weight:g}"
+    yield from _section("model.scratch", model.scratch)
 
 
-def _data_and_strategy(recipe: Recipe) -> Iterator[str]:
-    if recipe.data.workers < 0:
-        yield f"data.workers: must be 0 or more, not {recipe.data.workers}"
-    if not 0 <= recipe.data.full_length_share <= 1:
-        yield f"data.full_length_share: must be between 0 and 1, not {recipe.data.full_length_share:g}"
-    if recipe.strategy not in STRATEGIES:
-        yield f"strategy: must be one of {', '.join(STRATEGIES)}, not {recipe.strategy!r}"
+def _section(place: str, section: _Section | None) -> Iterator[str]:
+    yield from (f"{place}.{problem}" for problem in (section.problems() if section else ()))
+
+
+def _names(recipe: Recipe) -> Iterator[str]:
+    for name, text in (("out", recipe.out), ("data.train", recipe.data.train)):
+        if not text.strip():
+            yield f"{name}: is empty"
+
+
+def _strategy(recipe: Recipe) -> Iterator[str]:
     if recipe.auto_micro_batch and recipe.strategy != "single":
         yield "auto_micro_batch: needs strategy single; one of several ranks cannot restart alone"
-    yield from _offload(recipe)
-    if recipe.fsdp.sharding_strategy not in SHARDING_STRATEGIES:
-        allowed = ", ".join(SHARDING_STRATEGIES)
-        yield f"fsdp.sharding_strategy: must be one of {allowed}, not {recipe.fsdp.sharding_strategy!r}"
-    if recipe.fsdp != FsdpSettings() and recipe.strategy != "fsdp2":
+    if recipe.fsdp != type(recipe.fsdp)() and recipe.strategy != "fsdp2":
         yield "fsdp: needs strategy fsdp2"
-    if recipe.deepspeed and recipe.strategy not in ("zero2", "zero3"):
-        yield "deepspeed: needs strategy zero2 or zero3"
 
 
 def _offload(recipe: Recipe) -> Iterator[str]:
-    """Yield offload targets that do not exist or that the recipe's strategy does not support."""
-    for name, targets in _OFFLOAD_TARGETS.items():
-        target = getattr(recipe.offload, name)
-        if target not in targets["zero3"]:
-            yield f"offload.{name}: must be one of {', '.join(targets['zero3'])}, not {target!r}"
-        elif target not in targets.get(recipe.strategy, ("none",)):
-            able = [strategy for strategy, known in targets.items() if target in known]
-            yield f"offload.{name}: {target} needs strategy {' or '.join(able)}"
-        elif target == "nvme" and not recipe.offload.nvme_path:
+    """Yield what cannot be offloaded under the recipe's strategy."""
+    for name, strategies in _OFFLOAD_STRATEGIES.items():
+        place = getattr(recipe.offload, name)
+        if place != "none" and recipe.strategy not in strategies[place]:
+            yield f"offload.{name}: {place} needs strategy {' or '.join(strategies[place])}"
+        elif place == "nvme" and not recipe.offload.nvme_path:
             yield "offload.nvme_path: name a folder on a fast local disk for nvme"
     if recipe.fsdp.sharding_strategy == "no_shard" and recipe.offload.parameters != "none":
         yield "offload.parameters: fsdp2 offloads only what it shards; use another fsdp.sharding_strategy than no_shard"
+
+
+def _evaluation(recipe: Recipe) -> Iterator[str]:
+    if recipe.evaluation and not recipe.data.dev:
+        yield "evaluation: needs data.dev, the manifest of the dev set"
+
+
+_Rule = Callable[[Recipe], Iterable[str]]
+_RULES: tuple[tuple[tuple[str, ...], _Rule], ...] = (
+    (("data", "out"), _names),
+    (("data",), lambda recipe: _section("data.augment", recipe.data.augment)),
+    (("adapter",), lambda recipe: _section("adapter", recipe.adapter)),
+    (("evaluation",), lambda recipe: _section("evaluation", recipe.evaluation)),
+    (("model",), _model),
+    (("strategy", "auto_micro_batch", "fsdp"), _strategy),
+    (("strategy", "offload", "fsdp"), _offload),
+    (("strategy", "deepspeed"), conflicts.deepspeed),
+    (("model", "strategy"), conflicts.layers),
+    (("model", "strategy", "adapter"), conflicts.adapter),
+    (("model", "strategy", "loss"), conflicts.loss),
+    (("model", "strategy", "adapter", "precision"), conflicts.precision),
+    (("strategy", "optimizer", "precision", "training"), conflicts.optimizer),
+    (("evaluation", "data"), _evaluation),
+    (("trainer_args",), lambda recipe: trainer_args_problems(recipe.trainer_args)),
+)
+"""The settings that each rule looks at, and the rule."""

@@ -15,7 +15,7 @@ from lsa_whisper import manifest
 from lsa_whisper.checkpoint import Checkpoint, fit_generation_config
 from lsa_whisper.dataset import WindowDataset
 from lsa_whisper.errors import ManifestError, MissingExtraError, RecipeError
-from lsa_whisper.finetune.recipe import EvaluationSettings, Recipe
+from lsa_whisper.finetune.recipe import DataSettings, EvaluationSettings, Recipe
 from lsa_whisper.finetune.training.dev_decoding import DevDecoder
 from lsa_whisper.finetune.training.dev_scores import DevScorer, DevWindows
 from lsa_whisper.labels import Labels
@@ -36,9 +36,9 @@ class DevEvaluation:
             ManifestError: If one is missing, empty, or does not fit the model.
         """
         self.settings = settings
-        self.dev = self._windows("dev", str(recipe.data.dev), start, recipe.data.cache)
+        self.dev = self._windows("dev", str(recipe.data.dev), start, recipe.data)
         other = settings.out_of_domain
-        self.out_of_domain = self._windows("out_of_domain", other, start, recipe.data.cache) if other else None
+        self.out_of_domain = self._windows("out_of_domain", other, start, recipe.data) if other else None
         self._decoder: DevDecoder | None = None
         if settings.generate:
             tokens = train.trained_tokens
@@ -46,8 +46,8 @@ class DevEvaluation:
             self._decoder = DevDecoder(start, fitted)
         self._scorer = DevScorer(start.labels, settings.samples, folder / SAMPLES)
 
-    def _windows(self, name: str, path: str, start: Checkpoint, cache: bool) -> DevWindows:
-        data = WindowDataset(Path(path), start, cache=cache)
+    def _windows(self, name: str, path: str, start: Checkpoint, settings: DataSettings) -> DevWindows:
+        data = WindowDataset(Path(path), start, cache=settings.cache, language=settings.language)
         return DevWindows(name, data, manifest_labels(Path(path)), self.settings.max_windows)
 
     def decode(self, model: Any, batch: dict[str, torch.Tensor]) -> tuple[torch.Tensor, ...]:
@@ -83,7 +83,10 @@ class DevEvaluation:
 
 
 def evaluation_arguments(recipe: Recipe) -> dict[str, Any]:
-    """Return what the recipe's ``evaluation`` adds to ``Seq2SeqTrainingArguments``."""
+    """Return what the recipe's ``evaluation`` adds to ``Seq2SeqTrainingArguments``.
+
+    To keep the best checkpoint, one is saved at each evaluation: only a checkpoint that was evaluated can be the best.
+    """
     settings = recipe.evaluation
     if settings is None:
         return {}
@@ -98,20 +101,11 @@ def evaluation_arguments(recipe: Recipe) -> dict[str, Any]:
         return arguments
     return arguments | {
         "load_best_model_at_end": True,
+        "save_strategy": "steps",
+        "save_steps": settings.every_steps,
         "metric_for_best_model": f"eval_{settings.metric}",
         "greater_is_better": higher_is_better(settings.metric),
     }
-
-
-def best_checkpoint_arguments(recipe: Recipe) -> dict[str, Any]:
-    """Return when to evaluate and save, in place of ``training``'s settings, if the best checkpoint is to be kept.
-
-    Only a checkpoint that was evaluated can be the best one, so both happen at the same steps.
-    """
-    if recipe.evaluation is None or not recipe.evaluation.keep_best:
-        return {}
-    steps = recipe.evaluation.every_steps
-    return {"eval_strategy": "steps", "eval_steps": steps, "save_strategy": "steps", "save_steps": steps}
 
 
 def evaluation_callbacks(recipe: Recipe, folder: Path) -> list[TrainerCallback]:

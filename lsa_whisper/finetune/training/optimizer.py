@@ -27,7 +27,7 @@ def optimizer_arguments(recipe: Recipe) -> dict[str, Any]:
     if recipe.optimizer == "adamw-cpu":
         if importlib.util.find_spec("torchao") is None:
             raise MissingExtraError("optimizer adamw-cpu", "torchao", "torchao")
-        if not torch.cuda.is_available() or recipe.training.get("use_cpu"):
+        if not torch.cuda.is_available() or recipe.training.use_cpu:
             raise RecipeError("optimizer: adamw-cpu offloads AdamW from a GPU, but this machine has none; use adamw")
         return {"max_grad_norm": 0.0}  # gradients are moved to the CPU before they could be clipped
     return {}

@@ -11,7 +11,6 @@ from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetune.memory.alternatives import smaller_micro_batches
 from lsa_whisper.finetune.memory.estimate import micro_batch_of
 from lsa_whisper.finetune.recipe import Recipe
-from lsa_whisper.finetune.training.resume import can_resume
 from lsa_whisper.machine import is_out_of_memory
 
 Result = TypeVar("Result")
@@ -48,8 +47,7 @@ def _free_memory() -> None:
 
 
 def _sizes(recipe: Recipe) -> tuple[int, int]:
-    training = recipe.training
-    return training["per_device_train_batch_size"], training["gradient_accumulation_steps"]
+    return recipe.training.per_device_train_batch_size, recipe.training.gradient_accumulation_steps
 
 
 def with_smaller_micro_batch(recipe: Recipe) -> Recipe | None:
@@ -61,9 +59,11 @@ def with_smaller_micro_batch(recipe: Recipe) -> Recipe | None:
     smaller = next(smaller_micro_batches(current), None)
     if smaller is None:
         return None
-    accumulation = int(recipe.training.get("gradient_accumulation_steps", 1)) * current.batch // smaller.batch
-    sizes = {"per_device_train_batch_size": smaller.batch, "gradient_accumulation_steps": accumulation}
-    return dataclasses.replace(recipe, training=recipe.training | sizes)
+    accumulation = recipe.training.effective_batch // smaller.batch
+    training = dataclasses.replace(
+        recipe.training, per_device_train_batch_size=smaller.batch, gradient_accumulation_steps=accumulation
+    )
+    return dataclasses.replace(recipe, training=training)
 
 
 def out_of_memory_advice(recipe: Recipe) -> str:
@@ -82,7 +82,7 @@ def out_of_memory_advice(recipe: Recipe) -> str:
         new_run.append("an adapter, or a strategy that offloads more (lsa-whisper estimate-memory lists them)")
     if not changes and not new_run:
         new_run.append("a smaller model, or an adapter of lower rank")
-    resume = "; the same command then resumes from the last checkpoint" if can_resume(recipe) else ""
+    resume = "; the same command then resumes from the last checkpoint" if recipe.can_resume else ""
     first = f"set {'; or '.join(changes)}{resume}" if changes else f"stop other programs that use the memory{resume}"
     last = f"; or start over with {new_run[0]}" if new_run else ""
     return f"out of memory with batch {current.batch}: {first}{last}"

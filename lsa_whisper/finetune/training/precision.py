@@ -43,10 +43,10 @@ def precision_warning(recipe: Recipe) -> str | None:
 
 
 def _check(recipe: Recipe) -> None:
-    gpu = torch.cuda.is_available() and not recipe.training.get("use_cpu")
-    if (recipe.precision == "fp16" or recipe.training.get("fp16")) and not gpu:
+    gpu = torch.cuda.is_available() and not recipe.training.use_cpu
+    if recipe.precision == "fp16" and not gpu:
         raise RecipeError("precision: fp16 needs a GPU; use bf16 or fp32")
-    in_bf16 = recipe.precision in ("bf16", "pure-bf16") or recipe.training.get("bf16")
+    in_bf16 = recipe.precision in ("bf16", "pure-bf16")
     if in_bf16 and gpu and not torch.cuda.is_bf16_supported(including_emulation=False):
         raise RecipeError(f"precision: {torch.cuda.get_device_name()} has no bf16; use fp16 or fp32")
     if recipe.precision == "fp8":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import os
 import pickle
@@ -18,6 +17,7 @@ import torch
 from lsa_whisper import manifest, plain_json
 from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetune.recipe import Recipe
+from lsa_whisper.finetune.recipe.changes import HARMLESS, changes, describe_changes, recipe_values
 from lsa_whisper.library_internals import deepspeed_state_classes, rotate_checkpoints
 
 MARK = "complete.json"
@@ -25,12 +25,8 @@ MARK = "complete.json"
 
 
 def run_identity(recipe: Recipe) -> dict[str, Any]:
-    """Return what a run trains and on which data; a run cannot resume from a checkpoint with another identity."""
-    settings = {
-        "model": dataclasses.asdict(recipe.model),
-        "adapter": recipe.adapter and dataclasses.asdict(recipe.adapter),
-    }
-    return {**json.loads(json.dumps(settings)), "data": manifest.sha256(Path(recipe.data.train))}
+    """Return what a run trains and on which data, for the marks of its checkpoints."""
+    return {"recipe": recipe_values(recipe), "data": manifest.sha256(Path(recipe.data.train)), "changes": []}
 
 
 def mark_complete(folder: Path, recipe: Recipe, processes: int, identity: Mapping[str, Any]) -> None:
@@ -69,27 +65,30 @@ def checkpoint_problem(folder: Path) -> str | None:
     return None
 
 
-def verify_resumable(folder: Path, recipe: Recipe, processes: int, identity: Mapping[str, Any]) -> None:
-    """Return if a run with ``processes`` processes and this ``identity`` can resume from a complete checkpoint.
+def verify_resumable(folder: Path, recipe: Recipe, processes: int, identity: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the changes of the recipe during the run, if it can resume from a complete checkpoint.
+
+    Each entry holds the step after which settings changed, and their former and present values. Only settings that do
+    not change what is trained may have changed.
 
     Raises:
         RecipeError: If the checkpoint was saved under another strategy, by another number of processes that each hold a
-            shard, with its optimizer on NVMe, or while training another model or on other data.
+            shard, with its optimizer on NVMe, by another recipe, or while training on other data.
     """
     mark = plain_json.read(folder / MARK)
     start_over = f"or remove {folder.parent} to start over"
+    if not recipe.can_resume:
+        raise RecipeError(
+            f"{folder}: DeepSpeed does not restore optimizer state from NVMe, so that the resumed run would differ; "
+            f"use offload to cpu for runs that may be stopped, and remove {folder.parent} to start over"
+        )
     if mark["state"] != _state_kind(recipe):
         raise RecipeError(
             f"{folder}: saved under {mark['state']}, not {_state_kind(recipe)}; resume with that, {start_over}"
         )
-    for part in ("model", "adapter"):
-        before, now = (dict(one.get(part) or {}) for one in (mark, identity))
-        if part in mark and before != now:
-            key = next(key for key in {**before, **now} if before.get(key) != now.get(key))
-            raise RecipeError(
-                f"{folder}: saved with {part}.{key} {before.get(key)!r}, not {now.get(key)!r}; resume with that, "
-                f"{start_over}"
-            )
+    before, now = mark.get("recipe"), identity["recipe"]
+    if before and (differing := changes(before, now, besides=HARMLESS)):
+        raise RecipeError(f"{folder}: saved with {describe_changes(differing)}; resume with that, {start_over}")
     if mark.get("data", identity["data"]) != identity["data"]:
         raise RecipeError(
             f"{folder}: saved while training on other data than {recipe.data.train} now contains; resume with those, "
@@ -100,16 +99,27 @@ def verify_resumable(folder: Path, recipe: Recipe, processes: int, identity: Map
             f"{folder}: saved by {mark['processes']} processes, each with its shard of the optimizer, but this run has "
             f"{processes}; resume with --processes {mark['processes']}, {start_over}"
         )
-    if not can_resume(recipe):
-        raise RecipeError(
-            f"{folder}: DeepSpeed does not restore optimizer state from NVMe, so that the resumed run would differ; "
-            f"use offload to cpu for runs that may be stopped, and remove {folder.parent} to start over"
-        )
+    if before and (problem := _other_batch(before["training"], now["training"], mark["processes"], processes)):
+        raise RecipeError(f"{folder}: {problem}, {start_over}")
+    changed = changes(before, now) if before else {}
+    step = {"step": _step_of(folder), "changed": {key: list(values) for key, values in changed.items()}}
+    return [*mark.get("changes", []), *([step] if changed else [])]
 
 
-def can_resume(recipe: Recipe) -> bool:
-    """Return whether a stopped run of this recipe can be resumed; see :func:`verify_resumable`."""
-    return "nvme" not in (recipe.offload.optimizer, recipe.offload.parameters)
+def _other_batch(before: Mapping[str, Any], now: Mapping[str, Any], processes: int, processes_now: int) -> str | None:
+    """Return how the number of windows in an optimizer step has changed, ``None`` if it has not."""
+
+    def windows(training: Mapping[str, Any], ranks: int) -> int:
+        each = int(training["per_device_train_batch_size"]) * int(training["gradient_accumulation_steps"])
+        return each * ranks
+
+    saved, wanted = windows(before, processes), windows(now, processes_now)
+    if saved == wanted:
+        return None
+    return (
+        f"saved with {saved} windows in each optimizer step, not {wanted}; choose the micro-batch, the accumulation "
+        f"steps and the number of processes so that their product is {saved}"
+    )
 
 
 @contextmanager

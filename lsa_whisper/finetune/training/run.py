@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import glob
 import importlib.metadata
-import json
 import shutil
 import signal
 import subprocess
@@ -31,14 +29,16 @@ from lsa_whisper.finetune.distributed.strategy import (
     reset_distributed,
 )
 from lsa_whisper.finetune.recipe import Recipe
+from lsa_whisper.finetune.recipe.changes import HARMLESS, changes, recipe_values
 from lsa_whisper.finetune.training.curves import CURVE, plot_curves
+from lsa_whisper.finetune.training.data_check import check_data
 from lsa_whisper.finetune.training.dev_evaluation import SAMPLES, TENSORBOARD, manifest_labels
 from lsa_whisper.finetune.training.model import prepare_for_training, starting_checkpoint
 from lsa_whisper.finetune.training.out_of_memory import train_within_memory
 from lsa_whisper.finetune.training.precision import precision_warning
 from lsa_whisper.finetune.training.preflight import preflight
+from lsa_whisper.finetune.training.requirements import check_requirements
 from lsa_whisper.finetune.training.resume import (
-    can_resume,
     last_complete_checkpoint,
     verify_resumable,
     weights_only_loading,
@@ -48,15 +48,25 @@ from lsa_whisper.finetune.training.trainer import SpeechTrainer
 from lsa_whisper.lock import write_lock
 
 
-def run_training(recipe: Recipe, report: Callable[[str], None], *, force: bool = False) -> Finetuned:
-    """Train by a recipe and save the checkpoint; see :func:`lsa_whisper.finetune.finetune`."""
+def run_training(
+    recipe: Recipe, report: Callable[[str], None], *, force: bool = False, name: str = "recipe"
+) -> Finetuned:
+    """Train by a recipe and save the checkpoint; see :func:`lsa_whisper.finetune.finetune`.
+
+    Args:
+        recipe: What to train.
+        report: Receives progress lines.
+        force: Train even if the machine does not meet the requirements.
+        name: The recipe's file, for messages.
+    """
     out = Path(recipe.out)
-    record = provenance(recipe)
-    if (done := _finished(out, record)) is not None:
+    if (done := _finished(out, recipe)) is not None:
         report(f"{out}: already trained with this recipe and these data")
         if rank() == 0:
             _tidy(out)
         return done
+    check_requirements(recipe, name)
+    record = provenance(recipe)
     if not force:
         preflight(recipe, report if rank() == 0 else _nothing)
     with convert_disk_errors(out, CheckpointError), _only_run(out), restored_environment(), report_lost_rank():
@@ -103,7 +113,11 @@ def _run(recipe: Recipe, record: dict[str, Any], report: Callable[[str], None]) 
     out, labels = Path(recipe.out), manifest_labels(Path(recipe.data.train))
     init_distributed(recipe)
     set_seed(recipe.seed)  # before the model: new weights and adapters are initialized randomly
+    if recipe.model.base is not None:
+        check_data(recipe)
     start = starting_checkpoint(recipe, labels)
+    if recipe.model.base is None:
+        check_data(recipe, start)
     model = prepare_for_training(start, recipe)
     unfinished = _unfinished(out)
     unfinished.mkdir(parents=True, exist_ok=True)
@@ -119,6 +133,7 @@ def _run(recipe: Recipe, record: dict[str, Any], report: Callable[[str], None]) 
         row["loss"] for row in trainer.state.log_history if "loss" in row
     ]  # including steps before the run was resumed
     record |= {"steps": result.global_step, "loss": logged[-1] if logged else None}
+    record |= {"changes": trainer.identity["changes"]} if trainer.identity["changes"] else {}
     if trainer.state.best_global_step is not None:
         record["best"] = {
             "step": trainer.state.best_global_step,
@@ -147,14 +162,14 @@ def _train(trainer: SpeechTrainer, unfinished: Path, report: Callable[[str], Non
     with trainer.accelerator.main_process_first():
         begin = last_complete_checkpoint(unfinished, report)
     if begin is not None:
-        verify_resumable(begin, trainer.recipe, trainer.args.world_size, trainer.identity)
+        trainer.identity["changes"] = verify_resumable(begin, trainer.recipe, trainer.args.world_size, trainer.identity)
         report(f"resuming from {begin}")
     stop = StopOnSignal(trainer.accelerator)
     trainer.add_callback(stop)
     with stop.handling_signals(), weights_only_loading(begin):
         result = trainer.train(resume_from_checkpoint=str(begin) if begin else None)
     if stop.signal and trainer.state.global_step < trainer.state.max_steps:
-        resumable = can_resume(trainer.recipe)
+        resumable = trainer.recipe.can_resume
         then = "run the same command again to resume" if resumable else "with offload to nvme it cannot be resumed"
         report(f"saved after step {trainer.state.global_step} of {trainer.state.max_steps}; {then}")
         finish_distributed(trainer.accelerator)
@@ -182,7 +197,7 @@ def provenance(recipe: Recipe) -> dict[str, Any]:
     """Return what is needed to reproduce the checkpoint: recipe, hash of the data, versions, git revision."""
     packages = ("lsa-whisper", "torch", "transformers", "peft", "accelerate")
     return {
-        "recipe": json.loads(json.dumps(dataclasses.asdict(recipe))),  # as in the JSON file it is compared with
+        "recipe": recipe_values(recipe),
         "manifest_sha256": manifest.sha256(Path(recipe.data.train)),
         "versions": {name: importlib.metadata.version(name) for name in packages},
         "revision": _revision(),
@@ -202,14 +217,18 @@ def _revision(source: Path = Path(__file__)) -> str | None:
         return None
 
 
-def _finished(out: Path, record: dict[str, Any]) -> Finetuned | None:
-    if not out.is_dir():
+def _finished(out: Path, recipe: Recipe) -> Finetuned | None:
+    """Return the finished run of this recipe on these data, ``None`` if there is none."""
+    if not out.is_dir() or not Path(recipe.data.train).is_file():
         return None
+    record = provenance(recipe)
     try:
         before = plain_json.read(out / "lsa_whisper.json").get("provenance", {})
     except (OSError, ValueError):
         return None
-    same = all(before.get(key) == record[key] for key in ("recipe", "manifest_sha256"))
+    same = before.get("manifest_sha256") == record["manifest_sha256"] and not changes(
+        before.get("recipe") or {}, record["recipe"], besides=HARMLESS
+    )
     return Finetuned(out, before["steps"], before["loss"]) if same and "steps" in before else None
 
 

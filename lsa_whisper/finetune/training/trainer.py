@@ -3,88 +3,40 @@
 from __future__ import annotations
 
 import functools
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch.utils.data import SequentialSampler
-from transformers import Seq2SeqTrainer, Seq2SeqTrainingArguments
+from transformers import Seq2SeqTrainer
 from transformers.trainer_callback import PrinterCallback, ProgressCallback
 
 from lsa_whisper.checkpoint import Checkpoint
 from lsa_whisper.checkpoint.saving import verify_tensors
 from lsa_whisper.dataset import Collator, WindowDataset
-from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetune.distributed import zero
-from lsa_whisper.finetune.distributed.strategy import gather_weights, strategy_arguments
+from lsa_whisper.finetune.distributed.strategy import gather_weights
 from lsa_whisper.finetune.recipe import Recipe
+from lsa_whisper.finetune.training.arguments import training_arguments
 from lsa_whisper.finetune.training.curves import CURVE, CurveLogger
-from lsa_whisper.finetune.training.dev_evaluation import (
-    DevEvaluation,
-    best_checkpoint_arguments,
-    evaluation_arguments,
-    evaluation_callbacks,
-)
+from lsa_whisper.finetune.training.dev_evaluation import DevEvaluation, evaluation_callbacks
 from lsa_whisper.finetune.training.disfluency_mask import DISFLUENCY_MASK, DisfluencyMaskCollator
 from lsa_whisper.finetune.training.loss import ExactLoss, FrozenBase, loss_sums_and_counts
-from lsa_whisper.finetune.training.optimizer import optimizer_arguments, optimizer_class
-from lsa_whisper.finetune.training.precision import precision_arguments
+from lsa_whisper.finetune.training.optimizer import optimizer_class
 from lsa_whisper.finetune.training.resume import MARK, mark_complete, remove_older_checkpoints, run_identity
-from lsa_whisper.finetune.training.trim import LengthGroupedSampler
-from lsa_whisper.library_internals import TrainerHooks, checkpointing_arguments, fsdp_on_cpu, use_one_gpu
-
-_DEFAULTS: dict[str, Any] = {
-    "report_to": "none",
-    "save_only_model": False,
-    "save_total_limit": 1,
-    "save_strategy": "no",
-    "logging_steps": 25,
-    "disable_tqdm": True,
-    "remove_unused_columns": False,
-    "label_names": ["labels"],
-    "activation_checkpointing_kwargs": {"use_reentrant": False},
-    "ddp_find_unused_parameters": False,
-}
+from lsa_whisper.finetune.training.saving import CheckpointSchedule
+from lsa_whisper.finetune.training.trim import LengthGroupedSampler, ShuffledSampler
+from lsa_whisper.library_internals import TrainerHooks, fsdp_on_cpu
 
 
-def training_arguments(recipe: Recipe, folder: Path) -> Seq2SeqTrainingArguments:
-    """Return transformers' arguments for ``recipe``; its ``training`` section overrides our defaults.
-
-    Raises:
-        RecipeError: If the section has a key or value that transformers rejects.
-    """
-    settings = checkpointing_arguments(_DEFAULTS) | {
-        "seed": recipe.seed,
-        "data_seed": recipe.seed,
-        "output_dir": str(folder),
-    }
-    settings |= {"dataloader_num_workers": recipe.data.workers}
-    # Persistent workers keep the cache from epoch to epoch.
-    settings |= {"dataloader_persistent_workers": recipe.data.cache and recipe.data.workers > 0}
-    settings |= {"train_sampling_strategy": "group_by_length"} if recipe.data.trim else {}
-    settings |= precision_arguments(recipe) | optimizer_arguments(recipe) | evaluation_arguments(recipe)
-    # YAML parses a bare ``no`` as false.
-    plain = {
-        key: "no" if value is False and key.endswith("_strategy") else value for key, value in recipe.training.items()
-    }
-    settings |= checkpointing_arguments(plain) | best_checkpoint_arguments(recipe) | strategy_arguments(recipe)
-    if settings.get("push_to_hub"):
-        raise RecipeError("training.push_to_hub: not supported; upload the finished folder yourself")
-    try:
-        arguments = Seq2SeqTrainingArguments(**settings)
-    except (TypeError, ValueError) as error:
-        raise RecipeError(f"training: {error}") from None
-    use_one_gpu(arguments)
-    return arguments
-
-
-def recipe_loss(recipe: Recipe, start: Checkpoint, arguments: Seq2SeqTrainingArguments) -> ExactLoss:
+def recipe_loss(recipe: Recipe, start: Checkpoint) -> ExactLoss:
     """Return the loss with the terms that the recipe sets."""
     return ExactLoss(
         getattr(start.model, "ctc_head", None),
         recipe.model.ctc_weight,
-        recipe.loss.label_smoothing or arguments.label_smoothing_factor,
+        recipe.loss.label_smoothing,
         recipe.loss.disfluency_weight,
         recipe.loss.kl_to_base,
     )
@@ -98,11 +50,6 @@ def _collator(recipe: Recipe, start: Checkpoint) -> Collator:
     return Collator(pad, **options)
 
 
-def _plain_dev(recipe: Recipe, start: Checkpoint) -> WindowDataset | None:
-    """Return the dev set for a plain transformers evaluation, requested by ``training.eval_strategy``."""
-    return WindowDataset(Path(recipe.data.dev), start, cache=recipe.data.cache) if recipe.data.dev else None
-
-
 class SpeechTrainer(TrainerHooks, Seq2SeqTrainer):
     """Seq2SeqTrainer whose loss does not depend on the split of a batch into micro-batches and ranks."""
 
@@ -110,22 +57,24 @@ class SpeechTrainer(TrainerHooks, Seq2SeqTrainer):
         """Set up training of ``model``, which was made from ``start``, with the recipe's data and settings."""
         self.recipe, self.identity = recipe, run_identity(recipe)  # now: the data may change during training
         arguments = training_arguments(recipe, folder)
-        self._keep, arguments.save_total_limit = arguments.save_total_limit, None
         train = WindowDataset(
             Path(recipe.data.train),
             start,
             cache=recipe.data.cache,
             augmentation=recipe.data.augment,
             trim=recipe.data.trim,
+            language=recipe.data.language,
+            seed=recipe.seed,
+            verify=False,
         )
         settings = recipe.evaluation
         self.dev_evaluation = DevEvaluation(recipe, settings, start, train, folder) if settings else None
-        self.loss = recipe_loss(recipe, start, arguments)
+        self.loss = recipe_loss(recipe, start)
         super().__init__(
             model=model,
             args=arguments,
             train_dataset=train,
-            eval_dataset=self.dev_evaluation.dev if self.dev_evaluation else _plain_dev(recipe, start),
+            eval_dataset=self.dev_evaluation.dev if self.dev_evaluation else None,
             data_collator=_collator(recipe, start),
             compute_loss_func=self.loss,
             compute_metrics=self._scores if self.dev_evaluation else None,
@@ -136,6 +85,8 @@ class SpeechTrainer(TrainerHooks, Seq2SeqTrainer):
         for printer in (PrinterCallback, ProgressCallback):
             self.remove_callback(printer)
         self.add_callback(CurveLogger(folder / CURVE, report))
+        self.schedule = CheckpointSchedule(recipe, self.accelerator)
+        self.add_callback(self.schedule)
 
     def create_accelerator_and_postprocess(self) -> None:
         """Initialize the process group; called by transformers' constructor."""
@@ -149,6 +100,7 @@ class SpeechTrainer(TrainerHooks, Seq2SeqTrainer):
     def save_checkpoint(self, save: Callable[[], None]) -> None:
         """Save a checkpoint, verify it, mark it as complete when all ranks have written it, remove older ones."""
         folder = Path(self.args.output_dir) / f"checkpoint-{self.state.global_step}"
+        began = time.monotonic()
         if self.args.should_save:
             (folder / MARK).unlink(missing_ok=True)
         save()
@@ -156,7 +108,9 @@ class SpeechTrainer(TrainerHooks, Seq2SeqTrainer):
         if self.args.should_save:
             verify_tensors(folder)
             mark_complete(folder, self.recipe, self.args.world_size, self.identity)
-            remove_older_checkpoints(folder.parent, self._keep, self.state.best_model_checkpoint)
+            keep = self.recipe.training.save_total_limit
+            remove_older_checkpoints(folder.parent, keep, self.state.best_model_checkpoint)
+        self.schedule.saved(time.monotonic() - began)
 
     def run_epoch(self, run: Callable[[], None]) -> None:
         """Take no step after the last one; a run that was killed after its last checkpoint would take one more."""
@@ -225,9 +179,13 @@ class SpeechTrainer(TrainerHooks, Seq2SeqTrainer):
         return SequentialSampler(dataset) if self.args.world_size <= 1 else None
 
     def train_sampler(self, dataset: Any, default: Callable[[], Any]) -> Any:
-        """Return transformers' sampler, except for lengths: it would load every window to find them."""
+        """Return transformers' sampler, except for lengths: it would load every window to find them.
+
+        With augmentation the indices also contain the epoch, so that a resumed run draws the same.
+        """
+        augmented = self.train_dataset.augmentation is not None
         if self.args.train_sampling_strategy != "group_by_length":
-            return default()
+            return ShuffledSampler(len(self.train_dataset), self.args.data_seed) if augmented else default()
         step = self.args.train_batch_size * self.args.gradient_accumulation_steps * self.args.world_size
         lengths = (self.train_dataset if dataset is None else dataset).durations.tolist()
-        return LengthGroupedSampler(lengths, step, self.args.data_seed)
+        return LengthGroupedSampler(lengths, step, self.args.data_seed, with_epoch=augmented)

@@ -49,9 +49,16 @@ class LengthGroupedSampler(torch.utils.data.Sampler[int]):
     dropout advances differently on each rank once batches differ in length.
     """
 
-    def __init__(self, lengths: Sequence[float], group: int, seed: int):
-        """Group windows by length; ``group`` is the number of windows in an optimizer step, over all ranks."""
-        self.lengths, self.group, self.seed = lengths, group, seed
+    def __init__(self, lengths: Sequence[float], group: int, seed: int, *, with_epoch: bool = False):
+        """Group windows by length.
+
+        Args:
+            lengths: Length of each window.
+            group: Windows in an optimizer step, over all ranks.
+            seed: Of the order.
+            with_epoch: Add ``epoch * len(lengths)`` to each index.
+        """
+        self.lengths, self.group, self.seed, self.with_epoch = lengths, group, seed, with_epoch
         self.epoch = 0
 
     def set_epoch(self, epoch: int) -> None:
@@ -68,5 +75,30 @@ class LengthGroupedSampler(torch.utils.data.Sampler[int]):
         groups = [indices[start : start + self.group] for start in range(0, len(indices), self.group)]
         incomplete = [groups.pop()] if len(groups[-1]) < self.group else []  # stays last: batches are cut in order
         order = (1 + torch.randperm(max(0, len(groups) - 1), generator=generator)).tolist()
+        begin = self.epoch * len(self.lengths) if self.with_epoch else 0
         for group in [*groups[:1], *(groups[place] for place in order), *incomplete]:
-            yield from group
+            yield from (begin + index for index in group)
+
+
+class ShuffledSampler(torch.utils.data.Sampler[int]):
+    """Samples windows in random order; each index is that of the window plus ``epoch * windows``.
+
+    The order is that of accelerate's own sampler for the same seed and epoch.
+    """
+
+    def __init__(self, windows: int, seed: int):
+        """Sample ``windows`` windows in an order that depends on ``seed`` and the epoch."""
+        self.windows, self.seed, self.epoch = windows, seed, 0
+
+    def set_epoch(self, epoch: int) -> None:
+        """Set the epoch; the trainer also calls this when it resumes within an epoch."""
+        self.epoch = epoch
+
+    def __len__(self) -> int:
+        return self.windows
+
+    def __iter__(self) -> Iterator[int]:
+        """Yield the index of every window."""
+        generator = torch.Generator().manual_seed(self.seed + self.epoch)
+        begin = self.epoch * self.windows
+        yield from (begin + index for index in torch.randperm(self.windows, generator=generator).tolist())

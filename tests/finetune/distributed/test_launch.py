@@ -110,7 +110,7 @@ def run(environment, commands):
 
 
 def test_hybrid_over_two_nodes_loses_what_one_process_does(windows, scratch_recipe, tmp_path, environment):
-    text = scratch_recipe(windows, "OUT", training="dataloader_drop_last: true")
+    text = scratch_recipe(windows, "OUT", extra="trainer_args: {dataloader_drop_last: true}")
     together, alone = tmp_path / "together.yaml", tmp_path / "alone.yaml"
     alone.write_text(text.replace("OUT", str(tmp_path / "one")).replace("batch_size: 2", "batch_size: 4"))
     hybrid = "strategy: fsdp2\nfsdp: {sharding_strategy: hybrid_shard}\ntraining:"

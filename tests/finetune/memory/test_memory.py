@@ -250,7 +250,7 @@ def test_the_plan_is_near_what_runs_without_a_gpu_took(size, configuration, gib)
 
 RECIPE = (
     "{data: {train: none.jsonl}, out: o, model: {base: openai/whisper-large-v3}, strategy: single,"
-    " training: {bf16: true, per_device_train_batch_size: 16}}"
+    " precision: bf16, training: {per_device_train_batch_size: 16}}"
 )
 
 
@@ -280,13 +280,11 @@ def test_the_nearest_plan_keeps_the_effective_batch():
 @pytest.mark.parametrize(
     "said",
     [
-        ("training.bf16=true",),
         ("precision=bf16",),
         ("precision=pure-bf16",),
         ("precision=fp8",),
-        ("training.fp16=true",),
+        ("precision=fp16",),
         ("optimizer=adamw-8bit", "precision=bf16"),
-        ("training.optim=adamw_bnb_8bit", "training.bf16=true"),
         ("optimizer=adafactor", "precision=bf16"),
         ("strategy=zero3", "offload.parameters=cpu", "precision=bf16", "deepspeed.steps_per_print=1"),
         ("strategy=zero3", "offload.optimizer=nvme", "offload.parameters=cpu", "offload.nvme_path=s", "precision=bf16"),
@@ -355,7 +353,7 @@ def test_processes_of_another_machine_take_nothing_here():
 
 def needed(*settings, gpus=1):
     """Return the plan of large-v3 under ``settings``."""
-    base = "{data: {train: t}, out: o, model: {base: openai/whisper-large-v3}, training: {bf16: true}}"
+    base = "{data: {train: t}, out: o, model: {base: openai/whisper-large-v3}, precision: bf16}"
     return estimate_run(recipes.parse_recipe(base, set=settings), Hardware(gpus, 141, 400, 900))
 
 
@@ -364,7 +362,6 @@ def test_what_a_recipe_trains_less_or_keeps_smaller_counts():
     top = needed("model.top_layers=2")
     assert top.memory.gradients == 4 * top.counts.trained < 0.15 * memory.gradients
     assert needed("optimizer=adafactor").memory.optimizer == 0
-    assert needed("training.optim=adafactor").configuration == needed("optimizer=adafactor").configuration
     whole, eight, four = (needed(f"adapter.quantize={kind}").memory.weights for kind in ("none", "8bit", "4bit"))
     layers = 32 * (1280**2 * 12 + 1280**2 * 16)  # matrices of an encoder and a decoder layer
     assert whole - eight == pytest.approx(3 * layers, rel=1e-6)

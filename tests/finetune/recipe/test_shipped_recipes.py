@@ -18,8 +18,8 @@ from lsa_whisper import checkpoint, machine
 from lsa_whisper.finetune import finetune
 from lsa_whisper.finetune import recipe as recipes
 from lsa_whisper.finetune.memory import Hardware, estimate_run
-from lsa_whisper.finetune.memory.configuration import flat
-from lsa_whisper.finetune.training.trainer import training_arguments
+from lsa_whisper.finetune.recipe.values import flat
+from lsa_whisper.finetune.training.arguments import training_arguments
 
 RECIPES = sorted((Path(__file__).parents[3] / "recipes").glob("whisper-*.yaml"))
 NEEDS = re.compile(r"(\d+) GPUs? of (\d+) GB, a host with (\d+) GB(?:, (\d+) GB on a fast local disk)?")
@@ -68,8 +68,6 @@ def test_the_evaluation_of_the_docs_is_valid(path, tmp_path):
     said = [f"{key}={value}" for key, value in flat(shown)]
     arguments = training_arguments(recipes.read_recipe(path, set=[*said, "training.use_cpu=true"]), tmp_path)
     assert arguments.save_steps == arguments.eval_steps == shown["evaluation"]["every_steps"]
-    last = recipes.read_recipe(path, set=["data.dev=d", "evaluation.keep_best=false", "training.use_cpu=true"])
-    assert training_arguments(last, tmp_path).save_steps == last.training["save_steps"]
 
 
 @pytest.fixture(scope="module")
@@ -107,7 +105,7 @@ def test_it_trains_a_step(path, windows, tiny_base, tmp_path, environment):
     overrides += ["training.use_cpu=true", "training.max_steps=1", "training.per_device_train_batch_size=2"]
     overrides += ["training.save_strategy=no", "training.gradient_accumulation_steps=1"]
     overrides += [f"offload.nvme_path={tmp_path / 'swap'}"] if recipe.offload.nvme_path else []
-    overrides += ["strategy=ddp"] if recipe.strategy == "fsdp2" else []  # FSDP shards between GPUs only
+    overrides += ["strategy=single"] if recipe.strategy == "fsdp2" else []  # FSDP shards between GPUs only
     if recipe.strategy in ("zero2", "zero3"):
         words = [part for override in overrides for part in ("--set", override)]
         command = [sys.executable, "-m", "lsa_whisper", "finetune", str(path), *words]

@@ -13,10 +13,10 @@ from transformers import TrainerControl
 
 from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetune import finetune
-from lsa_whisper.finetune.recipe import OffloadSettings, parse_recipe, with_overrides
+from lsa_whisper.finetune.recipe import OffloadSettings, Recipe, parse_recipe, with_overrides
 from lsa_whisper.finetune.training import resume, stop
 
-SUBJECT = {"model": {"base": "m"}, "adapter": None, "data": "0"}
+SUBJECT = {"recipe": {}, "data": "0"}
 SAVING = "save_strategy: steps, save_steps: 1, save_total_limit: 3"
 
 
@@ -156,7 +156,7 @@ def test_ctrl_c_of_a_run_that_cannot_resume_does_not_promise_it(windows, scratch
     """Of a KeyboardInterrupt the command line says how to resume."""
     path, lines = tmp_path / "r.yaml", []
     path.write_text(scratch_recipe(windows, tmp_path / "out"))
-    monkeypatch.setattr("lsa_whisper.finetune.training.run.can_resume", lambda _: False)
+    monkeypatch.setattr(Recipe, "can_resume", False)
 
     def say(line):
         lines.append(line)
@@ -177,7 +177,7 @@ def test_another_strategy_or_number_of_processes_is_rejected(tmp_path):
     folder = tmp_path / "checkpoint-5"
     folder.mkdir()
     resume.mark_complete(folder, recipe, 2, {})
-    resume.verify_resumable(folder, recipe, 2, SUBJECT)  # older marks do not say what was trained, and on what
+    assert resume.verify_resumable(folder, recipe, 2, SUBJECT) == []  # older marks do not name the recipe
     with pytest.raises(RecipeError, match=r"saved by 2 processes.*this run has 1; resume with --processes 2"):
         resume.verify_resumable(folder, recipe, 1, SUBJECT)
     with pytest.raises(RecipeError, match="saved under zero3, not single or ddp"):
@@ -188,37 +188,102 @@ def test_another_strategy_or_number_of_processes_is_rejected(tmp_path):
         )
 
 
-def test_another_model_adapter_or_manifest_is_rejected(windows, scratch_recipe, tmp_path):
+@pytest.fixture
+def checkpoint_of(tmp_path):
+    """Return a complete, empty checkpoint of a run by a recipe."""
+
+    def made(recipe, processes=1):
+        folder = tmp_path / "checkpoint-5"
+        folder.mkdir()
+        resume.mark_complete(folder, recipe, processes, resume.run_identity(recipe))
+        return folder
+
+    return made
+
+
+def resumed(folder, recipe, processes=1):
+    return resume.verify_resumable(folder, recipe, processes, resume.run_identity(recipe))
+
+
+@pytest.mark.parametrize(
+    ("override", "said"),
+    [
+        ("model.base=n", r"saved with model\.base 'm', not 'n'; resume with that, or remove"),
+        ("adapter.rank=32", r"saved with adapter\.rank 16, not 32"),
+        ("adapter=null", r"saved with adapter\.rank 16, not None"),
+        ("training.learning_rate=1e-3", r"saved with training\.learning_rate 5e-05, not 0\.001"),
+        ("optimizer=adafactor", r"saved with optimizer 'adamw', not 'adafactor'"),
+        ("precision=bf16", r"saved with precision 'fp32', not 'bf16'"),
+        ("training.max_steps=9", r"saved with training\.max_steps None, not 9"),
+        ("loss.label_smoothing=0.1", r"saved with loss\.label_smoothing 0\.0, not 0\.1"),
+        ("trainer_args.torch_empty_cache_steps=4", r"saved with trainer_args\.torch_empty_cache_steps None, not 4"),
+        ("seed=4", "saved with seed 0, not 4"),
+        ("data.trim=true", r"saved with data\.trim False, not True"),
+        ("training.per_device_train_batch_size=4", "saved with 8 windows in each optimizer step, not 4"),
+    ],
+)
+def test_a_run_does_not_resume_by_another_recipe(windows, checkpoint_of, override, said):
     recipe = parse_recipe(f"{{data: {{train: {windows}}}, out: o, model: {{base: m}}, adapter: {{rank: 16}}}}")
-    folder = tmp_path / "checkpoint-5"
-    folder.mkdir()
-    resume.mark_complete(folder, recipe, 1, resume.run_identity(recipe))
-    resume.verify_resumable(folder, recipe, 1, resume.run_identity(recipe))
-    other = tmp_path / "other.jsonl"
+    folder = checkpoint_of(recipe)
+    assert resumed(folder, recipe) == []
+    with pytest.raises(RecipeError, match=said):
+        resumed(folder, with_overrides(recipe, [override]))
+
+
+def test_every_changed_key_is_named(windows, checkpoint_of):
+    recipe = parse_recipe(f"{{data: {{train: {windows}}}, out: o, model: {{base: m}}}}")
+    changed = with_overrides(recipe, ["seed=2", "training.weight_decay=0.1"])
+    with pytest.raises(RecipeError, match=r"seed 0, not 2, and training\.weight_decay 0\.0, not 0\.1; resume with"):
+        resumed(checkpoint_of(recipe), changed)
+
+
+def test_other_data_are_rejected(windows, tmp_path, checkpoint_of):
+    recipe = parse_recipe(f"{{data: {{train: {windows}}}, out: o, model: {{base: m}}}}")
+    folder, other = checkpoint_of(recipe), tmp_path / "other.jsonl"
     other.write_text(windows.read_text() * 2)
-    for override, said in (
-        ("model.base=n", "saved with model.base 'm', not 'n'; resume with that, or remove"),
-        ("adapter.rank=32", "saved with adapter.rank 16, not 32"),
-        ("adapter=null", "saved with adapter.rank 16, not None"),
-        (f"data.train={other}", "saved while training on other data than .*other.jsonl now contains"),
-    ):
-        another = with_overrides(recipe, [override])
-        with pytest.raises(RecipeError, match=said):
-            resume.verify_resumable(folder, another, 1, resume.run_identity(another))
+    with pytest.raises(RecipeError, match=r"saved while training on other data than .*other\.jsonl now contains"):
+        resumed(folder, with_overrides(recipe, [f"data.train={other}"]))
 
 
-def test_a_run_resumes_only_with_the_same_model_and_data(stopped):
+def test_settings_that_do_not_change_the_weights_may_change_and_are_recorded(windows, checkpoint_of):
+    recipe = parse_recipe(f"{{data: {{train: {windows}}}, out: o, model: {{base: m}}}}")
+    folder = checkpoint_of(recipe)
+    sizes = ["training.per_device_train_batch_size=2", "training.gradient_accumulation_steps=4", "data.workers=2"]
+    assert resumed(folder, with_overrides(recipe, sizes)) == [
+        {
+            "step": 5,
+            "changed": {
+                "data.workers": [0, 2],
+                "training.per_device_train_batch_size": [8, 2],
+                "training.gradient_accumulation_steps": [1, 4],
+            },
+        }
+    ]
+
+
+def test_a_change_during_the_run_is_in_the_record_of_the_checkpoint(stopped):
+    path, _ = stopped
+    out = finetune(path, set=["training.logging_steps=2"], report=lambda _: None).out
+    said = json.loads((out / "lsa_whisper.json").read_text())["provenance"]
+    assert said["changes"] == [{"step": 3, "changed": {"training.logging_steps": [1, 2]}}]
+    assert said["recipe"]["training"]["logging_steps"] == 2
+
+
+def test_a_run_resumes_only_with_the_same_recipe(stopped):
     path, folder = stopped
-    with pytest.raises(RecipeError, match=r"checkpoint-3: saved with model.scratch"):
-        finetune(path, set=["model.scratch.dropout=0.5"], report=lambda _: None)
+    for override in ("model.scratch.dropout=0.5", "training.learning_rate=1"):
+        with pytest.raises(RecipeError, match=rf"checkpoint-3: saved with {override.partition('=')[0]}"):
+            finetune(path, set=[override], report=lambda _: None)
     assert (folder / "checkpoint-3").is_dir()
 
 
-def test_full_copies_resume_in_any_number_of_processes(tmp_path):
-    recipe = parse_recipe("{data: {train: t}, out: o, model: {base: m}}")
-    (tmp_path / "checkpoint-5").mkdir()
-    resume.mark_complete(tmp_path / "checkpoint-5", recipe, 1, SUBJECT)
-    resume.verify_resumable(tmp_path / "checkpoint-5", dataclasses.replace(recipe, strategy="ddp"), 2, SUBJECT)
+def test_full_copies_resume_in_any_number_of_processes_that_take_the_same_steps(windows, checkpoint_of):
+    recipe = parse_recipe(f"{{data: {{train: {windows}}}, out: o, model: {{base: m}}}}")
+    folder = checkpoint_of(recipe)
+    halved = with_overrides(recipe, ["strategy=ddp", "training.per_device_train_batch_size=4"])
+    assert resumed(folder, halved, 2)[0]["changed"]["strategy"] == ["single", "ddp"]
+    with pytest.raises(RecipeError, match=r"saved with 8 windows in each optimizer step, not 16"):
+        resumed(folder, with_overrides(recipe, ["strategy=ddp"]), 2)
 
 
 def test_a_repeated_signal_is_ignored_and_a_second_ctrl_c_stops_at_once(monkeypatch):

@@ -114,7 +114,7 @@ def test_sampler_of_few_windows(count):
 
 def test_trim_groups_by_length_by_default_and_workers_keep_their_cache(tmp_path):
     text = "{data: {train: t.jsonl, trim: true}, out: o, model: {base: m}, training: {use_cpu: true}}"
-    strategy = "training.train_sampling_strategy=random"
+    strategy = "trainer_args.train_sampling_strategy=random"
     assert training_arguments(parse_recipe(text), tmp_path).train_sampling_strategy == "group_by_length"
     assert training_arguments(parse_recipe(text, set=[strategy]), tmp_path).train_sampling_strategy == "random"
     assert training_arguments(parse_recipe(text, set=["data.trim=false"]), tmp_path).train_sampling_strategy == "random"

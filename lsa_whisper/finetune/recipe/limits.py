@@ -1,0 +1,62 @@
+"""Limits of a recipe's values, written into the type of a field: ``rank: Annotated[int, Range(least=1)]``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Range:
+    """The range of a number; not a number and infinity are in none.
+
+    >>> list(Range(least=0, below=1).problems(1.5)), list(Range(least=1).problems(0)), list(Range(above=0).problems(2))
+    (['must be at least 0 and below 1, not 1.5'], ['must be 1 or more, not 0'], [])
+    """
+
+    least: float | None = None
+    above: float | None = None
+    below: float | None = None
+    most: float | None = None
+
+    def problems(self, number: float) -> Iterator[str]:
+        """Yield what is wrong with ``number``, nothing if it is within the range."""
+        inside = (
+            math.isfinite(number)
+            and (self.least is None or number >= self.least)
+            and (self.above is None or number > self.above)
+            and (self.below is None or number < self.below)
+            and (self.most is None or number <= self.most)
+        )
+        if not inside:
+            yield f"must be {self}, not {number:g}"
+
+    def __str__(self) -> str:
+        if self.least is not None and self.most is not None:
+            return f"between {self.least:g} and {self.most:g}"
+        if self.least is not None and self.below is not None:
+            return f"at least {self.least:g} and below {self.below:g}"
+        if self.least is not None:
+            return f"{self.least:g} or more"
+        return f"more than {self.above:g}"
+
+
+class OneOf:
+    """The values that a field accepts.
+
+    >>> list(OneOf("none", "cpu").problems("disk"))
+    ["must be one of none, cpu, not 'disk'"]
+    """
+
+    def __init__(self, *values: str):
+        self.values = values
+
+    def problems(self, value: Any) -> Iterator[str]:
+        """Yield what is wrong with ``value``, nothing if it is one of them."""
+        if value not in self.values:
+            yield f"must be one of {', '.join(self.values)}, not {value!r}"
+
+    def __repr__(self) -> str:
+        return f"OneOf{self.values!r}"
