@@ -1,4 +1,4 @@
-"""Checkpoints: load, save, merge an adapter, export, and verify what was written.
+"""Checkpoints: load, save, merge an adapter, average several, export, and verify what was written.
 
 A checkpoint is a Hugging Face Whisper directory (``config.json``, ``model.safetensors``, ``generation_config.json``,
 tokenizer, ``preprocessor_config.json``) and one file of this package, ``lsa_whisper.json``::
@@ -14,12 +14,14 @@ from lsa_whisper.checkpoint.converted import ConvertedCheckpoint, load_converted
 from lsa_whisper.checkpoint.exporting import export
 from lsa_whisper.checkpoint.folder import digest, is_converted, is_local
 from lsa_whisper.checkpoint.loading import Checkpoint, load
+from lsa_whisper.checkpoint.merging import Merged, merge
 from lsa_whisper.checkpoint.saving import save
 from lsa_whisper.checkpoint.vocabulary import decoder_prompt, fit_generation_config, timestamp_tokens
 
 __all__ = [
     "Checkpoint",
     "ConvertedCheckpoint",
+    "Merged",
     "cached_conversion",
     "decoder_prompt",
     "digest",
@@ -29,6 +31,7 @@ __all__ = [
     "is_local",
     "load",
     "load_converted",
+    "merge",
     "require_ctranslate2",
     "save",
     "timestamp_tokens",

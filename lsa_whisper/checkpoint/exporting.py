@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import tempfile
 from pathlib import Path
@@ -43,7 +44,9 @@ def export(checkpoint: Checkpoint | str | Path, out: str | Path, *, to: str = "h
         checkpoint = load(checkpoint, dtype="float32" if to == "ct2" else dtype)
     out = Path(out)
     with atomic_folder(out) as partial, tempfile.TemporaryDirectory(dir=partial) as scratch:
-        written = _write_verified(checkpoint, Path(scratch) / "checkpoint")
+        origin = {**checkpoint.provenance, "exported_from": Path(checkpoint.path).name}
+        checkpoint = dataclasses.replace(checkpoint, provenance=origin)
+        written = write_verified(checkpoint, Path(scratch) / "checkpoint")
         if to == "ct2":
             written = convert(load(written), written, Path(scratch) / "ct2", dtype=dtype)
         for file in sorted(written.iterdir()):
@@ -51,7 +54,12 @@ def export(checkpoint: Checkpoint | str | Path, out: str | Path, *, to: str = "h
     return out
 
 
-def _write_verified(checkpoint: Checkpoint, folder: Path) -> Path:
+def write_verified(checkpoint: Checkpoint, folder: Path) -> Path:
+    """Write a full model, any adapter merged, with the vocabulary files of transformers 4, and return its folder.
+
+    Raises:
+        CheckpointError: The written model, loaded again, has other logits.
+    """
     model = checkpoint.model
     if hasattr(model, "merge_and_unload"):
         model = model.merge_and_unload()
@@ -62,7 +70,7 @@ def _write_verified(checkpoint: Checkpoint, folder: Path) -> Path:
         tokenizer=checkpoint.tokenizer,
         labels=checkpoint.labels,
         recipe=checkpoint.recipe,
-        provenance={**checkpoint.provenance, "exported_from": Path(checkpoint.path).name},
+        provenance=checkpoint.provenance,
     )
     _write_transformers_4_vocabulary(folder)
     again = load(folder, dtype=str(next(model.parameters()).dtype).removeprefix("torch."))

@@ -92,6 +92,12 @@ def _export() -> Function:
     return export
 
 
+def _merge() -> Function:
+    from lsa_whisper.checkpoint import merge
+
+    return merge
+
+
 def _batchalign_transcribe() -> Function:
     from lsa_whisper.batchalign_engine import transcribe_with_batchalign
 
@@ -145,6 +151,7 @@ VERBS: dict[str, Callable[[], Function]] = {
     "models": _models,
     "models use": _models_use,
     "export": _export,
+    "merge": _merge,
     "batchalign transcribe": _batchalign_transcribe,
     "batchalign run": _batchalign_run,
     "doctor": _doctor,

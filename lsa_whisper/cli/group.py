@@ -21,7 +21,7 @@ SECTIONS = {
     "Data": ("convert", "prepare", "inspect"),
     "Training": ("finetune", "recipes", "estimate-memory", "compare-runs"),
     "Transcripts": ("transcribe", "mark", "evaluate", "batchalign"),
-    "Models": ("models", "export", "calibrate", "choose-heads"),
+    "Models": ("models", "merge", "export", "calibrate", "choose-heads"),
     "This machine": ("doctor", "demo"),
 }
 """The sections of the help, each with its commands."""

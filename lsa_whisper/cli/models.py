@@ -1,4 +1,4 @@
-"""The commands ``models`` and ``models use``."""
+"""The commands ``models``, ``models use`` and ``merge``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from lsa_whisper.cli.group import call, main, show
+from lsa_whisper.cli.group import PATH, call, main, show
 
 
 @main.group(invoke_without_command=True)
@@ -30,3 +30,24 @@ def use(**parameters: Any) -> None:
     Example: lsa-whisper models use runs/demo/full
     """
     show(call("models use", **parameters))
+
+
+@main.command()
+@click.argument("checkpoints", nargs=-1, required=True)
+@click.option("-o", "--out", required=True, type=PATH, help="Folder to write.")
+@click.option(
+    "--weight",
+    "weights",
+    type=float,
+    multiple=True,
+    help="Weight of each checkpoint, in order; of two, that of the first is enough. Default: equal.",
+)
+@click.option("--dtype", default="float32", show_default=True, help="float32, float16 or bfloat16.")
+def merge(**parameters: Any) -> None:
+    """Average the weights of several runs, or of a run and its base.
+
+    CHECKPOINTS are two or more models trained from the same base; adapters are merged into their bases first.
+
+    Example: lsa-whisper merge runs/demo/full runs/demo/lora --weight 0.5 -o merged
+    """
+    show(call("merge", **parameters).table())
