@@ -44,7 +44,8 @@ test-batchalign: .venv-batchalign/.ready
 	$(BATCHALIGN)/python -m pytest tests/batchalign lsa_whisper/batchalign_engine
 
 # The lowest transformers that pyproject.toml declares, with the newest of everything else: an environment of its own
-# that takes the other packages from .venv. Training, decoding and checkpoints are tested, in some ten minutes.
+# that takes the other packages from .venv. Training, decoding and checkpoints are tested, in some ten minutes, and the
+# first steps of the demo's recipes are taken: their losses are kept in benchmarks/results/demo_steps.json.
 LOWEST := .venv-lowest/bin
 .venv-lowest/.ready: $(READY) pyproject.toml
 	$(PYTHON) -m venv --clear .venv-lowest
@@ -57,6 +58,7 @@ LOWEST := .venv-lowest/bin
 test-lowest: .venv-lowest/.ready
 	$(LOWEST)/python -m pytest -m 'not slow' -p no:cacheprovider tests/checkpoint tests/decoding tests/test_dataset.py \
 	  tests/test_library_internals.py tests/finetune/training
+	$(LOWEST)/python -m benchmarks.demo_steps
 
 # Line and branch coverage of the packages without torch; fails below 95 % in any of them. Takes about three minutes on one
 # core with the default number of generated texts.

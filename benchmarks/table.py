@@ -51,6 +51,14 @@ def _demo(found: Figures) -> str:
     )
 
 
+def _steps(found: Figures) -> str:
+    return "; ".join(
+        f"transformers {version}, {name}: {', '.join(f'{loss:.3f}' for loss in losses)}"
+        for version, runs in found["losses"].items()
+        for name, losses in runs.items()
+    )
+
+
 def _parity(found: Figures) -> str:
     worst = {
         name: max(row[f"max_abs_{name}_difference"] for row in found["rows"]) for name in ("loss", "weight", "logit")
@@ -172,6 +180,7 @@ CLAIMS = (
         "transformers_4",
         lambda found: f"transformers {found['other_transformers']}: same text {str(found['same_text']).lower()}",
     ),
+    Claim("The lowest supported transformers trains the demo's recipes (losses of five steps)", "demo_steps", _steps),
     Claim("Speed of parsing CHAT on one core", "chat_speed", _chat),
     Claim("Memory for scoring hardly grows with the number of files", "scoring_speed", _scoring),
     Claim(
