@@ -58,7 +58,9 @@ def recipes_show(**parameters: Any) -> None:
 @click.option("--gpus", default=1, show_default=True, help="Number of GPUs; 0 trains on the CPU.")
 @click.option("--gpu-memory", default=24.0, show_default=True, help="GiB of each GPU.")
 @click.option("--host-memory", type=float, help="GiB of host memory to check the plans against.")
-@click.option("--batch-size", type=int, help="Windows per GPU and step; the recipe's by default, or 1.")
+@click.option(
+    "--batch-size", type=int, help="Windows per GPU and step; the recipe's by default, or the largest that fits."
+)
 @click.option("--label-tokens", default=128, show_default=True, help="Tokens in the longest label.")
 def estimate_memory(**parameters: Any) -> None:
     """Estimate memory for every strategy and recommend one, as lines of a recipe.

@@ -127,6 +127,11 @@ BAD = [
     ("evaluate", "missing.cha", "also-missing.cha"),
     ("evaluate", "lonely", "missing", "-o", "out"),
     ("export", "missing", "-o", "out"),
+    ("merge", "missing", "also-missing", "-o", "out"),
+    ("merge", "missing", "-o", "out"),
+    ("estimate-memory", "tiny", "--gpus", "-1"),
+    ("estimate-memory", "tiny", "--gpu-memory", "-5"),
+    ("estimate-memory", "tiny", "--batch-size", "0"),
     ("estimate-memory", "huge"),
     ("demo", "--corpus", "missing", "-o", "out"),
 ]

@@ -115,6 +115,7 @@ def everything(corpus, tmp_path_factory):
         ["evaluate", corpus, out / "hyp", "-o", out / "report"],
         ["compare-runs", out / "model", "-o", out / "compare"],
         ["export", out / "model", "-o", out / "exported"],
+        ["merge", out / "model", NANO, "--weight", "0.7", "-o", out / "merged"],
         ["doctor", "--folder", place],
         ["transcribe", corpus, "--model", "owner-that-is-not/whisper", "-o", out / "never"],
     ]
@@ -123,14 +124,15 @@ def everything(corpus, tmp_path_factory):
 
 def test_every_command_ran(everything):
     place, done = everything
-    assert done["codes"] == [0] * 7 + [done["codes"][7], 1], done["stderr"][-3000:]
+    assert done["codes"] == [0] * 8 + [done["codes"][8], 1], done["stderr"][-3000:]
     made = {path.relative_to(place / "out").as_posix() for path in (place / "out").rglob("*")}
     assert made >= {"data/train.jsonl", "page/data.html", "model/samples.jsonl", "hyp/a.cha", "hyp/a.srt", "review.csv"}
     assert made >= {"logs/t.tsv", "report/report.html", "compare/report.html", "exported/model.safetensors"}
+    assert made >= {"merged/model.safetensors"}
 
 
 def test_no_command_uses_the_network(everything):
-    assert everything[1]["attempts"][:-1] == [[]] * 8
+    assert everything[1]["attempts"][:-1] == [[]] * 9
     assert everything[1]["attempts"][-1], "the watch sees that a name of the hub, which is no folder, is looked up"
     assert everything[1]["wandb"] == "1"
 

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Callable, Iterable, Iterator
 
 from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetune import recipe as recipes
 from lsa_whisper.finetune.memory.activations import MicroBatch
-from lsa_whisper.finetune.memory.configuration import DEEPSPEED_STRATEGIES, TrainingConfiguration, configuration_of
+from lsa_whisper.finetune.memory.configuration import (
+    DEEPSPEED_STRATEGIES,
+    TrainingConfiguration,
+    adapter_keys,
+    configuration_of,
+)
 from lsa_whisper.finetune.memory.estimate import configurations_for
 from lsa_whisper.finetune.memory.plan import Plan
 from lsa_whisper.finetune.recipe import FsdpSettings, Recipe
@@ -49,11 +55,13 @@ def alternatives(plan: Plan, recipe: Recipe) -> Iterator[tuple[Plan, str | None]
     again = dataclasses.replace(micro_batch, checkpointing=True)
     for same in (again, *smaller_micro_batches(again)):
         yield job.plan(plan.configuration, same), None
+    needed = set(plan.configuration.packages)
     kept: list[tuple[str, str | None]] = [(plan.configuration.precision, None)]
     kept += [("bf16", "bf16")] if recipe.precision in _UNSHARDED_ONLY else []
     for precision, change in kept:
-        for configuration in _with_precision(precision, configurations_for(job.hardware, recipe)):
-            if job.supports(configuration):
+        every = configurations_for(job.hardware, recipe, processes=job.processes)
+        for configuration in _with_precision(precision, every):
+            if job.supports(configuration) and set(configuration.missing_packages) <= needed:
                 for same in (again, *smaller_micro_batches(again)):
                     yield job.plan(configuration, same), change
 
@@ -94,7 +102,7 @@ def _differences(recipe: Recipe, plan: Plan, other: Plan, precision: str | None)
     if configuration.optimizer != configuration_of(recipe).optimizer:
         yield f"optimizer={configuration.optimizer}"
     if configuration.adapter and configuration.adapter != recipe.adapter:
-        yield from (f"adapter.{name}={getattr(configuration.adapter, name)}" for name in ("rank", "alpha"))
+        yield from (f"adapter.{key}={json.dumps(value)}" for key, value in adapter_keys(configuration.adapter).items())
     if other.micro_batch.batch != plan.micro_batch.batch:
         whole = plan.micro_batch.batch * recipe.training.gradient_accumulation_steps
         yield f"training.per_device_train_batch_size={other.micro_batch.batch}"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib.util
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -47,7 +49,7 @@ class TrainingConfiguration:
         """
         parts = [self.strategy, *self._offloaded()]
         parts += [_OPTIMIZERS[self.optimizer]] if self.optimizer in _OPTIMIZERS else []
-        parts += [f"LoRA r{self.adapter.rank}"] if self.adapter else []
+        parts += [adapter_name(self.adapter)] if self.adapter else []
         return ", ".join([*parts, self.precision])
 
     def _offloaded(self) -> Iterator[str]:
@@ -56,6 +58,22 @@ class TrainingConfiguration:
             yield f"all on {self.offload.optimizer}"
             return
         yield from (f"{what} on {place}" for what, place in places.items() if place != "none")
+
+    @property
+    def packages(self) -> tuple[str, ...]:
+        """The optional packages that it needs."""
+        quantizes = self.adapter is not None and self.adapter.quantize != "none"
+        needs = {
+            "deepspeed": self.is_deepspeed,
+            "bitsandbytes": self.optimizer == "adamw-8bit" or quantizes,
+            "torchao": self.optimizer == "adamw-cpu",
+        }
+        return tuple(name for name, needed in needs.items() if needed)
+
+    @property
+    def missing_packages(self) -> tuple[str, ...]:
+        """Those of :attr:`packages` that are not installed here."""
+        return tuple(name for name in self.packages if importlib.util.find_spec(name) is None)
 
     @property
     def is_deepspeed(self) -> bool:
@@ -88,19 +106,40 @@ class TrainingConfiguration:
         keys: dict[str, Any] = {"strategy": self.strategy}
         offload = {key: value for key, value in vars(self.recipe_offload).items() if value not in ("none", None)}
         keys |= {"offload": offload} if offload else {}
-        keys |= {"adapter": {"rank": self.adapter.rank, "alpha": self.adapter.alpha}} if self.adapter else {}
+        keys |= {"adapter": adapter_keys(self.adapter)} if self.adapter else {}
         keys |= {"precision": self.precision} if self.precision != "fp32" else {}
         return keys | ({"optimizer": self.optimizer} if self.optimizer != "adamw" else {})
 
     @property
     def is_accepted(self) -> bool:
         """Whether recipe validation accepts this configuration."""
-        overrides = [f"{key}={value}" for key, value in flat(self.settings)]
+        overrides = [f"{key}={json.dumps(value)}" for key, value in flat(self.settings)]
         try:
             recipes.parse_recipe("{data: {train: t}, out: o, model: {base: b}}", set=overrides)
         except RecipeError:
             return False
         return True
+
+
+def adapter_name(adapter: AdapterSettings) -> str:
+    """Return a short description of an adapter.
+
+    >>> adapter_name(AdapterSettings(rank=8, dora=True)), adapter_name(AdapterSettings(quantize="4bit"))
+    ('DoRA r8', 'LoRA r32 on 4bit')
+    """
+    kind = "DoRA" if adapter.dora else "LoRA"
+    return f"{kind} r{adapter.rank}" + (f" on {adapter.quantize}" if adapter.quantize != "none" else "")
+
+
+def adapter_keys(adapter: AdapterSettings) -> dict[str, Any]:
+    """Return the recipe keys of an adapter: rank, alpha and whatever differs from the defaults.
+
+    >>> adapter_keys(AdapterSettings(stacks="decoder", target_modules=("fc1",)))
+    {'rank': 32, 'alpha': 64.0, 'target_modules': ['fc1'], 'stacks': 'decoder'}
+    """
+    plain, always = AdapterSettings(), ("rank", "alpha")
+    values = {key: value for key, value in vars(adapter).items() if key in always or value != getattr(plain, key)}
+    return {key: list(value) if isinstance(value, tuple) else value for key, value in values.items()}
 
 
 def configuration_of(recipe: Recipe) -> TrainingConfiguration:
@@ -113,12 +152,15 @@ def configuration_of(recipe: Recipe) -> TrainingConfiguration:
     return TrainingConfiguration(recipe.strategy, offload, precision, recipe.optimizer, recipe.adapter)
 
 
-def training_configurations(adapter: AdapterSettings | None, path: str = SWAP) -> tuple[TrainingConfiguration, ...]:
+def training_configurations(
+    adapter: AdapterSettings | None, path: str = SWAP, *, adapter_first: bool = False
+) -> tuple[TrainingConfiguration, ...]:
     """Return every configuration in order of preference: simple before slow, exact before rounded.
 
     Args:
-        adapter: Trained by every configuration; ``None`` for full fine-tuning, followed by some with a LoRA.
+        adapter: Trained by every configuration; ``None`` for full fine-tuning and some with a LoRA.
         path: A folder on a fast disk.
+        adapter_first: Without ``adapter``: prefer a LoRA to full fine-tuning.
     """
     cpu, everything = OffloadSettings("cpu"), OffloadSettings("cpu", "cpu")
     full = (
@@ -144,10 +186,13 @@ def training_configurations(adapter: AdapterSettings | None, path: str = SWAP) -
             for configuration in full
             if configuration.optimizer == "adamw"
         )
-    lora = AdapterSettings()
-    return (
-        *full,
+    lora, quantized = AdapterSettings(), AdapterSettings(quantize="4bit")
+    adapters = (
         TrainingConfiguration(adapter=lora),
+        TrainingConfiguration(precision="fp32", adapter=lora),
         TrainingConfiguration("ddp", adapter=lora),
         TrainingConfiguration("zero3", everything, adapter=lora),
+        TrainingConfiguration(adapter=quantized),
+        TrainingConfiguration("ddp", adapter=quantized),
     )
+    return (*adapters, *full) if adapter_first else (*full, *adapters)

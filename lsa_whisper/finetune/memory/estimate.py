@@ -3,93 +3,81 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+import functools
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-import yaml
-
+from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetune import recipe as recipes
 from lsa_whisper.finetune.memory import configuration as choice
 from lsa_whisper.finetune.memory.activations import MicroBatch
 from lsa_whisper.finetune.memory.parameter_counts import ParameterCounts
 from lsa_whisper.finetune.memory.plan import Hardware, Plan, TrainingJob
-from lsa_whisper.finetune.memory.shape import recipe_shape, shape_of
-from lsa_whisper.finetune.recipe import Recipe
-from lsa_whisper.machine import GIB, available_memory_gib
+from lsa_whisper.finetune.memory.shape import adapted_shape, recipe_shape, shape_of
+from lsa_whisper.finetune.recipe import ModelSettings, Recipe
+from lsa_whisper.machine import available_memory_gib
 
-_COLUMNS = ("weights", "gradients", "optimizer", "activations", "buffers")
-_NO_GPU = (
-    "Without a GPU, offloading to the CPU frees nothing and keeps additional copies: it needs MORE memory than plain "
-    "AdamW (single). To save memory, train a LoRA or offload the optimizer to a disk (nvme)."
-)
+_LORA_FROM = 30e6
+"""Parameters from which a LoRA is recommended: a smaller model has no room to spare for one."""
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """The plans of every training configuration of a model, in order of preference."""
+    """The plans of every training configuration of a model, in order of preference.
+
+    Attributes:
+        model: Its name or folder.
+        parameters: Its parameters.
+        trained: Those that are trained, with the recipe's adapter if it has one.
+        plans: One for each configuration that the hardware and the recipe allow, with the micro-batch that was asked
+            for, or with single windows.
+        recipe: The recipe whose settings all plans have.
+        grows: Whether the batch was left open: plans are then shown with the largest one that fits.
+    """
 
     model: str
     parameters: int
     trained: int
     plans: tuple[Plan, ...]
+    recipe: Recipe | None = None
+    grows: bool = False
 
     @property
     def hardware(self) -> Hardware:
         """The hardware that the plans were checked against."""
         return self.plans[0].job.hardware
 
+    @functools.cached_property
+    def sized(self) -> tuple[Plan, ...]:
+        """The plans with the largest micro-batch that fits; with the given one if one was given."""
+        return tuple(plan.largest_batch() if self.grows and plan.fits else plan for plan in self.plans)
+
+    @property
+    def fitting(self) -> tuple[Plan, ...]:
+        """The plans that fit, first those that need no package that is not installed."""
+        return tuple(
+            sorted(
+                (plan for plan in self.sized if plan.fits), key=lambda plan: bool(plan.configuration.missing_packages)
+            )
+        )
+
     @property
     def recommended(self) -> Plan | None:
-        """The first plan that fits with one process per GPU, ``None`` if none does."""
-        return next((plan for plan in self.plans if plan.fits and plan.job.supports(plan.configuration)), None)
+        """The first plan that fits and for which everything is installed; ``None`` if none fits."""
+        return next(iter(self.fitting), None)
 
-    def table(self) -> str:
-        """Return the plans as a table in plain text, with the recommendation."""
-        return "\n".join([*self._head(), *map(self._row, self.plans), *self._notes(), *self._advice()])
+    def settings(self, plan: Plan) -> dict[str, Any]:
+        """Return the recipe keys of a plan, with all that the recipe sets and the plan counts."""
+        return plan.settings() | counted_settings(self.recipe, plan) if self.recipe else plan.settings()
 
-    @property
-    def _width(self) -> int:
-        return max(len(plan.name) for plan in self.plans)
+    def table(self, width: int | None = None) -> str:
+        """Return the plans as a table in plain text, with the recommendation; see :mod:`.table`."""
+        from lsa_whisper.finetune.memory.table import estimate_table
 
-    def _head(self) -> Iterator[str]:
-        micro_batch, hardware = self.plans[0].micro_batch, self.hardware
-        on = f"{hardware.gpus} GPU(s) of {hardware.gpu_gib:g} GiB" if hardware.gpus else "no GPU"
-        host = f", a host with {hardware.host_gib:.1f} GiB" if hardware.host_gib is not None else ""
-        numbers = f"{self.parameters / 1e6:,.0f} M parameters, {self.trained / 1e6:,.1f} M trained"
-        yield f"{self.model}: {numbers}; {on}{host}"
-        yield (
-            f"micro-batch of {micro_batch.batch}, labels of {micro_batch.label_tokens} tokens, "
-            f"{'with' if micro_batch.checkpointing else 'without'} gradient checkpointing; estimates in GiB"
-        )
-        parts = "".join(f"{column:>12}" for column in _COLUMNS) + f"{'GPU peak':>10}" if hardware.gpus else ""
-        yield f"{'configuration':<{self._width}}{parts}{'host':>8}{'disk':>8}  fits"
-
-    def _row(self, plan: Plan) -> str:
-        parts = (
-            "".join(f"{getattr(plan.memory, column) / GIB:>12.1f}" for column in _COLUMNS) + f"{plan.gpu_gib:>10.1f}"
-        )
-        fits = "yes" if plan.fits else f"no ({', '.join(plan.exceeded)})"
-        shown = parts if self.hardware.gpus else ""
-        return f"{plan.name:<{self._width}}{shown}{plan.host_gib:>8.1f}{plan.disk_gib:>8.1f}  {fits}"
-
-    def _notes(self) -> Iterator[str]:
-        if not self.hardware.gpus:
-            yield _NO_GPU
-            return
-        yield (
-            "Each part is shown at its own peak; these do not coincide, so the GPU peak may be less than their sum. "
-            "Host and disk include all processes and checkpoints."
-        )
-
-    def _advice(self) -> Iterator[str]:
-        best = self.recommended
-        if best is None:
-            yield "recommended: nothing fits; try a LoRA, gradient checkpointing, a batch of 1 or a smaller model"
-            return
-        best = best.largest_batch()
-        yield f"recommended: {best.name}, micro-batch of {best.micro_batch.batch}; in the recipe:"
-        yield "".join(f"    {line}\n" for line in yaml.safe_dump(best.settings(), sort_keys=False).splitlines())[:-1]
+        return estimate_table(self, width)
 
 
 def estimate_memory(
@@ -106,21 +94,23 @@ def estimate_memory(
     """Return the memory that each training configuration of ``model`` needs.
 
     Args:
-        model: A size (``tiny`` ... ``large-v3-turbo``) or a checkpoint directory.
+        model: A published model (``tiny`` ... ``large-v3``, ``turbo``, ``small.en``, ``distil-large-v3``) or a
+            checkpoint directory.
         recipe: Recipe whose adapter, trained weights, batch, checkpointing and workers replace the defaults.
         set: Overrides for the recipe.
         gpus: Number of GPUs; 0 trains on the CPU.
         gpu_memory: GiB of each GPU (a GPU sold as 24 GB has 24 GiB).
         host_memory: GiB of host memory; by default, this machine's without a GPU, and no limit with GPUs.
-        batch_size: Windows per micro-batch; by default the recipe's, or 1.
+        batch_size: Windows per micro-batch; by default the recipe's, or the largest that fits.
         label_tokens: Tokens in the longest label; 30 s of speech are about 100 to 150 tokens.
 
     Raises:
-        CheckpointError: If ``model`` is neither a known size nor a checkpoint directory.
-        RecipeError: If the recipe has problems.
+        CheckpointError: If ``model`` is neither a published model nor a checkpoint directory.
+        RecipeError: If the recipe has problems, or a number is out of range.
     """
-    shape = shape_of(model)
+    _check_numbers(gpus, gpu_memory, host_memory, batch_size, label_tokens)
     settings = recipes.read_recipe(Path(recipe), set=set) if recipe else None
+    shape = adapted_shape(shape_of(model), settings.model) if settings else shape_of(model)
     host = available_memory_gib() if gpus == 0 and host_memory is None else host_memory
     hardware = Hardware(gpus, gpu_memory, host)
     job = (
@@ -129,20 +119,68 @@ def estimate_memory(
         else TrainingJob(shape, hardware)
     )
     micro_batch = micro_batch_of(settings, batch_size, label_tokens)
-    plans = tuple(job.plan(configuration, micro_batch) for configuration in configurations_for(hardware, settings))
+    every = configurations_for(hardware, settings, lora_first=shape.parameters >= _LORA_FROM)
+    plans = tuple(job.plan(configuration, micro_batch) for configuration in every if job.supports(configuration))
     trained = ParameterCounts.of(shape, settings.adapter, settings.model) if settings else ParameterCounts.of(shape)
-    return Estimate(model, shape.parameters, trained.trained, plans)
+    return Estimate(model, shape.parameters, trained.trained, plans, settings, settings is None and batch_size is None)
 
 
-def configurations_for(hardware: Hardware, recipe: Recipe | None = None) -> tuple[choice.TrainingConfiguration, ...]:
-    """Return the training configurations possible on ``hardware``, with the recipe's adapter and swap folder."""
+def _check_numbers(
+    gpus: int, gpu_memory: float, host_memory: float | None, batch_size: int | None, label_tokens: int
+) -> None:
+    limits: tuple[tuple[str, float | None, float], ...] = (
+        ("gpus", gpus, 0),
+        ("gpu-memory", gpu_memory, 1 if gpus else 0),
+        ("host-memory", host_memory, 1),
+        ("batch-size", batch_size, 1),
+        ("label-tokens", label_tokens, 1),
+    )
+    wrong = [
+        f"{name}: must be {least} or more, not {value:g}" for name, value, least in limits if not _least(value, least)
+    ]
+    if wrong:
+        raise RecipeError("; ".join(wrong))
+
+
+def _least(value: float | None, least: float) -> bool:
+    return value is None or (math.isfinite(value) and value >= least)
+
+
+def counted_settings(recipe: Recipe, plan: Plan) -> dict[str, Any]:
+    """Return the sections of ``recipe`` outside of a training configuration that change its memory."""
+    plain, found = ModelSettings(), dict[str, Any]()
+    names = ("context_s", "decoder_layers", "freeze_encoder", "top_layers")
+    model = {name: getattr(recipe.model, name) for name in names if getattr(recipe.model, name) != getattr(plain, name)}
+    found |= {"model": model} if model else {}
+    found |= {"loss": {"kl_to_base": recipe.loss.kl_to_base}} if recipe.loss.kl_to_base else {}
+    found |= {"data": {"workers": recipe.data.workers}} if recipe.data.workers else {}
+    steps = plan_accumulation(recipe)
+    training = plan.settings()["training"]
+    return found | ({"training": training | {"gradient_accumulation_steps": steps}} if steps > 1 else {})
+
+
+def configurations_for(
+    hardware: Hardware, recipe: Recipe | None = None, *, processes: int = 1, lora_first: bool = False
+) -> tuple[choice.TrainingConfiguration, ...]:
+    """Return the training configurations possible on ``hardware``, with the recipe's adapter and swap folder.
+
+    With several processes, ``single`` becomes ``ddp``, as transformers does. Without a GPU, fp32 comes first, and what
+    needs a GPU is left out: torchao's optimizer offloads from one, bitsandbytes is for them.
+    """
     every = (
         choice.training_configurations(recipe.adapter, recipe.offload.nvme_path or choice.SWAP)
         if recipe
-        else choice.training_configurations(None)
+        else choice.training_configurations(None, adapter_first=lora_first)
     )
-    # torchao's CPU optimizer needs a GPU to offload from.
-    return tuple(configuration for configuration in every if hardware.gpus or configuration.optimizer != "adamw-cpu")
+    if max(hardware.gpus, processes) > 1:
+        every = tuple(
+            dataclasses.replace(each, strategy="ddp") if each.strategy == "single" else each for each in every
+        )
+    if not hardware.gpus:
+        given = set(choice.configuration_of(recipe).packages) if recipe else set()
+        every = tuple(each for each in every if not {"torchao", "bitsandbytes"} & set(each.packages) - given)
+        every = tuple(sorted(every, key=lambda each: each.precision != "fp32" and not each.is_deepspeed))
+    return tuple(dict.fromkeys(every))
 
 
 def estimate_run(recipe: Recipe, hardware: Hardware, *, processes: int = 1, label_tokens: int = 128) -> Plan:
@@ -160,6 +198,11 @@ def estimate_run(recipe: Recipe, hardware: Hardware, *, processes: int = 1, labe
             configuration, strategy="ddp"
         )  # as transformers does with several processes
     return job.plan(configuration, micro_batch_of(recipe, None, label_tokens))
+
+
+def plan_accumulation(recipe: Recipe) -> int:
+    """Return the recipe's number of micro-batches per optimizer step."""
+    return int(recipe.training.get("gradient_accumulation_steps", 1))
 
 
 def micro_batch_of(recipe: Recipe | None, batch_size: int | None, label_tokens: int) -> MicroBatch:

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from lsa_whisper.finetune.memory.shape import Shape
 from lsa_whisper.finetune.recipe import AdapterSettings, ModelSettings
@@ -41,6 +42,7 @@ class ParameterCounts:
         return one * (self.total - self.quantized) + self.bytes_per_quantized * self.quantized
 
     @classmethod
+    @lru_cache(maxsize=256)
     def of(
         cls,
         shape: Shape,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import difflib
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -12,8 +14,11 @@ from pathlib import Path
 from lsa_whisper.checkpoint.folder import base_of
 from lsa_whisper.checkpoint.untrusted import ADAPTER_FILE, read_json
 from lsa_whisper.errors import CheckpointError
-from lsa_whisper.finetune.recipe import Recipe
+from lsa_whisper.finetune.recipe import ModelSettings, Recipe
 from lsa_whisper.whisper_constants import DECODER_POSITIONS, ENCODER_POSITIONS, SPECIAL_TOKENS, TIMESTAMP_STEP_S
+
+_HUB_NAME = re.compile(r"(openai|distil-whisper|kotoba-tech|nyrahealth)/[\w.-]+")
+"""Names of published models whose shapes are known; another owner's model of the same name may have another shape."""
 
 
 @dataclass(frozen=True)
@@ -129,22 +134,48 @@ SHAPES = {
     "large-v3": Shape(1280, 32, 32, mels=128, vocabulary=51866, stored=2),
     "large-v3-turbo": Shape(1280, 32, 4, mels=128, vocabulary=51866, stored=2),
 }
+_ENGLISH = 51864
+"""Vocabulary of OpenAI's English models."""
+_DISTIL_LARGE_V3 = dataclasses.replace(SHAPES["large-v3"], decoder_layers=2)
+_OTHER_NAMES = {
+    "turbo": SHAPES["large-v3-turbo"],
+    "large-v1": SHAPES["large"],
+    **{f"{size}.en": dataclasses.replace(SHAPES[size], vocabulary=_ENGLISH) for size in tuple(SHAPES)[:4]},
+    "distil-small.en": dataclasses.replace(SHAPES["small"], decoder_layers=4, vocabulary=_ENGLISH),
+    "distil-medium.en": dataclasses.replace(SHAPES["medium"], decoder_layers=2, vocabulary=_ENGLISH),
+    "distil-large-v2": dataclasses.replace(SHAPES["large-v2"], decoder_layers=2),
+    "distil-large-v3": _DISTIL_LARGE_V3,
+    "distil-large-v3.5": _DISTIL_LARGE_V3,
+    "kotoba-whisper-v1.0": _DISTIL_LARGE_V3,
+    "kotoba-whisper-v2.0": _DISTIL_LARGE_V3,
+    "CrisperWhisper": SHAPES["large-v3"],
+}
+"""Other published models by their names on the hub, without owner and ``whisper-``."""
 
 
 def shape_of(model: str) -> Shape:
-    """Return the shape of a published size, or of the checkpoint in a folder (an adapter's base, where it is one).
+    """Return the shape of a published model, or of the checkpoint in a folder (an adapter's base, where it is one).
+
+    >>> shape_of("turbo") == shape_of("openai/whisper-large-v3-turbo")
+    True
+    >>> round(shape_of("distil-whisper/distil-small.en").parameters / 1e6)
+    166
 
     Raises:
         CheckpointError: If ``model`` is neither.
     """
-    name = model.removeprefix("openai/whisper-")
-    if name in SHAPES:
-        return SHAPES[name]
     folder = Path(model)
+    name = (model.rpartition("/")[2] if _HUB_NAME.fullmatch(model) else model).removeprefix("whisper-")
+    published = SHAPES | _OTHER_NAMES
+    if name in published and not (folder / "config.json").is_file():
+        return published[name]
     if (folder / ADAPTER_FILE).is_file():
         return shape_of(base_of(folder))
     if not (folder / "config.json").is_file():
-        raise CheckpointError(f"{model}: neither a checkpoint folder nor a known size; sizes are {', '.join(SHAPES)}")
+        near = difflib.get_close_matches(name, published, n=1)
+        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        known = ", ".join(published)
+        raise CheckpointError(f"{model}: neither a checkpoint folder nor a known size{hint}; sizes are {known}")
     try:
         return _from_config(read_json(folder / "config.json"))
     except KeyError as missing:
@@ -185,9 +216,13 @@ def recipe_shape(recipe: Recipe) -> Shape:
         )
     else:
         shape = shape_of(str(recipe.model.base))
-    if recipe.model.decoder_layers is not None:
-        shape = dataclasses.replace(shape, decoder_layers=recipe.model.decoder_layers)
-    if recipe.model.context_s is not None:
-        positions = round(recipe.model.context_s / TIMESTAMP_STEP_S)
-        shape = dataclasses.replace(shape, source_positions=positions)
+    return adapted_shape(shape, recipe.model)
+
+
+def adapted_shape(shape: Shape, model: ModelSettings) -> Shape:
+    """Return a shape with the context and the decoder layers that ``model`` sets."""
+    if model.decoder_layers is not None:
+        shape = dataclasses.replace(shape, decoder_layers=model.decoder_layers)
+    if model.context_s is not None:
+        shape = dataclasses.replace(shape, source_positions=round(model.context_s / TIMESTAMP_STEP_S))
     return shape

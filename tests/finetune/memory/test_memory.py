@@ -189,16 +189,118 @@ def test_a_24_gb_gpu_needs_offload_for_large():
 
 @pytest.mark.parametrize("model", ["tiny", "large-v3-turbo"])
 @pytest.mark.parametrize("gpus", [0, 1, 4])
-def test_what_is_recommended_is_a_recipe_and_fits(model, gpus):
-    estimate = estimate_memory(model, gpus=gpus, gpu_memory=16, host_memory=64)
-    best = estimate.recommended.largest_batch()
+@pytest.mark.parametrize(
+    "given",
+    [
+        None,
+        (),
+        ("adapter.rank=16", "adapter.quantize=4bit", "adapter.dora=true", "adapter.target_modules=q_proj"),
+        ("adapter.stacks=decoder", "adapter.modules_to_save=layer_norm"),
+        ("model.top_layers=2", "loss.kl_to_base=0.1", "training.gradient_accumulation_steps=4", "data.workers=2"),
+        ("model.context_s=10", "model.freeze_encoder=true"),
+    ],
+    ids=str,
+)
+def test_what_is_recommended_is_a_recipe_and_fits(model, gpus, given, tmp_path):
+    """The printed lines alone, as a recipe, need what the table shows: no setting is lost on the way."""
+    path = tmp_path / "recipe.yaml"
+    batch = "training: {gradient_checkpointing: true, per_device_train_batch_size: 2}"
+    path.write_text(f"{{data: {{train: t}}, out: o, model: {{base: openai/whisper-tiny}}, {batch}}}", "utf-8")
+    recipe = {} if given is None else {"recipe": path, "set": given}
+    estimate = estimate_memory(model, gpus=gpus, gpu_memory=16, host_memory=64, **recipe)
+    best = estimate.recommended
     assert best.fits and "recommended: " in estimate.table()
-    overrides = [f"{place}={json.dumps(value)}" for place, value in flat(best.settings())]
+    overrides = [f"{place}={json.dumps(value)}" for place, value in flat(estimate.settings(best))]
     overrides.append(f"model.base=openai/whisper-{model}")
-    said = recipes.parse_recipe("{data: {train: t}, out: o, model: {base: b}}", set=overrides)
-    again = estimate_run(said, best.job.hardware)
-    assert again.configuration == best.configuration and again.micro_batch.batch == best.micro_batch.batch
-    assert again.host_gib == pytest.approx(best.host_gib)
+    parsed = recipes.parse_recipe("{data: {train: t}, out: o, model: {base: b}}", set=overrides)
+    again = estimate_run(parsed, best.job.hardware)
+    assert again.configuration == best.configuration and again.micro_batch == best.micro_batch
+    assert again.host_gib == pytest.approx(best.host_gib) and again.gpu_gib == pytest.approx(best.gpu_gib)
+
+
+def test_only_what_the_hardware_and_the_recipe_allow_is_listed(tmp_path):
+    def strategies(gpus, *given):
+        path = tmp_path / "recipe.yaml"
+        path.write_text("{data: {train: t}, out: o, model: {base: b}}", "utf-8")
+        recipe = {"recipe": path, "set": given} if given else {}
+        return {plan.configuration.strategy for plan in estimate_memory("large-v3", gpus=gpus, **recipe).plans}
+
+    assert strategies(1) == {"single", "zero2", "zero3"}
+    assert strategies(4) == {"ddp", "fsdp2", "zero2", "zero3"}
+    assert strategies(4, "adapter.quantize=4bit") == {"ddp"}
+    assert strategies(1, "loss.kl_to_base=0.1") == {"single", "zero2", "zero3"}
+    assert not any("torchao" in plan.name for plan in estimate_memory("tiny", gpus=0, host_memory=9).plans)
+
+
+def test_a_lora_is_recommended_as_the_page_does_and_only_what_is_installed(monkeypatch):
+    installed = ["deepspeed"]
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: True if name in installed else None)
+    estimate = estimate_memory("large-v3", gpu_memory=24, host_memory=64)
+    assert estimate.recommended.name == "single, LoRA r32, bf16"
+    names = [plan.name for plan in estimate.plans]
+    assert "single, LoRA r32 on 4bit, bf16" in names
+    table = estimate.table()
+    assert "to train all weights: zero2, optimizer on cpu" in table
+    assert "not installed here: bitsandbytes, torchao" in table and "yes*" in table
+    small = estimate_memory("tiny", gpu_memory=2, host_memory=64)
+    assert small.recommended.configuration.adapter is not None
+    estimate = estimate_memory("large-v3", gpu_memory=4, host_memory=12)  # a quantized base alone fits
+    assert "(install bitsandbytes first)" in estimate.table()
+    installed += ["bitsandbytes", "torchao"]
+    assert "install" not in estimate_memory("large-v3", gpu_memory=24, host_memory=64).table()
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+@pytest.mark.parametrize("options", [{}, {"gpus": 4}, {"gpus": 0}, {"gpu_memory": 141.0, "batch_size": 4}], ids=str)
+def test_the_table_has_room_in_a_terminal(columns, options):
+    lines = estimate_memory("large-v3", host_memory=64, **options).table(columns).splitlines()
+    assert max(map(len, lines)) <= columns
+    head = next(line for line in lines if line.startswith("fits"))
+    assert ("buffers" in head) == (columns == 120 and options.get("gpus") != 0)
+    assert {line.split()[0] for line in lines[lines.index(head) + 1 : lines.index("", 4)]} <= {"yes", "yes*", "no"}
+
+
+def test_the_table_and_the_recommendation_have_the_same_batch():
+    estimate = estimate_memory("large-v3", gpu_memory=24, host_memory=64)
+    assert estimate.recommended in estimate.sized and estimate.recommended.micro_batch.batch > 1
+    given = estimate_memory("large-v3", gpu_memory=24, host_memory=64, batch_size=3)
+    assert {plan.micro_batch.batch for plan in (*given.sized, given.recommended)} == {3}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        ({"gpus": -1}, "gpus: must be 0 or more, not -1"),
+        ({"gpu_memory": -5.0}, "gpu-memory: must be 1 or more, not -5"),
+        ({"gpu_memory": float("nan")}, "gpu-memory"),
+        ({"host_memory": 0.0}, "host-memory"),
+        ({"batch_size": 0}, "batch-size: must be 1 or more, not 0"),
+        ({"label_tokens": 0, "gpus": -2}, "gpus.*; label-tokens"),
+    ],
+    ids=str,
+)
+def test_impossible_numbers_are_refused(wrong, sentence):
+    with pytest.raises(RecipeError, match=sentence):
+        estimate_memory("tiny", **wrong)
+
+
+@pytest.mark.parametrize(
+    ("name", "millions"),  # as their publishers state, rounded
+    [
+        ("turbo", 809),
+        ("openai/whisper-small.en", 242),
+        ("tiny.en", 38),
+        ("large-v1", 1543),
+        ("distil-whisper/distil-small.en", 166),
+        ("distil-medium.en", 394),
+        ("distil-large-v2", 756),
+        ("distil-whisper/distil-large-v3.5", 756),
+        ("kotoba-tech/kotoba-whisper-v2.0", 756),
+        ("nyrahealth/CrisperWhisper", 1543),
+    ],
+)
+def test_other_published_models_have_a_shape(name, millions):
+    assert shape_of(name).parameters / 1e6 == pytest.approx(millions, abs=1)
 
 
 def test_without_a_gpu_the_table_shows_that_offload_costs_more():
@@ -216,6 +318,10 @@ def test_the_host_is_held_against_what_is_given():
 def test_unknown_model_is_one_sentence():
     with pytest.raises(CheckpointError, match="sizes are tiny"):
         estimate_memory("huge")
+    with pytest.raises(CheckpointError, match=r"did you mean 'distil-small\.en'"):
+        estimate_memory("distill-small.en")
+    with pytest.raises(CheckpointError, match="neither"):
+        estimate_memory("someone/whisper-small")  # theirs may have another shape
 
 
 MEASURED = [  # GiB of resident memory: two processor cores, one window of 30 s, gradient checkpointing, two steps
