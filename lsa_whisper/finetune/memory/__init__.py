@@ -7,9 +7,10 @@ Overheads were measured on a CPU (``benchmarks/memory_cpu.py``); on GPUs they ar
 
 from lsa_whisper.finetune.memory.check import Resources, require_fit
 from lsa_whisper.finetune.memory.configuration import TrainingConfiguration
-from lsa_whisper.finetune.memory.estimate import Estimate, estimate_memory, estimate_run
+from lsa_whisper.finetune.memory.estimate import estimate_memory, estimate_run
 from lsa_whisper.finetune.memory.plan import Hardware, Plan, TrainingJob
 from lsa_whisper.finetune.memory.shape import SHAPES, Shape
+from lsa_whisper.finetune.memory.table import Estimate
 
 __all__ = [
     "SHAPES",

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetune import recipe as recipes
@@ -17,67 +14,12 @@ from lsa_whisper.finetune.memory.activations import MicroBatch
 from lsa_whisper.finetune.memory.parameter_counts import ParameterCounts
 from lsa_whisper.finetune.memory.plan import Hardware, Plan, TrainingJob
 from lsa_whisper.finetune.memory.shape import adapted_shape, recipe_shape, shape_of
-from lsa_whisper.finetune.recipe import ModelSettings, Recipe
+from lsa_whisper.finetune.memory.table import Estimate
+from lsa_whisper.finetune.recipe import Recipe
 from lsa_whisper.machine import available_memory_gib
 
 _LORA_FROM = 30e6
 """Parameters from which a LoRA is recommended: a smaller model has no room to spare for one."""
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """The plans of every training configuration of a model, in order of preference.
-
-    Attributes:
-        model: Its name or folder.
-        parameters: Its parameters.
-        trained: Those that are trained, with the recipe's adapter if it has one.
-        plans: One for each configuration that the hardware and the recipe allow, with the micro-batch that was asked
-            for, or with single windows.
-        recipe: The recipe whose settings all plans have.
-        grows: Whether the batch was left open: plans are then shown with the largest one that fits.
-    """
-
-    model: str
-    parameters: int
-    trained: int
-    plans: tuple[Plan, ...]
-    recipe: Recipe | None = None
-    grows: bool = False
-
-    @property
-    def hardware(self) -> Hardware:
-        """The hardware that the plans were checked against."""
-        return self.plans[0].job.hardware
-
-    @functools.cached_property
-    def sized(self) -> tuple[Plan, ...]:
-        """The plans with the largest micro-batch that fits; with the given one if one was given."""
-        return tuple(plan.largest_batch() if self.grows and plan.fits else plan for plan in self.plans)
-
-    @property
-    def fitting(self) -> tuple[Plan, ...]:
-        """The plans that fit, first those that need no package that is not installed."""
-        return tuple(
-            sorted(
-                (plan for plan in self.sized if plan.fits), key=lambda plan: bool(plan.configuration.missing_packages)
-            )
-        )
-
-    @property
-    def recommended(self) -> Plan | None:
-        """The first plan that fits and for which everything is installed; ``None`` if none fits."""
-        return next(iter(self.fitting), None)
-
-    def settings(self, plan: Plan) -> dict[str, Any]:
-        """Return the recipe keys of a plan, with all that the recipe sets and the plan counts."""
-        return plan.settings() | counted_settings(self.recipe, plan) if self.recipe else plan.settings()
-
-    def table(self, width: int | None = None) -> str:
-        """Return the plans as a table in plain text, with the recommendation; see :mod:`.table`."""
-        from lsa_whisper.finetune.memory.table import estimate_table
-
-        return estimate_table(self, width)
 
 
 def estimate_memory(
@@ -146,19 +88,6 @@ def _least(value: float | None, least: float) -> bool:
     return value is None or (math.isfinite(value) and value >= least)
 
 
-def counted_settings(recipe: Recipe, plan: Plan) -> dict[str, Any]:
-    """Return the sections of ``recipe`` outside of a training configuration that change its memory."""
-    plain, found = ModelSettings(), dict[str, Any]()
-    names = ("context_s", "decoder_layers", "freeze_encoder", "top_layers")
-    model = {name: getattr(recipe.model, name) for name in names if getattr(recipe.model, name) != getattr(plain, name)}
-    found |= {"model": model} if model else {}
-    found |= {"loss": {"kl_to_base": recipe.loss.kl_to_base}} if recipe.loss.kl_to_base else {}
-    found |= {"data": {"workers": recipe.data.workers}} if recipe.data.workers else {}
-    steps = plan_accumulation(recipe)
-    training = plan.settings()["training"]
-    return found | ({"training": training | {"gradient_accumulation_steps": steps}} if steps > 1 else {})
-
-
 def configurations_for(
     hardware: Hardware, recipe: Recipe | None = None, *, processes: int = 1, lora_first: bool = False
 ) -> tuple[choice.TrainingConfiguration, ...]:
@@ -198,11 +127,6 @@ def estimate_run(recipe: Recipe, hardware: Hardware, *, processes: int = 1, labe
             configuration, strategy="ddp"
         )  # as transformers does with several processes
     return job.plan(configuration, micro_batch_of(recipe, None, label_tokens))
-
-
-def plan_accumulation(recipe: Recipe) -> int:
-    """Return the recipe's number of micro-batches per optimizer step."""
-    return int(recipe.training.get("gradient_accumulation_steps", 1))
 
 
 def micro_batch_of(recipe: Recipe | None, batch_size: int | None, label_tokens: int) -> MicroBatch:

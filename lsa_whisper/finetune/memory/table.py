@@ -1,21 +1,21 @@
-"""A memory estimate as a table for a terminal, at most 80 columns wide; with its parts from 120 columns."""
+"""The plans of a model, their table for a terminal of 80 or 120 columns, and the recommendation."""
 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import shutil
 import textwrap
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import Any
 
 import yaml
 
 from lsa_whisper.finetune.memory.configuration import adapter_name
-from lsa_whisper.finetune.memory.plan import Plan
+from lsa_whisper.finetune.memory.plan import Hardware, Plan
+from lsa_whisper.finetune.recipe import ModelSettings, Recipe
 from lsa_whisper.machine import GIB
-
-if TYPE_CHECKING:
-    from lsa_whisper.finetune.memory.estimate import Estimate
 
 _PARTS = {
     "weights": "weights",
@@ -31,19 +31,84 @@ _NO_GPU = (
 )
 
 
-def estimate_table(estimate: Estimate, width: int | None = None) -> str:
-    """Return the plans of an estimate as a table in plain text, with the recommendation.
+@dataclass(frozen=True)
+class Estimate:
+    """The plans of every training configuration of a model, in order of preference.
 
-    Args:
-        estimate: The estimate.
-        width: Columns of the terminal; by default, those of this one.
+    Attributes:
+        model: Its name or folder.
+        parameters: Its parameters.
+        trained: Those that are trained, with the recipe's adapter if it has one.
+        plans: One for each configuration that the hardware and the recipe allow, with the micro-batch that was asked
+            for, or with single windows.
+        recipe: The recipe whose settings all plans have.
+        grows: Whether the batch was left open: plans are then shown with the largest one that fits.
     """
-    columns = width or shutil.get_terminal_size((_WIDTH, 24)).columns
-    wide = columns >= _WIDE
-    rows = [_titles(estimate, wide=wide), *(_row(estimate, plan, wide=wide) for plan in estimate.sized)]
-    head, notes = _head(estimate), _notes(estimate, wide=wide)
-    texts = [*head, "", *rows, "", *notes, "", *_advice(estimate)]
-    return "\n".join(line for text in texts for line in _wrapped(text))
+
+    model: str
+    parameters: int
+    trained: int
+    plans: tuple[Plan, ...]
+    recipe: Recipe | None = None
+    grows: bool = False
+
+    @property
+    def hardware(self) -> Hardware:
+        """The hardware that the plans were checked against."""
+        return self.plans[0].job.hardware
+
+    @functools.cached_property
+    def sized(self) -> tuple[Plan, ...]:
+        """The plans with the largest micro-batch that fits; with the given one if one was given."""
+        return tuple(plan.largest_batch() if self.grows and plan.fits else plan for plan in self.plans)
+
+    @property
+    def fitting(self) -> tuple[Plan, ...]:
+        """The plans that fit, first those that need no package that is not installed."""
+        return tuple(
+            sorted(
+                (plan for plan in self.sized if plan.fits), key=lambda plan: bool(plan.configuration.missing_packages)
+            )
+        )
+
+    @property
+    def recommended(self) -> Plan | None:
+        """The first plan that fits and for which everything is installed; ``None`` if none fits."""
+        return next(iter(self.fitting), None)
+
+    def settings(self, plan: Plan) -> dict[str, Any]:
+        """Return the recipe keys of a plan, with all that the recipe sets and the plan counts."""
+        return plan.settings() | counted_settings(self.recipe, plan) if self.recipe else plan.settings()
+
+    def table(self, width: int | None = None) -> str:
+        """Return the plans as a table in plain text, with the recommendation.
+
+        Args:
+            width: Columns of the terminal; by default, those of this one.
+        """
+        columns = width or shutil.get_terminal_size((_WIDTH, 24)).columns
+        wide = columns >= _WIDE
+        rows = [_titles(self, wide=wide), *(_row(self, plan, wide=wide) for plan in self.sized)]
+        texts = [*_head(self), "", *rows, "", *_notes(self, wide=wide), "", *_advice(self)]
+        return "\n".join(line for text in texts for line in _wrapped(text))
+
+
+def counted_settings(recipe: Recipe, plan: Plan) -> dict[str, Any]:
+    """Return the sections of ``recipe`` outside of a training configuration that change its memory."""
+    plain, found = ModelSettings(), dict[str, Any]()
+    names = ("context_s", "decoder_layers", "freeze_encoder", "top_layers")
+    model = {name: getattr(recipe.model, name) for name in names if getattr(recipe.model, name) != getattr(plain, name)}
+    found |= {"model": model} if model else {}
+    found |= {"loss": {"kl_to_base": recipe.loss.kl_to_base}} if recipe.loss.kl_to_base else {}
+    found |= {"data": {"workers": recipe.data.workers}} if recipe.data.workers else {}
+    steps = _accumulation(recipe)
+    training = plan.settings()["training"]
+    return found | ({"training": training | {"gradient_accumulation_steps": steps}} if steps > 1 else {})
+
+
+def _accumulation(recipe: Recipe) -> int:
+    """Return the recipe's number of micro-batches per optimizer step."""
+    return int(recipe.training.get("gradient_accumulation_steps", 1))
 
 
 def _wrapped(text: str) -> list[str]:
