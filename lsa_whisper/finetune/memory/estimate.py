@@ -56,7 +56,13 @@ def estimate_memory(
     host = available_memory_gib() if gpus == 0 and host_memory is None else host_memory
     hardware = Hardware(gpus, gpu_memory, host)
     job = (
-        TrainingJob(shape, hardware, settings.model, settings.data.workers)
+        TrainingJob(
+            shape,
+            hardware,
+            settings.model,
+            settings.data.workers,
+            checkpoints=settings.checkpoints_on_disk,
+        )
         if settings
         else TrainingJob(shape, hardware)
     )

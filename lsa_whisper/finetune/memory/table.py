@@ -101,14 +101,9 @@ def counted_settings(recipe: Recipe, plan: Plan) -> dict[str, Any]:
     found |= {"model": model} if model else {}
     found |= {"loss": {"kl_to_base": recipe.loss.kl_to_base}} if recipe.loss.kl_to_base else {}
     found |= {"data": {"workers": recipe.data.workers}} if recipe.data.workers else {}
-    steps = _accumulation(recipe)
+    steps = recipe.training.gradient_accumulation_steps
     training = plan.settings()["training"]
     return found | ({"training": training | {"gradient_accumulation_steps": steps}} if steps > 1 else {})
-
-
-def _accumulation(recipe: Recipe) -> int:
-    """Return the recipe's number of micro-batches per optimizer step."""
-    return int(recipe.training.get("gradient_accumulation_steps", 1))
 
 
 def _wrapped(text: str) -> list[str]:
