@@ -17,7 +17,7 @@ from lsa_whisper import plain_yaml
 from lsa_whisper.finetune.recipe.former_keys import FORMER_KEYS
 from lsa_whisper.finetune.recipe.limits import OneOf
 from lsa_whisper.finetune.recipe.trainer_args import place_of
-from lsa_whisper.finetune.recipe.values import KINDS, number_of, shorten, similar_name
+from lsa_whisper.finetune.recipe.values import TYPE_NAMES, number_of, shorten, similar_name
 
 Section = TypeVar("Section")
 _TYPO = 0.9
@@ -93,7 +93,7 @@ def _convert(hint: Any, raw: Any, place: str, problems: list[str]) -> Any:
             return float(number)
     elif type(raw) is hint:
         return raw
-    problems.append(f"{place}: expected {KINDS.get(origin or hint, 'a mapping of keys')}, not {shorten(raw)}")
+    problems.append(f"{place}: expected {TYPE_NAMES.get(origin or hint, 'a mapping of keys')}, not {shorten(raw)}")
     return None
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from lsa_whisper.finetune.recipe.training import TrainingSettings
-from lsa_whisper.finetune.recipe.values import KINDS, number_of, shorten, similar_name
+from lsa_whisper.finetune.recipe.values import TYPE_NAMES, number_of, shorten, similar_name
 
 _TRAINING = tuple(field.name for field in dataclasses.fields(TrainingSettings))
 _OWNERS: dict[str, str] = {
@@ -132,8 +132,8 @@ def _mismatch(hint: Any, value: Any) -> str | None:
         return None if value in arguments else f"one of {', '.join(map(str, arguments))}"
     if hint is float:
         value = number_of(value)
-        return None if isinstance(value, int | float) and not isinstance(value, bool) else KINDS[float]
+        return None if isinstance(value, int | float) and not isinstance(value, bool) else TYPE_NAMES[float]
     kind = origin or hint
-    if kind in KINDS:
-        return None if type(value) is kind else KINDS[kind]
+    if kind in TYPE_NAMES:
+        return None if type(value) is kind else TYPE_NAMES[kind]
     return None if kind is not list or isinstance(value, list) else "a list"

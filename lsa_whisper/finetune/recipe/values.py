@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-KINDS = {int: "a whole number", float: "a number", bool: "true or false", str: "text", dict: "a mapping of keys"}
+TYPE_NAMES = {int: "a whole number", float: "a number", bool: "true or false", str: "text", dict: "a mapping of keys"}
 """How messages name the type of a value."""
 
 
