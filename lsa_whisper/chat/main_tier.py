@@ -20,6 +20,8 @@ BULLET = re.compile(r"\x15[^\x15]*\x15")
 _TIMES = re.compile(r"(?<!\d)(\d{1,14})_(\d{1,14})(?!\d)")
 _TIMED_WORD = re.compile(r"([^\s\x15]+)\s*\x15(\d{1,14})_(\d{1,14})(?!\d)[^\x15]*\x15")
 _PREFIX = re.compile(r"\ufeff?[*%@][^:\s]*[ \t]*:?[ \t]*")
+REVIEWED_TIER = "%xrev"
+"""The tier that marks an utterance as reviewed; CLAN accepts any tier whose name begins with ``%x``."""
 ABANDONED = frozenset(("+...", "+..?", "+/.", "+/?", "+//.", "+//?"))
 
 
@@ -88,6 +90,26 @@ class Utterance:
                 found = _TIMED_WORD.findall(tier.raw)
                 return [(word, TimeSpan(int(start), int(end))) for word, start, end in found]
         return []
+
+    def word_spans(self) -> list[TimeSpan | None]:
+        """Return the time of each word of :meth:`verbatim`, or ``None`` if ``%wor`` has none.
+
+        >>> utterance("PAR", "I see .", TimeSpan(0, 900), [("see", TimeSpan(300, 900))]).word_spans()
+        [None, TimeSpan(start_ms=300, end_ms=900)]
+        """
+        known = iter(self.word_times)
+        following = next(known, None)
+        spans: list[TimeSpan | None] = []
+        for word in self.reading.verbatim:
+            found = following is not None and following[0] == word
+            spans.append(following[1] if found and following else None)
+            following = next(known, None) if found else following
+        return spans
+
+    @property
+    def reviewed(self) -> bool:
+        """Whether a person has marked the utterance as reviewed, in a tier ``%xrev``."""
+        return any(tier.name == REVIEWED_TIER for tier in self.tiers)
 
     def verbatim(self) -> list[str]:
         """Return all words as spoken, including fillers, fragments and repetitions.

@@ -3,7 +3,17 @@
 A command's parameters are its function's parameters, by name; ``VERBS`` imports it.
 """
 
-from lsa_whisper.cli import batchalign, converting, evaluating, machine, models, preparing, training, transcribing
+from lsa_whisper.cli import (
+    batchalign,
+    converting,
+    evaluating,
+    machine,
+    models,
+    preparing,
+    reviewing,
+    training,
+    transcribing,
+)
 from lsa_whisper.cli.functions import VERBS
 from lsa_whisper.cli.group import main
 
@@ -16,6 +26,7 @@ __all__ = [
     "main",
     "models",
     "preparing",
+    "reviewing",
     "training",
     "transcribing",
 ]

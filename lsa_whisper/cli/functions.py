@@ -62,6 +62,12 @@ def _choose_heads() -> Function:
     return choose_heads
 
 
+def _review() -> Function:
+    from lsa_whisper.review import review
+
+    return review
+
+
 def _evaluate() -> Function:
     from lsa_whisper.evaluate import evaluate
 
@@ -146,6 +152,7 @@ VERBS: dict[str, Callable[[], Function]] = {
     "transcribe": _transcribe,
     "calibrate": _calibrate,
     "choose-heads": _choose_heads,
+    "review": _review,
     "evaluate": _evaluate,
     "compare-runs": _compare_runs,
     "models": _models,

@@ -20,7 +20,7 @@ _SILENT = ("HF_HUB_DISABLE_TELEMETRY", "DO_NOT_TRACK", "WANDB_DISABLED", "DISABL
 SECTIONS = {
     "Data": ("convert", "prepare", "inspect"),
     "Training": ("finetune", "recipes", "estimate-memory", "compare-runs"),
-    "Transcripts": ("transcribe", "mark", "evaluate", "batchalign"),
+    "Transcripts": ("transcribe", "review", "mark", "evaluate", "batchalign"),
     "Models": ("models", "merge", "export", "calibrate", "choose-heads"),
     "This machine": ("doctor", "demo"),
 }

@@ -41,6 +41,7 @@ def prepare(
     with_prompt: float = 0.0,
     non_speech: float = 0.01,
     seed: int = 0,
+    reviewed: bool = False,
     shards: int = 0,
     processes: int = 1,
 ) -> Prepared:
@@ -65,6 +66,7 @@ def prepare(
         with_prompt: Share of windows with the preceding text as prompt, 0 to 1.
         non_speech: Share of silent windows with empty text, at least 0 and below 1; fewer if silence is scarce.
         seed: Random seed for margins and shares; the splits do not depend on it.
+        reviewed: Take only utterances that a person has marked as reviewed (``%xrev``, see ``lsa-whisper review``).
         shards: Also write each split with its audio as this many Parquet files
             (:mod:`lsa_whisper.prepare.shards`), or fewer if it has fewer windows; 0 writes none.
         processes: Number of worker processes, about 50 MB each; does not affect the output. A script that uses more
@@ -84,6 +86,7 @@ def prepare(
         with_prompt=with_prompt,
         non_speech=non_speech,
         seed=seed,
+        reviewed=reviewed,
     )
     _check(out, options, shards, processes)
     sessions, skipped_files, absent = _discover(corpora, media, card)

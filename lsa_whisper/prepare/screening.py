@@ -26,6 +26,7 @@ SILENT = "silent audio"
 CLIPPED = "clipped audio"
 DUPLICATE = "duplicate"
 OVERLAPS = "overlaps rejected speech"
+NOT_REVIEWED = "not reviewed"
 TOO_MUCH_TEXT = "text over the decoder's length"
 
 WITHOUT_SPEECH = frozenset((WORDLESS, DUPLICATE))
@@ -72,11 +73,18 @@ class Candidate:
 
 
 def screen_utterances(
-    utterances: Sequence[Utterance], levels: PeakLevels, labels: Labels, *, context_ms: int, limits: ScreeningLimits
+    utterances: Sequence[Utterance],
+    levels: PeakLevels,
+    labels: Labels,
+    *,
+    context_ms: int,
+    limits: ScreeningLimits,
+    reviewed: bool = False,
 ) -> list[Candidate]:
     """Return one candidate per utterance, in order of time; those without times are between their neighbors.
 
-    An utterance longer than the context gives one candidate per part, if it can be split.
+    An utterance longer than the context gives one candidate per part, if it can be split. With ``reviewed``, only
+    utterances that a person has marked as reviewed are accepted.
     """
     places = _places(utterances, levels.duration_ms, limits)
     seen: set[tuple[str, TimeSpan, str]] = set()
@@ -85,6 +93,8 @@ def screen_utterances(
     for utterance, place, text in (part for one, at in pairs for part in _parts(one, at, labels, context_ms)):
         words = len(utterance.verbatim())
         reason = _reason(utterance, text, words, levels, context_ms, limits)
+        if reviewed and reason is None and not utterance.reviewed:
+            reason = NOT_REVIEWED
         key = (utterance.speaker, place, utterance.text)
         if reason is None and key in seen:
             reason = DUPLICATE

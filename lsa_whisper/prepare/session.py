@@ -35,6 +35,7 @@ class PrepareOptions:
     with_prompt: float = 0.0
     non_speech: float = 0.01
     seed: int = 0
+    reviewed: bool = False
     limits: ScreeningLimits = field(default_factory=ScreeningLimits)
 
     def as_dict(self) -> dict[str, Any]:
@@ -108,7 +109,12 @@ def process_session(session: Session, split: str, options: PrepareOptions) -> Se
     transcript, levels = session.transcript, PeakLevels.measure(session.recording.stream())
     context_ms = round(options.context_s * 1000)
     screened = screen_utterances(
-        transcript.utterances, levels, options.labels, context_ms=context_ms, limits=options.limits
+        transcript.utterances,
+        levels,
+        options.labels,
+        context_ms=context_ms,
+        limits=options.limits,
+        reviewed=options.reviewed,
     )
     candidates = reject_overlap_groups(screened, context_ms=context_ms, overlap_ms=options.limits.overlap_ms)
     windows = pack(

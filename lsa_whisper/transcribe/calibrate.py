@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lsa_whisper.chat import Transcript
+from lsa_whisper.confidences import Calibration
 from lsa_whisper.corpus import discover
 from lsa_whisper.errors import CorpusError
 from lsa_whisper.scoring.align import UNALIGNED
 from lsa_whisper.scoring.wer import align_verbatim
 from lsa_whisper.scoring.words import file_words
 from lsa_whisper.transcribe.assembly.assemble import ScoredTranscript
-from lsa_whisper.transcribe.assembly.confidence import Calibration, fit_calibration, save_calibration
+from lsa_whisper.transcribe.assembly.confidence import fit_calibration, save_calibration
 from lsa_whisper.transcribe.options import TranscriptionOptions
 from lsa_whisper.transcribe.transcriber import Transcriber
 from lsa_whisper.umask import private_umask

@@ -87,7 +87,7 @@ def transcribe(
         raise AudioError("no recording was found; name audio files, or folders that contain some")
     # Absolute paths, because the machines of a cluster run in other folders.
     speakers = Path(speakers).absolute() if speakers else None
-    outputs = OutputOptions(_known_formats(formats), speakers, len(jobs) == 1, review is not None)
+    outputs = OutputOptions(_known_formats(formats), speakers, len(jobs) == 1)
     if options.draft is not None:
         options = options.with_changes(draft=_absolute(options.draft))
     spec = TranscriberSpec(_absolute(choose_model(model, device=options.device)), options)

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lsa_whisper.chat import Disfluency, Event, Transcript, Utterance
+from lsa_whisper.confidences import Calibration, WordScores
 from lsa_whisper.transcribe.assembly.assemble import ScoredTranscript
-from lsa_whisper.transcribe.assembly.confidence import Calibration, WordScores, utterance_confidence
-from lsa_whisper.transcribe.assembly.speaker_attribution import word_spans
+from lsa_whisper.transcribe.assembly.confidence import utterance_confidence
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ def _utterance(utterance: Utterance, scores: WordScores, calibration: Calibratio
             None if score is None else calibration(score),
             kind,
         )
-        for text, span, score, kind in zip(utterance.verbatim(), word_spans(utterance), scores, kinds, strict=True)
+        for text, span, score, kind in zip(utterance.verbatim(), utterance.word_spans(), scores, kinds, strict=True)
     )
     span = utterance.span
     start_ms, end_ms = (span.start_ms, span.end_ms) if span else (None, None)

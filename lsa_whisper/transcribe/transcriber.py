@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Unpack
 
 from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
+from lsa_whisper.confidences import load_calibration
 from lsa_whisper.decoding.decoder import PromptedDecoder
 from lsa_whisper.decoding.engines import load_engine, resolve_device
 from lsa_whisper.decoding.partial import PartialDecoding, WindowResult
@@ -14,7 +15,6 @@ from lsa_whisper.languages import chat_code, whisper_code
 from lsa_whisper.speech import vad
 from lsa_whisper.speech.energy import SpeechActivity
 from lsa_whisper.transcribe.assembly.assemble import ScoredTranscript, TranscriptHeader, assemble_with_scores
-from lsa_whisper.transcribe.assembly.confidence import load_calibration
 from lsa_whisper.transcribe.assembly.speaker_turns import SpeakerTurns
 from lsa_whisper.transcribe.long_form.decode import decode_sequentially, decode_windows
 from lsa_whisper.transcribe.options import OptionChanges, TranscriptionOptions, combine

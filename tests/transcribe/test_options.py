@@ -8,10 +8,10 @@ from typing import get_type_hints
 import pytest
 
 from lsa_whisper import chat
+from lsa_whisper.confidences import Calibration
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.transcribe import Transcriber, TranscriptionOptions, transcribe
 from lsa_whisper.transcribe.assembly.assemble import ScoredTranscript
-from lsa_whisper.transcribe.assembly.confidence import Calibration
 from lsa_whisper.transcribe.options import OptionChanges
 from lsa_whisper.transcribe.result import TranscriptionResult
 

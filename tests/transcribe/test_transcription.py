@@ -51,8 +51,9 @@ def test_a_killed_run_resumes_with_the_same_bytes(windows, long, scripted, tmp_p
     )
     transcribe([long], out=tmp_path / "killed", **options)
     assert before + sum(decoded) == 8
-    assert [path.name for path in (tmp_path / "killed").iterdir()] == ["long.cha"]
-    assert (tmp_path / "killed" / "long.cha").read_bytes() == (tmp_path / "whole" / "long.cha").read_bytes()
+    assert {path.name for path in (tmp_path / "killed").iterdir()} == {"long.cha", ".long.confidences.json"}
+    for name in ("long.cha", ".long.confidences.json"):
+        assert (tmp_path / "killed" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
 
 
 def test_speakers_review_and_log(visit, scripted, tmp_path):
@@ -82,11 +83,11 @@ def test_speakers_review_and_log(visit, scripted, tmp_path):
     assert [line[1] for line in lines] == ["outcome", "done", "kept"]
     assert lines[1][5:7] == ["4", str(sum(len(each.verbatim()) for each in transcript.utterances))]
     (tmp_path / "turns.rttm").write_text(RTTM.replace("MOT", "FAT"))
-    table = tmp_path / "out" / "visit.review.csv"
-    assert table.exists()
+    table = tmp_path / "out" / ".visit.confidences.json"
+    before = table.read_text()
     again = transcribe([visit], model=scripted, out=tmp_path / "out", speakers=tmp_path / "turns.rttm")
     assert not again.done[0].skipped and "*FAT:" in (tmp_path / "out" / "visit.cha").read_text()
-    assert not table.exists()  # it was about the transcript before this one
+    assert table.read_text() != before  # it is about the new transcript
 
 
 def test_other_lines_of_a_turns_file_are_not_turns(visit, scripted, tmp_path):
@@ -108,17 +109,13 @@ def test_turns_of_one_recording_are_not_those_of_another(visit, scripted, tmp_pa
     assert not result.done and "covers one recording" in result.failed[0].reason
 
 
-def test_a_review_that_a_spreadsheet_has_stored_is_read_or_named(visit, scripted, tmp_path):
-    transcribe([visit], model=scripted, out=tmp_path, review=tmp_path / "r.csv")
-    own = tmp_path / "visit.review.csv"
+def test_damaged_confidences_are_named(visit, scripted, tmp_path):
+    transcribe([visit], model=scripted, out=tmp_path)
+    own = tmp_path / ".visit.confidences.json"
     plain = own.read_text()
-    row = "0.5,word,visit.wav,,,PAR,um,um .\n"
-    own.write_text(plain + row, encoding="utf-8-sig")
-    transcribe([visit], model=scripted, out=tmp_path, review=tmp_path / "r.csv")
-    assert row in (tmp_path / "r.csv").read_text()
-    for broken in (plain.replace(",", ";"), plain + row.replace("0.5", "half"), plain + row.replace("\n", ",more\n")):
+    for broken in (plain[:-9], plain.replace('"logprobs": [', '"logprobs": [0.1, '), plain.replace("slope", "slop")):
         own.write_text(broken)
-        with pytest.raises(LsaWhisperError, match=r"visit\.review\.csv: cannot be read as a table"):
+        with pytest.raises(LsaWhisperError, match=r"visit\.confidences\.json: cannot be read as confidences"):
             transcribe([visit], model=scripted, out=tmp_path, review=tmp_path / "r.csv")
 
 
@@ -132,10 +129,17 @@ def test_bad_turns_stop_before_anything_is_decoded(visit, scripted, tmp_path, mo
     assert not (tmp_path / "out").exists()
 
 
-def test_a_review_of_a_transcript_made_without_one_is_an_error(visit, scripted, tmp_path):
+def test_a_corrected_transcript_stays_in_the_review(visit, scripted, tmp_path):
     transcribe([visit], model=scripted, out=tmp_path)
+    corrected = (tmp_path / "visit.cha").read_text().replace(" .", " &-um .", 1)
+    (tmp_path / "visit.cha").write_text(corrected)
     result = transcribe([visit], model=scripted, out=tmp_path, review=tmp_path / "r.csv")
-    assert result.without_review == (tmp_path / "visit.cha",) and "delete it" in result.table()
+    assert not result.without_review and (tmp_path / "visit.cha").read_text() == corrected
+    assert (tmp_path / "r.csv").read_text().count("\n") > 1
+    (tmp_path / ".visit.confidences.json").unlink()  # as if written by an earlier version
+    result = transcribe([visit], model=scripted, out=tmp_path, review=tmp_path / "r.csv")
+    assert result.without_review == (tmp_path / "visit.cha",)
+    assert "another folder" in result.table() and "delete" not in result.table()
 
 
 def test_the_previous_text_is_the_prompt(scripted, monkeypatch):

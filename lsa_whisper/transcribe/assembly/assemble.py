@@ -11,6 +11,7 @@ from lsa_whisper import chat
 from lsa_whisper.chat import Participant, Transcript, Utterance, compose, utterance
 from lsa_whisper.chat.checks.participants import role_fault, speaker_code_fault
 from lsa_whisper.chat.codes import PARTICIPANT_ROLES
+from lsa_whisper.confidences import WordScores
 from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow
 from lsa_whisper.decoding.word_times import adjacent_spans, align_words, fit_words
 from lsa_whisper.errors import LsaWhisperError
@@ -18,7 +19,7 @@ from lsa_whisper.formats.reading.speakers import ROLES
 from lsa_whisper.labels import Labels, decode
 from lsa_whisper.manifest import is_unicode
 from lsa_whisper.timespan import TimeSpan
-from lsa_whisper.transcribe.assembly.confidence import WordScores, word_logprobs
+from lsa_whisper.transcribe.assembly.confidence import word_logprobs
 from lsa_whisper.transcribe.assembly.speaker_attribution import SpeakerLookup, attribute_speakers
 from lsa_whisper.transcribe.assembly.speaker_turns import SpeakerTurns
 

@@ -10,26 +10,21 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from lsa_whisper import plain_json
 from lsa_whisper.atomic_write import write_atomic
 from lsa_whisper.chat import Utterance
 from lsa_whisper.checkpoint.folder import CALIBRATION_FILE
+from lsa_whisper.confidences import Calibration, WordScores, log_odds
 from lsa_whisper.decoding.decoder import DecodedSegment, TimedToken
 from lsa_whisper.decoding.word_times import align_words
 from lsa_whisper.errors import CheckpointError
 
-_EDGE = 1e-6  # keeps log-odds finite
-
 _Vector = npt.NDArray[np.float64]
-
-WordScores = tuple[float | None, ...]
-"""The mean log-probability of each word of an utterance, in the order of ``verbatim()``; ``None`` where unknown."""
 
 
 def word_logprobs(utterances: Sequence[Utterance], segment: DecodedSegment) -> list[WordScores]:
@@ -54,31 +49,6 @@ def word_logprobs(utterances: Sequence[Utterance], segment: DecodedSegment) -> l
                 words.append(None)
         scores.append(tuple(words))
     return scores
-
-
-@dataclass(frozen=True)
-class Calibration:
-    """Platt scaling: the log-odds of a correct word are linear in the log-odds that the model gives.
-
-    The default is the identity.
-
-    >>> round(Calibration()(math.log(0.8)), 3), round(Calibration(slope=0.5)(math.log(0.8)), 3)
-    (0.8, 0.667)
-    """
-
-    slope: float = 1.0
-    intercept: float = 0.0
-    words: int = 0
-
-    def __call__(self, logprob: float) -> float:
-        """Return the confidence, 0 to 1, for a mean log-probability."""
-        return 1 / (1 + math.exp(-(self.slope * log_odds(logprob) + self.intercept)))
-
-
-def log_odds(logprob: float) -> float:
-    """Return the log-odds of a log-probability, kept finite."""
-    probability = min(max(math.exp(min(logprob, 0.0)), _EDGE), 1 - _EDGE)
-    return math.log(probability / (1 - probability))
 
 
 def utterance_confidence(scores: WordScores, calibration: Calibration) -> float | None:
@@ -141,22 +111,3 @@ def save_calibration(calibration: Calibration, model: Path) -> Path:
     path = model / CALIBRATION_FILE
     write_atomic(json.dumps(asdict(calibration), indent=1) + "\n", path)
     return path
-
-
-def load_calibration(model: str | Path) -> Calibration:
-    """Return the calibration stored with a checkpoint, or the identity.
-
-    Raises:
-        CheckpointError: the file cannot be read.
-    """
-    path = Path(model) / CALIBRATION_FILE
-    if not path.is_file():
-        return Calibration()
-    try:
-        read = Calibration(**plain_json.read(path))
-        numbers = [float(read.slope), float(read.intercept)]
-    except (ValueError, TypeError, OverflowError) as error:
-        raise CheckpointError(f"{path}: is no calibration ({error}); delete it or calibrate again") from error
-    if not all(map(math.isfinite, numbers)) or numbers[0] <= 0:
-        raise CheckpointError(f"{path}: is no calibration (slope {read.slope}); delete it or calibrate again")
-    return read

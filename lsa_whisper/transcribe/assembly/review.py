@@ -1,25 +1,24 @@
 """Review table: the words and utterances with the lowest confidences, lowest first.
 
-The rows of a recording are written next to its transcript (``NAME.review.csv``). The table of a run collects them, so
-it also covers recordings that an earlier call transcribed.
+The confidences of each transcript are stored next to it (:mod:`lsa_whisper.confidences`). The table of a run collects
+their rows, so it also covers recordings that an earlier call transcribed, and transcripts that were corrected since.
 """
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from lsa_whisper import disk
 from lsa_whisper.atomic_write import remove_leftovers, write_atomic
-from lsa_whisper.errors import LsaWhisperError
+from lsa_whisper.confidences import Calibration, Confidences, ScoredUtterance, read_confidences
 from lsa_whisper.lock import write_lock
 from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcribe.assembly.assemble import ScoredTranscript
-from lsa_whisper.transcribe.assembly.confidence import Calibration, utterance_confidence
-from lsa_whisper.transcribe.assembly.speaker_attribution import word_spans
+from lsa_whisper.transcribe.assembly.confidence import utterance_confidence
 
 REVIEW_THRESHOLD = 0.8
 """Words and utterances with a lower confidence are listed."""
@@ -28,21 +27,26 @@ REVIEW_COLUMNS = ("confidence", "kind", "file", "start_ms", "end_ms", "speaker",
 ReviewRow = dict[str, Any]
 
 
-def low_confidence_rows(scored: ScoredTranscript, file: str, calibration: Calibration) -> list[ReviewRow]:
+def confidences_of(scored: ScoredTranscript, recording: str, calibration: Calibration) -> Confidences:
+    """Return what is stored about the confidences of a new transcript."""
+    utterances = (
+        ScoredUtterance(each.speaker, each.text, each.span, tuple(each.verbatim()), scores, tuple(each.word_spans()))
+        for each, scores in zip(scored.transcript.utterances, scored.scores, strict=True)
+    )
+    return Confidences(tuple(utterances), calibration, recording)
+
+
+def low_confidence_rows(confidences: Confidences) -> list[ReviewRow]:
     """Return a row for each utterance and word with a low confidence, lowest first.
 
     A word has its own time if the transcript has word times, else the time of its utterance.
-
-    Args:
-        scored: the transcript and its scores.
-        file: name of the recording in the table.
-        calibration: maps log-probabilities to confidences.
     """
     rows: list[ReviewRow] = []
-    for each, scores in zip(scored.transcript.utterances, scored.scores, strict=True):
-        if (confidence := utterance_confidence(scores, calibration)) is not None:
+    calibration, file = confidences.calibration, confidences.recording
+    for each in confidences.utterances:
+        if (confidence := utterance_confidence(each.scores, calibration)) is not None:
             rows.append(_row(confidence, "utterance", file, each.span, each.speaker, each.text, each.text))
-        for word, score, span in zip(each.verbatim(), scores, word_spans(each), strict=True):
+        for word, score, span in zip(each.words, each.scores, each.word_spans, strict=True):
             if score is not None:
                 rows.append(_row(calibration(score), "word", file, span or each.span, each.speaker, word, each.text))
     return sort_by_confidence(row for row in rows if row["confidence"] < REVIEW_THRESHOLD)
@@ -74,41 +78,15 @@ def write_review(rows: Sequence[ReviewRow], path: Path) -> None:
     write_atomic(text.getvalue(), path)
 
 
-def review_path(transcript: Path) -> Path:
-    """Return the path of a transcript's own review table."""
-    return transcript.with_suffix(".review.csv")
-
-
 def collect_reviews(transcripts: Iterable[Path], path: Path) -> list[Path]:
-    """Write the rows of many transcripts to ``path`` and return the transcripts without a review table.
+    """Write the rows of many transcripts to ``path`` and return the transcripts without confidences.
 
     Raises:
-        LsaWhisperError: a table cannot be read or written.
+        LsaWhisperError: confidences cannot be read, or the table cannot be written.
     """
-    without: list[Path] = []
-    rows = [row for transcript in transcripts for row in _rows(transcript, without)]
+    found = {transcript: read_confidences(transcript) for transcript in transcripts}
+    rows = [row for confidences in found.values() if confidences for row in low_confidence_rows(confidences)]
     with disk.convert_disk_errors(path), write_lock(path):
         remove_leftovers(path)
         write_review(sort_by_confidence(rows), path)
-    return without
-
-
-def _rows(transcript: Path, without: list[Path]) -> Iterator[ReviewRow]:
-    own = review_path(transcript)
-    if not own.is_file():
-        without.append(transcript)
-        return
-    try:
-        with own.open(encoding="utf-8-sig", newline="") as file:  # spreadsheet programs write a byte order mark
-            table = csv.DictReader(file)
-            if not set(REVIEW_COLUMNS) <= set(table.fieldnames or ()):
-                raise ValueError(f"its columns are not {','.join(REVIEW_COLUMNS)}")
-            for row in table:
-                if None in row:
-                    raise ValueError(f"line {table.line_num} has more columns than the first")
-                yield {column: row[column] for column in REVIEW_COLUMNS} | {
-                    "confidence": float(row["confidence"]),
-                    "start_ms": int(row["start_ms"]) if row["start_ms"] else "",
-                }
-    except (OSError, ValueError, TypeError, csv.Error) as error:
-        raise LsaWhisperError(f"{own}: cannot be read as a table ({error}); delete it and its transcript") from error
+    return [transcript for transcript, confidences in found.items() if confidences is None]

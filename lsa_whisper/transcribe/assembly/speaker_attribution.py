@@ -59,7 +59,7 @@ def attribute_speakers(draft: Utterance, speakers: SpeakerLookup) -> list[Uttera
     """
     if draft.span is None:
         return [draft]
-    times = word_spans(draft)
+    times = draft.word_spans()
     runs = _runs(times, speakers)
     parts = [draft]
     for at, _ in runs[:0:-1]:  # from the last cut to the first, so that word indices stay valid
@@ -67,16 +67,6 @@ def attribute_speakers(draft: Utterance, speakers: SpeakerLookup) -> list[Uttera
             parts[:1] = cut
             times = times[:at]
     return [_named(part, speakers.near(part.span or draft.span)) for part in parts]
-
-
-def word_spans(draft: Utterance) -> list[TimeSpan | None]:
-    """Return the time of each word of ``verbatim()``, or ``None`` if ``%wor`` has none.
-
-    >>> word_spans(utterance("PAR", "I see .", TimeSpan(0, 900), [("see", TimeSpan(300, 900))]))
-    [None, TimeSpan(start_ms=300, end_ms=900)]
-    """
-    known = list(draft.word_times)
-    return [known.pop(0)[1] if known and known[0][0] == word else None for word in draft.verbatim()]
 
 
 def _runs(times: Sequence[TimeSpan | None], speakers: SpeakerLookup) -> list[tuple[int, str]]:

@@ -61,7 +61,7 @@ class TranscriptionSummary:
         lines = [f"{'kept' if each.skipped else 'done'}   {each.transcript}" for each in self.done]
         lines += [f"failed {each.reason}" for each in self.failed]
         lines += [
-            f"not in the review: {each} (made without --review; delete it to have it transcribed again)"
+            f"not in the review: {each} (its confidences were not kept; transcribe into another folder to have them)"
             for each in self.without_review
         ]
         kept = sum(each.skipped for each in self.done)

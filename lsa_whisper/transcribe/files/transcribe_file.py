@@ -11,13 +11,13 @@ from lsa_whisper import chat, disk
 from lsa_whisper.atomic_write import remove_leftovers
 from lsa_whisper.audio import Recording
 from lsa_whisper.chat import Transcript
+from lsa_whisper.confidences import confidences_path, load_calibration, write_confidences
 from lsa_whisper.decoding.partial import PartialDecoding
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.lock import is_locked, write_lock
 from lsa_whisper.machine import is_out_of_memory
 from lsa_whisper.transcribe.assembly.assemble import verify_header
-from lsa_whisper.transcribe.assembly.confidence import load_calibration
-from lsa_whisper.transcribe.assembly.review import low_confidence_rows, review_path, write_review
+from lsa_whisper.transcribe.assembly.review import confidences_of
 from lsa_whisper.transcribe.assembly.speaker_turns import SpeakerTurns, find_turns, read_turns
 from lsa_whisper.transcribe.files.derived import DerivedFiles
 from lsa_whisper.transcribe.files.outcome import TranscribedFile
@@ -33,13 +33,11 @@ class OutputOptions:
         formats: names of other formats.
         speakers: speaker turns from external diarization: a file, or a folder with one file for each recording.
         single: whether the run has one recording only, so that a file of ``speakers`` must be about that one.
-        review: whether a table of the least confident words is written.
     """
 
     formats: tuple[str, ...] = ()
     speakers: Path | None = None
     single: bool = True
-    review: bool = False
 
 
 def transcribe_file(
@@ -68,10 +66,10 @@ def transcribe_file(
     elif not output.formats and not is_locked(target):  # nothing to write, so the folder may be read-only
         return TranscribedFile(recording.path, target, True, _counts(chat.read(target)))
     with disk.convert_disk_errors(target), write_lock(target):
-        remove_leftovers(target, review_path(target))
+        remove_leftovers(target, confidences_path(target))
         finished, note = is_finished(target, inputs), ""  # another call may have finished it while this one waited
         if not finished:
-            note = _decode(spec, recording, target, inputs, turns, review=output.review, report=report)
+            note = _decode(spec, recording, target, inputs, turns, report)
         transcript = chat.read(target)
         derived.write(transcript)
         PartialDecoding(target, inputs).remove()
@@ -96,8 +94,6 @@ def _decode(
     target: Path,
     inputs: str,
     turns: SpeakerTurns | None,
-    *,
-    review: bool,
     report: Callable[[float], None],
 ) -> str:
     """Write the transcript and return remarks on the recording and its decoding."""
@@ -105,12 +101,9 @@ def _decode(
         scored = spec.transcriber.transcribe_with_scores(
             recording, progress=report, turns=turns, partial=PartialDecoding(target, inputs)
         )
-    # The review is written first, because a transcript that exists counts as finished.
-    if review:
-        calibration = load_calibration(spec.model)
-        write_review(low_confidence_rows(scored, recording.path.name, calibration), review_path(target))
-    else:
-        review_path(target).unlink(missing_ok=True)  # it belongs to an older transcript
+    # The confidences are written first, because a transcript that exists counts as finished.
+    calibration = load_calibration(spec.model)
+    write_confidences(confidences_of(scored, recording.path.name, calibration), confidences_path(target))
     chat.write(add_provenance(scored.transcript, inputs), target)
     return "; ".join(remark for remark in (recording.remark, *scored.remarks) if remark)
 

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import csv
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from lsa_whisper.chat import Participant, compose, utterance
+from lsa_whisper.confidences import Calibration, confidences_path, load_calibration, write_confidences
 from lsa_whisper.decoding.decoder import DecodedSegment, parse_segments
 from lsa_whisper.errors import CheckpointError
 from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcribe.assembly import review
 from lsa_whisper.transcribe.assembly.assemble import ScoredTranscript
 from lsa_whisper.transcribe.assembly.confidence import (
-    Calibration,
     fit_calibration,
-    load_calibration,
     save_calibration,
     utterance_confidence,
     word_logprobs,
@@ -103,7 +103,8 @@ def test_words_are_judged_against_the_reference():
 def test_the_review_lists_the_doubtful_worst_first(tmp_path):
     sure, half, low = math.log(0.99), math.log(0.5), math.log(0.1)
     made = ScoredTranscript(transcript("I want it .", "no , never ."), ((sure, half, None), (sure, low)))
-    rows = review.low_confidence_rows(made, "a.wav", Calibration())
+    kept = review.confidences_of(made, "a.wav", Calibration())
+    rows = review.low_confidence_rows(kept)
     assert [(row["kind"], row["text"], row["confidence"]) for row in rows] == [
         ("word", "never", 0.1),
         ("word", "want", 0.5),
@@ -111,8 +112,8 @@ def test_the_review_lists_the_doubtful_worst_first(tmp_path):
         ("utterance", "I want it .", 0.745),
     ]
     assert (rows[0]["start_ms"], rows[0]["utterance"]) == (1000, "no , never .")
-    review.write_review(rows[::2], review.review_path(tmp_path / "a.cha"))
-    review.write_review(rows[1::2], review.review_path(tmp_path / "b.cha"))
+    for name, some in (("a.cha", kept.utterances[:1]), ("b.cha", kept.utterances[1:])):
+        write_confidences(replace(kept, utterances=some), confidences_path(tmp_path / name))
     without = review.collect_reviews(
         [tmp_path / name for name in ("a.cha", "b.cha", "c.cha")], tmp_path / "deep" / "all.csv"
     )

@@ -1,0 +1,127 @@
+"""What the page can do: one table of actions, each an edit of an open transcript or a command to the server."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from lsa_whisper.chat import Transcript
+from lsa_whisper.errors import LsaWhisperError
+from lsa_whisper.review import edits
+from lsa_whisper.review.open_files import OpenFiles
+from lsa_whisper.review.saved import SavedTranscript
+
+Request = dict[str, Any]
+_Edit = Callable[[Transcript, Request], Transcript]
+
+EDITS: dict[str, _Edit] = {
+    "text": lambda t, r: edits.set_text(t, _int(r, "number"), _str(r, "text")),
+    "mark": lambda t, r: edits.mark_words(t, _int(r, "number"), _int(r, "first"), _int(r, "last"), _str(r, "mark")),
+    "speaker": lambda t, r: edits.set_speaker(t, _int(r, "number"), _str(r, "speaker")),
+    "span": lambda t, r: edits.set_span(t, _int(r, "number"), _int(r, "start_ms"), _int(r, "end_ms")),
+    "word_span": lambda t, r: edits.set_word_span(
+        t, _int(r, "number"), _int(r, "word"), _int(r, "start_ms"), _int(r, "end_ms")
+    ),
+    "split": lambda t, r: edits.split_at_word(t, _int(r, "number"), _int(r, "word")),
+    "join": lambda t, r: edits.join_utterances(t, _int(r, "number")),
+    "insert": lambda t, r: edits.insert_utterance(t, _int(r, "number"), _str(r, "speaker")),
+    "delete": lambda t, r: edits.delete_utterance(t, _int(r, "number")),
+    "comment": lambda t, r: edits.set_comment(t, _int(r, "number"), _str(r, "text")),
+    "reviewed": lambda t, r: edits.set_reviewed(t, _int(r, "number"), bool(r["reviewed"])),
+}
+"""The edits by name."""
+
+
+def perform(files: OpenFiles, request: Request) -> dict[str, Any]:
+    """Perform an action and return what the page shows of its result.
+
+    Raises:
+        LsaWhisperError: the action cannot be performed; nothing was changed.
+        ValueError: the request is not one of our page.
+    """
+    name = _str(request, "action")
+    if name == "transcribe":
+        return _transcribe(files, request)
+    if name == "stop":
+        files.job.stop()
+        return files.job.state()
+    number = _int(request, "file")
+    if not 0 <= number < len(files.files):
+        raise ValueError("no such file")
+    saved, view = files.opened(number)
+    before = saved.transcript
+    if name in EDITS:
+        kind = _str(request, "mark") if name == "mark" else name
+        joins = bool(request.get("joins", False))
+        change = saved.edit(_int(request, "revision"), kind, lambda t: EDITS[name](t, request), joins=joins)
+        return view.changed(change, before)
+    if name == "take":
+        text = _other_text(files, number, _int(request, "other"))
+        change = saved.edit(
+            _int(request, "revision"), "take", lambda t: edits.set_text(t, _int(request, "number"), text)
+        )
+        return view.changed(change, before)
+    if name in ("undo", "redo"):
+        move = saved.undo if name == "undo" else saved.redo
+        return view.changed(move(_int(request, "revision")), before)
+    return _other_action(files, number, saved, name, request)
+
+
+def _other_action(files: OpenFiles, number: int, saved: SavedTranscript, name: str, request: Request) -> dict[str, Any]:
+    _, view = files.opened(number)
+    if name == "check":
+        return _check(saved.transcript, _int(request, "number"), _str(request, "text"))
+    if name == "pending":
+        saved.pend(_int(request, "revision"), _int(request, "number"), _str(request, "text"))
+        return view.state()
+    if name == "activity":
+        saved.add_activity(min(60.0, max(0.0, float(request["seconds"]))))
+        return view.state()
+    if name in ("take_foreign", "keep_own"):
+        if saved.foreign is not None:
+            (saved.take_foreign if name == "take_foreign" else saved.keep_own)()
+            files.renew_view(number)
+        return files.open(number)
+    raise ValueError(f"no action {name!r}")
+
+
+def _check(transcript: Transcript, number: int, text: str) -> dict[str, Any]:
+    if not 0 <= number < len(transcript.utterances):
+        raise ValueError("no such utterance")
+    found = edits.find_problems(transcript, number, text)
+    problems = [{"column": each.column, "code": each.code, "message": each.message} for each in found]
+    return {"problems": problems, "proposal": edits.propose(transcript, number, text) if found else None}
+
+
+def _other_text(files: OpenFiles, number: int, other: int) -> str:
+    utterances = files.other(number).utterances
+    if not 0 <= other < len(utterances):
+        raise ValueError("no such utterance")
+    return utterances[other].text
+
+
+def _transcribe(files: OpenFiles, request: Request) -> dict[str, Any]:
+    numbers = request["files"]
+    if not isinstance(numbers, list) or not all(isinstance(each, int) for each in numbers):
+        raise ValueError("no list of files")
+    chosen = [files.files[each] for each in numbers if 0 <= each < len(files.files)]
+    recordings = [each.recording for each in chosen if each.recording and not each.transcript]
+    if not recordings:
+        raise LsaWhisperError("there is no recording without a transcript; choose one")
+    files.job.start(recordings)
+    return files.job.state()
+
+
+def _int(request: Request, name: str) -> int:
+    value = request[name]
+    if not isinstance(value, int) or isinstance(value, bool) or not -1 < value < 10**12:
+        raise ValueError(f"{name} is no number")
+    return value
+
+
+def _str(request: Request, name: str) -> str:
+    value = request[name]
+    if not isinstance(value, str) or len(value) > 20_000:
+        raise ValueError(f"{name} is no text")
+    value.encode()  # lone surrogates are no text
+    return "".join(sign for sign in value if sign.isprintable() or sign in "\n\t")

@@ -1,0 +1,123 @@
+"""The addresses of the page and of its data (starlette); every request has passed the guard before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from lsa_whisper import plain_json
+from lsa_whisper.audio import Recording
+from lsa_whisper.errors import LsaWhisperError
+from lsa_whisper.review.actions import perform
+from lsa_whisper.review.clip import wav_clip
+from lsa_whisper.review.guard import TooLargeError
+from lsa_whisper.review.open_files import OpenFiles
+from lsa_whisper.review.page_files import PAGE_FILES, page_file
+from lsa_whisper.review.peaks import stream_peaks
+from lsa_whisper.review.saved import FOLDER, RevisionError
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+_SOUND_TYPES = {
+    ".wav": "audio/wav",
+    ".flac": "audio/flac",
+    ".mp3": "audio/mpeg",
+    ".ogg": "audio/ogg",
+    ".opus": "audio/ogg",
+    ".m4a": "audio/mp4",
+    ".mp4": "video/mp4",
+    ".webm": "video/webm",
+}
+
+
+def make_application(files: OpenFiles) -> Starlette:
+    """Return the application that serves the page for ``files``."""
+    from starlette.applications import Starlette
+    from starlette.exceptions import HTTPException
+    from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
+    from starlette.routing import Route
+
+    def number(request: Request) -> int:
+        given = request.query_params.get("file", "")
+        if not given.isdigit() or int(given[:9]) >= len(files.files):
+            raise HTTPException(404)
+        return int(given[:9])
+
+    def recording(request: Request) -> Recording:
+        path = files.files[number(request)].recording
+        if path is None:
+            raise HTTPException(404)
+        return Recording.open(path)
+
+    async def asset(request: Request) -> Response:
+        name = request.path_params.get("name", "index.html")
+        if name not in PAGE_FILES:
+            raise HTTPException(404)
+        return Response(page_file(name), media_type=PAGE_FILES[name])
+
+    async def listing(_: Request) -> Response:
+        return JSONResponse(files.listing())
+
+    async def transcript(request: Request) -> Response:
+        return JSONResponse(files.open(number(request)))
+
+    async def comparison(request: Request) -> Response:
+        return JSONResponse(files.comparison(number(request)))
+
+    async def action(request: Request) -> Response:
+        try:
+            body = plain_json.parse(await request.body())
+            if not isinstance(body, dict):
+                raise ValueError("no object")
+        except ValueError:
+            raise HTTPException(400) from None
+        try:
+            return JSONResponse(perform(files, body))
+        except RevisionError as error:
+            return JSONResponse({"error": str(error), "conflict": True}, 409)
+        except LsaWhisperError as error:
+            return JSONResponse({"error": str(error)}, 422)
+        except (KeyError, TypeError, ValueError, IndexError, OverflowError):
+            raise HTTPException(400) from None
+
+    def peaks(request: Request) -> Response:
+        found = recording(request)
+        place = files.files[number(request)].transcript or found.path
+        cache = place.parent / FOLDER / f"{found.path.name}.peaks"
+        length = {"x-seconds": f"{found.duration_s:.3f}"}
+        return StreamingResponse(stream_peaks(found, cache), media_type="application/octet-stream", headers=length)
+
+    def sound(request: Request) -> Response:
+        path = files.files[number(request)].recording
+        if path is None or not path.is_file():
+            raise HTTPException(404)
+        return FileResponse(path, media_type=_SOUND_TYPES.get(path.suffix.lower(), "application/octet-stream"))
+
+    def clip(request: Request) -> Response:
+        times = [request.query_params.get(name, "") for name in ("start_ms", "end_ms")]
+        if not all(each.isdigit() and len(each) < 10 for each in times):
+            raise HTTPException(400)
+        return Response(wav_clip(recording(request), int(times[0]), int(times[1])), media_type="audio/wav")
+
+    def refused(_: Request, error: Exception) -> Response:
+        return JSONResponse({"error": str(error)}, 422)
+
+    def too_large(_: Request, __: Exception) -> Response:
+        return Response(status_code=413)
+
+    routes: list[tuple[str, Callable[..., Any], str]] = [
+        ("/", asset, "GET"),
+        ("/page/{name}", asset, "GET"),
+        ("/files", listing, "GET"),
+        ("/transcript", transcript, "GET"),
+        ("/comparison", comparison, "GET"),
+        ("/action", action, "POST"),
+        ("/peaks", peaks, "GET"),
+        ("/sound", sound, "GET"),
+        ("/clip", clip, "GET"),
+    ]
+    made = [Route(path, endpoint, methods=[method]) for path, endpoint, method in routes]
+    return Starlette(routes=made, exception_handlers={LsaWhisperError: refused, TooLargeError: too_large})

@@ -1,0 +1,44 @@
+"""Edits of a transcript: functions from transcript to transcript that keep everything they do not change.
+
+An edit returns a new :class:`~lsa_whisper.chat.Transcript` that shares every untouched block with the old one, so the
+text of untouched lines is the same bytes. An edit that would break a rule of CHAT raises :class:`EditError` instead.
+Utterances are counted from 0 in the order of the file, words within the text of an utterance as written.
+"""
+
+from lsa_whisper.review.edits.change import Change, EditError
+from lsa_whisper.review.edits.marks import MARKS, mark_words
+from lsa_whisper.review.edits.proposals import find_problems, propose
+from lsa_whisper.review.edits.rules import verify_edit
+from lsa_whisper.review.edits.tiers import set_comment, set_reviewed
+from lsa_whisper.review.edits.times import set_span, set_word_span
+from lsa_whisper.review.edits.utterances import (
+    delete_utterance,
+    insert_utterance,
+    join_utterances,
+    set_speaker,
+    set_text,
+    split_at_word,
+)
+from lsa_whisper.review.edits.words import WrittenWord, written_words
+
+__all__ = [
+    "MARKS",
+    "Change",
+    "EditError",
+    "WrittenWord",
+    "delete_utterance",
+    "find_problems",
+    "insert_utterance",
+    "join_utterances",
+    "mark_words",
+    "propose",
+    "set_comment",
+    "set_reviewed",
+    "set_span",
+    "set_speaker",
+    "set_text",
+    "set_word_span",
+    "split_at_word",
+    "verify_edit",
+    "written_words",
+]

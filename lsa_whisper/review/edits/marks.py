@@ -1,0 +1,194 @@
+"""Marking words as disfluencies: functions of the text of a main tier; a second use of a mark takes it away."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from lsa_whisper.chat import Transcript
+from lsa_whisper.chat.scan import Token, scan
+from lsa_whisper.review.edits.change import EditError
+from lsa_whisper.review.edits.utterances import set_text
+from lsa_whisper.review.edits.words import chosen_words
+
+_PREFIX = re.compile(r"&[-+~=]")
+_ONSET = re.compile(r"[^\W\d_aeiouyAEIOUY]+|[^\W\d_]")
+_VOWELS = re.compile(r"[aeiouy]+", re.IGNORECASE)
+_LETTER = re.compile(r"[^\W\d_]")
+_RETRACES = ("[/]", "[//]", "[///]", "[/-]")
+_PAUSES = ("", "(.)", "(..)", "(...)")
+
+
+class _Marking(Protocol):
+    def __call__(self, text: str, words: list[Token]) -> str: ...
+
+
+@dataclass(frozen=True)
+class KeyedMark:
+    """A mark of the review page: its ``key``, its English ``label``, and how it changes the text."""
+
+    key: str
+    label: str
+    change: _Marking
+
+
+def mark_words(transcript: Transcript, number: int, first: int, last: int, mark: str) -> Transcript:
+    """Return the transcript with the written words ``first`` to ``last`` of an utterance marked, or no longer marked.
+
+    Args:
+        transcript: the transcript.
+        number: the utterance.
+        first: its first word to mark.
+        last: its last word to mark.
+        mark: one of :data:`MARKS`.
+
+    Raises:
+        EditError: there is no such mark or word, or the words cannot be marked so.
+    """
+    if mark not in MARKS:
+        raise EditError(f"mark {mark!r} is not known; choose one of {', '.join(MARKS)}")
+    text = transcript.utterances[number].text
+    return set_text(transcript, number, MARKS[mark].change(text, chosen_words(text, first, last)))
+
+
+def _prefixed(prefix: str) -> _Marking:
+    def change(text: str, words: list[Token]) -> str:
+        """Write the words as one with a prefix, or take the prefix away."""
+        start, end = words[0].offset, words[-1].offset + len(words[-1].text)
+        inside = text[start:end]
+        if len(words) == 1 and inside.startswith(prefix):
+            new = inside.removeprefix(prefix).replace("_", " ")
+        else:
+            if any(token.kind not in ("word", "space") for token in scan(inside)):
+                raise EditError(f"{inside!r}: only neighboring words without other marks can become one")
+            new = prefix + "_".join(_PREFIX.sub("", word.text, count=1) for word in words)
+        return text[:start] + (new.rstrip("-") if prefix == "&+" else new) + text[end:]
+
+    return change
+
+
+def _retraced(code: str) -> _Marking:
+    def change(text: str, words: list[Token]) -> str:
+        """Put the code behind the words, in ``<...>`` if there are several; replace or remove a code that is there."""
+        start, end = _with_group(text, words[0].offset, words[-1].offset + len(words[-1].text))
+        inside, behind = text[start:end], text[end:]
+        present = next((each for each in _RETRACES if re.match(rf"\s*{re.escape(each)}(?=\s|\Z)", behind)), None)
+        if present:
+            behind = behind[behind.index("[") + len(present) :]
+            if present == code:
+                bare = inside[1:-1] if inside.startswith("<") and inside.endswith(">") else inside
+                return f"{text[:start]}{bare}{behind}"
+        if len(words) > 1 and not (inside.startswith("<") and inside.endswith(">")):
+            inside = f"<{inside}>"
+        return f"{text[:start]}{inside} {code}{behind}"
+
+    return change
+
+
+def _with_group(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return the range, wider by the ``<`` and ``>`` that belong to it.
+
+    Raises:
+        EditError: a group begins inside and ends outside, or the other way round.
+    """
+    tokens = [token for token in scan(text) if token.kind in ("open", "close")]
+    for _ in tokens:
+        balance = [text[at.offset] for at in tokens if start <= at.offset < end]
+        outside = (start > 0 and text[start - 1] == "<", end < len(text) and text[end] == ">")
+        missing = balance.count("<") - balance.count(">")
+        if missing > 0 and outside[1]:
+            end += 1
+        elif missing < 0 and outside[0]:
+            start -= 1
+        elif missing == 0 and all(outside):
+            start, end = start - 1, end + 1
+        else:
+            break
+    inside = [text[at.offset] for at in tokens if start <= at.offset < end]
+    if inside.count("<") != inside.count(">"):
+        raise EditError("the words stand partly inside a group <...>; choose all of its words or none")
+    return start, end
+
+
+def _each(change: Callable[[str], str]) -> _Marking:
+    def changed(text: str, words: list[Token]) -> str:
+        """Change each word by itself."""
+        for word in reversed(words):
+            text = text[: word.offset] + change(word.text) + text[word.offset + len(word.text) :]
+        return text
+
+    return changed
+
+
+def _lengthened(word: str) -> str:
+    """Return the word with its first vowel lengthened, or without any lengthening.
+
+    >>> _lengthened("story"), _lengthened("sto:ry")
+    ('sto:ry', 'story')
+    """
+    if ":" in word:
+        return word.replace(":", "")
+    prefix = _PREFIX.match(word)
+    begin = prefix.end() if prefix else 0
+    found = _VOWELS.search(word, begin) or _LETTER.search(word, begin)
+    return f"{word[: found.end()]}:{word[found.end() :]}" if found else word
+
+
+def _blocked(word: str) -> str:
+    return word.removeprefix("≠") if word.startswith("≠") else f"≠{word}"
+
+
+def _repeated_part(word: str) -> str:
+    """Return the word with its first sound repeated once; a second time adds a repetition, a fourth removes all.
+
+    >>> _repeated_part("ball"), _repeated_part("↫b↫ball"), _repeated_part("↫b-b-b↫ball")
+    ('↫b↫ball', '↫b-b↫ball', 'ball')
+    """
+    if found := re.match(r"↫([^↫]*)↫", word):
+        parts = found.group(1).split("-")
+        rest = word[found.end() :]
+        return rest if len(parts) > 2 else f"↫{'-'.join([*parts, parts[0]])}↫{rest}"
+    onset = _ONSET.match(word)
+    if not onset:
+        raise EditError(f"{word!r} begins with no sound that could be repeated; choose a word")
+    return f"↫{onset.group()}↫{word}"
+
+
+def _paused(text: str, words: list[Token]) -> str:
+    """Put a pause behind the words; a longer one if there is one, none after the longest."""
+    end = words[-1].offset + len(words[-1].text)
+    while end < len(text) and text[end] in ">":
+        end += 1
+    while code := re.match(r"\s*\[[^\[\]]*\]", text[end:]):
+        end += code.end()
+    found = re.match(r"\s*(\(\.{1,3}\))", text[end:])
+    pause = found.group(1) if found else ""
+    behind = text[end + (found.end() if found else 0) :]
+    new = _PAUSES[(_PAUSES.index(pause) + 1) % len(_PAUSES)]
+    return f"{text[:end]}{' ' if new else ''}{new}{behind}"
+
+
+def _unintelligible(text: str, words: list[Token]) -> str:
+    start, end = words[0].offset, words[-1].offset + len(words[-1].text)
+    if any(token.kind in ("open", "close") for token in scan(text[start:end])):
+        raise EditError("the words stand partly inside a group <...>; choose words inside it only")
+    return f"{text[:start]}xxx{text[end:]}"
+
+
+MARKS: dict[str, KeyedMark] = {
+    "filled_pause": KeyedMark("f", "filled pause", _prefixed("&-")),
+    "fragment": KeyedMark("g", "fragment (cut-off word)", _prefixed("&+")),
+    "repetition": KeyedMark("r", "repetition", _retraced("[/]")),
+    "revision": KeyedMark("v", "revision", _retraced("[//]")),
+    "reformulation": KeyedMark("t", "reformulation", _retraced("[///]")),
+    "false_start": KeyedMark("s", "false start", _retraced("[/-]")),
+    "prolongation": KeyedMark("l", "prolongation", _each(_lengthened)),
+    "block": KeyedMark("b", "block", _each(_blocked)),
+    "part_word_repetition": KeyedMark("w", "part-word repetition", _each(_repeated_part)),
+    "pause": KeyedMark("p", "pause", _paused),
+    "unintelligible": KeyedMark("x", "unintelligible", _unintelligible),
+    "event": KeyedMark("e", "event such as &=laughs", _prefixed("&=")),
+}
+"""The marks by class, with the key of the page for each."""

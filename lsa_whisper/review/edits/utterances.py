@@ -1,0 +1,206 @@
+"""Edits of utterances: text, speaker, split, join, insert, delete."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from lsa_whisper.chat import Line, Transcript, Utterance
+from lsa_whisper.chat.lines import FOLD
+from lsa_whisper.chat.main_tier import BULLET, REVIEWED_TIER
+from lsa_whisper.chat.scan import Token, scan
+from lsa_whisper.review.edits.change import Block, EditError, block_of, line_end, put, with_blocks
+from lsa_whisper.review.edits.times import WordSpans, carry_word_spans, with_word_spans
+from lsa_whisper.review.edits.words import word_tokens
+from lsa_whisper.timespan import TimeSpan
+
+_HEAD = re.compile(r"\ufeff?\*[^:\s]+[ \t]*:[ \t]*")
+_SPEAKER = re.compile(r"(\ufeff?\*)[^:\s]+")
+_NEW_MS = 1000
+
+
+def set_text(transcript: Transcript, number: int, text: str) -> Transcript:
+    """Return the transcript with another text of utterance ``number``; bullet, speaker and other tiers stay.
+
+    Word times are kept for the words that stay.
+    """
+    old = transcript.utterances[_known(transcript, number)]
+    text = clean_text(text)
+    if text == old.text:
+        return transcript
+    return put(transcript, number, [carry_word_spans(old, with_text(old, text))])
+
+
+def clean_text(text: str) -> str:
+    """Return a text on one line, without characters that CHAT uses for bullets and line ends."""
+    return FOLD.sub(" ", text.replace("\x15", " ")).strip()
+
+
+def with_text(old: Utterance, text: str, span: TimeSpan | None = None) -> Utterance:
+    """Return the utterance with another text; with ``span`` as its bullet, else with the bullet that it has."""
+    head = _HEAD.match(old.main)
+    bullets = BULLET.findall(old.main)
+    span = span or old.span
+    if len(bullets) == 1 and span == old.span:
+        bullet = f" {bullets[0]}"
+    else:
+        bullet = f" \x15{span.start_ms}_{span.end_ms}\x15" if span else ""
+    ends = line_end(old) if old.main.endswith(("\n", "\r")) or old.tiers else ""
+    return replace(old, main=f"{head.group() if head else ''}{text}{bullet}{ends}")
+
+
+def set_speaker(transcript: Transcript, number: int, speaker: str) -> Transcript:
+    """Return the transcript with another speaker of utterance ``number``.
+
+    Raises:
+        EditError: the speaker is not in ``@Participants``.
+    """
+    old = transcript.utterances[_known(transcript, number)]
+    if speaker not in transcript.participants:
+        known = ", ".join(transcript.participants) or "none"
+        raise EditError(f"speaker {speaker!r} is not in @Participants ({known}); choose one of them")
+    if speaker == old.speaker:
+        return transcript
+    main = _SPEAKER.sub(rf"\g<1>{speaker}", old.main, count=1)
+    return put(transcript, number, [replace(old, speaker=speaker, main=main)])
+
+
+def split_at_word(transcript: Transcript, number: int, word: int) -> Transcript:
+    """Return the transcript with utterance ``number`` divided before its written word ``word``.
+
+    The first part ends with a period and keeps the dependent tiers other than ``%wor``, which is divided.
+
+    Raises:
+        EditError: there are no words before or after that place.
+    """
+    old = transcript.utterances[_known(transcript, number)]
+    words = word_tokens(old.text)
+    if not 0 < word < len(words):
+        raise EditError("choose a word inside the utterance: the second part begins with it")
+    cut = _before_groups(old.text, words[word].offset)
+    first = replace(with_text(old, f"{old.text[:cut].rstrip()} ."), tiers=_without(old.tiers, "%wor"))
+    second = with_text(replace(old, tiers=()), old.text[cut:])
+    spans, count = old.word_spans(), len(first.reading.verbatim)
+    if old.span:
+        ends = _cut_span(old.span, spans, count, len(old.reading.verbatim))
+        first, second = with_text(first, first.text, ends[0]), with_text(second, second.text, ends[1])
+    second = replace(second, main=second.main if second.main.endswith(("\n", "\r")) else second.main + line_end(old))
+    first, second = with_word_spans(first, spans[:count]), with_word_spans(second, spans[count:])
+    return put(transcript, number, [replace(first, main=first.main.rstrip("\r\n") + line_end(old)), second])
+
+
+def join_utterances(transcript: Transcript, number: int) -> Transcript:
+    """Return the transcript with utterance ``number`` and the next one as one utterance.
+
+    Dependent tiers of the same name are joined. The result counts as reviewed if both are.
+
+    Raises:
+        EditError: there is no next utterance, or another speaker has it.
+    """
+    first = transcript.utterances[_known(transcript, number)]
+    if number + 1 >= len(transcript.utterances):
+        raise EditError("this is the last utterance; there is none to join it with")
+    second = transcript.utterances[number + 1]
+    if first.speaker != second.speaker:
+        raise EditError(f"the next utterance is by {second.speaker}; change its speaker first")
+    words, rest = _without_terminator(first.text)
+    span = first.span | second.span if first.span and second.span else first.span or second.span
+    text = " ".join(part for part in (words, second.text, rest) if part)
+    spans: WordSpans = [*first.word_spans(), *second.word_spans()]
+    joined = replace(with_text(replace(first, tiers=()), text, span), tiers=_joined_tiers(first, second))
+    joined = replace(joined, main=joined.main.rstrip("\r\n") + line_end(first))
+    if len(joined.reading.verbatim) == len(spans):
+        joined = with_word_spans(joined, spans)
+    return put(transcript, number, [joined], count=2)
+
+
+def insert_utterance(transcript: Transcript, number: int, speaker: str, text: str = "xxx .") -> Transcript:
+    """Return the transcript with a new utterance before utterance ``number``, in the gap between its neighbors.
+
+    Raises:
+        EditError: the speaker is not in ``@Participants``.
+    """
+    if speaker not in transcript.participants:
+        raise EditError(f"speaker {speaker!r} is not in @Participants; choose one of them")
+    before = transcript.utterances[number - 1] if number else None
+    behind = transcript.utterances[number] if number < len(transcript.utterances) else None
+    beside = before or behind
+    end = line_end(beside) if beside else "\n"
+    bullet = _gap(before, behind)
+    mark = f" \x15{bullet.start_ms}_{bullet.end_ms}\x15" if bullet else ""
+    new = Utterance(speaker, f"*{speaker}:\t{clean_text(text)}{mark}{end}")
+    at = block_of(transcript, number - 1) + 1 if before else _first_place(transcript)
+    blocks: list[Block] = [*transcript.blocks[:at], new, *transcript.blocks[at:]]
+    if before and not _closed(before):
+        raise EditError("the file ends without a line end; add one in a text editor first")
+    return with_blocks(transcript, blocks)
+
+
+def delete_utterance(transcript: Transcript, number: int) -> Transcript:
+    """Return the transcript without utterance ``number`` and its dependent tiers."""
+    return put(transcript, _known(transcript, number), [])
+
+
+def _known(transcript: Transcript, number: int) -> int:
+    block_of(transcript, number)
+    return number
+
+
+def _closed(utterance: Utterance) -> bool:
+    return (utterance.tiers[-1].raw if utterance.tiers else utterance.main).endswith(("\n", "\r"))
+
+
+def _first_place(transcript: Transcript) -> int:
+    """Return where the first utterance stands: above ``@End``."""
+    blocks = transcript.blocks
+    ends = (at for at, one in enumerate(blocks) if isinstance(one, Utterance) or one.name == "@End")
+    return next(ends, len(blocks))
+
+
+def _gap(before: Utterance | None, behind: Utterance | None) -> TimeSpan | None:
+    start = before.span.end_ms if before and before.span else 0
+    if before and not before.span:
+        return None
+    end = behind.span.start_ms if behind and behind.span else start + _NEW_MS
+    return TimeSpan(start, end) if end > start else None
+
+
+def _before_groups(text: str, offset: int) -> int:
+    """Return the place before the opening ``<`` signs that stand directly before ``offset``."""
+    while text[:offset].endswith("<"):
+        offset -= 1
+    return offset
+
+
+def _cut_span(span: TimeSpan, words: WordSpans, count: int, total: int) -> tuple[TimeSpan, TimeSpan]:
+    """Return the times of two parts: cut where the next word begins, else in proportion to the words."""
+    known = words[count] if count < len(words) else None
+    cut_ms = known.start_ms if known else span.start_ms + round(span.duration_ms * count / max(total, 1))
+    cut_ms = min(max(cut_ms, span.start_ms + 1), span.end_ms - 1)
+    return TimeSpan(span.start_ms, cut_ms), TimeSpan(cut_ms, span.end_ms)
+
+
+def _without_terminator(text: str) -> tuple[str, str]:
+    """Return the text before the last terminator, and what follows that."""
+    ends: list[Token] = [token for token in scan(text) if token.kind == "terminator"]
+    if not ends:
+        return text, ""
+    last = ends[-1]
+    return text[: last.offset].rstrip(), text[last.offset + len(last.text) :].strip()
+
+
+def _without(tiers: tuple[Line, ...], name: str) -> tuple[Line, ...]:
+    return tuple(tier for tier in tiers if tier.name != name)
+
+
+def _joined_tiers(first: Utterance, second: Utterance) -> tuple[Line, ...]:
+    end = line_end(first)
+    reviewed = first.reviewed and second.reviewed
+    joined = [tier for tier in _without(first.tiers, "%wor") if reviewed or tier.name != REVIEWED_TIER]
+    for tier in _without(_without(second.tiers, "%wor"), REVIEWED_TIER):
+        same = next((at for at, one in enumerate(joined) if one.name == tier.name and tier.name), None)
+        if same is None:
+            joined.append(tier)
+        else:
+            joined[same] = Line(f"{joined[same].raw.rstrip()} {tier.value}{end}", 0)
+    return tuple(one if one.raw.endswith(("\n", "\r")) else Line(one.raw + end, 0) for one in joined)

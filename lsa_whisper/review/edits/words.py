@@ -1,0 +1,60 @@
+"""The written words of an utterance: where each stands in the text, and which spoken words it stands for."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from lsa_whisper.chat import Utterance
+from lsa_whisper.chat.scan import Token, scan
+from lsa_whisper.chat.word import read_word
+from lsa_whisper.review.edits.change import EditError
+
+
+class WrittenWord(NamedTuple):
+    """A word as written: characters ``start:end`` of the text, spoken words ``first:last`` of the utterance."""
+
+    text: str
+    start: int
+    end: int
+    first: int
+    last: int
+
+
+def word_tokens(text: str) -> list[Token]:
+    """Return the words of a main tier's text, without codes, pauses and terminators.
+
+    >>> [token.text for token in word_tokens("<I want> [/] &-um (.) I want it .")]
+    ['I', 'want', '&-um', 'I', 'want', 'it']
+    """
+    return [token for token in scan(text) if token.kind == "word"]
+
+
+def written_words(utterance: Utterance) -> list[WrittenWord]:
+    """Return the written words of an utterance.
+
+    Where marks such as ``[x 3]`` stand for further copies, no written word is assigned spoken words.
+
+    >>> from lsa_whisper.chat import utterance
+    >>> [(word.text, word.first, word.last) for word in written_words(utterance("PAR", "↫b-b↫ball ice_cream ."))]
+    [('↫b-b↫ball', 0, 3), ('ice_cream', 3, 5)]
+    """
+    found, at = [], 0
+    for token in word_tokens(utterance.text):
+        spoken = len(read_word(token.text).verbatim)
+        found.append(WrittenWord(token.text, token.offset, token.offset + len(token.text), at, at + spoken))
+        at += spoken
+    if at != len(utterance.reading.verbatim):
+        return [WrittenWord(word.text, word.start, word.end, 0, 0) for word in found]
+    return found
+
+
+def chosen_words(text: str, first: int, last: int) -> list[Token]:
+    """Return the written words ``first`` to ``last``, both included.
+
+    Raises:
+        EditError: the text has no such words.
+    """
+    words = word_tokens(text)
+    if not 0 <= first <= last < len(words):
+        raise EditError(f"words {first + 1} to {last + 1}: the utterance has {len(words)}; choose words first")
+    return words[first : last + 1]

@@ -1,0 +1,66 @@
+"""How many errors are probably left, and with what uncertainty.
+
+The model's confidences promise a number of wrong words: the sum of ``1 - confidence``. They know nothing of words that
+the model left out, and they may be wrong for this recording. So the number is multiplied by a factor that is learned
+from what the reviewer has corrected so far: errors are taken as Poisson distributed with the promised number times the
+factor as their mean, and the factor has a gamma distribution (``PRIOR`` errors found where ``PRIOR`` were promised).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from lsa_whisper.review.word_confidence import WordConfidences
+
+PRIOR = 4.0
+"""How many errors the confidences alone count for, before any were found."""
+_NORMAL_95 = 1.96
+
+
+@dataclass(frozen=True)
+class ErrorEstimate:
+    """Expected number of wrong words, with the ends of a 95 % interval."""
+
+    errors: float
+    low: float
+    high: float
+
+
+def expected_errors(confidences: WordConfidences) -> float:
+    """Return the expected number of wrong words.
+
+    >>> expected_errors((0.5, None, 0.75))
+    0.75
+    """
+    return sum(1 - value for value in confidences if value is not None)
+
+
+def errors_left(unreviewed: Iterable[float], reviewed: Iterable[float], found: int) -> ErrorEstimate:
+    """Return the estimate for what is not reviewed.
+
+    Args:
+        unreviewed: expected errors of each utterance that is not reviewed.
+        reviewed: expected errors of each reviewed utterance, from the draft.
+        found: words that the reviewer changed, added or removed in the reviewed utterances.
+
+    >>> errors_left([2.0, 2.0], [], 0).errors, errors_left([2.0, 2.0], [4.0], 12).errors
+    (4.0, 8.0)
+    """
+    promised = sum(unreviewed)
+    shape, rate = PRIOR + found, PRIOR + sum(reviewed)
+    mean = promised * shape / rate
+    deviation = math.sqrt(mean + promised**2 * shape / rate**2)
+    return ErrorEstimate(mean, max(0.0, mean - _NORMAL_95 * deviation), mean + _NORMAL_95 * deviation)
+
+
+def word_changes(old: Sequence[str], new: Sequence[str]) -> int:
+    """Return how many words differ: the edit distance of two word lists.
+
+    >>> word_changes(["a", "b"], ["a", "c", "d"])
+    2
+    """
+    from rapidfuzz.distance import Levenshtein
+
+    return int(Levenshtein.distance(old, new))

@@ -1,0 +1,79 @@
+// Two transcripts side by side: differences marked, the text of the right one can be taken.
+import { state, choose } from "./state.js";
+import { get, edit, say } from "./server.js";
+import { element } from "./row.js";
+import { play, isPlaying, stop } from "./player.js";
+const at = (id) => document.getElementById(id), pairs = at("pairs");
+let rows = [], chosen = 0, back = () => {};
+export function comparing() { return !at("comparison").hidden; }
+export async function openComparison(leave) {
+  back = leave;
+  try { await refresh(); } catch (error) { say(error.message); return; }
+  at("review").hidden = true; at("comparison").hidden = false;
+  pairs.focus();
+}
+async function refresh() {
+  const found = await get(`comparison?file=${state.file}`);
+  rows = found.rows;
+  const words = found.words;
+  at("agreement").textContent = words ? `Agreement of words: ${(100 * words.agreement).toFixed(1)} % (${words.left} words left, ${words.right} right)` : "no words";
+  at("classes").replaceChildren(...Object.entries(found.classes).map(([kind, each]) => {
+    const row = element("tr");
+    row.append(element("th", { text: kind.replaceAll("_", " "), scope: "row", cls: "name" }), element("td", { text: each.left }), element("td", { text: each.right }), element("td", { text: each.agreement === null ? "-" : `${(100 * each.agreement).toFixed(1)} %` }));
+    return row;
+  }));
+  draw();
+}
+function side(row, which) {
+  const made = element("p");
+  const speaker = row.speakers[which];
+  made.append(element("b", { text: speaker ? `${speaker} ` : "- " }));
+  row.words[which].forEach((word, number) => {
+    const different = row.changed.some((part) => number >= part[which][0] && number < part[which][1]);
+    made.append(element("span", { text: word, cls: different ? "changed" : "" }), " ");
+  });
+  return made;
+}
+function draw() {
+  pairs.replaceChildren(...rows.map((row, number) => {
+    const made = element("div", { cls: "pair", role: "option", id: `p${number}`, "aria-selected": number === chosen });
+    made.append(side(row, 0), side(row, 1));
+    made.addEventListener("click", () => { chosen = number; mark(); });
+    return made;
+  }));
+  mark();
+}
+function mark() {
+  for (const made of pairs.children) made.setAttribute("aria-selected", String(made.id === `p${chosen}`));
+  const here = at(`p${chosen}`);
+  if (!here) return;
+  pairs.setAttribute("aria-activedescendant", here.id);
+  here.scrollIntoView({ block: "nearest" });
+}
+function next() {
+  const found = rows.findIndex((row, number) => number > chosen && (row.changed.length || row.left === null || row.right === null));
+  if (found >= 0) { chosen = found; mark(); }
+}
+async function takeRight() {
+  const row = rows[chosen];
+  if (!row || row.right === null) return;
+  if (row.left === null) { say("this utterance is on the right only; insert it on the review page"); return; }
+  await edit({ action: "take", number: row.left, other: row.right });
+  await refresh();
+}
+export function compareKey(event) {
+  const run = {
+    ArrowDown: () => { chosen = Math.min(rows.length - 1, chosen + 1); mark(); },
+    ArrowUp: () => { chosen = Math.max(0, chosen - 1); mark(); },
+    ArrowRight: takeRight, ArrowLeft: next, n: next,
+    z: () => edit({ action: "undo" }).then(refresh), Z: () => edit({ action: "redo" }).then(refresh),
+    " ": playPair,
+    Escape: () => { at("comparison").hidden = true; at("review").hidden = false; if (rows[chosen]?.left !== null) choose(rows[chosen]?.left ?? 0); back(); },
+  }[event.key];
+  if (run) { event.preventDefault(); run(); }
+}
+function playPair() {
+  if (isPlaying()) { stop(); return; }
+  const each = state.utterances[rows[chosen]?.left ?? -1];
+  if (each && each.start_ms !== null) play(each.start_ms, each.end_ms);
+}

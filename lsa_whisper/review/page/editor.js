@@ -1,0 +1,92 @@
+// The chosen utterance: its words to select, its text to type, and what is wrong with the text.
+import { state, onChange, current, chooseWords, clock } from "./state.js";
+import { act, edit } from "./server.js";
+import { element, pieces, doubtClass } from "./row.js";
+import { onTick, playWords } from "./player.js";
+const at = (id) => document.getElementById(id);
+const text = at("text"), comment = at("comment"), words = at("words"), problems = at("problems"), proposal = at("proposal");
+const WAIT_MS = 250;
+let timer = 0, typing = false, shown = -1, dirty = false;
+export function show() {
+  const each = current();
+  if (!each) return;
+  const waiting = state.pending[state.at];
+  if (document.activeElement !== text || shown !== state.at) {
+    if (text.value !== (waiting ?? each.text)) text.value = waiting ?? each.text;
+    typing = false; dirty = false;
+    problems.textContent = ""; proposal.hidden = true;
+    if (waiting !== undefined) check(waiting, state.at);
+  }
+  shown = state.at;
+  if (document.activeElement !== comment) comment.value = each.comment;
+  at("place").textContent = `${state.at + 1} of ${state.utterances.length}`;
+  at("time").textContent = each.start_ms === null ? "no time" : `${clock(each.start_ms)} to ${clock(each.end_ms)}`;
+  at("readable").textContent = each.readable;
+  at("reviewed").checked = each.reviewed;
+  const speaker = at("speaker");
+  speaker.replaceChildren(...Object.entries(state.participants).map(([code, role]) => element("option", { text: `${code} ${role}`, value: code })));
+  speaker.value = each.speaker;
+  showWords();
+}
+function showWords() {
+  const low = Math.min(state.first, state.last), high = Math.max(state.first, state.last);
+  words.replaceChildren(...pieces(current()).filter((piece) => piece.text.trim()).map((piece) => {
+    const chosen = piece.word >= low && piece.word <= high && piece.word >= 0;
+    const made = element("span", { text: piece.text.trim(), cls: `${doubtClass(piece.confidence)} ${chosen ? "chosen" : ""}` });
+    if (piece.word >= 0) made.dataset.word = piece.word;
+    if (piece.confidence !== null) made.title = `confidence ${piece.confidence.toFixed(2)}`;
+    return made;
+  }));
+}
+words.addEventListener("click", (event) => {
+  const word = event.target.dataset.word;
+  if (word !== undefined) chooseWords(event.shiftKey ? state.first : Number(word), Number(word));
+});
+words.addEventListener("dblclick", () => playWords());
+export async function flush() {
+  clearTimeout(timer);
+  if (!dirty) return;
+  dirty = false;
+  const number = shown, value = text.value, joins = typing;
+  typing = true;
+  const found = await edit({ action: "text", number, text: value, joins }, { quiet: true });
+  if (found.conflict) return;
+  if (!found.error) { delete state.pending[number]; if (shown === number) { problems.textContent = ""; proposal.hidden = true; } return; }
+  typing = joins;
+  state.pending[number] = value;
+  act({ action: "pending", number, text: value }, { quiet: true }).then((answer) => { if (answer.revision !== undefined) state.revision = answer.revision; });
+  check(value, number, found.error);
+}
+async function check(value, number, error = "") {
+  const found = await act({ action: "check", number, text: value }, { quiet: true });
+  if (shown !== number) return;
+  const first = found.problems?.[0];
+  problems.textContent = first ? `character ${first.column}: ${first.message}` : error;
+  proposal.hidden = !found.proposal;
+  proposal.textContent = found.proposal ? `Proposal (Alt+Enter): ${found.proposal}` : "";
+  proposal.dataset.text = found.proposal ?? "";
+}
+export function takeProposal() {
+  if (proposal.hidden) return;
+  text.value = proposal.dataset.text;
+  dirty = true;
+  flush();
+}
+proposal.addEventListener("click", takeProposal);
+text.addEventListener("input", () => {
+  dirty = true;
+  clearTimeout(timer);
+  timer = setTimeout(flush, WAIT_MS);
+});
+text.addEventListener("blur", flush);
+comment.addEventListener("change", () => edit({ action: "comment", number: shown, text: comment.value }));
+at("speaker").addEventListener("change", (event) => edit({ action: "speaker", number: state.at, speaker: event.target.value }));
+at("reviewed").addEventListener("change", (event) => edit({ action: "reviewed", number: state.at, reviewed: event.target.checked }));
+onChange((what) => { if (what === "words") showWords(); else if (what !== "progress" && what !== "filter") show(); });
+onTick((now) => {
+  const each = current();
+  [...words.querySelectorAll("[data-word]")].forEach((made) => {
+    const word = each?.words[Number(made.dataset.word)];
+    made.classList.toggle("playing", Boolean(word && word[3] !== null && now >= word[3] && now < word[4]));
+  });
+});

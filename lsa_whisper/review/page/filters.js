@@ -1,0 +1,46 @@
+// Which utterances are shown, and in which order.
+import { state, onChange, changed, doubt, choose } from "./state.js";
+import { draw } from "./list.js";
+import { element } from "./row.js";
+const at = (id) => document.getElementById(id);
+const controls = ["search", "kind", "who", "which", "order"].map(at);
+export function filter() {
+  const [search, kind, who, which, order] = controls.map((each) => each.value);
+  const words = search.toLowerCase().split(/\s+/).filter(Boolean);
+  state.shown = [];
+  state.utterances.forEach((each, number) => {
+    const text = `${each.text} ${each.readable} ${each.comment} ${each.speaker}`.toLowerCase();
+    if (kind && !each.kinds.includes(kind)) return;
+    if (who && each.speaker !== who) return;
+    if (which && (which === "reviewed") !== each.reviewed) return;
+    if (words.every((word) => text.includes(word))) state.shown.push(number);
+  });
+  if (order) {
+    const rates = new Map(state.shown.map((number) => [number, doubt(state.utterances[number])]));
+    state.shown.sort((a, b) => rates.get(b) - rates.get(a) || a - b);
+  }
+  at("found").textContent = `${state.shown.length} of ${state.utterances.length} utterances`;
+}
+export function fill() {
+  const kinds = new Set(state.utterances.flatMap((each) => each.kinds));
+  options(at("kind"), [...kinds].sort());
+  options(at("who"), Object.keys(state.participants));
+}
+function options(select, values) {
+  const chosen = select.value;
+  select.replaceChildren(element("option", { text: "all", value: "" }), ...values.map((value) => element("option", { text: value.replaceAll("_", " "), value })));
+  select.value = values.includes(chosen) ? chosen : "";
+}
+export function nextDoubtful(back = false) {
+  const rates = state.utterances.map(doubt), here = rates[state.at];
+  let best = -1;
+  rates.forEach((rate, number) => {
+    const later = back ? rate > here || (rate === here && number < state.at) : rate < here || (rate === here && number > state.at);
+    if (number === state.at || !rate || !later) return;
+    if (best < 0 || (back ? rate <= rates[best] : rate > rates[best])) best = number;
+  });
+  if (best < 0 && !back) best = rates.indexOf(Math.max(...rates));
+  if (best >= 0 && rates[best]) choose(best);
+}
+for (const control of controls) control.addEventListener("input", () => { filter(); changed("filter"); });
+onChange((what) => { if (what === "list") { fill(); filter(); draw(true); } });

@@ -1,0 +1,40 @@
+// The page: starts the modules, shows the progress, and counts the minutes that a person works.
+import { state, onChange, changed } from "./state.js";
+import { resolve, sendActivity } from "./server.js";
+import { openFiles, first, canCompare } from "./start.js";
+import { undo, redo } from "./commands.js";
+import { playUtterance, playWords, toggleLoop, isPlaying } from "./player.js";
+import { openComparison } from "./compare.js";
+import "./keys.js";
+const at = (id) => document.getElementById(id), root = document.documentElement;
+function paint(dark) {
+  root.dataset.theme = dark ? "dark" : "light";
+  at("theme").textContent = dark ? "Light colors" : "Dark colors";
+}
+const preferred = matchMedia("(prefers-color-scheme: dark)");
+paint(preferred.matches);
+preferred.addEventListener("change", (event) => paint(event.matches));
+const buttons = {
+  theme: () => paint(root.dataset.theme !== "dark"),
+  undo, redo, play: () => playUtterance(), "play-words": playWords, "play-on": () => playUtterance({ on: true }), loop: toggleLoop,
+  "files-button": openFiles, "compare-button": () => openComparison(() => { changed("list"); at("list").focus(); }),
+  "take-foreign": () => resolve("take_foreign"), "keep-own": () => resolve("keep_own"),
+};
+for (const [id, run] of Object.entries(buttons)) at(id).addEventListener("click", () => run());
+onChange(() => {
+  const { reviewed, utterances, errors_left: left, minutes, corrections } = state.progress;
+  const counts = Object.entries(corrections ?? {}).map(([kind, count]) => `${kind.replaceAll("_", " ")} ${count}`).join(", ");
+  const expected = left ? `; about ${left[0]} errors left (${left[1]} to ${left[2]})` : "";
+  at("progress").textContent = `${reviewed} of ${utterances} reviewed${expected}; ${minutes} minutes`;
+  at("progress").title = counts;
+  at("undo").disabled = !state.canUndo; at("redo").disabled = !state.canRedo;
+  at("compare-button").hidden = !canCompare();
+});
+let worked = 0, lastSign = 0;
+for (const kind of ["keydown", "pointerdown", "wheel"]) document.addEventListener(kind, () => { lastSign = performance.now(); }, { passive: true });
+setInterval(() => {
+  if (at("review").hidden) return;
+  if (performance.now() - lastSign < 15000 || isPlaying()) worked += 1;
+  if (worked >= 20) { sendActivity(worked); worked = 0; }
+}, 1000);
+first();

@@ -1,0 +1,56 @@
+// Requests to the server, one after another: each edit names the revision that it was made for.
+import { state, load, splice, update, changed } from "./state.js";
+const message = document.getElementById("message"), saving = document.getElementById("saving");
+let last = Promise.resolve(), open = 0;
+export function say(text) { message.textContent = text; message.hidden = !text; }
+export async function get(path) {
+  const answer = await fetch(path);
+  const found = await answer.json();
+  if (!answer.ok) throw new Error(found.error ?? "the request was refused");
+  return found;
+}
+async function post(body) {
+  for (;;) {
+    try {
+      return await fetch("action", { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
+    } catch {
+      saving.textContent = "The server does not answer; what you type stays here. Start it again.";
+      await new Promise((done) => setTimeout(done, 1000));
+    }
+  }
+}
+async function send(body, quiet) {
+  if (!body.transcribe) Object.assign(body, { file: state.file, revision: state.revision });
+  const answer = await post(body), found = await answer.json().catch(() => ({}));
+  if (answer.ok) return found;
+  if (found.conflict) await reload(found.error);
+  else if (!quiet) say(found.error ?? "the request was refused");
+  return { error: found.error ?? "the request was refused", conflict: found.conflict };
+}
+export function act(body, { quiet = false } = {}) {
+  open += 1;
+  saving.textContent = "saving";
+  const turn = last.then(() => send(body, quiet));
+  last = turn.catch(() => {}).then(() => { open -= 1; if (!open) saving.textContent = "saved"; });
+  return turn;
+}
+export async function edit(body, options) {
+  const found = await act(body, options);
+  if (found.added) { say(""); splice(found); }
+  return found;
+}
+export async function reload(text = "") {
+  const found = await get(`transcript?file=${state.file}`);
+  load(found);
+  document.getElementById("conflict").hidden = !found.foreign;
+  say(text || found.remark);
+  changed("list");
+}
+export async function resolve(action) {
+  const found = await act({ action });
+  if (found.utterances) { load(found); document.getElementById("conflict").hidden = true; say(""); changed("list"); }
+}
+export async function sendActivity(seconds) {
+  const found = await act({ action: "activity", seconds }, { quiet: true });
+  if (found.progress) { update(found); changed("progress"); }
+}

@@ -1,0 +1,67 @@
+// The list of files, and transcribing those recordings that have no transcript yet.
+import { state, load, changed, choose } from "./state.js";
+import { get, act, say } from "./server.js";
+import { element } from "./row.js";
+import { openSound } from "./player.js";
+import { openPeaks } from "./waveform.js";
+const at = (id) => document.getElementById(id);
+let timer = 0, found = { files: [] };
+export async function openFiles() {
+  for (const id of ["review", "comparison"]) at(id).hidden = true;
+  at("start").hidden = false;
+  at("title").textContent = "Review";
+  await refresh();
+}
+async function refresh() {
+  clearTimeout(timer);
+  found = await get("files");
+  at("files").replaceChildren(...found.files.map(row));
+  const missing = found.files.filter((each) => !each.transcript && each.recording), job = found.transcription;
+  at("transcription").hidden = !missing.length && !job.running && job.exit_code === null;
+  at("transcribe-all").disabled = job.running || !missing.length;
+  at("transcribe-stop").disabled = !job.running;
+  at("transcription-share").value = job.running ? job.share : 0;
+  at("transcription-state").textContent = job.running ? `Transcribing: ${Math.round(100 * job.share)} % done. ${job.lines.at(-1) ?? ""}` : job.exit_code ? `Ended with an error: ${job.lines.at(-1) ?? ""}` : `${missing.length} recordings have no transcript.`;
+  if (job.running && !at("start").hidden) timer = setTimeout(refresh, 1000);
+}
+function row(each, number) {
+  const made = element("tr"), button = element("button", { type: "button", text: each.transcript ? "Review" : "Transcribe" });
+  button.setAttribute("aria-label", `${button.textContent} ${each.name}`);
+  button.disabled = !each.transcript && !each.recording;
+  button.addEventListener("click", () => (each.transcript ? openTranscript(number) : transcribe([number])));
+  const last = element("td");
+  last.append(button);
+  made.append(element("th", { text: each.name, scope: "row", cls: "name" }), element("td", { text: each.reviewed === null ? "" : `${Math.round(100 * each.reviewed)} %` }), element("td", { text: each.problem || (each.transcript ? "" : "no transcript") }), last);
+  return made;
+}
+async function transcribe(files) {
+  await act({ action: "transcribe", files, transcribe: true });
+  await refresh();
+}
+at("transcribe-all").addEventListener("click", () => transcribe(found.files.map((each, number) => [each, number]).filter(([each]) => !each.transcript && each.recording).map(([, number]) => number)));
+at("transcribe-stop").addEventListener("click", async () => { await act({ action: "stop", transcribe: true }); await refresh(); });
+export async function openTranscript(file) {
+  say("");
+  let opened;
+  try { opened = await get(`transcript?file=${file}`); } catch (error) { say(error.message); return; }
+  state.file = file; state.at = 0;
+  load(opened);
+  at("start").hidden = true; at("review").hidden = false;
+  at("conflict").hidden = !opened.foreign;
+  at("title").textContent = opened.name;
+  say(opened.remark);
+  history.replaceState(null, "", `#${file}`);
+  changed("list");
+  choose(Number(Object.keys(opened.pending)[0] ?? 0));
+  at("list").focus({ preventScroll: true });
+  if (opened.recording) { openSound(file); openPeaks(file); }
+  document.body.dataset.ready = String(file);
+}
+export async function first() {
+  found = await get("files");
+  const asked = Number(location.hash.slice(1) || NaN);
+  if (found.files[asked]?.transcript) return openTranscript(asked);
+  if (found.files.length === 1 && found.files[0].transcript) return openTranscript(0);
+  return openFiles();
+}
+export function canCompare() { return Boolean(found.files[state.file]?.compare); }

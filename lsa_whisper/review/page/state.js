@@ -1,0 +1,42 @@
+// What the page knows: the open transcript, the chosen utterance and words. Other modules listen to its changes.
+export const state = { file: 0, revision: 0, name: "", utterances: [], participants: {}, shown: [], at: 0, first: 0, last: 0, progress: {}, pending: {}, duration: 0 };
+const listeners = [];
+export function onChange(listener) { listeners.push(listener); }
+export function changed(what) { for (const listener of listeners) listener(what); }
+export function current() { return state.utterances[state.at]; }
+export function choose(at, { keep = false } = {}) {
+  if (!state.utterances.length) return;
+  state.at = Math.max(0, Math.min(at, state.utterances.length - 1));
+  if (!keep) state.first = state.last = 0;
+  changed("choice");
+}
+export function chooseWords(first, last) {
+  const top = Math.max(0, (current()?.words.length ?? 1) - 1);
+  state.first = Math.max(0, Math.min(first, top));
+  state.last = Math.max(0, Math.min(last, top));
+  changed("words");
+}
+export function load(found) {
+  Object.assign(state, { name: found.name, utterances: found.utterances, participants: found.participants, pending: found.pending });
+  update(found);
+}
+export function update(found) {
+  state.revision = found.revision; state.progress = found.progress;
+  state.canUndo = found.can_undo; state.canRedo = found.can_redo;
+}
+export function splice(found) {
+  state.utterances.splice(found.at, found.removed, ...found.added);
+  update(found);
+  state.at = Math.max(0, Math.min(state.at, state.utterances.length - 1));
+  changed(found.removed === found.added.length ? "text" : "list");
+}
+export function doubt(utterance) {
+  if (utterance.expected === null) return utterance.reviewed ? 0 : 1;
+  const seconds = utterance.start_ms === null ? 3 : (utterance.end_ms - utterance.start_ms) / 1000;
+  return utterance.reviewed ? 0 : utterance.expected / (seconds + 1);
+}
+export function clock(ms) {
+  if (ms === null || ms === undefined) return "";
+  const s = Math.floor(ms / 1000), two = (n) => String(n).padStart(2, "0");
+  return `${s >= 3600 ? `${Math.floor(s / 3600)}:` : ""}${two(Math.floor(s / 60) % 60)}:${two(s % 60)}.${Math.floor(ms / 100) % 10}`;
+}

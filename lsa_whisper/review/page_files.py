@@ -1,0 +1,44 @@
+"""The files of the page: read from the package, the style made from the palette that all pages share."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from lsa_whisper.page import templates
+from lsa_whisper.review.edits import MARKS
+
+_FOLDER = Path(__file__).with_name("page")
+_MODULES = (
+    "main",
+    "server",
+    "state",
+    "list",
+    "row",
+    "waveform",
+    "player",
+    "keys",
+    "editor",
+    "commands",
+    "filters",
+    "start",
+    "compare",
+    "help",
+    "drag",
+)
+PAGE_FILES: dict[str, str] = {
+    "index.html": "text/html",
+    "style.css": "text/css",
+    "icon.svg": "image/svg+xml",
+    **{f"{name}.js": "text/javascript" for name in _MODULES},
+}
+"""Names of the files and their media types; no other name is served."""
+
+
+@cache
+def page_file(name: str) -> bytes:
+    """Return the content of one of :data:`PAGE_FILES`."""
+    if name.endswith((".js", ".svg")):
+        return (_FOLDER / name).read_bytes()
+    marks = [{"name": name, "key": mark.key, "label": mark.label} for name, mark in MARKS.items()]
+    return templates("lsa_whisper.review").get_template(f"page/{name}.jinja").render(marks=marks).encode()

@@ -1,0 +1,240 @@
+"""One open transcript on disk: saved after every edit, with its original and a journal, so that a crash loses nothing.
+
+The hidden folder ``.review`` next to a transcript holds, for each transcript, the original (under the same name), the
+journal with every step, and other versions where another program changed the file at the same time. A step is added to
+the journal first; then the transcript is replaced atomically. So after a crash at any moment, either the journal has
+the last step and the transcript is saved again from it, or neither has it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from lsa_whisper import chat, plain_json
+from lsa_whisper.atomic_write import remove_leftovers, write_atomic
+from lsa_whisper.chat import Transcript
+from lsa_whisper.errors import LsaWhisperError
+from lsa_whisper.lock import write_lock
+from lsa_whisper.review.edits import Change, EditError, verify_edit
+from lsa_whisper.review.history import History, step_as_dict, step_from_dict
+
+FOLDER = ".review"
+
+
+class RevisionError(EditError):
+    """The transcript was changed by another window or another program."""
+
+
+class SavedTranscript:
+    """A transcript that is saved after each edit.
+
+    Attributes:
+        path: the CHAT file.
+        history: its steps; :attr:`transcript` is the result.
+        revision: number of journal entries; an edit must name the revision that it was made for.
+        pending: text that was typed but is not valid CHAT yet, by utterance number.
+        active_s: seconds that a person has worked on it.
+        remark: what happened to the file since the last session, or an empty string.
+    """
+
+    def __init__(self, path: Path, *, clock: Callable[[], float] = time.time):
+        """Open the transcript and repeat what the journal has.
+
+        Raises:
+            LsaWhisperError: it cannot be read, or another program of this package writes it.
+        """
+        self.path, self._clock = path, clock
+        self.kept = path.parent / FOLDER / path.name
+        self._journal = self.kept.with_name(f"{path.name}.jsonl")
+        self.pending: dict[int, str] = {}
+        self.active_s, self.revision, self.remark = 0.0, 0, ""
+        self.foreign: bytes | None = None
+        self._open = ExitStack()
+        self._open.enter_context(write_lock(path, wait=False))
+        try:
+            remove_leftovers(path)
+            self._digest = _digest(path.read_bytes())
+            self.history = History(chat.read(path))
+            if self._journal.is_file() and self.kept.is_file():
+                self._replay()
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def transcript(self) -> Transcript:
+        """The transcript as it is now."""
+        return self.history.transcript
+
+    def close(self) -> None:
+        """Let other programs write the file."""
+        self._open.close()
+
+    def edit(
+        self, revision: int, kind: str, make: Callable[[Transcript], Transcript], *, joins: bool = False
+    ) -> Change | None:
+        """Make an edit, save it, and return the change; ``None`` if the edit changes nothing.
+
+        Raises:
+            RevisionError: the edit was made for another revision, or the file was changed.
+            EditError: the edit cannot be made, or breaks a rule of CHAT; nothing is changed.
+        """
+        self.verify(revision)
+        before = self.transcript
+        after = make(before)
+        verify_edit(before, after)
+        step = self.history.take(after, kind, at_s=self._clock(), joins=joins)
+        if step is None:
+            return None
+        self.pending.clear()
+        self._save({"step": step_as_dict(step)})
+        return step.change
+
+    def undo(self, revision: int) -> Change | None:
+        """Undo the last step, save, and return the change."""
+        return self._move(revision, "undo", self.history.undo)
+
+    def redo(self, revision: int) -> Change | None:
+        """Redo the step that was undone last, save, and return the change."""
+        return self._move(revision, "redo", self.history.redo)
+
+    def pend(self, revision: int, number: int, text: str) -> None:
+        """Keep text that is not valid CHAT yet in the journal, in case the browser or this program ends."""
+        self.verify(revision)
+        self.pending = {number: text}
+        self._append({"pending": {"number": number, "text": text}})
+
+    def add_activity(self, seconds: float) -> None:
+        """Add the seconds that a person has worked."""
+        self.active_s += seconds
+        if self.kept.is_file():
+            self._append({"active_s": round(seconds, 1)})
+
+    def verify(self, revision: int) -> None:
+        """Return when an edit for ``revision`` can be made now.
+
+        Raises:
+            RevisionError: another window made an edit since, or another program changed the file.
+        """
+        if revision != self.revision:
+            raise RevisionError("another window has changed this transcript; it is shown as it is now")
+        try:
+            data = self.path.read_bytes()
+        except OSError as error:
+            raise RevisionError(f"{self.path.name} cannot be read ({error.strerror}); restore it") from error
+        if _digest(data) != self._digest:
+            self.foreign = data
+            self._keep_other(data)
+            raise RevisionError(f"another program has changed {self.path.name}; choose a version")
+
+    def take_foreign(self) -> None:
+        """Take the version of another program as the transcript; it is one step, so undoing it gives one's own."""
+        data, self.foreign = self.path.read_bytes(), None
+        self._keep_other(_encoded(self.transcript))
+        self._digest = _digest(data)
+        step = self.history.take(chat.read(self.path), "other_program", at_s=self._clock())
+        self._append({"step": step_as_dict(step)} if step else {"active_s": 0.0})
+
+    def keep_own(self) -> None:
+        """Write one's own version over that of another program, which stays in the hidden folder."""
+        self._keep_other(self.path.read_bytes())
+        self.foreign = None
+        self._save({"active_s": 0.0})
+
+    def _move(self, revision: int, name: str, move: Callable[[], bool]) -> Change | None:
+        self.verify(revision)
+        before = self.transcript
+        if not move():
+            return None
+        self.pending.clear()
+        self._save({name: True})
+        return Change.between(before, self.transcript)
+
+    def _save(self, entry: dict[str, Any]) -> None:
+        data = _encoded(self.transcript)
+        self._digest = _digest(data)
+        self._append(entry)
+        write_atomic(data, self.path)
+
+    def _append(self, entry: dict[str, Any]) -> None:
+        if not self.kept.is_file():
+            self.kept.parent.mkdir(exist_ok=True)
+            write_atomic(self.path.read_bytes(), self.kept)
+            self._journal.unlink(missing_ok=True)
+        line = json.dumps(entry | {"digest": self._digest}) + "\n"
+        try:
+            with self._journal.open("ab", buffering=0) as file:
+                file.write(line.encode())
+        except OSError as error:
+            raise LsaWhisperError(f"{self._journal}: cannot be written ({error.strerror}); make room") from error
+        self.revision += 1
+
+    def _replay(self) -> None:
+        """Repeat the journal on the original; save again, or take the changes of another program."""
+        found, history, last = self.history.transcript, History(chat.read(self.kept)), ""
+        history.transcript.path = str(self.path)
+        for entry in self._entries():
+            if "step" in entry:
+                history.repeat(step_from_dict(entry["step"]))
+            elif "undo" in entry:
+                history.undo()
+            elif "redo" in entry:
+                history.redo()
+            if "pending" in entry:
+                self.pending = {int(entry["pending"]["number"]): str(entry["pending"]["text"])}
+            elif "active_s" not in entry:
+                self.pending = {}
+            self.active_s += float(entry.get("active_s", 0))
+            self.revision += 1
+            previous, last = last, entry["digest"]
+            known = {previous, last}
+        self.history = history
+        own = _encoded(history.transcript)
+        if _digest(own) == self._digest:
+            return
+        if self.revision and self._digest in known | {_digest(self.kept.read_bytes())}:
+            self._digest = _digest(own)
+            write_atomic(own, self.path)
+            return
+        self._keep_other(own)
+        step = history.take(found, "other_program", at_s=self._clock())
+        self._append({"step": step_as_dict(step)} if step else {"active_s": 0.0})
+        self.remark = f"{self.path.name} was changed by another program; undo gives the version before"
+
+    def _entries(self) -> Iterator[dict[str, Any]]:
+        data = self._journal.read_bytes()
+        whole = data[: data.rfind(b"\n") + 1]
+        if whole != data:  # a killed server left half a line
+            write_atomic(whole, self._journal)
+        for number, line in enumerate(whole.splitlines(), 1):
+            try:
+                entry = plain_json.parse(line)
+                yield entry | {"digest": str(entry["digest"])}
+            except (ValueError, KeyError, TypeError) as error:
+                raise LsaWhisperError(
+                    f"{self._journal}:{number}: is damaged ({error}); move the folder {FOLDER} away"
+                ) from error
+
+    def _keep_other(self, data: bytes) -> None:
+        self.kept.parent.mkdir(exist_ok=True)
+        name = f"{self.path.stem}.{_digest(data)[:8]}{self.path.suffix}"
+        write_atomic(data, self.kept.with_name(name))
+
+
+def _encoded(transcript: Transcript) -> bytes:
+    """Return the bytes of a transcript, as :func:`lsa_whisper.chat.write` writes them."""
+    text = chat.serialize(transcript)
+    try:
+        return text.encode(transcript.encoding)
+    except UnicodeEncodeError:
+        return text.encode(errors="replace")
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()

@@ -1,0 +1,127 @@
+"""``review``: serve the page on the loopback interface until the user stops it."""
+
+from __future__ import annotations
+
+import secrets
+import socket
+import threading
+import webbrowser
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lsa_whisper.confidences import load_calibration
+from lsa_whisper.errors import LsaWhisperError, MissingExtraError
+from lsa_whisper.terminal import print_progress
+from lsa_whisper.umask import private_umask
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import uvicorn
+
+    from lsa_whisper.review.open_files import OpenFiles
+
+_HOST = "127.0.0.1"
+
+
+@private_umask()
+def review(
+    path: Path | str,
+    *,
+    audio: Path | str | None = None,
+    model: str | Path | None = None,
+    compare: Path | str | None = None,
+    open_page: bool = True,
+    port: int = 0,
+) -> str:
+    """Serve the review page for transcripts and recordings until Ctrl-C, and return a last line.
+
+    Args:
+        path: a CHAT file, a recording, or a folder of both.
+        audio: folder of the recordings, if they are not next to the transcripts.
+        model: model that transcribes recordings without a transcript, and whose calibration is used.
+        compare: a second transcript of the same recording, or a folder of them with the same names.
+        open_page: whether to open the page in the browser.
+        port: port on this machine; 0 takes a free one.
+
+    Raises:
+        CorpusError: there is nothing to review.
+        LsaWhisperError: the port is in use, or a file cannot be opened.
+        MissingExtraError: starlette or uvicorn is not installed.
+    """
+    _require_packages()
+    from lsa_whisper.review.open_files import OpenFiles
+    from lsa_whisper.review.transcription import TranscriptionJob
+
+    compare = Path(compare) if compare else None
+    if compare is not None and not compare.exists():
+        raise LsaWhisperError(f"{compare}: no such transcript or folder to compare with; check the path")
+    files = OpenFiles(
+        Path(path),
+        audio=Path(audio) if audio else None,
+        compare=compare,
+        calibration=load_calibration(model) if model else None,
+        job=TranscriptionJob(str(model) if model else None),
+    )
+    with bound_socket(port) as bound:
+        server, address = make_server(files, bound)
+        print_progress(f"review: {address}\nreview: press Ctrl-C here to end; every change is saved as you make it")
+        if open_page:
+            threading.Timer(0.5, webbrowser.open, (address,)).start()
+        try:
+            server.run(sockets=[bound])
+        except KeyboardInterrupt:
+            pass
+        finally:
+            files.close()
+    return "review ended; every change is saved"
+
+
+def make_server(files: OpenFiles, bound: socket.socket) -> tuple[uvicorn.Server, str]:
+    """Return a server for ``files`` on a bound socket, and the address of its page with the secret."""
+    import uvicorn
+
+    from lsa_whisper.review.application import make_application
+    from lsa_whisper.review.guard import RequestGuard
+
+    port, secret = bound.getsockname()[1], secrets.token_urlsafe(24)
+    guarded = RequestGuard(make_application(files), secret, port)
+    settings = uvicorn.Config(
+        guarded,
+        http="h11",
+        ws="none",
+        loop="asyncio",
+        lifespan="off",
+        access_log=False,
+        log_level="error",
+        server_header=False,
+        timeout_graceful_shutdown=2,
+    )
+    return uvicorn.Server(settings), f"http://{_HOST}:{port}/{secret}/"
+
+
+@contextmanager
+def bound_socket(port: int) -> Iterator[socket.socket]:
+    """Give a socket on the loopback interface only.
+
+    Raises:
+        LsaWhisperError: the port is in use or not allowed.
+    """
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listening:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listening.bind((_HOST, port))
+            listening.listen()
+        except (OSError, OverflowError) as error:
+            raise LsaWhisperError(f"port {port} cannot be used ({error}); leave out --port") from error
+        yield listening
+
+
+def _require_packages() -> None:
+    try:
+        import starlette
+        import uvicorn  # noqa: F401
+    except ImportError as error:
+        raise MissingExtraError("review", "starlette and uvicorn", "review") from error
+    del starlette

@@ -1,0 +1,137 @@
+"""An open transcript as the page shows it: plain values, ready for JSON."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from lsa_whisper import chat
+from lsa_whisper.chat import Transcript, Utterance
+from lsa_whisper.confidences import Calibration, ScoredUtterance, read_confidences
+from lsa_whisper.review.edits import Change, written_words
+from lsa_whisper.review.estimate import errors_left, expected_errors, word_changes
+from lsa_whisper.review.saved import SavedTranscript
+from lsa_whisper.review.word_confidence import ConfidenceTable
+
+
+class TranscriptView:
+    """What the page needs to know of a transcript, kept up to date with its edits."""
+
+    def __init__(self, saved: SavedTranscript, calibration: Calibration | None = None):
+        """Read the confidences of the draft next to the transcript, if there are any."""
+        self._saved = saved
+        found = read_confidences(saved.path)
+        self._table = ConfidenceTable(saved.transcript.utterances, found, calibration)
+        curve = calibration or (found.calibration if found else Calibration())
+        drafts = found.utterances if found else _as_drafts(saved)
+        self._drafts = {draft.span: (draft, _promised(draft, curve)) for draft in drafts}
+        self._errors: dict[str, float] = {}
+
+    def all(self) -> dict[str, Any]:
+        """Return the whole transcript."""
+        transcript = self._saved.transcript
+        return {
+            "name": self._saved.path.name,
+            "participants": {code: each.role for code, each in transcript.participants.items()},
+            "utterances": [self._utterance(each) for each in transcript.utterances],
+            "pending": {str(number): text for number, text in self._saved.pending.items()},
+            "remark": self._saved.remark,
+            **self.state(),
+        }
+
+    def state(self) -> dict[str, Any]:
+        """Return what changes with every edit: revision, whether there is something to undo, and the progress."""
+        return {
+            "revision": self._saved.revision,
+            "can_undo": bool(self._saved.history.done),
+            "can_redo": bool(self._saved.history.undone),
+            "progress": self.progress(),
+        }
+
+    def changed(self, change: Change | None, before: Transcript) -> dict[str, Any]:
+        """Return the utterances that a change of ``before`` replaced, with the new state."""
+        if change is None:
+            return {"at": 0, "removed": 0, "added": [], **self.state()}
+        removed = [block for block in change.removed if isinstance(block, Utterance)]
+        added = [block for block in change.added if isinstance(block, Utterance)]
+        self._table.carry(removed, added)
+        at = sum(isinstance(block, Utterance) for block in before.blocks[: change.at])
+        return {"at": at, "removed": len(removed), "added": [*map(self._utterance, added)], **self.state()}
+
+    def progress(self) -> dict[str, Any]:
+        """Return how much is reviewed, what is probably left, the time spent, and the corrections by kind."""
+        utterances = self._saved.transcript.utterances
+        reviewed = [each for each in utterances if each.reviewed]
+        kinds = Counter(step.kind for step in self._saved.history.done if not step.joins)
+        left = None
+        if self._table.known:
+            unreviewed = [self._expected(each) for each in utterances if not each.reviewed]
+            promised, found = self._reviewed_errors(reviewed)
+            estimate = errors_left(unreviewed, promised, found)
+            left = [round(value, 1) for value in (estimate.errors, estimate.low, estimate.high)]
+        return {
+            "reviewed": len(reviewed),
+            "utterances": len(utterances),
+            "errors_left": left,
+            "minutes": round(self._saved.active_s / 60, 1),
+            "corrections": dict(kinds),
+        }
+
+    def _reviewed_errors(self, reviewed: list[Utterance]) -> tuple[list[float], int]:
+        """Return the errors that the draft of the reviewed utterances promised, and those that were found."""
+        promised, found = [], 0
+        for each in reviewed:
+            draft, expected = self._drafts.get(each.span, (None, 0.0))
+            if draft is not None:
+                promised.append(expected)
+                found += word_changes(draft.words, each.reading.verbatim)
+        return promised, found
+
+    def _expected(self, each: Utterance) -> float:
+        if each.main not in self._errors:
+            self._errors[each.main] = expected_errors(self._table.of(each))
+        return self._errors[each.main]
+
+    def _utterance(self, each: Utterance) -> dict[str, Any]:
+        confidences, spans = self._table.of(each), each.word_spans()
+        words = []
+        for word in written_words(each):
+            own = [value for value in confidences[word.first : word.last] if value is not None]
+            times = [span for span in spans[word.first : word.last] if span]
+            words.append(
+                [
+                    word.start,
+                    word.end,
+                    round(min(own), 3) if own else None,
+                    times[0].start_ms if times else None,
+                    times[-1].end_ms if times else None,
+                    word.first,
+                ]
+            )
+        comment = next((tier.value for tier in each.tiers if tier.name == "%com"), "")
+        return {
+            "speaker": each.speaker,
+            "text": each.text,
+            "readable": " ".join(each.reading.verbatim),
+            "start_ms": each.span.start_ms if each.span else None,
+            "end_ms": each.span.end_ms if each.span else None,
+            "words": words,
+            "kinds": sorted({event.kind.value for event in each.reading.events}),
+            "expected": round(self._expected(each), 3) if self._table.known else None,
+            "reviewed": each.reviewed,
+            "comment": comment,
+        }
+
+
+def _promised(draft: ScoredUtterance, curve: Calibration) -> float:
+    return sum(1 - curve(score) for score in draft.scores if score is not None)
+
+
+def _as_drafts(saved: SavedTranscript) -> tuple[ScoredUtterance, ...]:
+    """Return the original of a transcript without confidences."""
+    original: Path = saved.kept if saved.kept.is_file() else saved.path
+    return tuple(
+        ScoredUtterance(each.speaker, each.text, each.span, tuple(each.verbatim()), (None,) * len(each.verbatim()))
+        for each in chat.read(original).utterances
+    )

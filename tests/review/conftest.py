@@ -1,0 +1,90 @@
+"""A review server in a process of its own, as the command starts it, and Chromium from the system."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+STORYBOOK = ROOT / "corpora" / "storybook" / "test"
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+FLAGS = ["--no-sandbox", "--disable-gpu", "--mute-audio", "--disable-quic", "--no-first-run"]
+FLAGS += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
+
+
+class Served:
+    """One server and its address."""
+
+    def __init__(self, path, *options):
+        words = [sys.executable, "-m", "lsa_whisper", "review", str(path), "--no-open", *map(str, options)]
+        environment = os.environ | {"PYTHONPATH": str(ROOT), "HF_HUB_OFFLINE": "1"}
+        self.process = subprocess.Popen(words, stderr=subprocess.PIPE, text=True, env=environment)
+        self.address = next(found[0] for line in self.process.stderr if (found := re.search(r"http://\S+", line)))
+        self.origin = "http://" + urlsplit(self.address).netloc
+
+    def request(self, path="", data=None, method=None, **headers):
+        """Return status, body and headers of the answer."""
+        if data is not None:
+            headers = {"Origin": self.origin, "Content-Type": "application/json", **headers}
+        headers = {name.replace("_", "-"): value for name, value in headers.items() if value is not None}
+        asked = urllib.request.Request(self.address + path, data, headers, method=method)
+        try:
+            with urllib.request.urlopen(asked, timeout=30) as answer:
+                return answer.status, answer.read(), answer.headers
+        except urllib.error.HTTPError as error:
+            return error.code, error.read(), error.headers
+
+    def act(self, **body):
+        status, answer, _ = self.request("action", json.dumps(body).encode())
+        return status, json.loads(answer) if answer[:1] == b"{" else answer
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+        self.process.stderr.close()
+
+
+@pytest.fixture
+def serve():
+    """Return a function that starts a server; all are killed at the end."""
+    started = []
+
+    def start(path, *options):
+        started.append(Served(path, *options))
+        return started[-1]
+
+    yield start
+    for each in started:
+        if each.process.poll() is None:
+            each.kill()
+
+
+@pytest.fixture
+def visit(tmp_path):
+    """A folder with one session of storybook."""
+    folder = tmp_path / "visit"
+    folder.mkdir()
+    for suffix in (".cha", ".flac"):
+        shutil.copy(STORYBOOK / f"test01{suffix}", folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed (the dev extra has it)")
+    if CHROMIUM is None:
+        pytest.skip("no Chromium in this environment")
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser
+        browser.close()

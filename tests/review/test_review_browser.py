@@ -1,0 +1,355 @@
+"""The page as a reviewer uses it: Chromium, by keyboard, on storybook and on a real recording."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import time
+from pathlib import Path
+
+import pytest
+
+from lsa_whisper import chat
+from lsa_whisper.chat import Participant, compose, utterance
+from lsa_whisper.confidences import Calibration, Confidences, ScoredUtterance, confidences_path, write_confidences
+
+ROOT = Path(__file__).resolve().parents[2]
+PAIRED = ROOT.parent / "shared" / "data" / "paired"
+pytestmark = pytest.mark.slow
+
+
+def opened(chromium, served, width=1280, theme="light"):
+    page = chromium.new_page(viewport={"width": width, "height": 900}, color_scheme=theme)
+    page.wrong = []
+    page.on("pageerror", lambda error: page.wrong.append(str(error)))
+    page.on("request", lambda r: page.wrong.append(r.url) if not r.url.startswith(served.address) else None)
+    page.goto(served.address)
+    page.wait_for_selector("#list .utterance")
+    return page
+
+
+def until(page, expression):
+    """Wait until an expression is true; the page's own policy forbids playwright's ``wait_for_function``."""
+    deadline = time.monotonic() + 40
+    while not page.evaluate(expression):
+        assert time.monotonic() < deadline, expression
+        page.wait_for_timeout(50)
+
+
+def settled(page):
+    """Wait until everything is saved."""
+    page.wait_for_timeout(350)
+    until(page, "['', 'saved'].includes(document.getElementById('saving').textContent)")
+
+
+def press(page, *keys):
+    for key in keys:
+        page.keyboard.press(key)
+    settled(page)
+
+
+def type_text(page, text):
+    page.keyboard.press("Enter")
+    page.keyboard.press("Control+a")
+    page.keyboard.type(text)
+    page.keyboard.press("Enter")
+    settled(page)
+
+
+def texts(path):
+    return [(each.speaker, each.text) for each in chat.read(path).utterances]
+
+
+def draft_of(reference, path):
+    """Write what a model would have made of a transcript: no marks, no filled pauses, other utterances."""
+    lines = [
+        utterance(each.speaker, f"{' '.join(w for w in each.fluent())} .", each.span) for each in reference.utterances
+    ]
+    people = [Participant(code, each.role) for code, each in reference.participants.items()]
+    chat.write(compose(languages=["eng"], participants=people, utterances=lines, media=path.stem), path)
+
+
+def test_every_mark_has_a_key(visit, serve, chromium):
+    path = visit / "test01.cha"
+    page = opened(chromium, serve(visit))
+    first = "the goat was new ."
+    type_text(page, first)
+    wanted = {
+        "f": "&-the goat was new .", "g": "&+the goat was new .", "r": "the [/] goat was new .",
+        "v": "the [//] goat was new .", "t": "the [///] goat was new .", "s": "the [/-] goat was new .",
+        "l": "the: goat was new .", "b": "≠the goat was new .", "w": "↫th↫the goat was new .",
+        "p": "the (.) goat was new .", "x": "xxx goat was new .", "e": "&=the goat was new .",
+    }  # fmt: skip
+    for key, text in wanted.items():
+        press(page, "Home", key)
+        assert texts(path)[0][1] == text, key
+        press(page, "z")
+        assert texts(path)[0][1] == first
+    press(page, "Home", "Shift+ArrowRight", "r")
+    assert texts(path)[0][1] == "<the goat> [/] was new ."
+    assert not page.wrong
+
+
+def test_utterances_are_divided_joined_inserted_and_deleted(visit, serve, chromium):
+    path = visit / "test01.cha"
+    original, count = path.read_bytes(), len(chat.read(path).utterances)
+    page = opened(chromium, serve(visit))
+    press(page, "ArrowDown", "ArrowRight", "ArrowRight", "d")
+    assert [text for _, text in texts(path)[1:3]] == ["the goat .", "&-uh was new and little ."]
+    press(page, "m")
+    assert texts(path)[1][1] == "the goat &-uh was new and little ."
+    press(page, "2")
+    assert texts(path)[1][0] == list(chat.read(path).participants)[1]
+    press(page, "1", "y")
+    assert chat.read(path).utterances[1].reviewed
+    press(page, "ArrowUp", "Y", ".", ">", "<", ",")
+    assert not chat.read(path).utterances[1].reviewed
+    press(page, "c")
+    page.keyboard.type("was noisy here")
+    press(page, "Enter")
+    assert b"%com:\twas noisy here" in path.read_bytes()
+    press(page, "Delete")
+    assert len(texts(path)) == count - 1
+    press(page, "i")
+    assert not chat.check(chat.read(path))
+    for _ in range(30):
+        page.keyboard.press("z")
+    settled(page)
+    assert path.read_bytes() == original
+    assert not page.wrong
+
+
+def test_what_is_typed_is_checked_and_a_proposal_taken(visit, serve, chromium):
+    path = visit / "test01.cha"
+    before = texts(path)[0]
+    page = opened(chromium, serve(visit))
+    page.keyboard.press("Enter")
+    page.keyboard.press("Control+a")
+    page.keyboard.type("I see 2 dogs")
+    page.wait_for_selector("#proposal:not([hidden])")
+    assert "character" in page.inner_text("#problems") and texts(path)[0] == before
+    page.keyboard.press("Alt+Enter")
+    settled(page)
+    assert texts(path)[0][1] == "I see two dogs ." and page.inner_text("#problems") == ""
+
+
+def test_playing_looping_and_slowing(visit, serve, chromium):
+    page = opened(chromium, serve(visit))
+    press(page, "ArrowDown")
+    page.keyboard.press(" ")
+    until(page, "!document.getElementById('audio').paused")
+    span = chat.read(visit / "test01.cha").utterances[1].span
+    until(page, "document.getElementById('audio').paused")
+    at = page.evaluate("document.getElementById('audio').currentTime")
+    assert abs(at - span.end_ms / 1000) < 0.5
+    page.keyboard.press("-")
+    page.keyboard.press("o")
+    page.keyboard.press("a")
+    until(page, "!document.getElementById('audio').paused")
+    sound = "document.getElementById('audio')"
+    assert page.evaluate(f"[{sound}.playbackRate, {sound}.preservesPitch]") == [0.8, True]
+    page.keyboard.press(" ")
+    until(page, "document.getElementById('audio').paused")
+    painted = "[...document.getElementById('wave').getContext('2d').getImageData(0,0,900,100).data].some(Boolean)"
+    until(page, painted)
+
+
+def test_ends_are_dragged_on_the_waveform(visit, serve, chromium):
+    path = visit / "test01.cha"
+    page = opened(chromium, serve(visit))
+    press(page, "ArrowDown")
+    before = chat.read(path).utterances[1].span
+    page.wait_for_timeout(300)
+    box = page.locator("#wave").bounding_box()
+    margin = max(800, before.duration_ms * 0.35)
+    start = max(0, before.start_ms - margin)
+    x = box["x"] + (before.end_ms - start) / (before.end_ms + margin - start) * box["width"]
+    page.mouse.move(x, box["y"] + 40)
+    page.mouse.down()
+    page.mouse.move(x - 20, box["y"] + 40, steps=4)
+    page.mouse.up()
+    settled(page)
+    after = chat.read(path).utterances[1].span
+    assert after.start_ms == before.start_ms and after.end_ms < before.end_ms - 20
+
+
+def corrected_by_keyboard(page, path, reference):
+    """Type every utterance as the reference has it; only keys are used."""
+    for number, each in enumerate(reference.utterances):
+        if texts(path)[number][1] != each.text:
+            type_text(page, each.text)
+        if number + 1 < len(reference.utterances):
+            press(page, "y")
+
+
+@pytest.mark.parametrize("name", ["test01", "michael"])
+def test_a_draft_is_corrected_to_the_reference_by_keyboard_alone(name, serve, chromium, tmp_path):
+    source = ROOT / "corpora/storybook/test" if name == "test01" else PAIRED
+    if not source.exists():
+        pytest.skip("../shared/data/paired is absent")
+    folder = tmp_path / name
+    folder.mkdir()
+    shutil.copy(source / f"{name}.flac", folder)
+    reference = chat.read(source / f"{name}.cha")
+    reference.utterances[:] = reference.utterances[:12]
+    path = folder / f"{name}.cha"
+    draft_of(reference, path)
+    draft = path.read_bytes()
+    page = opened(chromium, serve(folder))
+    corrected_by_keyboard(page, path, reference)
+    assert texts(path) == [(each.speaker, each.text) for each in reference.utterances]
+    assert not chat.check(chat.read(path))
+    assert (folder / ".review" / path.name).read_bytes() == draft
+    page.reload()
+    page.wait_for_selector("#list .utterance")
+    assert "reviewed" in page.inner_text("#progress")
+    for _ in range(60):
+        page.keyboard.press("z")
+    settled(page)
+    assert path.read_bytes() == draft and not page.wrong
+
+
+def test_a_killed_server_loses_at_most_the_last_second(visit, serve, chromium):
+    """Thirty times: type, kill at a random moment, start again; the text is there, the file valid."""
+    path, random_ = visit / "test01.cha", random.Random(7)
+    for turn in range(30):
+        served = serve(visit)
+        page = opened(chromium, served)
+        page.keyboard.press("Enter")
+        page.keyboard.press("Control+a")
+        typed = []
+        until = time.monotonic() + random_.uniform(0.3, 2.5)
+        words = iter(f"turn {'a' * (turn % 9 + 1)} " + "go and see the big dog . " * 40)
+        page.keyboard.type("x")
+        while time.monotonic() < until:
+            sign = next(words)
+            page.keyboard.type(sign, delay=random_.uniform(5, 60))
+            typed.append((time.monotonic(), sign))
+        killed = time.monotonic()
+        served.kill()
+        page.close()
+        assert not chat.check(chat.read(path)), turn
+        again = serve(visit)
+        found = json.loads(again.request("transcript?file=0")[1])
+        kept = found["pending"].get("0", found["utterances"][0]["text"])
+        safe = "x" + "".join(sign for at, sign in typed if at < killed - 1)
+        if len(safe) > 1:
+            assert kept.replace(" ", "").startswith(safe.replace(" ", "")), (turn, kept, safe)
+        again.kill()
+
+
+def test_two_windows_cannot_overwrite_each_other(visit, serve, chromium):
+    served, path = serve(visit), visit / "test01.cha"
+    one, two = opened(chromium, served), opened(chromium, served)
+    type_text(one, "one was first .")
+    type_text(two, "two was late .")
+    two.wait_for_selector("#message:not([hidden])")
+    assert "another window" in two.inner_text("#message") and texts(path)[0][1] == "one was first ."
+    assert two.input_value("#text") in ("one was first .", "two was late .")
+
+
+def test_a_change_by_another_program_is_shown(visit, serve, chromium):
+    served, path = serve(visit), visit / "test01.cha"
+    page = opened(chromium, served)
+    type_text(page, "mine .")
+    path.write_bytes(path.read_bytes().replace(b"mine .", b"theirs ."))
+    page.keyboard.press("ArrowDown")
+    press(page, "f")
+    page.wait_for_selector("#conflict:not([hidden])")
+    page.click("#take-foreign")
+    page.wait_for_selector("#conflict", state="hidden")
+    until(page, "document.querySelector('#u0').textContent.includes('theirs')")
+    press(page, "z")
+    assert texts(path)[0][1] == "mine ."
+
+
+def with_confidences(path):
+    rows = []
+    for number, each in enumerate(chat.read(path).utterances):
+        words = tuple(each.verbatim())
+        scores = tuple(-0.01 - (1.5 if number == 9 else 0.2 if number == 4 else 0) for _ in words)
+        rows.append(ScoredUtterance(each.speaker, each.text, each.span, words, scores, (None,) * len(words)))
+    write_confidences(Confidences(tuple(rows), Calibration(), "test01.flac"), confidences_path(path))
+
+
+def test_the_doubtful_come_first_and_filters_narrow_the_list(visit, serve, chromium):
+    with_confidences(visit / "test01.cha")
+    page = opened(chromium, serve(visit))
+    page.keyboard.press("n")
+    assert page.inner_text("#place").startswith("10 of")
+    press(page, "y")
+    assert "errors left" in page.inner_text("#progress")
+    page.keyboard.press("Home")
+    page.keyboard.press("n")
+    assert page.inner_text("#place").startswith("5 of")
+    assert page.locator("#words .doubt1, #words .doubt2").count()
+    page.select_option("#order", "doubtful")
+    assert page.locator("#rows .utterance").first.get_attribute("id") == "u4"
+    page.keyboard.press("Escape")
+    page.keyboard.press("/")
+    page.keyboard.type("goat")
+    shown = page.locator("#rows .utterance").all_inner_texts()
+    assert shown and all("goat" in each for each in shown)
+    page.fill("#search", "")
+    page.select_option("#kind", "repetition")
+    assert all("[/]" in each for each in page.locator("#rows .utterance").all_inner_texts())
+    page.select_option("#kind", "")
+    page.select_option("#which", "reviewed")
+    assert page.locator("#rows .utterance").count() == 1
+
+
+def test_two_transcripts_are_compared_and_the_right_one_taken(visit, serve, chromium, tmp_path):
+    path, other = visit / "test01.cha", tmp_path / "second.cha"
+    other.write_bytes(path.read_bytes().replace(b"the goat &-uh was new", b"the goat was new"))
+    page = opened(chromium, serve(visit, "--compare", other))
+    page.click("#compare-button")
+    page.wait_for_selector("#pairs .pair")
+    assert "Agreement of words: 99" in page.inner_text("#agreement")
+    assert "filled pause" in page.inner_text("#classes")
+    page.keyboard.press("n")
+    press(page, "ArrowRight")
+    assert texts(path)[1][1] == "the goat was new and little ."
+    press(page, "z", "Escape")
+    assert texts(path)[1][1] == "the goat &-uh was new and little ." and page.is_visible("#review")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_no_violation_of_accessibility_rules(visit, serve, chromium, width, theme):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="the dev extra has it")
+    with_confidences(visit / "test01.cha")
+    shutil.copy(visit / "test01.cha", visit.parent / "second.cha")
+    (visit / "other.flac").write_bytes((visit / "test01.flac").read_bytes())
+    served = serve(visit, "--compare", visit.parent / "second.cha")
+    page = chromium.new_page(viewport={"width": width, "height": 800}, color_scheme=theme)
+    page.goto(served.address)
+
+    def violations():
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        return [(each["id"], each["nodes"][0]["html"]) for each in axe.Axe().run(page).response["violations"]]
+
+    page.wait_for_selector("#files button")
+    assert violations() == []
+    page.locator("#files button").filter(has_text="Review").first.click()
+    page.wait_for_selector("#list .utterance")
+    page.keyboard.press("n")
+    assert violations() == []
+    page.keyboard.press("?")
+    assert page.is_visible("#help") and violations() == []
+    page.keyboard.press("Escape")
+    page.click("#compare-button")
+    page.wait_for_selector("#pairs .pair")
+    assert violations() == []
+    page.close()
+
+
+def test_markup_in_names_and_texts_stays_text(visit, serve, chromium):
+    evil = "<img src=x onerror=document.title='broken'>"
+    path = visit / "test01.cha"
+    path.write_bytes(path.read_bytes().replace(b"now turn that page", evil.encode()))
+    path.rename(visit / f"{evil}.cha")
+    page = opened(chromium, serve(visit / f"{evil}.cha"))
+    page.wait_for_timeout(300)
+    assert page.title() == "Review" and page.locator("img").count() == 0
+    assert evil.split()[0] in page.inner_text("#rows")
