@@ -85,7 +85,8 @@ def count_disfluencies(
 
     Args:
         utterances: the main tiers of a transcript, in order.
-        languages: ISO 639-3; none means English. Syllables are counted in English only.
+        languages: ISO 639-3, the main language first; none means English. Syllables are those of English, if it is
+            among them, else of the main language (:data:`lsa_whisper.chat.vowel_letters.SYLLABLE_LANGUAGES`).
         mode: one of :data:`COUNTING_MODES`.
 
     >>> from lsa_whisper.chat import parse
@@ -99,32 +100,32 @@ def count_disfluencies(
     """
     if mode not in COUNTING_MODES:
         raise LsaWhisperError(f"fluency: no mode {mode!r}; choose one of {', '.join(COUNTING_MODES)}")
-    english = "eng" in languages or not languages
+    language = "eng" if "eng" in languages or not languages else next(iter(languages))
     by_speaker: dict[str, list[Utterance]] = {}
     for utterance in utterances:
         by_speaker.setdefault(utterance.speaker, []).append(utterance)
-    return {speaker: _of_speaker(tiers, english, mode) for speaker, tiers in by_speaker.items()}
+    return {speaker: _of_speaker(tiers, language, mode) for speaker, tiers in by_speaker.items()}
 
 
-def _of_speaker(tiers: list[Utterance], english: bool, mode: str) -> Fluency:
+def _of_speaker(tiers: list[Utterance], language: str, mode: str) -> Fluency:
     counts = dict.fromkeys(COUNTS, 0)
     for utterance in tiers:
         if mode == "flucalc":
             count_as_flucalc(utterance, counts)
         else:
-            _count_strict(utterance, counts, english)
+            _count_strict(utterance, counts, language)
     tagged = words_and_syllables(tiers) if mode == "flucalc" else None
-    return Fluency(counts, len(tiers), *(tagged or _fluent_words(tiers, english)))
+    return Fluency(counts, len(tiers), *(tagged or _fluent_words(tiers, language)))
 
 
-def _fluent_words(tiers: list[Utterance], english: bool) -> tuple[int, int | None]:
+def _fluent_words(tiers: list[Utterance], language: str) -> tuple[int, int | None]:
     """Return the number of fluent words, and of their syllables, if known."""
     words = [word for utterance in tiers for word in utterance.reading.fluent]
-    lengths = [syllables(word) for word in words] if english else [None]
+    lengths = [syllables(word, language) for word in words]
     return len(words), None if all(length is None for length in lengths) else sum(length or 0 for length in lengths)
 
 
-def _count_strict(utterance: Utterance, counts: Counts, english: bool) -> None:
+def _count_strict(utterance: Utterance, counts: Counts, language: str) -> None:
     for word in _words(utterance.tree.items):
         written = read_word(word.text)
         kinds = [one.kind for one in written.disfluencies]
@@ -134,7 +135,7 @@ def _count_strict(utterance: Utterance, counts: Counts, english: bool) -> None:
             count_signs(piece, counts)
     for item in _coded(utterance.tree.items):
         remaining = _unretraced_words(item)
-        one = english and len(remaining) == 1 and _syllables_of(remaining[0]) == 1
+        one = len(remaining) == 1 and _syllables_of(remaining[0], language) == 1
         for code in counted_codes(item) if remaining else ():
             count_retrace(counts, code, len(remaining), one)
     reading = utterance.reading
@@ -171,5 +172,5 @@ def _unretraced_words(item: Item) -> list[Word]:
     return [word for one in kept for word in _unretraced_words(one)]
 
 
-def _syllables_of(word: Word) -> int:
-    return sum(syllables(part) or 0 for part in read_word(word.text).verbatim if not part.endswith("-"))
+def _syllables_of(word: Word, language: str) -> int:
+    return sum(syllables(part, language) or 0 for part in read_word(word.text).verbatim if not part.endswith("-"))

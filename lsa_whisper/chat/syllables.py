@@ -1,9 +1,11 @@
-"""Syllable counts of English words, estimated from their spelling."""
+"""Syllable counts, estimated from spelling; those of other languages are in :mod:`lsa_whisper.chat.vowel_letters`."""
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
+
+from lsa_whisper.chat.vowel_letters import syllables_of
 
 _IRREGULAR = {
     "area": 3,
@@ -59,14 +61,16 @@ _CONTRACTION = re.compile(
 
 
 @lru_cache(maxsize=1 << 14)
-def syllables(word: str) -> int | None:
-    """Return the number of syllables of the English ``word``, or ``None`` if its spelling gives none.
+def syllables(word: str, language: str = "eng") -> int | None:
+    """Return the number of syllables of ``word``, or ``None`` if its spelling or its language (ISO 639-3) gives none.
 
     >>> [syllables(word) for word in ("I", "rabbit", "people", "didn't", "makes", "wanted", "going", "table")]
     [1, 2, 2, 2, 1, 2, 2, 2]
     >>> syllables("qwrt") is None, syllables("狗") is None
     (True, True)
     """
+    if language != "eng":
+        return syllables_of(word, language)
     word = word.lower().replace("’", "'")
     parts = [part for part in word.split("-") if part]
     if len(parts) > 1:

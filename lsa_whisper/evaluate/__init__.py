@@ -12,12 +12,13 @@ from lsa_whisper.evaluate.pairing import PairedFiles, pair_files
 from lsa_whisper.evaluate.report_rows import ReportRows
 from lsa_whisper.evaluate.results import Difference, Evaluation
 from lsa_whisper.evaluate.transcripts import transcript_at
+from lsa_whisper.languages import chat_code
 from lsa_whisper.scoring.bootstrap import FEWEST_SAMPLES, SAMPLES, Resamples
 from lsa_whisper.scoring.counts import Detections, WordErrors
 from lsa_whisper.scoring.file_scores import FileCounts, FileScores, Totals
 from lsa_whisper.scoring.file_table import FileTable
 from lsa_whisper.scoring.groups import ParsedTranscript
-from lsa_whisper.scoring.normalize import normalize
+from lsa_whisper.scoring.normalize import is_unspaced, normalize
 from lsa_whisper.scoring.published import check_modes
 from lsa_whisper.scoring.score_file import ScoringOptions, score_file
 from lsa_whisper.scoring.speakers import require_meeteval
@@ -104,9 +105,10 @@ def _scored(reference: Path, files: PairedFiles, samples: int, options: ScoringO
     """Return the scores of all files; only one file is in memory at a time, because a corpus may not fit."""
     has_marks = {name: _any_marks(paths) for name, paths in files.hypotheses.items()}
     tables, totals = {name: FileTable() for name in has_marks}, dict.fromkeys(has_marks, Totals())
-    rows = ReportRows()
+    rows, unspaced = ReportRows(), False
     for number, (key, path) in enumerate(files.references.items()):
         expected, aligned = _read(path, key), []
+        unspaced = unspaced or any(is_unspaced(utterance.body) for utterance in expected.utterances)
         for name, paths in files.hypotheses.items():
             found = _read(paths[key], key, has_marks=has_marks[name]) if key in paths else None
             scores = score_file(key, expected, found, options)
@@ -119,7 +121,7 @@ def _scored(reference: Path, files: PairedFiles, samples: int, options: ScoringO
         name: System(name, table, totals[name], resamples, has_marks[name], tuple(files.unpaired[name]))
         for name, table in tables.items()
     }
-    return Evaluation(reference, systems, samples, options, rows)
+    return Evaluation(reference, systems, samples, options, rows, unspaced=unspaced)
 
 
 def _any_marks(paths: Mapping[str, str]) -> bool:
@@ -129,10 +131,11 @@ def _any_marks(paths: Mapping[str, str]) -> bool:
 
 def _read(path: str, key: str, *, has_marks: bool = True) -> ParsedTranscript:
     transcript = transcript_at(path, key)
-    utterances = transcript.utterances if has_marks else [_marked(utterance) for utterance in transcript.utterances]
+    language = chat_code((transcript.languages or ["eng"])[0])
+    utterances = transcript.utterances if has_marks else [_marked(each, language) for each in transcript.utterances]
     return ParsedTranscript(utterances, transcript.participants)
 
 
-def _marked(utterance: Utterance) -> Utterance:
+def _marked(utterance: Utterance, language: str) -> Utterance:
     """Return ``utterance`` with disfluencies marked from its words; its word times are kept."""
-    return replace(mark_from_words(utterance), tiers=utterance.tiers)
+    return replace(mark_from_words(utterance, language), tiers=utterance.tiers)

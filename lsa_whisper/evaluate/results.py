@@ -82,6 +82,8 @@ class Evaluation:
     """The aligned utterances, if a report was requested."""
     report: Path | None = None
     """The HTML report, if one was written."""
+    unspaced: bool = False
+    """Whether a reference is in a script without spaces between words, each character of which is a word."""
 
     @cached_property
     def differences(self) -> list[Difference]:
@@ -130,6 +132,8 @@ class Evaluation:
 
     def remarks(self) -> Iterator[str]:
         """Yield the limits of the figures, in plain sentences."""
+        if self.unspaced:
+            yield "in scripts without spaces (such as Chinese and Japanese), each character counts as a word"
         for system in self._all:
             if system.missing:
                 missing = join_names(system.missing)

@@ -14,7 +14,9 @@ from lsa_whisper.labels.repair import repair_text, sentences
 from lsa_whisper.labels.style import Labels
 from lsa_whisper.languages import chat_code
 
-_ROLE = re.compile(r"\*([A-Z][A-Z0-9]{0,6}):")
+_ROLE = re.compile(r"(?:^|(?<=\s))\*([A-Za-z0-9_]{1,8}):")
+_STRAY_ROLE = re.compile(r"\*([A-Z][A-Z0-9]{0,6}):")
+"""What looks like a speaker code in the text of a model that writes none."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,7 @@ def decode(text: str, labels: Labels, *, speaker: str = "PAR", language: str = "
     chat = labels.style == "chat"
     found: list[Utterance] = []
     repairs = 0
-    for role, turn in _turns(label_to_chat(text, labels.version) if chat else text):
+    for role, turn in _turns(label_to_chat(text, labels.version) if chat else text, labels.roles):
         if role and labels.roles:
             speaker = role
         elif role:
@@ -62,8 +64,8 @@ def decode(text: str, labels: Labels, *, speaker: str = "PAR", language: str = "
     return Decoded(tuple(found), repairs)
 
 
-def _turns(text: str) -> list[tuple[str | None, str]]:
+def _turns(text: str, roles: bool) -> list[tuple[str | None, str]]:
     """Split at speaker codes: ``*CHI: hello . *MOT: hi .``."""
-    before, *rest = _ROLE.split(text)
+    before, *rest = (_ROLE if roles else _STRAY_ROLE).split(text)
     turns: list[tuple[str | None, str]] = [(None, before), *zip(rest[::2], rest[1::2], strict=True)]
     return [turn for turn in turns if turn[1].strip()]

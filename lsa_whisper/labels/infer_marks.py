@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from lsa_whisper.labels.spoken_language import FILLERS, fillers, uncapitalized
 from lsa_whisper.retraces import mark_retraces
 from lsa_whisper.retraces.emphasis import EMPHATIC
 
 LONGEST_REPEAT = 6
 """Longer repeats are more often refrains than disfluencies."""
 
-PLAIN_FILLERS = frozenset(("uh", "um", "er", "erm", "ehm", "uhm", "hm", "hmm", "uhh", "umm"))
-"""Words that are always fillers; ``ah`` and ``mhm`` may be answers."""
-
-_ALWAYS_CAPITAL = ("I", "I'm", "I've", "I'll", "I'd")
+PLAIN_FILLERS = FILLERS["eng"]
+"""English words that are always fillers; ``ah`` and ``mhm`` may be answers."""
 
 
 def infer_marks(text: str, *, repetitions: bool, language: str = "eng") -> str:
@@ -25,25 +24,15 @@ def infer_marks(text: str, *, repetitions: bool, language: str = "eng") -> str:
     >>> infer_marks("Um I want um I want the &+b &+b ball", repetitions=True)
     '&-um <I want> [/] &-um I want the ↫b-b↫ball'
     """
-    words = [_filler(word) for word in text.split()]
+    sounds = fillers(language)
+    words = [f"&-{word.lower()}" if word.lower() in sounds else word for word in text.split()]
     first = next((at for at, word in enumerate(words) if not word.startswith("&")), len(words))
     for at in range(min(first + 1, len(words))):
-        words[at] = _lower_first(words[at])
+        words[at] = words[at].lower() if words[at].startswith("&+") else uncapitalized(words[at], language)
     if not repetitions:
         return " ".join(words)
     words = _part_words(words)
     return mark_retraces(" ".join(words)).text if language == "eng" else " ".join(_repeats(words))
-
-
-def _filler(word: str) -> str:
-    return f"&-{word.lower()}" if word.lower() in PLAIN_FILLERS else word
-
-
-def _lower_first(word: str) -> str:
-    """Undo sentence capitalization; CHAT capitalizes names only."""
-    if word in _ALWAYS_CAPITAL or not word[:1].isupper() or (len(word) > 1 and word.isupper()):
-        return word if not word.startswith("&+") else word.lower()
-    return word[0].lower() + word[1:]
 
 
 def _part_words(words: list[str]) -> list[str]:

@@ -31,6 +31,7 @@ _DOTS = re.compile(r"(?<![+(.])\.{2,}(?![)])|…")
 _NOT_SPELLING = re.compile(r"""[\x00-\x1f\x7f!"#$%&()*+,./;<=>?@\[\\\]_`{|}~–—«»¿¡•・…]""")
 """Characters that no word contains; the scanner has already removed spaces, terminators and brackets."""
 _INNER_PREFIX = re.compile(r"(?<=.)(?=&[-+~=])")
+_TONE_DIGIT = re.compile(r"(?<=[^\W\d_])\d(?=@s)")
 _TONE_WORD = re.compile(r"[^\W\d_]+\d@s(?::[a-z]{3})?")
 
 
@@ -115,6 +116,7 @@ def clean(word: str) -> str:
         return word
     if _TONE_WORD.fullmatch(word):
         return word
+    word = _TONE_DIGIT.sub("", word)
     if _INNER_PREFIX.search(word):
         return " ".join(filter(None, map(clean, _INNER_PREFIX.split(word))))
     if word.startswith("&*"):

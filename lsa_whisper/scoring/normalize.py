@@ -7,6 +7,7 @@ Conventions (in this order):
 - A hyphen inside a word separates words (``ice-cream`` = ``ice cream``); parts that begin the last part are sounds
   repeated before it (``b-b-ball`` = ``b- b- ball``).
 - Everything that is neither a letter, a digit nor a combining mark separates words, or is dropped at their edge.
+- In scripts without spaces between words (Chinese, Japanese, Thai, Lao, Khmer, Burmese), each character is a word.
 - Fillers are folded to ``um``, ``uh`` and ``mm`` (or left ``raw``). ``mhm`` and ``uhhuh`` (yes) are words, no fillers.
 
 Whisper's own normalizer is never used: it deletes ``um uh hmm mm mhm``, so nothing scored through it sees a filler.
@@ -28,6 +29,10 @@ _FILLERS = (
     (re.compile(r"u+h+|e+r+"), "uh"),
     (re.compile(r"m{2,}|h+m+"), "mm"),
 )
+_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+_UNSPACED += "\U00020000-\U0003134f"
+_CHARACTER = re.compile(rf"[{_UNSPACED}][\u0300-\u036f\u3099\u309a]*-?|[^{_UNSPACED}]+")
+_HAS_UNSPACED = re.compile(f"[{_UNSPACED}]")
 _ANSWERS = {
     **dict.fromkeys(("mhm", "mmhm", "mm-hm", "mm-hmm", "m-hm", "mhmm"), "mhm"),
     **dict.fromkeys(("uhhuh", "uh-huh"), "uhhuh"),
@@ -53,10 +58,24 @@ def normalize_word(word: str, fillers: Fillers = "folded") -> tuple[str, ...]:
 
     >>> normalize_word("uh-huh"), normalize_word("..."), normalize_word("ERM")
     (('uhhuh',), (), ('um',))
+    >>> normalize_word("小狗"), normalize_word("T恤")
+    (('小', '狗'), ('t', '恤'))
     """
     text = unicodedata.normalize("NFKC", word.translate(_APOSTROPHES)).casefold()
     spaced = "".join(c if c in "'-" or c.isalnum() or unicodedata.category(c)[0] == "M" else " " for c in text)
-    return tuple(part for token in spaced.split() for part in _unhyphenated(token, fillers))
+    parts = tuple(part for token in spaced.split() for part in _unhyphenated(token, fillers))
+    if not is_unspaced(text):
+        return parts
+    return tuple(character for part in parts for character in _CHARACTER.findall(part))
+
+
+def is_unspaced(text: str) -> bool:
+    """Return whether ``text`` has characters of a script without spaces, each of which is scored as a word.
+
+    >>> is_unspaced("I want"), is_unspaced("我 要")
+    (False, True)
+    """
+    return not text.isascii() and _HAS_UNSPACED.search(text) is not None
 
 
 def _unhyphenated(token: str, fillers: Fillers) -> Iterable[str]:

@@ -155,7 +155,7 @@ def has_disfluency_marks(utterances: Sequence[Utterance]) -> bool:
     return any(event.kind is not Disfluency.PAUSE for utterance in utterances for event in utterance.events())
 
 
-def mark_from_words(utterance: Utterance) -> Utterance:
+def mark_from_words(utterance: Utterance, language: str = "eng") -> Utterance:
     """Return ``utterance`` with disfluency marks inferred from its words: fillers, exact repeats, cut-off words.
 
     This is for transcripts of systems that write no marks. An utterance without such words, or one whose words the
@@ -166,7 +166,7 @@ def mark_from_words(utterance: Utterance) -> Utterance:
     """
     joined = " ".join((*utterance.verbatim(), utterance.terminator or "."))
     for text in (utterance.text, joined):  # the text has cut-off words, but may have more than words
-        decoded = decode(text, Labels("verbatim"), speaker=utterance.speaker).utterances
+        decoded = decode(text, Labels("verbatim"), speaker=utterance.speaker, language=language).utterances
         if len(decoded) == 1 and _bare(decoded[0].verbatim()) == _bare(utterance.verbatim()):
             marked = chat.utterance(utterance.speaker, decoded[0].text, utterance.span)
             return marked if has_disfluency_marks([marked]) else utterance

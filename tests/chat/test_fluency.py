@@ -102,7 +102,7 @@ def test_the_denominators_of_flucalc_are_those_of_the_mor_tier():
 
 
 def test_a_language_whose_syllables_are_unknown():
-    row = parse("@Languages:\tfra\n*PAR:\tle [/] le chat .\n").fluency()["PAR"].as_dict()
+    row = parse("@Languages:\theb\n*PAR:\tha [/] ha kelev .\n").fluency()["PAR"].as_dict()
     assert row["counts"]["whole_word_repetition"] == 1
     assert row["counts"]["monosyllabic_whole_word_repetition"] == 0
     assert row["syllables"] is None and row["weighted_sld"] is None
@@ -135,3 +135,36 @@ def test_syllables_of_english(length, words):
 @pytest.mark.parametrize("word", ["", "'", "qwrt", "狗", "hao3", "собака"], ids=range(6))
 def test_syllables_of_unknown_words_are_none(word):
     assert syllables(word) is None
+
+
+OTHER_LANGUAGES = {
+    "spa": {
+        1: "yo que muy hay rey",
+        2: "casa agua día está leer ciudad juego viuda gracias",
+        3: "ahora abuela pingüino",
+    },
+    "fra": {1: "le chat eau oui cœur arbre", 2: "maison école oiseau regarde noël", 3: "animal", 4: "réalité"},
+    "deu": {1: "haus ich hund die", 2: "über straße eier idee bäume", 3: "bauernhof ameise großmutter"},
+    "ita": {1: "è più chi", 2: "casa zio mio uovo città giorno scuola", 3: "amico albero mangiare"},
+    "nld": {1: "huis mooi ei leeuw nieuw", 2: "oma eten avond alleen", 3: "olifant boerderij eieren"},
+    "cmn": {1: "狗 hao3", 2: "小狗 ni3hao3", 3: "自行车"},
+    "yue": {1: "狗 m4", 2: "香港 nei5hou2"},
+    "jpn": {2: "いぬ kyou きょう", 3: "watashi", 4: "がっこう gakkō しんぶん"},
+    "heb": {None: "כלב ילדה"},
+}
+
+
+@pytest.mark.parametrize("language", OTHER_LANGUAGES)
+def test_syllables_of_other_languages(language):
+    for length, words in OTHER_LANGUAGES[language].items():
+        assert {word: syllables(word, language) for word in words.split()} == dict.fromkeys(words.split(), length)
+
+
+@pytest.mark.parametrize("language", ["spa", "fra", "deu", "ita", "nld", "zho", "heb", "jpn"])
+def test_the_reference_files_of_other_languages(real_files, language):
+    transcript = read(next(path for path in real_files if path.name == f"{language}-conversation.cha"))
+    rows = [row.as_dict() for row in transcript.fluency().values() if row.words]
+    assert rows
+    counted = [row["syllables"] for row in rows if row["syllables"]]
+    assert bool(counted) == (language != "heb")
+    assert all(row["syllables"] is None or row["syllables"] >= row["words"] / 2 for row in rows)

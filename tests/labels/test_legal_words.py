@@ -79,6 +79,8 @@ def test_labels_of_unusual_tiers(tier, label, back):
         ("pre-&=1982 dogs.", "&+pre dogs ."),
         ("hao3 ok.", "hao three ok ."),
         ("hao3@s ok.", "hao ok ."),
+        ("hao3@s:zzho ok.", "hao s:zzho ok ."),
+        ("hao3@s:.", "hao s: ."),
         ("«bonjour» dit-il.", "bonjour dit-il ."),
         ("dog&-um ran.", "dog &-um ran ."),
     ],
