@@ -24,9 +24,13 @@ class Augmentation:
     noise_snr_db: tuple[float, ...] = ()
     """Additive white noise: the lowest and the highest signal-to-noise ratio in dB; empty for none."""
     mask_time_prob: float = 0.0
-    """SpecAugment (Park et al. 2019), applied by the model: share of the frames masked, in spans of ten."""
+    """SpecAugment (Park et al. 2019), applied by the model: share of the frames masked, in spans."""
+    mask_time_length: int = 10
+    """SpecAugment: frames in a span, of 10 ms each."""
     mask_feature_prob: float = 0.0
-    """SpecAugment: share of the mel bands masked."""
+    """SpecAugment: share of the mel bands masked, in spans."""
+    mask_feature_length: int | None = None
+    """SpecAugment: mel bands in a span. Default: 10, or an eighth of the bands if that is less."""
 
     @property
     def changes_sound(self) -> bool:
@@ -44,6 +48,14 @@ class Augmentation:
             f"{name}: must be between 0 and 1, not {share:g}"
             for name, share in (("mask_time_prob", self.mask_time_prob), ("mask_feature_prob", self.mask_feature_prob))
             if not 0 <= share <= 1
+        ]
+        found += [
+            f"{name}: must be 1 or more, not {length}"
+            for name, length in (
+                ("mask_time_length", self.mask_time_length),
+                ("mask_feature_length", self.mask_feature_length),
+            )
+            if length is not None and length < 1
         ]
         return found
 

@@ -22,6 +22,9 @@ from lsa_whisper.whisper_constants import TIMESTAMP_STEP_S
 
 IGNORE_INDEX = -100
 """The label of tokens that carry no loss, as in PyTorch: padding and the prompt."""
+_Split = Callable[[Sequence[str]], list[list[int]]]
+LabelSplitter = Callable[..., list[list[int]]]
+"""Splits a sequence of texts into token ids at random, drawn from the generator ``rng``."""
 
 
 class LabelEncoder:
@@ -33,16 +36,19 @@ class LabelEncoder:
         self.first_timestamp = int(tokenizer.convert_tokens_to_ids("<|notimestamps|>")) + 1
         self._begins: dict[tuple[str, bool], list[int]] = {}
 
-    def encode(self, text: str, *, lang: str = "en", prompt: str = "") -> tuple[list[int], int]:
+    def encode(
+        self, text: str, *, lang: str = "en", prompt: str = "", split: _Split | None = None
+    ) -> tuple[list[int], int]:
         """Return the token ids, and the length of the prompt, whose tokens carry no loss.
 
         The order is Whisper's: ``<|startofprev|> prompt`` if there is a prompt, start of transcript, language and task,
-        ``<|notimestamps|>`` if ``text`` has no timestamps, the text, ``<|endoftext|>``.
+        ``<|notimestamps|>`` if ``text`` has no timestamps, the text, ``<|endoftext|>``. ``split`` splits the texts in
+        place of the tokenizer.
 
         Raises:
             CheckpointError: The model is multilingual and does not know ``lang``.
         """
-        *texts, prompt_ids = self._words([*TIMESTAMP.split(text)[::2], prompt])
+        *texts, prompt_ids = self._words([*TIMESTAMP.split(text)[::2], prompt], split)
         before = [int(self.tokenizer.convert_tokens_to_ids("<|startofprev|>")), *prompt_ids] if prompt_ids else []
         ids = texts[0]
         for second, words in zip(TIMESTAMP.findall(text), texts[1:], strict=True):
@@ -57,11 +63,12 @@ class LabelEncoder:
         words, stamps = TIMESTAMP.subn("", text)
         return len(words.encode()) + len(prompt.encode()) + 2 * stamps + 8
 
-    def _words(self, texts: Sequence[str]) -> list[list[int]]:
+    def _words(self, texts: Sequence[str], split: _Split | None) -> list[list[int]]:
         """Return the ids of each text, encoded after a space; none for an empty text."""
         stripped = [text.strip() for text in texts]
         pieces = [f" {text}" for text in stripped if text]
-        ids = iter(self.tokenizer(pieces, add_special_tokens=False).input_ids if pieces else ())
+        usual = functools.partial(self.tokenizer, add_special_tokens=False)
+        ids = iter((split(pieces) if split else usual(pieces).input_ids) if pieces else ())
         return [next(ids) if text else [] for text in stripped]
 
     def _begin(self, lang: str, timed: bool) -> list[int]:
@@ -89,6 +96,8 @@ class WindowDataset(torch.utils.data.Dataset[dict[str, Any]]):  # type: ignore[m
         trim: bool = False,
         language: str | None = None,
         seed: int = 0,
+        keep: Sequence[int] | None = None,
+        splitter: LabelSplitter | None = None,
         verify: bool = True,
     ):
         """Open the manifest and verify that every window and label fits the model.
@@ -103,20 +112,24 @@ class WindowDataset(torch.utils.data.Dataset[dict[str, Any]]):  # type: ignore[m
             trim: Add ``index`` and ``frames`` (the number of frames with audio) to each item, so that the collator can
                 drop the padding.
             language: Whisper's code for every window, in place of the manifest's.
-            seed: Of the augmentation.
+            seed: Of the augmentation and the splitter.
+            keep: Rows to use, ``None`` for all.
+            splitter: Splits the label of each item at random, drawn as the augmentation is.
             verify: ``False`` if the rows have been verified already.
 
         Raises:
             ManifestError: A window is longer than the model's context, or its label longer than its decoder.
         """
-        self.rows = manifest.open_rows(path)
+        rows = manifest.open_rows(path)
+        self.rows, self.keep = rows if keep is None else rows.select(keep), keep
         self.extractor = checkpoint.feature_extractor
         self.labels = LabelEncoder(checkpoint.tokenizer, checkpoint.model.generation_config)
         self.cache: dict[int, torch.Tensor] | None = {} if cache else None
         self.augmentation = augmentation if augmentation and augmentation.changes_sound else None
-        self.trim, self.language, self.seed = trim, language, seed
+        self.trim, self.language, self.seed, self.splitter = trim, language, seed, splitter
+        self.max_positions = int(checkpoint.model.config.max_target_positions)
         if verify:
-            self._check(path, checkpoint.model.config.max_target_positions)
+            self._check(path, self.max_positions)
 
     def _check(self, path: Path, max_positions: int) -> None:
         context_s = self.extractor.n_samples / self.extractor.sampling_rate
@@ -144,6 +157,11 @@ class WindowDataset(torch.utils.data.Dataset[dict[str, Any]]):  # type: ignore[m
                 yield index, tokens
 
     @property
+    def varies(self) -> bool:
+        """Whether an item differs from epoch to epoch."""
+        return self.augmentation is not None or self.splitter is not None
+
+    @property
     def languages(self) -> list[str]:
         """The language of every window, in the manifest's order."""
         return [self.language] * len(self) if self.language else list(self.rows["lang"])
@@ -156,7 +174,8 @@ class WindowDataset(torch.utils.data.Dataset[dict[str, Any]]):  # type: ignore[m
     @property
     def durations(self) -> npt.NDArray[np.float64]:
         """The duration of every window in seconds, in the manifest's order."""
-        return np.asarray(self.rows.data.column("duration"))
+        found = np.asarray(self.rows.data.column("duration"))  # of all rows, also those that are not kept
+        return found if self.keep is None else found[list(self.keep)]
 
     @functools.cached_property
     def trained_tokens(self) -> set[int]:
@@ -175,8 +194,16 @@ class WindowDataset(torch.utils.data.Dataset[dict[str, Any]]):  # type: ignore[m
         """Return row ``index`` of the manifest."""
         return manifest.from_row(self.rows[index])
 
-    def _encoded(self, segment: manifest.Segment) -> tuple[list[int], int]:
-        return self.labels.encode(segment.text, lang=self.language or segment.lang, prompt=segment.prompt)
+    def _encoded(self, segment: manifest.Segment, split: _Split | None = None) -> tuple[list[int], int]:
+        return self.labels.encode(segment.text, lang=self.language or segment.lang, prompt=segment.prompt, split=split)
+
+    def _drawn(self, segment: manifest.Segment, epoch: int, index: int) -> tuple[list[int], int]:
+        """Return the label split at random, if it is to be; one that is then too long is split as usual."""
+        if self.splitter is None:
+            return self._encoded(segment)
+        split = functools.partial(self.splitter, rng=np.random.default_rng([self.seed, epoch, index, 1]))
+        drawn = self._encoded(segment, split)
+        return drawn if len(drawn[0]) <= self.max_positions + 1 else self._encoded(segment)
 
     def __len__(self) -> int:
         return int(self.rows.num_rows)
@@ -184,7 +211,7 @@ class WindowDataset(torch.utils.data.Dataset[dict[str, Any]]):  # type: ignore[m
     def __getitem__(self, index: int) -> dict[str, Any]:
         epoch, index = divmod(index, len(self))
         segment = self.segment(index)
-        tokens, prompt_length = self._encoded(segment)
+        tokens, prompt_length = self._drawn(segment, epoch, index)
         if self.augmentation is None:
             features = self._cached(index, lambda: self._log_mel(self._samples(segment)))
             seconds = segment.duration

@@ -76,16 +76,20 @@ class PromptedDecoder(Decoder, Protocol):
         ...
 
 
-def token_limit(duration_s: float, prompt_length: int, max_positions: int) -> int:
+TOKENS_PER_S = 30.0
+"""Speech has at most about this many tokens per second, even in a vocabulary of single letters; a repetition loop has
+more."""
+
+
+def token_limit(duration_s: float, prompt_length: int, max_positions: int, tokens_per_s: float = TOKENS_PER_S) -> int:
     """Return the maximum number of tokens for a window of audio.
 
-    Speech has at most about 30 tokens per second, even in a vocabulary of single letters; a repetition loop has more.
     The allowance of 24 leaves room for marks and timestamps in short windows.
 
     >>> token_limit(2.0, 3, 448), token_limit(30.0, 3, 448)
     (84, 445)
     """
-    return max(1, min(round(30 * duration_s) + 24, max_positions - prompt_length))
+    return max(1, min(round(tokens_per_s * duration_s) + 24, max_positions - prompt_length))
 
 
 def decode_in_batches(

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import distributed
 
-from lsa_whisper.decoding.decoder import token_limit
+from lsa_whisper.decoding.decoder import TOKENS_PER_S, token_limit
 from lsa_whisper.decoding.rules import DecodingRules
 
 _CHECK_EVERY = 8  # steps between two checks for finished rows (each check makes a GPU wait)
@@ -21,6 +21,7 @@ def greedy_search(
     rules: DecodingRules,
     *,
     synced_ranks: bool = False,
+    tokens_per_s: float = TOKENS_PER_S,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Return tokens and log-probabilities ``(batch, n)``; rows that end early are filled with the end of text.
 
@@ -33,11 +34,12 @@ def greedy_search(
         prompts: token ids that decoding starts with, ``(batch, prompt length)``.
         durations_s: length of the audio in each window, ``(batch,)``.
         rules: the tokens that may come next.
+        tokens_per_s: limit of the tokens per second of audio.
         synced_ranks: run as many steps as the slowest rank; required where every step gathers sharded layers.
     """
     positions, prompt_length = model.config.max_target_positions, prompts.shape[1]
     limits = torch.tensor(
-        [token_limit(s, prompt_length, positions) for s in durations_s.tolist()], device=hidden.device
+        [token_limit(s, prompt_length, positions, tokens_per_s) for s in durations_s.tolist()], device=hidden.device
     )
     longest = _highest(limits.max(), synced_ranks)
     tokens = torch.full((len(hidden), longest), rules.end, device=hidden.device)

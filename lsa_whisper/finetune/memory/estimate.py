@@ -62,6 +62,7 @@ def estimate_memory(
             settings.model,
             settings.data.workers,
             checkpoints=settings.checkpoints_on_disk,
+            averages=settings.training.ema_decay is not None,
         )
         if settings
         else TrainingJob(shape, hardware)
@@ -125,7 +126,13 @@ def estimate_run(recipe: Recipe, hardware: Hardware, *, processes: int = 1, labe
         CheckpointError: If its model is neither on this machine nor of a known size.
     """
     job = TrainingJob(
-        recipe_shape(recipe), hardware, recipe.model, recipe.data.workers, processes, recipe.checkpoints_on_disk
+        recipe_shape(recipe),
+        hardware,
+        recipe.model,
+        recipe.data.workers,
+        processes,
+        recipe.checkpoints_on_disk,
+        recipe.training.ema_decay is not None,
     )
     configuration = choice.configuration_of(recipe)
     if configuration.strategy == "single" and max(hardware.gpus, processes) > 1:

@@ -48,6 +48,7 @@ class TrainingJob:
         model: Which weights are trained.
         workers: Data loader workers per training process.
         processes: Number of training processes without a GPU; with GPUs, there is one per GPU.
+        averages: Whether a moving average of the trained weights is kept.
         checkpoints: Checkpoints on disk at the same time, the one being written included.
     """
 
@@ -57,6 +58,7 @@ class TrainingJob:
     workers: int = 0
     processes: int = 1
     checkpoints: int = 2
+    averages: bool = False
 
     def supports(self, configuration: TrainingConfiguration) -> bool:
         """Return whether recipes accept a configuration and its strategy suits the number of processes."""
@@ -79,15 +81,22 @@ class TrainingJob:
                 workers=self.workers,
                 checkpoints=self.checkpoints,
             )
-            return Plan(self, configuration, micro_batch, memory)
+            return Plan(self, configuration, micro_batch, self._with_average(memory, counts))
         resident = cpu.cpu_run_bytes(counts, configuration, micro_batch, ranks=self.processes)
         resident += self.workers * gpu.LOADER * self.processes
-        return Plan(
-            self,
-            configuration,
-            micro_batch,
-            MemoryUse(0, 0, 0, 0, 0, 0, resident, gpu.disk_bytes(counts, configuration, self.checkpoints)),
-        )
+        disk = gpu.disk_bytes(counts, configuration, self.checkpoints)
+        memory = MemoryUse(0, 0, 0, 0, 0, 0, resident, disk)
+        return Plan(self, configuration, micro_batch, self._with_average(memory, counts))
+
+    def _with_average(self, memory: MemoryUse, counts: ParameterCounts) -> MemoryUse:
+        """Return the memory with a moving average of the trained weights in fp32, if one is kept."""
+        if not self.averages:
+            return memory
+        added = 4 * counts.trained
+        disk = memory.disk + self.checkpoints * added
+        if not self.hardware.gpus:
+            return dataclasses.replace(memory, host=memory.host + self.processes * added, disk=disk)
+        return dataclasses.replace(memory, optimizer=memory.optimizer + added, peak=memory.peak + added, disk=disk)
 
 
 @dataclass(frozen=True)

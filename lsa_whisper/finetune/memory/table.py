@@ -102,8 +102,9 @@ def counted_settings(recipe: Recipe, plan: Plan) -> dict[str, Any]:
     found |= {"loss": {"kl_to_base": recipe.loss.kl_to_base}} if recipe.loss.kl_to_base else {}
     found |= {"data": {"workers": recipe.data.workers}} if recipe.data.workers else {}
     steps = recipe.training.gradient_accumulation_steps
-    training = plan.settings()["training"]
-    return found | ({"training": training | {"gradient_accumulation_steps": steps}} if steps > 1 else {})
+    training = plan.settings()["training"] | ({"gradient_accumulation_steps": steps} if steps > 1 else {})
+    training |= {"ema_decay": recipe.training.ema_decay} if recipe.training.ema_decay is not None else {}
+    return found | {"training": training}
 
 
 def _wrapped(text: str) -> list[str]:

@@ -4,6 +4,7 @@ from lsa_whisper.finetune.recipe.reading import list_problems, parse_recipe, quo
 from lsa_whisper.finetune.recipe.schema import (
     SHARDING_STRATEGIES,
     STRATEGIES,
+    CorpusSettings,
     DataSettings,
     FsdpSettings,
     ModelSettings,
@@ -18,6 +19,7 @@ __all__ = [
     "SHARDING_STRATEGIES",
     "STRATEGIES",
     "AdapterSettings",
+    "CorpusSettings",
     "DataSettings",
     "EvaluationSettings",
     "FsdpSettings",

@@ -90,6 +90,26 @@ def adapter(recipe: Recipe) -> Iterator[str]:
         yield f"adapter.quantize: {recipe.strategy} cannot shard quantized weights; use {' or '.join(_UNSHARDED)}"
 
 
+def averaging(recipe: Recipe) -> Iterator[str]:
+    """Yield what a moving average of the weights excludes."""
+    if recipe.training.ema_decay is not None and recipe.strategy not in _UNSHARDED:
+        yield f"training.ema_decay: {recipe.strategy} shards what is averaged; use {' or '.join(_UNSHARDED)}"
+
+
+def attention(recipe: Recipe) -> Iterator[str]:
+    """Yield what FlashAttention needs."""
+    if recipe.model.attention == "flash_attention_2" and recipe.precision not in ("bf16", "fp16", "pure-bf16"):
+        yield f"model.attention: flash_attention_2 computes in 16 bits; use precision bf16, not {recipe.precision}"
+    if recipe.model.attention == "flash_attention_2" and recipe.training.use_cpu:
+        yield "model.attention: flash_attention_2 needs a GPU; use sdpa with training.use_cpu"
+
+
+def label_splits(recipe: Recipe) -> Iterator[str]:
+    """Yield what random splits of the labels exclude: the tokens of a disfluency are found by the usual split."""
+    if recipe.data.bpe_dropout and recipe.loss.needs_disfluency_mask:
+        yield "data.bpe_dropout: loss.disfluency_weight and loss.kl_to_base need the usual split; leave one of them out"
+
+
 def loss(recipe: Recipe) -> Iterator[str]:
     """Yield what the divergence to the base excludes."""
     if recipe.loss.kl_to_base and recipe.strategy not in _REPLICATED:

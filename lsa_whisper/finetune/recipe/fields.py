@@ -86,6 +86,8 @@ def _convert(hint: Any, raw: Any, place: str, problems: list[str]) -> Any:
         items = raw if isinstance(raw, list) else [raw]
         return tuple(_convert(arguments[0], item, f"{place}[{i}]", problems) for i, item in enumerate(items))
     if origin is dict:
+        if isinstance(raw, dict) and arguments[1] is not Any:
+            return {key: _convert(arguments[1], value, _join(place, key), problems) for key, value in raw.items()}
         if isinstance(raw, dict):
             return {key: number_of(value) for key, value in raw.items()}
     elif hint is float:

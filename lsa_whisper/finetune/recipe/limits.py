@@ -43,6 +43,23 @@ class Range:
         return f"more than {self.above:g}"
 
 
+class TranscribeOnly:
+    """The one task that is supported, with a reason why ``translate`` is not."""
+
+    def problems(self, value: Any) -> Iterator[str]:
+        """Yield what is wrong with ``value``, nothing if it is ``transcribe``."""
+        if value == "translate":
+            yield (
+                "translate is not supported: labels made from CHAT are transcripts in the language that was spoken, "
+                "and Whisper's translations have no disfluencies; leave it out"
+            )
+        elif value != "transcribe":
+            yield f"must be transcribe, not {value!r}"
+
+    def __repr__(self) -> str:
+        return "transcribe"
+
+
 class OneOf:
     """The values that a field accepts.
 

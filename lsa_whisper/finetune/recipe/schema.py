@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 from lsa_whisper.augment import Augmentation
-from lsa_whisper.finetune.recipe.limits import OneOf, Range
+from lsa_whisper.finetune.recipe.limits import OneOf, Range, TranscribeOnly
 from lsa_whisper.finetune.recipe.sections import AdapterSettings, EvaluationSettings, LossSettings
 from lsa_whisper.finetune.recipe.training import TrainingSettings
 from lsa_whisper.whisper_constants import CONTEXT_S, DECODER_POSITIONS
@@ -16,8 +16,19 @@ STRATEGIES = ("single", "ddp", "zero2", "zero3", "fsdp2")
 SHARDING_STRATEGIES = ("full_shard", "shard_grad_op", "hybrid_shard", "no_shard")
 PRECISIONS = ("fp32", "bf16", "fp16", "pure-bf16", "fp8")
 OPTIMIZERS = ("adamw", "adafactor", "adamw-8bit", "adamw-cpu")
+ATTENTIONS = ("sdpa", "flash_attention_2", "eager")
 PLACES = ("none", "cpu", "nvme")
 _BYTES = 256
+
+
+@dataclass(frozen=True)
+class CorpusSettings:
+    """How much of one corpus a run trains on."""
+
+    weight: Annotated[float, Range(above=0)] = 1.0
+    """How often its windows are drawn in an epoch, on average: 2 for twice, 0.5 for every second epoch."""
+    max_hours: Annotated[float | None, Range(above=0)] = None
+    """Train on this many hours of it at most, chosen at random once for the run."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +43,14 @@ class DataSettings:
     language: str | None = None
     """Language of every window, as Whisper's code (``en``), in place of the manifests': for a language that the model
     does not know, name one that it does."""
+    task: Annotated[str, TranscribeOnly()] = "transcribe"
+    """The task token before each label. Only ``transcribe``: the labels are what was spoken, in its language."""
+    corpora: dict[str, CorpusSettings] = field(default_factory=dict)
+    """How much of each corpus to train on, by its name in the manifest (the corpus card's, or the folder's); corpora
+    that are not named are used in full."""
+    bpe_dropout: Annotated[float, Range(least=0, below=1)] = 0.0
+    """Probability with which each merge of the vocabulary is left out when a training label is split into tokens (BPE
+    dropout, Provilkov et al. 2020), drawn again each epoch. 0.1 is usual; helps with rare words and word fragments."""
     workers: Annotated[int, Range(least=0)] = 0
     """Data loader processes that read audio and compute features. With 0 the training process does it itself."""
     cache: bool = False
@@ -90,7 +109,8 @@ class ModelSettings:
     """The model to train: a checkpoint, or new weights."""
 
     base: str | None = None
-    """Checkpoint folder, or Hub name such as ``openai/whisper-large-v3``."""
+    """Checkpoint folder, or Hub name such as ``openai/whisper-large-v3``. For an adapter's folder, see
+    ``adapter.second_stage``."""
     scratch: ScratchModel | None = None
     """Train a new model with these dimensions instead."""
     context_s: float | None = None
@@ -105,6 +125,9 @@ class ModelSettings:
     decoder), with their final layer norms. Lower layers and the token embeddings stay frozen."""
     dropout: Annotated[float | None, Range(least=0, below=1)] = None
     """Dropout probability in training, in place of the checkpoint's own. Reduces overfitting."""
+    attention: Annotated[str, OneOf(*ATTENTIONS)] = "sdpa"
+    """Implementation of attention: ``sdpa`` (torch's own, which stores no matrix of scores), ``flash_attention_2``
+    (needs the package flash-attn, a GPU and 16-bit precision) or ``eager`` (plain matrix products; slow)."""
     ctc_weight: Annotated[float, Range(least=0)] = 0.0
     """Weight of an auxiliary CTC loss on the encoder. Helps small models to learn alignment. The CTC head is not
     saved."""

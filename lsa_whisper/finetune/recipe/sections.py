@@ -5,18 +5,23 @@ Each section reports its own ``problems``; :mod:`lsa_whisper.finetune.recipe.con
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated
 
 from lsa_whisper.finetune.recipe.limits import OneOf, Range
 
 STACKS = ("both", "encoder", "decoder")
+SECOND_STAGES = ("stack", "continue")
 QUANTIZED = ("none", "8bit", "4bit")
 LAYERS = ("q_proj", "k_proj", "v_proj", "out_proj", "fc1", "fc2")
 """The linear layers of Whisper's encoder and decoder layers."""
 SCORES = ("wer_verbatim", "wer_fluent", "disfluency_f1")
 """Scores of the transcripts computed during training; keys of :data:`lsa_whisper.scoring.metrics.METRICS`."""
+
+_TAKEN = (*SCORES, "loss", "dev", "out_of_domain", "runtime", "samples_per_second", "steps_per_second")
+"""Names that curves have already."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +46,10 @@ class AdapterSettings:
     """Also train the embeddings of the tokens that occur in the labels. For a base that has never seen CHAT codes."""
     modules_to_save: tuple[str, ...] = ()
     """Modules that are trained in full and saved with the adapter, by the end of their name, such as ``layer_norm``."""
+    second_stage: Annotated[str, OneOf(*SECOND_STAGES)] = "stack"
+    """If ``model.base`` is an adapter, for example a group's before one speaker's: ``stack`` merges it into its base
+    (once, in its folder ``merged``) and trains a new adapter on that; ``continue`` trains the same adapter further,
+    with the rank and the targets that it has."""
     quantize: Annotated[str, OneOf(*QUANTIZED)] = "none"
     """``none``, ``8bit`` or ``4bit``: quantize the frozen base during training (QLoRA, Dettmers et al. 2023); needs
     bitsandbytes. Afterwards the adapter is merged into the unquantized base."""
@@ -80,8 +89,9 @@ class EvaluationSettings:
     """Optimizer steps between evaluations. With ``keep_best`` a checkpoint is saved at each."""
     generate: bool = True
     """Transcribe the windows and score the text. Without it only the loss is computed, which is faster."""
-    max_windows: Annotated[int | None, Range(least=1)] = None
-    """Evaluate this many windows, spread evenly over the manifest. Default: all."""
+    max_windows: Annotated[int | None, Range(least=1)] = 200
+    """Evaluate this many windows of each dev set, spread evenly over the manifest; ``null`` for all. The log says
+    before the run what an evaluation costs."""
     batch_size: Annotated[int, Range(least=1)] = 8
     """Windows decoded together on each rank."""
     metric: Annotated[str, OneOf(*SCORES, "loss")] = "wer_verbatim"
@@ -93,6 +103,9 @@ class EvaluationSettings:
     """Stop after this many evaluations without improvement (early stopping)."""
     out_of_domain: str | None = None
     """Manifest of an out-of-domain dev set. It is evaluated too, but does not affect the choice of the checkpoint."""
+    dev_sets: dict[str, str] = field(default_factory=dict)
+    """More dev sets: manifests by name, such as ``{children: build/children/dev.jsonl}``. Each is evaluated too and has
+    its own curves; none affects the choice of the checkpoint."""
     samples: Annotated[int, Range(least=0)] = 4
     """Windows whose transcripts are written to ``samples.jsonl`` at each evaluation, with their references."""
     trackers: tuple[str, ...] = ()
@@ -101,9 +114,17 @@ class EvaluationSettings:
     plot: bool = True
     """Plot the learning curves to ``curve.png`` at the end."""
 
+    @property
+    def other_sets(self) -> dict[str, str]:
+        """Manifests of the dev sets besides ``data.dev``, by name."""
+        return ({"out_of_domain": self.out_of_domain} if self.out_of_domain else {}) | self.dev_sets
+
     def problems(self) -> Iterator[str]:
         """Yield each problem, starting with its key."""
         if not self.generate and self.metric != "loss":
             yield f"metric: {self.metric} needs generate: true; without it only the loss is computed"
+        for name in self.dev_sets:
+            if not re.fullmatch(r"[a-z][a-z0-9_]*", str(name)) or name in _TAKEN:
+                yield f"dev_sets: {str(name)!r} is not a name of lowercase letters, digits and _, or is taken"
         if self.patience and not self.keep_best:
             yield "patience: needs keep_best: true; otherwise the run ends with the last weights, which are worse"

@@ -51,6 +51,9 @@ class TrainingSettings:
     """Decay of AdamW's second moment."""
     adam_epsilon: Annotated[float, Range(above=0)] = 1e-8
     """Added to the denominator of AdamW's update."""
+    ema_decay: Annotated[float | None, Range(above=0, below=1)] = None
+    """Keep an exponential moving average of the trained weights (EMA) with this decay, such as 0.999; it is what is
+    evaluated and saved. Default: none. With ``single`` and ``ddp``; takes 4 bytes per trained weight."""
     max_grad_norm: Annotated[float | None, Range(least=0)] = None
     """Gradients are clipped to this norm; 0 for no clipping. Default: 1, or 0 with the optimizer ``adamw-cpu``."""
     gradient_checkpointing: bool = False

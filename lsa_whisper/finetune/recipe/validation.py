@@ -96,6 +96,9 @@ _RULES: tuple[tuple[tuple[str, ...], _Rule], ...] = (
     (("model", "strategy", "loss"), conflicts.loss),
     (("model", "strategy", "adapter", "precision"), conflicts.precision),
     (("strategy", "optimizer", "precision", "training"), conflicts.optimizer),
+    (("strategy", "training"), conflicts.averaging),
+    (("model", "precision", "training"), conflicts.attention),
+    (("data", "loss"), conflicts.label_splits),
     (("evaluation", "data"), _evaluation),
     (("trainer_args",), lambda recipe: trainer_args_problems(recipe.trainer_args)),
 )

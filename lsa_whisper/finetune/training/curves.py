@@ -17,7 +17,6 @@ from lsa_whisper.finetune.training.dev_evaluation import SAMPLES
 from lsa_whisper.training_runs import Run, curve_title, read_run
 
 CURVE = "curve.jsonl"
-_LOSSES = ("loss", "eval_loss", "eval_out_of_domain_loss")
 
 
 class CurveLogger(TrainerCallback):
@@ -77,8 +76,10 @@ def plot_curves(folder: Path, out: Path) -> None:
     from matplotlib.figure import Figure
 
     run = read_run(folder)
-    losses = [key for key in _LOSSES if key in run.curves]
-    scores = sorted(key for key in run.curves if key.startswith("eval_") and key not in _LOSSES)
+    losses = sorted(
+        (key for key in run.curves if key == "loss" or key.endswith("_loss")), key=lambda key: (len(key), key)
+    )
+    scores = sorted(key for key in run.curves if key.startswith("eval_") and key not in losses)
     panels = [("nats per token", losses)] + ([("rate", scores)] if scores else [])
     figure = Figure(figsize=(6 * len(panels), 4), layout="constrained")
     FigureCanvasAgg(figure)  # not pyplot, which keeps its figures and may look for a display

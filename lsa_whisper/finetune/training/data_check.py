@@ -44,7 +44,7 @@ def check_data(recipe: Recipe, start: Checkpoint | None = None) -> None:
         start = with_context(start, recipe.model.context_s) if recipe.model.context_s else start
     paths = [recipe.data.train]
     if recipe.evaluation:
-        paths += [path for path in (recipe.data.dev, recipe.evaluation.out_of_domain) if path]
+        paths += [path for path in (recipe.data.dev, *recipe.evaluation.other_sets.values()) if path]
     found = [problem for path in dict.fromkeys(paths) for problem in data_problems(Path(path), start, recipe)]
     if len(found) == 1:
         raise ManifestError(found[0])

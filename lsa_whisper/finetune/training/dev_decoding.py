@@ -13,7 +13,7 @@ import numpy.typing as npt
 import torch
 
 from lsa_whisper.checkpoint import Checkpoint, decoder_prompt
-from lsa_whisper.decoding.decoder import SegmentParser
+from lsa_whisper.decoding.decoder import TOKENS_PER_S, SegmentParser, token_limit
 from lsa_whisper.decoding.greedy import greedy_search
 from lsa_whisper.decoding.rules import DecodingRules
 from lsa_whisper.finetune.distributed.strategy import layers_are_sharded, root_unsharded
@@ -22,8 +22,15 @@ from lsa_whisper.finetune.distributed.strategy import layers_are_sharded, root_u
 class DevDecoder:
     """Decodes batches with the current weights of a model in training."""
 
-    def __init__(self, start: Checkpoint, generation_config: Any):
-        """Decode with the vocabulary of ``start`` and a generation config that is fitted to the labels."""
+    def __init__(self, start: Checkpoint, generation_config: Any, *, tokens_per_s: float = TOKENS_PER_S):
+        """Decode with the vocabulary of ``start`` and a generation config that is fitted to the labels.
+
+        Args:
+            start: The checkpoint that training starts from.
+            generation_config: Allows every mark of the labels.
+            tokens_per_s: Limit of the tokens per second of audio.
+        """
+        self._tokens_per_s, self._positions = tokens_per_s, int(start.model.config.max_target_positions)
         self._tokenizer, self._config = start.tokenizer, generation_config
         self._vocab_size = int(start.model.config.vocab_size)
         self._rules = DecodingRules(self._tokenizer, generation_config, self._vocab_size)
@@ -63,8 +70,13 @@ class DevDecoder:
                 batch["durations_s"],
                 self._rules,
                 synced_ranks=layers_are_sharded(model),
+                tokens_per_s=self._tokens_per_s,
             )
         return tokens
+
+    def limit(self, duration_s: float) -> int:
+        """Return the most tokens that are decoded for a window of audio."""
+        return token_limit(duration_s, self._prompt_length + len(self._suffix), self._positions, self._tokens_per_s)
 
     def text(self, tokens: npt.NDArray[np.integer[Any]], duration_s: float) -> str:
         """Return the text of one window's tokens; timestamps, special tokens and padding (negative) are left out."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +15,20 @@ from transformers.integrations import TensorBoardCallback, get_reporting_integra
 from lsa_whisper import manifest
 from lsa_whisper.checkpoint import Checkpoint, fit_generation_config
 from lsa_whisper.dataset import WindowDataset
+from lsa_whisper.decoding.decoder import TOKENS_PER_S
 from lsa_whisper.errors import ManifestError, MissingExtraError, RecipeError
 from lsa_whisper.finetune.recipe import DataSettings, EvaluationSettings, Recipe
 from lsa_whisper.finetune.training.dev_decoding import DevDecoder
 from lsa_whisper.finetune.training.dev_scores import DevScorer, DevWindows
 from lsa_whisper.labels import Labels
+from lsa_whisper.machine import GIB
 from lsa_whisper.training_runs import higher_is_better
 
 SAMPLES, TENSORBOARD = "samples.jsonl", "tensorboard"
+_LOWEST_TOKENS_PER_S = 8.0
+"""English takes about 4 tokens per second of speech in OpenAI's vocabularies, with CHAT's marks up to 6."""
+_COPIED_BYTES_PER_S = 10e9
+"""A cautious rate for copies from the host to a GPU; from a disk they are slower."""
 
 
 class DevEvaluation:
@@ -30,25 +37,61 @@ class DevEvaluation:
     def __init__(
         self, recipe: Recipe, settings: EvaluationSettings, start: Checkpoint, train: WindowDataset, folder: Path
     ):
-        """Open the manifests that ``data.dev`` and ``evaluation.out_of_domain`` name.
+        """Open the manifests that ``data.dev``, ``evaluation.out_of_domain`` and ``evaluation.dev_sets`` name.
 
         Raises:
             ManifestError: If one is missing, empty, or does not fit the model.
         """
         self.settings = settings
         self.dev = self._windows("dev", str(recipe.data.dev), start, recipe.data)
-        other = settings.out_of_domain
-        self.out_of_domain = self._windows("out_of_domain", other, start, recipe.data) if other else None
+        self.others = {
+            name: self._windows(name, path, start, recipe.data) for name, path in settings.other_sets.items()
+        }
         self._decoder: DevDecoder | None = None
         if settings.generate:
             tokens = train.trained_tokens
             fitted = fit_generation_config(start.model, start.tokenizer, start.labels, trained_tokens=tokens)
-            self._decoder = DevDecoder(start, fitted)
+            self._decoder = DevDecoder(start, fitted, tokens_per_s=self._tokens_per_s())
         self._scorer = DevScorer(start.labels, settings.samples, folder / SAMPLES)
 
     def _windows(self, name: str, path: str, start: Checkpoint, settings: DataSettings) -> DevWindows:
         data = WindowDataset(Path(path), start, cache=settings.cache, language=settings.language)
         return DevWindows(name, data, manifest_labels(Path(path)), self.settings.max_windows)
+
+    def _tokens_per_s(self) -> float:
+        """Return the highest rate of tokens to decode: twice that of the densest label of the dev sets.
+
+        The limit of ``transcribe`` is made for any vocabulary and any speech; a model that still repeats itself would
+        take that many steps for every window. One rate for all windows shows it nothing of a window's own label.
+        """
+        rates = [windows.tokens_per_s() for windows in (self.dev, *self.others.values())]
+        return min(TOKENS_PER_S, max(_LOWEST_TOKENS_PER_S, 2 * max(rates)))
+
+    def cost(self, recipe: Recipe, ranks: int, weight_bytes: int) -> str:
+        """Return a line about what each evaluation costs at most.
+
+        Args:
+            recipe: The run.
+            ranks: Processes that share the windows.
+            weight_bytes: Bytes of the weights, which each step of decoding copies if they are offloaded.
+        """
+        sets = [self.dev, *self.others.values()]
+        parts = ", ".join(f"{one.name} {len(one):,} of {len(one.data):,} windows" for one in sets)
+        line = f"evaluation every {self.settings.every_steps} steps: {parts}"
+        if self._decoder is None:
+            return line
+        steps = sum(
+            math.ceil(len(one) / (self.settings.batch_size * ranks)) * self._decoder.limit(one.longest_s())
+            for one in sets
+        )
+        line += f"; at most {steps:,} steps of decoding"
+        if recipe.offload.parameters == "none":
+            return line
+        minutes = steps * weight_bytes / _COPIED_BYTES_PER_S / 60
+        return (
+            f"{line}, each of which copies {weight_bytes / GIB:.1f} GiB of weights: up to {minutes:,.0f} minutes; for "
+            "less, lower evaluation.max_windows, or set evaluation.generate: false and metric: loss"
+        )
 
     def decode(self, model: Any, batch: dict[str, torch.Tensor]) -> tuple[torch.Tensor, ...]:
         """Return the decoded tokens of a batch, nothing if the recipe evaluates the loss only."""

@@ -39,6 +39,18 @@ class DevWindows(torch.utils.data.Dataset[dict[str, Any]]):
         index = self.indices[number]
         return {**self.data[index], "duration_s": float(self.data.durations[index])}
 
+    def tokens_per_s(self) -> float:
+        """Return the highest number of label tokens per second of audio."""
+        windows, encode = (self.data.segment(index) for index in self.indices), self.data.labels.encode
+        counts = (len(encode(one.text, lang=self.data.language or one.lang)[0]) for one in windows)
+        return max(
+            (n / max(1.0, self.data.durations[i]) for n, i in zip(counts, self.indices, strict=True)), default=0.0
+        )
+
+    def longest_s(self) -> float:
+        """Return the duration of the longest window in seconds."""
+        return max((float(self.data.durations[index]) for index in self.indices), default=0.0)
+
     def segment(self, number: int) -> manifest.Segment:
         """Return the manifest row of a window."""
         return self.data.segment(self.indices[number])

@@ -17,6 +17,7 @@ from lsa_whisper.finetune.training.adapter import add_adapter, quantization_conf
 from lsa_whisper.finetune.training.decoder_layers import add_decoder_layers
 from lsa_whisper.finetune.training.loss import CtcHead
 from lsa_whisper.finetune.training.precision import convert_to_fp8, weights_dtype
+from lsa_whisper.finetune.training.second_stage import base_to_load, continued_adapter, first_stage
 from lsa_whisper.finetune.training.trim import accept_shorter_inputs
 from lsa_whisper.labels import Labels
 from lsa_whisper.library_internals import sinusoidal_positions
@@ -33,7 +34,7 @@ def starting_checkpoint(recipe: Recipe, labels: Labels) -> Checkpoint:
         with_weights = not recipe.fsdp.cpu_ram_efficient_loading or rank() == 0
         quantized = quantization_config(recipe.adapter, weights_dtype(recipe)) if recipe.adapter else None
         start = checkpoint.load(
-            recipe.model.base, dtype=weights_dtype(recipe), weights=with_weights, quantized=quantized
+            base_to_load(recipe), dtype=weights_dtype(recipe), weights=with_weights, quantized=quantized
         )
         start = dataclasses.replace(start, labels=labels)
         if recipe.model.decoder_layers is not None:
@@ -76,6 +77,7 @@ def _scratch(recipe: Recipe, labels: Labels) -> Checkpoint:
 def prepare_for_training(start: Checkpoint, recipe: Recipe) -> Any:
     """Return the model of ``start`` with the recipe's frozen parts, adapter and auxiliary head."""
     model = start.model
+    model.set_attn_implementation(recipe.model.attention)
     model.config.use_cache = False
     model.get_encoder().embed_positions.requires_grad_(False)  # fixed sinusoids
     _set_spec_augment(model.config, recipe.data.augment)
@@ -90,6 +92,8 @@ def prepare_for_training(start: Checkpoint, recipe: Recipe) -> Any:
         texts = [start.tokenizer.decode([index]) for index in range(start.tokenizer.eos_token_id)]
         model.ctc_head = CtcHead(model.config.d_model, texts).to(model.dtype)
     if recipe.adapter is not None:
+        if recipe.adapter.second_stage == "continue" and (folder := first_stage(recipe)):
+            return continued_adapter(model, folder)
         return add_adapter(
             model, recipe.adapter, _label_tokens(start, recipe) if recipe.adapter.token_embeddings else ()
         )
@@ -122,4 +126,5 @@ def _set_spec_augment(config: Any, augment: Augmentation) -> None:
     """Configure SpecAugment, which transformers' Whisper applies in training mode."""
     config.apply_spec_augment = bool(augment.mask_time_prob or augment.mask_feature_prob)
     config.mask_time_prob, config.mask_feature_prob = augment.mask_time_prob, augment.mask_feature_prob
-    config.mask_feature_length = min(config.mask_feature_length, config.num_mel_bins // 8)
+    config.mask_time_length = augment.mask_time_length
+    config.mask_feature_length = augment.mask_feature_length or max(1, min(10, config.num_mel_bins // 8))

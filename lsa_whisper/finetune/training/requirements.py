@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -43,7 +44,8 @@ def check_requirements(recipe: Recipe, path: str = "recipe") -> None:
 def _files(recipe: Recipe) -> Iterator[str]:
     """Yield manifests that the recipe names and that are not there."""
     dev = {"data.dev": recipe.data.dev} if recipe.evaluation else {}
-    other = {"evaluation.out_of_domain": recipe.evaluation.out_of_domain} if recipe.evaluation else {}
+    sets = recipe.evaluation.other_sets if recipe.evaluation else {}
+    other = {f"evaluation.{n if n == 'out_of_domain' else f'dev_sets.{n}'}": path for n, path in sets.items()}
     for key, name in {"data.train": recipe.data.train, **dev, **other}.items():
         if name and not Path(name).is_file():
             what = "is a folder without prepared data" if Path(name).is_dir() else "no such manifest"
@@ -87,6 +89,21 @@ def _deepspeed(recipe: Recipe) -> None:
         raise RecipeError(f"deepspeed.zero_optimization: {said}") from error
 
 
+def _attention(recipe: Recipe) -> None:
+    """Raise if FlashAttention is requested where it cannot run."""
+    if recipe.model.attention != "flash_attention_2":
+        return
+    import torch
+
+    if not torch.cuda.is_available():
+        raise RecipeError("model.attention: flash_attention_2 needs a GPU, but this machine has none; use sdpa")
+    if importlib.util.find_spec("flash_attn") is None:
+        raise RecipeError(
+            "model.attention: flash_attention_2 needs the package flash-attn, which is not installed; install it "
+            "(pip install flash-attn) or use sdpa"
+        )
+
+
 def _quantization(recipe: Recipe) -> None:
     if recipe.adapter and recipe.adapter.quantize != "none":
         require_bitsandbytes(f"adapter.quantize: {recipe.adapter.quantize}")
@@ -112,6 +129,7 @@ def _trainer_args(recipe: Recipe) -> None:
 _CHECKS: tuple[Callable[[Recipe], object], ...] = (
     precision_arguments,
     optimizer_arguments,
+    _attention,
     _quantization,
     _deepspeed,
     _trainer_args,

@@ -126,9 +126,13 @@ def _run(recipe: Recipe, record: dict[str, Any], report: Callable[[str], None]) 
     if (gpus := _unused_gpus(trainer)) > 0:
         report(f"one process trains on one GPU; --processes {gpus + 1} uses the other {gpus}, too")
     report(f"training {_parameter_counts(model)} of {labels.style} labels on {len(trainer.train_dataset)} windows")
+    if trainer.dev_evaluation:
+        weight_bytes = 2 * sum(weight.numel() for weight in start.model.parameters())
+        report(trainer.dev_evaluation.cost(recipe, trainer.args.world_size, weight_bytes))
     if warning := precision_warning(recipe):
         report(warning)
     result = _train(trainer, unfinished, report)
+    trainer.finish_average()
     logged = [
         row["loss"] for row in trainer.state.log_history if "loss" in row
     ]  # including steps before the run was resumed
@@ -163,6 +167,8 @@ def _train(trainer: SpeechTrainer, unfinished: Path, report: Callable[[str], Non
         begin = last_complete_checkpoint(unfinished, report)
     if begin is not None:
         trainer.identity["changes"] = verify_resumable(begin, trainer.recipe, trainer.args.world_size, trainer.identity)
+        if trainer.average:
+            trainer.average.load(begin)
         report(f"resuming from {begin}")
     stop = StopOnSignal(trainer.accelerator)
     trainer.add_callback(stop)

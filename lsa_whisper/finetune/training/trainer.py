@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch.utils.data import SequentialSampler
 from transformers import Seq2SeqTrainer
 from transformers.trainer_callback import PrinterCallback, ProgressCallback
 
+from lsa_whisper import manifest
 from lsa_whisper.checkpoint import Checkpoint
 from lsa_whisper.checkpoint.saving import verify_tensors
 from lsa_whisper.dataset import Collator, WindowDataset
@@ -20,6 +23,8 @@ from lsa_whisper.finetune.distributed import zero
 from lsa_whisper.finetune.distributed.strategy import gather_weights
 from lsa_whisper.finetune.recipe import Recipe
 from lsa_whisper.finetune.training.arguments import training_arguments
+from lsa_whisper.finetune.training.bpe_dropout import BpeDropout
+from lsa_whisper.finetune.training.corpus_sampling import CorpusSampler, capped_indices, draws_per_window
 from lsa_whisper.finetune.training.curves import CURVE, CurveLogger
 from lsa_whisper.finetune.training.dev_evaluation import DevEvaluation, evaluation_callbacks
 from lsa_whisper.finetune.training.disfluency_mask import DISFLUENCY_MASK, DisfluencyMaskCollator
@@ -28,6 +33,7 @@ from lsa_whisper.finetune.training.optimizer import optimizer_class
 from lsa_whisper.finetune.training.resume import MARK, mark_complete, remove_older_checkpoints, run_identity
 from lsa_whisper.finetune.training.saving import CheckpointSchedule
 from lsa_whisper.finetune.training.trim import LengthGroupedSampler, ShuffledSampler
+from lsa_whisper.finetune.training.weight_average import WeightAverage
 from lsa_whisper.library_internals import TrainerHooks, fsdp_on_cpu
 
 
@@ -50,6 +56,32 @@ def _collator(recipe: Recipe, start: Checkpoint) -> Collator:
     return Collator(pad, **options)
 
 
+def training_windows(recipe: Recipe, start: Checkpoint) -> WindowDataset:
+    """Return the windows to train on: those of the manifest, without what ``data.corpora`` cuts.
+
+    Raises:
+        ManifestError: If ``data.corpora`` names a corpus that is not in the manifest.
+    """
+    path, keep = Path(recipe.data.train), None
+    if recipe.data.corpora:
+        rows = manifest.open_rows(path)
+        durations = np.asarray(rows.data.column("duration"))
+        keep = capped_indices(list(rows["corpus"]), durations, recipe.data.corpora, recipe.seed)
+    probability = recipe.data.bpe_dropout
+    return WindowDataset(
+        path,
+        start,
+        cache=recipe.data.cache,
+        augmentation=recipe.data.augment,
+        trim=recipe.data.trim,
+        language=recipe.data.language,
+        seed=recipe.seed,
+        keep=keep,
+        splitter=BpeDropout(start.tokenizer, probability).encode if probability else None,
+        verify=False,
+    )
+
+
 class SpeechTrainer(TrainerHooks, Seq2SeqTrainer):
     """Seq2SeqTrainer whose loss does not depend on the split of a batch into micro-batches and ranks."""
 
@@ -57,16 +89,7 @@ class SpeechTrainer(TrainerHooks, Seq2SeqTrainer):
         """Set up training of ``model``, which was made from ``start``, with the recipe's data and settings."""
         self.recipe, self.identity = recipe, run_identity(recipe)  # now: the data may change during training
         arguments = training_arguments(recipe, folder)
-        train = WindowDataset(
-            Path(recipe.data.train),
-            start,
-            cache=recipe.data.cache,
-            augmentation=recipe.data.augment,
-            trim=recipe.data.trim,
-            language=recipe.data.language,
-            seed=recipe.seed,
-            verify=False,
-        )
+        train = training_windows(recipe, start)
         settings = recipe.evaluation
         self.dev_evaluation = DevEvaluation(recipe, settings, start, train, folder) if settings else None
         self.loss = recipe_loss(recipe, start)
@@ -82,6 +105,10 @@ class SpeechTrainer(TrainerHooks, Seq2SeqTrainer):
         )
         self.optimizer_cls_and_kwargs = optimizer_class(recipe, arguments) or zero.cpu_adam(recipe, arguments)
         self.base = FrozenBase(self.model, arguments.device) if recipe.loss.kl_to_base else None
+        decay = recipe.training.ema_decay
+        self.average = WeightAverage(self.model, decay) if decay is not None else None
+        if self.average:
+            self.add_callback(self.average)
         for printer in (PrinterCallback, ProgressCallback):
             self.remove_callback(printer)
         self.add_callback(CurveLogger(folder / CURVE, report))
@@ -106,6 +133,8 @@ class SpeechTrainer(TrainerHooks, Seq2SeqTrainer):
         save()
         self.accelerator.wait_for_everyone()
         if self.args.should_save:
+            if self.average:
+                self.average.save(folder)
             verify_tensors(folder)
             mark_complete(folder, self.recipe, self.args.world_size, self.identity)
             keep = self.recipe.training.save_total_limit
@@ -138,14 +167,25 @@ class SpeechTrainer(TrainerHooks, Seq2SeqTrainer):
         return batch
 
     def evaluate(self, eval_dataset: Any = None, *args: Any, **options: Any) -> dict[str, float]:
-        """Return the scores of the dev set and of the out-of-domain dev set."""
-        metrics = dict(super().evaluate(eval_dataset, *args, **options))
-        if self.dev_evaluation and self.dev_evaluation.out_of_domain and eval_dataset is None:
-            windows = self.get_eval_dataloader(self.dev_evaluation.out_of_domain)
-            found = self.evaluation_loop(windows, "Evaluation", metric_key_prefix="eval_out_of_domain").metrics
-            self.log(found)
-            metrics |= found
+        """Return the scores of the dev set and of the other dev sets, with the averaged weights if there are any."""
+        with self.average.applied() if self.average else contextlib.nullcontext():
+            metrics = dict(super().evaluate(eval_dataset, *args, **options))
+            others = self.dev_evaluation.others if self.dev_evaluation and eval_dataset is None else {}
+            for name, windows in others.items():
+                loader = self.get_eval_dataloader(windows)
+                found = self.evaluation_loop(loader, "Evaluation", metric_key_prefix=f"eval_{name}").metrics
+                self.log(found)
+                metrics |= found
         return metrics
+
+    def finish_average(self) -> None:
+        """Give the model the averaged weights for good: those of the best checkpoint if that one is kept."""
+        if self.average is None:
+            return
+        best = self.state.best_model_checkpoint
+        if best and self.args.load_best_model_at_end:
+            self.average.load(Path(best))
+        self.average.copy_to_model()
 
     def evaluation_loop(self, dataloader: Any, *args: Any, **options: Any) -> Any:
         """Evaluate; windows that were duplicated to give every rank the same number count once."""
@@ -183,9 +223,26 @@ class SpeechTrainer(TrainerHooks, Seq2SeqTrainer):
 
         With augmentation the indices also contain the epoch, so that a resumed run draws the same.
         """
-        augmented = self.train_dataset.augmentation is not None
+        augmented, corpora = self.train_dataset.varies, self.recipe.data.corpora
+        if corpora and any(one.weight != 1 for one in corpora.values()):
+            return self._corpus_sampler()
         if self.args.train_sampling_strategy != "group_by_length":
             return ShuffledSampler(len(self.train_dataset), self.args.data_seed) if augmented else default()
-        step = self.args.train_batch_size * self.args.gradient_accumulation_steps * self.args.world_size
         lengths = (self.train_dataset if dataset is None else dataset).durations.tolist()
-        return LengthGroupedSampler(lengths, step, self.args.data_seed, with_epoch=augmented)
+        return LengthGroupedSampler(lengths, self._step_windows, self.args.data_seed, with_epoch=augmented)
+
+    @property
+    def _step_windows(self) -> int:
+        return int(self.args.train_batch_size * self.args.gradient_accumulation_steps * self.args.world_size)
+
+    def _corpus_sampler(self) -> CorpusSampler:
+        """Return a sampler that draws each corpus by its weight, grouped by length if the recipe groups windows."""
+        weights = draws_per_window(list(self.train_dataset.rows["corpus"]), self.recipe.data.corpora)
+        grouped = self.args.train_sampling_strategy == "group_by_length"
+        return CorpusSampler(weights, self.args.data_seed, self._by_length if grouped else None)
+
+    def _by_length(self, drawn: Any, epoch: int) -> Iterator[int]:
+        lengths = self.train_dataset.durations[drawn].tolist()
+        sampler = LengthGroupedSampler(lengths, self._step_windows, self.args.data_seed)
+        sampler.set_epoch(epoch)
+        return (int(drawn[place]) for place in sampler)

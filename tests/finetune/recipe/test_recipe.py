@@ -163,3 +163,36 @@ def test_every_field_is_documented_where_it_stands():
         for field in dataclasses.fields(kind):
             line = next(n for n, text in enumerate(source) if text.startswith(f"    {field.name}: "))
             assert source[line + 1].strip().startswith('"""'), f"{kind.__name__}.{field.name}"
+
+
+@pytest.mark.parametrize(
+    ("override", "sentence"),
+    [
+        ("data.task=translate", "data.task: translate is not supported: labels made from CHAT are transcripts"),
+        ("data.task=sing", "data.task: must be transcribe"),
+        ("data.corpora={a: {weight: 0}}", "data.corpora.a.weight: must be more than 0, not 0"),
+        ("data.corpora={a: {max_hour: 2}}", "data.corpora.a.max_hour: unknown key .did you mean 'max_hours'"),
+        ("data.corpora={a: 2}", "data.corpora.a: expected a mapping of keys, not 2"),
+        ("data.bpe_dropout=1", "data.bpe_dropout: must be at least 0 and below 1"),
+        ("training.ema_decay=1.5", "training.ema_decay"),
+        ("model.attention=flash", "model.attention: must be one of sdpa, flash_attention_2, eager"),
+        ("model.attention=flash_attention_2", "flash_attention_2 computes in 16 bits; use precision bf16, not fp32"),
+        ("data.augment.mask_time_length=0", "mask_time_length: must be 1 or more, not 0"),
+        ("adapter.second_stage=both", "adapter.second_stage: must be one of stack, continue"),
+    ],
+)
+def test_settings_of_corpora_averages_and_stages_are_checked(override, sentence):
+    with pytest.raises(RecipeError, match=sentence):
+        recipes.parse_recipe("{data: {train: t}, out: o, model: {base: b}}", set=[override])
+
+
+def test_corpora_and_dev_sets_are_mappings_by_name():
+    recipe = recipes.parse_recipe(
+        "{data: {train: t, dev: d, corpora: {a: {weight: 2}, b-c: {max_hours: 0.5}}}, out: o, model: {base: b}, "
+        "evaluation: {dev_sets: {children: c.jsonl}, out_of_domain: o.jsonl}}"
+    )
+    assert recipe.data.corpora["a"].weight == 2 and recipe.data.corpora["b-c"].max_hours == 0.5
+    assert recipe.evaluation.other_sets == {"out_of_domain": "o.jsonl", "children": "c.jsonl"}
+    for wrong in ("Children", "loss", "out_of_domain", "a b"):
+        with pytest.raises(RecipeError, match=r"evaluation\.dev_sets"):
+            recipes.with_overrides(recipe, [f"evaluation.dev_sets={{{wrong}: x}}"])

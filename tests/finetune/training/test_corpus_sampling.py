@@ -1,0 +1,58 @@
+"""Weights and caps of corpora: exact on average, the same in every process, different in every epoch."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from lsa_whisper.errors import ManifestError
+from lsa_whisper.finetune.recipe import CorpusSettings
+from lsa_whisper.finetune.training.corpus_sampling import CorpusSampler, capped_indices, draws_per_window
+
+CORPORA = ["a"] * 40 + ["b"] * 10
+
+
+def drawn(sampler, epochs):
+    found = Counter()
+    for epoch in range(epochs):
+        sampler.set_epoch(epoch)
+        indices = list(sampler)
+        assert len(indices) == len(sampler)
+        assert {index // len(CORPORA) for index in indices} == {epoch}
+        found.update(index % len(CORPORA) for index in indices)
+    return found
+
+
+def test_windows_are_drawn_as_often_as_their_weight():
+    weights = draws_per_window(CORPORA, {"a": CorpusSettings(weight=0.5), "b": CorpusSettings(weight=3)})
+    sampler = CorpusSampler(weights, seed=1)
+    assert len(sampler) == 50
+    found = drawn(sampler, 200)
+    assert all(found[index] == 600 for index in range(40, 50))
+    assert all(found[index] == pytest.approx(100, abs=40) for index in range(40))
+    assert sum(found[index] for index in range(40)) == 4000
+    sampler.set_epoch(0)
+    again = CorpusSampler(weights, seed=1)
+    assert list(sampler) == list(again) != sorted(again)
+    again.set_epoch(1)
+    assert [index % 50 for index in again] != list(sampler)
+
+
+def test_a_cap_keeps_hours_chosen_at_random():
+    durations = np.full(50, 360.0)
+    kept = capped_indices(CORPORA, durations, {"a": CorpusSettings(max_hours=1)}, seed=0)
+    assert len(kept) == 10 + 10 and kept == sorted(kept) and set(range(40, 50)) <= set(kept)
+    assert kept != capped_indices(CORPORA, durations, {"a": CorpusSettings(max_hours=1)}, seed=1)
+    assert capped_indices(CORPORA, durations, {"a": CorpusSettings(max_hours=99)}, seed=0) == list(range(50))
+    with pytest.raises(ManifestError, match="no window is of the corpus 'c'; the manifest has a, b"):
+        capped_indices(CORPORA, durations, {"c": CorpusSettings()}, seed=0)
+
+
+def test_draws_can_be_arranged():
+    weights = np.ones(len(CORPORA))
+    sampler = CorpusSampler(weights, 0, lambda indices, epoch: sorted(indices, reverse=bool(epoch)))
+    assert list(sampler) == list(range(50))
+    sampler.set_epoch(1)
+    assert list(sampler) == list(range(99, 49, -1))
