@@ -51,6 +51,18 @@ def _demo(found: Figures) -> str:
     )
 
 
+def _merged(found: Figures) -> str:
+    def percent(scores: Figures, key: str) -> str:
+        return f"{100 * scores[key]['value']:.1f} %"
+
+    return "; ".join(
+        f"{each['system']}: verbatim WER {percent(each['in_domain'], 'wer_verbatim')}, F1 of disfluencies "
+        f"{percent(each['in_domain'], 'disfluency_f1')}, out of domain WER "
+        f"{percent(each['out_of_domain'], 'wer_verbatim')}"
+        for each in found["systems"]
+    )
+
+
 def _steps(found: Figures) -> str:
     return "; ".join(
         f"transformers {version}, {name}: {', '.join(f'{loss:.3f}' for loss in losses)}"
@@ -158,6 +170,12 @@ CLAIMS = (
         "demo_seeds",
         _demo,
         (("README.md", "What the demo shows"),),
+    ),
+    Claim(
+        "Averages of the demo's LoRA runs, in and out of domain (`merge`)",
+        "merge",
+        _merged,
+        (("docs/strategy.md", "Measured: averages of runs"),),
     ),
     Claim(
         "All strategies give the same model as a single process (largest differences)",
