@@ -4,6 +4,7 @@ A command's parameters are its function's parameters, by name; ``VERBS`` imports
 """
 
 from lsa_whisper.cli import (
+    aligning,
     batchalign,
     converting,
     evaluating,
@@ -19,6 +20,7 @@ from lsa_whisper.cli.group import main
 
 __all__ = [
     "VERBS",
+    "aligning",
     "batchalign",
     "converting",
     "evaluating",

@@ -32,6 +32,12 @@ def _mark() -> Function:
     return mark
 
 
+def _align() -> Function:
+    from lsa_whisper.align import align_transcripts
+
+    return align_transcripts
+
+
 def _finetune() -> Function:
     from lsa_whisper.auto_finetune import finetune
 
@@ -141,6 +147,7 @@ def _recipes_show() -> Function:
 
 
 VERBS: dict[str, Callable[[], Function]] = {
+    "align": _align,
     "prepare": _prepare,
     "convert": _convert,
     "inspect": _inspect,

@@ -47,6 +47,16 @@ class SpeechActivity:
         begin_ms = span.start_ms
         return tuple(((each.start_ms - begin_ms) / 1000, (each.end_ms - begin_ms) / 1000) for each in inside if each)
 
+    def inside(self, span: TimeSpan) -> SpeechActivity:
+        """Return the same recording with the speech inside a span only.
+
+        >>> SpeechActivity(np.zeros(500, np.float32), ((0, 100), (150, 400))).inside(TimeSpan(1000, 4000)).regions
+        ((50, 100), (150, 200))
+        """
+        first, last = round(span.start_ms / 1000 / FRAME_S), round(span.end_ms / 1000 / FRAME_S)
+        cut = ((max(start, first), min(end, last)) for start, end in self.regions)
+        return SpeechActivity(self.level_db, tuple((start, end) for start, end in cut if start < end))
+
 
 def find_speech(blocks: Iterable[npt.NDArray[np.float32]], rate_hz: int) -> SpeechActivity:
     """Return the speech in a recording given block by block.

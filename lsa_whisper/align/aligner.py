@@ -1,0 +1,233 @@
+"""The alignment of one recording with its transcript.
+
+Free transcription shows where the words that the model recognizes were spoken (``matching``). These anchors and the
+probability of the known text divide it among the windows (``ranges``), and the attention to the known text gives the
+time of each word inside its window. So an error in one window does not move the words of another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial as bind
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from lsa_whisper.align.heads import Head, shifted_mean
+from lsa_whisper.align.matching import DecodedWord, Matches, match_words
+from lsa_whisper.align.model import AlignmentModel
+from lsa_whisper.align.ranges import Scores, WordRange, borders, divide
+from lsa_whisper.align.sections import Section, find_sections
+from lsa_whisper.align.text import TextToken, TextWord, text_tokens, text_words, word_key
+from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
+from lsa_whisper.chat import Utterance
+from lsa_whisper.decoding.decoder import DecodedWindow
+from lsa_whisper.decoding.partial import PartialDecoding
+from lsa_whisper.decoding.token_times import viterbi_spans
+from lsa_whisper.decoding.word_times import align_words
+from lsa_whisper.labels import decode
+from lsa_whisper.speech import vad
+from lsa_whisper.speech.energy import SpeechActivity
+from lsa_whisper.speech.windows import pack_windows
+from lsa_whisper.timespan import TimeSpan
+
+_WORDS_PER_S = 8  # no one speaks faster for long
+_BATCHES_AT_ONCE = 4
+
+
+@dataclass(frozen=True)
+class AlignedWord:
+    """A word with its time, and the mean log-probability of its tokens."""
+
+    word: TextWord
+    span: TimeSpan
+    logprob: float
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """The result for one transcript.
+
+    Attributes:
+        words: all words of the transcript that can be aligned.
+        found: index of a word -> its time; the other words were not found.
+        decoded: the words of free transcription.
+        matches: which words were recognized.
+    """
+
+    words: tuple[TextWord, ...]
+    found: dict[int, AlignedWord]
+    decoded: tuple[DecodedWord, ...]
+    matches: Matches
+
+
+class Aligner:
+    """Aligns transcripts with one loaded model."""
+
+    def __init__(self, model: AlignmentModel, heads: Sequence[Head], *, detector: str, batch_size: int = 8):
+        """Take the model, its alignment heads and the voice activity detector."""
+        self._model, self._heads, self._detector, self._batch_size = model, heads, detector, batch_size
+
+    def align(
+        self,
+        utterances: Sequence[Utterance],
+        recording: Recording,
+        *,
+        partial: PartialDecoding | None = None,
+        progress: Callable[[float], None] | None = None,
+    ) -> Alignment:
+        """Return the times of the words of all utterances.
+
+        Args:
+            utterances: in the order of the transcript; those with a bullet are aligned inside it.
+            recording: opened audio; it is streamed.
+            partial: stores decoded windows on disk, so that an interrupted run can resume.
+            progress: called with the number of seconds that are done.
+        """
+        words = text_words(utterances)
+        checkpoint = self._model.checkpoint
+        tokens = text_tokens(utterances, words, checkpoint.tokenizer, checkpoint.labels)
+        speech = vad.detect_speech(self._detector, recording.stream(), SAMPLE_RATE_HZ)
+        sections = find_sections(utterances, words, int(recording.duration_s * 1000))
+        windows = [self._windows(each, speech, recording.duration_s) for each in sections]
+        # Inside a bullet the text is known; free transcription is needed to divide it among several windows only.
+        to_decode = [
+            span
+            for section, spans in zip(sections, windows, strict=True)
+            if len(spans) > 1 or not section.timed
+            for span in spans
+        ]
+        decoded = [word for batch in self._decode(recording, to_decode, partial, progress) for word in batch]
+        matches = match_words(words, decoded)
+        text = _Text(words, tokens, self._model.max_tokens)
+        found: dict[int, AlignedWord] = {}
+        for section, spans in zip(sections, windows, strict=True):
+            for index, each in self._align_section(section, spans, text, decoded, matches, recording):
+                found[index] = each
+            if progress:
+                progress(section.span.end_ms / 1000)
+        return Alignment(tuple(words), found, tuple(decoded), matches)
+
+    def _windows(self, section: Section, speech: SpeechActivity, duration_s: float) -> list[TimeSpan]:
+        context_s = self._model.checkpoint.context_s
+        if section.timed and section.span.duration_ms <= 1000 * context_s:
+            return [section.span]
+        windows = pack_windows(speech.inside(section.span), context_s=context_s, duration_s=duration_s)
+        return [inside for each in windows if (inside := each & section.span)]
+
+    def _decode(
+        self,
+        recording: Recording,
+        windows: Sequence[TimeSpan],
+        partial: PartialDecoding | None,
+        progress: Callable[[float], None] | None,
+    ) -> Iterator[list[DecodedWord]]:
+        """Yield the words of free transcription, and their windows by start."""
+        done = partial.read(windows) if partial else []
+        yield [word for span, result in done for word in self._words(span, result)]
+        at_once = _BATCHES_AT_ONCE * self._batch_size
+        for first in range(len(done), len(windows), at_once):
+            spans = windows[first : first + at_once]
+            results = list(zip(spans, self._model.decode([recording.load(span) for span in spans]), strict=True))
+            if partial:
+                partial.append(results)
+            if progress:
+                progress(spans[-1].end_ms / 1000)
+            yield [word for span, result in results for word in self._words(span, result)]
+
+    def _words(self, window: TimeSpan, result: DecodedWindow) -> list[DecodedWord]:
+        found = []
+        for segment in result.segments:
+            utterances = decode(segment.text, self._model.checkpoint.labels).utterances
+            for words in align_words(utterances, segment.timed, window.start_ms):
+                found += [DecodedWord(word_key(word), word, span, window.start_ms) for word, span in words]
+        return [word for word in found if word.key]
+
+    def _align_section(
+        self,
+        section: Section,
+        windows: Sequence[TimeSpan],
+        text: _Text,
+        decoded: Sequence[DecodedWord],
+        matches: Matches,
+        recording: Recording,
+    ) -> Iterator[tuple[int, AlignedWord]]:
+        if not windows:
+            return
+        number_of = {span.start_ms: at for at, span in enumerate(windows)}
+        anchors = [
+            (word, number_of[decoded[at].window_ms])
+            for word, at in sorted(matches.anchors.items())
+            if word in section.words and decoded[at].window_ms in number_of
+        ]
+        cached: dict[int, torch.Tensor] = {}
+
+        def hidden(window: int) -> torch.Tensor:
+            if window not in cached:
+                cached.clear()
+                cached[window] = self._model.encode(recording.load(windows[window]))
+            return cached[window]
+
+        def score(window: int, starts: Sequence[int], limit: int) -> list[Scores]:
+            most = int(windows[window].duration_ms / 1000 * _WORDS_PER_S) + 8
+            rows = [text.tokens_between(start, min(limit, start + most)) for start in starts]
+            scored = self._model.text_scores(hidden(window), [[each.token for each in row] for row in rows])
+            return [text.end_scores(start, row, *each) for start, row, each in zip(starts, rows, scored, strict=True)]
+
+        ranges = divide(borders(anchors, len(windows), section.words), score, text.utterance_starts)
+        for window, own in enumerate(ranges):
+            if own.start < own.end:
+                yield from self._align_window(windows[window], own, text, bind(hidden, window))
+
+    def _align_window(
+        self, window: TimeSpan, own: WordRange, text: _Text, hidden: Callable[[], torch.Tensor]
+    ) -> Iterator[tuple[int, AlignedWord]]:
+        row = text.tokens_between(own.start, own.end)
+        ids = [each.token for each in row]
+        if not ids:
+            return
+        ((logprobs, _),) = self._model.text_scores(hidden(), [ids])
+        step_ms = 1000 * self._model.checkpoint.time_precision_s
+        frames = max(1, round(window.duration_ms / step_ms))
+        heads = [head.pair for head in self._heads]
+        weights = shifted_mean(self._model.attention(hidden(), ids, heads), self._heads)[:, :frames]
+        times = viterbi_spans(weights)
+        of_word: dict[int, list[int]] = {}
+        for at, token in enumerate(row):
+            if token.spoken:
+                of_word.setdefault(token.word, []).append(at)
+        for index, places in of_word.items():
+            start = window.start_ms + round(times[places[0]][0] * step_ms)
+            end = min(window.start_ms + round(times[places[-1]][1] * step_ms), window.end_ms)
+            span = TimeSpan(start, max(end, start + 1))
+            yield index, AlignedWord(text.words[index], span, float(logprobs[places].mean()))
+
+
+class _Text:
+    """The words and tokens of a transcript."""
+
+    def __init__(self, words: Sequence[TextWord], tokens: Sequence[TextToken], max_tokens: int):
+        self.words, self._tokens, self._max_tokens = words, tokens, max_tokens
+        starts: dict[int, int] = {}
+        for at, token in enumerate(tokens):
+            starts.setdefault(token.word, at)
+        self._start = np.full(len(words) + 1, len(tokens))
+        for index in range(len(words) - 1, -1, -1):  # a word without a token starts where the next one does
+            self._start[index] = starts.get(index, self._start[index + 1])
+        self.utterance_starts = frozenset(
+            at for at, word in enumerate(words) if not at or words[at - 1].utterance != word.utterance
+        )
+
+    def tokens_between(self, start: int, end: int) -> Sequence[TextToken]:
+        """Return the tokens of the words from ``start`` to ``end``, as many as the decoder has positions for."""
+        return self._tokens[self._start[start] : self._start[end]][: self._max_tokens]
+
+    def end_scores(self, start: int, row: Sequence[TextToken], logprobs: Scores, ends: Scores) -> Scores:
+        """Return the log-probability of a text that ends before each word, from the word ``start`` on."""
+        sums: npt.NDArray[np.float64] = np.concatenate(([0.0], np.cumsum(logprobs)))
+        places = self._start[start:] - self._start[start]
+        places = places[places <= len(row)]
+        scores: Scores = sums[places] + ends[places]
+        return scores

@@ -1,0 +1,176 @@
+"""What a person should look at: utterances that were not found or are uncertain, and words that differ from the sound.
+
+Nothing is invented: an utterance that the model neither recognized nor finds probable gets no time. What "probable"
+means depends on the model, so an utterance is compared with the median utterance of its transcript.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+
+from lsa_whisper.align.aligner import AlignedWord, Alignment
+from lsa_whisper.align.matching import DecodedWord
+from lsa_whisper.atomic_write import write_atomic
+from lsa_whisper.chat import Utterance
+from lsa_whisper.scoring.align import UNALIGNED
+from lsa_whisper.timespan import TimeSpan
+
+NOT_FOUND_BELOW = 5.0
+"""An utterance is not found if its words are this much less probable (natural logarithm per word) than the median."""
+UNCERTAIN_BELOW = 2.5
+_WRONG_BELOW = 3.0
+_SHORTEST_WORD_MS = 60
+
+DOUBT_COLUMNS = ("file", "line", "start_ms", "end_ms", "speaker", "problem", "text", "recognized", "utterance")
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """One row of the review table.
+
+    Attributes:
+        line: line of the transcript.
+        span: where to listen; ``None`` if nothing was found there.
+        speaker: code of the speaker.
+        problem: ``not found``, ``uncertain``, ``wrong word``, ``not spoken``, ``missing word`` or ``no words``.
+        text: the words of the transcript that it is about.
+        recognized: what the model recognized in their place.
+        utterance: the main tier.
+    """
+
+    line: int
+    span: TimeSpan | None
+    speaker: str
+    problem: str
+    text: str
+    recognized: str
+    utterance: str
+
+
+@dataclass(frozen=True)
+class TimedUtterance:
+    """An utterance's time and the times of its words; no time if it was not found."""
+
+    span: TimeSpan | None
+    words: tuple[AlignedWord, ...] = ()
+
+
+def judge(utterances: Sequence[Utterance], aligned: Alignment) -> tuple[list[TimedUtterance], list[Doubt]]:
+    """Return the time of each utterance and what is doubtful, in the order of the transcript."""
+    indices: list[list[int]] = [[] for _ in utterances]
+    for index, word in enumerate(aligned.words):
+        indices[word.utterance].append(index)
+    scores = [_score(own, aligned) for own in indices]
+    known = [score for score in scores if score is not None]
+    usual = float(np.median(known)) if known else 0.0
+    timed: list[TimedUtterance] = []
+    doubts: list[Doubt] = []
+    for each, own, score in zip(utterances, indices, scores, strict=True):
+        recognized = sum(bool(aligned.matches.alignment.to_hypothesis[index] != UNALIGNED) for index in own)
+        words = tuple(aligned.found[index] for index in own if index in aligned.found)
+        problem = _problem(own, words, score, usual, recognized, aligned)
+        if problem in ("not found", "no words"):
+            words = ()
+        span = TimeSpan(words[0].span.start_ms, max(word.span.end_ms for word in words)) if words else None
+        timed.append(TimedUtterance(span, words))
+        if problem:
+            doubts.append(Doubt(each.line or 0, span or each.span, each.speaker, problem, "", "", each.text))
+    doubts += _word_doubts(utterances, aligned, timed, usual)
+    return timed, sorted(doubts, key=lambda doubt: (doubt.line, doubt.span.start_ms if doubt.span else -1))
+
+
+def _score(own: Sequence[int], aligned: Alignment) -> float | None:
+    found = [aligned.found[index].logprob for index in own if index in aligned.found]
+    return float(np.mean(found)) if found else None
+
+
+def _problem(
+    own: Sequence[int],
+    words: Sequence[AlignedWord],
+    score: float | None,
+    usual: float,
+    recognized: int,
+    aligned: Alignment,
+) -> str:
+    if not own:
+        return "no words"
+    equal = sum(_is_recognized(index, aligned) for index in own)
+    if score is None or (score < usual - NOT_FOUND_BELOW and not equal):
+        return "not found"
+    squeezed = sum(word.span.duration_ms for word in words) < _SHORTEST_WORD_MS * len(own)
+    if len(words) < len(own) or squeezed or (score < usual - UNCERTAIN_BELOW and 2 * equal < len(own)):
+        return "uncertain"
+    return ""
+
+
+def _is_recognized(index: int, aligned: Alignment) -> bool:
+    at = aligned.matches.alignment.to_hypothesis[index]
+    return bool(at != UNALIGNED) and aligned.decoded[at].key == aligned.words[index].key
+
+
+def _word_doubts(
+    utterances: Sequence[Utterance], aligned: Alignment, timed: Sequence[TimedUtterance], usual: float
+) -> Iterator[Doubt]:
+    """Yield the words that differ from the recognized ones between two words that do not."""
+    found = aligned.matches.alignment
+    columns = list(zip(found, found.equal.tolist(), strict=True))
+    anchors = [-1, *(at for at, (_, equal) in enumerate(columns) if equal), len(columns)]
+    for before, after in pairwise(anchors):
+        between = [pair for pair, _ in columns[before + 1 : after]]
+        if not between or len(between) > 4 or before < 0 or after == len(columns):
+            continue
+        words = [word for word, _ in between if word != UNALIGNED]
+        decoded = [aligned.decoded[at] for _, at in between if at != UNALIGNED]
+        previous = columns[before][0][0]
+        yield from _difference(utterances, aligned, timed, usual, words, decoded, previous)
+
+
+def _difference(
+    utterances: Sequence[Utterance],
+    aligned: Alignment,
+    timed: Sequence[TimedUtterance],
+    usual: float,
+    words: Sequence[int],
+    decoded: Sequence[DecodedWord],
+    previous: int,
+) -> Iterator[Doubt]:
+    """Yield the doubts about a stretch in which the transcript has ``words`` and the model recognized ``decoded``."""
+    recognized = " ".join(word.text for word in decoded)
+    if not words:
+        each = utterances[aligned.words[previous].utterance]
+        span = TimeSpan(decoded[0].span.start_ms, decoded[-1].span.end_ms)
+        yield Doubt(each.line or 0, span, each.speaker, "missing word", "", recognized, each.text)
+        return
+    for index in words:
+        word, own = aligned.words[index], aligned.found.get(index)
+        if timed[word.utterance].span is None or (own and own.logprob > usual - _WRONG_BELOW):
+            continue
+        if not decoded and word.disfluent:  # a model of fluent text leaves it out
+            continue
+        each = utterances[word.utterance]
+        problem = "wrong word" if decoded else "not spoken"
+        yield Doubt(each.line or 0, own.span if own else None, each.speaker, problem, word.text, recognized, each.text)
+
+
+def write_doubts(rows: Sequence[tuple[str, Doubt]], path: Path) -> None:
+    """Write ``(file, doubt)`` rows as CSV in UTF-8, atomically.
+
+    Raises:
+        LsaWhisperError: the file cannot be written.
+    """
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(DOUBT_COLUMNS)
+    for file, doubt in rows:
+        span = (doubt.span.start_ms, doubt.span.end_ms) if doubt.span else ("", "")
+        table.writerow(
+            (file, doubt.line, *span, doubt.speaker, doubt.problem, doubt.text, doubt.recognized, doubt.utterance)
+        )
+    write_atomic(text.getvalue(), path)

@@ -1,0 +1,103 @@
+"""Which recording belongs to a transcript, where its result is written, and whether that is finished."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lsa_whisper import chat
+from lsa_whisper.align.writing import text_without_times
+from lsa_whisper.audio import AUDIO_SUFFIXES, Recording
+from lsa_whisper.chat import Transcript
+from lsa_whisper.corpus.files import RecordingIndex, is_transcript, list_files
+from lsa_whisper.errors import AudioError, CorpusError, LsaWhisperError
+
+OUT_FOLDER = "aligned"
+"""Name of the folder next to a transcript that its result is written to by default."""
+
+
+@dataclass(frozen=True)
+class AlignmentJob:
+    """A transcript, its recordings to choose from, and where its result is written."""
+
+    transcript: Path
+    target: Path
+
+
+def find_transcripts(inputs: Sequence[Path], out: Path | None, in_place: bool) -> list[AlignmentJob]:
+    """Return each transcript once, with the path of its result.
+
+    Raises:
+        CorpusError: a path does not exist, there is no transcript, or two results would have one path.
+    """
+    found: dict[Path, AlignmentJob] = {}
+    for path, within in dict.fromkeys(each for named in inputs for each in _transcripts(named)):
+        target = path if in_place else (out or path.parent / OUT_FOLDER) / within / f"{path.stem}.cha"
+        if target in found:
+            raise CorpusError(f"{path}: its result would replace that of {found[target].transcript}; rename one")
+        if target.exists() and not in_place and target.samefile(path):
+            raise CorpusError(f"{path}: its result would replace it; choose another folder, or give --in-place")
+        found[target] = AlignmentJob(path, target)
+    if not found:
+        raise CorpusError("no transcript was found; name .cha or .txt files, or folders that contain some")
+    return list(found.values())
+
+
+def _transcripts(named: Path) -> Iterator[tuple[Path, Path]]:
+    if not named.exists():
+        raise CorpusError(f"{named}: no such transcript; check the path")
+    if named.is_file():
+        yield named, Path()
+        return
+    for path in list_files(named)[0]:
+        if is_transcript(path) and OUT_FOLDER not in path.relative_to(named).parts[:-1]:
+            yield path, path.parent.relative_to(named)
+
+
+def find_recording(job: AlignmentJob, transcript: Transcript | None, audio: Path | None) -> Recording:
+    """Return the recording of a transcript: the named file, or the one whose name is that of ``@Media`` or the file.
+
+    Args:
+        job: the transcript's file.
+        transcript: its content, if it is CHAT.
+        audio: a recording, or a folder with recordings; the folder of the transcript if absent.
+
+    Raises:
+        AudioError: there is none, or it cannot be read.
+    """
+    if audio is not None and not audio.is_dir():
+        return Recording.open(audio)
+    folder = audio or job.transcript.parent
+    files = list_files(folder)[0] if audio else [each for each in folder.iterdir() if each.is_file()]
+    index = RecordingIndex(files)
+    names = [name for name in (transcript and transcript.media, job.transcript.stem) if name]
+    for name in names:
+        if hits := index.take(name, [job.transcript.parent.absolute(), folder.absolute()]):
+            return Recording.open(hits[0])
+    called = " or ".join(repr(name) for name in dict.fromkeys(names))
+    raise AudioError(f"{job.transcript}: no recording named {called} in {folder}; name it with --audio")
+
+
+def is_aligned(target: Path, source: Transcript) -> bool:
+    """Return whether the result of an earlier run is there.
+
+    Raises:
+        LsaWhisperError: a file is there that has another text.
+    """
+    if not target.exists():
+        return False
+    if text_without_times(chat.read(target)) == text_without_times(source):
+        return True
+    raise LsaWhisperError(f"{target}: exists and has another text; move it, or choose another folder")
+
+
+def is_plain_text(path: Path) -> bool:
+    """Return whether a file has the extension of plain text, not of CHAT.
+
+    >>> is_plain_text(Path("a.txt")), is_plain_text(Path("a.cha"))
+    (True, False)
+    """
+    if path.suffix.lower() in AUDIO_SUFFIXES:
+        raise CorpusError(f"{path}: this is a recording; name its transcript, and the recording with --audio")
+    return path.suffix.lower() == ".txt"

@@ -1,0 +1,189 @@
+"""Many transcripts in one call: finished ones are left alone, and one that fails does not stop the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from lsa_whisper import chat, disk
+from lsa_whisper.align.doubts import judge, write_doubts
+from lsa_whisper.align.files import (
+    AlignmentJob,
+    find_recording,
+    find_transcripts,
+    is_aligned,
+    is_plain_text,
+)
+from lsa_whisper.align.plain_text import read_plain_text
+from lsa_whisper.align.settings import AlignmentSettings
+from lsa_whisper.align.summary import AlignedFile, AlignmentSummary, bullet_deviations
+from lsa_whisper.align.writing import with_times, with_word_tier, without_times
+from lsa_whisper.audio import Recording
+from lsa_whisper.chat import Line, Transcript, Utterance
+from lsa_whisper.errors import CorpusError, DiskError, LsaWhisperError
+from lsa_whisper.failed_files import FailedFile
+from lsa_whisper.languages import chat_code
+from lsa_whisper.lock import write_lock
+from lsa_whisper.models import choose_model
+from lsa_whisper.terminal import print_progress
+from lsa_whisper.umask import private_umask
+
+
+@private_umask()
+def align_transcripts(
+    transcripts: Sequence[Path | str] | Path | str,
+    *,
+    audio: Path | str | None = None,
+    model: str | Path | None = None,
+    out: Path | str | None = None,
+    in_place: bool = False,
+    review: Path | str | None = None,
+    check: bool = False,
+    language: str | None = None,
+    vad: str = "auto",
+    batch_size: int = 8,
+    device: str = "auto",
+    report: Callable[[str], None] | None = None,
+) -> AlignmentSummary:
+    """Write the times of utterances and words into transcripts and return the outcome of each.
+
+    The text is not changed: bullets and ``%wor`` tiers are added. Utterances with a bullet keep it, and their words are
+    aligned inside it. An utterance that is not found gets no bullet.
+
+    Args:
+        transcripts: CHAT files, plain text files with one utterance a line, or folders that are searched for CHAT.
+        audio: the recording, or a folder of recordings; next to each transcript if absent.
+        model: a checkpoint folder or a hub name; if absent, :func:`~lsa_whisper.models.choose_model` decides.
+        out: folder for the results; ``aligned`` next to each transcript if absent.
+        in_place: write the times into the transcripts themselves.
+        review: CSV file for utterances that were not found or are uncertain, and words that differ from the sound.
+        check: compare the existing bullets with an alignment made without them, and write no transcript.
+        language: language of the speech; the first one of each transcript if absent.
+        vad: voice activity detection: ``auto``, ``silero`` or ``energy``.
+        batch_size: windows decoded together.
+        device: ``auto``, ``cpu``, ``cuda`` or ``cuda:1``.
+        report: receives progress lines; by default they go to standard error.
+
+    Raises:
+        CheckpointError: the model cannot be loaded, or does not know the language.
+        CorpusError: no transcript was found, or two results would have one path.
+        LsaWhisperError: options do not go together.
+    """
+    if in_place and out is not None:
+        raise LsaWhisperError("--in-place writes into the transcripts themselves; leave out --out")
+    named = [transcripts] if isinstance(transcripts, str | Path) else transcripts
+    jobs = find_transcripts([Path(each) for each in named], Path(out) if out else None, in_place)
+    recordings = Path(audio) if audio is not None else None
+    if recordings is not None and not recordings.is_dir() and len(jobs) > 1:
+        raise CorpusError(f"{recordings}: one recording for {len(jobs)} transcripts; name a folder of recordings")
+    settings = AlignmentSettings(choose_model(model, device=device), language, vad, batch_size, device)
+    report = report or print_progress
+    done: list[AlignedFile] = []
+    failed: list[FailedFile] = []
+    for job in jobs:
+        try:
+            done.append(_align_file(job, recordings, settings, check=check, in_place=in_place, report=report))
+        except DiskError:
+            raise
+        except LsaWhisperError as error:
+            if len(jobs) == 1:
+                raise
+            failed.append(FailedFile(job.transcript, str(error)))
+    summary = AlignmentSummary(tuple(done), tuple(failed))
+    if review is not None:
+        write_doubts([(each.transcript.name, doubt) for each in done for doubt in each.doubts], Path(review))
+        summary = replace(summary, review=Path(review))
+    return summary
+
+
+def _align_file(
+    job: AlignmentJob,
+    audio: Path | None,
+    settings: AlignmentSettings,
+    *,
+    check: bool,
+    in_place: bool,
+    report: Callable[[str], None],
+) -> AlignedFile:
+    """Write the times of one transcript, unless that is finished.
+
+    Raises:
+        LsaWhisperError: the transcript, its recording or a file at the place of the result cannot be used.
+    """
+    plain = is_plain_text(job.transcript)
+    source = None if plain else chat.read(job.transcript)
+    recording = find_recording(job, source, audio)
+    if source is None:
+        language = chat_code(settings.language or "eng")
+        source = read_plain_text(job.transcript, language=language, media=recording.path.stem)
+    language = next(iter(source.languages), "eng")
+    if not source.utterances:
+        raise CorpusError(f"{job.transcript}: contains no utterance")
+    if check:
+        return _check(job, source, recording, settings, language, report)
+    if not in_place and is_aligned(job.target, source):
+        return AlignedFile(job.transcript, job.target, skipped=True, utterances=len(source.utterances))
+    with disk.convert_disk_errors(job.target), write_lock(job.target):
+        return _write(job, source, recording, settings, language, report)
+
+
+def _write(
+    job: AlignmentJob,
+    source: Transcript,
+    recording: Recording,
+    settings: AlignmentSettings,
+    language: str,
+    report: Callable[[str], None],
+) -> AlignedFile:
+    partial = settings.partial(job.target, source, recording, language)
+    aligner = settings.aligner(language)
+    aligned = aligner.align(source.utterances, recording, partial=partial, progress=_progress(job, recording, report))
+    timed, doubts = judge(source.utterances, aligned)
+    blocks: list[Line | Utterance] = []
+    results = iter(timed)
+    for block in source.blocks:
+        if isinstance(block, Line):
+            blocks.append(block)
+            continue
+        result = next(results)
+        words = [(each.word.text, each.span) for each in result.words]
+        if block.span is not None:
+            blocks.append(with_word_tier(block, words) if words and not block.word_times else block)
+        else:
+            blocks.append(with_times(block, result.span, words) if result.span else block)
+    chat.write(replace(source, blocks=blocks), job.target)
+    partial.remove()
+    without = sum(each.span is None for each in timed)
+    return AlignedFile(job.transcript, job.target, False, len(timed), len(timed) - without, tuple(doubts))
+
+
+def _check(
+    job: AlignmentJob,
+    source: Transcript,
+    recording: Recording,
+    settings: AlignmentSettings,
+    language: str,
+    report: Callable[[str], None],
+) -> AlignedFile:
+    if not any(each.span for each in source.utterances):
+        raise CorpusError(f"{job.transcript}: has no bullets to check; leave out --check to add them")
+    plain = [without_times(each) for each in source.utterances]
+    aligned = settings.aligner(language).align(plain, recording, progress=_progress(job, recording, report))
+    timed, doubts = judge(plain, aligned)
+    found = bullet_deviations(source.utterances, [each.span for each in timed])
+    count = sum(each.span is not None for each in timed)
+    return AlignedFile(job.transcript, job.target, False, len(timed), count, tuple(doubts), tuple(found), checked=True)
+
+
+def _progress(job: AlignmentJob, recording: Recording, report: Callable[[str], None]) -> Callable[[float], None]:
+    """Return a function that reports each further tenth of a long recording."""
+    reported = 0.0
+
+    def progress(done_s: float) -> None:
+        nonlocal reported
+        if recording.duration_s > 300 and done_s - reported >= recording.duration_s / 10:
+            reported = done_s
+            report(f"{job.transcript}: {done_s:.0f} of {recording.duration_s:.0f} s")
+
+    return progress

@@ -1,0 +1,77 @@
+"""A loaded model as alignment uses it: free transcription, the probability of known text, and its attention."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from lsa_whisper.align.ranges import Scores
+from lsa_whisper.checkpoint import Checkpoint, decoder_prompt
+from lsa_whisper.decoding.decoder import DecodedWindow
+from lsa_whisper.decoding.token_times import Weights, cross_attention
+from lsa_whisper.decoding.transformers_engine import TransformersDecoder
+
+_ROWS_AT_ONCE = 16
+
+
+class AlignmentModel:
+    """A checkpoint with the decoder of one language."""
+
+    def __init__(self, checkpoint: Checkpoint, *, language: str, batch_size: int = 8):
+        """Take a loaded checkpoint.
+
+        Raises:
+            CheckpointError: the model does not know the language.
+        """
+        self.checkpoint, self._model = checkpoint, checkpoint.model
+        self._decoder = TransformersDecoder(checkpoint, language=language, batch_size=batch_size, word_times=True)
+        self._end = self._decoder.rules.end
+        # Known text is given without timestamps, which are not known yet.
+        self._prompt = decoder_prompt(
+            checkpoint.tokenizer, self._model.generation_config, language=language, with_timestamps=False
+        )
+        self.max_tokens = int(self._model.config.max_target_positions) - len(self._prompt) - 1
+
+    def decode(self, windows: Sequence[npt.NDArray[np.float32]]) -> list[DecodedWindow]:
+        """Return the free transcription of each window, with token times."""
+        return self._decoder.decode(windows)
+
+    def encode(self, window: npt.NDArray[np.float32]) -> torch.Tensor:
+        """Return the encoder's output for a window, ``(1, frames, width)``."""
+        with torch.inference_mode():
+            hidden: torch.Tensor = self._model.get_encoder()(self._decoder.features([window])).last_hidden_state
+        return hidden
+
+    def text_scores(self, hidden: torch.Tensor, texts: Sequence[Sequence[int]]) -> Iterator[tuple[Scores, Scores]]:
+        """Yield for each text the log-probability of each token, and that of the end of text before each and after all.
+
+        Args:
+            hidden: the encoder's output for the window.
+            texts: tokens, at most :attr:`max_tokens` each.
+        """
+        for first in range(0, len(texts), _ROWS_AT_ONCE):
+            yield from self._scored(hidden, texts[first : first + _ROWS_AT_ONCE])
+
+    def _scored(self, hidden: torch.Tensor, texts: Sequence[Sequence[int]]) -> list[tuple[Scores, Scores]]:
+        longest, begin = max(map(len, texts)), len(self._prompt) - 1
+        rows = [[*self._prompt, *text, *[self._end] * (longest - len(text))] for text in texts]
+        inputs = torch.tensor(rows, device=hidden.device)
+        with torch.inference_mode():
+            decoded = self._model.model.decoder(
+                input_ids=inputs, encoder_hidden_states=hidden.expand(len(texts), -1, -1), use_cache=False
+            ).last_hidden_state[:, begin:]
+            logits = self._model.proj_out(decoded).float()
+            total = logits.logsumexp(dim=-1)
+            ends = (logits[:, :, self._end] - total).double().cpu().numpy()
+            tokens = inputs[:, begin + 1 :, None]
+            chosen = (logits[:, :-1].gather(2, tokens)[:, :, 0] - total[:, :-1]).double().cpu().numpy()
+        return [(chosen[at, : len(text)], ends[at, : len(text) + 1]) for at, text in enumerate(texts)]
+
+    def attention(self, hidden: torch.Tensor, tokens: Sequence[int], heads: Sequence[Any]) -> Weights:
+        """Return the cross-attention of some heads to known text, ``(heads, tokens, frames)``."""
+        with torch.inference_mode():
+            return cross_attention(self._model, hidden, self._prompt, tokens, heads)

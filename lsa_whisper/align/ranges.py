@@ -1,0 +1,126 @@
+"""Which words of the transcript each window contains: the most probable division of the text.
+
+Anchors leave a few words open at each border between two windows, more where free transcription failed. The model says
+how probable each candidate is: the probability of the words given the window, and that its text ends after them. Words
+may be skipped (they were not spoken), and a window may stay empty (nobody transcribed it).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+SKIP = -6.0
+"""Log-probability of a word of the transcript that was not spoken."""
+_NEVER = -1e30
+_MOST_STARTS = 48
+
+Scores = npt.NDArray[np.float64]
+ScoreTexts = Callable[[int, Sequence[int], int], Sequence[Scores]]
+"""(window, first words, limit) -> for each first word the log-probability that the window's text ends before each later
+word, from the first word itself (an empty text) on; no word from ``limit`` on is considered."""
+
+
+@dataclass(frozen=True)
+class WordRange:
+    """Half-open range of the words in a window."""
+
+    start: int
+    end: int
+
+
+def borders(anchors: Sequence[tuple[int, int]], windows: int, words: range) -> list[range]:
+    """Return the candidates for the first word after each window, from the start of the first window on.
+
+    Args:
+        anchors: ``(word, window)`` in order.
+        windows: number of windows.
+        words: the words to divide.
+
+    >>> borders([(2, 0), (5, 1)], 2, range(8))
+    [range(0, 1), range(3, 6), range(8, 9)]
+    """
+    lowest, highest = [words.start] * (windows + 1), [words.stop] * (windows + 1)
+    for word, window in anchors:
+        lowest[window + 1] = max(lowest[window + 1], word + 1)
+        highest[window] = min(highest[window], word)
+    for at in range(1, windows + 1):
+        lowest[at] = max(lowest[at], lowest[at - 1])
+    for at in range(windows - 1, -1, -1):
+        highest[at] = min(highest[at], highest[at + 1])
+    return [
+        range(words.start, words.start + 1),
+        *(range(low, max(low, high) + 1) for low, high in zip(lowest[1:-1], highest[1:-1], strict=True)),
+        range(words.stop, words.stop + 1),
+    ][: windows + 1]
+
+
+def divide(candidates: Sequence[range], score: ScoreTexts, preferred: frozenset[int] = frozenset()) -> list[WordRange]:
+    """Return the words of each window, by dynamic programming over the candidates.
+
+    Args:
+        candidates: see :func:`borders`; one more than there are windows.
+        score: the model.
+        preferred: words that begin an utterance; others are left out first where there are too many candidates.
+    """
+    points = [_thinned(each, preferred) for each in candidates]
+    best = {points[0][0]: 0.0}
+    steps: list[dict[int, tuple[int, int]]] = []
+    for window, (before, after) in enumerate(pairwise(points)):
+        entered = _entered(best, sorted({*before, *(point for point in after if point >= before[0])}))
+        starts = [point for point in entered if point <= after[-1]]
+        best, step = _window(window, {start: entered[start] for start in starts}, after, score)
+        steps.append(step)
+    return _traced(points[-1][0], steps)
+
+
+def _entered(best: dict[int, float], points: Sequence[int]) -> dict[int, tuple[float, int]]:
+    """Return for each point the best score with which a window can start there, and the end of the window before."""
+    found: dict[int, tuple[float, int]] = {}
+    score, origin, last = _NEVER, -1, points[0]
+    for point in points:
+        score += SKIP * (point - last)
+        if best.get(point, _NEVER) > score:
+            score, origin = best[point], point
+        found[point], last = (score, origin), point
+    return found
+
+
+def _window(
+    window: int, entered: dict[int, tuple[float, int]], ends: Sequence[int], score: ScoreTexts
+) -> tuple[dict[int, float], dict[int, tuple[int, int]]]:
+    """Return the best score of each end of a window, and the start and the origin that it is reached from."""
+    starts = [start for start, (value, _) in entered.items() if value > _NEVER / 2]
+    best: dict[int, float] = {}
+    step: dict[int, tuple[int, int]] = {}
+    for start, scores in zip(starts, score(window, starts, ends[-1]), strict=True):
+        value, origin = entered[start]
+        for end in ends:
+            if start <= end < start + len(scores) and value + scores[end - start] > best.get(end, _NEVER):
+                best[end], step[end] = value + float(scores[end - start]), (start, origin)
+    for end in ends:  # all words up to there were skipped, and the window has none
+        if end not in best:
+            start = starts[0]
+            best[end], step[end] = entered[start][0] + SKIP * 2 * (end - start), (start, entered[start][1])
+    return best, step
+
+
+def _traced(end: int, steps: Sequence[dict[int, tuple[int, int]]]) -> list[WordRange]:
+    found = []
+    for step in reversed(steps):
+        start, origin = step[end]
+        found.append(WordRange(start, end))
+        end = origin
+    return found[::-1]
+
+
+def _thinned(candidates: range, preferred: frozenset[int]) -> list[int]:
+    if len(candidates) <= _MOST_STARTS:
+        return list(candidates)
+    chosen = [each for each in candidates if each in preferred]
+    places = np.linspace(0, max(0, len(chosen) - 1), _MOST_STARTS).round().astype(int)
+    return sorted({candidates[0], candidates[-1], *(chosen[at] for at in places if chosen)})

@@ -1,0 +1,111 @@
+"""The results of a run: what was aligned, what deviates, and what failed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lsa_whisper.align.doubts import Doubt
+from lsa_whisper.chat import Utterance
+from lsa_whisper.failed_files import FailedFile, failure_exit_code
+from lsa_whisper.timespan import TimeSpan
+
+DEVIATION_MS = 500
+"""Bullets that start closer than this to the aligned words agree with them."""
+
+
+@dataclass(frozen=True)
+class BulletDeviation:
+    """A bullet that disagrees with the sound: its line, and how much later than the words it starts."""
+
+    line: int
+    late_ms: int
+
+    def __str__(self) -> str:
+        return (
+            f"line {self.line} is {abs(self.late_ms) / 1000:.1f} s off (too {'late' if self.late_ms > 0 else 'early'})"
+        )
+
+
+def bullet_deviations(utterances: Sequence[Utterance], found: Sequence[TimeSpan | None]) -> Iterator[BulletDeviation]:
+    """Yield the utterances whose bullet starts more than :data:`DEVIATION_MS` from where their words were found."""
+    for each, span in zip(utterances, found, strict=True):
+        if each.span and span and abs(each.span.start_ms - span.start_ms) > DEVIATION_MS:
+            yield BulletDeviation(each.line or 0, each.span.start_ms - span.start_ms)
+
+
+@dataclass(frozen=True)
+class AlignedFile:
+    """A transcript that was aligned or checked.
+
+    Attributes:
+        transcript: the input.
+        target: the CHAT file with times.
+        skipped: whether it was there before.
+        utterances: number of utterances.
+        timed: how many of them have a time.
+        doubts: what a person should look at.
+        deviations: bullets that disagree with the sound, if they were checked.
+        checked: whether bullets were compared and nothing was written.
+    """
+
+    transcript: Path
+    target: Path
+    skipped: bool = False
+    utterances: int = 0
+    timed: int = 0
+    doubts: tuple[Doubt, ...] = ()
+    deviations: tuple[BulletDeviation, ...] = ()
+    checked: bool = False
+
+    def lines(self) -> Iterator[str]:
+        """Yield what is reported about the file."""
+        if self.skipped:
+            yield f"kept    {self.target}"
+            return
+        if self.checked:
+            yield f"checked {self.transcript}: {self.utterances} utterances, {len(self.deviations)} bullets deviate"
+            yield from (f"  {each}" for each in self.deviations)
+            return
+        yield f"aligned {self.target}: {self.timed} of {self.utterances} utterances"
+        for doubt in self.doubts:
+            if doubt.problem == "not found":
+                yield f"  line {doubt.line} was not found: {doubt.utterance}"
+        counts = Counter(doubt.problem for doubt in self.doubts if doubt.problem != "not found")
+        if counts:
+            yield "  to review: " + ", ".join(f"{count} {problem}" for problem, count in sorted(counts.items()))
+
+
+@dataclass(frozen=True)
+class AlignmentSummary:
+    """The result for every transcript, in the order of the inputs."""
+
+    done: tuple[AlignedFile, ...] = ()
+    failed: tuple[FailedFile, ...] = ()
+    review: Path | None = None
+
+    @property
+    def exit_code(self) -> int:
+        """The number of transcripts that failed, at most 100."""
+        return failure_exit_code(self.failed)
+
+    def table(self) -> str:
+        """Return what is printed: the files, what to review, and a last line that counts.
+
+        >>> print(AlignmentSummary((AlignedFile(Path("a.cha"), Path("b/a.cha"), False, 3, 3),)).table())
+        aligned b/a.cha: 3 of 3 utterances
+        1 aligned, 0 kept, 0 failed
+        """
+        lines = [line for each in self.done for line in each.lines()]
+        lines += [f"failed  {each.reason}" for each in self.failed]
+        if self.review is not None:
+            lines.append(f"review: {self.review}")
+            kept_before = [each.target for each in self.done if each.skipped]
+            lines += [
+                f"not in the review: {path} (aligned before; delete it to align it again)" for path in kept_before
+            ]
+        kept = sum(each.skipped for each in self.done)
+        action = "checked" if any(each.checked for each in self.done) else "aligned"
+        return "\n".join([*lines, f"{len(self.done) - kept} {action}, {kept} kept, {len(self.failed)} failed"])

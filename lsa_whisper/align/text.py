@@ -1,0 +1,128 @@
+"""The words of a transcript that are aligned, and the tokens that a model would write for them.
+
+Every spoken word counts, in its place: fillers, fragments and each copy of a repetition. ``xxx`` and what another
+speaker says inside an utterance (``&*INV:mhm``) are not aligned; their sound lies between the words around them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rapidfuzz.distance import Indel
+
+from lsa_whisper.chat import Utterance
+from lsa_whisper.labels import Labels, encode
+from lsa_whisper.scoring.normalize import normalize_word
+from lsa_whisper.scoring.words import NON_WORDS, RETRACES, UNINTELLIGIBLE
+
+
+@dataclass(frozen=True)
+class TextWord:
+    """A word of the transcript.
+
+    Attributes:
+        utterance: index of its utterance.
+        position: index among the verbatim words of the utterance.
+        text: the word as spoken.
+        disfluent: whether it is a filler, a fragment, or retraced; models of fluent text do not write it.
+    """
+
+    utterance: int
+    position: int
+    text: str
+    disfluent: bool = False
+
+    @property
+    def key(self) -> str:
+        """The normalized word, by which it is compared with decoded words."""
+        return word_key(self.text)
+
+
+@dataclass(frozen=True)
+class TextToken:
+    """A token of the text, the index of its word, and whether it has letters of that word."""
+
+    token: int
+    word: int
+    spoken: bool
+
+
+def word_key(word: str) -> str:
+    """Return a word in the form in which words of a transcript and of a model are compared.
+
+    >>> word_key("Uhm"), word_key("sto-"), word_key("Don’t")
+    ('um', 'sto', "don't")
+    """
+    return "".join(part.rstrip("-") for part in normalize_word(word))
+
+
+def text_words(utterances: Sequence[Utterance]) -> list[TextWord]:
+    """Return the words of all utterances in order, without those that cannot be aligned.
+
+    >>> from lsa_whisper.chat import utterance
+    >>> [word.text for word in text_words([utterance("CHI", "the [/] the &+sto story xxx .")])]
+    ['the', 'the', 'sto-', 'story']
+    """
+    found = []
+    for number, each in enumerate(utterances):
+        disfluent = {
+            at for event in each.events() if event.kind in NON_WORDS | RETRACES for at in range(event.start, event.end)
+        }
+        for position, word in enumerate(each.verbatim()):
+            if word not in UNINTELLIGIBLE and word_key(word):
+                found.append(TextWord(number, position, word, position in disfluent))
+    return found
+
+
+def text_tokens(
+    utterances: Sequence[Utterance], words: Sequence[TextWord], tokenizer: Any, labels: Labels
+) -> list[TextToken]:
+    """Return the tokens of all utterances as the model writes them, each with its word.
+
+    A model of fluent text is given the disfluent words, too: its alignment heads follow the sound all the same.
+    Punctuation and signs belong to the word before them, or to the first word of the utterance.
+    """
+    found: list[TextToken] = []
+    of_utterance: dict[int, list[int]] = {}
+    for index, word in enumerate(words):
+        of_utterance.setdefault(word.utterance, []).append(index)
+    for number, indices in of_utterance.items():
+        text = _label(utterances[number], labels)
+        ids = tokenizer.encode(f" {text}", add_special_tokens=False) if text else []
+        places = _word_of_token(ids, [words[index].text for index in indices], tokenizer)
+        found += [TextToken(token, indices[at], spoken) for token, (at, spoken) in zip(ids, places, strict=True)]
+    return found
+
+
+def _label(utterance: Utterance, labels: Labels) -> str:
+    if labels.style != "fluent":
+        return encode(utterance, labels)
+    text = encode(utterance, Labels("verbatim"))
+    return text[:1].upper() + text[1:]
+
+
+def _word_of_token(ids: Sequence[int], words: Sequence[str], tokenizer: Any) -> list[tuple[int, bool]]:
+    """Return each token's word and whether they share letters; a label is written in signs of its own."""
+    letters = ""
+    token_of: list[int] = []
+    for at, token in enumerate(ids):
+        own = _letters(str(tokenizer.decode([token], clean_up_tokenization_spaces=False)))
+        letters, token_of = letters + own, token_of + [at] * len(own)
+    spelled = "".join(map(_letters, words))
+    word_of = [at for at, word in enumerate(words) for _ in _letters(word)]
+    places: dict[int, int] = {}
+    for part in Indel.opcodes(letters, spelled):
+        if part.tag == "equal":
+            for source in range(part.src_start, part.src_end):
+                places.setdefault(token_of[source], word_of[part.dest_start + source - part.src_start])
+    found, last = [], 0
+    for at in range(len(ids)):
+        last = max(last, places.get(at, last))
+        found.append((last, at in places))
+    return found
+
+
+def _letters(text: str) -> str:
+    return "".join(letter.lower()[0] for letter in text if letter.isalnum())

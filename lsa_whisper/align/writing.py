@@ -1,0 +1,70 @@
+"""Times in a transcript: bullets and ``%wor`` tiers are added, and no other character changes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from lsa_whisper.chat import Line, Transcript, Utterance
+from lsa_whisper.chat.main_tier import BULLET
+from lsa_whisper.timespan import TimeSpan
+
+TimedWord = tuple[str, TimeSpan]
+_LINE_END = re.compile(r"[ \t]*(?:\r\n?|\n)?\Z")
+_BULLET_AND_SPACE = re.compile(r"(?:(?:\r\n?|\n)?[ \t]+)?\x15[^\x15]*\x15")
+
+
+def with_times(utterance: Utterance, span: TimeSpan, words: Sequence[TimedWord]) -> Utterance:
+    r"""Return the utterance with a bullet at the end of its main tier and its words in ``%wor``.
+
+    >>> made = with_times(Utterance("CHI", "*CHI:\thello .\n"), TimeSpan(0, 900), [("hello", TimeSpan(0, 800))])
+    >>> made.main, made.tiers[0].raw
+    ('*CHI:\thello . \x150_900\x15\n', '%wor:\thello \x150_800\x15 .\n')
+    """
+    plain = without_times(utterance)
+    at = _LINE_END.search(plain.main).start()  # type: ignore[union-attr]  # the pattern matches any text
+    main = f"{plain.main[:at]} {_bullet(span)}{plain.main[at:]}"
+    return (
+        replace(plain, main=main, tiers=plain.tiers) if not words else with_word_tier(replace(plain, main=main), words)
+    )
+
+
+def with_word_tier(utterance: Utterance, words: Sequence[TimedWord]) -> Utterance:
+    """Return the utterance with a ``%wor`` tier directly below its main tier."""
+    main, ending = utterance.main, re.search(r"(?:\r\n?|\n)?\Z", utterance.main).group()  # type: ignore[union-attr]
+    tiers = tuple(tier for tier in utterance.tiers if tier.name != "%wor")
+    timed = " ".join(f"{word} {_bullet(span)}" for word, span in words)
+    text = f"%wor:\t{timed} {utterance.terminator}".rstrip()
+    if ending:
+        return replace(utterance, main=main, tiers=(Line(text + ending, 0), *tiers))
+    # The last line of a file without a line end keeps that: the file ends as it did.
+    return replace(utterance, main=f"{main}\n", tiers=(Line(text, 0), *tiers))
+
+
+def without_times(utterance: Utterance) -> Utterance:
+    r"""Return the utterance without bullets and ``%wor``.
+
+    >>> without_times(Utterance("CHI", "*CHI:\thello . \x150_900\x15\n")).main
+    '*CHI:\thello .\n'
+    """
+    if not BULLET.search(utterance.main) and not any(tier.name == "%wor" for tier in utterance.tiers):
+        return utterance
+    tiers = tuple(tier for tier in utterance.tiers if tier.name != "%wor")
+    return replace(utterance, main=_BULLET_AND_SPACE.sub("", utterance.main), tiers=tiers)
+
+
+def text_without_times(transcript: Transcript) -> str:
+    """Return the text of a transcript without bullets and ``%wor``, by which two transcripts are compared."""
+    parts = []
+    for block in transcript.blocks:
+        if isinstance(block, Line):
+            parts.append(block.raw)
+        else:
+            plain = without_times(block)
+            parts += [plain.main, *(tier.raw for tier in plain.tiers)]
+    return "".join(parts).rstrip("\r\n")
+
+
+def _bullet(span: TimeSpan) -> str:
+    return f"\x15{span.start_ms}_{span.end_ms}\x15"

@@ -1,0 +1,34 @@
+"""The command ``align``."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+
+from lsa_whisper.cli.group import PATH, call, main, show
+
+
+@main.command()
+@click.argument("transcripts", nargs=-1, required=True, type=PATH)
+@click.option("--audio", type=PATH, help="The recording, or a folder of recordings; default: next to the transcript.")
+@click.option("--model", help="A checkpoint folder or a hub name; the chosen one when not given (see models).")
+@click.option("-o", "--out", type=PATH, help="Folder for the results; default: aligned, next to the transcript.")
+@click.option("--in-place", is_flag=True, help="Write the times into the transcripts themselves.")
+@click.option("--review", type=PATH, help="CSV file for what was not found, is uncertain, or differs from the sound.")
+@click.option("--check", is_flag=True, help="Compare the existing bullets with the sound; write no transcript.")
+@click.option("--language", help="Language of the speech; default: the first one of the transcript.")
+@click.option("--vad", default="auto", show_default=True, help="Voice activity detection: auto, silero or energy.")
+@click.option("--batch-size", default=8, show_default=True, help="Windows decoded together.")
+@click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:1.")
+def align(**parameters: Any) -> None:
+    """Write the time of each utterance and word into transcripts without times.
+
+    The text is not changed. A file that ends in .txt has one utterance a line.
+
+    Example: lsa-whisper align interview.cha --audio interview.wav
+    """
+    done = call("align", **parameters)
+    show(done.table())
+    sys.exit(done.exit_code)
