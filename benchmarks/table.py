@@ -91,6 +91,18 @@ def _words_in_time(found: Figures) -> str:
     return f"{shares.replace('%', ' %')} (SYNTHETIC speech)"
 
 
+def _aligned(found: Figures) -> str:
+    def shares(methods: Figures) -> str:
+        within = {name: methods[name]["share_within_ms"] for name in ("align", "transcribe and match", "uniform")}
+        return ", ".join(
+            f"{name} {each['50']:.0%} / {each['200']:.0%}".replace("%", " %") for name, each in within.items()
+        )
+
+    return "; ".join(f"{name}: {shares(each['methods'])}" for name, each in found["folders"].items()) + (
+        " (within 50 / 200 ms)"
+    )
+
+
 def _chat(found: Figures) -> str:
     speeds = found["utterances_per_second_and_core"]
     return ", ".join(f"{name} {speed:,} utterances/s" for name, speed in speeds.items())
@@ -192,6 +204,11 @@ CLAIMS = (
     Claim("Memory and speed of fine-tuning on a GPU, compared with the estimate", "gpu_finetune", _gpu, gpu=True),
     Claim("Speed of transcription compared with other programs", "transcribe_speed", _speed, gpu=True),
     Claim("Accuracy of the word onsets of `transcribe --wor`", "word_times", _words_in_time),
+    Claim(
+        "Accuracy of the word onsets of `align`, beside simpler methods",
+        "align_times",
+        _aligned,
+    ),
     Claim("Malformed and hostile texts give a one-line error, not a traceback", "fuzz", _fuzz),
     Claim(
         "An export gives the same text in transformers 4",

@@ -104,7 +104,7 @@ class Aligner:
         text = _Text(words, tokens, self._model.max_tokens)
         found: dict[int, AlignedWord] = {}
         for section, spans in zip(sections, windows, strict=True):
-            for index, each in self._align_section(section, spans, text, decoded, matches, recording):
+            for index, each in self._align_section(section, spans, text, decoded, matches, recording, speech):
                 found[index] = each
             if progress:
                 progress(section.span.end_ms / 1000)
@@ -115,7 +115,8 @@ class Aligner:
         if section.timed and section.span.duration_ms <= 1000 * context_s:
             return [section.span]
         windows = pack_windows(speech.inside(section.span), context_s=context_s, duration_s=duration_s)
-        return [inside for each in windows if (inside := each & section.span)]
+        inside = [cut for each in windows if (cut := each & section.span)]
+        return _joined(inside, int(1000 * context_s))
 
     def _decode(
         self,
@@ -153,6 +154,7 @@ class Aligner:
         decoded: Sequence[DecodedWord],
         matches: Matches,
         recording: Recording,
+        speech: SpeechActivity,
     ) -> Iterator[tuple[int, AlignedWord]]:
         if not windows:
             return
@@ -179,10 +181,10 @@ class Aligner:
         ranges = divide(borders(anchors, len(windows), section.words), score, text.utterance_starts)
         for window, own in enumerate(ranges):
             if own.start < own.end:
-                yield from self._align_window(windows[window], own, text, bind(hidden, window))
+                yield from self._align_window(windows[window], own, text, bind(hidden, window), speech)
 
     def _align_window(
-        self, window: TimeSpan, own: WordRange, text: _Text, hidden: Callable[[], torch.Tensor]
+        self, window: TimeSpan, own: WordRange, text: _Text, hidden: Callable[[], torch.Tensor], speech: SpeechActivity
     ) -> Iterator[tuple[int, AlignedWord]]:
         row = text.tokens_between(own.start, own.end)
         ids = [each.token for each in row]
@@ -193,7 +195,11 @@ class Aligner:
         frames = max(1, round(window.duration_ms / step_ms))
         heads = [head.pair for head in self._heads]
         weights = shifted_mean(self._model.attention(hidden(), ids, heads), self._heads)[:, :frames]
-        times = viterbi_spans(weights)
+        frames = weights.shape[1]
+        silence = speech.silence(window)[:frames]
+        silence = np.pad(silence, (0, frames - len(silence)))
+        continued = [bool(at) and (row[at - 1].word == each.word or not each.spoken) for at, each in enumerate(row)]
+        times = viterbi_spans(weights, silence=silence, continued=continued)
         of_word: dict[int, list[int]] = {}
         for at, token in enumerate(row):
             if token.spoken:
@@ -203,6 +209,20 @@ class Aligner:
             end = min(window.start_ms + round(times[places[-1]][1] * step_ms), window.end_ms)
             span = TimeSpan(start, max(end, start + 1))
             yield index, AlignedWord(text.words[index], span, float(logprobs[places].mean()))
+
+
+def _joined(windows: Sequence[TimeSpan], longest_ms: int) -> list[TimeSpan]:
+    """Return the windows with neighbors joined while they fit the context.
+
+    Known text is found in a long silence no less than elsewhere, and fewer windows leave fewer doubts about the text.
+    """
+    found: list[TimeSpan] = []
+    for each in windows:
+        if found and (found[-1] | each).duration_ms <= longest_ms:
+            found[-1] |= each
+        else:
+            found.append(each)
+    return found
 
 
 class _Text:

@@ -27,11 +27,12 @@ from lsa_whisper.shipped import STORYBOOK, shipped
 from lsa_whisper.terminal import print_progress
 from lsa_whisper.timespan import TimeSpan
 
-_MOST_HEADS = 4
+_ENOUGH_HEADS = 3
+_TOLERANCE = 1.05  # fewer heads than that are preferred only if the error is smaller by more: the recording is short
+_TRIED = 8
 _CANDIDATES = 12
 _MAX_ERROR_MS = 400.0  # larger errors count as this
 _WORST_ERROR_MS = 150.0  # heads with a larger mean error do not follow the sound: the recording does not suit the model
-_TIMES_THE_BEST = 2.0
 _MARGIN_MS = 200
 _MAX_LAG = 15  # frames
 _AROUND_MS = 300
@@ -102,18 +103,36 @@ def measure_heads(model: AlignmentModel, transcript: Path) -> list[Head]:
     measured = {}
     for at in np.argsort(-near)[:_CANDIDATES].tolist():
         head = Head(*pairs[at])
-        lag = round(float(np.median(_errors(windows, head))) / windows[0].step_ms)
+        lag = int(float(np.median(_errors(windows, [head]))) / windows[0].step_ms)
         head = Head(head.layer, head.head, max(-_MAX_LAG, min(lag, _MAX_LAG)))
-        measured[head] = float(np.minimum(np.abs(_errors(windows, head)), _MAX_ERROR_MS).mean())
-    best = min(measured.values())
-    if best > _WORST_ERROR_MS:
-        return [Head(layer, head) for layer, head in alignment_heads(model.checkpoint.model)]
-    good = sorted(measured, key=lambda head: measured[head])[:_MOST_HEADS]
-    return [head for head in good if measured[head] <= _TIMES_THE_BEST * best]
+        measured[head] = _mean_error(windows, [head])
+    order = sorted(measured, key=lambda head: measured[head])
+    listed = [Head(layer, at) for layer, at in alignment_heads(model.checkpoint.model)]
+    if measured[order[0]] > _WORST_ERROR_MS:
+        return listed
+    chosen = _added_one_by_one(windows, order[:_TRIED])
+    return min((chosen, listed), key=lambda heads: _mean_error(windows, heads))
 
 
-def _errors(windows: Sequence[_KnownWindow], head: Head) -> npt.NDArray[np.float64]:
-    return np.concatenate([window.errors_ms(head) for window in windows])
+def _added_one_by_one(windows: Sequence[_KnownWindow], order: Sequence[Head]) -> list[Head]:
+    """Return the best head, and those that make the times better together with it, the best first."""
+    chosen: list[Head] = []
+    best = np.inf
+    while left := [head for head in order if head not in chosen]:
+        errors = {head: _mean_error(windows, [*chosen, head]) for head in left}
+        head = min(left, key=lambda each: errors[each])
+        if errors[head] >= best * (_TOLERANCE if len(chosen) < _ENOUGH_HEADS else 1.0):
+            break
+        chosen, best = [*chosen, head], min(best, errors[head])
+    return chosen
+
+
+def _mean_error(windows: Sequence[_KnownWindow], heads: Sequence[Head]) -> float:
+    return float(np.minimum(np.abs(_errors(windows, heads)), _MAX_ERROR_MS).mean())
+
+
+def _errors(windows: Sequence[_KnownWindow], heads: Sequence[Head]) -> npt.NDArray[np.float64]:
+    return np.concatenate([window.errors_ms(heads) for window in windows])
 
 
 class _KnownWindow:
@@ -155,10 +174,10 @@ class _KnownWindow:
         mean: npt.NDArray[np.float64] = np.mean(shares, axis=0)
         return mean
 
-    def errors_ms(self, head: Head) -> npt.NDArray[np.float64]:
-        """Return by how much each word starts too late according to one head."""
-        weights = self._cached[head.pair].astype(np.float32)[None]
-        times = viterbi_spans(shifted_mean(weights, [head]))
+    def errors_ms(self, heads: Sequence[Head]) -> npt.NDArray[np.float64]:
+        """Return by how much each word starts too late according to these heads."""
+        weights = np.stack([self._cached[head.pair].astype(np.float32) for head in heads])
+        times = viterbi_spans(shifted_mean(weights, heads))
         starts: dict[int, float] = {}
         for at, token in self._spoken():
             starts.setdefault(token.word, self._span.start_ms + times[at][0] * self.step_ms)

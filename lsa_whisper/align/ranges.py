@@ -14,7 +14,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-SKIP = -6.0
+SKIP = -10.0
 """Log-probability of a word of the transcript that was not spoken."""
 _NEVER = -1e30
 _MOST_STARTS = 48
@@ -42,7 +42,7 @@ def borders(anchors: Sequence[tuple[int, int]], windows: int, words: range) -> l
         words: the words to divide.
 
     >>> borders([(2, 0), (5, 1)], 2, range(8))
-    [range(0, 1), range(3, 6), range(8, 9)]
+    [range(0, 3), range(3, 6), range(8, 9)]
     """
     lowest, highest = [words.start] * (windows + 1), [words.stop] * (windows + 1)
     for word, window in anchors:
@@ -53,7 +53,7 @@ def borders(anchors: Sequence[tuple[int, int]], windows: int, words: range) -> l
     for at in range(windows - 1, -1, -1):
         highest[at] = min(highest[at], highest[at + 1])
     return [
-        range(words.start, words.start + 1),
+        range(words.start, highest[0] + 1),
         *(range(low, max(low, high) + 1) for low, high in zip(lowest[1:-1], highest[1:-1], strict=True)),
         range(words.stop, words.stop + 1),
     ][: windows + 1]
@@ -71,9 +71,9 @@ def divide(candidates: Sequence[range], score: ScoreTexts, preferred: frozenset[
     best = {points[0][0]: 0.0}
     steps: list[dict[int, tuple[int, int]]] = []
     for window, (before, after) in enumerate(pairwise(points)):
-        entered = _entered(best, sorted({*before, *(point for point in after if point >= before[0])}))
-        starts = [point for point in entered if point <= after[-1]]
-        best, step = _window(window, {start: entered[start] for start in starts}, after, score)
+        # Words may be skipped up to the first anchor of this window, which is the last candidate for its start.
+        points_to_enter = sorted({*before, *(point for point in after if point <= before[-1])})
+        best, step = _window(window, _entered(best, points_to_enter), after, score)
         steps.append(step)
     return _traced(points[-1][0], steps)
 
@@ -95,6 +95,9 @@ def _window(
 ) -> tuple[dict[int, float], dict[int, tuple[int, int]]]:
     """Return the best score of each end of a window, and the start and the origin that it is reached from."""
     starts = [start for start, (value, _) in entered.items() if value > _NEVER / 2]
+    if len(starts) == len(ends) == 1:  # the anchors leave no choice
+        value, origin = entered[starts[0]]
+        return {ends[0]: value}, {ends[0]: (starts[0], origin)}
     best: dict[int, float] = {}
     step: dict[int, tuple[int, int]] = {}
     for start, scores in zip(starts, score(window, starts, ends[-1]), strict=True):

@@ -23,6 +23,7 @@ from lsa_whisper.library_internals import eager_attention
 _GAP = math.log(0.02 / 1.8)  # a frame is a gap if every token attends to it less than evenly over 1.8 s
 _MIN_ATTENTION = 1e-4  # zero attention must not exclude a frame
 _NEVER = -1e9
+_UNLIKELY = 3.0  # logarithm of how much less probable a token in silence is, and a gap inside a word
 
 Weights = npt.NDArray[np.float32]
 
@@ -76,11 +77,15 @@ def cross_attention(
     return weights
 
 
-def viterbi_spans(weights: Weights) -> list[tuple[float, float]]:
+def viterbi_spans(
+    weights: Weights, *, silence: Weights | None = None, continued: Sequence[bool] | None = None
+) -> list[tuple[float, float]]:
     """Return the first frame of each token and the one after its last on the Viterbi path.
 
     Args:
         weights: probabilities ``(tokens, frames)``. If there are more tokens than frames, tokens share frames.
+        silence: how silent each frame is, from 0 to 1, ``(frames,)``; a token is less probable there.
+        continued: whether each token continues the word of the token before; a gap is less probable there.
 
     >>> weights = np.array([[0.8, 0.2, 0, 0, 0, 0], [0, 0, 0, 0, 0.5, 0.5]])
     >>> viterbi_spans(weights)
@@ -88,7 +93,13 @@ def viterbi_spans(weights: Weights) -> list[tuple[float, float]]:
     """
     tokens, frames = weights.shape
     parts = math.ceil(tokens / frames)
-    path = _viterbi(np.repeat(np.log(weights.astype(np.float64) + _MIN_ATTENTION), parts, axis=1))
+    scores = np.log(weights.astype(np.float64) + _MIN_ATTENTION)
+    if silence is not None:
+        scores -= _UNLIKELY * silence
+    gaps = np.full(tokens + 1, _GAP)
+    if continued is not None:
+        gaps[:-1] -= _UNLIKELY * np.asarray(continued, dtype=np.float64)
+    path = _viterbi(np.repeat(scores, parts, axis=1), gaps)
     found = []
     for token in range(tokens):
         own = np.flatnonzero(path == 2 * token + 1)
@@ -96,10 +107,11 @@ def viterbi_spans(weights: Weights) -> list[tuple[float, float]]:
     return found
 
 
-def _viterbi(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.intp]:
+def _viterbi(scores: npt.NDArray[np.float64], gaps: npt.NDArray[np.float64]) -> npt.NDArray[np.intp]:
     """Return the state of each frame: ``2 n + 1`` is token ``n``, ``2 n`` the optional gap before it."""
     tokens, frames = scores.shape
-    emitted = np.full((frames, 2 * tokens + 1), _GAP)
+    emitted = np.empty((frames, 2 * tokens + 1))
+    emitted[:, ::2] = gaps
     emitted[:, 1::2] = scores.T
     is_token = np.arange(2 * tokens + 1) % 2 == 1
     best = np.full(2 * tokens + 1, _NEVER)

@@ -20,6 +20,8 @@ _SILENCE_DB = -80.0
 _FLOOR_AROUND_S = 60.0
 _MIN_RANGE_DB = 8.0  # white noise or a hum spans 1 to 3 dB, speech at least 20
 _ABOVE_FLOOR = 0.25  # threshold, as a fraction of the distance from the floor to the level of speech
+_SILENCE_AROUND_S = 15.0
+_SILENCE_RANGE_DB = 6.0  # a frame this far below the threshold is certainly silent
 _GAP_S = 0.3
 _BURST_S = 0.06  # "b- b- ball": a fragment is short, a click is shorter
 
@@ -46,6 +48,23 @@ class SpeechActivity:
         inside = (each & span for each in regions)
         begin_ms = span.start_ms
         return tuple(((each.start_ms - begin_ms) / 1000, (each.end_ms - begin_ms) / 1000) for each in inside if each)
+
+    def silence(self, span: TimeSpan) -> npt.NDArray[np.float32]:
+        """Return how silent each frame of a span is, from 0 (speech) to 1, compared with the sound around it.
+
+        >>> level_db = np.repeat(np.array([-60, -20, -60], np.float32), 50)
+        >>> SpeechActivity(level_db, ((50, 100),)).silence(TimeSpan(980, 1040)).tolist()
+        [1.0, 0.0, 0.0]
+        """
+        first, last = round(span.start_ms / 1000 / FRAME_S), round(span.end_ms / 1000 / FRAME_S)
+        margin = round(_SILENCE_AROUND_S / FRAME_S)
+        around = self.level_db[max(0, first - margin) : last + margin]
+        if not len(around):
+            return np.zeros(max(0, last - first), np.float32)
+        quiet, loud = np.percentile(around, (5, 98))
+        below = quiet + _ABOVE_FLOOR * (loud - quiet) - self.level_db[first:last]
+        degree: npt.NDArray[np.float32] = np.clip(below / _SILENCE_RANGE_DB, 0.0, 1.0).astype(np.float32)
+        return degree
 
     def inside(self, span: TimeSpan) -> SpeechActivity:
         """Return the same recording with the speech inside a span only.

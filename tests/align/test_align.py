@@ -1,0 +1,154 @@
+"""Transcripts get times where their words are spoken; what is not spoken is named and gets none."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+
+from lsa_whisper import chat
+from lsa_whisper.align import align_transcripts
+from lsa_whisper.align.writing import text_without_times
+from lsa_whisper.audio import Recording
+from lsa_whisper.decoding.partial import PartialDecoding
+from lsa_whisper.errors import AudioError, CorpusError, LsaWhisperError
+from lsa_whisper.timespan import TimeSpan
+
+ROOT = Path(__file__).resolve().parents[2]
+NANO = ROOT / "models" / "nano"
+SESSION = ROOT / "corpora" / "storybook" / "test" / "test02"
+HEAD = "@UTF8\n@Begin\n@Languages:\teng\n@Participants:\tCHI Child\n@ID:\teng|s|CHI|||||Child|||\n@Media:\ta, audio\n"
+
+
+@pytest.fixture(scope="module")
+def known():
+    """The first utterances of a session."""
+    return [each for each in chat.read(SESSION.with_suffix(".cha")).utterances if each.span.end_ms < 14_000]
+
+
+@pytest.fixture
+def visit(tmp_path, known, known_heads):
+    """A folder with the start of the session and its transcript without times."""
+    end_ms = known[-1].span.end_ms + 300
+    sound = Recording.open(SESSION.with_suffix(".flac")).load(TimeSpan(0, end_ms))
+    soundfile.write(tmp_path / "a.wav", sound, 16_000)
+    write(tmp_path / "a.cha", [each.text for each in known])
+    return tmp_path
+
+
+def write(path, lines):
+    path.write_text(HEAD + "".join(f"*CHI:\t{line}\n" for line in lines) + "@End\n")
+    return path
+
+
+def align(path, **options):
+    return align_transcripts(path, model=NANO, vad="energy", **options)
+
+
+def test_utterances_and_words_get_their_times_and_the_text_stays(visit, known):
+    summary = align(visit / "a.cha")
+    written = chat.read(visit / "aligned" / "a.cha")
+    assert text_without_times(written) == (visit / "a.cha").read_text().rstrip("\n")
+    errors = [abs(a.span.start_ms - b.span.start_ms) for a, b in zip(written.utterances, known, strict=True)]
+    assert np.median(errors) < 100 and max(errors) < 1000
+    words = [
+        abs(found.start_ms - at.start_ms)
+        for a, b in zip(written.utterances, known, strict=True)
+        for (_, found), (_, at) in zip(a.word_times, b.word_times, strict=True)
+    ]
+    assert np.mean(np.array(words) <= 200) > 0.75
+    assert f"{len(known)} of {len(known)} utterances" in summary.table()
+    again = align(visit / "a.cha")
+    assert "1 kept" in again.table()
+
+
+def test_an_utterance_that_was_not_spoken_gets_no_time_and_is_named(visit, known):
+    lines = [each.text for each in known]
+    write(visit / "a.cha", [*lines[:3], "the hungry teacher painted our purple library yesterday .", *lines[3:]])
+    summary = align(visit / "a.cha", review=visit / "review.csv")
+    spoken = chat.read(visit / "aligned" / "a.cha").utterances
+    assert [each.span is None for each in spoken] == [at == 3 for at in range(len(spoken))]
+    line = chat.read(visit / "a.cha").utterances[3].line
+    assert f"line {line} was not found" in summary.table()
+    rows = list(csv.DictReader((visit / "review.csv").open()))
+    assert (str(line), "not found") in [(row["line"], row["problem"]) for row in rows]
+
+
+def test_existing_bullets_are_kept_as_anchors(visit, known):
+    lines = [each.text for each in known]
+    span = known[2].span
+    lines[2] += f" \x15{span.start_ms - 7}_{span.end_ms + 7}\x15"
+    write(visit / "a.cha", lines)
+    align(visit / "a.cha", in_place=True)
+    spoken = chat.read(visit / "a.cha").utterances
+    assert spoken[2].span == TimeSpan(span.start_ms - 7, span.end_ms + 7) and all(each.span for each in spoken)
+    assert spoken[1].span.end_ms <= spoken[2].span.start_ms and spoken[3].span.start_ms >= spoken[2].span.end_ms
+
+
+def test_wrong_bullets_are_reported_and_nothing_is_written(visit, known):
+    lines = [f"{each.text} \x15{each.span.start_ms}_{each.span.end_ms}\x15" for each in known]
+    lines[2] = f"{known[2].text} \x15{known[2].span.start_ms + 3100}_{known[2].span.end_ms + 3100}\x15"
+    before = write(visit / "a.cha", lines).read_bytes()
+    table = align(visit / "a.cha", check=True).table()
+    line = chat.read(visit / "a.cha").utterances[2].line
+    (found,) = [row for row in table.splitlines() if "off" in row]
+    assert f"line {line} is 3." in found and "too late" in found
+    assert (visit / "a.cha").read_bytes() == before and not (visit / "aligned").exists()
+
+
+def test_plain_text_becomes_a_transcript(visit, known):
+    lines = [" ".join(each.verbatim()) for each in known]
+    (visit / "a.cha").unlink()
+    (visit / "a.txt").write_text(f"ADU: {lines[0]}\n" + "\n".join(lines[1:]) + "\n")
+    align(visit / "a.txt")
+    spoken = chat.read(visit / "aligned" / "a.cha").utterances
+    assert [each.speaker for each in spoken[:2]] == ["ADU", "PAR"] and all(each.span for each in spoken)
+
+
+def test_a_killed_run_resumes_with_the_same_bytes(visit, monkeypatch):
+    align(visit / "a.cha", out=visit / "whole")
+    append = PartialDecoding.append
+
+    def killed(self, results):
+        append(self, results)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(PartialDecoding, "append", killed)
+    with pytest.raises(KeyboardInterrupt):
+        align(visit / "a.cha", out=visit / "part")
+    assert not (visit / "part" / "a.cha").exists()
+    monkeypatch.setattr(PartialDecoding, "append", append)
+    align(visit / "a.cha", out=visit / "part")
+    assert (visit / "part" / "a.cha").read_bytes() == (visit / "whole" / "a.cha").read_bytes()
+    assert [path.name for path in (visit / "part").iterdir()] == ["a.cha"]
+
+
+def test_input_that_cannot_be_aligned_is_one_clear_sentence(visit):
+    with pytest.raises(CorpusError, match="no such transcript"):
+        align(visit / "b.cha")
+    with pytest.raises(CorpusError, match="this is a recording"):
+        align(visit / "a.wav")
+    with pytest.raises(CorpusError, match="no bullets to check"):
+        align(visit / "a.cha", check=True)
+    with pytest.raises(LsaWhisperError, match="leave out --out"):
+        align(visit / "a.cha", in_place=True, out=visit)
+    with pytest.raises(CorpusError, match="its result would replace it"):
+        align(visit / "a.cha", out=visit)
+    (visit / "a.wav").unlink()
+    with pytest.raises(AudioError, match="no recording named 'a'"):
+        align(visit / "a.cha")
+    (visit / "aligned").mkdir()
+    (visit / "aligned" / "a.cha").write_text("*CHI:\tanother text .\n")
+    soundfile.write(visit / "a.wav", np.zeros(16_000), 16_000)
+    with pytest.raises(LsaWhisperError, match="has another text"):
+        align(visit / "a.cha")
+
+
+def test_silence_gives_no_times(visit):
+    soundfile.write(visit / "a.wav", np.zeros(80_000), 16_000)
+    summary = align(visit / "a.cha")
+    assert not any(each.span for each in chat.read(visit / "aligned" / "a.cha").utterances)
+    assert "was not found" in summary.table()
