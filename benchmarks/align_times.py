@@ -32,7 +32,7 @@ import numpy as np
 
 from benchmarks import result
 from lsa_whisper import chat, checkpoint
-from lsa_whisper.align.aligner import Aligner, Alignment
+from lsa_whisper.align.aligner import AlignedText, Aligner
 from lsa_whisper.align.doubts import judge
 from lsa_whisper.align.heads import Head, model_heads
 from lsa_whisper.align.model import AlignmentModel
@@ -88,7 +88,7 @@ def uniform(utterances: Sequence[Utterance], duration_ms: int) -> Known:
     return {place: round(duration_ms * at / len(places)) for at, place in enumerate(places)}
 
 
-def matched(aligned: Alignment, duration_ms: int) -> Known:
+def matched(aligned: AlignedText, duration_ms: int) -> Known:
     """Return the starts of words by free transcription alone."""
     pairs = [(int(word), int(at)) for word, at in aligned.matches.alignment if word >= 0 and at >= 0]
     pairs = [(word, at) for word, at in pairs if aligned.words[word].key == aligned.decoded[at].key]
@@ -98,7 +98,7 @@ def matched(aligned: Alignment, duration_ms: int) -> Known:
     return {(word.utterance, word.position): round(start) for word, start in zip(aligned.words, starts, strict=True)}
 
 
-def aligned_starts(aligned: Alignment, utterances: Sequence[Utterance]) -> Known:
+def aligned_starts(aligned: AlignedText, utterances: Sequence[Utterance]) -> Known:
     """Return the starts of words as ``align`` writes them."""
     timed, _ = judge(utterances, aligned)
     return {(word.word.utterance, word.word.position): word.span.start_ms for each in timed for word in each.words}

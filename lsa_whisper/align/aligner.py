@@ -47,7 +47,7 @@ class AlignedWord:
 
 
 @dataclass(frozen=True)
-class Alignment:
+class AlignedText:
     """The result for one transcript.
 
     Attributes:
@@ -77,7 +77,7 @@ class Aligner:
         *,
         partial: PartialDecoding | None = None,
         progress: Callable[[float], None] | None = None,
-    ) -> Alignment:
+    ) -> AlignedText:
         """Return the times of the words of all utterances.
 
         Args:
@@ -108,7 +108,7 @@ class Aligner:
                 found[index] = each
             if progress:
                 progress(section.span.end_ms / 1000)
-        return Alignment(tuple(words), found, tuple(decoded), matches)
+        return AlignedText(tuple(words), found, tuple(decoded), matches)
 
     def _windows(self, section: Section, speech: SpeechActivity, duration_s: float) -> list[TimeSpan]:
         context_s = self._model.checkpoint.context_s

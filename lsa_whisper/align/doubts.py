@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lsa_whisper.align.aligner import AlignedWord, Alignment
+from lsa_whisper.align.aligner import AlignedText, AlignedWord
 from lsa_whisper.align.matching import DecodedWord
 from lsa_whisper.atomic_write import write_atomic
 from lsa_whisper.chat import Utterance
@@ -62,7 +62,7 @@ class TimedUtterance:
     words: tuple[AlignedWord, ...] = ()
 
 
-def judge(utterances: Sequence[Utterance], aligned: Alignment) -> tuple[list[TimedUtterance], list[Doubt]]:
+def judge(utterances: Sequence[Utterance], aligned: AlignedText) -> tuple[list[TimedUtterance], list[Doubt]]:
     """Return the time of each utterance and what is doubtful, in the order of the transcript."""
     indices: list[list[int]] = [[] for _ in utterances]
     for index, word in enumerate(aligned.words):
@@ -86,7 +86,7 @@ def judge(utterances: Sequence[Utterance], aligned: Alignment) -> tuple[list[Tim
     return timed, sorted(doubts, key=lambda doubt: (doubt.line, doubt.span.start_ms if doubt.span else -1))
 
 
-def _score(own: Sequence[int], aligned: Alignment) -> float | None:
+def _score(own: Sequence[int], aligned: AlignedText) -> float | None:
     found = [aligned.found[index].logprob for index in own if index in aligned.found]
     return float(np.mean(found)) if found else None
 
@@ -97,7 +97,7 @@ def _problem(
     score: float | None,
     usual: float,
     recognized: int,
-    aligned: Alignment,
+    aligned: AlignedText,
 ) -> str:
     if not own:
         return "no words"
@@ -110,13 +110,13 @@ def _problem(
     return ""
 
 
-def _is_recognized(index: int, aligned: Alignment) -> bool:
+def _is_recognized(index: int, aligned: AlignedText) -> bool:
     at = aligned.matches.alignment.to_hypothesis[index]
     return bool(at != UNALIGNED) and aligned.decoded[at].key == aligned.words[index].key
 
 
 def _word_doubts(
-    utterances: Sequence[Utterance], aligned: Alignment, timed: Sequence[TimedUtterance], usual: float
+    utterances: Sequence[Utterance], aligned: AlignedText, timed: Sequence[TimedUtterance], usual: float
 ) -> Iterator[Doubt]:
     """Yield the words that differ from the recognized ones between two words that do not."""
     found = aligned.matches.alignment
@@ -134,7 +134,7 @@ def _word_doubts(
 
 def _difference(
     utterances: Sequence[Utterance],
-    aligned: Alignment,
+    aligned: AlignedText,
     timed: Sequence[TimedUtterance],
     usual: float,
     words: Sequence[int],

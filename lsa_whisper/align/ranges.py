@@ -2,7 +2,7 @@
 
 Anchors leave a few words open at each border between two windows, more where free transcription failed. The model says
 how probable each candidate is: the probability of the words given the window, and that its text ends after them. Words
-may be skipped (they were not spoken), and a window may stay empty (nobody transcribed it).
+may be skipped (they were not spoken), and a window may stay empty (it was not transcribed).
 """
 
 from __future__ import annotations

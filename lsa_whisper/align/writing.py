@@ -8,9 +8,9 @@ from dataclasses import replace
 
 from lsa_whisper.chat import Line, Transcript, Utterance
 from lsa_whisper.chat.main_tier import BULLET
+from lsa_whisper.decoding.word_times import TimedWord
 from lsa_whisper.timespan import TimeSpan
 
-TimedWord = tuple[str, TimeSpan]
 _LINE_END = re.compile(r"[ \t]*(?:\r\n?|\n)?\Z")
 _BULLET_AND_SPACE = re.compile(r"(?:(?:\r\n?|\n)?[ \t]+)?\x15[^\x15]*\x15")
 
