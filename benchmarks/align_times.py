@@ -34,7 +34,7 @@ from benchmarks import result
 from lsa_whisper import chat, checkpoint
 from lsa_whisper.align.aligner import AlignedText, Aligner
 from lsa_whisper.align.doubts import judge
-from lsa_whisper.align.heads import Head, model_heads
+from lsa_whisper.align.heads import LaggedHead, model_heads
 from lsa_whisper.align.model import AlignmentModel
 from lsa_whisper.align.text import word_key
 from lsa_whisper.align.writing import without_times
@@ -143,7 +143,7 @@ def run(folder: Path, model: str, language: str, wrong: float, with_listed: bool
     loaded = checkpoint.load(model)
     prepared = AlignmentModel(loaded, language=whisper_code(language))
     measured = model_heads(prepared, model)
-    listed = [Head(layer, head) for layer, head in alignment_heads(loaded.model)]
+    listed = [LaggedHead(layer, head) for layer, head in alignment_heads(loaded.model)]
     detector = vad.resolve("auto")
     aligners = {"align": Aligner(prepared, measured, detector=detector)}
     if with_listed:

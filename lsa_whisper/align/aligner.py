@@ -15,11 +15,11 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from lsa_whisper.align.heads import Head, shifted_mean
+from lsa_whisper.align.heads import LaggedHead, shifted_mean
 from lsa_whisper.align.matching import DecodedWord, Matches, match_words
 from lsa_whisper.align.model import AlignmentModel
 from lsa_whisper.align.ranges import Scores, WordRange, borders, divide
-from lsa_whisper.align.sections import Section, find_sections
+from lsa_whisper.align.sections import AlignedSection, find_sections
 from lsa_whisper.align.text import TextToken, TextWord, text_tokens, text_words, word_key
 from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
 from lsa_whisper.chat import Utterance
@@ -66,7 +66,7 @@ class AlignedText:
 class Aligner:
     """Aligns transcripts with one loaded model."""
 
-    def __init__(self, model: AlignmentModel, heads: Sequence[Head], *, detector: str, batch_size: int = 8):
+    def __init__(self, model: AlignmentModel, heads: Sequence[LaggedHead], *, detector: str, batch_size: int = 8):
         """Take the model, its alignment heads and the voice activity detector."""
         self._model, self._heads, self._detector, self._batch_size = model, heads, detector, batch_size
 
@@ -110,7 +110,7 @@ class Aligner:
                 progress(section.span.end_ms / 1000)
         return AlignedText(tuple(words), found, tuple(decoded), matches)
 
-    def _windows(self, section: Section, speech: SpeechActivity, duration_s: float) -> list[TimeSpan]:
+    def _windows(self, section: AlignedSection, speech: SpeechActivity, duration_s: float) -> list[TimeSpan]:
         context_s = self._model.checkpoint.context_s
         if section.timed and section.span.duration_ms <= 1000 * context_s:
             return [section.span]
@@ -148,7 +148,7 @@ class Aligner:
 
     def _align_section(
         self,
-        section: Section,
+        section: AlignedSection,
         windows: Sequence[TimeSpan],
         text: _Text,
         decoded: Sequence[DecodedWord],

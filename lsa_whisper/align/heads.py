@@ -39,7 +39,7 @@ _AROUND_MS = 300
 
 
 @dataclass(frozen=True)
-class Head:
+class LaggedHead:
     """An attention head, and by how many frames its attention is late."""
 
     layer: int
@@ -52,10 +52,10 @@ class Head:
         return self.layer, self.head
 
 
-def shifted_mean(weights: Weights, heads: Sequence[Head]) -> Weights:
+def shifted_mean(weights: Weights, heads: Sequence[LaggedHead]) -> Weights:
     """Return the mean of the heads' attention, each moved by its lag, ``(tokens, frames)``.
 
-    >>> shifted_mean(np.array([[[0, 1, 0]], [[0, 0, 1]]], np.float32), [Head(0, 0), Head(0, 1, 1)]).tolist()
+    >>> shifted_mean(np.array([[[0, 1, 0]], [[0, 0, 1]]], np.float32), [LaggedHead(0, 0), LaggedHead(0, 1, 1)]).tolist()
     [[0.0, 1.0, 0.0]]
     """
     total = np.zeros(weights.shape[1:], np.float32)
@@ -69,7 +69,7 @@ def shifted_mean(weights: Weights, heads: Sequence[Head]) -> Weights:
     return mean
 
 
-def model_heads(model: AlignmentModel, path: str | Path) -> list[Head]:
+def model_heads(model: AlignmentModel, path: str | Path) -> list[LaggedHead]:
     """Return the heads to align with: measured on first use and kept in the user's cache.
 
     Where the recording does not suit the model, they are those that the model lists.
@@ -81,7 +81,7 @@ def model_heads(model: AlignmentModel, path: str | Path) -> list[Head]:
     name = digest(path).rpartition(":")[2].replace("/", "-")
     cached = machine.cache_home() / "lsa-whisper" / "heads" / f"{name}.json"
     try:
-        return [Head(*map(int, row)) for row in plain_json.read(cached)]
+        return [LaggedHead(*map(int, row)) for row in plain_json.read(cached)]
     except (OSError, ValueError, TypeError, LsaWhisperError):
         pass
     print_progress(f"{path}: measuring which attention heads follow the sound (once)")
@@ -94,7 +94,7 @@ def model_heads(model: AlignmentModel, path: str | Path) -> list[Head]:
     return heads
 
 
-def measure_heads(model: AlignmentModel, transcript: Path) -> list[Head]:
+def measure_heads(model: AlignmentModel, transcript: Path) -> list[LaggedHead]:
     """Return the heads that give the best word times on a transcript with ``%wor``, with their lags."""
     windows = [_KnownWindow(model, *each) for each in _windows(transcript, model.checkpoint.context_s)]
     config = model.checkpoint.model.config
@@ -102,21 +102,21 @@ def measure_heads(model: AlignmentModel, transcript: Path) -> list[Head]:
     near = np.mean([window.mass_near_words(pairs) for window in windows], axis=0)
     measured = {}
     for at in np.argsort(-near)[:_CANDIDATES].tolist():
-        head = Head(*pairs[at])
+        head = LaggedHead(*pairs[at])
         lag = int(float(np.median(_errors(windows, [head]))) / windows[0].step_ms)
-        head = Head(head.layer, head.head, max(-_MAX_LAG, min(lag, _MAX_LAG)))
+        head = LaggedHead(head.layer, head.head, max(-_MAX_LAG, min(lag, _MAX_LAG)))
         measured[head] = _mean_error(windows, [head])
     order = sorted(measured, key=lambda head: measured[head])
-    listed = [Head(layer, at) for layer, at in alignment_heads(model.checkpoint.model)]
+    listed = [LaggedHead(layer, at) for layer, at in alignment_heads(model.checkpoint.model)]
     if measured[order[0]] > _WORST_ERROR_MS:
         return listed
     chosen = _added_one_by_one(windows, order[:_TRIED])
     return min((chosen, listed), key=lambda heads: _mean_error(windows, heads))
 
 
-def _added_one_by_one(windows: Sequence[_KnownWindow], order: Sequence[Head]) -> list[Head]:
+def _added_one_by_one(windows: Sequence[_KnownWindow], order: Sequence[LaggedHead]) -> list[LaggedHead]:
     """Return the best head, and those that make the times better together with it, the best first."""
-    chosen: list[Head] = []
+    chosen: list[LaggedHead] = []
     best = np.inf
     while left := [head for head in order if head not in chosen]:
         errors = {head: _mean_error(windows, [*chosen, head]) for head in left}
@@ -127,11 +127,11 @@ def _added_one_by_one(windows: Sequence[_KnownWindow], order: Sequence[Head]) ->
     return chosen
 
 
-def _mean_error(windows: Sequence[_KnownWindow], heads: Sequence[Head]) -> float:
+def _mean_error(windows: Sequence[_KnownWindow], heads: Sequence[LaggedHead]) -> float:
     return float(np.minimum(np.abs(_errors(windows, heads)), _MAX_ERROR_MS).mean())
 
 
-def _errors(windows: Sequence[_KnownWindow], heads: Sequence[Head]) -> npt.NDArray[np.float64]:
+def _errors(windows: Sequence[_KnownWindow], heads: Sequence[LaggedHead]) -> npt.NDArray[np.float64]:
     return np.concatenate([window.errors_ms(heads) for window in windows])
 
 
@@ -174,7 +174,7 @@ class _KnownWindow:
         mean: npt.NDArray[np.float64] = np.mean(shares, axis=0)
         return mean
 
-    def errors_ms(self, heads: Sequence[Head]) -> npt.NDArray[np.float64]:
+    def errors_ms(self, heads: Sequence[LaggedHead]) -> npt.NDArray[np.float64]:
         """Return by how much each word starts too late according to these heads."""
         weights = np.stack([self._cached[head.pair].astype(np.float32) for head in heads])
         times = viterbi_spans(shifted_mean(weights, heads))

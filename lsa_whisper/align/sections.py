@@ -15,7 +15,7 @@ from lsa_whisper.timespan import TimeSpan
 
 
 @dataclass(frozen=True)
-class Section:
+class AlignedSection:
     """Words that are sought in a part of the recording.
 
     Attributes:
@@ -29,7 +29,7 @@ class Section:
     timed: bool
 
 
-def find_sections(utterances: Sequence[Utterance], words: Sequence[TextWord], duration_ms: int) -> list[Section]:
+def find_sections(utterances: Sequence[Utterance], words: Sequence[TextWord], duration_ms: int) -> list[AlignedSection]:
     """Return the sections of a transcript in its order.
 
     >>> from lsa_whisper.align.text import text_words
@@ -44,13 +44,13 @@ def find_sections(utterances: Sequence[Utterance], words: Sequence[TextWord], du
     for at, ((_, own), bullet) in enumerate(zip(parts, bullets, strict=True)):
         if bullet is not None:
             inside = bullet & TimeSpan(0, duration_ms)
-            found += [Section(own, inside, True)] if inside else []
+            found += [AlignedSection(own, inside, True)] if inside else []
             continue
         # Overlapping utterances may end after the next one begins, so the last bullet before is not always the latest.
         start = max((each.end_ms for each in bullets[:at][-1:] if each), default=0)
         end = min((each.start_ms for each in bullets[at + 1 :][:1] if each), default=duration_ms)
         if span := TimeSpan(start, end) & TimeSpan(0, duration_ms):
-            found.append(Section(own, span, False))
+            found.append(AlignedSection(own, span, False))
     return found
 
 

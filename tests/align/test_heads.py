@@ -8,7 +8,7 @@ import pytest
 
 from lsa_whisper import checkpoint
 from lsa_whisper.align import heads
-from lsa_whisper.align.heads import Head, measure_heads, model_heads
+from lsa_whisper.align.heads import LaggedHead, measure_heads, model_heads
 from lsa_whisper.align.model import AlignmentModel
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -28,5 +28,5 @@ def test_the_heads_that_follow_the_sound_are_found(model):
 
 def test_heads_are_measured_once(model, monkeypatch):
     calls = []
-    monkeypatch.setattr(heads, "measure_heads", lambda *_: calls.append(1) or [Head(1, 2, -3)])
-    assert model_heads(model, NANO) == model_heads(model, NANO) == [Head(1, 2, -3)] and len(calls) == 1
+    monkeypatch.setattr(heads, "measure_heads", lambda *_: calls.append(1) or [LaggedHead(1, 2, -3)])
+    assert model_heads(model, NANO) == model_heads(model, NANO) == [LaggedHead(1, 2, -3)] and len(calls) == 1
