@@ -40,6 +40,8 @@ from lsa_whisper.align.text import word_key
 from lsa_whisper.align.writing import without_times
 from lsa_whisper.audio import AUDIO_SUFFIXES, Recording
 from lsa_whisper.chat import Utterance, utterance
+from lsa_whisper.chat.tree import Group, Word
+from lsa_whisper.chat.word import read_word
 from lsa_whisper.decoding.token_times import alignment_heads
 from lsa_whisper.languages import whisper_code
 from lsa_whisper.speech import vad
@@ -115,27 +117,45 @@ def shares(errors: Sequence[float]) -> dict[str, Any]:
 def spoil(
     utterances: Sequence[Utterance], known: Known, share: float, rng: random.Random
 ) -> tuple[list[Utterance], Known, set[tuple[int, int]]]:
-    """Return utterances of which some words are replaced or removed, the known starts, and what was changed."""
+    """Return utterances of which some words are replaced or removed, the known starts, and what was changed.
+
+    Only plain words outside groups and retraces are changed, so that the rest remains valid CHAT.
+    """
     vocabulary = sorted({word for each in utterances for word in each.fluent() if word.isalpha()})
     spoiled, starts, changed = [], {}, set()
     for number, each in enumerate(utterances):
-        words: list[str] = []
-        for at, word in enumerate(each.verbatim()):
-            action = rng.random()
-            if action < share / 2 and len(words) + 1 < len(each.verbatim()):
-                changed.add((each.line or 0, -1))
-                continue
+        body, removed, spoken = each.body, 0, 0
+        text, copied = "", 0
+        for item, verbatim in _written_words(each):
+            plain = item.text.isalpha() and not item.codes and item in each.tree.items and len(verbatim) == 1
+            action = rng.random() if plain else 1.0
             if action < share:
-                other = rng.choice([candidate for candidate in vocabulary if word_key(candidate) != word_key(word)])
-                changed.add((each.line or 0, len(words)))
-                words.append(other)
+                other = ""
+                if action >= share / 2:
+                    other = rng.choice([word for word in vocabulary if word_key(word) != word_key(item.text)])
+                text += body[copied : item.offset] + other
+                copied = item.offset + len(item.text)
+                changed.add((each.line or 0, spoken))
+                removed += not other
             else:
-                if (number, at) in known:
-                    starts[number, len(words)] = known[number, at]
-                words.append(f"&+{word.rstrip('-')}" if word.endswith("-") else word)
-        made = utterance(each.speaker, " ".join(words) + " .")
+                for at in range(len(verbatim)):
+                    if (number, spoken + at) in known:
+                        starts[number, spoken + at - removed] = known[number, spoken + at]
+            spoken += len(verbatim)
+        made = utterance(each.speaker, text + body[copied:])
         spoiled.append(Utterance(made.speaker, made.main, (), each.line))
     return spoiled, starts, changed
+
+
+def _written_words(each: Utterance) -> Iterator[tuple[Word, Sequence[str]]]:
+    """Yield the written words of an utterance in order, each with its verbatim words."""
+    items: list[Any] = list(reversed(each.tree.items))
+    while items:
+        item = items.pop()
+        if isinstance(item, Group):
+            items += reversed(item.items)
+        elif isinstance(item, Word):
+            yield item, read_word(item.text).verbatim
 
 
 def run(folder: Path, model: str, language: str, wrong: float, with_listed: bool = False) -> dict[str, Any]:

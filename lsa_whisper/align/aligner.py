@@ -18,7 +18,7 @@ import torch
 from lsa_whisper.align.heads import LaggedHead, shifted_mean
 from lsa_whisper.align.matching import DecodedWord, Matches, match_words
 from lsa_whisper.align.model import AlignmentModel
-from lsa_whisper.align.ranges import Scores, WordRange, borders, divide
+from lsa_whisper.align.ranges import SKIP, SKIP_UNRECOGNIZED, Scores, WordRange, borders, divide
 from lsa_whisper.align.sections import AlignedSection, find_sections
 from lsa_whisper.align.text import TextToken, TextWord, text_tokens, text_words, word_key
 from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
@@ -178,7 +178,8 @@ class Aligner:
             scored = self._model.text_scores(hidden(window), [[each.token for each in row] for row in rows])
             return [text.end_scores(start, row, *each) for start, row, each in zip(starts, rows, scored, strict=True)]
 
-        ranges = divide(borders(anchors, len(windows), section.words), score, text.utterance_starts)
+        skip = SKIP if matches.recognizes_most else SKIP_UNRECOGNIZED
+        ranges = divide(borders(anchors, len(windows), section.words), score, text.utterance_starts, skip=skip)
         for window, own in enumerate(ranges):
             if own.start < own.end:
                 yield from self._align_window(windows[window], own, text, bind(hidden, window), speech)

@@ -102,7 +102,8 @@ def _problem(
     if not own:
         return "no words"
     equal = sum(_is_recognized(index, aligned) for index in own)
-    if score is None or (score < usual - NOT_FOUND_BELOW and not equal):
+    below = NOT_FOUND_BELOW if aligned.matches.recognizes_most else 2 * NOT_FOUND_BELOW
+    if score is None or (score < usual - below and not equal):
         return "not found"
     squeezed = sum(word.span.duration_ms for word in words) < _SHORTEST_WORD_MS * len(own)
     if len(words) < len(own) or squeezed or (score < usual - UNCERTAIN_BELOW and 2 * equal < len(own)):

@@ -38,6 +38,11 @@ class Matches:
     alignment: Alignment
     anchors: dict[int, int]
 
+    @property
+    def recognizes_most(self) -> bool:
+        """Whether the model recognized at least half of the words; only then is it evidence that it did not."""
+        return 2 * int(self.alignment.equal.sum()) >= len(self.alignment.to_hypothesis)
+
 
 def match_words(words: Sequence[TextWord], decoded: Sequence[DecodedWord]) -> Matches:
     """Return which words of the transcript were decoded where."""

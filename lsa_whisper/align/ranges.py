@@ -16,6 +16,8 @@ import numpy.typing as npt
 
 SKIP = -10.0
 """Log-probability of a word of the transcript that was not spoken."""
+SKIP_UNRECOGNIZED = -20.0
+"""The same for a model that recognizes less than half of the words, so that it cannot say which were not spoken."""
 _NEVER = -1e30
 _MOST_STARTS = 48
 
@@ -59,13 +61,16 @@ def borders(anchors: Sequence[tuple[int, int]], windows: int, words: range) -> l
     ][: windows + 1]
 
 
-def divide(candidates: Sequence[range], score: ScoreTexts, preferred: frozenset[int] = frozenset()) -> list[WordRange]:
+def divide(
+    candidates: Sequence[range], score: ScoreTexts, preferred: frozenset[int] = frozenset(), *, skip: float = SKIP
+) -> list[WordRange]:
     """Return the words of each window, by dynamic programming over the candidates.
 
     Args:
         candidates: see :func:`borders`; one more than there are windows.
         score: the model.
         preferred: words that begin an utterance; others are left out first where there are too many candidates.
+        skip: log-probability of a word that was not spoken.
     """
     points = [_thinned(each, preferred) for each in candidates]
     best = {points[0][0]: 0.0}
@@ -73,17 +78,17 @@ def divide(candidates: Sequence[range], score: ScoreTexts, preferred: frozenset[
     for window, (before, after) in enumerate(pairwise(points)):
         # Words may be skipped up to the first anchor of this window, which is the last candidate for its start.
         points_to_enter = sorted({*before, *(point for point in after if point <= before[-1])})
-        best, step = _window(window, _entered(best, points_to_enter), after, score)
+        best, step = _window(window, _entered(best, points_to_enter, skip), after, score, skip)
         steps.append(step)
     return _traced(points[-1][0], steps)
 
 
-def _entered(best: dict[int, float], points: Sequence[int]) -> dict[int, tuple[float, int]]:
+def _entered(best: dict[int, float], points: Sequence[int], skip: float) -> dict[int, tuple[float, int]]:
     """Return for each point the best score with which a window can start there, and the end of the window before."""
     found: dict[int, tuple[float, int]] = {}
     score, origin, last = _NEVER, -1, points[0]
     for point in points:
-        score += SKIP * (point - last)
+        score += skip * (point - last)
         if best.get(point, _NEVER) > score:
             score, origin = best[point], point
         found[point], last = (score, origin), point
@@ -91,7 +96,7 @@ def _entered(best: dict[int, float], points: Sequence[int]) -> dict[int, tuple[f
 
 
 def _window(
-    window: int, entered: dict[int, tuple[float, int]], ends: Sequence[int], score: ScoreTexts
+    window: int, entered: dict[int, tuple[float, int]], ends: Sequence[int], score: ScoreTexts, skip: float
 ) -> tuple[dict[int, float], dict[int, tuple[int, int]]]:
     """Return the best score of each end of a window, and the start and the origin that it is reached from."""
     starts = [start for start, (value, _) in entered.items() if value > _NEVER / 2]
@@ -108,7 +113,7 @@ def _window(
     for end in ends:  # all words up to there were skipped, and the window has none
         if end not in best:
             start = starts[0]
-            best[end], step[end] = entered[start][0] + SKIP * 2 * (end - start), (start, entered[start][1])
+            best[end], step[end] = entered[start][0] + skip * 2 * (end - start), (start, entered[start][1])
     return best, step
 
 
