@@ -176,6 +176,21 @@ def _mutation(found: Figures) -> str:
     return "; ".join(f"{path.removeprefix('lsa_whisper/')}: {detected(each)}" for path, each in found["files"].items())
 
 
+def _review_scale(found: Figures) -> str:
+    keys = found["keystroke_ms"]
+    return (
+        f"opened in {found['opening_s']} s, keystroke {keys['median']} ms (largest {keys['largest']}), saved edit "
+        f"{found['saved_edit_ms']['median']} ms, server {found['server_mb']} MB, page {found['page_mb']} MB"
+    )
+
+
+def _review_time(found: Figures) -> str:
+    return "; ".join(
+        f"{name}: {100 * points['50%']['errors_corrected']:.0f} % of the errors in half of the time"
+        for name, points in found["orders"].items()
+    )
+
+
 CLAIMS = (
     Claim(
         "Fine-tuning trains nano to keep disfluencies",
@@ -226,6 +241,10 @@ CLAIMS = (
     Claim("The tests detect mutations of the code that reads and scores disfluencies", "mutation", _mutation),
     Claim("Speedup of packing and trimming over padding", "padding", _padding),
     Claim("A recording of hours needs no more memory than one of minutes", "long_recording", _long),
+    Claim(
+        "Three hours with 5,000 utterances on the review page (machine under full load)", "review_scale", _review_scale
+    ),
+    Claim("Errors corrected against time spent: doubtful first, or from start to end", "review_time", _review_time),
     Claim(
         "Effect of the rank of a LoRA on the verbatim WER",
         "lora_rank",

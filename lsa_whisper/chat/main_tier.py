@@ -106,7 +106,7 @@ class Utterance:
             following = next(known, None) if found else following
         return spans
 
-    @property
+    @cached_attribute
     def reviewed(self) -> bool:
         """Whether a person has marked the utterance as reviewed, in a tier ``%xrev``."""
         return any(tier.name == REVIEWED_TIER for tier in self.tiers)

@@ -9,7 +9,8 @@ from lsa_whisper.chat import Transcript
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.review import edits
 from lsa_whisper.review.open_files import OpenFiles
-from lsa_whisper.review.saved import SavedTranscript
+from lsa_whisper.review.saved import RevisionError, SavedTranscript
+from lsa_whisper.review.view import TranscriptView
 
 Request = dict[str, Any]
 _Edit = Callable[[Transcript, Request], Transcript]
@@ -50,6 +51,8 @@ def perform(files: OpenFiles, request: Request) -> dict[str, Any]:
         raise ValueError("no such file")
     saved, view = files.opened(number)
     before = saved.transcript
+    if name == "text" and request.get("typing") is True:
+        return _typed(saved, view, request)
     if name in EDITS:
         kind = _str(request, "mark") if name == "mark" else name
         joins = bool(request.get("joins", False))
@@ -65,6 +68,21 @@ def perform(files: OpenFiles, request: Request) -> dict[str, Any]:
         move = saved.undo if name == "undo" else saved.redo
         return view.changed(move(_int(request, "revision")), before)
     return _other_action(files, number, saved, name, request)
+
+
+def _typed(saved: SavedTranscript, view: TranscriptView, request: Request) -> dict[str, Any]:
+    """Take text as it is typed: as an edit if it keeps CHAT's rules, else only into the journal, with what is wrong."""
+    number, text, revision = _int(request, "number"), _str(request, "text"), _int(request, "revision")
+    before, joins = saved.transcript, bool(request.get("joins", False))
+    try:
+        change = saved.edit(revision, "text", lambda t: edits.set_text(t, number, text), joins=joins)
+    except RevisionError:
+        raise
+    except edits.EditError as error:
+        found = _check(before, number, text)
+        saved.pend(revision, number, text)
+        return {"error": str(error), **found, **view.state()}
+    return view.changed(change, before)
 
 
 def _other_action(files: OpenFiles, number: int, saved: SavedTranscript, name: str, request: Request) -> dict[str, Any]:

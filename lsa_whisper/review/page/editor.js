@@ -44,22 +44,24 @@ words.addEventListener("click", (event) => {
 });
 words.addEventListener("dblclick", () => playWords());
 export async function flush() {
-  clearTimeout(timer);
+  clearTimeout(timer); timer = 0;
   if (!dirty) return;
   dirty = false;
   const number = shown, value = text.value, joins = typing;
   typing = true;
-  const found = await edit({ action: "text", number, text: value, joins }, { quiet: true });
+  const found = await edit({ action: "text", number, text: value, joins, typing: true }, { quiet: true });
   if (found.conflict) return;
   if (!found.error) { delete state.pending[number]; if (shown === number) { problems.textContent = ""; proposal.hidden = true; } return; }
   typing = joins;
   state.pending[number] = value;
-  act({ action: "pending", number, text: value }, { quiet: true }).then((answer) => { if (answer.revision !== undefined) state.revision = answer.revision; });
-  check(value, number, found.error);
+  if (found.revision !== undefined) state.revision = found.revision;
+  if (shown === number) showProblems(found, found.error);
 }
 async function check(value, number, error = "") {
   const found = await act({ action: "check", number, text: value }, { quiet: true });
-  if (shown !== number) return;
+  if (shown === number) showProblems(found, error);
+}
+function showProblems(found, error) {
   const first = found.problems?.[0];
   problems.textContent = first ? `character ${first.column}: ${first.message}` : error;
   proposal.hidden = !found.proposal;
@@ -75,8 +77,7 @@ export function takeProposal() {
 proposal.addEventListener("click", takeProposal);
 text.addEventListener("input", () => {
   dirty = true;
-  clearTimeout(timer);
-  timer = setTimeout(flush, WAIT_MS);
+  if (!timer) timer = setTimeout(flush, WAIT_MS);  // not put off by further keys: a crash must cost no more than this
 });
 text.addEventListener("blur", flush);
 comment.addEventListener("change", () => edit({ action: "comment", number: shown, text: comment.value }));

@@ -31,16 +31,18 @@ function options(select, values) {
   select.replaceChildren(element("option", { text: "all", value: "" }), ...values.map((value) => element("option", { text: value.replaceAll("_", " "), value })));
   select.value = values.includes(chosen) ? chosen : "";
 }
+let visited = [];
 export function nextDoubtful(back = false) {
-  const rates = state.utterances.map(doubt), here = rates[state.at];
-  let best = -1;
-  rates.forEach((rate, number) => {
-    const later = back ? rate > here || (rate === here && number < state.at) : rate < here || (rate === here && number > state.at);
-    if (number === state.at || !rate || !later) return;
-    if (best < 0 || (back ? rate <= rates[best] : rate > rates[best])) best = number;
+  if (back) { visited.pop(); if (visited.length) choose(visited.at(-1)); return; }
+  if (visited.some((number) => number >= state.utterances.length)) visited = [];
+  let best = -1, top = 0;
+  state.utterances.forEach((each, number) => {
+    const rate = visited.includes(number) || number === state.at ? 0 : doubt(each);
+    if (rate > top) [best, top] = [number, rate];
   });
-  if (best < 0 && !back) best = rates.indexOf(Math.max(...rates));
-  if (best >= 0 && rates[best]) choose(best);
+  if (best < 0) { visited = []; return; }
+  visited.push(best);
+  choose(best);
 }
 for (const control of controls) control.addEventListener("input", () => { filter(); changed("filter"); });
 onChange((what) => { if (what === "list") { fill(); filter(); draw(true); } });
