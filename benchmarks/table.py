@@ -244,7 +244,12 @@ CLAIMS = (
     Claim(
         "Three hours with 5,000 utterances on the review page (machine under full load)", "review_scale", _review_scale
     ),
-    Claim("Errors corrected against time spent: doubtful first, or from start to end", "review_time", _review_time),
+    Claim(
+        "Errors corrected against time spent: doubtful first, or from start to end",
+        "review_time",
+        _review_time,
+        (("docs/check-and-correct.md", "Measured: doubtful first"),),
+    ),
     Claim(
         "Effect of the rank of a LoRA on the verbatim WER",
         "lora_rank",
