@@ -222,6 +222,14 @@ def test_tones_belong_to_the_language_of_the_utterance(text, language):
     assert codes(whole.replace("[- zho] ", "").replace("@s:zho", "")) == (["digits"] if language == "eng" else [])
 
 
+def test_omitted_words_may_have_items_in_mor():
+    text = changed("look at it", "look at 0is it")
+    assert codes(text) == []
+    more = text.replace("prep|at pro|it .", "prep|at cop|be pro|it .").replace("4|1|PUNCT", "4|1|COP 5|1|PUNCT")
+    assert codes(more) == []
+    assert codes(more.replace("0is", "there 0is the")) == ["mor-size"]
+
+
 def test_a_place_is_that_of_the_violation():
     problem = check(parse(BASE.replace("Mother|||\n", "Mum|||\n"), path="m.cha"))[0]
     assert (problem.line, problem.column, problem.code, problem.check_number) == (6, 25, "role-mismatch", 142)

@@ -1,7 +1,8 @@
 """Checks of the tiers whose items belong to words one by one: ``%mor``, ``%gra``, ``%pho``, ``%mod``, ``%sin``.
 
 ``%mor`` has an item for each word that is part of the fluent utterance: no fillers, fragments, nonwords, retraced or
-omitted words, events or untranscribed speech; a replacement counts instead of the word before it, and ``, „ ‡`` count.
+words, events or untranscribed speech; a replacement counts instead of the word before it, and ``, „ ‡`` count. Omitted
+words (``0is``) count in some corpora and not in others.
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ def _morphology(utterance: Utterance, tier: Line, items: list[str], ending: str)
     if _has_copies(utterance.tree.items):
         return
     expected = count_mor_words(utterance.tree.items)
-    if len(items) != expected:
+    if len(items) not in (expected, count_mor_words(utterance.tree.items, omitted=True)):
         yield 0, "mor-size", f"{tier.name} has {len(items)} items for {expected} words"
     elif not items:
         yield 0, "mor-size", f"{tier.name} has no items"
@@ -81,8 +82,8 @@ def _morphology(utterance: Utterance, tier: Line, items: list[str], ending: str)
         yield 0, "mor-terminator", f"{tier.name} ends with {ending!r}, the main tier with {utterance.terminator!r}"
 
 
-def count_mor_words(items: list[Item]) -> int:
-    """Return the number of words to which ``%mor`` has items.
+def count_mor_words(items: list[Item], *, omitted: bool = False) -> int:
+    """Return the number of words to which ``%mor`` has items; with omitted words (``0is``), if ``omitted``.
 
     >>> from lsa_whisper.chat import utterance
     >>> count_mor_words(utterance("CHI", "&-um the [/] the doggie [: dog] , xxx 0is gone .").tree.items)
@@ -95,14 +96,18 @@ def count_mor_words(items: list[Item]) -> int:
         elif _EXCLUDED.isdisjoint(item.codes):
             replaced = next((match[1] for code in item.codes if (match := _REPLACEMENT.fullmatch(code))), None)
             if replaced is not None:
-                count += sum(_is_word(word) for word in replaced.split())
+                count += sum(_is_word(word, omitted) for word in replaced.split())
+            elif isinstance(item, Group):
+                count += count_mor_words(item.items, omitted=omitted)
             else:
-                count += count_mor_words(item.items) if isinstance(item, Group) else _is_word(item.text)
+                count += _is_word(item.text, omitted)
     return count
 
 
-def _is_word(text: str) -> bool:
+def _is_word(text: str, omitted: bool) -> bool:
     reading = read_word(text)
+    if reading.kind is WordKind.OMITTED:
+        return omitted and len(text) > 1
     return reading.kind in (WordKind.WORD, WordKind.PHONETIC) and bool(reading.verbatim or "@" in text)
 
 
