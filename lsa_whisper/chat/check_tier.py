@@ -52,7 +52,7 @@ def _rules(utterance: Utterance, context: CheckContext) -> Iterator[TierFault]:
             yield from group_faults(item)
         for code in item.codes:
             if _OBSOLETE.fullmatch(code):
-                yield item.offset, "obsolete-repetition", f"{code} is obsolete; write the word again with [/]"
+                yield item.offset, "obsolete-repetition", f"{code} is obsolete"
     if not content:
         yield 0, "empty-utterance", "the utterance has no words, events or pauses"
     yield from _retraces(items, False)
@@ -76,9 +76,9 @@ def _ending(utterance: Utterance, items: list[Item], conversation: bool) -> Iter
         elif item.text == "+=.":
             yield item.offset, "obsolete-terminator", "+=. is no longer a terminator"
         elif item.kind == "bullet" and at < ends[-1] and not late:  # 81
-            yield item.offset, "bullet-place", "the bullet must follow the terminator"
+            yield item.offset, "bullet-place", "the bullet stands before the terminator"
         elif item.text.startswith("[+") and at < ends[-1]:  # 75
-            yield item.offset, "postcode-place", "a postcode must follow the terminator"
+            yield item.offset, "postcode-place", f"{item.text} stands before the terminator"
 
 
 def _is_overlap(item: Word | Group) -> bool:

@@ -51,11 +51,11 @@ def _spacing(tokens: Sequence[Token]) -> Iterator[TierFault]:
     for left, right in itertools.pairwise(tokens):
         kinds = (left.kind, right.kind)
         if right.kind == "code" and left.kind not in ("space", "open"):
-            yield right.offset, "code-spacing", f"write a space before {right.text}"
+            yield right.offset, "code-spacing", f"no space before {right.text}"
         elif left.kind == "code" and right.kind in ("word", "pause", "open"):
-            yield right.offset, "code-spacing", f"write a space after {left.text}"
+            yield right.offset, "code-spacing", f"no space after {left.text}"
         elif kinds in (("word", "pause"), ("pause", "word")):
-            yield right.offset, "pause-spacing", f"write a space between {left.text!r} and {right.text!r}"
+            yield right.offset, "pause-spacing", f"no space between {left.text!r} and {right.text!r}"
         elif kinds == ("open", "space"):
             yield right.offset, "group-spacing", "a space follows <"
         elif kinds == ("space", "close"):
@@ -131,7 +131,7 @@ def _unpaired(tokens: Sequence[Token]) -> Iterator[TierFault]:
                     places.setdefault(sign, []).append(token.offset + at)
     for sign, offsets in places.items():
         if len(offsets) % 2:
-            yield offsets[-1], "unpaired-mark", f"{sign} must stand before and after the words that it is about"
+            yield offsets[-1], "unpaired-mark", f"{sign} stands only once"
 
 
 def _scopes(body: str) -> Iterator[TierFault]:

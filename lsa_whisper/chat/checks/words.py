@@ -70,7 +70,7 @@ def _spelling(text: str, context: CheckContext, language: str) -> Iterator[tuple
         return
     digit = _DIGITS.search(plain)
     if digit and language not in TONE_LANGUAGES and not marker.startswith("s") and reading.kind is not WordKind.NONWORD:
-        yield "digits", f"{text!r}: write numbers as words"  # 38, 47
+        yield "digits", f"digits in {text!r}"  # 38, 47
     if not plain.isalpha():
         yield from _signs(text, plain, context)
     elif reading.kind is WordKind.UNTRANSCRIBED and plain not in ("xxx", "yyy", "www") and not context.conversation:
@@ -112,7 +112,7 @@ def _form_marker(plain: str, marker: str, context: CheckContext) -> Iterator[tup
 
 def _signs(text: str, plain: str, context: CheckContext) -> Iterator[tuple[str, str]]:
     if "’" in plain or "‘" in plain:
-        yield "apostrophe", f"{text!r}: write ' for the apostrophe"
+        yield "apostrophe", f"a curly apostrophe in {text!r}"
     if illegal := _ILLEGAL.search(plain):
         yield "character", f"{text!r}: words cannot contain {illegal[0]!r}"
     word = plain[2:] if plain[:2] in ("&-", "&+", "&~") else plain
