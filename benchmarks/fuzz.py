@@ -24,8 +24,8 @@ from hypothesis import strategies as st
 
 from benchmarks import result
 from lsa_whisper import chat, manifest
-from lsa_whisper.checkpoint.folder import verify_checkpoint
 from lsa_whisper.checkpoint.untrusted import read_json
+from lsa_whisper.checkpoint.verification import verify_checkpoint
 from lsa_whisper.compare_runs import compare_runs
 from lsa_whisper.confidences import load_calibration
 from lsa_whisper.corpus import read_card

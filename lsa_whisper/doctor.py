@@ -1,4 +1,4 @@
-"""Diagnosis of this machine for training and transcribing, with a remedy for every problem.
+"""Diagnosis of this machine for training and transcribing, or of a model, with a remedy for every problem.
 
 Nothing is installed, compiled or downloaded, and of a GPU only its name and memory are queried.
 """
@@ -16,7 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from lsa_whisper import machine
+from lsa_whisper.checkpoint import model_overview
 from lsa_whisper.machine import Finding
+from lsa_whisper.models import resolve_model
 
 _NEEDED = ("torch", "transformers", "peft", "accelerate", "datasets", "soundfile", "soxr")
 _EXTRAS = (("deepspeed", "deepspeed"), ("ctranslate2", "ct2"), ("silero-vad", "vad"))
@@ -34,7 +36,7 @@ _OLDEST_PYTHON = (3, 11)
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """All findings about a machine."""
+    """All findings about a machine or a model."""
 
     rows: tuple[Finding, ...]
 
@@ -58,13 +60,16 @@ class Diagnosis:
         return "\n".join(lines)
 
 
-def doctor(*, folder: Path | None = None, nvme: Path | None = None) -> Diagnosis:
-    """Return the diagnosis of this machine.
+def doctor(*, model: str | Path | None = None, folder: Path | None = None, nvme: Path | None = None) -> Diagnosis:
+    """Return the diagnosis of this machine, or of a model.
 
     Args:
+        model: a checkpoint folder, an adapter or a hub name: describe it, and check that its files fit together.
         folder: folder for models and transcripts; by default the current one.
         nvme: folder on a fast disk for NVMe offloading, whose requirements are then checked, too.
     """
+    if model:
+        return Diagnosis(model_overview(resolve_model(model)))
     folder = Path(folder) if folder else Path.cwd()
     checks: tuple[Callable[[], Iterator[Finding]], ...] = (
         _python,

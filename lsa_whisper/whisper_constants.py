@@ -1,7 +1,8 @@
 """Facts about every published Whisper model: context, positions, timestamp resolution and special tokens.
 
 A checkpoint may differ (a shorter context, another vocabulary); code that has one at hand asks the checkpoint.
-Source: Radford et al. 2022 and the configurations of ``openai/whisper-*``.
+Sources: Radford et al. 2022 and the configurations of ``openai/whisper-*``; for CrisperWhisper 2, the prompts and the
+added tokens that its authors document.
 """
 
 CONTEXT_S = 30.0
@@ -19,3 +20,18 @@ SPECIAL_TOKENS = (
     "<|startofprev|>", "<|nospeech|>", "<|notimestamps|>",
 )  # fmt: skip
 """Special tokens of a vocabulary with one language, in the order of their ids; timestamps follow."""
+VERBATIM_TAGS = tuple(f"[verbatim_{number}]" for number in range(1, 6))
+"""CrisperWhisper 2: the tokens before ``<|startoftranscript|>`` that request a verbatim transcript."""
+INTENDED_TAGS = tuple(f"[intended_{number}]" for number in range(1, 6))
+"""CrisperWhisper 2: the same for a transcript without disfluencies."""
+CONTEXT_MARKS = ("<ctx>", "<ectx>")
+"""CrisperWhisper 2: the tokens around the text of the preceding window."""
+PROMPT_MARKS = (*VERBATIM_TAGS, *INTENDED_TAGS, "<vtx>", "<evtx>", *CONTEXT_MARKS, "<htx>", "<ehtx>")
+"""CrisperWhisper 2: all tokens that occur in prompts only."""
+EVENT_TOKENS = {
+    "[UM]": "um", "[UH]": "uh", "[laughter]": "&=laughs", "[sniff]": "&=sniffs", "[throatclearing]": "&=clears:throat",
+    "[cough]": "&=coughs", "[sigh]": "&=sighs", "[breath]": "&=breathes", "[lipsmack]": "&=smacks:lips",
+    "[yawn]": "&=yawns", "[noise]": "&=noise", "[crying]": "&=cries", "[fart]": "&=farts", "[scream]": "&=screams",
+    "[sneeze]": "&=sneezes",
+}  # fmt: skip
+"""CrisperWhisper 2: its tokens for fillers and sounds, and the filler or CHAT event that each stands for."""

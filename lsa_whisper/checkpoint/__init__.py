@@ -12,10 +12,12 @@ Context, mel bins, vocabulary and special tokens are read from the directory; no
 from lsa_whisper.checkpoint.conversion_cache import cached_conversion
 from lsa_whisper.checkpoint.converted import ConvertedCheckpoint, load_converted, require_ctranslate2
 from lsa_whisper.checkpoint.exporting import export
-from lsa_whisper.checkpoint.folder import digest, is_converted, is_local
+from lsa_whisper.checkpoint.folder import digest
 from lsa_whisper.checkpoint.loading import Checkpoint, load
 from lsa_whisper.checkpoint.merging import Merged, merge
+from lsa_whisper.checkpoint.overview import model_overview, overview_line
 from lsa_whisper.checkpoint.saving import save
+from lsa_whisper.checkpoint.verification import is_converted, is_local
 from lsa_whisper.checkpoint.vocabulary import decoder_prompt, fit_generation_config, timestamp_tokens
 
 __all__ = [
@@ -32,6 +34,8 @@ __all__ = [
     "load",
     "load_converted",
     "merge",
+    "model_overview",
+    "overview_line",
     "require_ctranslate2",
     "save",
     "timestamp_tokens",

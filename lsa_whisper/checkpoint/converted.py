@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from lsa_whisper import plain_json
-from lsa_whisper.checkpoint.folder import METADATA_FILE, is_converted
 from lsa_whisper.checkpoint.loading import load_processor, quiet_transformers
 from lsa_whisper.checkpoint.untrusted import read_json, verify_settings
+from lsa_whisper.checkpoint.verification import METADATA_FILE, is_converted
 from lsa_whisper.errors import CheckpointError, MissingExtraError
 from lsa_whisper.labels import Labels
 

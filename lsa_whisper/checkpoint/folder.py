@@ -1,11 +1,10 @@
-"""Checkpoint folders: recognition, verification, digest and atomic replacement (without torch)."""
+"""Checkpoint folders: digest and atomic replacement (without torch)."""
 
 from __future__ import annotations
 
 import glob
 import hashlib
 import json
-import re
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -13,93 +12,19 @@ from contextlib import contextmanager
 from pathlib import Path
 from uuid import uuid4
 
-from lsa_whisper.checkpoint.untrusted import ADAPTER_FILE, read_json, verify_settings
+from lsa_whisper.checkpoint.adapter_base import base_of
+from lsa_whisper.checkpoint.untrusted import ADAPTER_FILE, read_json
+from lsa_whisper.checkpoint.verification import CONTENT, is_converted, is_local, verify_checkpoint, verify_fit
+from lsa_whisper.checkpoint.verification import METADATA_FILE as METADATA_FILE
 from lsa_whisper.disk import convert_disk_errors
 from lsa_whisper.errors import CheckpointError
 from lsa_whisper.lock import write_lock
 
-METADATA_FILE = "lsa_whisper.json"
 TRANSFORMERS_4_FILES = ("vocab.json", "merges.txt", "added_tokens.json")
 """Vocabulary files of transformers 4, redundant with ``tokenizer.json``."""
 CALIBRATION_FILE = "calibration.json"
 """Calibration of the model's confidences; it does not affect the words of a transcript."""
-_OUR_FOLDERS = ("build", "corpora", "models", "runs")
 _NEW, _OLD = ".unfinished-", ".replaced-"
-_CONTENT = (".json", ".safetensors", ".txt", ".bin")
-
-
-def is_local(path: str | Path) -> bool:
-    """Return whether ``path`` is a folder, not a hub name.
-
-    Anything that looks like a path is one, so that a mistyped path is never looked up on the hub: also names below an
-    existing folder, or below the folders that this project's commands write to.
-
-    >>> is_local("openai/whisper-small"), is_local("./whisper-small"), is_local("models/a/b"), is_local("whisper")
-    (False, True, True, True)
-    >>> is_local("runs/whisper-large-v3"), is_local("owner/model.safetensors")
-    (True, True)
-    """
-    if isinstance(path, Path) or Path(path).exists() or Path(path).suffix in _CONTENT:
-        return True
-    if re.fullmatch(r"\w[\w.-]*/[\w.-]+", path) is None:
-        return True
-    owner = path.partition("/")[0]
-    return owner in _OUR_FOLDERS or Path(owner).is_dir()
-
-
-def is_converted(path: str | Path) -> bool:
-    """Return whether a folder holds a CTranslate2 model."""
-    return (Path(path) / "model.bin").exists() and any(Path(path).glob("vocabulary.*"))
-
-
-def verify_checkpoint(folder: Path) -> None:
-    """Check that transformers can load a folder.
-
-    Raises:
-        CheckpointError: it is missing, incomplete, pickled or not Whisper, or refers to code of its own.
-    """
-    if not folder.is_dir():
-        raise CheckpointError(
-            f"{folder}: no such folder; give a folder with config.json and model.safetensors, or a hub name owner/model"
-        )
-    verify_settings(folder)
-    if is_converted(folder):
-        raise CheckpointError(
-            f"{folder}: holds a CTranslate2 model; use the engine ct2, or the checkpoint it came from"
-        )
-    if (folder / ADAPTER_FILE).exists():
-        if not (folder / "adapter_model.safetensors").exists():
-            raise CheckpointError(f"{folder}: has no adapter_model.safetensors; save the adapter again as safetensors")
-        return
-    if not (folder / "config.json").exists():
-        raise CheckpointError(f"{folder}: not a model (no config.json); give the folder that finetune wrote")
-    kind = read_json(folder / "config.json").get("model_type")
-    if kind != "whisper":
-        raise CheckpointError(f"{folder}: holds a {kind or 'nameless'} model, not Whisper; choose a Whisper model")
-    if not any(folder.glob("model*.safetensors")):
-        raise CheckpointError(
-            f"{folder}: has no model.safetensors (pickled weights are not read); save it again as safetensors"
-        )
-
-
-def base_of(folder: Path) -> str:
-    """Return the base model of an adapter folder: a path (also relative to the adapter) or a hub name.
-
-    Raises:
-        CheckpointError: the adapter does not name its base, or the base is a folder that does not exist.
-    """
-    name = read_json(folder / ADAPTER_FILE).get("base_model_name_or_path")
-    if not name:
-        raise CheckpointError(f"{folder / ADAPTER_FILE}: names no base model; add base_model_name_or_path")
-    base = folder / str(name) if (folder / str(name)).is_dir() else str(name)
-    if not is_local(base):
-        return str(base)
-    if not Path(base).is_dir():
-        raise CheckpointError(f"{folder}: its base model {name} does not exist; restore it or correct {ADAPTER_FILE}")
-    if (Path(base) / ADAPTER_FILE).exists():
-        raise CheckpointError(f"{folder}: its base model {name} is an adapter itself; export that one merged first")
-    verify_checkpoint(Path(base))
-    return str(base)
 
 
 def digest(path: str | Path) -> str:
@@ -122,11 +47,14 @@ def digest(path: str | Path) -> str:
         *(TRANSFORMERS_4_FILES if (folder / "tokenizer.json").exists() else ()),
     }
     for file in sorted(folder.iterdir()):
-        if file.suffix in _CONTENT and file.name not in skipped and file.is_file():
+        if file.suffix in CONTENT and file.name not in skipped and file.is_file():
             with file.open("rb") as stream:
                 summary.update(f"{file.name} {hashlib.file_digest(stream, 'sha256').hexdigest()}\n".encode())
     if (folder / ADAPTER_FILE).exists():
-        summary.update(digest(base_of(folder)).encode())
+        base = base_of(folder)
+        if is_local(base):
+            verify_fit(folder, Path(base))
+        summary.update(digest(base).encode())
     return summary.hexdigest()[:16]
 
 

@@ -8,8 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lsa_whisper.checkpoint.folder import METADATA_FILE, base_of, is_local, verify_checkpoint
+from lsa_whisper.checkpoint.adapter_base import base_of
+from lsa_whisper.checkpoint.description import PREPROCESSOR_FILES
+from lsa_whisper.checkpoint.hub_source import cached_snapshot, hub_source
+from lsa_whisper.checkpoint.token_table import TOKENIZER_FILES
 from lsa_whisper.checkpoint.untrusted import ADAPTER_FILE, read_json
+from lsa_whisper.checkpoint.verification import METADATA_FILE, is_local, verify_checkpoint, verify_fit
 from lsa_whisper.errors import CheckpointError
 from lsa_whisper.labels import Labels
 from lsa_whisper.library_internals import empty_whisper
@@ -70,20 +74,22 @@ def load(
         CheckpointError: the folder is missing or incomplete, its weights are pickled, it is not a Whisper model, or the
             machine has no such device.
     """
-    source = str(path)
-    ours = {}
-    if is_local(path):
-        verify_checkpoint(Path(path))
-        ours = read_json(Path(path) / METADATA_FILE) if (Path(path) / METADATA_FILE).exists() else {}
     if dtype not in _DTYPES:
         raise CheckpointError(f"numbers of type {dtype!r} are not known; choose {', '.join(_DTYPES)}")
+    source = str(path) if is_local(path) else hub_source(str(path))
+    ours = {}
+    if is_local(source):
+        verify_checkpoint(Path(source))
+        ours = read_json(Path(source) / METADATA_FILE) if (Path(source) / METADATA_FILE).exists() else {}
     with quiet_transformers():
         model = _load_model(source, dtype, quantized) if weights else _shape_of(source, dtype)
         model = (model if quantized is not None else _onto(model, device)).eval()  # quantized ones cannot be moved
         feature_extractor, tokenizer = load_processor(source)
+    if source != str(path):
+        model.name_or_path = str(path)  # an adapter names its base by it
     labels = Labels.from_dict(ours["labels"]) if "labels" in ours else Labels("fluent")
     recipe, provenance = ours.get("recipe", {}), ours.get("provenance", {})
-    return Checkpoint(source, model, feature_extractor, tokenizer, labels, recipe, provenance)
+    return Checkpoint(str(path), model, feature_extractor, tokenizer, labels, recipe, provenance)
 
 
 @contextlib.contextmanager
@@ -102,8 +108,7 @@ def quiet_transformers() -> Iterator[None]:
             logging.enable_progress_bar()
 
 
-def _load_model(source: str, dtype: str, quantized: Any = None, *, cached_only: bool = False) -> Any:
-    """Return the model; with ``cached_only``, without downloading the base that an adapter names."""
+def _load_model(source: str, dtype: str, quantized: Any = None) -> Any:
     if (Path(source) / ADAPTER_FILE).exists():
         if quantized is not None:
             raise CheckpointError(f"{source}: an adapter cannot be quantized with its base; export it merged first")
@@ -119,14 +124,9 @@ def _load_model(source: str, dtype: str, quantized: Any = None, *, cached_only: 
             output_loading_info=True,
             quantization_config=quantized,
             trust_remote_code=False,
-            local_files_only=cached_only or is_local(source),
+            local_files_only=is_local(source),
         )
     except Exception as error:  # hub, safetensors and transformers each raise their own
-        if cached_only:
-            raise CheckpointError(
-                f"{source}: the base of an adapter must be downloaded first: hf download {source}, or "
-                "correct adapter_config.json"
-            ) from error
         raise CheckpointError(
             f"{source}: cannot be loaded ({_first_line(error)}); check the folder or the name"
         ) from error
@@ -134,6 +134,10 @@ def _load_model(source: str, dtype: str, quantized: Any = None, *, cached_only: 
     missing = sorted(set(report["missing_keys"]) - {"proj_out.weight"})
     if missing:
         raise CheckpointError(f"{source}: {len(missing)} tensors are missing, first {missing[0]}; save the model again")
+    if extra := sorted(name for name in report["unexpected_keys"] if ".layers." in name):
+        raise CheckpointError(
+            f"{source}: the weights have layers that config.json does not have, first {extra[0]}; copy the model again"
+        )
     return model
 
 
@@ -141,7 +145,7 @@ def _shape_of(source: str, dtype: str) -> Any:
     import torch
     from transformers import GenerationConfig, WhisperConfig
 
-    source = base_of(Path(source)) if (Path(source) / ADAPTER_FILE).exists() else source
+    source = _source_of_base(Path(source)) if (Path(source) / ADAPTER_FILE).exists() else source
     config = WhisperConfig.from_pretrained(source, local_files_only=is_local(source))
     model = empty_whisper(config, getattr(torch, dtype))
     model.to_empty(device="cpu").tie_weights()
@@ -156,12 +160,27 @@ def _onto(model: Any, device: str) -> Any:
         raise CheckpointError(f"device {device!r} cannot be used ({str(error).splitlines()[0]}); choose cpu") from error
 
 
+def _source_of_base(folder: Path) -> str:
+    """Return the folder of an adapter's base, which is never downloaded: its name comes from the adapter's folder.
+
+    Raises:
+        CheckpointError: it is not on this machine, or the adapter's own files do not fit it.
+    """
+    name = base_of(folder)
+    place = Path(name) if is_local(name) else cached_snapshot(name)
+    if place is None:
+        raise CheckpointError(
+            f"{name}: the base of an adapter must be downloaded first: hf download {name}, or correct {ADAPTER_FILE}"
+        )
+    verify_fit(folder, place)
+    return str(place)
+
+
 def _load_merged(folder: Path, dtype: str) -> Any:
     from peft import PeftModel
     from transformers import GenerationConfig
 
-    name = base_of(folder)
-    base = _load_model(name, dtype, cached_only=not is_local(name))
+    base = _load_model(_source_of_base(folder), dtype)
     try:
         model = PeftModel.from_pretrained(base, str(folder)).merge_and_unload()
         if (folder / "generation_config.json").exists():
@@ -185,18 +204,16 @@ def load_processor(source: str) -> tuple[Any, Any]:
 
     loaded: list[Any] = []
     for kind, files in (
-        (WhisperFeatureExtractor, ("preprocessor_config.json", "processor_config.json")),
-        (AutoTokenizer, ("tokenizer.json", "vocab.json")),
+        (WhisperFeatureExtractor, PREPROCESSOR_FILES),
+        (AutoTokenizer, TOKENIZER_FILES),
     ):
         place = source
         if (Path(source) / ADAPTER_FILE).exists() and not any((Path(source) / file).exists() for file in files):
-            place = base_of(Path(source))
+            place = _source_of_base(Path(source))
         if is_local(place) and not any((Path(place) / file).exists() for file in files):
             raise CheckpointError(f"{place}: has no {files[0]}; copy it from the model this one was made from")
         try:
-            # A local folder never causes a download. Tokenizers save their options, so set it only where it matters.
-            options = {"local_files_only": True} if is_local(source) and not is_local(place) else {}
-            loaded.append(kind.from_pretrained(place, trust_remote_code=False, **options))
+            loaded.append(kind.from_pretrained(place, trust_remote_code=False))
         except Exception as error:
             reason = _first_line(error)
             raise CheckpointError(f"{place}: {files[0]} cannot be read ({reason}); save the model again") from error

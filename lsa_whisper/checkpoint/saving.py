@@ -7,6 +7,7 @@ from collections.abc import Mapping, Set
 from pathlib import Path
 from typing import Any
 
+from lsa_whisper.checkpoint.adapter_base import record_base
 from lsa_whisper.checkpoint.folder import METADATA_FILE, atomic_folder
 from lsa_whisper.checkpoint.loading import quiet_transformers
 from lsa_whisper.checkpoint.vocabulary import fit_generation_config
@@ -25,11 +26,13 @@ def save(
     recipe: Mapping[str, Any] | None = None,
     trained_tokens: Set[int] = frozenset(),
     state_dict: Mapping[str, Any] | None = None,
+    place: str | Path | None = None,
 ) -> Path:
     """Write a checkpoint folder atomically and return its path.
 
     If ``model`` has a PEFT adapter, only the adapter is written, and ``load`` merges it into its base. ``state_dict``
-    holds the gathered weights of a model that is sharded over ranks.
+    holds the gathered weights of a model that is sharded over ranks. ``place`` is the folder that ``out`` will be moved
+    to, where it is another: an adapter records its base by a path relative to it.
 
     A checkpoint at ``out`` is replaced in one step; a folder that holds anything else is not touched.
     The generation settings are fitted to ``labels`` and to the token ids that were ``trained_tokens`` (see
@@ -38,7 +41,11 @@ def save(
     Raises:
         CheckpointError: ``out`` holds something that is not a checkpoint, or a tensor to be written is empty.
     """
-    ours = {"labels": labels.as_dict(), "recipe": dict(recipe or {}), "provenance": dict(provenance or {})}
+    ours: dict[str, Any] = {
+        "labels": labels.as_dict(),
+        "recipe": dict(recipe or {}),
+        "provenance": dict(provenance or {}),
+    }
     with atomic_folder(Path(out)) as partial:
         with quiet_transformers():
             _write_model(
@@ -49,6 +56,8 @@ def save(
             )
             feature_extractor.save_pretrained(partial)
             tokenizer.save_pretrained(partial)
+        if hasattr(model, "peft_config"):
+            ours["base"] = record_base(partial, Path(place or out))
         (partial / METADATA_FILE).write_text(json.dumps(ours, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
         verify_tensors(partial)
         verify_adapter(partial, model)

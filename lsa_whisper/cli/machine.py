@@ -12,10 +12,11 @@ from lsa_whisper.cli.group import PATH, call, main, show
 
 
 @main.command()
+@click.option("--model", help="Check this model instead: a folder or a hub name.")
 @click.option("--folder", type=PATH, help="Folder for models and transcripts; the current one when not given.")
 @click.option("--nvme", type=PATH, help="A folder on a fast disk: check what offloading to it needs.")
 def doctor(**parameters: Any) -> None:
-    """Check this machine for problems and print their remedies.
+    """Check this machine, or a model, for problems and print their remedies.
 
     Example: lsa-whisper doctor
     """

@@ -1,7 +1,7 @@
 """Which models this machine knows, and which of them is used where none is named.
 
-``settings`` keeps the chosen model in the user's configuration folder, ``hub`` looks into the cache of the Hugging Face
-hub, ``choose`` decides, and ``known`` lists. Nothing here loads a model library.
+``settings`` keeps the chosen model in the user's configuration folder, ``choose`` decides, and ``known`` lists. Nothing
+here loads a model library.
 """
 
 from lsa_whisper.models.choose import MODEL_VARIABLE, choose_model, resolve_model, use_model

@@ -8,11 +8,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from lsa_whisper import hub
 from lsa_whisper.checkpoint import is_converted, is_local
-from lsa_whisper.checkpoint.folder import verify_checkpoint
+from lsa_whisper.checkpoint.verification import verify_checkpoint
 from lsa_whisper.errors import CheckpointError
 from lsa_whisper.machine import nvidia_driver
-from lsa_whisper.models import hub
 from lsa_whisper.models.settings import read_settings, settings_file, write_settings
 from lsa_whisper.shipped import NANO, shipped
 from lsa_whisper.terminal import print_progress
@@ -21,7 +21,7 @@ from lsa_whisper.umask import private_umask
 MODEL_VARIABLE = "LSA_WHISPER_MODEL"
 STOCK_ON_GPU = "openai/whisper-large-v3-turbo"
 STOCK_ON_CPU = "openai/whisper-small"
-_REMEDIES = f"name a checkpoint folder: --model PATH, {MODEL_VARIABLE}=PATH or 'lsa-whisper models use PATH'"
+_REMEDIES = f"name a local checkpoint folder: --model PATH, {MODEL_VARIABLE}=PATH or 'lsa-whisper models use PATH'"
 
 
 def choose_model(

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lsa_whisper import plain_json
+from lsa_whisper import hub, plain_json
 from lsa_whisper.checkpoint import is_local
-from lsa_whisper.models import hub
 from lsa_whisper.models.choose import MODEL_VARIABLE, resolve_model
 from lsa_whisper.models.settings import read_settings
 from lsa_whisper.shipped import NANO, shipped

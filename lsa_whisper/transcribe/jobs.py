@@ -19,6 +19,7 @@ from lsa_whisper.errors import AudioError, LsaWhisperError
 from lsa_whisper.formats import FORMATS
 from lsa_whisper.models import choose_model
 from lsa_whisper.speech import vad
+from lsa_whisper.terminal import print_progress
 from lsa_whisper.transcribe.assembly.review import collect_reviews
 from lsa_whisper.transcribe.files.log import RunLog
 from lsa_whisper.transcribe.files.outcome import TranscriptionSummary
@@ -92,6 +93,7 @@ def transcribe(
         options = options.with_changes(draft=_absolute(options.draft))
     spec = TranscriberSpec(_absolute(choose_model(model, device=options.device)), options)
     spec.model_digest  # noqa: B018 -- a missing model must be reported before any recording is opened
+    print_progress(checkpoint.overview_line(spec.model))
     result = _run(jobs, spec, outputs, processes, ray, RunLog(Path(log) if log else None))
     if review is None:
         return result

@@ -170,7 +170,8 @@ def test_an_adapter_without_its_base_is_an_error(folder, tmp_path):
     settings = json.loads((out / "adapter_config.json").read_text())
     settings["base_model_name_or_path"] = str(tmp_path / "gone" / "base")
     (out / "adapter_config.json").write_text(json.dumps(settings))
-    with pytest.raises(CheckpointError, match=r"base model .*gone"):
+    weights = json.loads((out / "lsa_whisper.json").read_text())["base"]["weights_sha256"][:12]
+    with pytest.raises(CheckpointError, match=rf"gone/base does not exist \(weights {weights}\).*set base_model_name"):
         checkpoint.load(out)
 
 
@@ -194,7 +195,7 @@ def test_what_cannot_be_loaded_is_refused_in_one_sentence(folder, tmp_path):
     truncated = broken("truncated")
     weights = (truncated / "model.safetensors").read_bytes()
     (truncated / "model.safetensors").write_bytes(weights[: len(weights) // 2])
-    cases[truncated] = "cannot be loaded"
+    cases[truncated] = "cannot be read as safetensors"
     tokenless = broken("tokenless")
     (tokenless / "tokenizer.json").unlink()
     cases[tokenless] = "no tokenizer.json"

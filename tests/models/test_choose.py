@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from lsa_whisper import hub as hub_module
 from lsa_whisper.cli import main
 from lsa_whisper.errors import CheckpointError, LsaWhisperError
 from lsa_whisper.models import choose_model, list_models, remember_model, use_model
-from lsa_whisper.models import hub as hub_module
 from lsa_whisper.models.settings import read_settings, settings_file
 from lsa_whisper.shipped import NANO, shipped
 

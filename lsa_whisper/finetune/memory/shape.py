@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from lsa_whisper.checkpoint.folder import base_of
+from lsa_whisper.checkpoint.adapter_base import base_of
 from lsa_whisper.checkpoint.untrusted import ADAPTER_FILE, read_json
 from lsa_whisper.errors import CheckpointError
 from lsa_whisper.finetune.recipe import ModelSettings, Recipe

@@ -264,4 +264,5 @@ def _save(trainer: SpeechTrainer, start: Checkpoint, record: dict[str, Any], out
         recipe=record["recipe"],
         trained_tokens=trainer.train_dataset.trained_tokens,
         state_dict=weights,
+        place=record["recipe"]["out"],
     )

@@ -8,7 +8,7 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
-_REACHABLE_WITHIN_S = 2.0
+_REACHABLE_WITHIN_S = 1.5
 _OFFLINE = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE")
 _YES = ("1", "ON", "YES", "TRUE")
 
@@ -43,7 +43,7 @@ def is_offline() -> bool:
 
 
 def is_reachable() -> bool:
-    """Return whether the hub answers within two seconds; nothing but the request for its first page is sent.
+    """Return whether the hub answers within 1.5 seconds; nothing but the request for its first page is sent.
 
     The request runs in a separate thread, because looking up a host name can take longer than any time limit.
     """

@@ -1,0 +1,190 @@
+"""What a model folder holds and whether its files fit together, without loading it.
+
+Each row is a :class:`~lsa_whisper.machine.Finding`: ``problem`` for a combination that cannot work (such a model is
+refused before anything runs), ``warn`` where something is to be known or done, with the remedy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lsa_whisper.checkpoint.tensor_shapes import SETTING_OF_TENSOR, Shapes, expected_shapes, layers_in, read_shapes
+from lsa_whisper.checkpoint.token_settings import token_rows
+from lsa_whisper.checkpoint.token_table import TokenTable, read_tokens
+from lsa_whisper.checkpoint.untrusted import read_json
+from lsa_whisper.errors import CheckpointError
+from lsa_whisper.machine import Finding
+
+PREPROCESSOR_FILES = ("preprocessor_config.json", "processor_config.json")
+_COPY = "copy it from the model that this one was made from"
+_FEW_LAYERS = 4
+_STRIDE = 2  # of the encoder's second convolution
+_SAMPLE_RATE_HZ = 16_000
+_SIZES = (
+    "d_model", "encoder_layers", "decoder_layers", "encoder_attention_heads", "decoder_attention_heads",
+    "encoder_ffn_dim", "decoder_ffn_dim", "num_mel_bins", "vocab_size", "max_source_positions",
+    "max_target_positions",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class ModelFiles:
+    """The settings in a model folder, the tokens of its vocabulary and the shapes of its tensors."""
+
+    config: Mapping[str, Any]
+    generation: Mapping[str, Any]
+    preprocessor: Mapping[str, Any]
+    tokens: TokenTable
+    shapes: Shapes
+
+    @property
+    def context_s(self) -> float:
+        """Seconds of audio that the encoder takes."""
+        hop_s = self.preprocessor["hop_length"] / self.preprocessor["sampling_rate"]
+        return float(self.config["max_source_positions"] * _STRIDE * hop_s)
+
+
+def read_model_files(folder: Path, base: Path | None = None) -> ModelFiles:
+    """Return the settings, tokens and tensor shapes of a folder.
+
+    Args:
+        folder: a complete model, or an adapter.
+        base: the adapter's base, which has what the adapter's folder does not have.
+
+    Raises:
+        CheckpointError: a file is missing or cannot be read.
+    """
+
+    def place_of(*names: str) -> Path:
+        places = [each for each in (folder, base or folder) if any((each / name).is_file() for name in names)]
+        return places[0] if places else folder
+
+    config = read_json((base or folder) / "config.json")
+    for name in _SIZES:
+        size = config.get(name)
+        if not isinstance(size, int) or isinstance(size, bool) or size < 1:
+            raise CheckpointError(f"{(base or folder) / 'config.json'}: {name} is {size!r}, not a number; {_COPY}")
+    generation = place_of("generation_config.json") / "generation_config.json"
+    if not generation.is_file():
+        raise CheckpointError(f"{folder}: has no generation_config.json; {_COPY}")
+    return ModelFiles(
+        config,
+        read_json(generation),
+        _preprocessor(place_of(*PREPROCESSOR_FILES)),
+        read_tokens(place_of("tokenizer.json", "vocab.json")),
+        read_shapes(base or folder),
+    )
+
+
+def _preprocessor(folder: Path) -> dict[str, Any]:
+    """Return the feature extractor's settings with the defaults of transformers."""
+    path = next((folder / name for name in PREPROCESSOR_FILES if (folder / name).is_file()), None)
+    if path is None:
+        raise CheckpointError(f"{folder}: has no {PREPROCESSOR_FILES[0]}; {_COPY}")
+    written = read_json(path)
+    inner = written.get("feature_extractor")
+    defaults = {"feature_size": 80, "chunk_length": 30, "hop_length": 160, "sampling_rate": _SAMPLE_RATE_HZ}
+    settings = defaults | (inner if isinstance(inner, dict) else written)
+    for name in ("feature_size", "chunk_length", "hop_length", "sampling_rate"):
+        if not isinstance(settings[name], int | float) or isinstance(settings[name], bool) or settings[name] <= 0:
+            raise CheckpointError(f"{path}: {name} is {settings[name]!r}, not a number; {_COPY}")
+    return settings
+
+
+def describe(folder: Path, base: Path | None = None) -> tuple[Finding, ...]:
+    """Return what a model folder holds and what does not fit, one row each; see :func:`read_model_files`.
+
+    A missing or damaged file is a single row.
+    """
+    try:
+        files = read_model_files(folder, base)
+    except CheckpointError as error:
+        found, _, remedy = str(error).rpartition("; ")
+        return (Finding("files", "problem", found, remedy),)
+    checks: tuple[Callable[[ModelFiles], Iterator[Finding]], ...] = (_kind, _mels, _context, _layers, _weights)
+    rows = [row for check in checks for row in check(files)]
+    return (*rows, *token_rows(files.config, files.generation, files.tokens, files.context_s))
+
+
+def _kind(files: ModelFiles) -> Iterator[Finding]:
+    if files.tokens.verbatim_tags:
+        found = "CrisperWhisper 2: a verbatim tag before each prompt, fillers as [UM]"
+        yield Finding("model", "ok", found)
+    elif files.tokens.space is not None:
+        yield Finding("model", "ok", "CrisperWhisper 1: spaces are tokens of their own, and pauses in word times")
+    elif files.config["decoder_layers"] < files.config["encoder_layers"]:
+        yield Finding("model", "ok", "distilled Whisper")
+    else:
+        yield Finding("model", "ok", "Whisper")
+
+
+def _mels(files: ModelFiles) -> Iterator[Finding]:
+    model, extractor = files.config["num_mel_bins"], files.preprocessor["feature_size"]
+    if model != extractor:
+        yield Finding(
+            "mels", "problem", f"the model takes {model} mel bins, its preprocessor makes {extractor}",
+            f"copy {PREPROCESSOR_FILES[0]} of a model with {model} mel bins",
+        )  # fmt: skip
+    else:
+        yield Finding("mels", "ok", f"{model} mel bins")
+
+
+def _context(files: ModelFiles) -> Iterator[Finding]:
+    rate_hz, window_s = files.preprocessor["sampling_rate"], files.preprocessor["chunk_length"]
+    if rate_hz != _SAMPLE_RATE_HZ:
+        yield Finding(
+            "context", "problem", f"expects {rate_hz} Hz, recordings are loaded at {_SAMPLE_RATE_HZ} Hz",
+            "use another model",
+        )  # fmt: skip
+    elif abs(files.context_s - window_s) >= 1:
+        yield Finding(
+            "context", "problem", f"the encoder takes {files.context_s:g} s, its preprocessor makes {window_s:g} s",
+            f"set chunk_length to {files.context_s:g} in {PREPROCESSOR_FILES[0]}",
+        )  # fmt: skip
+    else:
+        yield Finding("context", "ok", f"{files.context_s:g} s, {files.config['max_target_positions']} decoder tokens")
+
+
+def _layers(files: ModelFiles) -> Iterator[Finding]:
+    counts = {}
+    for stack in ("encoder", "decoder"):
+        counts[stack] = files.config[f"{stack}_layers"]
+        if counts[stack] != (held := layers_in(files.shapes, stack)):
+            yield Finding(
+                "layers", "problem", f"config.json has {counts[stack]} {stack} layers, the weights have {held}",
+                f"set {stack}_layers to {held} in config.json, or copy the model again",
+            )  # fmt: skip
+            return
+    found = f"{counts['encoder']} encoder layers, {counts['decoder']} decoder layers"
+    if counts["decoder"] <= _FEW_LAYERS and counts["decoder"] < counts["encoder"]:
+        remedy = "for --wor run choose-heads once; for LoRA add k_proj, fc1 and fc2 to adapter.target_modules"
+        yield Finding("layers", "warn", found, remedy)
+    else:
+        yield Finding("layers", "ok", found)
+
+
+def _weights(files: ModelFiles) -> Iterator[Finding]:
+    config, width = files.config, files.config["d_model"]
+    for name, expected in expected_shapes(config).items():
+        held = files.shapes.get(name)
+        if held is None:
+            yield Finding("weights", "problem", f"{name} is missing from the weights", "copy the model again")
+            return
+        if held != expected:
+            setting = "d_model" if width not in held else SETTING_OF_TENSOR[name]
+            yield Finding(
+                "weights", "problem", f"{name} has the shape {held}, by config.json it has {expected}",
+                f"correct {setting} in config.json, or copy the model again",
+            )  # fmt: skip
+            return
+    for stack in ("encoder", "decoder"):
+        if width % (heads := config[f"{stack}_attention_heads"]):
+            yield Finding(
+                "weights", "problem", f"{heads} attention heads of the {stack} do not divide d_model, {width}",
+                f"correct {stack}_attention_heads in config.json",
+            )  # fmt: skip
+            return
+    yield Finding("weights", "ok", f"width {width}, {len(files.shapes)} tensors")

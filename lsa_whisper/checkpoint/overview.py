@@ -1,0 +1,68 @@
+"""What a model is and what fits, for ``doctor --model`` and for the first line of every command that uses a model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lsa_whisper.checkpoint.adapter_base import base_of
+from lsa_whisper.checkpoint.description import describe
+from lsa_whisper.checkpoint.hub_source import cached_snapshot
+from lsa_whisper.checkpoint.untrusted import ADAPTER_FILE, read_json, verify_settings
+from lsa_whisper.checkpoint.verification import (
+    METADATA_FILE,
+    is_converted,
+    is_local,
+    verify_checkpoint,
+)
+from lsa_whisper.errors import CheckpointError
+from lsa_whisper.machine import Finding
+
+_IN_A_LINE = ("model", "mels", "context", "layers", "vocabulary", "timestamps", "languages")
+
+
+def model_overview(model: str | Path) -> tuple[Finding, ...]:
+    """Return what a model is and what of it does not fit, a row each.
+
+    Args:
+        model: a checkpoint folder, an adapter, a CTranslate2 folder, or a hub name (only what is cached is described).
+    """
+    try:
+        return _rows(model)
+    except CheckpointError as error:
+        found, _, remedy = str(error).rpartition("; ")
+        return (Finding("model", "problem", found, remedy),)
+
+
+def _rows(model: str | Path) -> tuple[Finding, ...]:
+    folder = Path(model) if is_local(model) else cached_snapshot(str(model))
+    if folder is None:
+        found = f"{model} is not on this machine; it is downloaded when it is first used"
+        return (Finding("model", "warn", found, "name a local folder where there is no network"),)
+    labels = Finding("labels", "ok", _labels(folder))
+    if is_converted(folder):
+        verify_settings(folder)
+        return (Finding("model", "ok", "Whisper, converted to CTranslate2"), labels)
+    verify_checkpoint(folder)
+    if not (folder / ADAPTER_FILE).exists():
+        return (*describe(folder), labels)
+    base = base_of(folder)
+    place = Path(base) if is_local(base) else cached_snapshot(base)
+    rank = read_json(folder / ADAPTER_FILE).get("r")
+    adapter = Finding("adapter", "ok", f"rank {rank}, on {base}")
+    if place is None:
+        return (Finding("adapter", "problem", f"its base {base} is not on this machine", f"hf download {base}"),)
+    return (*describe(folder, place), adapter, labels)
+
+
+def _labels(folder: Path) -> str:
+    known = read_json(folder / METADATA_FILE).get("labels") if (folder / METADATA_FILE).is_file() else None
+    return str(known.get("style")) if isinstance(known, dict) else "none recorded: a model without fine-tuning here"
+
+
+def overview_line(model: str | Path) -> str:
+    """Return the overview in one line, with the number of remarks that ``doctor --model`` explains."""
+    rows = model_overview(model)
+    facts = ", ".join(row.found for row in rows if row.name in _IN_A_LINE)
+    remarks = sum(row.state != "ok" for row in rows)
+    more = f"; {remarks} remark{'s' * (remarks > 1)}: lsa-whisper doctor --model {model}" if remarks else ""
+    return f"{model}: {facts}{more}"

@@ -1,0 +1,94 @@
+"""Names and shapes of the tensors in a model folder, from the headers of its files; no weight is read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from lsa_whisper.checkpoint.untrusted import INDEX_FILE, read_json
+from lsa_whisper.errors import CheckpointError
+
+Shapes = Mapping[str, tuple[int, ...]]
+WEIGHTS_FILE = "model.safetensors"
+
+
+def weight_files(folder: Path) -> list[Path]:
+    """Return the files that hold a folder's weights: those of its index, or the single file.
+
+    Raises:
+        CheckpointError: there are none, or one of the index is not there.
+    """
+    if (folder / WEIGHTS_FILE).is_file():
+        return [folder / WEIGHTS_FILE]
+    if not (folder / INDEX_FILE).is_file():
+        raise CheckpointError(
+            f"{folder}: has no {WEIGHTS_FILE} (pickled weights are not read); save it again as safetensors"
+        )
+    names = sorted(set(read_json(folder / INDEX_FILE)["weight_map"].values()))
+    if absent := [name for name in names if not (folder / name).is_file()]:
+        raise CheckpointError(f"{folder}: has no {absent[0]}, which {INDEX_FILE} lists; copy the model again")
+    return [folder / name for name in names]
+
+
+def read_shapes(folder: Path) -> Shapes:
+    """Return the shape of each tensor of a model folder, named as in Whisper (``encoder.conv1.weight`` ...).
+
+    Raises:
+        CheckpointError: the weights are not there, or a file is damaged.
+    """
+    found: dict[str, tuple[int, ...]] = {}
+    for file in weight_files(folder):
+        found |= {name.removeprefix("model."): shape for name, shape in _shapes_in(file)}
+    return found
+
+
+def _shapes_in(file: Path) -> Iterator[tuple[str, tuple[int, ...]]]:
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(str(file), framework="numpy") as tensors:
+            for name in tensors.keys():  # noqa: SIM118 -- not a dictionary
+                yield name, tuple(tensors.get_slice(name).get_shape())
+    except (SafetensorError, OSError, ValueError) as error:
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise CheckpointError(f"{file}: cannot be read as safetensors ({reason}); copy the model again") from error
+
+
+def expected_shapes(config: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
+    """Return the shapes that a ``config.json`` determines: of the embeddings, the convolutions and one feed-forward.
+
+    >>> expected_shapes({"d_model": 8, "num_mel_bins": 80, "vocab_size": 50, "max_source_positions": 1500,
+    ...     "max_target_positions": 448, "encoder_ffn_dim": 32, "decoder_ffn_dim": 16})["encoder.conv1.weight"]
+    (8, 80, 3)
+    """
+    width = config["d_model"]
+    return {
+        "encoder.conv1.weight": (width, config["num_mel_bins"], 3),
+        "encoder.embed_positions.weight": (config["max_source_positions"], width),
+        "decoder.embed_positions.weight": (config["max_target_positions"], width),
+        "decoder.embed_tokens.weight": (config["vocab_size"], width),
+        "encoder.layers.0.fc1.weight": (config["encoder_ffn_dim"], width),
+        "decoder.layers.0.fc1.weight": (config["decoder_ffn_dim"], width),
+    }
+
+
+SETTING_OF_TENSOR = {
+    "encoder.conv1.weight": "num_mel_bins",
+    "encoder.embed_positions.weight": "max_source_positions",
+    "decoder.embed_positions.weight": "max_target_positions",
+    "decoder.embed_tokens.weight": "vocab_size",
+    "encoder.layers.0.fc1.weight": "encoder_ffn_dim",
+    "decoder.layers.0.fc1.weight": "decoder_ffn_dim",
+}
+"""The setting that determines each of these shapes, besides ``d_model``."""
+
+
+def layers_in(shapes: Shapes, stack: str) -> int:
+    """Return the number of layers that a model's tensors have in ``encoder`` or ``decoder``.
+
+    >>> layers_in({"encoder.layers.0.fc1.weight": (1,), "encoder.layers.1.fc1.weight": (1,)}, "encoder")
+    2
+    """
+    numbers = {name.split(".")[2] for name in shapes if name.startswith(f"{stack}.layers.")}
+    return max(map(int, filter(str.isdecimal, numbers)), default=-1) + 1
