@@ -18,17 +18,25 @@ from lsa_whisper.checkpoint.merging import Merged, merge
 from lsa_whisper.checkpoint.overview import model_overview, overview_line
 from lsa_whisper.checkpoint.saving import save
 from lsa_whisper.checkpoint.verification import is_converted, is_local
-from lsa_whisper.checkpoint.vocabulary import decoder_prompt, fit_generation_config, timestamp_tokens
+from lsa_whisper.checkpoint.vocabulary import (
+    add_previous_text,
+    decoder_prompt,
+    fit_generation_config,
+    has_timestamps,
+    timestamp_tokens,
+)
 
 __all__ = [
     "Checkpoint",
     "ConvertedCheckpoint",
     "Merged",
+    "add_previous_text",
     "cached_conversion",
     "decoder_prompt",
     "digest",
     "export",
     "fit_generation_config",
+    "has_timestamps",
     "is_converted",
     "is_local",
     "load",

@@ -16,6 +16,7 @@ from lsa_whisper import plain_json
 from lsa_whisper.checkpoint.loading import load_processor, quiet_transformers
 from lsa_whisper.checkpoint.untrusted import read_json, verify_settings
 from lsa_whisper.checkpoint.verification import METADATA_FILE, is_converted
+from lsa_whisper.checkpoint.vocabulary import default_labels
 from lsa_whisper.errors import CheckpointError, MissingExtraError
 from lsa_whisper.labels import Labels
 
@@ -107,8 +108,13 @@ def load_converted(path: str | Path, *, dtype: str = "auto", device: str = "cpu"
         except Exception as error:  # transformers raises many types
             raise CheckpointError(f"{folder}: cannot be loaded ({error}); export the checkpoint again") from error
     size = _words(folder / "vocabulary.json")
-    labels = Labels.from_dict(ours["labels"]) if "labels" in ours else Labels("fluent")
+    labels = Labels.from_dict(ours["labels"]) if "labels" in ours else default_labels(tokenizer)
     model = _model(folder, dtype, device)
+    if model.n_mels != feature_extractor.feature_size:
+        raise CheckpointError(
+            f"{folder}: the model takes {model.n_mels} mel bins, its preprocessor makes "
+            f"{feature_extractor.feature_size}; export the checkpoint again with --to ct2"
+        )
     parts = (feature_extractor, tokenizer, settings, size, labels)
     return ConvertedCheckpoint(str(path), model, *parts, ours.get("recipe", {}), ours.get("provenance", {}))
 

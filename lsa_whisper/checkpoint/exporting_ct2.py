@@ -7,7 +7,7 @@ from typing import Any
 
 from lsa_whisper.checkpoint.converted import COPIED, CT2_DTYPES, ConvertedCheckpoint, load_converted
 from lsa_whisper.checkpoint.loading import Checkpoint, quiet_transformers
-from lsa_whisper.checkpoint.vocabulary import decoder_prompt, timestamp_tokens
+from lsa_whisper.checkpoint.vocabulary import decoder_prompt, has_timestamps, timestamp_tokens
 from lsa_whisper.errors import CheckpointError
 
 _TOKENS = 12
@@ -54,6 +54,10 @@ def _verify_fit(checkpoint: Checkpoint) -> None:
         "its end of text does not come after all text": end != min(added.values(), default=-1),
         "its timestamps do not follow <|notimestamps|>": before is not None
         and sorted(stamps) != list(range(before + 1, before + 1 + len(stamps))),
+        "tokens follow its timestamps, which CTranslate2 takes for timestamps": has_timestamps(
+            checkpoint.tokenizer, checkpoint.model.generation_config
+        )
+        and max(added.values(), default=0) > max(stamps, default=0),
         "its timestamps are not ascending": sorted(stamps.values()) != [stamps[index] for index in sorted(stamps)],
         "its preprocessor and its encoder have different window lengths": abs(
             checkpoint.context_s - checkpoint.feature_extractor.n_samples / checkpoint.feature_extractor.sampling_rate

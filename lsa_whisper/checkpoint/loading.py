@@ -14,6 +14,7 @@ from lsa_whisper.checkpoint.hub_source import cached_snapshot, hub_source
 from lsa_whisper.checkpoint.token_table import TOKENIZER_FILES
 from lsa_whisper.checkpoint.untrusted import ADAPTER_FILE, read_json
 from lsa_whisper.checkpoint.verification import METADATA_FILE, is_local, verify_checkpoint, verify_fit
+from lsa_whisper.checkpoint.vocabulary import default_labels
 from lsa_whisper.errors import CheckpointError
 from lsa_whisper.labels import Labels
 from lsa_whisper.library_internals import empty_whisper
@@ -85,11 +86,20 @@ def load(
         model = _load_model(source, dtype, quantized) if weights else _shape_of(source, dtype)
         model = (model if quantized is not None else _onto(model, device)).eval()  # quantized ones cannot be moved
         feature_extractor, tokenizer = load_processor(source)
+    drop_wrong_heads(model)
     if source != str(path):
         model.name_or_path = str(path)  # an adapter names its base by it
-    labels = Labels.from_dict(ours["labels"]) if "labels" in ours else Labels("fluent")
+    labels = Labels.from_dict(ours["labels"]) if "labels" in ours else default_labels(tokenizer)
     recipe, provenance = ours.get("recipe", {}), ours.get("provenance", {})
     return Checkpoint(str(path), model, feature_extractor, tokenizer, labels, recipe, provenance)
+
+
+def drop_wrong_heads(model: Any) -> None:
+    """Remove alignment heads that the decoder does not have: distilled models are published with their teacher's."""
+    heads, config = getattr(model.generation_config, "alignment_heads", None), model.config
+    sizes = config.decoder_layers, config.decoder_attention_heads
+    if heads and any(layer >= sizes[0] or head >= sizes[1] for layer, head in heads):
+        model.generation_config.alignment_heads = None
 
 
 @contextlib.contextmanager

@@ -122,6 +122,9 @@ def _heads(config: _Settings, generation: _Settings) -> Finding:
         is_pair = isinstance(pair, list) and len(pair) == 2
         if not is_pair or not is_id(pair[0], layers) or not is_id(pair[1], heads):
             found = f"alignment_heads has {str(pair)[:40]}, but the decoder has {layers} layers of {heads} heads"
+            if is_pair and layers < config["encoder_layers"] and all(isinstance(each, int) for each in pair):
+                found = f"those of the model that it was distilled from ({found})"
+                return Finding("alignment heads", "warn", found, "for --wor run choose-heads once; they are not used")
             return _problem("alignment heads", found, "remove alignment_heads, then run choose-heads")
     return Finding("alignment heads", "ok", f"{len(pairs)} heads")
 

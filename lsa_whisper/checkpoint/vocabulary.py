@@ -6,21 +6,43 @@ import copy
 from collections.abc import Set
 from typing import Any
 
+from lsa_whisper.checkpoint.token_table import TokenTable
 from lsa_whisper.errors import CheckpointError
 from lsa_whisper.labels import Labels, tokens_to_allow
-from lsa_whisper.manifest import TIMESTAMP
+from lsa_whisper.whisper_constants import CONTEXT_MARKS
 
 
 def timestamp_tokens(tokenizer: Any) -> dict[int, float]:
     """Return token id -> seconds for every timestamp of a vocabulary, empty if it has none."""
-    matches = ((index, TIMESTAMP.fullmatch(token)) for token, index in tokenizer.get_added_vocab().items())
-    return {index: float(match[1]) for index, match in matches if match}
+    return TokenTable({}, tokenizer.get_added_vocab()).timestamps_s
+
+
+def has_timestamps(tokenizer: Any, generation_config: Any) -> bool:
+    """Return whether a model writes timestamps.
+
+    One whose timestamps are suppressed was not trained with them: its text spans the whole window. CrisperWhisper was
+    not either, although nothing is suppressed; fine-tuned with timestamps it has ``return_timestamps``.
+    """
+    stamps = timestamp_tokens(tokenizer).keys()
+    listed = {*(getattr(generation_config, "suppress_tokens", None) or [])}
+    if not stamps or stamps <= listed:
+        return False
+    return not TokenTable.of_tokenizer(tokenizer).is_verbatim or bool(
+        getattr(generation_config, "return_timestamps", False)
+    )
+
+
+def default_labels(tokenizer: Any) -> Labels:
+    """Return the label style of a model that was not fine-tuned here: verbatim for CrisperWhisper, else fluent."""
+    return Labels("verbatim" if TokenTable.of_tokenizer(tokenizer).is_verbatim else "fluent")
 
 
 def decoder_prompt(
     tokenizer: Any, generation_config: Any, *, language: str = "en", with_timestamps: bool = True
 ) -> list[int]:
     """Return the ids of the decoder prompt: start; language and task, if multilingual; ``<|notimestamps|>``.
+
+    CrisperWhisper 2's prompt begins with the tags for a verbatim transcript, before the start token.
 
     Training and decoding both call this, so that their prompts are equal. A model is multilingual if its generation
     configuration has ``is_multilingual``, or lacks it and lists languages (``lang_to_id``). The vocabulary does not
@@ -36,16 +58,43 @@ def decoder_prompt(
         CheckpointError: a multilingual model does not support the language.
     """
     added = tokenizer.get_added_vocab()
-    prompt = [int(generation_config.decoder_start_token_id)]
+    prompt = [*TokenTable({}, added).verbatim_tags, int(generation_config.decoder_start_token_id)]
     if is_multilingual(generation_config):
         token = f"<|{language}|>"
         index = (getattr(generation_config, "lang_to_id", None) or added).get(token)
         if index is None:
             raise CheckpointError(f"the model does not support the language {language!r}; choose one that it supports")
-        prompt += [index, added["<|transcribe|>"]]
-    if not with_timestamps and "<|notimestamps|>" in added:
-        prompt.append(added["<|notimestamps|>"])
+        tasks = getattr(generation_config, "task_to_id", None) or {}
+        prompt += [index, tasks.get("transcribe", added["<|transcribe|>"])]
+    # The settings come first: the special tokens of CrisperWhisper 1's vocabulary have other ids than its model.
+    plain = getattr(generation_config, "no_timestamps_token_id", None) or added.get("<|notimestamps|>")
+    if not with_timestamps and plain is not None:
+        prompt.append(plain)
     return prompt
+
+
+def add_previous_text(prompt: list[int], previous: list[int], tokenizer: Any, generation_config: Any) -> list[int]:
+    """Return a decoder prompt that also holds the text before its window.
+
+    After ``<|startofprev|>`` in front of the prompt; for CrisperWhisper 2 between marks, behind its tags. A vocabulary
+    without such tokens has no place for it.
+
+    Args:
+        prompt: made by :func:`decoder_prompt`.
+        previous: ids of the text; none adds nothing.
+        tokenizer: the checkpoint's own.
+        generation_config: the checkpoint's own.
+    """
+    added = tokenizer.get_added_vocab()
+    if not previous:
+        return prompt
+    at = prompt.index(int(generation_config.decoder_start_token_id))
+    if at and all(mark in added for mark in CONTEXT_MARKS):
+        first, last = (added[mark] for mark in CONTEXT_MARKS)
+        space = tokenizer.encode(" ", add_special_tokens=False)
+        return [*prompt[:at], *space, first, *previous, *space, last, *prompt[at:]]
+    begin = added.get("<|startofprev|>")
+    return prompt if begin is None else [begin, *previous, *prompt]
 
 
 def is_multilingual(generation_config: Any) -> bool:
@@ -77,5 +126,7 @@ def fit_generation_config(model: Any, tokenizer: Any, labels: Labels, *, trained
     notimestamps = tokenizer.get_added_vocab().get("<|notimestamps|>")
     if getattr(settings, "no_timestamps_token_id", None) is None and notimestamps is not None:
         settings.no_timestamps_token_id = notimestamps
+    if trained_tokens & stamps and TokenTable.of_tokenizer(tokenizer).is_verbatim:
+        settings.return_timestamps = True
     settings.max_length = model.config.max_target_positions
     return settings

@@ -13,7 +13,8 @@ from typing import Any
 
 import torch
 
-from lsa_whisper.checkpoint import timestamp_tokens
+from lsa_whisper.checkpoint import has_timestamps, timestamp_tokens
+from lsa_whisper.whisper_constants import PROMPT_MARKS
 
 _NEVER = -math.inf
 
@@ -42,12 +43,19 @@ def allowed_tokens(tokenizer: Any, settings: Any, size: int) -> AllowedTokens:
     end = settings.eos_token_id
     end = int(end[0] if isinstance(end, list | tuple) else end)
     listed = [*(getattr(settings, "suppress_tokens", None) or [])]
-    # A model whose timestamps are suppressed was not trained with them: its text spans the whole window.
     timestamps_s = {i: at_s for i, at_s in timestamp_tokens(tokenizer).items() if i not in {*listed} and i < size}
-    special = [i for token, i in tokenizer.get_added_vocab().items() if token.startswith("<|") and token.endswith("|>")]
-    suppressed = {*listed, *special, *range(len(tokenizer), size)} - {end, *timestamps_s}
+    if not has_timestamps(tokenizer, settings):
+        timestamps_s = {}
+    special = [i for token, i in tokenizer.get_added_vocab().items() if _is_special(token)]
+    named = (*(getattr(settings, "lang_to_id", None) or {}).values(), settings.decoder_start_token_id)
+    suppressed = {*listed, *special, *named, *range(len(tokenizer), size)} - {end, *timestamps_s}
     at_begin = {*(getattr(settings, "begin_suppress_tokens", None) or [])}
     return AllowedTokens(size, end, timestamps_s, _within(suppressed, size), _within(at_begin, size))
+
+
+def _is_special(token: str) -> bool:
+    """Return whether an added token is not text: CrisperWhisper 2's fillers and sounds, such as ``[UM]``, are text."""
+    return (token.startswith("<|") and token.endswith("|>")) or token in PROMPT_MARKS
 
 
 def _within(ids: set[int], size: int) -> tuple[int, ...]:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
-from lsa_whisper.checkpoint import Checkpoint, decoder_prompt
+from lsa_whisper.checkpoint import Checkpoint, add_previous_text, decoder_prompt
 from lsa_whisper.decoding.decoder import DecodedWindow, SegmentParser, decode_in_batches, token_limit
 from lsa_whisper.decoding.features import log_mel
 from lsa_whisper.decoding.greedy import greedy_search
@@ -50,15 +50,13 @@ class TransformersDecoder:
     def decode_with_prompt(self, window: np.ndarray, previous: str) -> DecodedWindow:
         """Return the result of one window, with the text of the one before it as Whisper's prompt.
 
-        Of a long text, the end is used, up to half of the decoder's positions. Without ``<|startofprev|>`` in the
-        vocabulary the text is ignored.
+        Of a long text, the end is used, up to half of the decoder's positions. A vocabulary that has no token for it
+        ignores the text.
         """
-        begin = self._checkpoint.tokenizer.get_added_vocab().get("<|startofprev|>")
-        if begin is None or not previous.strip():
-            return self.decode([window])[0]
-        context = self._checkpoint.tokenizer.encode(f" {previous.strip()}", add_special_tokens=False)
+        tokenizer, most = self._checkpoint.tokenizer, self.model.config.max_target_positions // 2 - 1
+        context = tokenizer.encode(f" {previous.strip()}", add_special_tokens=False) if previous.strip() else []
         after = copy.copy(self)
-        after.prompt = [begin, *context[-(self.model.config.max_target_positions // 2 - 1) :], *self.prompt]
+        after.prompt = add_previous_text(self.prompt, context[-most:], tokenizer, self.model.generation_config)
         return after.decode([window])[0]
 
     def _decode_batch(self, windows: Sequence[np.ndarray]) -> list[DecodedWindow]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from lsa_whisper.chat import Utterance, utterance
 from lsa_whisper.chat.tree import build_tree
 from lsa_whisper.labels.canonical import LABEL_TERMINATORS, canonical
+from lsa_whisper.labels.events import read_events
 from lsa_whisper.labels.infer_marks import infer_marks
 from lsa_whisper.labels.notation import label_to_chat
 from lsa_whisper.labels.repair import repair_text, sentences
@@ -42,6 +43,8 @@ def decode(text: str, labels: Labels, *, speaker: str = "PAR", language: str = "
     (['&-um I want [/] I want it .', 'you know .'], 2)
     >>> decode("Um, I want I want it.", Labels("verbatim")).utterances[0].text
     '&-um <I want> [/] I want it .'
+    >>> decode("[UM] I wa* want it. [laughter]", Labels("verbatim")).utterances[0].text
+    '&-um I &+wa want it .'
     """
     chat = labels.style == "chat"
     found: list[Utterance] = []
@@ -51,7 +54,7 @@ def decode(text: str, labels: Labels, *, speaker: str = "PAR", language: str = "
             speaker = role
         elif role:
             repairs += 1
-        repaired, count = repair_text(turn, marks=chat, language=language)
+        repaired, count = repair_text(turn if chat else read_events(turn), marks=chat, language=language)
         repairs += count
         for words, terminator in sentences(repaired):
             if not chat:

@@ -43,7 +43,8 @@ class DevDecoder:
             language=language,
             with_timestamps=bool(self._rules.timestamps_s),
         )
-        self._prompt_length, self._suffix = len(prompt), full[len(prompt) :]
+        tags = prompt.index(self._start_token)
+        self._tags, self._prompt_length, self._suffix = prompt[:tags], len(prompt) - tags, full[len(prompt) :]
 
     def decode(self, model: Any, batch: dict[str, torch.Tensor]) -> torch.Tensor:
         """Return the decoded tokens of a batch ``(batch, tokens)``, without the prompt.
@@ -59,8 +60,11 @@ class DevDecoder:
         # A window's previous text, where its manifest gives one, stands before the start token.
         first = (inputs == self._start_token).int().argmax(1, keepdim=True)
         places = first + torch.arange(self._prompt_length, device=first.device)
-        suffix = torch.tensor([self._suffix], dtype=inputs.dtype, device=inputs.device).expand(len(inputs), -1)
-        prompts = torch.cat((inputs.gather(1, places), suffix), dim=1)
+        tags, suffix = (
+            torch.tensor([part], dtype=inputs.dtype, device=inputs.device).expand(len(inputs), -1)
+            for part in (self._tags, self._suffix)
+        )
+        prompts = torch.cat((tags, inputs.gather(1, places), suffix), dim=1)
         with root_unsharded(model):
             hidden = whisper.get_encoder()(features).last_hidden_state
             tokens, _ = greedy_search(

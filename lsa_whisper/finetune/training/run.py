@@ -67,6 +67,8 @@ def run_training(
         return done
     check_requirements(recipe, name)
     record = provenance(recipe)
+    if recipe.model.base is not None and rank() == 0:
+        report(checkpoint.overview_line(recipe.model.base))
     if not force:
         preflight(recipe, report if rank() == 0 else _nothing)
     with convert_disk_errors(out, CheckpointError), _only_run(out), restored_environment(), report_lost_rank():
