@@ -12,9 +12,11 @@ from lsa_whisper.checkpoint.converted import require_ctranslate2
 from lsa_whisper.checkpoint.exporting_ct2 import any_language, convert
 from lsa_whisper.checkpoint.folder import TRANSFORMERS_4_FILES, atomic_folder
 from lsa_whisper.checkpoint.loading import Checkpoint, load
+from lsa_whisper.checkpoint.overview import overview_line
 from lsa_whisper.checkpoint.saving import save
 from lsa_whisper.checkpoint.vocabulary import decoder_prompt
 from lsa_whisper.errors import CheckpointError
+from lsa_whisper.terminal import print_progress
 from lsa_whisper.umask import private_umask
 
 _TOLERANCE = 1e-3
@@ -41,6 +43,7 @@ def export(checkpoint: Checkpoint | str | Path, out: str | Path, *, to: str = "h
     if to == "ct2":
         require_ctranslate2("export to ct2")
     if not isinstance(checkpoint, Checkpoint):
+        print_progress(overview_line(checkpoint))
         checkpoint = load(checkpoint, dtype="float32" if to == "ct2" else dtype)
     out = Path(out)
     with atomic_folder(out) as partial, tempfile.TemporaryDirectory(dir=partial) as scratch:

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lsa_whisper.chat import Transcript
+from lsa_whisper.checkpoint import overview_line
 from lsa_whisper.confidences import Calibration
 from lsa_whisper.corpus import discover
 from lsa_whisper.errors import CorpusError
 from lsa_whisper.scoring.align import UNALIGNED
 from lsa_whisper.scoring.wer import align_verbatim
 from lsa_whisper.scoring.words import file_words
+from lsa_whisper.terminal import print_progress
 from lsa_whisper.transcribe.assembly.assemble import ScoredTranscript
 from lsa_whisper.transcribe.assembly.confidence import fit_calibration, save_calibration
 from lsa_whisper.transcribe.options import TranscriptionOptions
@@ -70,6 +72,7 @@ def calibrate(
     if not found:
         raise CorpusError(f"{sessions}: no transcript with its recording; name a folder of held-out sessions")
     options = TranscriptionOptions(language=language, batch_size=batch_size, device=device)
+    print_progress(overview_line(model))
     transcriber = Transcriber(model, options)
     logprobs: list[float] = []
     right: list[bool] = []

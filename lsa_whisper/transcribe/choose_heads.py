@@ -29,6 +29,7 @@ from lsa_whisper.decoding.word_times import align_words
 from lsa_whisper.errors import CheckpointError, CorpusError, LsaWhisperError
 from lsa_whisper.labels import decode
 from lsa_whisper.languages import whisper_code
+from lsa_whisper.terminal import print_progress
 from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.umask import private_umask
 
@@ -112,6 +113,7 @@ def choose_heads(
             f"{settings}: does not exist; give the folder of a complete model (export merges an adapter)"
         )
     device, _ = resolve_device(device, "float32")
+    print_progress(checkpoint.overview_line(model))
     loaded = checkpoint.load(model, device=device)
     found = _windows([Path(each) for each in corpus], loaded.context_s)
     if not found:

@@ -93,7 +93,6 @@ def transcribe(
         options = options.with_changes(draft=_absolute(options.draft))
     spec = TranscriberSpec(_absolute(choose_model(model, device=options.device)), options)
     spec.model_digest  # noqa: B018 -- a missing model must be reported before any recording is opened
-    print_progress(checkpoint.overview_line(spec.model))
     result = _run(jobs, spec, outputs, processes, ray, RunLog(Path(log) if log else None))
     if review is None:
         return result
@@ -110,6 +109,7 @@ def _run(
     log: RunLog,
 ) -> TranscriptionSummary:
     recordings = {audio: _open(audio) for audio, _ in jobs}
+    print_progress(checkpoint.overview_line(spec.model))
     if ray is not None:
         return transcribe_on_cluster(ray, jobs, recordings, spec, outputs, processes, log)
     if spec.options.engine == "ct2":
