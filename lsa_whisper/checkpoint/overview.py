@@ -60,8 +60,14 @@ def _labels(folder: Path) -> str:
 
 
 def overview_line(model: str | Path) -> str:
-    """Return the overview in one line, with the number of remarks that ``doctor --model`` explains."""
-    rows = model_overview(model)
+    """Return the overview in one line, with the number of remarks that ``doctor --model`` explains.
+
+    Raises:
+        CheckpointError: the model cannot be used.
+    """
+    rows = _rows(model)
+    if problem := next((row for row in rows if row.state == "problem"), None):
+        raise CheckpointError(f"{model}: {problem.found}; {problem.remedy}")
     facts = ", ".join(row.found for row in rows if row.name in _IN_A_LINE)
     remarks = sum(row.state != "ok" for row in rows)
     more = f"; {remarks} remark{'s' * (remarks > 1)}: lsa-whisper doctor --model {model}" if remarks else ""

@@ -160,7 +160,8 @@ class CTranslate2Decoder:
     @property
     def _no_timestamps(self) -> int:
         """The token that CTranslate2 itself adds to the prompt when it aligns."""
-        return int(self._converted.tokenizer.get_added_vocab()["<|notimestamps|>"])
+        plain = getattr(self._converted.settings, "no_timestamps_token_id", None)
+        return int(plain or self._converted.tokenizer.get_added_vocab()["<|notimestamps|>"])
 
     def _text(self, tokens: Sequence[int]) -> str:
         return str(
