@@ -23,6 +23,7 @@ from lsa_whisper.checkpoint.vocabulary import (
     decoder_prompt,
     fit_generation_config,
     has_timestamps,
+    special_offset,
     timestamp_tokens,
 )
 
@@ -46,5 +47,6 @@ __all__ = [
     "overview_line",
     "require_ctranslate2",
     "save",
+    "special_offset",
     "timestamp_tokens",
 ]

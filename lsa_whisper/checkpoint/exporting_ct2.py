@@ -7,7 +7,12 @@ from typing import Any
 
 from lsa_whisper.checkpoint.converted import COPIED, CT2_DTYPES, ConvertedCheckpoint, load_converted
 from lsa_whisper.checkpoint.loading import Checkpoint, quiet_transformers
-from lsa_whisper.checkpoint.vocabulary import decoder_prompt, has_timestamps, timestamp_tokens
+from lsa_whisper.checkpoint.vocabulary import (
+    decoder_prompt,
+    has_timestamps,
+    special_offset,
+    timestamp_tokens,
+)
 from lsa_whisper.errors import CheckpointError
 
 _TOKENS = 12
@@ -50,6 +55,10 @@ def _verify_fit(checkpoint: Checkpoint) -> None:
     before = added.get("<|notimestamps|>")
     end = int(checkpoint.model.generation_config.eos_token_id)
     reasons = {
+        "its special tokens have other ids than its model": special_offset(
+            checkpoint.tokenizer, checkpoint.model.generation_config
+        )
+        != 0,
         "it has no <|notimestamps|>": before is None,
         "its end of text does not come after all text": end != min(added.values(), default=-1),
         "its timestamps do not follow <|notimestamps|>": before is not None

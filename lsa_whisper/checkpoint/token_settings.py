@@ -77,12 +77,12 @@ def _timestamps(generation: _Settings, tokens: TokenTable, context_s: float) -> 
     if not stamps:
         remedy = "each window becomes one utterance; fine-tune from a model with timestamps for more"
         return Finding("timestamps", "warn", "none in the vocabulary", remedy)
-    if known is None:
+    if known is None or not (plain is None or is_id(plain, 1 << 20)):
         return _problem("timestamps", f"the vocabulary has timestamps, but no {_PLAIN}")
     expected = [(known + 1 + step, round(step * TIMESTAMP_STEP_S, 2)) for step in range(len(stamps))]
     if stamps != expected:
         return _problem("timestamps", f"they do not follow {_PLAIN} in steps of {TIMESTAMP_STEP_S} s")
-    found = f"{len(stamps)} timestamps, the first is token {known + 1}"
+    found = f"{len(stamps)} timestamps, the first is token {(known if plain is None else plain) + 1}"
     if tokens.is_verbatim and not generation.get("return_timestamps"):
         return Finding(
             "timestamps", "warn", f"{found}; not used, the model was trained without them",

@@ -12,9 +12,23 @@ from lsa_whisper.labels import Labels, tokens_to_allow
 from lsa_whisper.whisper_constants import CONTEXT_MARKS
 
 
-def timestamp_tokens(tokenizer: Any) -> dict[int, float]:
-    """Return token id -> seconds for every timestamp of a vocabulary, empty if it has none."""
-    return TokenTable({}, tokenizer.get_added_vocab()).timestamps_s
+def timestamp_tokens(tokenizer: Any, generation_config: Any = None) -> dict[int, float]:
+    """Return token id -> seconds for every timestamp of a vocabulary, empty if it has none.
+
+    The ids are the model's where its settings are given (see :func:`special_offset`).
+    """
+    offset = special_offset(tokenizer, generation_config)
+    return {index + offset: at_s for index, at_s in TokenTable({}, tokenizer.get_added_vocab()).timestamps_s.items()}
+
+
+def special_offset(tokenizer: Any, generation_config: Any) -> int:
+    """Return by how much a model's ids of special tokens exceed its vocabulary's: 0 but for CrisperWhisper 1.
+
+    Its vocabulary lacks thousands of ids, and a tokenizer that is loaded from it numbers the special tokens anew.
+    """
+    known = tokenizer.get_added_vocab().get("<|notimestamps|>")
+    plain = getattr(generation_config, "no_timestamps_token_id", None)
+    return 0 if known is None or plain is None else int(plain) - int(known)
 
 
 def has_timestamps(tokenizer: Any, generation_config: Any) -> bool:
@@ -23,7 +37,7 @@ def has_timestamps(tokenizer: Any, generation_config: Any) -> bool:
     One whose timestamps are suppressed was not trained with them: its text spans the whole window. CrisperWhisper was
     not either, although nothing is suppressed; fine-tuned with timestamps it has ``return_timestamps``.
     """
-    stamps = timestamp_tokens(tokenizer).keys()
+    stamps = timestamp_tokens(tokenizer, generation_config).keys()
     listed = {*(getattr(generation_config, "suppress_tokens", None) or [])}
     if not stamps or stamps <= listed:
         return False
@@ -94,7 +108,9 @@ def add_previous_text(prompt: list[int], previous: list[int], tokenizer: Any, ge
         space = tokenizer.encode(" ", add_special_tokens=False)
         return [*prompt[:at], *space, first, *previous, *space, last, *prompt[at:]]
     begin = added.get("<|startofprev|>")
-    return prompt if begin is None else [begin, *previous, *prompt]
+    if begin is None:
+        return prompt
+    return [begin + special_offset(tokenizer, generation_config), *previous, *prompt]
 
 
 def is_multilingual(generation_config: Any) -> bool:
@@ -117,7 +133,7 @@ def fit_generation_config(model: Any, tokenizer: Any, labels: Labels, *, trained
     for name in ("decoder_start_token_id", "eos_token_id", "pad_token_id", "bos_token_id"):
         if getattr(settings, name, None) is None:
             setattr(settings, name, getattr(model.config, name, None))
-    stamps = timestamp_tokens(tokenizer).keys()
+    stamps = timestamp_tokens(tokenizer, settings).keys()
     allowed = tokens_to_allow(tokenizer, labels) | trained_tokens | (stamps if trained_tokens & stamps else set())
     allowed -= {settings.eos_token_id}
     for name in ("suppress_tokens", "begin_suppress_tokens"):

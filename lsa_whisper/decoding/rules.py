@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from lsa_whisper.checkpoint import has_timestamps, timestamp_tokens
+from lsa_whisper.checkpoint import has_timestamps, special_offset, timestamp_tokens
 from lsa_whisper.whisper_constants import PROMPT_MARKS
 
 _NEVER = -math.inf
@@ -43,12 +43,15 @@ def allowed_tokens(tokenizer: Any, settings: Any, size: int) -> AllowedTokens:
     end = settings.eos_token_id
     end = int(end[0] if isinstance(end, list | tuple) else end)
     listed = [*(getattr(settings, "suppress_tokens", None) or [])]
-    timestamps_s = {i: at_s for i, at_s in timestamp_tokens(tokenizer).items() if i not in {*listed} and i < size}
+    timestamps_s = {
+        i: at_s for i, at_s in timestamp_tokens(tokenizer, settings).items() if i not in {*listed} and i < size
+    }
     if not has_timestamps(tokenizer, settings):
         timestamps_s = {}
-    special = [i for token, i in tokenizer.get_added_vocab().items() if _is_special(token)]
-    named = (*(getattr(settings, "lang_to_id", None) or {}).values(), settings.decoder_start_token_id)
-    suppressed = {*listed, *special, *named, *range(len(tokenizer), size)} - {end, *timestamps_s}
+    offset = special_offset(tokenizer, settings)
+    special = [i + offset for token, i in tokenizer.get_added_vocab().items() if _is_special(token)]
+    unknown = {*range(size)} - {*tokenizer.get_vocab().values()}
+    suppressed = {*listed, *special, *unknown} - {end, *timestamps_s}
     at_begin = {*(getattr(settings, "begin_suppress_tokens", None) or [])}
     return AllowedTokens(size, end, timestamps_s, _within(suppressed, size), _within(at_begin, size))
 

@@ -115,7 +115,7 @@ def test_labels_are_spelled_as_the_text(zoo, name):
     assert unscored == start > 0 and tokens[-1] == settings.eos_token_id
     prompt = checkpoint.decoder_prompt(tokenizer, settings)
     ids = tokens[start + len(prompt) - prompt.index(settings.decoder_start_token_id) :]
-    stamps = checkpoint.timestamp_tokens(tokenizer)
+    stamps = checkpoint.timestamp_tokens(tokenizer, settings)
     assert stamps[ids[0]] == 0.2 and stamps[ids[-2]] == 1.6
     assert tokenizer.decode(ids[1:-2]).strip() == "um I want want the sto- story."
     assert len(tokens) <= encoder.max_tokens(text, "the dog")

@@ -23,8 +23,8 @@ pytestmark = [
 ]
 ADAPTED = ("turbo", "crisper-2")
 """Trained with LoRA; the others in full."""
-CONVERTED = ("en", "large-v3", "kotoba", "crisper-1")
-"""Also converted to CTranslate2, which refuses timestamps in the vocabulary of CrisperWhisper 2."""
+CONVERTED = ("en", "large-v3", "kotoba")
+"""Also converted to CTranslate2, which cannot use the vocabularies of CrisperWhisper with timestamps."""
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +87,7 @@ def test_it_is_trained_exported_and_transcribes(data, tmp_path, monkeypatch, nam
     if name in CONVERTED:
         pytest.importorskip("ctranslate2")
         checkpoint.export(tmp_path / "exported", tmp_path / "ct2", to="ct2")  # compares the logits
-    if name == "crisper-2":
+    if name.startswith("crisper"):
         pytest.importorskip("ctranslate2")
-        with pytest.raises(CheckpointError, match="tokens follow its timestamps"):
+        with pytest.raises(CheckpointError, match="cannot be converted for CTranslate2"):
             checkpoint.export(tmp_path / "exported", tmp_path / "ct2", to="ct2")
