@@ -94,7 +94,7 @@ def _preprocessor(folder: Path) -> dict[str, Any]:
     return settings
 
 
-def describe(folder: Path, base: Path | None = None) -> tuple[Finding, ...]:
+def describe_files(folder: Path, base: Path | None = None) -> tuple[Finding, ...]:
     """Return what a model folder holds and what does not fit, one row each; see :func:`read_model_files`.
 
     A missing or damaged file is a single row.

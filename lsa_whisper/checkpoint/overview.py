@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from lsa_whisper.checkpoint.adapter_base import base_of
-from lsa_whisper.checkpoint.description import describe
+from lsa_whisper.checkpoint.description import describe_files
 from lsa_whisper.checkpoint.hub_source import cached_snapshot
 from lsa_whisper.checkpoint.untrusted import ADAPTER_FILE, read_json, verify_settings
 from lsa_whisper.checkpoint.verification import (
@@ -44,14 +44,14 @@ def _rows(model: str | Path) -> tuple[Finding, ...]:
         return (Finding("model", "ok", "Whisper, converted to CTranslate2"), labels)
     verify_checkpoint(folder)
     if not (folder / ADAPTER_FILE).exists():
-        return (*describe(folder), labels)
+        return (*describe_files(folder), labels)
     base = base_of(folder)
     place = Path(base) if is_local(base) else cached_snapshot(base)
     rank = read_json(folder / ADAPTER_FILE).get("r")
     adapter = Finding("adapter", "ok", f"rank {rank}, on {base}")
     if place is None:
         return (Finding("adapter", "problem", f"its base {base} is not on this machine", f"hf download {base}"),)
-    return (*describe(folder, place), adapter, labels)
+    return (*describe_files(folder, place), adapter, labels)
 
 
 def _labels(folder: Path) -> str:

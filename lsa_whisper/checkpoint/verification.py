@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from lsa_whisper.checkpoint.description import describe
+from lsa_whisper.checkpoint.description import describe_files
 from lsa_whisper.checkpoint.tensor_shapes import weight_files
 from lsa_whisper.checkpoint.untrusted import ADAPTER_FILE, read_json, verify_settings
 from lsa_whisper.errors import CheckpointError, LsaWhisperError
@@ -87,7 +87,7 @@ def verify_fit(folder: Path, base: Path | None = None) -> None:
     Raises:
         CheckpointError: they do not.
     """
-    for row in describe(folder, base):
+    for row in describe_files(folder, base):
         if row.state == "problem":
             place = "" if row.found.startswith(str(folder)) else f"{folder}: "
             raise CheckpointError(f"{place}{row.found}; {row.remedy}")

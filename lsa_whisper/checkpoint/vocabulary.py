@@ -24,7 +24,7 @@ def timestamp_tokens(tokenizer: Any, generation_config: Any = None) -> dict[int,
 def special_offset(tokenizer: Any, generation_config: Any) -> int:
     """Return by how much a model's ids of special tokens exceed its vocabulary's: 0 but for CrisperWhisper 1.
 
-    Its vocabulary lacks thousands of ids, and a tokenizer that is loaded from it numbers the special tokens anew.
+    Its vocabulary lacks thousands of ids, and a tokenizer that is loaded from it renumbers the special tokens.
     """
     known = tokenizer.get_added_vocab().get("<|notimestamps|>")
     plain = getattr(generation_config, "no_timestamps_token_id", None)
