@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from lsa_whisper.checkpoint.exporting import write_verified
-from lsa_whisper.checkpoint.folder import METADATA_FILE, atomic_folder, digest, is_local
+from lsa_whisper.checkpoint.folder import METADATA_FILE, atomic_folder, digest
 from lsa_whisper.checkpoint.loading import Checkpoint, load
+from lsa_whisper.checkpoint.verification import is_local
 from lsa_whisper.errors import CheckpointError
 from lsa_whisper.umask import private_umask
 
