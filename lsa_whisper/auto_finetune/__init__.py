@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from lsa_whisper.atomic_write import write_atomic
+from lsa_whisper.auto_finetune.new_recipe import new_recipe
 from lsa_whisper.auto_finetune.plan import plan_recipe
 from lsa_whisper.auto_finetune.source import SourceKind, kind_of_source
 from lsa_whisper.checkpoint import is_local
@@ -25,7 +26,7 @@ from lsa_whisper.recipe_catalog import find_recipe, overrides_for
 from lsa_whisper.terminal import print_progress
 from lsa_whisper.umask import private_umask
 
-__all__ = ["finetune"]
+__all__ = ["finetune", "new_recipe"]
 
 _RECIPE_FILE = "recipe.yaml"
 

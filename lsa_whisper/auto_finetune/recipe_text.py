@@ -29,11 +29,11 @@ def recipe_text(raw: dict[str, Any], windows: int, plan: Plan | None) -> str:
         windows: Number of training windows, for the comment.
         plan: What it needs; ``None`` if that is unknown.
     """
-    lines = [f"# Chosen by 'lsa-whisper finetune' for {windows} training windows and the machine it ran on."]
+    lines = [f"# Chosen by lsa-whisper for {windows} training windows and the machine it ran on."]
     if plan is not None:
         gpu = f"{plan.gpu_gib:.1f} GiB on the GPU, " if plan.job.hardware.gpus else ""
         lines.append(f"# Plan: {plan.name}; about {gpu}{plan.host_gib:.1f} GiB of host memory.")
-    lines.append("# Change what you like; the same command trains by this file as long as it is here.")
+    lines.append("# Change what you like; docs/reference/recipes.md lists all settings.")
     for key, value in raw.items():
         lines += ["", f"# {_COMMENTS[key]}"] if key in _COMMENTS else [""]
         lines += yaml.safe_dump({key: value}, sort_keys=False, allow_unicode=True, width=1000).splitlines()

@@ -146,6 +146,12 @@ def _recipes_show() -> Function:
     return show_recipe
 
 
+def _recipes_new() -> Function:
+    from lsa_whisper.auto_finetune import new_recipe
+
+    return new_recipe
+
+
 VERBS: dict[str, Callable[[], Function]] = {
     "align": _align,
     "prepare": _prepare,
@@ -155,6 +161,7 @@ VERBS: dict[str, Callable[[], Function]] = {
     "finetune": _finetune,
     "recipes": _recipes,
     "recipes show": _recipes_show,
+    "recipes new": _recipes_new,
     "estimate-memory": _estimate_memory,
     "transcribe": _transcribe,
     "calibrate": _calibrate,

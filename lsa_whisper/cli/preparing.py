@@ -39,6 +39,7 @@ from lsa_whisper.cli.group import PATH, call, main, show
     "--seed", default=0, show_default=True, help="Random seed for margins, timestamps, prompts and silent windows."
 )
 @click.option("--reviewed", is_flag=True, help="Take only utterances that a person has reviewed (see review).")
+@click.option("--language", help="Language of all windows, in place of the transcripts'.")
 @click.option(
     "--shards", default=0, show_default=True, help="Also write each split as N Parquet files that contain the audio."
 )

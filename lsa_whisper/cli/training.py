@@ -14,7 +14,13 @@ from lsa_whisper.cli.group import PATH, call, main, show
 @click.option("--model", help="The model to start from: a folder or a hub name; the chosen one when not given.")
 @click.option("--set", multiple=True, metavar="KEY=VALUE", help="Override a recipe value: training.learning_rate=1e-5.")
 @click.option("-o", "--out", type=PATH, help="Folder for the checkpoint; the recipe's, or runs/ and SOURCE's name.")
-@click.option("--processes", default=1, show_default=True, help="Processes of this machine that train together.")
+@click.option(
+    "--processes",
+    default=1,
+    show_default=True,
+    type=click.IntRange(1),
+    help="Processes of this machine that train together.",
+)
 @click.option(
     "--force", is_flag=True, help="Train even if the plan does not fit this machine or required tools are missing."
 )
@@ -49,6 +55,18 @@ def recipes_show(**parameters: Any) -> None:
     Example: lsa-whisper recipes show whisper-large-v3-lora > mine.yaml
     """
     show(call("recipes show", **parameters))
+
+
+@recipes.command("new", no_args_is_help=True)
+@click.argument("data", type=PATH)
+@click.option("-o", "--out", required=True, type=PATH, help="The recipe's file.")
+@click.option("--model", help="The model to start from: a folder or a hub name; the chosen one when not given.")
+def recipes_new(**parameters: Any) -> None:
+    """Write a recipe for prepared data and this machine, with comments.
+
+    Example: lsa-whisper recipes new build/storybook --model nano -o mine.yaml
+    """
+    show(call("recipes new", **parameters))
 
 
 @main.command("estimate-memory")

@@ -42,6 +42,7 @@ def prepare(
     non_speech: float = 0.01,
     seed: int = 0,
     reviewed: bool = False,
+    language: str | None = None,
     shards: int = 0,
     processes: int = 1,
 ) -> Prepared:
@@ -67,6 +68,7 @@ def prepare(
         non_speech: Share of silent windows with empty text, at least 0 and below 1; fewer if silence is scarce.
         seed: Random seed for margins and shares; the splits do not depend on it.
         reviewed: Take only utterances that a person has marked as reviewed (``%xrev``, see ``lsa-whisper review``).
+        language: Language of all windows, in place of the transcripts': for one that the model does not know.
         shards: Also write each split with its audio as this many Parquet files
             (:mod:`lsa_whisper.prepare.shards`), or fewer if it has fewer windows; 0 writes none.
         processes: Number of worker processes, about 50 MB each; does not affect the output. A script that uses more
@@ -87,6 +89,7 @@ def prepare(
         non_speech=non_speech,
         seed=seed,
         reviewed=reviewed,
+        language=language,
     )
     _check(out, options, shards, processes)
     sessions, skipped_files, absent = _discover(corpora, media, card)

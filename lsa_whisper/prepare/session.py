@@ -36,6 +36,7 @@ class PrepareOptions:
     non_speech: float = 0.01
     seed: int = 0
     reviewed: bool = False
+    language: str | None = None
     limits: ScreeningLimits = field(default_factory=ScreeningLimits)
 
     def as_dict(self) -> dict[str, Any]:
@@ -152,7 +153,7 @@ def _segment(window: Window, before: Window | None, session: Session, split: str
         duration=window.span.duration_ms / 1000,
         text=window.plain() if plain or timestamped is None else timestamped,
         speaker="+".join(speakers),
-        lang=whisper_code(session.language),
+        lang=whisper_code(options.language or session.language),
         corpus=session.corpus,
         session=session.name,
         split=split,

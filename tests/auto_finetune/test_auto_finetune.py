@@ -8,9 +8,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from lsa_whisper import manifest
 from lsa_whisper.auto_finetune import finetune
 from lsa_whisper.cli import main
 from lsa_whisper.errors import RecipeError
+from lsa_whisper.finetune.memory import Resources, estimate_run
+from lsa_whisper.finetune.recipe import read_recipe
 from lsa_whisper.models import list_models
 from lsa_whisper.shipped import NANO, shipped
 
@@ -73,3 +76,30 @@ def test_recipes_are_listed_and_shown(name, tmp_path, monkeypatch):
     listed = runner.invoke(main, ["recipes"]).output
     assert f"\n{name}\n" in f"\n{listed}" and "GiB" in listed
     assert runner.invoke(main, ["recipes", "show", name]).output == f"{text}\n"
+
+
+def test_a_new_recipe_is_for_these_data_and_this_machine(windows_of_nano, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    words = ["recipes", "new", str(windows_of_nano), "--model", str(shipped(NANO).absolute()), "-o", "mine.yaml"]
+    done = CliRunner().invoke(main, words)
+    assert done.exit_code == 0 and done.stdout == "mine.yaml\n", done.output
+    assert "# Chosen by lsa-whisper for 2 training windows" in Path("mine.yaml").read_text()
+    recipe = read_recipe(Path("mine.yaml"))
+    assert (recipe.data.train, recipe.out) == (str(windows_of_nano / "train.jsonl"), "runs/mine")
+    assert estimate_run(recipe, Resources.of_this_machine(recipe).hardware).fits
+    again = CliRunner().invoke(main, words)
+    assert again.exit_code == 1 and "mine.yaml: exists already" in again.stderr
+
+
+def test_a_new_recipe_needs_prepared_data(tmp_path, monkeypatch):
+    corpus_of(tmp_path / "visits", ["train01"])
+    done = CliRunner().invoke(main, ["recipes", "new", str(tmp_path / "visits"), "-o", str(tmp_path / "mine.yaml")])
+    assert done.exit_code == 1 and "prepare it with 'lsa-whisper prepare" in done.stderr
+    assert not (tmp_path / "mine.yaml").exists()
+
+
+@pytest.fixture
+def windows_of_nano(tmp_path):
+    rows = [manifest.Segment(str(STORYBOOK / "train01.flac"), start, 2.0, "no.") for start in (0.0, 2.0)]
+    manifest.write(rows, tmp_path / "data" / "train.jsonl")
+    return tmp_path / "data"

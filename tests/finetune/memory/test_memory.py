@@ -488,3 +488,15 @@ def test_added_decoder_layers_count():
     said = "{data: {train: t}, out: o, model: {base: openai/whisper-tiny, decoder_layers: 8, context_s: 10}}"
     shape = recipe_shape(recipes.parse_recipe(said))
     assert (shape.decoder_layers, shape.source_positions) == (8, 500)
+
+
+def test_the_best_checkpoint_takes_room_too():
+    text = "{data: {train: t, dev: d}, out: o, model: {base: openai/whisper-tiny}}"
+    for settings, checkpoints in (
+        ((), 2),
+        (("evaluation.every_steps=5",), 3),
+        (("evaluation.every_steps=5", "training.save_total_limit=2"), 4),
+        (("training.save_strategy=no",), 0),
+        (("strategy=zero3", "offload.optimizer=nvme", "offload.nvme_path=s"), 0),
+    ):
+        assert recipes.parse_recipe(text, set=settings).checkpoints_on_disk == checkpoints
