@@ -147,7 +147,8 @@ def _run(recipe: Recipe, record: dict[str, Any], report: Callable[[str], None]) 
         }
     weights = gather_weights(trainer)
     if rank() == 0:
-        saved = _save(trainer, start, record, unfinished / "saved", weights)
+        with _kept_weights(unfinished):
+            saved = _save(trainer, start, record, unfinished / "saved", weights)
         _keep_log(unfinished, saved, plot=recipe.evaluation is not None and recipe.evaluation.plot)
         shutil.copy(saved / METADATA_FILE, unfinished)  # marks it as this run's if this call is killed
         with atomic_folder(out) as folder:
@@ -184,6 +185,23 @@ def _train(trainer: SpeechTrainer, unfinished: Path, report: Callable[[str], Non
         # For a KeyboardInterrupt the command line says how to resume.
         raise KeyboardInterrupt if resumable and stop.signal == signal.SIGINT else SystemExit(128 + stop.signal)
     return result
+
+
+@contextlib.contextmanager
+def _kept_weights(unfinished: Path) -> Iterator[None]:
+    """Say where the trained weights are if they cannot be saved as a checkpoint folder; disk errors pass as they are.
+
+    Raises:
+        CheckpointError: With the reason and the last checkpoint, from which the same command saves again.
+    """
+    try:
+        yield
+    except OSError:
+        raise
+    except Exception as error:
+        kept = last_complete_checkpoint(unfinished, _nothing)
+        where = f"the trained weights are in {kept}, and the same command tries again" if kept else "none are kept"
+        raise CheckpointError(f"the trained model cannot be saved ({error}); {where}") from error
 
 
 def _keep_log(unfinished: Path, out: Path, *, plot: bool) -> None:

@@ -22,8 +22,8 @@ _EVERY = 500
 class CheckpointSchedule(TrainerCallback):
     """Requests checkpoints as ``training.save_strategy`` sets, at the same steps in all processes.
 
-    With ``auto``, the first is saved after the first step: it measures how long saving takes, and a run that cannot
-    save ends before it has trained for hours.
+    With ``auto``, the first is saved after the first step of each call: it measures how long saving takes, a run that
+    cannot save ends before it has trained for hours, and one that is killed again and again still advances.
     """
 
     def __init__(self, recipe: Recipe, accelerator: Any):
@@ -31,7 +31,7 @@ class CheckpointSchedule(TrainerCallback):
         self._saving, self._every = recipe.training.saving, recipe.training.save_steps or _EVERY
         if self._saving == "auto" and not recipe.can_resume:
             self._saving = "no"
-        self._since, self._interval_s = time.monotonic(), LONGEST_INTERVAL_S
+        self._since, self._interval_s, self._first_step = time.monotonic(), LONGEST_INTERVAL_S, 1
 
     def saved(self, seconds: float) -> None:
         """Take note of a checkpoint whose saving took ``seconds``."""
@@ -42,7 +42,7 @@ class CheckpointSchedule(TrainerCallback):
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         """Start the clock."""
-        self._since = time.monotonic()
+        self._since, self._first_step = time.monotonic(), state.global_step + 1
 
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         """Request a checkpoint if one is due."""
@@ -52,7 +52,7 @@ class CheckpointSchedule(TrainerCallback):
         if self._saving == "steps":
             is_due |= state.global_step % self._every == 0
         elif self._saving == "auto" and not is_due:
-            is_due = state.global_step == 1 or self._is_late()
+            is_due = state.global_step == self._first_step or self._is_late()
         control.should_save |= is_due
 
     def on_epoch_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:

@@ -140,10 +140,10 @@ def test_two_ranks_change_neither_loss_nor_gradient(windows, scratch_recipe, tmp
     path = tmp_path / "recipe.yaml"
     path.write_text(scratch_recipe(windows, tmp_path / "base"))
     base = finetune(path, set=["training.max_steps=1"], report=lambda _: None).out
-    set = ["model.scratch=null", f"model.base={base}", "strategy=ddp", *options]
+    set = ["model.scratch=null", f"model.base={base}", *options]
     whole, pieces = tmp_path / "whole", tmp_path / "pieces"
     finetune(path, set=[*set, f"out={whole}", "training.per_device_train_batch_size=6"], report=lambda _: None)
-    cut = ["training.per_device_train_batch_size=1", "training.gradient_accumulation_steps=3"]
+    cut = ["strategy=ddp", "training.per_device_train_batch_size=1", "training.gradient_accumulation_steps=3"]
     finetune(path, set=[*set, f"out={pieces}", *cut], processes=2, report=lambda _: None)
     same(logged(whole), logged(pieces))
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import json
 import os
 import signal
 
 import pytest
 import torch
-from transformers import TrainerControl
+from transformers import TrainerControl, TrainerState
 
-from lsa_whisper.errors import RecipeError
+from lsa_whisper.errors import CheckpointError, RecipeError
 from lsa_whisper.finetune import finetune
 from lsa_whisper.finetune.recipe import OffloadSettings, Recipe, parse_recipe, with_overrides
-from lsa_whisper.finetune.training import resume, stop
+from lsa_whisper.finetune.training import resume, saving, stop
 
 SUBJECT = {"recipe": {}, "data": "0"}
 SAVING = "save_strategy: steps, save_steps: 1, save_total_limit: 3"
@@ -126,6 +127,62 @@ def test_killed_after_its_last_checkpoint_it_takes_no_further_step(windows, scra
     done = finetune(path, report=lambda _: None)
     assert done.steps == 4
     assert [json.loads(line)["step"] for line in (done.out / "curve.jsonl").read_text().splitlines()] == [1, 2, 3, 4, 4]
+
+
+def test_weights_that_cannot_be_saved_are_kept_and_the_message_says_where(
+    windows, scratch_recipe, tmp_path, monkeypatch
+):
+    path, folder = tmp_path / "r.yaml", tmp_path / "out.unfinished" / "checkpoint-4"
+    path.write_text(scratch_recipe(windows, tmp_path / "out"))
+
+    def fails(*_):
+        raise ValueError("no such token")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("lsa_whisper.finetune.training.run._save", fails)
+        with pytest.raises(CheckpointError, match=rf"no such token.*the trained weights are in {folder}"):
+            finetune(path, report=lambda _: None)
+    assert (folder / "model.safetensors").is_file()
+    assert finetune(path, report=lambda _: None).steps == 4
+
+
+def test_checkpoints_are_saved_by_default(windows, scratch_recipe, tmp_path, monkeypatch):
+    """After the first step of each call, and after the last."""
+    monkeypatch.setattr(
+        saving, "SHORTEST_INTERVAL_S", saving.LONGEST_INTERVAL_S
+    )  # on a busy machine a step can take seconds
+    path, lines = tmp_path / "r.yaml", []
+    path.write_text(scratch_recipe(windows, tmp_path / "out"))
+    with pytest.raises(StoppedError):
+        finetune(path, report=stopped_at(3))
+    assert [one.name for one in (tmp_path / "out.unfinished").glob("checkpoint-*")] == ["checkpoint-1"]
+    with pytest.raises(StoppedError):
+        finetune(path, report=stopped_at(3))
+    assert [one.name for one in (tmp_path / "out.unfinished").glob("checkpoint-*")] == ["checkpoint-2"]
+    finetune(path, report=lines.append)
+    assert f"resuming from {tmp_path / 'out.unfinished' / 'checkpoint-2'}" in lines
+
+
+@pytest.mark.parametrize(
+    ("seconds", "interval_s"), [(0.001, saving.SHORTEST_INTERVAL_S), (1.0, 50.0), (60.0, saving.LONGEST_INTERVAL_S)]
+)
+def test_checkpoints_take_a_small_share_of_the_time(monkeypatch, seconds, interval_s):
+    now = [0.0]
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+    schedule = saving.CheckpointSchedule(parse_recipe("{data: {train: t}, out: o, model: {base: m}}"), Alone())
+    state, steps = TrainerState(max_steps=10**6), []
+    schedule.on_train_begin(None, state, None)
+    while state.global_step < 1000:
+        state.global_step, now[0], control = state.global_step + 1, now[0] + 1, TrainerControl()
+        schedule.on_step_end(None, state, control)
+        if control.should_save:
+            steps.append(state.global_step)
+            schedule.saved(seconds)
+    assert steps[0] == 1 and {later - earlier for earlier, later in itertools.pairwise(steps)} == {interval_s}
+
+
+class Alone:
+    num_processes = 1
 
 
 def test_ctrl_c_saves_the_step_and_says_how_to_resume(windows, scratch_recipe, tmp_path, undisturbed):

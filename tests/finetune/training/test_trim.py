@@ -178,8 +178,9 @@ def test_two_processes_train_like_one(windows, scratch_recipe, tmp_path):
     curves = []
     for processes in (1, 2):
         out = tmp_path / str(processes)
-        (tmp_path / "r.yaml").write_text(scratch_recipe(tmp_path / "train.jsonl", out, extra="strategy: ddp"))
+        (tmp_path / "r.yaml").write_text(scratch_recipe(tmp_path / "train.jsonl", out))
         settings = [
+            f"strategy={'single' if processes == 1 else 'ddp'}",
             f"training.per_device_train_batch_size={2 // processes}",
             "data.trim=true",
             "data.full_length_share=0",
