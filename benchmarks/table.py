@@ -71,6 +71,14 @@ def _steps(found: Figures) -> str:
     )
 
 
+def _killed(found: Figures) -> str:
+    return (
+        f"{found['kills']} kills in {found['steps']} steps: weights differ by "
+        f"{found['max_abs_weight_difference']:.1e}, {found['began_again']} of {found['starts_with_a_checkpoint']} "
+        f"restarts began again, at most {found['most_steps_lost']} steps lost"
+    )
+
+
 def _parity(found: Figures) -> str:
     worst = {
         name: max(row[f"max_abs_{name}_difference"] for row in found["rows"]) for name in ("loss", "weight", "logit")
@@ -236,6 +244,7 @@ CLAIMS = (
     Claim(
         "Time for preparation grows linearly, and a killed run resumes with the same result", "prepare_scale", _prepare
     ),
+    Claim("A killed run ends with the weights of an undisturbed run", "kill_resume", _killed),
     Claim("Tokens per label, for disfluent utterances", "label_tokens", _tokens),
     Claim("Damaged labels of real utterances decode to CHAT that passes the check", "damaged_labels", _damaged),
     Claim("The tests detect mutations of the code that reads and scores disfluencies", "mutation", _mutation),

@@ -18,6 +18,7 @@ import psutil
 import pytest
 from calls import Call, call, count_touches, signal_at_touch
 
+from benchmarks import kill_resume
 from lsa_whisper.finetune.distributed.launch import free_port
 
 pytestmark = pytest.mark.slow
@@ -59,6 +60,17 @@ def test_killed_at_twenty_moments(verb, jobs, undisturbed, tmp_path):
         if killed < KILLS:  # it ended before its moment; the next is to be killed in the midst of work, too
             shutil.rmtree(work)
             work.mkdir()
+
+
+def test_a_run_by_a_recipe_of_the_program_resumes_from_its_default_checkpoints(tmp_path, monkeypatch):
+    monkeypatch.setattr(kill_resume, "STEPS", 12)
+    recipe = kill_resume.write_recipe(tmp_path)
+    began = time.monotonic()
+    assert kill_resume.call(recipe, tmp_path / "undisturbed").wait() == 0
+    kills = max(1, KILLS // 10)
+    rows, difference, _ = kill_resume.disturb(recipe, tmp_path, kills, time.monotonic() - began, random.Random(0))
+    assert sum(row["killed"] for row in rows) == kills and difference == 0
+    assert all(row["resumed_from"] for row in rows if row["checkpoint_before"])
 
 
 def test_prepare_in_several_processes(jobs, undisturbed, tmp_path):
