@@ -10,7 +10,8 @@ from typing import Any
 import torch
 
 from lsa_whisper import checkpoint
-from lsa_whisper.checkpoint.folder import METADATA_FILE, base_of, digest
+from lsa_whisper.checkpoint.adapter_base import base_of
+from lsa_whisper.checkpoint.folder import METADATA_FILE, digest
 from lsa_whisper.checkpoint.untrusted import ADAPTER_FILE, read_json
 from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetune.distributed.ranks import rank
