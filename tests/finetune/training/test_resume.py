@@ -122,7 +122,7 @@ def test_killed_after_its_last_checkpoint_it_takes_no_further_step(windows, scra
     path.write_text(text)  # six steps an epoch: the fifth must not be taken
     with monkeypatch.context() as patch:
         patch.setattr("lsa_whisper.finetune.training.run._save", killed)
-        with pytest.raises(StoppedError):
+        with pytest.raises(CheckpointError):
             finetune(path, report=lambda _: None)
     done = finetune(path, report=lambda _: None)
     assert done.steps == 4
