@@ -135,7 +135,7 @@ def test_a_corrected_transcript_stays_in_the_review(visit, scripted, tmp_path):
     (tmp_path / "visit.cha").write_text(corrected)
     result = transcribe([visit], model=scripted, out=tmp_path, review=tmp_path / "r.csv")
     assert not result.without_review and (tmp_path / "visit.cha").read_text() == corrected
-    assert (tmp_path / "r.csv").read_text().count("\n") > 1
+    assert (tmp_path / "r.csv").read_text().startswith("confidence,kind,file")
     (tmp_path / ".visit.confidences.json").unlink()  # as if written by an earlier version
     result = transcribe([visit], model=scripted, out=tmp_path, review=tmp_path / "r.csv")
     assert result.without_review == (tmp_path / "visit.cha",)
