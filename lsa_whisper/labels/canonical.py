@@ -82,12 +82,11 @@ def _write_once(item: Word | Group, pieces: list[str]) -> int:
 
 
 def _with_tones(text: str, surface: tuple[str, ...]) -> Iterable[str]:
-    """Return ``surface``; digits are tones only in words of another language: ``hao3@s:zho``."""
+    """Return ``surface``; digits are tones only in words of another language: ``hao3@s:zho``, ``hao3@s``."""
     if not _DIGIT.search(text) or "@s" not in text:
         return surface
-    if language := _LANGUAGE.search(text):
-        return (piece + language[0] if _DIGIT.search(piece) else piece for piece in surface)
-    return (_DIGIT.sub("", piece) for piece in surface)
+    language = _LANGUAGE.search(text)
+    return (piece + (language[0] if language else "@s") if _DIGIT.search(piece) else piece for piece in surface)
 
 
 def _mark_retrace(pieces: list[str], start: int, code: str) -> bool:

@@ -46,7 +46,7 @@ def legal_word(piece: str) -> str:
     if piece.isalpha() or piece.startswith("&="):
         return piece
     sign, body = (piece[:2], piece[2:]) if piece[:2] in ("&-", "&+", "&~") else ("", piece)
-    body, at, language = body.partition("@s:")
+    body, at, language = body.partition("@s")
     body = _repeated_sounds("".join(filter(None, map(_kept, body, body[1:] + " "))))
     while (tidy := _apply_rules(body, bool(sign))) != body:
         body = tidy
@@ -57,7 +57,7 @@ def _kept(character: str, behind: str) -> str:
     if character.isalpha() or character in _SIGNS or character.isdecimal():
         return character
     category = unicodedata.category(character)
-    modifies = category[0] == "M" or (category == "Sk" and not character.isascii())
+    modifies = category[0] == "M" or (category in ("Sk", "No") and not character.isascii())  # kɛ˞, hey²
     return character if modifies or (character in _BETWEEN_LETTERS and behind.isalpha()) else ""
 
 

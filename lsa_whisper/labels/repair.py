@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
+from lsa_whisper.chat.codes import TONE_LANGUAGES
 from lsa_whisper.chat.scan import scan
 from lsa_whisper.labels.numbers import can_spell_numbers, spell_number
 from lsa_whisper.languages import chat_code
@@ -18,7 +19,7 @@ _WORDS_IN_CODE = re.compile(rf"\[(?!(?:{_CODE})\])([^\[\]]*)\]")
 """Square brackets around text that is no CHAT code, and therefore words."""
 _BULLET = re.compile(r"(?<![\w&])\d+_\d+(?!\w)")
 """A bullet without its control characters."""
-_KEEP = r"(?P<keep>\(\d[\d:]*\.?\d*\)|\[x \d+\]|&=\S+|[^\W\d_]+\d@s\b(?::[a-z]{3}\b)?)"
+_KEEP = r"(?P<keep>\(\d[\d:]*\.?\d*\)|\[x \d+\]|&=\S+|[^\W\d_]+\d@s:[a-z]{3}\b)"
 """Digits that are no numbers: pauses, copies, events, and the tones of words of another language."""
 _ENGLISH_NUMBER = re.compile(
     rf"{_KEEP}"
@@ -31,8 +32,9 @@ _DOTS = re.compile(r"(?<![+(.])\.{2,}(?![)])|…")
 _NOT_SPELLING = re.compile(r"""[\x00-\x1f\x7f!"#$%&()*+,./;<=>?@\[\\\]_`{|}~–—«»¿¡•・…]""")
 """Characters that no word contains; the scanner has already removed spaces, terminators and brackets."""
 _INNER_PREFIX = re.compile(r"(?<=.)(?=&[-+~=])")
-_TONE_DIGIT = re.compile(r"(?<=[^\W\d_])\d(?=@s)")
-_TONE_WORD = re.compile(r"[^\W\d_]+\d@s(?::[a-z]{3})?")
+_TONE_WORD = re.compile(r"[^\W\d_]+\d@s:[a-z]{3}")
+_TONE_WITHOUT_LANGUAGE = re.compile(r"(?<=[^\W\d_])(\d)@s(?!:[a-z]{3}\b)")
+"""Such a word is legal only where all words may carry tones; elsewhere it loses the tone."""
 
 
 def repair_text(text: str, *, marks: bool, language: str = "eng") -> tuple[str, int]:
@@ -47,6 +49,7 @@ def repair_text(text: str, *, marks: bool, language: str = "eng") -> tuple[str, 
     ('I want [/] want  three  [//]  the dogs ', 4)
     """
     text = _SPECIAL.sub(" ", text).replace("’", "'").replace("‘", "'")
+    text = _TONE_WITHOUT_LANGUAGE.sub(r"\1" if chat_code(language) in TONE_LANGUAGES else "", text)
     if not marks:
         text = _BRACKETS.sub(" ", text)
     count = 0
@@ -116,7 +119,6 @@ def clean(word: str) -> str:
         return word
     if _TONE_WORD.fullmatch(word):
         return word
-    word = _TONE_DIGIT.sub("", word)
     if _INNER_PREFIX.search(word):
         return " ".join(filter(None, map(clean, _INNER_PREFIX.split(word))))
     if word.startswith("&*"):

@@ -31,6 +31,7 @@ CHAT = Labels("chat")
         ("צה״ל", "צה״ל"),
         ("कि:ताब", "कि:ताब"),
         ("kɛstɰə˞", "kɛstɰə˞"),
+        ("hey²", "hey²"),
     ],
 )
 def test_signs_out_of_place_are_moved_or_dropped(piece, legal):
@@ -70,6 +71,13 @@ def test_labels_of_unusual_tiers(tier, label, back):
     assert decoded.events() == utterance("PAR", back).events()
 
 
+@pytest.mark.parametrize(("language", "back"), [("zho", "hao3 ok ."), ("eng", "hao ok .")])
+def test_a_tone_without_a_language_stays_where_words_have_tones(language, back):
+    label = encode(utterance("PAR", "hao3@s ok ."), CHAT)
+    assert label == "hao3@s ok."
+    assert [one.text for one in decode(label, CHAT, language=language).utterances] == [back]
+
+
 @pytest.mark.parametrize(
     ("written", "tier"),
     [
@@ -79,8 +87,8 @@ def test_labels_of_unusual_tiers(tier, label, back):
         ("pre-&=1982 dogs.", "&+pre dogs ."),
         ("hao3 ok.", "hao three ok ."),
         ("hao3@s ok.", "hao ok ."),
-        ("hao3@s:zzho ok.", "hao s:zzho ok ."),
-        ("hao3@s:.", "hao s: ."),
+        ("hao3@s:zzho ok.", "hao:zzho ok ."),
+        ("hao3@s:.", "hao: ."),
         ("«bonjour» dit-il.", "bonjour dit-il ."),
         ("dog&-um ran.", "dog &-um ran ."),
     ],
