@@ -46,6 +46,12 @@ from lsa_whisper.cli.group import PATH, call, main, show
 @click.option(
     "--processes", default=1, show_default=True, help="Number of worker processes; does not affect the result."
 )
+@click.option("--repair-bullets", is_flag=True, help="Use times that lost their control characters: dog . 500_900")
+@click.option(
+    "--speaker-from",
+    metavar="PATTERN",
+    help="Which files have the same person, by their names: '{speaker}_{visit}'.",
+)
 def prepare(**parameters: Any) -> None:
     """Prepare training data from CHAT transcripts and recordings.
 

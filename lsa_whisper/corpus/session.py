@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lsa_whisper import chat
 from lsa_whisper.audio import Recording
 from lsa_whisper.chat import Participant, Transcript
+from lsa_whisper.corpus.bullets import repair_bullets as repair
 from lsa_whisper.corpus.card import Card, find_card
 from lsa_whisper.corpus.files import RecordingIndex, is_transcript, list_files
+from lsa_whisper.corpus.speaker_groups import SpeakerPattern
 from lsa_whisper.errors import AudioError, ChatSyntaxError, CorpusError
 from lsa_whisper.failed_files import FailedFile
 from lsa_whisper.manifest import SPLITS, is_unicode
@@ -40,6 +42,8 @@ class Session:
         split: The split that the card assigns, or ``None``.
         language: The first language of the transcript (ISO 639-3).
         card_ids: The ids of its speakers in the card.
+        repair_bullets: Whether times without their control characters count as bullets.
+        named: Whether the transcript or a pattern identifies a person; else the file counts as one.
     """
 
     name: str
@@ -50,15 +54,23 @@ class Session:
     split: str | None = None
     language: str = "eng"
     card_ids: tuple[str, ...] = ()
+    repair_bullets: bool = False
+    named: bool = True
 
     @property
     def transcript(self) -> Transcript:
         """The transcript, read at each access, because thousands of transcripts would fill the memory."""
-        return chat.read(self.path)
+        transcript = chat.read(self.path)
+        return repair(transcript) if self.repair_bullets else transcript
 
 
 def discover(
-    folder: Path | str, *, media: Path | str | None = None, card: Path | str | None = None
+    folder: Path | str,
+    *,
+    media: Path | str | None = None,
+    card: Path | str | None = None,
+    repair_bullets: bool = False,
+    speaker_from: str | None = None,
 ) -> tuple[list[Session], list[FailedFile]]:
     """Return the sessions in ``folder``, ordered by name, and the files that are not used.
 
@@ -66,14 +78,27 @@ def discover(
         folder: A folder with CHAT files at any depth, or one ``.cha`` file.
         media: Another root folder of recordings.
         card: A corpus card. Default: ``card.yaml`` in ``folder``.
+        repair_bullets: Take times without their control characters for bullets.
+        speaker_from: Pattern of session names, such as ``{speaker}_{visit}``, that says who is the same person.
 
     Raises:
-        CorpusError: The folder is missing, unreadable or without transcripts, or the card is invalid.
+        CorpusError: The folder is missing, unreadable or without transcripts, or the card or pattern is invalid.
     """
     try:
-        return _discover(Path(folder), Path(media) if media is not None else None, card)
+        found, skipped_files = _discover(Path(folder), Path(media) if media is not None else None, card)
     except OSError as error:
         raise CorpusError(f"{folder}: cannot be opened ({error.strerror}); check path and permissions") from error
+    if speaker_from is not None:
+        pattern = SpeakerPattern(speaker_from)
+        found = [_by_pattern(each, pattern) for each in found]
+    return [replace(each, repair_bullets=repair_bullets) for each in found], skipped_files
+
+
+def _by_pattern(session: Session, pattern: SpeakerPattern) -> Session:
+    """Return ``session`` with the person that its name says."""
+    person = pattern.speaker(session.name)
+    speakers = {code: f"{session.corpus}/{person}-{code}" for code in session.speakers}
+    return replace(session, speakers=speakers, named=True)
 
 
 def _discover(folder: Path, media: Path | None, card: Path | str | None) -> tuple[list[Session], list[FailedFile]]:
@@ -123,7 +148,10 @@ def _session(path: Path, root: Path, media: Path | None, card: Card, recording_i
     language = next(iter(transcript.languages), card.language or "eng")
     card_ids = _card_ids(speakers, participants, card)
     split = _fixed_split(path, card_ids, card)
-    return Session(name, card.name, path, _first_readable(paths), speakers, split, language, tuple(card_ids))
+    named = any(_is_named(person, card) for code, person in participants.items() if code in codes)
+    return Session(
+        name, card.name, path, _first_readable(paths), speakers, split, language, tuple(card_ids), named=named
+    )
 
 
 def _first_readable(paths: list[Path]) -> Recording:
@@ -150,12 +178,22 @@ def _speaker_id(person: Participant, session: str, card: Card) -> str:
     A name such as ``Mother`` identifies no person, so the session name is used: two visits (``adler01a``, ``adler01b``)
     or all ages of a child (``Adam/020304``) count as one person. Merging two persons is better than leaking one.
     """
-    plain = re.sub(r"[\W\d_]+", "", person.name).casefold()
-    named = person.name in card.split_of or (plain and plain not in _GENERIC_NAMES and plain != person.code.casefold())
+    named = _has_name(person, card)
     folder, _, stem = session.rpartition("/")
     by_session = (folder or card.name) if _AGE_NAME.fullmatch(stem) else _VISIT.sub("", session)
     who = person.custom or (person.name if named else by_session)
     return f"{card.name}/{who}-{person.code}"
+
+
+def _has_name(person: Participant, card: Card) -> bool:
+    """Return whether a participant has a name of its own; ``Mother`` identifies no person."""
+    plain = re.sub(r"[\W\d_]+", "", person.name).casefold()
+    own = bool(plain) and plain not in _GENERIC_NAMES and plain != person.code.casefold()
+    return person.name in card.split_of or own
+
+
+def _is_named(person: Participant, card: Card) -> bool:
+    return bool(person.custom) or _has_name(person, card)
 
 
 def _card_ids(speakers: Mapping[str, str], participants: Mapping[str, Participant], card: Card) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 from functools import partial
@@ -15,6 +16,7 @@ from lsa_whisper.errors import CorpusError
 from lsa_whisper.failed_files import FailedFile
 from lsa_whisper.labels import Labels
 from lsa_whisper.lock import write_lock
+from lsa_whisper.prepare.advice import bullet_hint, grouping_notes, recording_notes
 from lsa_whisper.prepare.assign_splits import assign_splits, unmatched_card_ids
 from lsa_whisper.prepare.folder import PARTS_FOLDER, SUMMARY, finish_part, join
 from lsa_whisper.prepare.parallel import map_parallel
@@ -45,6 +47,8 @@ def prepare(
     language: str | None = None,
     shards: int = 0,
     processes: int = 1,
+    repair_bullets: bool = False,
+    speaker_from: str | None = None,
 ) -> Prepared:
     """Write training windows of ``corpora`` to the folder ``out`` and return a summary.
 
@@ -73,10 +77,13 @@ def prepare(
             (:mod:`lsa_whisper.prepare.shards`), or fewer if it has fewer windows; 0 writes none.
         processes: Number of worker processes, about 50 MB each; does not affect the output. A script that uses more
             than one must guard the call with ``if __name__ == "__main__"``, as multiprocessing requires.
+        repair_bullets: Use times that lost their control characters (``dog . 500_900``, ``dog . •500_900•``).
+        speaker_from: Pattern of the files' names, such as ``{speaker}_{visit}``, that says who is the same person.
 
     Raises:
         AudioError: A recording was removed before it was written to a shard.
-        CorpusError: A corpus is missing, has no transcript with a readable recording, or no usable utterance.
+        CorpusError: A corpus is missing, has no transcript with a readable recording, or no usable utterance; or a
+            split that has sessions has no usable utterance.
         LsaWhisperError: ``labels`` is not a label style.
     """
     named = Labels.from_name(labels)
@@ -92,9 +99,10 @@ def prepare(
         language=language,
     )
     _check(out, options, shards, processes)
-    sessions, skipped_files, absent = _discover(corpora, media, card)
+    find = partial(discover, media=media, card=card, repair_bullets=repair_bullets, speaker_from=speaker_from)
+    sessions, skipped_files, absent = _discover(corpora, card, find)
     splits, notes = assign_splits(sessions)
-    notes += absent
+    notes += [*absent, *grouping_notes(sessions), *recording_notes(sessions)]
     facts: dict[str, Any] = {"corpora": sorted({session.corpus for session in sessions}), "notes": notes}
     out = Path(out)
     try:
@@ -110,6 +118,8 @@ def prepare(
                 facts=facts,
                 shards=shards,
                 processes=processes,
+                hint=partial(bullet_hint, sessions),
+                assigned=Counter(splits),
             )
     except OSError as error:
         reason = disk_error_reason(error) or error.strerror or error
@@ -162,7 +172,9 @@ def _check(out: Path, options: PrepareOptions, shards: int, processes: int) -> N
 
 
 def _discover(
-    corpora: Sequence[Path], media: Path | None, card: Path | None
+    corpora: Sequence[Path],
+    card: Path | None,
+    find: Callable[[Path], tuple[list[Session], list[FailedFile]]],
 ) -> tuple[list[Session], list[FailedFile], list[str]]:
     """Return the sessions, the skipped files, and notes on card ids that match no speaker."""
     if not corpora:
@@ -171,7 +183,7 @@ def _discover(
     skipped_files: list[FailedFile] = []
     card_ids: set[tuple[str, str]] = set()
     for folder in corpora:
-        found, without = discover(folder, media=media, card=card)
+        found, without = find(folder)
         if not found:
             first = f"; {without[0].path}: {without[0].reason}" if without else ""
             raise CorpusError(f"{folder}: no transcript has a readable recording{first}")

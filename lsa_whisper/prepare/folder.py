@@ -12,7 +12,7 @@ import json
 import re
 import shutil
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -52,6 +52,7 @@ def part_name(session: Session, split: str, options: PrepareOptions) -> str:
         str(session.recording.path.absolute()),
         audio.st_size,
         audio.st_mtime_ns,
+        session.repair_bullets,
     ]
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:32] + ".json"
 
@@ -87,20 +88,37 @@ def join(
     options: PrepareOptions,
     skipped_files: Sequence[FailedFile],
     facts: Mapping[str, Any],
+    hint: Callable[[Mapping[str, Mapping[str, float]]], str],
+    assigned: Mapping[str, int],
     shards: int = 0,
     processes: int = 1,
 ) -> Prepared:
     """Write manifests, rejections, shards and summary from the sessions' results, and return their counts.
 
+    Args:
+        paths: The sessions' results.
+        out: The prepared folder.
+        options: Options of preparation.
+        skipped_files: Files that are not used.
+        facts: What else the summary holds.
+        hint: Returns a remedy for the rejections by reason, or an empty text.
+        assigned: Number of sessions in each split.
+        shards: Number of Parquet files for each split.
+        processes: Number of worker processes.
+
     Raises:
         AudioError: A recording could not be read again for the shards.
-        CorpusError: No utterance was accepted; nothing is written then.
+        CorpusError: No utterance was accepted, or none of a split that has sessions; nothing is written then.
         OSError: The folder cannot be written to; the files of an earlier call are unchanged.
     """
     earlier = _shards_in(out)
     _remove_hidden(out)
     try:
-        made = _join(paths, out, options, skipped_files, facts, shards, processes, earlier)
+        counts = _write_manifests(paths, out)
+        _require_segments(counts, out, skipped_files, hint, assigned)
+        advice = hint(counts.rejections.as_dict())
+        facts = {**facts, "notes": [*facts.get("notes", []), *([advice] if advice else [])]}
+        made = _join(counts, out, options, skipped_files, facts, shards, processes, earlier)
     finally:
         _remove_hidden(out)
     shutil.rmtree(out / PARTS_FOLDER, ignore_errors=True)
@@ -132,8 +150,32 @@ def _remove_hidden(out: Path) -> None:
             path.unlink()
 
 
+def _require_segments(
+    counts: _Counts,
+    out: Path,
+    skipped_files: Sequence[FailedFile],
+    hint: Callable[[Mapping[str, Mapping[str, float]]], str],
+    assigned: Mapping[str, int],
+) -> None:
+    """Raise if nothing was accepted, or nothing of a split that has sessions."""
+    empty = [split for split, tally in counts.by_split.items() if assigned.get(split) and not tally.segments]
+    if not empty:
+        return
+    shutil.rmtree(out / PARTS_FOLDER, ignore_errors=True)
+    advice = hint(counts.rejections.as_dict())
+    if not any(tally.segments for tally in counts.by_split.values()):
+        why = _why_nothing(counts.rejections, skipped_files)
+        raise CorpusError(f"{why}; {advice}" if advice else why)
+    remedy = advice or "correct these transcripts, or assign other speakers to the split in a card.yaml"
+    reasons = _reasons(counts.rejections)
+    raise CorpusError(
+        f"{' and '.join(empty)} would be empty: no utterance of the {sum(assigned[split] for split in empty)} sessions "
+        f"there can be used (in all splits rejected: {reasons}); {remedy}"
+    )
+
+
 def _join(
-    paths: Iterable[Path],
+    counts: _Counts,
     out: Path,
     options: PrepareOptions,
     skipped_files: Sequence[FailedFile],
@@ -142,10 +184,6 @@ def _join(
     processes: int,
     earlier: Sequence[Path],
 ) -> Prepared:
-    counts = _write_manifests(paths, out)
-    if not any(tally.segments for tally in counts.by_split.values()):
-        shutil.rmtree(out / PARTS_FOLDER, ignore_errors=True)
-        raise CorpusError(_why_nothing(counts.rejections, skipped_files))
     planned = [
         shard
         for split, tally in counts.by_split.items()
@@ -216,6 +254,10 @@ def _without_duplicates(paths: Iterable[Path]) -> Iterator[WindowRow | Utterance
 
 
 def _why_nothing(rejections: Rejections, skipped_files: Sequence[FailedFile]) -> str:
-    reasons = ", ".join(f"{reason} ({int(count['utterances'])})" for reason, count in rejections.as_dict().items())
+    reasons = _reasons(rejections)
     unread = f"; {skipped_files[0].path}: {skipped_files[0].reason}" if skipped_files else ""
     return f"no utterance can be trained on: {reasons or 'none was found'}{unread}"
+
+
+def _reasons(rejections: Rejections) -> str:
+    return ", ".join(f"{reason} ({int(count['utterances'])})" for reason, count in rejections.as_dict().items())

@@ -1,0 +1,14 @@
+"""The table of what each format loses is the program's own."""
+
+from __future__ import annotations
+
+import re
+
+from pages import text_of
+
+from lsa_whisper.formats import LOSSES
+
+
+def test_the_page_lists_what_each_format_loses():
+    table = text_of("docs/your-corpus.md").partition("<!-- losses -->")[2].partition("\n\n")[0]
+    assert dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", table, re.MULTILINE)) == LOSSES
