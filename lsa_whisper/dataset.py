@@ -14,6 +14,7 @@ import torch
 
 from lsa_whisper import manifest
 from lsa_whisper.audio import Recording, Samples
+from lsa_whisper.audio.encoded import decode_audio
 from lsa_whisper.augment import Augmentation
 from lsa_whisper.checkpoint import Checkpoint, add_previous_text, decoder_prompt
 from lsa_whisper.checkpoint.token_table import TokenTable
@@ -133,6 +134,7 @@ class WindowDataset(torch.utils.data.Dataset[dict[str, Any]]):  # type: ignore[m
         """
         rows = manifest.open_rows(path)
         self.rows, self.keep = rows if keep is None else rows.select(keep), keep
+        self.audio = manifest.open_audio(path)
         self.extractor = checkpoint.feature_extractor
         self.labels = LabelEncoder(checkpoint.tokenizer, checkpoint.model.generation_config)
         self.cache: dict[int, torch.Tensor] | None = {} if cache else None
@@ -224,11 +226,11 @@ class WindowDataset(torch.utils.data.Dataset[dict[str, Any]]):  # type: ignore[m
         segment = self.segment(index)
         tokens, prompt_length = self._drawn(segment, epoch, index)
         if self.augmentation is None:
-            features = self._cached(index, lambda: self._log_mel(self._samples(segment)))
+            features = self._cached(index, lambda: self._log_mel(self._samples(segment, index)))
             seconds = segment.duration
         else:
             rng = np.random.default_rng([self.seed, epoch, index])
-            samples = self._cached(index, lambda: torch.from_numpy(self._samples(segment))).numpy()
+            samples = self._cached(index, lambda: torch.from_numpy(self._samples(segment, index))).numpy()
             changed, speed = self.augmentation.apply(samples, self.extractor.n_samples, rng)
             features, seconds = self._log_mel(changed), segment.duration / speed
             tokens = [self._rescale_timestamp(token, speed) for token in tokens]
@@ -258,7 +260,11 @@ class WindowDataset(torch.utils.data.Dataset[dict[str, Any]]):  # type: ignore[m
         reach: float = self.extractor.n_fft // 2 / rate_hz
         return math.ceil((seconds + reach) * rate_hz / int(self.extractor.hop_length))
 
-    def _samples(self, segment: manifest.Segment) -> Samples:
+    def _samples(self, segment: manifest.Segment, index: int) -> Samples:
+        """Return the samples of a window: those inside the shard if it has them, so that no recording is needed."""
+        if self.audio is not None:
+            row = index if self.keep is None else self.keep[index]
+            return decode_audio(self.audio.read(row), f"{segment.audio_filepath}: row {row + 1}")
         return Recording.open(segment.audio_filepath).load(segment.span)
 
 

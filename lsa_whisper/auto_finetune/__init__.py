@@ -13,7 +13,7 @@ from pathlib import Path
 
 from lsa_whisper.atomic_write import write_atomic
 from lsa_whisper.auto_finetune.new_recipe import new_recipe
-from lsa_whisper.auto_finetune.plan import plan_recipe
+from lsa_whisper.auto_finetune.plan import plan_recipe, split_path
 from lsa_whisper.auto_finetune.source import SourceKind, kind_of_source
 from lsa_whisper.checkpoint import is_local
 from lsa_whisper.errors import CorpusError, RecipeError
@@ -112,7 +112,8 @@ def _planned_recipe(
     if kind is SourceKind.CORPUS:
         data = out.with_name(f"{out.name}.data").absolute()
         _prepare(source, data, str(base), report)
-    if not (data / "train.jsonl").stat().st_size:
+    train = split_path(data, "train")
+    if train.is_file() and not train.stat().st_size:
         raise CorpusError(f"{data / 'train.jsonl'}: holds no windows; add recordings of more speakers")
     text = plan_recipe(data, str(base), out, report)
     path.parent.mkdir(parents=True, exist_ok=True)

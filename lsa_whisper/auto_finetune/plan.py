@@ -185,18 +185,25 @@ def describe(setting: Setting, raw: dict[str, Any], plan: Plan | None) -> list[s
 def _setting(data: Path, base: str, out: Path) -> Setting:
     import torch
 
-    dev = data / "dev.jsonl"
+    dev = split_path(data, "dev")
     has_gpu = torch.cuda.is_available()
     return Setting(
         data=data,
         base=base,
         out=out,
-        windows=_count(data / "train.jsonl"),
-        dev_windows=_count(dev) if dev.is_file() else 0,
+        windows=_count(split_path(data, "train")),
+        dev_windows=_count(dev) if dev.is_file() or "*" in dev.name else 0,
         parameters=_parameters(base),
         has_gpu=has_gpu,
         has_bf16=has_gpu and torch.cuda.is_bf16_supported(),
     )
+
+
+def split_path(data: Path, split: str) -> Path:
+    """Return the manifest of a split in prepared data, or the glob of its shards where only those are there."""
+    rows = data / f"{split}.jsonl"
+    shards = next(data.glob(f"{split}-*.parquet"), None)
+    return data / f"{split}-*.parquet" if shards is not None and not rows.is_file() else rows
 
 
 def _count(path: Path) -> int:
@@ -211,8 +218,8 @@ def _parameters(base: str) -> int | None:
 
 
 def _data(setting: Setting) -> dict[str, Any]:
-    data: dict[str, Any] = {"train": str(setting.data / "train.jsonl")}
-    data |= {"dev": str(setting.data / "dev.jsonl")} if setting.dev_windows else {}
+    data: dict[str, Any] = {"train": str(split_path(setting.data, "train"))}
+    data |= {"dev": str(split_path(setting.data, "dev"))} if setting.dev_windows else {}
     data |= {"workers": 4} if setting.has_gpu else {}
     data |= {"cache": True} if setting.windows <= _MOST_CACHED and not setting.has_gpu else {}
     return data | ({"trim": True, "augment": {"speed_perturbation": 0.1}} if setting.is_small else {})

@@ -28,11 +28,11 @@ def kind_of_source(source: Path | str) -> SourceKind:
     folder = Path(source)
     if not folder.is_dir():
         return SourceKind.RECIPE
-    if (folder / "train.jsonl").is_file():
+    if (folder / "train.jsonl").is_file() or next(folder.glob("train-*.parquet"), None) is not None:
         return SourceKind.PREPARED
     if next(folder.rglob("*.cha"), None) is not None:
         return SourceKind.CORPUS
     raise CorpusError(
-        f"{folder}: holds neither prepared data (train.jsonl) nor CHAT transcripts (.cha); "
+        f"{folder}: holds neither prepared data (train.jsonl, or shards) nor CHAT transcripts (.cha); "
         "name a corpus, a folder that 'lsa-whisper prepare' wrote, or a recipe"
     )

@@ -19,6 +19,7 @@ _TYPED_WORD = re.compile(rf"(?<=\s)[{_DOTS}]?(\d{{1,9}})_(\d{{1,9}})[{_DOTS}]?(?
 def count_typed_bullets(transcript: Transcript) -> int:
     r"""Return how many utterances end in times that only lack their control characters.
 
+    >>> from lsa_whisper import chat
     >>> count_typed_bullets(chat.parse("*CHI:\tdog . 500_900\n*CHI:\tcat . •900_1200•\n*CHI:\tno .\n"))
     2
     """
@@ -28,6 +29,7 @@ def count_typed_bullets(transcript: Transcript) -> int:
 def repair_bullets(transcript: Transcript) -> Transcript:
     r"""Return ``transcript`` with the control characters where they are missing; lines keep their numbers.
 
+    >>> from lsa_whisper import chat
     >>> repair_bullets(chat.parse("*CHI:\tdog . •500_900•\n")).utterances[0].span
     TimeSpan(start_ms=500, end_ms=900)
     """
@@ -37,7 +39,7 @@ def repair_bullets(transcript: Transcript) -> Transcript:
 
 def _typed(utterance: Utterance) -> re.Match[str] | None:
     """Return the times at the end of a main tier without bullets, if they can be times."""
-    match = None if "\x15" in utterance.main else _TYPED.search(utterance.main)
+    match = None if "\x15" in utterance.main else _TYPED.search(utterance.main, max(0, len(utterance.main) - 80))
     return match if match and int(match.group(1)) < int(match.group(2)) else None
 
 

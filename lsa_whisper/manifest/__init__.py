@@ -11,14 +11,18 @@ that the prepared folder can be moved alone.
 from lsa_whisper.manifest.files import describe_row, read, serialize_row, sha256, stream, write
 from lsa_whisper.manifest.mapped import from_row, open_rows, remove_copies
 from lsa_whisper.manifest.segment import SPLITS, TIMESTAMP, Segment, is_unicode, parse_row
+from lsa_whisper.manifest.shard_audio import ShardAudio, manifest_files, open_audio
 
 __all__ = [
     "SPLITS",
     "TIMESTAMP",
     "Segment",
+    "ShardAudio",
     "describe_row",
     "from_row",
     "is_unicode",
+    "manifest_files",
+    "open_audio",
     "open_rows",
     "parse_row",
     "read",

@@ -13,6 +13,7 @@ from lsa_whisper import plain_json
 from lsa_whisper.atomic_write import atomic_file
 from lsa_whisper.errors import ManifestError
 from lsa_whisper.manifest.segment import MANIFEST_COLUMNS, Segment, parse_row, segment_of
+from lsa_whisper.manifest.shard_audio import manifest_files
 
 MAX_ROW_CHARS = 1 << 20
 """Maximum length of a row in characters; a window of thirty seconds has about a thousand."""
@@ -21,13 +22,18 @@ MAX_ROW_CHARS = 1 << 20
 def stream(path: Path | str, *, start: int = 0) -> Iterator[Segment]:
     """Yield the segments of the manifest at ``path`` one by one, audio paths made absolute.
 
-    A Parquet shard (``.parquet``) is also a manifest; its audio column is ignored. The first ``start`` lines of a
-    JSON-lines manifest are skipped.
+    A Parquet shard (``.parquet``) is also a manifest, and so are the shards that a folder or a glob names; their audio
+    (:func:`lsa_whisper.manifest.open_audio`) is passed over. The first ``start`` lines of a JSON-lines manifest are
+    skipped.
 
     Raises:
         ManifestError: The file is missing or unreadable, or a row is bad (``path:line: what is wrong``).
     """
-    path = Path(path)
+    for file in manifest_files(path):
+        yield from _stream(file, start)
+
+
+def _stream(path: Path, start: int) -> Iterator[Segment]:
     try:
         if not path.is_file():
             raise ManifestError(f"{path}: no such manifest; make one with 'lsa-whisper prepare'")
@@ -117,8 +123,12 @@ def sha256(path: Path | str) -> str:
     Raises:
         ManifestError: The file is missing or unreadable.
     """
+    files = manifest_files(path)
+    if len(files) > 1:
+        return hashlib.sha256("".join(map(sha256, files)).encode()).hexdigest()
+    path = files[0]
     try:
-        with Path(path).open("rb") as file:
+        with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except FileNotFoundError:
         raise ManifestError(f"{path}: no such manifest; make one with 'lsa-whisper prepare'") from None
