@@ -2,12 +2,12 @@
 
 Known are openai-whisper, faster-whisper, WhisperX, whisper-timestamped, CrisperWhisper and other pipelines of
 transformers, and Batchalign. A file is an object (or list) of ``segments`` with ``words``, an object with ``chunks``, a
-Batchalign document, or one JSON object a line, each an utterance of the recording that it names (NeMo).
+Batchalign document, or a manifest (:mod:`lsa_whisper.formats.reading.manifests`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +17,9 @@ from lsa_whisper.errors import FormatError
 from lsa_whisper.formats.reading.asr_json_shapes import batchalign_utterances, chunk_utterances, segment_utterances
 from lsa_whisper.formats.reading.conventions import Conventions
 from lsa_whisper.formats.reading.files import decode_bytes
+from lsa_whisper.formats.reading.manifests import is_manifest_row, manifest_rows, manifest_sources
 from lsa_whisper.formats.reading.source import Source, SpokenText, span_of_seconds
 from lsa_whisper.timespan import TimeSpan
-
-_TEXTS = ("pred_text", "text", "transcript", "hypothesis")
 
 
 def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
@@ -33,14 +32,14 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
     try:
         found = plain_json.parse(text)
     except ValueError as error:
-        rows = list(_rows(text, place)) if text.count("\n") and text.lstrip()[:1] == "{" else []
+        rows = list(manifest_rows(text, place)) if text.count("\n") and text.lstrip()[:1] == "{" else []
         if rows:
-            return _manifest(rows)
+            return manifest_sources(rows, Path(place).parent)
         line = getattr(error, "lineno", 1)
         reason = getattr(error, "msg", None) or str(error)
         raise FormatError(f"{place}:{line}: is no complete JSON ({reason}); copy it again from its source") from error
-    if isinstance(found, dict) and "audio_filepath" in found:
-        return _manifest([(found, f"{place}:1")])
+    if isinstance(found, dict) and is_manifest_row(found):
+        return manifest_sources([(found, f"{place}:1")], Path(place).parent)
     return [_recording(found, place)]
 
 
@@ -106,35 +105,3 @@ def _own_headers(found: Mapping[str, Any], source: Source) -> list[str]:
 def _ms(start: object, end: object, place: str) -> TimeSpan | None:
     scaled = [value / 1000 if plain_json.is_finite(value) else value for value in (start, end)]  # type: ignore[operator]
     return span_of_seconds(scaled[0], scaled[1], place)
-
-
-def _rows(text: str, place: str) -> Iterator[tuple[Mapping[str, Any], str]]:
-    for number, line in enumerate(text.split("\n"), start=1):
-        if not line.strip():
-            continue
-        try:
-            row = plain_json.parse(line)
-        except ValueError as error:
-            raise FormatError(f"{place}:{number}: is no complete JSON ({error}); copy the file again") from error
-        if not isinstance(row, Mapping):
-            raise FormatError(f"{place}:{number}: is no JSON object; a manifest has one on each line")
-        yield row, f"{place}:{number}"
-
-
-def _manifest(rows: list[tuple[Mapping[str, Any], str]]) -> list[Source]:
-    """Return one source for each recording of a manifest; each row is an utterance."""
-    found: dict[str, Source] = {}
-    for row, here in rows:
-        audio = row.get("audio_filepath")
-        text = next((row[name] for name in _TEXTS if isinstance(row.get(name), str)), None)
-        if not isinstance(audio, str) or text is None:
-            raise FormatError(f"{here}: a manifest's row needs 'audio_filepath' and 'text' or 'pred_text'; add them")
-        name = Path(audio.replace("\\", "/")).stem
-        source = found.setdefault(name, Source(name, notation="plain"))
-        offset, duration = row.get("offset") or 0, row.get("duration")
-        start = span_of_seconds(0, offset, here)
-        length = None if duration is None else span_of_seconds(0, duration, here)
-        span = TimeSpan(start.end_ms, start.end_ms + length.end_ms) if start and length else None
-        speaker = row.get("speaker")
-        source.spoken.append(SpokenText(speaker if isinstance(speaker, str) else "", text, span, place=here))
-    return list(found.values())
