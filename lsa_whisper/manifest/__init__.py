@@ -11,7 +11,7 @@ that the prepared folder can be moved alone.
 from lsa_whisper.manifest.files import describe_row, read, serialize_row, sha256, stream, write
 from lsa_whisper.manifest.mapped import from_row, open_rows, remove_copies
 from lsa_whisper.manifest.segment import SPLITS, TIMESTAMP, Segment, is_unicode, parse_row
-from lsa_whisper.manifest.shard_audio import ShardAudio, manifest_files, open_audio
+from lsa_whisper.manifest.shard_audio import ShardAudio, is_manifest, manifest_files, open_audio
 
 __all__ = [
     "SPLITS",
@@ -20,6 +20,7 @@ __all__ = [
     "ShardAudio",
     "describe_row",
     "from_row",
+    "is_manifest",
     "is_unicode",
     "manifest_files",
     "open_audio",

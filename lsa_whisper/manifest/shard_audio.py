@@ -34,6 +34,14 @@ def manifest_files(path: Path | str) -> list[Path]:
     return found
 
 
+def is_manifest(path: Path | str) -> bool:
+    """Return whether there is a manifest at ``path``: a file, or the shards of a folder or glob."""
+    try:
+        return all(each.is_file() for each in manifest_files(path))
+    except ManifestError:
+        return False
+
+
 class ShardAudio:
     """The encoded audio of each row of some shards, in the order of the rows of the manifest."""
 

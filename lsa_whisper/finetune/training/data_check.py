@@ -101,6 +101,8 @@ def _lengths(windows: WindowDataset, start: Checkpoint) -> Iterator[str]:
 
 def _recordings(windows: WindowDataset) -> Iterator[str]:
     """Yield recordings that are missing, cannot be read, or are shorter than their windows."""
+    if windows.audio is not None:  # the sound is inside the shards
+        return
     rows_of: dict[str, list[int]] = {}
     for index, path in enumerate(windows.recordings):
         rows_of.setdefault(path, []).append(index)

@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from lsa_whisper import manifest
 from lsa_whisper.errors import CheckpointError, LsaWhisperError, RecipeError
 from lsa_whisper.finetune.distributed import zero
 from lsa_whisper.finetune.distributed.ranks import is_launched
@@ -47,7 +48,7 @@ def _files(recipe: Recipe) -> Iterator[str]:
     sets = recipe.evaluation.other_sets if recipe.evaluation else {}
     other = {f"evaluation.{n if n == 'out_of_domain' else f'dev_sets.{n}'}": path for n, path in sets.items()}
     for key, name in {"data.train": recipe.data.train, **dev, **other}.items():
-        if name and not Path(name).is_file():
+        if name and not manifest.is_manifest(name):
             what = "is a folder without prepared data" if Path(name).is_dir() else "no such manifest"
             yield f"{key}: {name}: {what}; make one with 'lsa-whisper prepare'"
 

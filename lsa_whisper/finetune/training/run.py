@@ -245,7 +245,7 @@ def _revision(source: Path = Path(__file__)) -> str | None:
 
 def _finished(out: Path, recipe: Recipe) -> Finetuned | None:
     """Return the finished run of this recipe on these data, ``None`` if there is none."""
-    if not out.is_dir() or not Path(recipe.data.train).is_file():
+    if not out.is_dir() or not manifest.is_manifest(recipe.data.train):
         return None
     record = provenance(recipe)
     try:
