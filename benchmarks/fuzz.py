@@ -155,12 +155,13 @@ def reads_rows(text: str) -> None:
 
 
 def reads_recipes(text: str) -> None:
-    """A recipe, whole or as an override, is one or a RecipeError of one line."""
+    """A recipe, whole or as an override, is one or a RecipeError with one line for each problem."""
     for given_as in ({"text": text}, {"text": "{}", "set": [text]}):
         try:
             recipe.parse_recipe(**given_as)
         except RecipeError as error:
-            assert "\n" not in str(error)
+            first, *problems = str(error).split("\n")
+            assert not problems or first.endswith(f": {len(problems)} problems")
 
 
 def reads_cards(text: str) -> None:

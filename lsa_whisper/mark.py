@@ -21,6 +21,7 @@ from lsa_whisper.labels.infer_marks import PLAIN_FILLERS
 from lsa_whisper.retraces import THRESHOLD, MarkedText, mark_retraces
 from lsa_whisper.retraces.words import spoken_words
 from lsa_whisper.timespan import TimeSpan
+from lsa_whisper.umask import private_umask
 
 _COLUMNS = ("line", "speaker", "words", "code", "confidence", "utterance")
 _CUT_OFF = re.compile(r"[^\W\d_][\w']*[-–]")
@@ -63,6 +64,7 @@ class MarkResult:
         return "\n".join([*lines, *(f"not marked: {one.path} ({one.reason})" for one in self.failed)])
 
 
+@private_umask()
 def mark(
     transcripts: Sequence[str | Path], *, out: str | Path, threshold: float = THRESHOLD, language: str | None = None
 ) -> MarkResult:

@@ -79,11 +79,12 @@ def test_only_the_start_of_a_wrong_value_is_printed():
     assert "expected a mapping" in str(said.value) and len(str(said.value)) < 300
 
 
-def test_an_error_is_one_line_for_any_keys():
+def test_an_error_has_one_line_for_each_problem_for_any_keys():
     for text, override in (('{"a\\nb": 1}', "seed=1"), ("{}", "\n"), ("{}", "a\nb=1")):
         with pytest.raises(RecipeError) as said:
             recipe.parse_recipe(text, set=[override])
-        assert "\n" not in str(said.value)
+        first, *problems = str(said.value).split("\n")
+        assert first.endswith(f": {len(problems)} problems") and all(line.startswith("  ") for line in problems)
 
 
 def test_ordinary_yaml_is_parsed():

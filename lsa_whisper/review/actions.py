@@ -107,7 +107,10 @@ def _check(transcript: Transcript, number: int, text: str) -> dict[str, Any]:
     if not 0 <= number < len(transcript.utterances):
         raise ValueError("no such utterance")
     found = edits.find_problems(transcript, number, text)
-    problems = [{"column": each.column, "code": each.code, "message": each.message} for each in found]
+    problems = [
+        {"column": each.column, "code": each.code, "message": "; ".join(filter(None, (each.message, each.remedy)))}
+        for each in found
+    ]
     return {"problems": problems, "proposal": edits.propose(transcript, number, text) if found else None}
 
 

@@ -109,7 +109,8 @@ def _run(
     log: RunLog,
 ) -> TranscriptionSummary:
     recordings = {audio: _open(audio) for audio, _ in jobs}
-    print_progress(checkpoint.overview_line(spec.model))
+    if any(isinstance(each, Recording) for each in recordings.values()):
+        print_progress(checkpoint.overview_line(spec.model))
     if ray is not None:
         return transcribe_on_cluster(ray, jobs, recordings, spec, outputs, processes, log)
     if spec.options.engine == "ct2":

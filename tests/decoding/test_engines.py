@@ -115,7 +115,12 @@ def test_a_checkpoint_is_converted_once(visit, scripted, tmp_path, monkeypatch, 
     assert texts[0] == texts[1] and texts[0]
 
 
-@pytest.mark.parametrize("dtype", ["int8", "float16"])
+CPU_INFO = Path("/proc/cpuinfo")
+NO_VNNI = CPU_INFO.is_file() and "vnni" not in CPU_INFO.read_text("utf-8", errors="replace")
+INT8 = pytest.param("int8", marks=pytest.mark.skipif(NO_VNNI, reason="without VNNI, sums of int8 products overflow"))
+
+
+@pytest.mark.parametrize("dtype", [INT8, "float16"])
 def test_smaller_exports_write_the_same(dtype, scripted, tmp_path):
     out = checkpoint.export(scripted, tmp_path / "out", to="ct2", dtype=dtype)
     assert not list(out.glob("*.safetensors")) and not list(out.glob("*.pt"))
@@ -150,7 +155,7 @@ def test_a_vocabulary_in_another_order_is_refused(tiny, tmp_path):
     loaded = checkpoint.load(tiny)
     loaded.tokenizer.add_tokens(["xyzzy"])
     loaded.model.generation_config.eos_token_id += 1
-    with pytest.raises(CheckpointError, match="cannot be converted"):
+    with pytest.raises(CheckpointError, match=r"copy tokenizer\.json and generation_config\.json from the same model"):
         checkpoint.export(loaded, tmp_path / "out", to="ct2")
     assert not list(tmp_path.iterdir())
 

@@ -69,4 +69,5 @@ def _neighborhood(transcript: Transcript, at: int, count: int) -> Transcript:
 def _sentence(problem: Problem, added: Sequence[Line | Utterance]) -> str:
     first = next((one for one in added if isinstance(one, Utterance)), None)
     place = f" (character {problem.column - 6})" if first and problem.line == first.line and problem.column > 6 else ""
-    return f"{problem.message}{place}; correct it, or undo"
+    remedy = problem.remedy or "correct it"
+    return f"{problem.message}{place}; {remedy}, or undo"

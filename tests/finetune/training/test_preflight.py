@@ -79,7 +79,8 @@ def test_force_and_the_folder_reach_the_processes_of_a_run(force, tmp_path, monk
     """Also a folder whose name YAML would cut at a comment, or read as a number."""
     from lsa_whisper.cli import training
 
-    (tmp_path / "r.yaml").write_text(TINY)
+    (tmp_path / "t.jsonl").touch()
+    (tmp_path / "r.yaml").write_text(TINY.replace("t.jsonl", str(tmp_path / "t.jsonl")))
     out = tmp_path / "study #2" / "2024"
     out.parent.mkdir()
 
