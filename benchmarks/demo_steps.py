@@ -1,7 +1,6 @@
 """The first five steps of the demo's recipes with the installed transformers: their losses, kept for each version.
 
-Run with the lowest declared version by ``make test-lowest``; the tests take the same steps with the installed one, the
-newest, and compare the losses.
+Run with the lowest declared version by ``make test-lowest``; the tests take them with the installed one, the newest.
 
     python -m benchmarks.demo_steps
 """
