@@ -56,7 +56,7 @@ LOWEST := .venv-lowest/bin
 	@touch $@
 
 test-lowest: .venv-lowest/.ready
-	$(LOWEST)/python -m pytest -m 'not slow' -p no:cacheprovider tests/checkpoint tests/decoding tests/test_dataset.py \
+	$(LOWEST)/python -m pytest -m 'not slow' -p no:cacheprovider tests/checkpoint tests/decoding tests/dataset \
 	  tests/test_library_internals.py tests/finetune/training
 	$(LOWEST)/python -m benchmarks.demo_steps
 

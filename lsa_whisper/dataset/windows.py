@@ -1,4 +1,4 @@
-"""Training data for Whisper: a manifest as log-mel features and label ids, and batches of them."""
+"""The windows of a manifest as log-mel features and label ids."""
 
 from __future__ import annotations
 
@@ -16,79 +16,13 @@ from lsa_whisper import manifest
 from lsa_whisper.audio import Recording, Samples
 from lsa_whisper.audio.encoded import decode_audio
 from lsa_whisper.augment import Augmentation
-from lsa_whisper.checkpoint import Checkpoint, add_previous_text, decoder_prompt
-from lsa_whisper.checkpoint.token_table import TokenTable
+from lsa_whisper.checkpoint import Checkpoint
+from lsa_whisper.dataset.label_encoder import LabelEncoder, Split
 from lsa_whisper.errors import CheckpointError, ManifestError
-from lsa_whisper.manifest import TIMESTAMP
 from lsa_whisper.whisper_constants import TIMESTAMP_STEP_S
 
-IGNORE_INDEX = -100
-"""The label of tokens that carry no loss, as in PyTorch: padding and the prompt."""
-_Split = Callable[[Sequence[str]], list[list[int]]]
 LabelSplitter = Callable[..., list[list[int]]]
 """Splits a sequence of texts into token ids at random, drawn from the generator ``rng``."""
-
-
-class LabelEncoder:
-    """Encodes the decoder's token sequence of a window; the special tokens are looked up once."""
-
-    def __init__(self, tokenizer: Any, generation_config: Any):
-        """Encode with a checkpoint's own tokenizer and generation config."""
-        self.tokenizer, self.generation_config = tokenizer, generation_config
-        table = TokenTable.of_tokenizer(tokenizer)
-        plain = getattr(generation_config, "no_timestamps_token_id", None) or table.added.get("<|notimestamps|>")
-        if plain is None:
-            raise CheckpointError("the vocabulary has no <|notimestamps|>; fine-tune another model")
-        self.first_timestamp = int(plain) + 1
-        # A text begins with a space, unless spaces are tokens of their own: there the first one would be a pause.
-        self._before_text = "" if table.space is not None else " "
-        end = generation_config.eos_token_id
-        self._end = int(end[0] if isinstance(end, list) else end)
-        self._most_special = 8 + len(table.verbatim_tags)
-        self._begins: dict[tuple[str, bool], list[int]] = {}
-
-    def encode(
-        self, text: str, *, lang: str = "en", prompt: str = "", split: _Split | None = None
-    ) -> tuple[list[int], int]:
-        """Return the token ids, and how many of them carry no loss: the previous text, and tags before the start.
-
-        The order is Whisper's: ``<|startofprev|> prompt`` if there is a prompt, start of transcript, language and task,
-        ``<|notimestamps|>`` if ``text`` has no timestamps, the text, ``<|endoftext|>``. ``split`` splits the texts in
-        place of the tokenizer.
-
-        Raises:
-            CheckpointError: The model is multilingual and does not know ``lang``.
-        """
-        *texts, prompt_ids = self._words([*TIMESTAMP.split(text)[::2], prompt], split)
-        ids = texts[0]
-        for second, words in zip(TIMESTAMP.findall(text), texts[1:], strict=True):
-            ids = [*ids, self.first_timestamp + round(float(second) / TIMESTAMP_STEP_S), *words]
-        config = self.generation_config
-        begin = add_previous_text(self._begin(lang, len(texts) > 1), prompt_ids, self.tokenizer, config)
-        return [*begin, *ids, self._end], begin.index(int(config.decoder_start_token_id))
-
-    def max_tokens(self, text: str, prompt: str = "") -> int:
-        """Return an upper bound of the label's token count without encoding it: every token has at least one byte.
-
-        To the bytes it adds a space before each text between timestamps, the timestamps, and the special tokens.
-        """
-        words, stamps = TIMESTAMP.subn("", text)
-        return len(words.encode()) + len(prompt.encode()) + 2 * stamps + self._most_special
-
-    def _words(self, texts: Sequence[str], split: _Split | None) -> list[list[int]]:
-        """Return the ids of each text, encoded as it follows a space; none for an empty text."""
-        stripped = [text.strip() for text in texts]
-        pieces = [f"{self._before_text}{text}" for text in stripped if text]
-        usual = functools.partial(self.tokenizer, add_special_tokens=False)
-        ids = iter((split(pieces) if split else usual(pieces).input_ids) if pieces else ())
-        return [next(ids) if text else [] for text in stripped]
-
-    def _begin(self, lang: str, timed: bool) -> list[int]:
-        if (lang, timed) not in self._begins:
-            self._begins[lang, timed] = decoder_prompt(
-                self.tokenizer, self.generation_config, language=lang, with_timestamps=timed
-            )
-        return self._begins[lang, timed]
 
 
 class WindowDataset(torch.utils.data.Dataset[dict[str, Any]]):  # type: ignore[misc]  # torch is not followed
@@ -207,7 +141,7 @@ class WindowDataset(torch.utils.data.Dataset[dict[str, Any]]):  # type: ignore[m
         """Return row ``index`` of the manifest."""
         return manifest.from_row(self.rows[index])
 
-    def _encoded(self, segment: manifest.Segment, split: _Split | None = None) -> tuple[list[int], int]:
+    def _encoded(self, segment: manifest.Segment, split: Split | None = None) -> tuple[list[int], int]:
         return self.labels.encode(segment.text, lang=self.language or segment.lang, prompt=segment.prompt, split=split)
 
     def _drawn(self, segment: manifest.Segment, epoch: int, index: int) -> tuple[list[int], int]:
@@ -266,51 +200,3 @@ class WindowDataset(torch.utils.data.Dataset[dict[str, Any]]):  # type: ignore[m
             row = index if self.keep is None else self.keep[index]
             return decode_audio(self.audio.read(row), f"{segment.audio_filepath}: row {row + 1}")
         return Recording.open(segment.audio_filepath).load(segment.span)
-
-
-MIN_FRAMES = 100
-"""Batches are never trimmed below one second: that would save nothing, and SpecAugment masks spans of ten frames."""
-
-
-class Collator:
-    """Collates windows: features, labels padded with :data:`IGNORE_INDEX`, and decoder inputs shifted by one.
-
-    The decoder inputs are explicit because a custom loss removes the labels before the model could shift them.
-    """
-
-    def __init__(self, pad_token_id: int, *, full_length_share: float = 0.0, seed: int = 0):
-        """Collate for a model that pads with ``pad_token_id``.
-
-        Args:
-            pad_token_id: Padding of the decoder inputs.
-            full_length_share: Share of the batches that keep the full context although their windows are shorter.
-            seed: Selects these batches together with the windows in them, so the choice is the same in every process
-                and after a restart.
-        """
-        self.pad_token_id, self.full_length_share, self.seed = pad_token_id, full_length_share, seed
-
-    def __call__(self, rows: Sequence[dict[str, Any]]) -> dict[str, torch.Tensor]:
-        """Return ``input_features`` (batch, mels, frames), ``decoder_input_ids`` and ``labels`` (batch, tokens).
-
-        Rows with ``duration_s`` also give ``durations_s`` (batch,).
-        """
-        longest = max(len(row["tokens"]) for row in rows) - 1
-        inputs = torch.full((len(rows), longest), self.pad_token_id)
-        labels = torch.full((len(rows), longest), IGNORE_INDEX)
-        for number, row in enumerate(rows):
-            tokens = torch.tensor(row["tokens"])
-            inputs[number, : len(tokens) - 1] = tokens[:-1]
-            labels[number, row["prompt_length"] : len(tokens) - 1] = tokens[row["prompt_length"] + 1 :]
-        features = torch.stack([row["input_features"] for row in rows])[..., : self._frames(rows)]
-        batch = {"input_features": features.contiguous(), "decoder_input_ids": inputs, "labels": labels}
-        if all("duration_s" in row for row in rows):
-            batch["durations_s"] = torch.tensor([row["duration_s"] for row in rows])
-        return batch
-
-    def _frames(self, rows: Sequence[dict[str, Any]]) -> int | None:
-        """Return the number of frames to keep, even as Whisper's stride of two needs; ``None`` keeps all."""
-        if any("frames" not in row for row in rows):
-            return None
-        drawn = np.random.default_rng([self.seed, *(row["index"] for row in rows)]).random()
-        longest = max(MIN_FRAMES, *(row["frames"] for row in rows))
-        return None if drawn < self.full_length_share else longest + longest % 2

@@ -1,0 +1,59 @@
+"""Batches of windows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+IGNORE_INDEX = -100
+"""The label of tokens that carry no loss, as in PyTorch: padding and the prompt."""
+
+MIN_FRAMES = 100
+"""Batches are never trimmed below one second: that would save nothing, and SpecAugment masks spans of ten frames."""
+
+
+class Collator:
+    """Collates windows: features, labels padded with :data:`IGNORE_INDEX`, and decoder inputs shifted by one.
+
+    The decoder inputs are explicit because a custom loss removes the labels before the model could shift them.
+    """
+
+    def __init__(self, pad_token_id: int, *, full_length_share: float = 0.0, seed: int = 0):
+        """Collate for a model that pads with ``pad_token_id``.
+
+        Args:
+            pad_token_id: Padding of the decoder inputs.
+            full_length_share: Share of the batches that keep the full context although their windows are shorter.
+            seed: Selects these batches together with the windows in them, so the choice is the same in every process
+                and after a restart.
+        """
+        self.pad_token_id, self.full_length_share, self.seed = pad_token_id, full_length_share, seed
+
+    def __call__(self, rows: Sequence[dict[str, Any]]) -> dict[str, torch.Tensor]:
+        """Return ``input_features`` (batch, mels, frames), ``decoder_input_ids`` and ``labels`` (batch, tokens).
+
+        Rows with ``duration_s`` also give ``durations_s`` (batch,).
+        """
+        longest = max(len(row["tokens"]) for row in rows) - 1
+        inputs = torch.full((len(rows), longest), self.pad_token_id)
+        labels = torch.full((len(rows), longest), IGNORE_INDEX)
+        for number, row in enumerate(rows):
+            tokens = torch.tensor(row["tokens"])
+            inputs[number, : len(tokens) - 1] = tokens[:-1]
+            labels[number, row["prompt_length"] : len(tokens) - 1] = tokens[row["prompt_length"] + 1 :]
+        features = torch.stack([row["input_features"] for row in rows])[..., : self._frames(rows)]
+        batch = {"input_features": features.contiguous(), "decoder_input_ids": inputs, "labels": labels}
+        if all("duration_s" in row for row in rows):
+            batch["durations_s"] = torch.tensor([row["duration_s"] for row in rows])
+        return batch
+
+    def _frames(self, rows: Sequence[dict[str, Any]]) -> int | None:
+        """Return the number of frames to keep, even as Whisper's stride of two needs; ``None`` keeps all."""
+        if any("frames" not in row for row in rows):
+            return None
+        drawn = np.random.default_rng([self.seed, *(row["index"] for row in rows)]).random()
+        longest = max(MIN_FRAMES, *(row["frames"] for row in rows))
+        return None if drawn < self.full_length_share else longest + longest % 2

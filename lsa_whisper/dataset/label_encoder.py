@@ -1,0 +1,78 @@
+"""The token sequence that the decoder is trained to write for a window."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from lsa_whisper.checkpoint import add_previous_text, decoder_prompt
+from lsa_whisper.checkpoint.token_table import TokenTable
+from lsa_whisper.errors import CheckpointError
+from lsa_whisper.manifest import TIMESTAMP
+from lsa_whisper.whisper_constants import TIMESTAMP_STEP_S
+
+Split = Callable[[Sequence[str]], list[list[int]]]
+"""Splits texts into token ids."""
+
+
+class LabelEncoder:
+    """Encodes the decoder's token sequence of a window; the special tokens are looked up once."""
+
+    def __init__(self, tokenizer: Any, generation_config: Any):
+        """Encode with a checkpoint's own tokenizer and generation config."""
+        self.tokenizer, self.generation_config = tokenizer, generation_config
+        table = TokenTable.of_tokenizer(tokenizer)
+        plain = getattr(generation_config, "no_timestamps_token_id", None) or table.added.get("<|notimestamps|>")
+        if plain is None:
+            raise CheckpointError("the vocabulary has no <|notimestamps|>; fine-tune another model")
+        self.first_timestamp = int(plain) + 1
+        # A text begins with a space, unless spaces are tokens of their own: there the first one would be a pause.
+        self._before_text = "" if table.space is not None else " "
+        end = generation_config.eos_token_id
+        self._end = int(end[0] if isinstance(end, list) else end)
+        self._most_special = 8 + len(table.verbatim_tags)
+        self._begins: dict[tuple[str, bool], list[int]] = {}
+
+    def encode(
+        self, text: str, *, lang: str = "en", prompt: str = "", split: Split | None = None
+    ) -> tuple[list[int], int]:
+        """Return the token ids, and how many of them carry no loss: the previous text, and tags before the start.
+
+        The order is Whisper's: ``<|startofprev|> prompt`` if there is a prompt, start of transcript, language and task,
+        ``<|notimestamps|>`` if ``text`` has no timestamps, the text, ``<|endoftext|>``. ``split`` splits the texts in
+        place of the tokenizer.
+
+        Raises:
+            CheckpointError: The model is multilingual and does not know ``lang``.
+        """
+        *texts, prompt_ids = self._words([*TIMESTAMP.split(text)[::2], prompt], split)
+        ids = texts[0]
+        for second, words in zip(TIMESTAMP.findall(text), texts[1:], strict=True):
+            ids = [*ids, self.first_timestamp + round(float(second) / TIMESTAMP_STEP_S), *words]
+        config = self.generation_config
+        begin = add_previous_text(self._begin(lang, len(texts) > 1), prompt_ids, self.tokenizer, config)
+        return [*begin, *ids, self._end], begin.index(int(config.decoder_start_token_id))
+
+    def max_tokens(self, text: str, prompt: str = "") -> int:
+        """Return an upper bound of the label's token count without encoding it: every token has at least one byte.
+
+        To the bytes it adds a space before each text between timestamps, the timestamps, and the special tokens.
+        """
+        words, stamps = TIMESTAMP.subn("", text)
+        return len(words.encode()) + len(prompt.encode()) + 2 * stamps + self._most_special
+
+    def _words(self, texts: Sequence[str], split: Split | None) -> list[list[int]]:
+        """Return the ids of each text, encoded as it follows a space; none for an empty text."""
+        stripped = [text.strip() for text in texts]
+        pieces = [f"{self._before_text}{text}" for text in stripped if text]
+        usual = functools.partial(self.tokenizer, add_special_tokens=False)
+        ids = iter((split(pieces) if split else usual(pieces).input_ids) if pieces else ())
+        return [next(ids) if text else [] for text in stripped]
+
+    def _begin(self, lang: str, timed: bool) -> list[int]:
+        if (lang, timed) not in self._begins:
+            self._begins[lang, timed] = decoder_prompt(
+                self.tokenizer, self.generation_config, language=lang, with_timestamps=timed
+            )
+        return self._begins[lang, timed]
