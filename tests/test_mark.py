@@ -67,8 +67,27 @@ def test_an_empty_folder_and_a_threshold_out_of_range_are_errors(transcript, tmp
             mark([transcript], out=tmp_path / "marked", threshold=threshold)
 
 
-def test_other_languages_keep_their_words(tmp_path):
+def test_fillers_are_those_of_the_language_and_only_english_has_retraces(tmp_path):
     path = tmp_path / "besuch.cha"
-    path.write_text(TEXT.replace("eng", "deu"))
+    path.write_text(TEXT.replace("eng", "deu").replace("um I want", "um äh er I want"))
     mark([path], out=tmp_path / "marked")
-    assert "&-um I want I want the &+sto story ." in (tmp_path / "marked" / "besuch.cha").read_text()
+    assert "*PAR:\tum &-äh er I want I want the &+sto story ." in (tmp_path / "marked" / "besuch.cha").read_text()
+
+
+def test_hidden_files_and_marked_copies_are_no_transcripts(transcript, tmp_path):
+    (tmp_path / "._visit.cha").write_text("metadata of macOS")
+    for _ in range(2):
+        done = mark([tmp_path], out=tmp_path / "marked")
+        assert ([one.source for one in done.files], done.failed) == ([transcript], ())
+
+
+def test_nothing_is_written_if_the_table_would_replace_another(transcript, tmp_path):
+    (tmp_path / "marked").mkdir()
+    (tmp_path / "marked" / "visit.marks.csv").write_text("mine")
+    assert "visit.marks.csv: exists with other content" in str(mark([transcript], out=tmp_path / "marked"))
+    assert not (tmp_path / "marked" / "visit.cha").exists()
+
+
+def test_a_folder_that_cannot_be_made_is_one_sentence(transcript, tmp_path):
+    (tmp_path / "marked").write_text("a file")
+    assert "visit.cha" in str(mark([transcript], out=tmp_path / "marked"))
