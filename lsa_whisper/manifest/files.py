@@ -13,7 +13,7 @@ from lsa_whisper import plain_json
 from lsa_whisper.atomic_write import atomic_file
 from lsa_whisper.errors import ManifestError
 from lsa_whisper.manifest.segment import MANIFEST_COLUMNS, Segment, parse_row, segment_of
-from lsa_whisper.manifest.shard_audio import manifest_files
+from lsa_whisper.manifest.shard_audio import manifest_files, unreadable_manifest
 
 MAX_ROW_CHARS = 1 << 20
 """Maximum length of a row in characters; a window of thirty seconds has about a thousand."""
@@ -40,14 +40,10 @@ def _stream(path: Path, start: int) -> Iterator[Segment]:
         folder = path.resolve().parent
         rows = _parquet_rows(path) if path.suffix == ".parquet" else _json_rows(path, start)
     except OSError as error:
-        raise _unreadable(path, error) from error
+        raise unreadable_manifest(path, error) from error
     for segment in rows:
         audio = os.path.normpath(folder / segment.audio_filepath)
         yield dataclasses.replace(segment, audio_filepath=audio)
-
-
-def _unreadable(path: Path, error: OSError) -> ManifestError:
-    return ManifestError(f"{path}: cannot be read ({error.strerror or error}); check the path and its permissions")
 
 
 def _json_rows(path: Path, start: int) -> Iterator[Segment]:
@@ -65,7 +61,7 @@ def _lines(path: Path) -> Iterator[str]:
     except UnicodeDecodeError as error:
         raise ManifestError(f"{path}: not UTF-8 text; is this a JSON-lines manifest?") from error
     except OSError as error:
-        raise _unreadable(path, error) from error
+        raise unreadable_manifest(path, error) from error
 
 
 def _parquet_rows(path: Path) -> Iterator[Segment]:
@@ -80,7 +76,7 @@ def _parquet_rows(path: Path) -> Iterator[Segment]:
                 yield segment_of(row, f"{path}:{number}")
     except (pa.ArrowInvalid, OSError) as error:  # damaged pages raise an OSError without errno
         if isinstance(error, OSError) and error.errno:
-            raise _unreadable(path, error) from error
+            raise unreadable_manifest(path, error) from error
         raise ManifestError(f"{path}: not a Parquet file that can be read; prepare the data again") from error
 
 
@@ -133,4 +129,4 @@ def sha256(path: Path | str) -> str:
     except FileNotFoundError:
         raise ManifestError(f"{path}: no such manifest; make one with 'lsa-whisper prepare'") from None
     except OSError as error:
-        raise _unreadable(Path(path), error) from error
+        raise unreadable_manifest(Path(path), error) from error

@@ -18,6 +18,7 @@ from lsa_whisper.atomic_write import atomic_file, truncate_name
 from lsa_whisper.errors import ManifestError
 from lsa_whisper.manifest.files import sha256, stream
 from lsa_whisper.manifest.segment import MANIFEST_COLUMNS, TEXT_COLUMNS, Segment, is_unicode
+from lsa_whisper.manifest.shard_audio import unreadable_manifest
 
 _MARK = "\0json "
 _SEALED = (errno.EACCES, errno.EPERM, errno.EROFS)
@@ -43,7 +44,7 @@ def open_rows(path: Path | str) -> Any:
         in_memory = not rows.is_file() or rows.stat().st_size < MAPPED_FROM_BYTES
         digest = "" if in_memory else _digest(rows)
     except OSError as error:
-        raise ManifestError(f"{path}: cannot be read ({error.strerror}); check the path and its permissions") from error
+        raise unreadable_manifest(rows, error) from error
     if in_memory:
         columns = {name: [] for name in MANIFEST_COLUMNS} | _columns(_row_dicts(rows))
         return datasets.Dataset.from_dict(columns, features=datasets.Features.from_arrow_schema(_schema()))

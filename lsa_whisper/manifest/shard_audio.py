@@ -17,9 +17,21 @@ def manifest_files(path: Path | str) -> list[Path]:
     """Return the files of the manifest at ``path``: itself, or the shards that a folder or a glob names, in order.
 
     Raises:
-        ManifestError: A folder or glob has no shards, or a folder has those of several splits.
+        ManifestError: A folder or glob has no shards, a folder has those of several splits, or ``path`` is unreadable.
     """
     path = Path(path)
+    try:
+        return _manifest_files(path)
+    except OSError as error:
+        raise unreadable_manifest(path, error) from error
+
+
+def unreadable_manifest(path: Path, error: OSError) -> ManifestError:
+    """Return the error that tells that the operating system does not let the manifest at ``path`` be read."""
+    return ManifestError(f"{path}: cannot be read ({error.strerror or error}); check the path and its permissions")
+
+
+def _manifest_files(path: Path) -> list[Path]:
     if path.is_dir():
         found = sorted(path.glob("*.parquet"))
         splits = [split for split in _SPLIT_FILE if any(each.name.startswith(split) for each in found)]

@@ -109,26 +109,24 @@ def test_two_ranks(jobs, tmp_path):
     job.same(tmp_path / "whole", work)
 
 
-def test_the_launcher_of_two_ranks(jobs, undisturbed, tmp_path):
+def test_the_launcher_of_two_ranks(jobs, tmp_path):
     """Its ranks save and end by themselves; until they have, the next call is refused, and then goes on."""
-    job, work = jobs["two ranks"], tmp_path / "work"
-    long = [
-        "--set",
-        "training.max_steps=100000",
-        "--set",
-        "training.save_steps=1000",
-        "--set",
-        "evaluation.every_steps=1000",
-    ]
+    work = tmp_path / "work"
+    steps = ("training.max_steps=400", "training.save_steps=400", "evaluation.every_steps=400")
     environment = {"PYTHONPATH": os.pathsep.join(sys.path), "OMP_NUM_THREADS": "1"}
-    words = [*job.typed(work / "out"), *long, "--processes", "2"]
+    words = [
+        *jobs["two ranks"].typed(work / "out"),
+        *(word for key in steps for word in ("--set", key)),
+        "--processes",
+        "2",
+    ]
     made = Call(words, tmp_path / "output", environment=environment)
     while "step 3/" not in made.output:
         assert made.wait(0.1) is None, made.output
     started = psutil.Process(made.pid).children()
     os.kill(made.pid, signal.SIGKILL)  # it alone
     assert made.wait() == -signal.SIGKILL
-    status, output = call(job.typed(work / "out"), tmp_path / "output")
+    status, output = call(words, tmp_path / "output", environment=environment)
     assert (status == 1 and "another command is writing it" in output) or "resuming from" in output
     _, alive = psutil.wait_procs(started, timeout=60)
     assert alive == []

@@ -19,6 +19,8 @@ LONG = (
     "--set",
     "evaluation.every_steps=100000",
 )
+FINITE = ("--set", "training.max_steps=200", "--set", "training.save_steps=200", "--set", "evaluation.every_steps=200")
+"""Long enough for a signal to come in time, and short enough to be finished by the same command."""
 FAILS = """
 import os
 
@@ -38,8 +40,8 @@ if os.environ.get("RANK") == "{rank}":
 
 @pytest.mark.parametrize(("signal_number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_saves_and_the_same_command_resumes(signal_number, status, jobs, tmp_path):
-    words = jobs["finetune"].typed(tmp_path / "out")
-    made = Call([*words, *LONG], tmp_path / "output")
+    words = [*jobs["finetune"].typed(tmp_path / "out"), *FINITE]
+    made = Call(words, tmp_path / "output")
     while "step 3/" not in made.output:
         assert made.wait(0.05) is None, made.output
     os.kill(made.pid, signal_number)
