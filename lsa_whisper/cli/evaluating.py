@@ -42,7 +42,11 @@ def evaluate(**parameters: Any) -> None:
 
     Hypotheses are CHAT, or what other recognizers write: JSON, CTM, STM, SRT, VTT, TextGrid, ELAN, SALT, plain text.
 
-    Example: lsa-whisper evaluate corpora/storybook/test runs/demo/full-transcripts -o report
+    Report and JSON have more figures than the table that is printed.
+
+    Example: lsa-whisper evaluate corpora/storybook/test runs/demo/transcripts/full -o report
+
+    (the demo writes these transcripts)
     """
     show(call("evaluate", **parameters).table())
 

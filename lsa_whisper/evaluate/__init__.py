@@ -6,11 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from lsa_whisper.chat import Utterance
+from lsa_whisper.chat import Transcript, Utterance
 from lsa_whisper.errors import CorpusError, LsaWhisperError
+from lsa_whisper.evaluate.differences import Difference
+from lsa_whisper.evaluate.material import Material, command_line
 from lsa_whisper.evaluate.pairing import PairedFiles, pair_files
 from lsa_whisper.evaluate.report_rows import ReportRows
-from lsa_whisper.evaluate.results import Difference, Evaluation
+from lsa_whisper.evaluate.results import Evaluation
 from lsa_whisper.evaluate.transcripts import transcript_at
 from lsa_whisper.languages import chat_code
 from lsa_whisper.scoring.bootstrap import FEWEST_SAMPLES, SAMPLES, Resamples
@@ -18,7 +20,7 @@ from lsa_whisper.scoring.counts import Detections, WordErrors
 from lsa_whisper.scoring.file_scores import FileCounts, FileScores, Totals
 from lsa_whisper.scoring.file_table import FileTable
 from lsa_whisper.scoring.groups import ParsedTranscript
-from lsa_whisper.scoring.normalize import is_unspaced, normalize
+from lsa_whisper.scoring.normalize import normalize
 from lsa_whisper.scoring.published import check_modes
 from lsa_whisper.scoring.score_file import ScoringOptions, score_file
 from lsa_whisper.scoring.speakers import require_meeteval
@@ -84,11 +86,31 @@ def evaluate(
     )
     files = pair_files(Path(reference), [Path(path) for path in hypotheses], names)
     evaluation = _scored(Path(reference), files, samples, options)
+    evaluation.material.command = command_line(_typed(reference, hypotheses, out, names, audio, options, samples))
     if out is None:
         return evaluation
     from lsa_whisper.evaluate.report import write_reports
 
     return replace(evaluation, report=write_reports(evaluation, Path(out), audio=audio))
+
+
+def _typed(
+    reference: Path,
+    hypotheses: Sequence[Path],
+    out: Path | None,
+    names: Sequence[str],
+    audio: Path | None,
+    options: ScoringOptions,
+    samples: int,
+) -> list[object]:
+    """Return the words of the command for these arguments; options that have their defaults are left out."""
+    words: list[object] = ["lsa-whisper", "evaluate", reference, *hypotheses]
+    words += [word for name in names for word in ("--name", name)]
+    words += [word for option, path in (("-o", out), ("--audio", audio)) if path is not None for word in (option, path)]
+    words += ["--samples", samples] if samples != SAMPLES else []
+    words += ["--collar", options.collar_ms] if options.collar_ms != COLLAR_MS else []
+    words += ["--speakers"] if options.speakers else []
+    return words + [word for mode in options.published for word in ("--as", mode)]
 
 
 def _check_options(samples: int, audio: Path | None) -> None:
@@ -105,12 +127,17 @@ def _scored(reference: Path, files: PairedFiles, samples: int, options: ScoringO
     """Return the scores of all files; only one file is in memory at a time, because a corpus may not fit."""
     has_marks = {name: _any_marks(paths) for name, paths in files.hypotheses.items()}
     tables, totals = {name: FileTable() for name in has_marks}, dict.fromkeys(has_marks, Totals())
-    rows, unspaced = ReportRows(), False
+    rows, material = ReportRows(), Material()
     for number, (key, path) in enumerate(files.references.items()):
-        expected, aligned = _read(path, key), []
-        unspaced = unspaced or any(is_unspaced(utterance.body) for utterance in expected.utterances)
+        reference_transcript, aligned = transcript_at(path, key), []
+        material.add_reference(reference_transcript)
+        expected = _parsed(reference_transcript)
         for name, paths in files.hypotheses.items():
-            found = _read(paths[key], key, has_marks=has_marks[name]) if key in paths else None
+            found = None
+            if key in paths:
+                transcript = transcript_at(paths[key], key)
+                material.add_hypothesis(name, transcript)
+                found = _parsed(transcript, has_marks=has_marks[name])
             scores = score_file(key, expected, found, options)
             tables[name].append(scores)
             totals[name] += Totals.of(scores)
@@ -121,7 +148,7 @@ def _scored(reference: Path, files: PairedFiles, samples: int, options: ScoringO
         name: System(name, table, totals[name], resamples, has_marks[name], tuple(files.unpaired[name]))
         for name, table in tables.items()
     }
-    return Evaluation(reference, systems, samples, options, rows, unspaced=unspaced)
+    return Evaluation(reference, systems, samples, options, material, rows)
 
 
 def _any_marks(paths: Mapping[str, str]) -> bool:
@@ -129,8 +156,7 @@ def _any_marks(paths: Mapping[str, str]) -> bool:
     return not paths or any(has_disfluency_marks(transcript_at(path, key).utterances) for key, path in paths.items())
 
 
-def _read(path: str, key: str, *, has_marks: bool = True) -> ParsedTranscript:
-    transcript = transcript_at(path, key)
+def _parsed(transcript: Transcript, *, has_marks: bool = True) -> ParsedTranscript:
     language = chat_code((transcript.languages or ["eng"])[0])
     utterances = transcript.utterances if has_marks else [_marked(each, language) for each in transcript.utterances]
     return ParsedTranscript(utterances, transcript.participants)

@@ -11,6 +11,7 @@ from lsa_whisper.page.tables import ReportTable, TableCell
 from lsa_whisper.scoring.confusion import NO_WORDS, PLAIN_WORDS
 from lsa_whisper.scoring.disfluency import SCORED
 from lsa_whisper.scoring.groups import band_sort_key
+from lsa_whisper.scoring.proportion import FEWEST_EVENTS
 from lsa_whisper.scoring.published import MODES
 from lsa_whisper.scoring.system import System
 
@@ -61,6 +62,7 @@ def confusions(systems: Sequence[System]) -> Iterator[ReportTable]:
             "correct; the table of detections above shows how much is correct in full.",
             (TableCell("Reference"), *(titles[column] for column in (*used, *_OTHERS))),
             tuple(rows),
+            for_engineers=True,
             matrix=True,
         )
 
@@ -77,7 +79,7 @@ def _grouped(systems: Sequence[System], group: str, title: str, lead: str, name:
         for label in labels
         for system, errors in zip(systems, found, strict=True)
     ]
-    return ReportTable(title, lead, head_cells(name, "System", *ERROR_HEADS), tuple(rows))
+    return ReportTable(title, lead, head_cells(name, "System", *ERROR_HEADS), tuple(rows), folded=True)
 
 
 def _insertions(systems: Sequence[System]) -> ReportTable:
@@ -88,7 +90,7 @@ def _insertions(systems: Sequence[System]) -> ReportTable:
         texts = (
             f"{found.words_in_silence:,}",
             f"{found.silence_ms / 60_000:.1f}",
-            "-" if rate is None else f"{rate:.2f}",
+            "-" if rate is None or found.words_in_silence < FEWEST_EVENTS else f"{rate:.2f}",
             f"{found.runs:,} ({percent(found.share_with_runs)})",
             f"{found.words_in_loops:,}",
         )
@@ -99,6 +101,7 @@ def _insertions(systems: Sequence[System]) -> ReportTable:
         "Speech recognizers can insert fluent sentences in silence, or repeat words in a loop.",
         head_cells("System", *columns, "Words in loops"),
         tuple(rows),
+        for_engineers=True,
     )
 
 
@@ -117,6 +120,7 @@ def _speaker_attribution(systems: Sequence[System]) -> ReportTable:
         "Word errors, including words attributed to the wrong speaker (by meeteval). xxx is excluded on both sides.",
         head_cells("System", "Words", "cpWER", "tcpWER"),
         tuple(rows),
+        for_engineers=True,
     )
 
 
@@ -129,4 +133,5 @@ def _published(systems: Sequence[System], mode: str) -> ReportTable:
         f"{about.not_measured}.",
         head_cells("System", *ERROR_HEADS),
         tuple(rows),
+        for_engineers=True,
     )

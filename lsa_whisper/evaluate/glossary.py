@@ -77,6 +77,7 @@ COLUMNS: dict[str, str] = {
     "Found": "In the reference and, at the same words, in the system's transcript (true positives).",
     "Missed": "In the reference, but not in the system's transcript (false negatives).",
     "False alarms": "In the system's transcript, but not in the reference (false positives).",
+    "Share found": "Found, of those in the reference. Of fewer than ten, no share is given: too few to judge.",
     "Precision": "The share of those in the system's transcript that are correct.",
     "Recall": "The share of those in the reference that were found.",
     "F1": "The harmonic mean of precision and recall: 100 % if all are found without false alarms.",
@@ -94,7 +95,7 @@ COLUMNS: dict[str, str] = {
     "Word errors": "Word error rate: substitutions, deletions and insertions per 100 words spoken.",
     "Inserted in silence": "Inserted words whose time lies outside every utterance of the reference.",
     "Minutes of silence": "Time outside the reference's utterances, in files in which every utterance has times.",
-    "Per minute": "Inserted words per minute of silence.",
+    "Per minute": "Inserted words per minute of silence; no rate is given for fewer than ten words.",
     "Utterances with a run": "Utterances of the system with five or more consecutive inserted words.",
     "Words in loops": "Inserted words in repetition loops: the same words four or more times in a row, most of them "
     "insertions.",

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from lsa_whisper.evaluate.glossary import MEASURES
+from lsa_whisper.evaluate.material import Material
 from lsa_whisper.evaluate.results import Evaluation
 from lsa_whisper.scoring.bootstrap import CONFIDENCE
 from lsa_whisper.scoring.counts import Detections, WordErrors
@@ -24,13 +25,16 @@ def json_report(evaluation: Evaluation) -> dict[str, Any]:
 
     ``systems[].metrics[key]`` = value and 95 % interval (``null`` = undefined); ``word_errors`` and ``disfluency``
     hold counts with their rates; ``confusion`` is ``[reference, hypothesis, count]``; ``files[]`` the counts of each
-    file; ``published[]`` the counts by the rules of other tools; ``comparisons[]`` the paired differences, with
-    ``better`` = ``null`` if the difference is not significant.
+    file; ``published[]`` the counts by the rules of other tools; ``comparisons[]`` the paired differences in metrics
+    and in classes of disfluencies, with ``better`` = ``null`` if the difference is not significant. ``verdict`` is what
+    the figures say, in sentences; ``about`` the material, the date and the command.
     """
     return {
         "schema": _SCHEMA,
         "schema_version": _SCHEMA_VERSION,
         "reference": str(evaluation.reference),
+        "verdict": evaluation.verdict,
+        "about": _about(evaluation.material),
         "bootstrap": {"unit": "file", "samples": evaluation.samples, "confidence": CONFIDENCE},
         "metrics": {m.key: {"title": m.title, "definition": m.definition} for m in METRICS},
         "systems": [_system(system) for system in evaluation.systems.values()],
@@ -52,6 +56,20 @@ def json_report(evaluation: Evaluation) -> dict[str, Any]:
             for d in evaluation.differences
         ],
         "remarks": [*evaluation.remarks(), *evaluation.conclusions()],
+    }
+
+
+def _about(material: Material) -> dict[str, Any]:
+    """Return what was evaluated, when and with which command and versions."""
+    return {
+        "date": material.date,
+        "command": material.command,
+        "versions": material.versions,
+        "recordings": material.recordings,
+        "speakers": material.speakers,
+        "corpora": list(material.corpora),
+        "languages": list(material.languages),
+        "models": {name: list(models) for name, models in material.models.items()},
     }
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from lsa_whisper.audio import AUDIO_SUFFIXES
 from lsa_whisper.errors import CorpusError
 from lsa_whisper.formats.reading import READABLE, is_readable, read_transcripts
-from lsa_whisper.page.text import column_names
+from lsa_whisper.page.text import column_names, join_names
 
 _RARELY_PLAYABLE = {".aif", ".aiff", ".mov"}
 """Formats that few browsers play; another recording of the same name is preferred."""
@@ -34,7 +34,8 @@ def pair_files(reference: Path, hypotheses: Sequence[Path], names: Sequence[str]
     Two single files are paired regardless of their names.
 
     Raises:
-        CorpusError: a path does not exist, has no transcript, or the names do not fit the hypotheses.
+        CorpusError: a path does not exist, has no transcript, shares no file name with the references, or the names do
+            not fit the hypotheses.
     """
     if not hypotheses:
         raise CorpusError("evaluate needs at least one hypothesis: give a transcript or a folder of them")
@@ -47,7 +48,17 @@ def pair_files(reference: Path, hypotheses: Sequence[Path], names: Sequence[str]
             found[name], unpaired[name] = {next(iter(references)): str(path)}, []
         else:
             found[name], unpaired[name] = _matched(references, files)
+            if not found[name]:
+                raise CorpusError(_no_shared_name(reference, path, references, files))
     return PairedFiles(references, found, unpaired)
+
+
+def _no_shared_name(reference: Path, path: Path, references: dict[str, str], files: dict[str, str]) -> str:
+    here, there = (join_names([Path(key).name for key in keys], limit=2) for keys in (references, files))
+    return (
+        f"{path}: no file has the name of one in {reference} ({there}; the references are {here}); give "
+        "transcripts of the same recordings, or rename them"
+    )
 
 
 def find_audio(folder: Path, keys: Iterable[str]) -> dict[str, Path]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from lsa_whisper.evaluate.glossary import CLASSES, COLUMNS, MEASURES
 from lsa_whisper.evaluate.json_report import json_report
+from lsa_whisper.evaluate.material import Material
 from lsa_whisper.evaluate.plots import evaluation_plots
 from lsa_whisper.evaluate.report_rows import page_data
 from lsa_whisper.evaluate.results import Evaluation
@@ -40,6 +41,8 @@ def write_reports(evaluation: Evaluation, out: Path, *, audio: Path | None = Non
         "files": len(utterances["files"]),
         "tables": tables(evaluation),
         "plots": evaluation_plots(evaluation),
+        "verdict": evaluation.verdict,
+        "about": _about(evaluation.material),
         "remarks": list(evaluation.remarks()),
         "metrics": METRICS,
         "classes": list(CLASSES.values()),
@@ -57,6 +60,20 @@ def write_reports(evaluation: Evaluation, out: Path, *, audio: Path | None = Non
     }
     write_report_files(out, texts)
     return out / "report.html"
+
+
+def _about(material: Material) -> list[tuple[str, str]]:
+    """Return the facts about the evaluation that are known, each with its name."""
+    models = "; ".join(f"{name}: {', '.join(found)}" for name, found in material.models.items())
+    facts = {
+        "Corpus": ", ".join(material.corpora),
+        "Language": ", ".join(material.languages),
+        "Models": models,
+        "Date": material.date,
+        "Versions": material.versions,
+        "Command": material.command,
+    }
+    return [(name, text) for name, text in facts.items() if text]
 
 
 def _worst(utterances: dict[str, Any]) -> list[Any]:

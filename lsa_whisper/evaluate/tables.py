@@ -4,34 +4,45 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from lsa_whisper.chat import Disfluency
 from lsa_whisper.evaluate.breakdown import breakdowns, confusions
-from lsa_whisper.evaluate.cells import ERROR_HEADS, error_cells, head_cells, interval_cell, percent
+from lsa_whisper.evaluate.cells import (
+    ERROR_HEADS,
+    decimals_for,
+    error_cells,
+    head_cells,
+    interval_cell,
+    percent,
+    plain_number,
+    share_cell,
+)
+from lsa_whisper.evaluate.differences import MAIN_METRICS
 from lsa_whisper.evaluate.glossary import CLASSES, MEASURES
 from lsa_whisper.evaluate.results import Evaluation
 from lsa_whisper.page.tables import ReportTable, TableCell
 from lsa_whisper.page.text import join_names
 from lsa_whisper.scoring.agreement import Agreement
+from lsa_whisper.scoring.counts import Detections
 from lsa_whisper.scoring.disfluency import SCORED
 from lsa_whisper.scoring.file_scores import EVERYONE
-from lsa_whisper.scoring.metrics import METRICS
+from lsa_whisper.scoring.metrics import METRICS, Metric
 from lsa_whisper.scoring.system import System
 
 _SHARES = {"ttr", "mattr", "maze_share"}
 
 
 def tables(evaluation: Evaluation) -> list[ReportTable]:
-    """Return every table of the report that has any row."""
+    """Return every table of the report that has any row, those for everybody first."""
     systems = list(evaluation.systems.values())
-    found = _headline(systems), _better(evaluation), _disfluencies(systems), *confusions(systems), _rates(systems)
-    made = *found, *_language(systems), *breakdowns(evaluation), _speakers(systems), _files(systems)
-    return [table for table in made if table.rows]
+    first = _summary(systems), _better(evaluation), _disfluencies(systems), _rates(systems), *_language(systems)
+    technical = _metrics(systems), _better(evaluation, technical=True), _detections(systems), *confusions(systems)
+    made = *first, *breakdowns(evaluation), _speakers(systems), _files(systems), *technical
+    return sorted((table for table in made if table.rows), key=lambda table: table.for_engineers)
 
 
-def _headline(systems: Sequence[System]) -> ReportTable:
-    rows = [
-        (TableCell(m.title, m.abbreviation, m.definition), *(interval_cell(s.value(m), s.interval(m)) for s in systems))
-        for m in METRICS
-    ]
+def _summary(systems: Sequence[System]) -> ReportTable:
+    """Return the three figures that everybody needs, and how many words they are from."""
+    rows = [_metric_row(metric, systems) for metric in MAIN_METRICS]
     errors = [system.word_errors_verbatim for system in systems]
     rows.append((TableCell("Words scored"), *(TableCell(f"{e.reference_words:,}") for e in errors)))
     if any(e.excluded_reference for e in errors):
@@ -49,64 +60,87 @@ def _headline(systems: Sequence[System]) -> ReportTable:
     )
 
 
-def _better(evaluation: Evaluation) -> ReportTable:
-    rows = []
-    for (metric, name), shown in evaluation.better_in.items():
-        others = [d.worse(name) for d in shown]
-        each = "; ".join(f"{other}: by {d.points}" for other, d in zip(others, shown, strict=True))
-        than = TableCell(join_names(others), hover=each if len(shown) > 1 else "")
-        size = TableCell(shown[0].points if len(shown) == 1 else "")
-        rows.append((TableCell(metric.title, metric.abbreviation, metric.definition), TableCell(name), than, size))
+def _metrics(systems: Sequence[System]) -> ReportTable:
     return ReportTable(
-        "Significant differences",
-        "Differences whose 95 % confidence interval, on the same files, excludes zero.",
+        "All metrics",
+        "In the rows of raw output, the system's transcript is compared as it is. A perfect verbatim transcript then "
+        "has errors: its disfluencies count as insertions.",
+        (TableCell("Measure"), *(TableCell(system.name) for system in systems)),
+        tuple(_metric_row(metric, systems) for metric in METRICS),
+        for_engineers=True,
+    )
+
+
+def _metric_row(metric: Metric, systems: Sequence[System]) -> tuple[TableCell, ...]:
+    title = TableCell(metric.title, metric.abbreviation, metric.definition)
+    return title, *(interval_cell(system.value(metric), system.interval(metric)) for system in systems)
+
+
+def _better(evaluation: Evaluation, *, technical: bool = False) -> ReportTable:
+    rows = []
+    for (metric, name), found in evaluation.better_in.items():
+        if technical is (metric in METRICS and metric not in MAIN_METRICS):
+            others = [d.worse(name) for d in found]
+            each = "; ".join(f"{other}: by {d.points}" for other, d in zip(others, found, strict=True))
+            than = TableCell(join_names(others), hover=each if len(found) > 1 else "")
+            size = TableCell(found[0].points if len(found) == 1 else "")
+            rows.append((TableCell(metric.title, metric.abbreviation, metric.definition), TableCell(name), than, size))
+    tested = [d for d in evaluation.differences if technical is (d.metric in METRICS and d.metric not in MAIN_METRICS)]
+    return ReportTable(
+        "Significant differences in other metrics" if technical else "Significant differences",
+        f"Differences whose 95 % confidence interval, on the same files, excludes zero: of {len(tested)} that were "
+        "tested. Of 20 tests of equal systems, one finds a difference by chance.",
         head_cells("Measure", "System", "Better than", "By"),
+        tuple(rows),
+        for_engineers=technical,
+    )
+
+
+def _disfluencies(systems: Sequence[System]) -> ReportTable:
+    """Return what was found and missed of each class, in counts."""
+    rows: list[tuple[TableCell, ...]] = []
+    for kind, system, found in _by_class(systems):
+        title = TableCell(CLASSES[kind][0], hover=CLASSES[kind][1]), TableCell(system.name)
+        total = TableCell(f"{found.reference_events:,}")
+        if found.not_scored:
+            unsupported = TableCell("not scored", hover="This system does not support this class.")
+            rows.append((*title, total, unsupported, *(TableCell("-"),) * 3))
+            continue
+        counts = found.true_positives, found.false_negatives, found.false_positives
+        cells = (TableCell(f"{count:,}") for count in counts)
+        rows.append((*title, total, *cells, share_cell(found.true_positives, found.reference_events)))
+    return ReportTable(
+        "Disfluency detection by class",
+        "A disfluency is found if the system's transcript has one of the same class at the same words. Below each "
+        "share: its 95 % confidence interval (Wilson), which takes the disfluencies as independent.",
+        head_cells("Class", "System", "In reference", "Found", "Missed", "False alarms", "Share found"),
         tuple(rows),
     )
 
 
-_DETECTION_HEADS = ("In reference", "Found", "Missed", "False alarms", "Precision", "Recall", "F1", "Timed F1")
-
-
-def _disfluencies(systems: Sequence[System]) -> ReportTable:
-    rows: list[tuple[TableCell, ...]] = []
+def _by_class(systems: Sequence[System]) -> Iterator[tuple[Disfluency, System, Detections]]:
+    """Yield the detections of every class that the reference or the system has."""
     for kind in SCORED:
         for system in systems:
             found = system.disfluency[kind]
-            if not found.reference_events and not found.hypothesis_events:
-                continue
-            title = (
-                TableCell(CLASSES[kind][0], hover=CLASSES[kind][1]),
-                TableCell(system.name),
-                TableCell(str(found.reference_events)),
-            )
-            if found.not_scored:
-                dashes = (TableCell("-"),) * 6
-                rows.append(
-                    (*title, TableCell("not scored", hover="This system does not support this class."), *dashes)
-                )
-                continue
-            counts = found.true_positives, found.false_negatives, found.false_positives
-            rates = TableCell(percent(found.precision)), TableCell(percent(found.recall))
-            f1 = interval_cell(found.f1, system.class_interval(kind))
-            timed = TableCell(percent(system.timed[kind].f1))
-            rows.append((*title, *(TableCell(str(count)) for count in counts), *rates, f1, timed))
+            if found.reference_events or found.hypothesis_events:
+                yield kind, system, found
+
+
+def _detections(systems: Sequence[System]) -> ReportTable:
+    rows = []
+    for kind, system, found in _by_class(systems):
+        rates = TableCell(percent(found.precision)), TableCell(percent(found.recall))
+        f1 = interval_cell(found.f1, system.class_interval(kind))
+        timed = TableCell(percent(system.timed[kind].f1))
+        title = TableCell(CLASSES[kind][0], hover=CLASSES[kind][1]), TableCell(system.name)
+        rows.append((*title, TableCell(f"{found.reference_events:,}"), *rates, f1, timed))
     return ReportTable(
-        "Disfluency detection by class",
-        "A disfluency is found if the system's transcript has one of the same class at the same words.",
-        head_cells(
-            "Class",
-            "System",
-            "In reference",
-            "Found",
-            "Missed",
-            "False alarms",
-            "Precision",
-            "Recall",
-            "F1",
-            "Timed F1",
-        ),
+        "Precision, recall and F1 by class",
+        "Below each F1: its 95 % bootstrap interval over files.",
+        head_cells("Class", "System", "In reference", "Precision", "Recall", "F1", "Timed F1"),
         tuple(rows),
+        for_engineers=True,
     )
 
 
@@ -152,13 +186,17 @@ def _language(systems: Sequence[System]) -> Iterator[ReportTable]:
 
 
 def _agreed(agreed: Agreement, scale: float = 1) -> tuple[TableCell, ...]:
-    def shown(value: float | None, form: str = ".2f") -> str:
-        return "-" if value is None else format(scale * value, form)
-
-    limits = "-" if agreed.low is None else f"{shown(agreed.low, '+.2f')} to {shown(agreed.high, '+.2f')}"
-    texts = shown(agreed.reference_mean), shown(agreed.hypothesis_mean), shown(agreed.bias, "+.2f")
-    icc = "-" if agreed.icc is None else f"{agreed.icc:.2f}"
-    return tuple(TableCell(t) for t in (*texts, shown(agreed.mean_absolute), limits, icc, str(agreed.samples)))
+    """Return the cells under :data:`_AGREEMENT`, all values of a row with the same decimals."""
+    means = agreed.reference_mean, agreed.hypothesis_mean
+    values = [*means, agreed.bias, agreed.mean_absolute, agreed.low, agreed.high]
+    scaled = [None if value is None else scale * value for value in values]
+    decimals = decimals_for(*scaled[:2])
+    reference, hypothesis, bias, absolute, low, high = (
+        plain_number(value, decimals, sign=at in {2, 4, 5}) for at, value in enumerate(scaled)
+    )
+    limits = "-" if agreed.low is None else f"{low} to {high}"
+    texts = reference, hypothesis, bias, absolute, limits, plain_number(agreed.icc, 2), str(agreed.samples)
+    return tuple(map(TableCell, texts))
 
 
 def _speakers(systems: Sequence[System]) -> ReportTable:
@@ -172,6 +210,7 @@ def _speakers(systems: Sequence[System]) -> ReportTable:
         head_cells("Speaker", "System", *ERROR_HEADS),
         tuple(rows),
         folded=True,
+        sortable=True,
     )
 
 
@@ -188,5 +227,6 @@ def _files(systems: Sequence[System]) -> ReportTable:
         "F1 covers all disfluency classes that the system supports.",
         head_cells("File", "System", *ERROR_HEADS, "F1"),
         tuple(rows),
-        folded=len(rows) > 24,
+        folded=True,
+        sortable=True,
     )

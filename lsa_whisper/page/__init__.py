@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lsa_whisper.page.markdown import escape_markdown
+
 if TYPE_CHECKING:
     from jinja2 import Environment
 
@@ -15,14 +17,17 @@ if TYPE_CHECKING:
 def templates(package: str) -> Environment:
     """Return the templates of ``package``, which may include those of this one.
 
-    All values are escaped: transcripts and file names may contain any character.
+    All values are escaped as HTML: transcripts and file names may contain any character. Templates of Markdown escape
+    theirs with the filter ``markdown``.
     """
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
-    return Environment(
+    environment = Environment(
         loader=ChoiceLoader([PackageLoader(package, "."), PackageLoader(__name__, ".")]),
-        autoescape=True,
+        autoescape=lambda name: not (name or "").endswith(".md.jinja"),
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=StrictUndefined,
     )
+    environment.filters["markdown"] = escape_markdown
+    return environment

@@ -26,6 +26,10 @@ class ReportTable:
     head: tuple[TableCell, ...]
     rows: tuple[tuple[TableCell, ...], ...]
     folded: bool = False
+    for_engineers: bool = False
+    """Whether it belongs to the part for readers with a technical background."""
+    sortable: bool = False
+    """Whether its rows can be sorted by any column on a page."""
     matrix: bool = False
     """Whether this is a confusion matrix, in which a color marks correct and wrong counts."""
 
@@ -37,6 +41,6 @@ class ReportTable:
     @property
     def groups(self) -> list[list[tuple[TableCell, ...]]]:
         """The rows, grouped by their first cell in a table by system."""
-        if not self.by_system:
+        if not self.by_system or self.sortable:
             return [[row] for row in self.rows]
         return [list(rows) for _, rows in groupby(self.rows, key=lambda row: row[0])]

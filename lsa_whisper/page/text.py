@@ -18,6 +18,15 @@ def join_names(names: Sequence[str], limit: int = 5) -> str:
     return ", ".join(names[:limit]) + (f" and {rest} more" if rest > 0 else "")
 
 
+def join_with_and(names: Sequence[str]) -> str:
+    """Return all names as part of a sentence.
+
+    >>> join_with_and(["a", "b", "c"]), join_with_and(["a"])
+    ('a, b and c', 'a')
+    """
+    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+
+
 def text_table(rows: Sequence[Sequence[str]]) -> str:
     """Return rows of equal length as lines with aligned columns.
 

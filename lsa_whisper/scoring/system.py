@@ -139,6 +139,11 @@ class System:
         """Return the 95 % confidence interval of the rate over files; ``None`` with fewer than two files."""
         return self.resamples.interval(self._rates[metric.key])
 
+    def scored_in(self, metric: Metric) -> NDArray[np.bool_]:
+        """Return, per file, whether it has anything that the metric counts."""
+        scored: NDArray[np.bool_] = self._counts(metric.fraction)[1] > 0
+        return scored
+
     def class_interval(self, kind: Disfluency) -> Interval | None:
         """Return the interval of one class' F1."""
         return self.resamples.interval(self._rates[kind])

@@ -80,6 +80,52 @@ def test_who_is_better_than_whom_is_a_table_with_a_line_for_each_system(corpus):
     assert not any("better in" in remark for remark in evaluation.remarks())
 
 
+def test_classes_that_both_systems_can_write_are_compared(corpus):
+    evaluation = evaluate(corpus / "reference", [corpus / "silent", corpus / "perfect"])
+    (better,) = (table for table in tables(evaluation) if table.title == "Significant differences")
+    rows = {row[0].text: [cell.text for cell in row[1:]] for row in better.rows}
+    assert rows["Filled pauses"][:2] == ["perfect", "silent"] and rows["Filled pauses"][2].startswith("30.0 points (")
+    assert "Cut-off words" not in rows, "both found them"
+    assert "Word errors, verbatim, fillers as spelled" not in rows, "that is for engineers"
+    plain = evaluate(corpus / "reference", [corpus / "silent", without_marks(corpus)])
+    assert "revision" not in {d.metric.key for d in plain.differences}, "one of them cannot write it"
+
+
+def test_a_class_needs_enough_files_with_it(corpus):
+    for side in ("reference", "perfect", "silent"):
+        for number in range(5):
+            path = corpus / side / f"s{number}.cha"
+            write(path, [u.text.replace("&-um ", "").replace("&-uh ", "") for u in chat.read(path).utterances])
+    by_metric = {
+        d.metric.key: d for d in evaluate(corpus / "reference", [corpus / "silent", corpus / "perfect"]).differences
+    }
+    assert by_metric["filled_pause"].files == 3 and by_metric["filled_pause"].better is None
+    assert by_metric["wer_verbatim"].files == 8 and by_metric["wer_verbatim"].better == "perfect"
+
+
+def test_shares_of_few_events_are_not_given(corpus):
+    evaluation = evaluate(corpus / "reference", [corpus / "silent"])
+    (found,) = (table for table in tables(evaluation) if table.title == "Disfluency detection by class")
+    rows = {row[0].text: row for row in found.rows}
+    assert rows["Cut-off words"][-1].text == "too few to judge" and rows["Cut-off words"][-1].small == "64.6 to 100.0"
+    assert (rows["Filled pauses"][-1].text, rows["Filled pauses"][-1].small) == ("53.8 %", "29.1 to 76.8")
+
+
+def test_folders_without_a_shared_name_are_refused(corpus):
+    for path in list((corpus / "perfect").iterdir()):
+        path.rename(path.with_name(f"other-{path.name}"))
+    with pytest.raises(CorpusError, match=r"no file has the name of one in .*\(other-s0, other-s1 and 6 more;"):
+        evaluate(corpus / "reference", [corpus / "perfect"])
+
+
+def test_the_terminal_table_fits_80_columns(corpus):
+    evaluation = evaluate(corpus / "reference", [corpus / name for name in ("silent", "perfect", "silent", "perfect")],
+                          names=["one", "other", "a third", "a fourth"])  # fmt: skip
+    lines = evaluation.table().splitlines()
+    assert max(map(len, lines)) <= 80 and any("7 of 13  13 of 13" in line for line in lines)
+    assert "Character errors, verbatim" in evaluation.table(wide=True)
+
+
 def test_the_diagonal_of_the_confusions_is_marked_as_right(corpus):
     found = tables(evaluate(corpus / "reference", [corpus / "perfect"]))
     (matrix,) = (table for table in found if table.matrix)

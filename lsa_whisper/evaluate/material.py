@@ -1,0 +1,84 @@
+"""What an evaluation covers: recordings, speakers, languages and corpora, the models, and how it was made."""
+
+from __future__ import annotations
+
+import platform
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from lsa_whisper.chat import Transcript
+from lsa_whisper.languages import chat_code
+from lsa_whisper.scoring.normalize import is_unspaced
+from lsa_whisper.version import __version__
+
+_PROVENANCE = "transcribed by "
+
+
+@dataclass
+class Material:
+    """The facts about the evaluated transcripts, gathered file by file."""
+
+    recordings: int = 0
+    names: set[str] = field(default_factory=set)
+    """The names of the speakers, where ``@Participants`` gives them."""
+    unnamed: bool = False
+    """Whether a speaker has no name, so that persons cannot be counted."""
+    corpora: dict[str, None] = field(default_factory=dict)
+    """In order of their first occurrence in ``@ID``."""
+    languages: dict[str, None] = field(default_factory=dict)
+    """Of the references, as CHAT codes."""
+    written_in: dict[str, dict[str, None]] = field(default_factory=dict)
+    """Per system, the languages of its transcripts."""
+    models: dict[str, dict[str, None]] = field(default_factory=dict)
+    """Per system, the comments in which its transcripts name their model."""
+    unspaced: bool = False
+    """Whether a reference is in a script without spaces between words, each character of which is a word."""
+    command: str = ""
+    """The command that makes this evaluation again."""
+    date: str = field(default_factory=lambda: datetime.now().astimezone().strftime("%Y-%m-%d %H:%M"))
+    versions: str = f"lsa-whisper {__version__}, Python {platform.python_version()}"
+
+    @property
+    def speakers(self) -> int | None:
+        """The number of persons; ``None`` where a speaker has no name, because codes are not persons."""
+        return None if self.unnamed or not self.names else len(self.names)
+
+    @property
+    def unit(self) -> str:
+        """What is counted as a word."""
+        return "character" if self.unspaced else "word"
+
+    def add_reference(self, transcript: Transcript) -> None:
+        """Add the facts of one reference."""
+        self.recordings += 1
+        for code in dict.fromkeys(utterance.speaker for utterance in transcript.utterances):
+            person = transcript.participants.get(code)
+            self.unnamed = self.unnamed or person is None or not person.name
+            if person is not None and person.name:
+                self.names.add(person.name)
+            if person is not None and person.corpus:
+                self.corpora[person.corpus] = None
+        self.unspaced = self.unspaced or any(is_unspaced(utterance.body) for utterance in transcript.utterances)
+        self.languages |= dict.fromkeys(_languages(transcript))
+
+    def add_hypothesis(self, system: str, transcript: Transcript) -> None:
+        """Add the facts of one transcript of a system."""
+        self.written_in.setdefault(system, {}).update(dict.fromkeys(_languages(transcript)))
+        for line in transcript.headers:
+            if line.name == "@Comment" and line.value.startswith(_PROVENANCE):
+                self.models.setdefault(system, {})[line.value] = None
+
+
+def _languages(transcript: Transcript) -> list[str]:
+    return [chat_code(code) for code in transcript.languages]
+
+
+def command_line(words: Sequence[object]) -> str:
+    """Return a command as it is typed.
+
+    >>> command_line(["lsa-whisper", "evaluate", "my corpus"])
+    "lsa-whisper evaluate 'my corpus'"
+    """
+    return shlex.join(str(word) for word in words)
