@@ -52,6 +52,16 @@ from lsa_whisper.cli.group import PATH, call, main, show
     metavar="PATTERN",
     help="Which files have the same person, by their names: '{speaker}_{visit}'.",
 )
+@click.option(
+    "--splice",
+    metavar="RATE",
+    default=0.0,
+    show_default=True,
+    help="Spliced versions of each train utterance: the same speaker with more disfluencies.",
+)
+@click.option(
+    "--splice-profile", type=PATH, help="How often each class is spliced: see inspect --profile. Default: as in train."
+)
 def prepare(**parameters: Any) -> None:
     """Prepare training data from CHAT transcripts and recordings.
 
@@ -70,6 +80,7 @@ def prepare(**parameters: Any) -> None:
 @click.option("--fix", is_flag=True, help="Repair what has one correct repair, keep the original, list the others.")
 @click.option("--model", type=PATH, help="Checkpoint whose tokenizer counts label tokens. Default: an estimate.")
 @click.option("-o", "--out", type=PATH, help="Write an HTML page with plots and audio clips of prepared data.")
+@click.option("--profile", is_flag=True, help="Count how often, where and how long each class of disfluency is.")
 def inspect(**parameters: Any) -> None:
     """Count disfluencies in CHAT files, or summarize prepared training data.
 

@@ -8,6 +8,7 @@ from lsa_whisper.corpus import is_transcript, list_transcripts
 from lsa_whisper.errors import CorpusError
 from lsa_whisper.failed_files import FailedFile
 from lsa_whisper.inspection.problems import problems_report
+from lsa_whisper.inspection.profile_report import profile_report
 from lsa_whisper.inspection.survey import Survey, survey
 from lsa_whisper.inspection.tables import survey_report
 from lsa_whisper.inspection.text_output import as_json
@@ -29,6 +30,7 @@ def inspect(
     fix: bool = False,
     model: Path | None = None,
     out: Path | None = None,
+    profile: bool = False,
 ) -> str:
     """Return a report on transcripts or prepared data, as text to print.
 
@@ -41,6 +43,8 @@ def inspect(
             others as ``check`` does.
         model: A checkpoint folder, whose tokenizer counts the tokens of prepared labels. Default: an estimate.
         out: An HTML file to write: the same statistics of prepared data, with plots and audio clips.
+        profile: Count how often each class of disfluency occurs in the transcripts, where in the utterance, and how
+            long the silence after it is. ``prepare --splice-profile`` takes the JSON.
 
     Raises:
         CorpusError: ``path`` holds nothing to inspect, or ``out`` cannot be written.
@@ -58,7 +62,7 @@ def inspect(
         files, unreadable_folders = _transcripts(path)
     except OSError as error:
         raise CorpusError(f"{path}: cannot be opened ({error.strerror}); check the path and its permissions") from error
-    if manifests and not check:
+    if manifests and not check and not profile:
         found = survey(manifests, token_counter(model))
         text = as_json(found.as_dict()) if json else survey_report(path, found)
         return text if out is None else _with_page(path, found, Path(out), text, quiet=json)
@@ -68,6 +72,8 @@ def inspect(
         raise CorpusError(f"{path}: nothing to inspect here{shut}; name {wanted}")
     if model is not None or out is not None:
         raise CorpusError(f"{path}: --out and --model need prepared data; run 'lsa-whisper prepare' first")
+    if profile and not check:
+        return profile_report(files, json)
     return (
         problems_report(files, unreadable_folders, json, fix=fix)
         if check

@@ -36,6 +36,7 @@ def write_page(path: Path, survey: Survey, out: Path) -> None:
         "figures": survey_charts(survey),
         "clips": {
             "Random examples": _clips((None, row) for row in survey.examples),
+            "Spliced speech, two windows of each class": _clips((None, row) for row in survey.spliced),
             "Slow outliers, lowest speech rate first": _clips(survey.slow),
             "Fast outliers, highest speech rate first": _clips(survey.fast),
         },

@@ -24,9 +24,19 @@ EXAMPLES = 10
 EXTREMES = 5
 """The number of slowest and of fastest rows to list."""
 FREQUENT = 20
+SPLICED = 2
+"""The number of examples of each class that was spliced."""
 
-_SUMMARY = {"options": dict, "splits": dict, "roles": dict, "rejected": dict, "skipped_files": list, "notes": list}
-_WHOLE_FOLDER_KEYS = ("roles", "rejected", "skipped_files")
+_SUMMARY = {
+    "options": dict,
+    "splits": dict,
+    "spliced": dict,
+    "roles": dict,
+    "rejected": dict,
+    "skipped_files": list,
+    "notes": list,
+}
+_WHOLE_FOLDER_KEYS = ("spliced", "roles", "rejected", "skipped_files")
 """Entries of ``prepared.json`` that count all splits together."""
 _Ranked = list[tuple[float, int, Segment]]
 
@@ -43,6 +53,7 @@ class Survey:
         examples: Uniformly sampled rows.
         slow: Outliers with few words per second, the slowest first.
         fast: Outliers with many words per second, the fastest first.
+        spliced: Sampled rows of spliced speech.
     """
 
     splits: Mapping[str, WindowCounts]
@@ -51,6 +62,7 @@ class Survey:
     examples: Sequence[Segment]
     slow: Sequence[tuple[float, Segment]]
     fast: Sequence[tuple[float, Segment]]
+    spliced: Sequence[Segment] = ()
 
     @cached_property
     def everything(self) -> WindowCounts:
@@ -132,6 +144,7 @@ class Survey:
             "skipped_files": self.summary.get("skipped_files", []),
             "notes": self.summary.get("notes", []),
             "examples": [segment_fields(row) for row in self.examples],
+            **({"spliced": self.summary.get("spliced", {})} if self.spliced else {}),
         }
 
 
@@ -143,6 +156,7 @@ def survey(manifests: Mapping[str, Path], tokens: TokenCounter) -> Survey:
     """
     splits = {name: WindowCounts() for name in manifests}
     examples: list[Segment] = []
+    spliced: list[Segment] = []
     slowest: _Ranked = []
     fastest: _Ranked = []
     rng = random.Random(0)
@@ -156,6 +170,8 @@ def survey(manifests: Mapping[str, Path], tokens: TokenCounter) -> Survey:
         rate = splits[name].rates[-1]
         _keep(slowest, (-rate, -at, row))
         _keep(fastest, (rate, -at, row))
+        if any(sum(kind in each.spliced.split() for each in spliced) < SPLICED for kind in row.spliced.split()):
+            spliced.append(row)
         # Reservoir sampling: every row is equally likely to be an example.
         if len(examples) < EXAMPLES:
             examples.append(row)
@@ -164,7 +180,7 @@ def survey(manifests: Mapping[str, Path], tokens: TokenCounter) -> Survey:
     fences = Distribution([rate for counts in splits.values() for rate in counts.rates]).fences or (0.0, 0.0)
     slow = [(-rate, row) for rate, _, row in sorted(slowest, reverse=True) if -rate < fences[0]]
     fast = [(rate, row) for rate, _, row in sorted(fastest, reverse=True) if rate > fences[1]]
-    return Survey(splits, _summary(list(manifests.values())), tokens, examples, slow, fast)
+    return Survey(splits, _summary(list(manifests.values())), tokens, examples, slow, fast, spliced)
 
 
 def _keep(ranked: _Ranked, entry: tuple[float, int, Segment]) -> None:

@@ -76,6 +76,7 @@ def survey_tables(path: Path, survey: Survey, *, most: int, blocks: bool = False
         _splits(path, survey),
         _distributions(survey, blocks),
         _disfluencies(survey),
+        _spliced(survey.summary.get("spliced", {})),
         _speakers(survey, most),
         _words(survey, min(most, FREQUENT)),
         _rejected(survey.summary.get("rejected", {})),
@@ -134,6 +135,17 @@ def _disfluencies(survey: Survey) -> TextTable:
         [kind.replace("_", " "), *(format_number(rate.get(kind, 0.0)) for rate in rates.values())] for kind in kinds
     ]
     return TextTable("Disfluencies per 100 fluent words", ["", *rates], rows)
+
+
+def _spliced(spliced: Mapping[str, Any]) -> TextTable:
+    rows = [
+        [kind.replace("_", " "), format_number(count["recorded"]), format_number(count["in_spliced"])]
+        for kind, count in spliced.get("disfluencies", {}).items()
+    ]
+    windows, audio_h = spliced.get("segments", 0), spliced.get("audio_h", 0.0)
+    title = f"Disfluencies in train, with {windows:,} windows ({audio_h:.2f} h) of spliced speech"
+    note = "Spliced utterances have the disfluencies of their originals and one or two more."
+    return TextTable(title, ["", "as recorded", "in spliced speech"], rows, note)
 
 
 def _speakers(survey: Survey, most: int) -> TextTable:

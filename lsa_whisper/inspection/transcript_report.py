@@ -32,7 +32,7 @@ def fluency_report(
         LsaWhisperError: ``mode`` is unknown.
         ChatSyntaxError: No file is readable.
     """
-    read, unread = _read(files)
+    read, unread = read_transcripts(files)
     unread += [f"{one.path}: {one.reason}" for one in unreadable_folders]
     counts = {
         file: {code: one.as_dict() for code, one in transcript.fluency(mode).items()} for file, transcript in read
@@ -51,8 +51,12 @@ def fluency_report(
     return render_text(TerminalTable(title, ["", *heads], rows), *unread)
 
 
-def _read(files: Sequence[Path]) -> tuple[list[tuple[str, Transcript]], list[str]]:
-    """Return the readable transcripts by path, and a message for each of the others."""
+def read_transcripts(files: Sequence[Path]) -> tuple[list[tuple[str, Transcript]], list[str]]:
+    """Return the readable transcripts by path, and a message for each of the others.
+
+    Raises:
+        ChatSyntaxError: No file is readable.
+    """
     read: list[tuple[str, Transcript]] = []
     unread: list[ChatSyntaxError] = []
     for file in files:

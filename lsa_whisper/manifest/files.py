@@ -109,8 +109,12 @@ def describe_row(segment: Segment, folder: Path) -> dict[str, Any]:
 
 
 def serialize_row(segment: Segment, folder: Path) -> str:
-    """Return ``segment`` as one JSON line for a manifest in ``folder`` (absolute)."""
-    return plain_json.serialize(describe_row(segment, folder))
+    """Return ``segment`` as one JSON line for a manifest in ``folder`` (absolute).
+
+    Only rows of spliced speech have the column ``spliced``.
+    """
+    row = describe_row(segment, folder)
+    return plain_json.serialize(row if segment.spliced else {name: row[name] for name in row if name != "spliced"})
 
 
 def sha256(path: Path | str) -> str:

@@ -35,6 +35,8 @@ class Segment:
         split: ``train``, ``dev`` or ``test``.
         labels: Label style and version, such as ``chat/3``.
         prompt: The preceding text, a decoder prompt without loss; often empty.
+        spliced: The classes of disfluency that were spliced into the window, separated by spaces; empty for speech as
+            it was recorded.
     """
 
     audio_filepath: str
@@ -48,6 +50,7 @@ class Segment:
     split: str = "train"
     labels: str = "chat/3"
     prompt: str = ""
+    spliced: str = ""
 
     @property
     def span(self) -> TimeSpan:

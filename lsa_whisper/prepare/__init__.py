@@ -21,7 +21,9 @@ from lsa_whisper.prepare.assign_splits import assign_splits, unmatched_card_ids
 from lsa_whisper.prepare.folder import PARTS_FOLDER, SUMMARY, finish_part, join
 from lsa_whisper.prepare.parallel import map_parallel
 from lsa_whisper.prepare.session import PrepareOptions
+from lsa_whisper.prepare.spliced_session import profile_of
 from lsa_whisper.prepare.statistics import Prepared
+from lsa_whisper.splice import read_profile
 from lsa_whisper.umask import private_umask
 from lsa_whisper.whisper_constants import CONTEXT_S
 
@@ -49,6 +51,8 @@ def prepare(
     processes: int = 1,
     repair_bullets: bool = False,
     speaker_from: str | None = None,
+    splice: float = 0.0,
+    splice_profile: Path | None = None,
 ) -> Prepared:
     """Write training windows of ``corpora`` to the folder ``out`` and return a summary.
 
@@ -79,6 +83,11 @@ def prepare(
             than one must guard the call with ``if __name__ == "__main__"``, as multiprocessing requires.
         repair_bullets: Use times that lost their control characters (``dog . 500_900``, ``dog . •500_900•``).
         speaker_from: Pattern of the files' names, such as ``{speaker}_{visit}``, that says who is the same person.
+        splice: Number of spliced versions of each train utterance with word times, 0 to 10: new utterances in which
+            the same speaker has one or two disfluencies more (:mod:`lsa_whisper.splice`). They are added to train,
+            never to dev or test, and marked in the column ``spliced``; their recordings are in ``spliced``.
+        splice_profile: How often each class is spliced and how long it is, as ``inspect --profile --json`` counts it.
+            Default: the profile of the train sessions.
 
     Raises:
         AudioError: A recording was removed before it was written to a shard.
@@ -97,13 +106,18 @@ def prepare(
         seed=seed,
         reviewed=reviewed,
         language=language,
+        splice=splice,
     )
     _check(out, options, shards, processes)
+    given = read_profile(splice_profile) if splice_profile else None
     find = partial(discover, media=media, card=card, repair_bullets=repair_bullets, speaker_from=speaker_from)
     sessions, skipped_files, absent = _discover(corpora, card, find)
     splits, notes = assign_splits(sessions)
     notes += [*absent, *grouping_notes(sessions), *recording_notes(sessions)]
     facts: dict[str, Any] = {"corpora": sorted({session.corpus for session in sessions}), "notes": notes}
+    if splice:
+        train = [session for session, split in zip(sessions, splits, strict=True) if split == "train"]
+        options = dataclasses.replace(options, profile=given or profile_of(train))
     out = Path(out)
     try:
         with write_lock(out / SUMMARY):
@@ -165,6 +179,8 @@ def _check(out: Path, options: PrepareOptions, shards: int, processes: int) -> N
             raise CorpusError(f"--{name} is {share}; it must be a share between 0 and 1")
     if not 0 <= options.non_speech < 1:
         raise CorpusError(f"--non-speech is {options.non_speech}; it must be a share of at least 0 and below 1")
+    if not 0 <= options.splice <= 10:
+        raise CorpusError(f"--splice is {options.splice}; it must be a number of versions from 0 to 10")
     if shards < 0:
         raise CorpusError(f"--shards is {shards}; it must be a number of files per split, or 0 for none")
     if processes < 1:

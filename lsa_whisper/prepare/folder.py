@@ -27,7 +27,8 @@ from lsa_whisper.manifest import SPLITS, remove_copies, serialize_row, sha256
 from lsa_whisper.prepare.screening import DUPLICATE
 from lsa_whisper.prepare.session import PrepareOptions, SessionResult, UtteranceRecord, WindowRow, process_session
 from lsa_whisper.prepare.shards import partial_name, plan, write_shards
-from lsa_whisper.prepare.statistics import Prepared, Rejections, SplitCounts, add_counts
+from lsa_whisper.prepare.spliced_session import remove_spliced, with_spliced
+from lsa_whisper.prepare.statistics import Prepared, Rejections, SplicedCounts, SplitCounts, add_counts
 from lsa_whisper.version import __version__
 
 PARTS_FOLDER = ".parts"
@@ -62,6 +63,8 @@ def finish_part(session: Session, split: str, options: PrepareOptions, parts: Pa
     try:
         path = parts / part_name(session, split, options)
         result = None if path.exists() else process_session(session, split, options)
+        if result and options.splice and split == "train":
+            result = with_spliced(result, session, options, parts.parent)
     except (AudioError, ChatSyntaxError, OSError) as error:  # moved or changed since the corpus was searched
         return None, str(error)
     except Exception as error:
@@ -79,6 +82,7 @@ class _Counts:
     by_split: dict[str, SplitCounts] = field(default_factory=lambda: {split: SplitCounts() for split in SPLITS})
     rejections: Rejections = field(default_factory=Rejections)
     roles: dict[str, Counter[str]] = field(default_factory=dict)
+    spliced: SplicedCounts = field(default_factory=SplicedCounts)
 
 
 def join(
@@ -198,6 +202,7 @@ def _join(
         "options": options.as_dict(),
         **facts,
         "splits": splits,
+        **({"spliced": counts.spliced.as_dict()} if options.splice else {}),
         "roles": {role: dict(sorted(count.items())) for role, count in sorted(counts.roles.items())},
         "rejected": counts.rejections.as_dict(),
         "skipped_files": skipped,
@@ -205,7 +210,15 @@ def _join(
     }
     (out / partial_name(SUMMARY)).write_text(plain_json.serialize(summary, indent=1) + "\n", "utf-8")
     _publish(out, [*names, SUMMARY], earlier)
-    return Prepared(out, splits, counts.rejections.as_dict(), skipped, facts.get("notes", []))
+    remove_spliced(out, but=counts.spliced.recordings)
+    return Prepared(
+        out,
+        splits,
+        counts.rejections.as_dict(),
+        skipped,
+        facts.get("notes", []),
+        counts.spliced.as_dict() if options.splice else {},
+    )
 
 
 def _write_manifests(paths: Iterable[Path], out: Path) -> _Counts:
@@ -224,6 +237,8 @@ def _write_manifests(paths: Iterable[Path], out: Path) -> _Counts:
                 split = item.segment.split
                 counts.by_split[split].add(item)
                 add_counts(counts.roles, item.counts)
+                if split == "train":
+                    counts.spliced.add(item)
                 files[SPLITS.index(split)].write(serialize_row(item.segment, folder) + "\n")
     return counts
 

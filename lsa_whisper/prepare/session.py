@@ -16,6 +16,7 @@ from lsa_whisper.prepare.non_speech import non_speech_windows
 from lsa_whisper.prepare.peak_levels import PeakLevels
 from lsa_whisper.prepare.screening import Candidate, ScreeningLimits, screen_utterances
 from lsa_whisper.prepare.windows import Window, pack, reject_overlap_groups
+from lsa_whisper.splice import DisfluencyProfile
 from lsa_whisper.whisper_constants import CONTEXT_S, DECODER_POSITIONS
 
 PROMPT_TOKENS = 200
@@ -37,6 +38,8 @@ class PrepareOptions:
     seed: int = 0
     reviewed: bool = False
     language: str | None = None
+    splice: float = 0.0
+    profile: DisfluencyProfile | None = None
     limits: ScreeningLimits = field(default_factory=ScreeningLimits)
 
     def as_dict(self) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from lsa_whisper.chat import Disfluency
 from lsa_whisper.manifest import SPLITS
 from lsa_whisper.prepare.session import UtteranceRecord, WindowRow
 from lsa_whisper.terminal import TerminalTable, render_text
@@ -65,6 +66,41 @@ class SplitCounts:
 
 
 @dataclass
+class SplicedCounts:
+    """Counts of the train split's disfluencies, as recorded and spliced, and the recordings of the spliced ones."""
+
+    windows: int = 0
+    audio_ms: int = 0
+    recorded: Counter[str] = field(default_factory=Counter)
+    with_spliced: Counter[str] = field(default_factory=Counter)
+    recordings: set[str] = field(default_factory=set)
+
+    def add(self, row: WindowRow) -> None:
+        """Count ``row``."""
+        kinds = {kind.value for kind in Disfluency}
+        events = sum((Counter(count) for count in row.counts.values()), Counter[str]())
+        found = Counter({kind: count for kind, count in events.items() if kind in kinds})
+        if row.segment.spliced:
+            self.windows += 1
+            self.audio_ms += round(row.segment.duration * 1000)
+            self.with_spliced.update(found)
+            self.recordings.add(Path(row.segment.audio_filepath).name)
+        else:
+            self.recorded.update(found)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the counts, ready for JSON; spliced windows repeat the disfluencies of their originals."""
+        kinds = [kind.value for kind in Disfluency if self.recorded[kind] or self.with_spliced[kind]]
+        return {
+            "segments": self.windows,
+            "audio_h": round(self.audio_ms / 3_600_000, 6),
+            "disfluencies": {
+                kind: {"recorded": self.recorded[kind], "in_spliced": self.with_spliced[kind]} for kind in kinds
+            },
+        }
+
+
+@dataclass
 class Rejections:
     """Number and duration of rejected utterances by reason."""
 
@@ -101,6 +137,7 @@ class Prepared:
         rejected: Utterances and seconds by reason.
         skipped_files: Files that were not used, and why.
         notes: Notes on the splits.
+        spliced: Windows, hours and disfluencies of spliced speech; empty without splicing.
     """
 
     out: Path
@@ -108,10 +145,14 @@ class Prepared:
     rejected: Mapping[str, Mapping[str, float]]
     skipped_files: Sequence[Mapping[str, str]]
     notes: Sequence[str]
+    spliced: Mapping[str, Any] = field(default_factory=dict)
 
     def table(self) -> str:
         """Return hours, segments and rejections as a table to print."""
         rows: list[list[str]] = [[split, *_cells(self.splits[split])] for split in SPLITS]
+        if self.spliced:
+            audio_h = f"{self.spliced['audio_h']:.3f}"
+            rows.append(["of train, spliced", f"{self.spliced['segments']:,}", "", "", "", audio_h, ""])
         rows.append([])
         for reason, count in self.rejected.items():
             hours = f"{count['seconds'] / 3600:.3f}"
@@ -120,7 +161,15 @@ class Prepared:
             rows.append(["skipped files (listed in prepared.json)", str(len(self.skipped_files)), *[""] * 5])
         head = ("", "segments", "utterances", "words", "speakers", "hours", "padding")
         table = TerminalTable(f"Prepared in {self.out}", head, rows)
-        return render_text(table, *(f"note: {note}" for note in self.notes))
+        tables = [table, self._disfluencies()] if self.spliced else [table]
+        return render_text(*tables, *(f"note: {note}" for note in self.notes))
+
+    def _disfluencies(self) -> TerminalTable:
+        rows = [
+            [kind.replace("_", " "), f"{count['recorded']:,}", f"{count['in_spliced']:,}"]
+            for kind, count in self.spliced.get("disfluencies", {}).items()
+        ]
+        return TerminalTable("Disfluencies in train", ("", "as recorded", "in spliced speech"), rows)
 
 
 def _cells(counts: Mapping[str, Any]) -> list[str]:

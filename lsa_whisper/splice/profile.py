@@ -1,0 +1,182 @@
+"""How often each class of disfluency occurs in CHAT, where in the utterance, and how long it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from statistics import fmean, quantiles
+from typing import Any
+
+from lsa_whisper import plain_json
+from lsa_whisper.chat import Disfluency, Event, Utterance
+from lsa_whisper.chat.tree import Marker
+from lsa_whisper.errors import CorpusError
+from lsa_whisper.timespan import TimeSpan
+
+SPLICED_CLASSES = (
+    Disfluency.FILLED_PAUSE,
+    Disfluency.REPETITION,
+    Disfluency.PART_WORD_REPETITION,
+    Disfluency.FRAGMENT,
+    Disfluency.REVISION,
+    Disfluency.FALSE_START,
+    Disfluency.PROLONGATION,
+    Disfluency.BLOCK,
+    Disfluency.PAUSE,
+)
+"""The classes that can be spliced; a profile has no others."""
+PAUSE_MARKS = ("(.)", "(..)", "(...)")
+LONGEST_MS = 10_000
+"""A longer silence is no disfluency."""
+
+
+@dataclass(frozen=True)
+class ClassProfile:
+    """Counts of one class.
+
+    Attributes:
+        count: How often it occurs.
+        initial: The share of these at the start of an utterance.
+        words: Mean number of words that are repeated, revised or broken off; 1 for other classes.
+        silence_ms: Quartiles of the silence after it (of a pause: of the pause); empty if no word times are known.
+    """
+
+    count: int
+    initial: float = 0.0
+    words: float = 1.0
+    silence_ms: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class DisfluencyProfile:
+    """The profile of a corpus.
+
+    Attributes:
+        fluent_words: Its fluent words.
+        classes: Each class that occurs, by its name.
+        pauses: Quartiles of the length of each mark of a pause, such as ``(.)``, in milliseconds.
+    """
+
+    fluent_words: int
+    classes: Mapping[str, ClassProfile] = field(default_factory=dict)
+    pauses: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+
+    def weights(self) -> dict[Disfluency, float]:
+        """Return how often to splice each class relative to the others: by the square root of its count.
+
+        Rare classes are the ones that a model does not learn from a corpus as it is. A class that the corpus never
+        marks has no weight, because a model must not learn marks that its transcribers do not write.
+
+        >>> DisfluencyProfile(100, {"filled_pause": ClassProfile(9), "block": ClassProfile(1)}).weights()
+        {<Disfluency.FILLED_PAUSE: 'filled_pause'>: 3.0, <Disfluency.BLOCK: 'block'>: 1.0}
+        """
+        return {Disfluency(name): one.count**0.5 for name, one in self.classes.items() if one.count}
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything, ready for JSON, with the rate of each class."""
+        classes = {
+            name: asdict(one) | {"per_100_words": round(100 * one.count / max(1, self.fluent_words), 3)}
+            for name, one in self.classes.items()
+        }
+        return {"fluent_words": self.fluent_words, "classes": classes, "pauses": dict(self.pauses)}
+
+
+def count_profile(utterances: Iterable[Utterance]) -> DisfluencyProfile:
+    """Return the profile of ``utterances``.
+
+    >>> from lsa_whisper.chat import utterance
+    >>> found = count_profile([utterance("CHI", "&-um the [/] the dog (.) ran .")])
+    >>> found.fluent_words, {name: (one.count, one.initial) for name, one in found.classes.items()}
+    (3, {'filled_pause': (1, 1.0), 'repetition': (1, 0.0), 'pause': (1, 0.0)})
+    """
+    utterances, fluent = list(utterances), 0
+    starts: dict[Disfluency, list[bool]] = {kind: [] for kind in SPLICED_CLASSES}
+    lengths: dict[Disfluency, list[int]] = {kind: [] for kind in SPLICED_CLASSES}
+    silences: dict[Disfluency, list[int]] = {kind: [] for kind in SPLICED_CLASSES}
+    for one in utterances:
+        fluent += len(one.reading.fluent)
+        spans = one.word_spans()
+        for event in one.reading.events:
+            if event.kind not in starts or (event.kind is Disfluency.PAUSE and not _is_inside(event, one)):
+                continue
+            starts[event.kind].append(event.start == 0)
+            lengths[event.kind].append(max(1, event.end - event.start))
+            silences[event.kind] += _silence_after(event, spans)
+    classes = {
+        kind.value: ClassProfile(len(found), fmean(found), fmean(lengths[kind]), _quartiles(silences[kind]))
+        for kind, found in starts.items()
+        if found
+    }
+    return DisfluencyProfile(fluent, classes, _pauses(utterances))
+
+
+def _is_sound(profile: DisfluencyProfile) -> bool:
+    """Return whether all numbers of a profile from a file are possible."""
+    quartiles = [one.silence_ms for one in profile.classes.values() if one.silence_ms] + list(profile.pauses.values())
+    return (
+        all(Disfluency(name) in SPLICED_CLASSES for name in profile.classes)
+        and all(one.count >= 0 and 0 <= one.initial <= 1 and one.words >= 0 for one in profile.classes.values())
+        and all(len(each) == 3 and 0 <= each[0] <= each[1] <= each[2] <= LONGEST_MS for each in quartiles)
+        and set(profile.pauses) <= set(PAUSE_MARKS)
+    )
+
+
+def _is_inside(event: Event, utterance: Utterance) -> bool:
+    return 0 < event.start < len(utterance.reading.verbatim)
+
+
+def _silence_after(event: Event, spans: Sequence[TimeSpan | None]) -> list[int]:
+    """Return the silence between the last word of ``event`` and the next word, if both times are known."""
+    if not 0 < event.end < len(spans):
+        return []
+    before, after = spans[event.end - 1], spans[event.end]
+    silence_ms = max(0, after.start_ms - before.end_ms) if before and after else LONGEST_MS
+    return [silence_ms] if silence_ms < LONGEST_MS else []
+
+
+def _quartiles(values: Sequence[int]) -> tuple[int, ...]:
+    if len(values) < 2:
+        return tuple(values) * 3
+    return tuple(round(value) for value in quantiles(values, n=4, method="inclusive"))
+
+
+def _pauses(utterances: Iterable[Utterance]) -> dict[str, tuple[int, ...]]:
+    """Return the quartiles of the length of each mark of a pause that has word times around it."""
+    found: dict[str, list[int]] = {}
+    for one in utterances:
+        marks = [item.text for item in one.tree.items if isinstance(item, Marker) and item.kind == "pause"]
+        events = [event for event in one.reading.events if event.kind is Disfluency.PAUSE]
+        if len(marks) != len(events):
+            continue
+        spans = one.word_spans()
+        for mark, event in zip(marks, events, strict=True):
+            if _is_inside(event, one) and mark in PAUSE_MARKS:
+                found.setdefault(mark, []).extend(_silence_after(event, spans))
+    return {mark: _quartiles(values) for mark, values in found.items() if values}
+
+
+def read_profile(path: Path | str) -> DisfluencyProfile:
+    """Return the profile that ``lsa-whisper inspect CORPUS --profile --json`` printed to the file ``path``.
+
+    Raises:
+        CorpusError: The file is missing or is no such profile.
+    """
+    remedy = "make one with 'lsa-whisper inspect CORPUS --profile --json'"
+    try:
+        found = plain_json.read(Path(path))
+        classes = {
+            Disfluency(name).value: ClassProfile(
+                int(one["count"]), float(one["initial"]), float(one["words"]), tuple(map(int, one["silence_ms"]))
+            )
+            for name, one in found["classes"].items()
+        }
+        pauses = {str(mark): tuple(map(int, lengths)) for mark, lengths in found["pauses"].items()}
+        made = DisfluencyProfile(int(found["fluent_words"]), classes, pauses)
+    except OSError as error:
+        raise CorpusError(f"{path}: cannot be read ({error.strerror}); {remedy}") from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise CorpusError(f"{path}: is not a profile of disfluencies; {remedy}") from error
+    if not _is_sound(made):
+        raise CorpusError(f"{path}: is not a profile of disfluencies; {remedy}")
+    return made
