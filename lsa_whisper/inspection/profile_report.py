@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lsa_whisper.inspection.text_output import as_json, format_number
-from lsa_whisper.inspection.transcript_report import read_transcripts
+from lsa_whisper.inspection.transcript_report import readable_transcripts
 from lsa_whisper.splice import DisfluencyProfile, count_profile
 from lsa_whisper.terminal import TerminalTable, render_text
 
@@ -19,7 +19,7 @@ def profile_report(files: Sequence[Path], json: bool) -> str:
     Raises:
         ChatSyntaxError: No file is readable.
     """
-    read, unread = read_transcripts(files)
+    read, unread = readable_transcripts(files)
     found = count_profile(utterance for _, transcript in read for utterance in transcript.utterances)
     if json:
         return as_json(found.as_dict())

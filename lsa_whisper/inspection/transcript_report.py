@@ -32,7 +32,7 @@ def fluency_report(
         LsaWhisperError: ``mode`` is unknown.
         ChatSyntaxError: No file is readable.
     """
-    read, unread = read_transcripts(files)
+    read, unread = readable_transcripts(files)
     unread += [f"{one.path}: {one.reason}" for one in unreadable_folders]
     counts = {
         file: {code: one.as_dict() for code, one in transcript.fluency(mode).items()} for file, transcript in read
@@ -51,7 +51,7 @@ def fluency_report(
     return render_text(TerminalTable(title, ["", *heads], rows), *unread)
 
 
-def read_transcripts(files: Sequence[Path]) -> tuple[list[tuple[str, Transcript]], list[str]]:
+def readable_transcripts(files: Sequence[Path]) -> tuple[list[tuple[str, Transcript]], list[str]]:
     """Return the readable transcripts by path, and a message for each of the others.
 
     Raises:

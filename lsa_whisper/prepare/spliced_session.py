@@ -86,7 +86,7 @@ def _write(made: SplicedSpeech, session: Session, folder: Path) -> Session:
         participants=[transcript.participants.get(code) or Participant(code, "Unidentified") for code in codes],
         utterances=made.utterances,
         media=name,
-        comments=[f"Spliced by a program from the recording {session.name}; nobody spoke these utterances."],
+        comments=[f"Spliced by a program from the recording {session.name}; no person spoke these utterances."],
     )
     folder.mkdir(exist_ok=True)
     replace_file(sound.getvalue(), folder / f"{name}.flac")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from lsa_whisper.chat import Disfluency
 from lsa_whisper.splice.profile import DisfluencyProfile
-from lsa_whisper.splice.speech import SpeakerSounds, TimedUtterance, WordPlace
+from lsa_whisper.splice.speech import SourceUtterance, SpeakerSounds, WordPlace
 
 _VOWELS = "aeiouy"
 _STOPS = "bdgptkc"
@@ -21,7 +21,7 @@ _PAUSES_MS: Mapping[str, tuple[int, ...]] = {"(.)": (250, 400, 600), "(..)": (80
 
 
 @dataclass(frozen=True, slots=True)
-class Clip:
+class SoundClip:
     """The sound of ``words``: words ``start`` to ``end`` of an utterance, or the first ``share`` of the last one."""
 
     utterance: int
@@ -59,7 +59,7 @@ class Edit:
     end: int
     before: str = ""
     written: str | None = None
-    parts: tuple[Clip | Silence, ...] = ()
+    parts: tuple[SoundClip | Silence, ...] = ()
     hold_ms: int = 0
     events: int = 1
 
@@ -68,14 +68,14 @@ class Edit:
 class EditContext:
     """What an edit of utterance ``number`` can draw on."""
 
-    utterances: Sequence[TimedUtterance]
+    utterances: Sequence[SourceUtterance]
     number: int
     sounds: SpeakerSounds
     profile: DisfluencyProfile
     rng: random.Random
 
     @property
-    def target(self) -> TimedUtterance:
+    def target(self) -> SourceUtterance:
         """The utterance."""
         return self.utterances[self.number]
 
@@ -87,10 +87,10 @@ class EditContext:
         """Return the word at ``place``."""
         return self.utterances[place.utterance].words[place.word].text
 
-    def clip(self, place: WordPlace, count: int = 1) -> Clip:
+    def clip(self, place: WordPlace, count: int = 1) -> SoundClip:
         """Return ``count`` words from ``place`` on."""
         words = self.utterances[place.utterance].words[place.word : place.word + count]
-        return Clip(place.utterance, place.word, place.word + count, tuple(word.text for word in words))
+        return SoundClip(place.utterance, place.word, place.word + count, tuple(word.text for word in words))
 
     def silence(self, kind: Disfluency) -> Silence:
         """Return a silence as long as those after disfluencies of this class, at least 50 ms."""
@@ -113,7 +113,7 @@ def _filled_pause(at: int, context: EditContext) -> Edit | None:
         return None
     place = context.rng.choice(places)
     written = context.utterances[place.utterance].words[place.word].filler
-    parts: list[Clip | Silence] = [context.clip(place), context.silence(Disfluency.FILLED_PAUSE)]
+    parts: list[SoundClip | Silence] = [context.clip(place), context.silence(Disfluency.FILLED_PAUSE)]
     if at and context.rng.random() < 0.5:
         parts.insert(0, Silence(context.rng.randint(60, 200)))
     return Edit(Disfluency.FILLED_PAUSE, at, at + 1, written, parts=tuple(parts))
@@ -163,7 +163,7 @@ def _fragment(at: int, context: EditContext) -> Edit | None:
     letters = _onset(word)
     if not letters or len(word) <= len(letters):
         return None
-    clip = Clip(place.utterance, place.word, place.word + 1, (f"{letters}-",), (len(letters) + 0.2) / len(word))
+    clip = SoundClip(place.utterance, place.word, place.word + 1, (f"{letters}-",), (len(letters) + 0.2) / len(word))
     parts = (clip, context.silence(Disfluency.FRAGMENT))
     return Edit(Disfluency.FRAGMENT, at, at + 1, f"&+{letters}", parts=parts)
 
@@ -174,7 +174,7 @@ def _part_word(at: int, context: EditContext) -> Edit | None:
     if len(word) < 3 or not letters or word.startswith(_DIGRAPHS):
         return None
     copies = 2 + (context.rng.random() < 0.3)
-    clip = Clip(context.number, at, at + 1, (f"{word[0]}-",), (len(letters) + 0.2) / len(word))
+    clip = SoundClip(context.number, at, at + 1, (f"{word[0]}-",), (len(letters) + 0.2) / len(word))
     parts = tuple(each for _ in range(copies) for each in (clip, Silence(context.rng.randint(50, 130))))
     written = f"↫{'-'.join([word[0]] * copies)}↫{word}"
     return Edit(Disfluency.PART_WORD_REPETITION, at, at + 1, written=written, parts=parts)

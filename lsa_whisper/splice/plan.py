@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from lsa_whisper.chat import Disfluency, Utterance, utterance
 from lsa_whisper.chat.lines import FOLD
 from lsa_whisper.chat.main_tier import BULLET
-from lsa_whisper.splice.edits import Clip, Edit, EditContext, make_edit
+from lsa_whisper.splice.edits import Edit, EditContext, SoundClip, make_edit
 
 _WORDS_PER_EDIT = 6
 """An utterance gets at most one disfluency for this many words, and at least one."""
@@ -102,6 +102,6 @@ def _spoken(edits: Sequence[Edit], context: EditContext) -> list[str]:
     spoken: list[str] = []
     for at, word in enumerate(context.target.words):
         parts = by_word[at].parts if at in by_word else ()
-        spoken += [text for part in parts if isinstance(part, Clip) for text in part.words]
+        spoken += [text for part in parts if isinstance(part, SoundClip) for text in part.words]
         spoken.append(word.text)
     return spoken

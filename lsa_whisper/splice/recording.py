@@ -17,7 +17,7 @@ from lsa_whisper.splice.plan import draw_plan
 from lsa_whisper.splice.profile import DisfluencyProfile
 from lsa_whisper.splice.render import PER_MS, RenderedUtterance, Renderer
 from lsa_whisper.splice.sound import FADE, RoomNoise, cross_fade
-from lsa_whisper.splice.speech import TimedUtterance, speaker_sounds, timed_utterances
+from lsa_whisper.splice.speech import SourceUtterance, source_utterances, speaker_sounds
 from lsa_whisper.timespan import TimeSpan
 
 _GAP_MS = (250, 600)
@@ -66,7 +66,7 @@ def splice_speech(
         usable: Whether an utterance may be used, as a whole or for its sounds.
         speakers: Speaker codes whose utterances are spliced. Default: all.
     """
-    timed = [each for each in timed_utterances(utterances, end_ms) if usable(each.utterance)]
+    timed = [each for each in source_utterances(utterances, end_ms) if usable(each.utterance)]
     noise = RoomNoise.choose([load(span) for span in _silences(timed, rng)])
     renderer, sounds = Renderer(timed, load, noise, rng), speaker_sounds(timed)
     texts: list[tuple[str, str]] = []
@@ -87,7 +87,7 @@ def splice_speech(
     return _assemble(texts, rendered, kinds, noise, rng)
 
 
-def _silences(timed: Sequence[TimedUtterance], rng: random.Random) -> list[TimeSpan]:
+def _silences(timed: Sequence[SourceUtterance], rng: random.Random) -> list[TimeSpan]:
     """Return spans between words and utterances that are long enough to have silence in their middle."""
     spans = [word.span for one in timed for word in one.words]
     gaps = [TimeSpan(a.end_ms + 40, b.start_ms - 40) for a, b in pairwise(spans) if b.start_ms - a.end_ms >= 140]

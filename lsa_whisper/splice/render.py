@@ -10,10 +10,10 @@ from functools import cached_property
 import numpy as np
 
 from lsa_whisper.audio import SAMPLE_RATE_HZ, Samples
-from lsa_whisper.splice.edits import Clip, Edit, Silence
+from lsa_whisper.splice.edits import Edit, Silence, SoundClip
 from lsa_whisper.splice.plan import SplicePlan
 from lsa_whisper.splice.sound import FADE, RoomNoise, creak, cross_fade, hold, match_voice, quiet_place, sharpness
-from lsa_whisper.splice.speech import TimedUtterance
+from lsa_whisper.splice.speech import SourceUtterance
 from lsa_whisper.timespan import TimeSpan
 
 PER_MS = SAMPLE_RATE_HZ // 1000
@@ -97,7 +97,7 @@ class Renderer:
         rng: Source of the random draws.
     """
 
-    utterances: Sequence[TimedUtterance]
+    utterances: Sequence[SourceUtterance]
     load: Callable[[TimeSpan], Samples]
     noise: RoomNoise
     rng: random.Random
@@ -150,8 +150,8 @@ class Renderer:
             self._sounds[number] = _Sound(self.load(one.free), spans)
         return self._sounds[number]
 
-    def _inserted(self, part: Clip | Silence, number: int, edit: Edit) -> _Piece:
-        if isinstance(part, Clip):
+    def _inserted(self, part: SoundClip | Silence, number: int, edit: Edit) -> _Piece:
+        if isinstance(part, SoundClip):
             return self._clip(part, number)
         length = part.length_ms * PER_MS + FADE
         silence = self.noise.draw(length, self.rng)
@@ -161,7 +161,7 @@ class Renderer:
             silence[FADE:-FADE] += voice
         return _Piece(silence)
 
-    def _clip(self, clip: Clip, number: int) -> _Piece:
+    def _clip(self, clip: SoundClip, number: int) -> _Piece:
         """Return the sound of a clip, matched in level and pitch if it is of another utterance."""
         source = self._sound(clip.utterance)
         spans = source.words[clip.start : clip.end]

@@ -81,7 +81,7 @@ def rms(samples: Samples) -> float:
 
 @dataclass(frozen=True)
 class RoomNoise:
-    """Excerpts of a recording in which nobody speaks."""
+    """Excerpts of a recording without speech."""
 
     excerpts: tuple[Samples, ...]
 

@@ -16,7 +16,7 @@ LEAD_MS = 100
 
 
 @dataclass(frozen=True, slots=True)
-class TimedWord:
+class SourceWord:
     """A spoken word.
 
     Attributes:
@@ -33,11 +33,11 @@ class TimedWord:
 
 
 @dataclass(frozen=True)
-class TimedUtterance:
+class SourceUtterance:
     """An utterance with its words, and the part of the recording that has its speech alone."""
 
     utterance: Utterance
-    words: tuple[TimedWord, ...]
+    words: tuple[SourceWord, ...]
     free: TimeSpan
 
     def is_plain(self, start: int, end: int) -> bool:
@@ -50,7 +50,7 @@ class TimedUtterance:
         )
 
 
-def timed_utterances(utterances: Sequence[Utterance], end_ms: int) -> list[TimedUtterance]:
+def source_utterances(utterances: Sequence[Utterance], end_ms: int) -> list[SourceUtterance]:
     """Return the utterances of which every word has a time, and that overlap no other utterance.
 
     Args:
@@ -68,12 +68,12 @@ def timed_utterances(utterances: Sequence[Utterance], end_ms: int) -> list[Timed
             lead, tail = (span.start_ms - ends) // 2, (next_ms - span.end_ms) // 2
             free = TimeSpan(span.start_ms - min(LEAD_MS, lead), span.end_ms + min(LEAD_MS, tail))
             words = _words(each, free)
-            found += [TimedUtterance(each, words, free)] if words else []
+            found += [SourceUtterance(each, words, free)] if words else []
         ends = max(ends, span.end_ms)
     return found
 
 
-def _words(utterance: Utterance, free: TimeSpan) -> tuple[TimedWord, ...]:
+def _words(utterance: Utterance, free: TimeSpan) -> tuple[SourceWord, ...]:
     """Return the words with their times, or none if a time is missing or they are not in order."""
     spans = [span for span in utterance.word_spans() if span]
     verbatim = utterance.reading.verbatim
@@ -84,7 +84,7 @@ def _words(utterance: Utterance, free: TimeSpan) -> tuple[TimedWord, ...]:
         return ()
     plain, fillers = _plain_words(utterance), _fillers(utterance)
     return tuple(
-        TimedWord(text, span, plain.get(at), fillers.get(at, ""))
+        SourceWord(text, span, plain.get(at), fillers.get(at, ""))
         for at, (text, span) in enumerate(zip(verbatim, spans, strict=True))
     )
 
@@ -157,7 +157,7 @@ class SpeakerSounds:
     """The utterances that start with two plain words."""
 
 
-def speaker_sounds(utterances: Sequence[TimedUtterance]) -> dict[str, SpeakerSounds]:
+def speaker_sounds(utterances: Sequence[SourceUtterance]) -> dict[str, SpeakerSounds]:
     """Return the sounds of each speaker code."""
     found: dict[str, SpeakerSounds] = {}
     for number, one in enumerate(utterances):

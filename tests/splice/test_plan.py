@@ -13,7 +13,7 @@ from lsa_whisper.splice import count_profile
 from lsa_whisper.splice.edits import EditContext
 from lsa_whisper.splice.plan import draw_plan
 from lsa_whisper.splice.profile import SPLICED_CLASSES, ClassProfile, DisfluencyProfile
-from lsa_whisper.splice.speech import speaker_sounds, timed_utterances
+from lsa_whisper.splice.speech import source_utterances, speaker_sounds
 from lsa_whisper.timespan import TimeSpan
 
 FLUCALC = {
@@ -93,7 +93,7 @@ def test_any_tier_keeps_its_words_and_gets_what_was_intended(tiers, seed):
         span = TimeSpan(words[0][1].start_ms, words[-1][1].end_ms)
         utterances.append(chat.utterance("CHI", plain.text, span, words))
         at_ms = span.end_ms + 100
-    timed = timed_utterances(utterances, at_ms)
+    timed = source_utterances(utterances, at_ms)
     profile = DisfluencyProfile(1, {kind.value: ClassProfile(1, 0.5, 1.5) for kind in SPLICED_CLASSES})
     for number, one in enumerate(timed):
         sounds = speaker_sounds(timed)["CHI"]
@@ -125,5 +125,5 @@ def test_sounds_come_from_usable_speech_alone(second, why):
         return chat.utterance("CHI", text, TimeSpan(start_ms, start_ms + 600), words)
 
     start_ms = 400 if why == "overlap" else 700
-    found = timed_utterances([timed("a cat ran .", 0), timed(second, start_ms)], 2_000)
+    found = source_utterances([timed("a cat ran .", 0), timed(second, start_ms)], 2_000)
     assert [one.utterance.text for one in found] == ([] if why == "overlap" else ["a cat ran ."])
