@@ -14,6 +14,7 @@ from lsa_whisper.evaluate.pairing import PairedFiles, pair_files
 from lsa_whisper.evaluate.report_rows import ReportRows
 from lsa_whisper.evaluate.results import Evaluation
 from lsa_whisper.evaluate.transcripts import transcript_at
+from lsa_whisper.evaluate.word_counts import WordCounts
 from lsa_whisper.languages import chat_code
 from lsa_whisper.scoring.bootstrap import FEWEST_SAMPLES, SAMPLES, Resamples
 from lsa_whisper.scoring.counts import Detections, WordErrors
@@ -127,7 +128,7 @@ def _scored(reference: Path, files: PairedFiles, samples: int, options: ScoringO
     """Return the scores of all files; only one file is in memory at a time, because a corpus may not fit."""
     has_marks = {name: _any_marks(paths) for name, paths in files.hypotheses.items()}
     tables, totals = {name: FileTable() for name in has_marks}, dict.fromkeys(has_marks, Totals())
-    rows, material = ReportRows(), Material()
+    rows, material, words = ReportRows(), Material(), {name: WordCounts() for name in has_marks}
     for number, (key, path) in enumerate(files.references.items()):
         reference_transcript, aligned = transcript_at(path, key), []
         material.add_reference(reference_transcript)
@@ -142,13 +143,14 @@ def _scored(reference: Path, files: PairedFiles, samples: int, options: ScoringO
             tables[name].append(scores)
             totals[name] += Totals.of(scores)
             aligned.append(scores.aligned)
+            words[name].add(scores.aligned)
         rows.add(number, aligned)
     resamples = Resamples(len(files.references), samples)
     systems = {
         name: System(name, table, totals[name], resamples, has_marks[name], tuple(files.unpaired[name]))
         for name, table in tables.items()
     }
-    return Evaluation(reference, systems, samples, options, material, rows)
+    return Evaluation(reference, systems, samples, options, material, rows, words)
 
 
 def _any_marks(paths: Mapping[str, str]) -> bool:

@@ -37,7 +37,7 @@ def breakdowns(evaluation: Evaluation) -> Iterator[ReportTable]:
         yield _grouped(systems, group, title, lead, name)
     yield _insertions(systems)
     if evaluation.options.speakers:
-        yield _speaker_attribution(systems)
+        yield _speaker_attribution(evaluation)
     for mode in evaluation.options.published:
         yield _published(systems, mode)
 
@@ -105,19 +105,15 @@ def _insertions(systems: Sequence[System]) -> ReportTable:
     )
 
 
-def _speaker_attribution(systems: Sequence[System]) -> ReportTable:
-    rows = [
-        (
-            TableCell(s.name),
-            TableCell(f"{s.speakers.cp_words:,}"),
-            TableCell(percent(s.speakers.cp)),
-            TableCell(percent(s.speakers.tcp)),
-        )
-        for s in systems
-    ]
+def _speaker_attribution(evaluation: Evaluation) -> ReportTable:
+    rows = []
+    for s in evaluation.systems.values():
+        rates = (evaluation.speaker_text(s, rate) for rate in (s.speakers.cp, s.speakers.tcp))
+        rows.append((TableCell(s.name), TableCell(f"{s.speakers.cp_words:,}"), *map(TableCell, rates)))
     return ReportTable(
         "Speaker-attributed word errors",
-        "Word errors, including words attributed to the wrong speaker (by meeteval). xxx is excluded on both sides.",
+        "Word errors, including words attributed to the wrong speaker (by meeteval). xxx is excluded on both sides. "
+        "A system that writes one speaker for several is not scored.",
         head_cells("System", "Words", "cpWER", "tcpWER"),
         tuple(rows),
         for_engineers=True,

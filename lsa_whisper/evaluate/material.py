@@ -33,6 +33,8 @@ class Material:
     """Per system, the languages of its transcripts."""
     models: dict[str, dict[str, None]] = field(default_factory=dict)
     """Per system, the comments in which its transcripts name their model."""
+    most_speakers: dict[str, int] = field(default_factory=dict)
+    """Per system, and of the references under an empty name, the largest number of speakers in one transcript."""
     unspaced: bool = False
     """Whether a reference is in a script without spaces between words, each character of which is a word."""
     command: str = ""
@@ -50,9 +52,14 @@ class Material:
         """What is counted as a word."""
         return "character" if self.unspaced else "word"
 
+    def writes_speakers(self, system: str) -> bool:
+        """Return whether a system tells speakers apart; true also where the references have one speaker only."""
+        return self.most_speakers.get("", 0) < 2 or self.most_speakers.get(system, 0) > 1
+
     def add_reference(self, transcript: Transcript) -> None:
         """Add the facts of one reference."""
         self.recordings += 1
+        self._count_speakers("", transcript)
         for code in dict.fromkeys(utterance.speaker for utterance in transcript.utterances):
             person = transcript.participants.get(code)
             self.unnamed = self.unnamed or person is None or not person.name
@@ -65,10 +72,15 @@ class Material:
 
     def add_hypothesis(self, system: str, transcript: Transcript) -> None:
         """Add the facts of one transcript of a system."""
+        self._count_speakers(system, transcript)
         self.written_in.setdefault(system, {}).update(dict.fromkeys(_languages(transcript)))
         for line in transcript.headers:
             if line.name == "@Comment" and line.value.startswith(_PROVENANCE):
                 self.models.setdefault(system, {})[line.value] = None
+
+    def _count_speakers(self, system: str, transcript: Transcript) -> None:
+        count = len({utterance.speaker for utterance in transcript.utterances})
+        self.most_speakers[system] = max(count, self.most_speakers.get(system, 0))
 
 
 def _languages(transcript: Transcript) -> list[str]:

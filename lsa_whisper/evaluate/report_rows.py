@@ -33,8 +33,10 @@ class ReportRows:
         """Add the utterances of the ``file``-th file, as aligned with each system's transcript."""
         for aligned in _per_utterance(systems):
             scored = [_errors_and_cells(row) for row in aligned]
-            row = [file, *_speaker_times_text(next(row for row in aligned if row)), scored]
-            entry = max(errors for errors, *_ in scored), -self._added, row
+            marks = [_wrong_marks(row) for row in aligned]
+            row = [file, *_speaker_times_text(next(row for row in aligned if row)), scored, marks]
+            wrong = (own[0] + sum(map(len, other)) for own, other in zip(scored, marks, strict=True))
+            entry = max(wrong), -self._added, row
             self._added += 1
             if len(self._kept) < self._most:
                 heapq.heappush(self._kept, entry)
@@ -45,9 +47,9 @@ class ReportRows:
     def rows(self) -> list[list[Any]]:
         """The utterances in order, as plain JSON values.
 
-        Each is ``[file, speaker, start_s, end_s, CHAT text, [per system: [errors, words, cells]]]`` with cells
-        ``[reference, hypothesis, operation, reference class, hypothesis class]`` (classes index :data:`CLASS_ORDER`,
-        -1 = none).
+        Each is ``[file, speaker, start_s, end_s, CHAT text, [per system: [errors, words, cells]], [per system:
+        [classes missed, classes made up]]]`` with cells ``[reference, hypothesis, operation, reference class,
+        hypothesis class]`` (classes index :data:`CLASS_ORDER`, -1 = none).
         """
         return [row for _, _, row in sorted(self._kept, key=lambda entry: -entry[1])]
 
@@ -74,9 +76,25 @@ def page_data(
         "systems": list(systems),
         "classes": [[kind.value, CLASSES[kind][0]] for kind in CLASS_ORDER],
         "files": [[key, _link(recordings.get(key), out)] for key in keys],
-        "rows": rows.rows,
+        "rows": (kept := rows.rows),
         "left_out": rows.left_out,
+        "filters": _filters(kept, systems),
     }
+
+
+def _filters(rows: Sequence[list[Any]], systems: Sequence[str]) -> list[list[str]]:
+    """Return the filters by disfluencies that apply to any of ``rows``, each a value for the script and a title."""
+    present = {kind for row in rows for scored in row[5] for cell in scored[2] for kind in cell[3:5]}
+    wrong = {(n, side, kind) for row in rows for n, own in enumerate(row[6]) for side in (0, 1) for kind in own[side]}
+    found = [[str(n), f"with {CLASSES[kind][0].lower()}"] for n, kind in enumerate(CLASS_ORDER) if n in present]
+    for n, system in enumerate(systems):
+        name = f"{system}: " if len(systems) > 1 else ""
+        for side, title in enumerate(("missed", "made-up")):
+            kinds = [kind for kind in range(len(CLASS_ORDER)) if (n, side, kind) in wrong]
+            found += [
+                [f"{n}/{side}/{kind}", f"{name}{title} {CLASSES[CLASS_ORDER[kind]][0].lower()}"] for kind in kinds
+            ]
+    return found
 
 
 def _link(recording: Path | None, out: Path) -> str | None:
@@ -107,7 +125,13 @@ def _speaker_times_text(row: AlignedUtterance) -> list[Any]:
 def _errors_and_cells(row: AlignedUtterance | None) -> list[Any]:
     if row is None:
         return [0, 0, []]
-    return [row.errors.errors, row.errors.reference_words, [_cell(cell) for cell in row.columns]]
+    return [row.errors.errors, row.errors.reference_words, [_cell(cell) for cell in row.columns_with_pauses]]
+
+
+def _wrong_marks(row: AlignedUtterance | None) -> list[list[int]]:
+    """Return the classes of the disfluencies that were missed, and of those that were not spoken."""
+    sides = ((), ()) if row is None else (row.missed, row.false_alarms)
+    return [[CLASS_ORDER.index(kind) for kind in kinds] for kinds in sides]
 
 
 def _cell(cell: AlignedColumn) -> list[Any]:

@@ -15,6 +15,7 @@ from lsa_whisper.evaluate.glossary import CLASSES
 from lsa_whisper.evaluate.material import Material
 from lsa_whisper.evaluate.report_rows import ReportRows
 from lsa_whisper.evaluate.verdict import verdict
+from lsa_whisper.evaluate.word_counts import WordCounts
 from lsa_whisper.page.text import join_names, text_table
 from lsa_whisper.scoring.disfluency import SCORED
 from lsa_whisper.scoring.metrics import METRICS, Metric
@@ -39,6 +40,8 @@ class Evaluation:
     """What was evaluated: recordings, speakers, languages, models."""
     rows: ReportRows = field(default_factory=ReportRows)
     """The aligned utterances, if a report was requested."""
+    words: dict[str, WordCounts] = field(default_factory=dict)
+    """Per system, the words that it gets wrong, if a report was requested."""
     report: Path | None = None
     """The HTML report, if one was written."""
 
@@ -71,8 +74,8 @@ class Evaluation:
                 title = f"  {CLASSES[kind][0].lower()}"
                 yield [title, *(self._class_cell(system, kind, wide=wide) for system in systems)]
         if self.options.speakers:
-            yield ["cpWER", *(percent(s.speakers.cp) for s in systems)]
-            yield ["tcpWER", *(percent(s.speakers.tcp) for s in systems)]
+            yield ["cpWER", *(self.speaker_text(s, s.speakers.cp) for s in systems)]
+            yield ["tcpWER", *(self.speaker_text(s, s.speakers.tcp) for s in systems)]
         for mode in self.options.published:
             rates = (percent(system.published_errors(mode).rate) for system in systems)
             yield [f"rules of {MODES[mode].title}", *rates]
@@ -80,6 +83,10 @@ class Evaluation:
     @property
     def _all(self) -> list[System]:
         return list(self.systems.values())
+
+    def speaker_text(self, system: System, rate: float | None) -> str:
+        """Return a speaker-attributed error rate, or that the system writes one speaker, so that none can be right."""
+        return percent(rate) if self.material.writes_speakers(system.name) else "one speaker"
 
     @staticmethod
     def _class_cell(system: System, kind: Disfluency, *, wide: bool) -> str:

@@ -19,6 +19,7 @@ from lsa_whisper.evaluate.cells import (
 from lsa_whisper.evaluate.differences import MAIN_METRICS
 from lsa_whisper.evaluate.glossary import CLASSES, MEASURES
 from lsa_whisper.evaluate.results import Evaluation
+from lsa_whisper.evaluate.word_counts import word_table
 from lsa_whisper.page.tables import ReportTable, TableCell
 from lsa_whisper.page.text import join_names
 from lsa_whisper.scoring.agreement import Agreement
@@ -36,7 +37,14 @@ def tables(evaluation: Evaluation) -> list[ReportTable]:
     systems = list(evaluation.systems.values())
     first = _summary(systems), _better(evaluation), _disfluencies(systems), _rates(systems), *_language(systems)
     technical = _metrics(systems), _better(evaluation, technical=True), _detections(systems), *confusions(systems)
-    made = *first, *breakdowns(evaluation), _speakers(systems), _files(systems), *technical
+    made = (
+        *first,
+        word_table(evaluation.words),
+        *breakdowns(evaluation),
+        _speakers(systems),
+        _files(systems),
+        *technical,
+    )
     return sorted((table for table in made if table.rows), key=lambda table: table.for_engineers)
 
 

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from lsa_whisper.chat import Disfluency
+from lsa_whisper.chat import Disfluency, Event
 from lsa_whisper.scoring.align import UNALIGNED, Alignment
 from lsa_whisper.scoring.counts import WordErrors
 from lsa_whisper.scoring.words import FileWords
 from lsa_whisper.timespan import TimeSpan
 
+_PAUSE = "(.)"
+
 
 @dataclass(frozen=True, slots=True)
 class AlignedColumn:
-    """One column of an alignment. ``operation`` is ``=`` hit, ``s``, ``d``, ``i``, or ``x`` excluded."""
+    """One column of an alignment.
+
+    ``operation`` is ``=`` hit, ``s``, ``d``, ``i``, ``x`` excluded, or ``p`` for a pause, whose sign is on the side
+    that has it.
+    """
 
     reference: str
     hypothesis: str
@@ -37,6 +44,20 @@ class AlignedUtterance:
     text: str
     errors: WordErrors
     columns: tuple[AlignedColumn, ...]
+    missed: tuple[Disfluency, ...] = ()
+    """The classes of its disfluencies that were not found, one entry for each."""
+    false_alarms: tuple[Disfluency, ...] = ()
+    """The classes of disfluencies in its place that were not spoken, one entry for each."""
+    pauses: tuple[tuple[int, AlignedColumn], ...] = ()
+    """The pauses of both transcripts, each with the number of columns before it."""
+
+    @property
+    def columns_with_pauses(self) -> list[AlignedColumn]:
+        """All columns in order, pauses between the words."""
+        found = list(self.columns)
+        for before, pause in sorted(self.pauses, key=lambda each: each[0], reverse=True):
+            found.insert(before, pause)
+        return found
 
 
 def aligned_utterances(
@@ -44,9 +65,21 @@ def aligned_utterances(
     reference: FileWords,
     hypothesis: FileWords,
     utterances: np.ndarray[tuple[int], np.dtype[np.int64]],
+    unmatched: tuple[Sequence[Event], Sequence[Event]] = ((), ()),
 ) -> tuple[AlignedUtterance, ...]:
-    """Return the aligned utterances in order; if the reference has no words, all columns are in a single one."""
+    """Return the aligned utterances in order; if the reference has no words, all columns are in a single one.
+
+    Args:
+        alignment: of the spoken words of both.
+        reference: the words and events of the reference.
+        hypothesis: those of the system.
+        utterances: per column, the reference utterance it belongs to; -1 if none.
+        unmatched: the events that were missed, and those that were not spoken.
+    """
     shown = _columns(alignment, reference, hypothesis)
+    places = _Places(alignment, reference, utterances)
+    missed, false_alarms = places.classes(unmatched)
+    pauses = places.pauses(unmatched)
     aligned = []
     numbers = range(len(reference.utterances)) if len(reference.words) else ([UNALIGNED] if shown else [])
     for number in numbers:
@@ -55,8 +88,11 @@ def aligned_utterances(
         if number != UNALIGNED:
             utterance = reference.utterances[number]
             about = utterance.speaker, utterance.span, utterance.text
-        own = tuple(shown[column] for column in np.flatnonzero(columns))
-        aligned.append(AlignedUtterance(number, *about, alignment.errors_where(columns), own))
+        numbered = np.flatnonzero(columns)
+        own = tuple(shown[column] for column in numbered)
+        wrong = tuple(missed.get(number, ())), tuple(false_alarms.get(number, ()))
+        between = tuple((int((numbered < at).sum()), pause) for at, pause in pauses.get(number, ()))
+        aligned.append(AlignedUtterance(number, *about, alignment.errors_where(columns), own, *wrong, between))
     return tuple(aligned)
 
 
@@ -92,3 +128,55 @@ def _classes(words: FileWords) -> list[Disfluency | None]:
     for event in sorted(words.events, key=lambda event: event.start - event.end):
         classes[event.start : event.end] = [event.kind] * (event.end - event.start)
     return classes
+
+
+class _Places:
+    """Where the events of both transcripts belong: the utterance of the reference, and the column of the alignment."""
+
+    def __init__(
+        self,
+        alignment: Alignment,
+        reference: FileWords,
+        utterances: np.ndarray[tuple[int], np.dtype[np.int64]],
+    ) -> None:
+        self._utterances = utterances
+        self._columns = [np.flatnonzero(alignment.pairs[:, side] != UNALIGNED) for side in (0, 1)]
+        counts = [len(utterance.events()) for utterance in reference.utterances]
+        owners = np.repeat(np.arange(len(counts)), counts).tolist()
+        self._owner = {id(event): owner for event, owner in zip(reference.events, owners, strict=True)}
+        self._reference = reference
+
+    def classes(self, unmatched: tuple[Sequence[Event], Sequence[Event]]) -> list[dict[int, list[Disfluency]]]:
+        """Return the classes of missed events and of those that were not spoken, each by utterance."""
+        found: list[dict[int, list[Disfluency]]] = [{}, {}]
+        for side, events in enumerate(unmatched):
+            for event in events:
+                found[side].setdefault(self._utterance(event, side), []).append(event.kind)
+        return found
+
+    def pauses(self, unmatched: tuple[Sequence[Event], Sequence[Event]]) -> dict[int, list[tuple[int, AlignedColumn]]]:
+        """Return, by utterance, the pauses of the reference and those that were not spoken, each before a column."""
+        missed = {id(event) for event in unmatched[0]}
+        kind = Disfluency.PAUSE
+        found: dict[int, list[tuple[int, AlignedColumn]]] = {}
+        for event in self._reference.events:
+            if event.kind is kind:
+                other = ("", None) if id(event) in missed else (_PAUSE, kind)
+                column = AlignedColumn(_PAUSE, other[0], "p", kind, other[1])
+                found.setdefault(self._utterance(event, 0), []).append((self._column(event, 0), column))
+        for event in unmatched[1]:
+            if event.kind is kind:
+                column = AlignedColumn("", _PAUSE, "p", None, kind)
+                found.setdefault(self._utterance(event, 1), []).append((self._column(event, 1), column))
+        return found
+
+    def _column(self, event: Event, side: int) -> int:
+        """Return the column of the event's first word; of a pause, of the word after it."""
+        columns = self._columns[side]
+        return int(columns[event.start]) if event.start < len(columns) else len(self._utterances)
+
+    def _utterance(self, event: Event, side: int) -> int:
+        if side == 0:
+            return self._owner[id(event)]
+        column = min(self._column(event, side), len(self._utterances) - 1)
+        return int(self._utterances[column]) if column >= 0 else UNALIGNED

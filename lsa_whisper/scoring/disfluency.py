@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from lsa_whisper.chat import Disfluency, Event
 from lsa_whisper.scoring.align import UNALIGNED, Alignment
 from lsa_whisper.scoring.counts import Detections
-from lsa_whisper.scoring.segmentation import compare_gaps
+from lsa_whisper.scoring.segmentation import compare_gaps, matched_gaps
 from lsa_whisper.scoring.words import FileWords
 
 _INFERRED_FROM_WORDS = frozenset({Disfluency.FILLED_PAUSE, Disfluency.FRAGMENT, Disfluency.REPETITION})
@@ -94,6 +94,29 @@ def score_disfluencies(reference: FileWords, hypothesis: FileWords, alignment: A
     return DisfluencyScores(by_class, fragments)
 
 
+def unmatched_events(
+    reference: FileWords, hypothesis: FileWords, alignment: Alignment
+) -> tuple[list[Event], list[Event]]:
+    """Return the events that were missed, and those of the hypothesis that were not spoken.
+
+    They are those that :func:`score_disfluencies` counts.
+    """
+    expected, found = _by_class(reference.events), _by_class(_judged(hypothesis.events, alignment))
+    missed: list[Event] = []
+    extra: list[Event] = []
+    for kind in SCORED:
+        own, other = expected.get(kind, []), found.get(kind, [])
+        if kind is Disfluency.PAUSE:
+            own, other = (sorted(each, key=lambda event: event.start) for each in (own, other))
+            pairs = matched_gaps(_places(own), _places(other), alignment)
+        else:
+            pairs = _Matcher(reference, hypothesis, alignment, kind).matched(own, other)
+        used = {number for number, _ in pairs}, {number for _, number in pairs}
+        missed += [event for number, event in enumerate(own) if number not in used[0]]
+        extra += [event for number, event in enumerate(other) if number not in used[1]]
+    return missed, extra
+
+
 def _by_class(events: Iterable[Event]) -> dict[Disfluency, list[Event]]:
     sorted_out: dict[Disfluency, list[Event]] = {}
     for event in events:
@@ -122,10 +145,11 @@ class _Matcher:
     exact: bool = False
 
     def detections(self, expected: Sequence[Event], found: Sequence[Event]) -> Detections:
-        hits = self._matched(expected, found)
+        hits = len(self.matched(expected, found))
         return Detections(hits, len(found) - hits, len(expected) - hits)
 
-    def _matched(self, expected: Sequence[Event], found: Sequence[Event]) -> int:
+    def matched(self, expected: Sequence[Event], found: Sequence[Event]) -> list[tuple[int, int]]:
+        """Return the matching events, as indices into both sequences."""
         at: dict[int, list[int]] = {}
         for number, event in enumerate(found):
             for position in range(event.start, event.end):
@@ -136,12 +160,13 @@ class _Matcher:
                 agreement = self._agreement(event, found[other])
                 if agreement:
                     candidates.add((-agreement, number, other))
-        left, right = set(), set()
+        left: dict[int, int] = {}
+        right = set()
         for _, number, other in sorted(candidates):
             if number not in left and other not in right:
-                left.add(number)
+                left[number] = other
                 right.add(other)
-        return len(left)
+        return list(left.items())
 
     def _words(self, start: int, end: int) -> list[int]:
         """Return the hypothesis words aligned with reference words ``start`` to ``end``."""

@@ -6,13 +6,16 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from lsa_whisper.chat import Disfluency, Utterance
 from lsa_whisper.scoring import published, speakers
 from lsa_whisper.scoring.align import Alignment
-from lsa_whisper.scoring.aligned_utterances import aligned_utterances
+from lsa_whisper.scoring.aligned_utterances import AlignedUtterance, aligned_utterances
 from lsa_whisper.scoring.confusion import confusion
 from lsa_whisper.scoring.counts import ByLabel
-from lsa_whisper.scoring.disfluency import DisfluencyScores, score_disfluencies
+from lsa_whisper.scoring.disfluency import DisfluencyScores, score_disfluencies, unmatched_events
 from lsa_whisper.scoring.file_scores import EVERYONE, FileScores, SamplesBySpeaker
 from lsa_whisper.scoring.groups import ParsedTranscript, errors_by_group, same_role
 from lsa_whisper.scoring.hallucination import Hallucinations, hallucinations
@@ -86,8 +89,15 @@ def score_file(
             (m, published.MODES[m].errors(reference.utterances, other.utterances)) for m in options.published
         ),
         speakers=_speakers(reference, other) if options.speakers else SpeakerErrors(),
-        aligned=aligned_utterances(alignment, expected, found, utterances) if options.keep_alignment else (),
+        aligned=_aligned(alignment, expected, found, utterances) if options.keep_alignment else (),
     )
+
+
+def _aligned(
+    alignment: Alignment, expected: FileWords, found: FileWords, utterances: NDArray[np.int64]
+) -> tuple[AlignedUtterance, ...]:
+    unmatched = unmatched_events(expected, found, alignment)
+    return aligned_utterances(alignment, expected, found, utterances, unmatched)
 
 
 def _raw(expected: FileWords, found: FileWords, alignment: Alignment) -> Alignment:

@@ -28,21 +28,24 @@ def compare_gaps(reference: Sequence[int], hypothesis: Sequence[int], alignment:
     >>> compare_gaps([2], [2], aligned).true_positives, compare_gaps([2], [1], aligned).true_positives
     (1, 0)
     """
-    hits = _matched(reference, hypothesis, alignment)
+    hits = len(matched_gaps(reference, hypothesis, alignment))
     return Detections(hits, len(hypothesis) - hits, len(reference) - hits)
 
 
-def _matched(reference: Sequence[int], hypothesis: Sequence[int], alignment: Alignment) -> int:
-    """Return the size of the largest one-to-one matching; the ranges ascend, so taking the first fit is optimal."""
-    hits = used = 0
+def matched_gaps(reference: Sequence[int], hypothesis: Sequence[int], alignment: Alignment) -> list[tuple[int, int]]:
+    """Return the largest one-to-one matching, as indices into both lists; both ascend.
+
+    The ranges ascend, too, so taking the first fit is optimal.
+    """
+    pairs, used = [], 0
     lows, highs = _ranges(alignment)
-    for gap in reference:
+    for number, gap in enumerate(reference):
         while used < len(hypothesis) and hypothesis[used] < lows[gap]:
             used += 1
         if used < len(hypothesis) and hypothesis[used] <= highs[gap]:
-            hits += 1
+            pairs.append((number, used))
             used += 1
-    return hits
+    return pairs
 
 
 def _ranges(alignment: Alignment) -> tuple[list[int], list[int]]:

@@ -98,6 +98,52 @@ def test_the_worst_comes_first_and_other_orders_can_be_chosen(page):
     assert all(errors for errors, _ in counts(page))
 
 
+def test_wrong_disfluencies_can_be_found_without_wrong_words(chromium, tmp_path):
+    people = [Participant("CHI", "Target_Child")]
+    said = ["the [/] the dog (.) ran .", "no .", "he ran &-um home ."]
+    for name, texts in (("a", said), ("b", ["the the dog ran .", "no .", "he [/] ran home (.) ."])):
+        written(tmp_path / name / "x.cha", [chat.utterance("CHI", text) for text in texts], people)
+    evaluate(tmp_path / "a", [tmp_path / "b"], out=tmp_path / "out", samples=40)
+    page = chromium.new_page()
+    page.goto((tmp_path / "out" / "report.html").as_uri())
+    page.select_option("#show", "wrong")
+    shown = page.locator("#rows .facts").all_inner_texts()
+    assert len(shown) == 2 and "1 error in 4 words; missed: filled pause; made up: repetition, pause" in shown[0]
+    assert "0 errors in 4 words; missed: repetition, pause" in shown[1]
+    assert page.locator("#rows .op-m").count() == 4, "a repeated word and three pauses"
+    titles = page.locator("#show option").all_inner_texts()
+    assert "missed filled pauses" in titles and "made-up pauses" in titles
+    assert "with blocks" not in titles and "missed revisions" not in titles, "only what this report has"
+    page.select_option("#show", label="missed filled pauses")
+    assert page.inner_text("#found") == "1 of 3 utterances"
+    page.close()
+
+
+def test_a_table_is_sorted_by_the_head_that_is_pressed(page):
+    page.locator("summary", has_text="Words with the most errors").click()
+    table = page.locator("table.sortable").first
+    for sign in (-1, 1):
+        table.get_by_role("button", name="Spoken").click()
+        spoken = [sign * int(text) for text in table.locator("tbody td:nth-child(3)").all_inner_texts()]
+        assert len(spoken) > 3 and spoken == sorted(spoken)
+    assert table.locator("th[aria-sort=ascending]").count() == 1
+
+
+def test_definitions_open_on_focus_and_close_on_escape(page):
+    page.get_by_text("Word errors, verbatim", exact=True).first.focus()
+    assert "per 100 words spoken" in page.inner_text("#definition")
+    page.keyboard.press("Escape")
+    assert page.locator("#definition").is_hidden()
+
+
+def test_the_keyboard_reaches_the_utterances_with_two_keys(page):
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to the utterances"
+    page.keyboard.press("Enter")
+    assert page.evaluate("location.hash") == "#utterances-title"
+
+
 def test_the_rest_is_drawn_as_one_scrolls(page):
     drawn, total = page.locator("article").count(), int(page.inner_text("#found").split(" of ")[1].split()[0])
     assert drawn < total
