@@ -5,6 +5,7 @@ strategy, fully and with a LoRA. Losses, saved weights and the logits after load
 compared with those of one process. The same runs are the test ``tests/finetune/distributed/test_parity.py``.
 
     python -m benchmarks.parity
+    python -m benchmarks.parity --only 'tensor|pipeline'    # these rows only; the others of the last result are kept
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -31,6 +33,7 @@ from lsa_whisper.finetune.training.trainer import SpeechTrainer
 from tests.tiny_whisper import build_checkpoint, voice
 
 STEPS, WINDOWS, BATCH = 20, 12, 4
+KEYS = ("strategy", "adapter", "ranks")
 ADAPTERS = {"full": (), "lora": ("adapter.rank=16",)}
 TEXTS = ("&-um I want it .", "the cat [//] the dog sat on a mat .", "she said I go !")
 
@@ -54,7 +57,13 @@ TWO_PROCESSES = {
     "fsdp2, gradients only": ("FSDP", ("strategy=fsdp2", "fsdp.sharding_strategy=shard_grad_op", _TWO)),
     "fsdp2, read by one process": ("FSDP", ("strategy=fsdp2", "fsdp.cpu_ram_efficient_loading=true", _TWO)),
     "fsdp2, everything on cpu": ("FSDP", ("strategy=fsdp2", "offload.parameters=cpu", _TWO)),
+    "tensor_parallel": ("WhisperForConditionalGeneration", ("strategy=tensor_parallel",)),
 }
+FOUR_PROCESSES = {
+    "tensor_parallel x fsdp2": ("FSDP", ("strategy=tensor_parallel", "tensor_parallel=2", _TWO)),
+}
+TOGETHER = {2: TWO_PROCESSES, 4: FOUR_PROCESSES}
+"""The strategies of several processes, by their number."""
 
 
 def build_here(set_variable: Callable[[str, str], Any] = os.environ.__setitem__) -> None:
@@ -101,10 +110,15 @@ def train(recipe: Path, strategy: str, adapter: str, ranks: int, wrapped: str, s
     save = SpeechTrainer.save_model
 
     def look(trainer: Any, *given: Any, **named: Any) -> None:
-        seen.append(" ".join(kind.__name__ for kind in type(trainer.model_wrapped).__mro__))
+        model = trainer.model_wrapped
+        plain = model.get_base_model() if hasattr(model, "get_base_model") else model
+        seen.append(" ".join(kind.__name__ for one in (model, plain) for kind in type(one).__mro__))
+        if trainer.mesh is not None:
+            divided = [each for name, each in model.named_parameters() if name.endswith("fc1.weight")]
+            assert divided and all(each.to_local().numel() < each.numel() for each in divided), strategy
         save(trainer, *given, **named)
 
-    out = recipe.parent / f"{strategy}-{adapter}-{ranks}".replace(", ", "-").replace(" ", "-")
+    out = _out(recipe, strategy, adapter, ranks)
     swap = [setting.replace("=swap", f"={recipe.parent / 'swap'}") for setting in settings]
     SpeechTrainer.save_model = look  # type: ignore[method-assign]
     try:
@@ -116,12 +130,12 @@ def train(recipe: Path, strategy: str, adapter: str, ranks: int, wrapped: str, s
     return out
 
 
-def compare(recipe: Path, found: Path, wanted: Path) -> dict[str, float]:
+def compare(recipe: Path, found: Path, wanted: Path, steps: int = STEPS) -> dict[str, float]:
     """Return how far losses, merged weights and plainly loaded logits lie apart at most."""
     curves = [torch.tensor(losses(out)) for out in (found, wanted)]
     weights = [checkpoint.load(out).model.state_dict() for out in (found, wanted)]
     logits = [_logits(recipe, out) for out in (found, wanted)]
-    assert len(curves[0]) == STEPS and weights[0].keys() == weights[1].keys()
+    assert len(curves[0]) == steps and weights[0].keys() == weights[1].keys()
     return {
         "max_abs_loss_difference": float((curves[0] - curves[1]).abs().max()),
         "max_abs_weight_difference": max(float((weights[0][k] - weights[1][k]).abs().max()) for k in weights[0]),
@@ -150,50 +164,66 @@ def _logits(recipe: Path, out: Path) -> torch.Tensor:
         return model.eval()(input_features=features, decoder_input_ids=torch.tensor([[1, 2, 3]])).logits
 
 
-def rows(folder: Path, *, nvme: bool = True) -> Iterator[dict[str, Any]]:
-    """Train under every strategy in ``folder`` and yield one row for each."""
+def rows(folder: Path, *, nvme: bool = True, only: str = "") -> Iterator[dict[str, Any]]:
+    """Train under every strategy in ``folder``, or those whose names match ``only``, and yield one row for each."""
     recipe = prepare(folder)
-    together = _two_processes(recipe)
+    wanted = {ranks: [name for name in names if re.search(only, name)] for ranks, names in TOGETHER.items()}
+    together = {ranks: _start(recipe, ranks, only) for ranks, names in wanted.items() if names}
+    outs: dict[tuple[str, str, int], Path] = {}
     for adapter in ADAPTERS:
-        outs = {}
         for name, (wrapped, settings) in ONE_PROCESS.items():
-            if nvme or "nvme" not in name:
-                outs[name, 1] = train(recipe, name, adapter, 1, wrapped, settings)
-        for name in TWO_PROCESSES:
-            outs[name, 2] = recipe.parent / f"{name}-{adapter}-2".replace(", ", "-").replace(" ", "-")
-        assert together.wait(1800) == 0, (folder / "two.log").read_text("utf-8", "replace")[-3000:]
-        for (name, ranks), out in outs.items():
-            found = compare(recipe, out, outs["single", 1])
+            if (nvme or "nvme" not in name) and (re.search(only, name) or name == "single"):
+                outs[name, adapter, 1] = train(recipe, name, adapter, 1, wrapped, settings)
+    for ranks, processes in together.items():
+        log = _log(recipe, ranks)
+        assert processes.wait(1800) == 0, log.read_text("utf-8", "replace")[-3000:]
+        outs |= {
+            (name, adapter, ranks): _out(recipe, name, adapter, ranks) for adapter in ADAPTERS for name in wanted[ranks]
+        }
+    for (name, adapter, ranks), out in outs.items():
+        if re.search(only, name):
+            found = compare(recipe, out, outs["single", adapter, 1])
             yield {"strategy": name, "adapter": adapter, "ranks": ranks, **found}
 
 
-def _two_processes(recipe: Path) -> subprocess.Popen[bytes]:
-    """Start the two processes that train all rows of two together, so that Python and torch are loaded once."""
-    command = [sys.executable, "-m", "benchmarks.parity", "--launch", str(recipe)]
-    with (recipe.parent / "two.log").open("wb") as log:
-        return subprocess.Popen(command, stdout=log, stderr=log)
+def _out(recipe: Path, strategy: str, adapter: str, ranks: int) -> Path:
+    return recipe.parent / f"{strategy}-{adapter}-{ranks}".replace(", ", "-").replace(" ", "-")
 
 
-def _launch(recipe: Path) -> int:
-    place = {"WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "OMP_NUM_THREADS": "1"}
-    ports = ",".join(str(free_port()) for _ in range(len(ADAPTERS) * len(TWO_PROCESSES)))
+def _log(recipe: Path, ranks: int) -> Path:
+    return recipe.parent / f"{ranks}.log"
+
+
+def _start(recipe: Path, ranks: int, only: str) -> subprocess.Popen[bytes]:
+    """Start the processes that train all rows of ``ranks`` together, so that Python and torch are loaded once."""
+    command = [sys.executable, "-m", "benchmarks.parity", "--launch", str(recipe), "--ranks", str(ranks)]
+    with _log(recipe, ranks).open("wb") as log:
+        return subprocess.Popen([*command, "--only", only], stdout=log, stderr=log)
+
+
+def _launch(recipe: Path, ranks: int, only: str) -> int:
+    place = {"WORLD_SIZE": str(ranks), "LOCAL_WORLD_SIZE": str(ranks), "MASTER_ADDR": "127.0.0.1"}
+    place |= {"OMP_NUM_THREADS": "1"}
+    ports = ",".join(str(free_port()) for _ in range(len(ADAPTERS) * len(TOGETHER[ranks])))
     command = [sys.executable, "-m", "benchmarks.parity", "--rank-of", str(recipe), "--ports", ports]
-    both = [
+    command += ["--ranks", str(ranks), "--only", only]
+    every = [
         subprocess.Popen(command, env=os.environ | place | {"RANK": str(number), "LOCAL_RANK": str(number)})
-        for number in range(2)
+        for number in range(ranks)
     ]
     try:
-        return max(abs(process.wait(1800)) for process in both)
+        return max(abs(process.wait(1800)) for process in every)
     finally:
-        for process in both:
+        for process in every:
             process.kill()
 
 
-def _rank(recipe: Path, ports: list[str]) -> None:
+def _rank(recipe: Path, ports: list[str], ranks: int, only: str) -> None:
     for adapter in ADAPTERS:
-        for name, (wrapped, settings) in TWO_PROCESSES.items():
+        for name, (wrapped, settings) in TOGETHER[ranks].items():
             os.environ["MASTER_PORT"] = ports.pop()
-            train(recipe, name, adapter, 2, wrapped, settings)
+            if re.search(only, name):
+                train(recipe, name, adapter, ranks, wrapped, settings)
 
 
 def main() -> None:
@@ -203,19 +233,30 @@ def main() -> None:
     parser.add_argument("--launch", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--rank-of", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--ports", help=argparse.SUPPRESS)
+    parser.add_argument("--ranks", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--only", default="", help="Run the strategies whose names match this expression.")
     options = parser.parse_args()
     if options.launch:
-        sys.exit(_launch(options.launch))
+        sys.exit(_launch(options.launch, options.ranks, options.only))
     if options.rank_of:
-        return _rank(options.rank_of, options.ports.split(","))
+        return _rank(options.rank_of, options.ports.split(","), options.ranks, options.only)
     build_here()
     shutil.rmtree(options.out, ignore_errors=True)
     found = []
-    for row in rows(options.out, nvme=has_nvme()):
+    for row in rows(options.out, nvme=has_nvme(), only=options.only):
         print(row, flush=True)
         found.append(row)
+    before = result.last("parity") if options.only else {}
+    again = [{key: row[key] for key in KEYS} for row in found]
+    kept = [row for row in before.get("rows", []) if {key: row[key] for key in KEYS} not in again]
     packages = ("torch", "transformers", "peft", "accelerate", "deepspeed")
-    result.write("parity", packages, f"{WINDOWS} windows of made-up sound, fp32, CPU", steps=STEPS, rows=found)
+    path = result.write(
+        "parity", packages, f"{WINDOWS} windows of made-up sound, fp32, CPU", steps=STEPS, rows=[*kept, *found]
+    )
+    written = json.loads(path.read_text("utf-8"))
+    if before and before["versions"] != written["versions"]:
+        path.write_text(json.dumps(before, indent=1, ensure_ascii=False) + "\n", "utf-8")
+        sys.exit("the last result is of other versions; run all rows")
 
 
 if __name__ == "__main__":

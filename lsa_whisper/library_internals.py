@@ -200,6 +200,41 @@ def fsdp_on_cpu(trainer: Any) -> Iterator[None]:
         accelerator.state.device_mesh = layout.get_device_mesh("cpu")
 
 
+def share_batches(accelerator: Any, mesh: Any) -> None:
+    """Give the ranks of the mesh's dimension ``tp`` the same batches, and leave the model unwrapped.
+
+    accelerate's own tensor parallelism takes only models that transformers divided; Whisper has no plan for that. What
+    it does for them, for the data loader, depends on the mesh alone. A model prepared for evaluation gets autocast,
+    but no ``DistributedDataParallel``.
+    """
+    accelerator.state.device_mesh = mesh
+    accelerator.prepare_model = functools.partial(accelerator.prepare_model, evaluation_mode=True)
+
+
+def inner_optimizer(optimizer: Any) -> Any:
+    """Return the optimizer that accelerate has wrapped, for its hooks; the attribute is undocumented."""
+    return getattr(optimizer, "optimizer", optimizer)
+
+
+def gather_once(accelerator: Any, copies: int, tensors: Any) -> Any:
+    """Return what every rank has, like ``gather_for_metrics``, where ``copies`` neighbouring ranks have the same.
+
+    ``gather_for_metrics`` would cut repeated windows off before the copies are removed; the number of windows in the
+    last batch is an undocumented attribute.
+    """
+    from accelerate.utils import recursively_apply
+
+    def once(tensor: Any) -> Any:
+        ranks = accelerator.num_processes
+        return tensor.unflatten(0, (ranks // copies, copies, -1))[:, 0].flatten(0, 1)
+
+    found = recursively_apply(once, accelerator.gather(tensors))
+    state = accelerator.gradient_state
+    if state.end_of_dataloader and state.remainder > 0:
+        return recursively_apply(lambda tensor: tensor[: state.remainder], found)
+    return found
+
+
 # DeepSpeed
 
 

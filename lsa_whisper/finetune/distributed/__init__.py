@@ -1,1 +1,1 @@
-"""Distributed training: launching ranks, finding their environment, and the strategies DDP, FSDP2 and ZeRO."""
+"""Distributed training: launching ranks, their environment, and DDP, FSDP2, ZeRO and tensor parallelism."""

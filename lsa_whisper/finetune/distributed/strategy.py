@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from lsa_whisper.errors import RecipeError
-from lsa_whisper.finetune.distributed import fsdp, zero
+from lsa_whisper.finetune.distributed import fsdp, tensor, zero
 from lsa_whisper.finetune.distributed.ranks import is_launched
+from lsa_whisper.finetune.distributed.whole_states import is_divided, load_whole_weights, whole_weights
 from lsa_whisper.finetune.recipe import Recipe
 from lsa_whisper.library_internals import destroy_deepspeed, reset_training_state
 
@@ -41,6 +42,17 @@ def init_distributed(recipe: Recipe) -> None:
         zero.init_process_group()
     elif _is_fsdp(recipe) and not is_launched():
         raise RecipeError("strategy: fsdp2 needs several processes; set --processes, or use single")
+    elif recipe.strategy == "tensor_parallel":
+        tensor.join_ranks()
+
+
+def divide_model(model: Any, recipe: Recipe) -> Any:
+    """Divide the layers of ``model`` among ranks if the strategy does; return the device mesh, else ``None``."""
+    if recipe.strategy != "tensor_parallel":
+        return None
+    mesh = tensor.parallelize(model, recipe)
+    load_whole_weights(model)
+    return mesh
 
 
 def gather_weights(trainer: Any) -> dict[str, Any] | None:
@@ -52,6 +64,8 @@ def gather_weights(trainer: Any) -> dict[str, Any] | None:
         return zero.gather_zero_weights(trainer.model_wrapped, only_trained=hasattr(trainer.model, "peft_config"))
     if trainer.is_fsdp_enabled:
         return dict(trainer.accelerator.get_state_dict(trainer.model))
+    if is_divided(trainer.model):
+        return whole_weights(trainer.model, only_trained=hasattr(trainer.model, "peft_config"))
     return None
 
 

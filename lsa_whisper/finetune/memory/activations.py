@@ -51,7 +51,8 @@ def activations(shape: Shape, configuration: TrainingConfiguration, micro_batch:
     """Return the peak bytes of activations: at the start of the backward pass or in its first layer."""
     width = ElementSizes.of(configuration)
     tokens = min(micro_batch.label_tokens, shape.target_positions)
-    encoder, decoder = encoder_layer(shape, width), decoder_layer(shape, width, tokens)
+    ranks = configuration.layer_ranks
+    encoder, decoder = encoder_layer(shape, width, ranks), decoder_layer(shape, width, tokens, ranks)
     front = shape.width * shape.source_positions * 6 * width.computed + shape.mels * shape.source_positions * 8
     states = shape.width * shape.source_positions * width.residual
     scores = logits(shape, width, tokens) * (2 if micro_batch.uses_base else 1)
@@ -65,22 +66,23 @@ def activations(shape: Shape, configuration: TrainingConfiguration, micro_batch:
     return micro_batch.batch * (kept + passing + front + states)
 
 
-def encoder_layer(shape: Shape, width: ElementSizes) -> int:
+def encoder_layer(shape: Shape, width: ElementSizes, ranks: int = 1) -> int:
     """Return the bytes that one encoder layer keeps for one window.
 
     Two norms keep their inputs; queries, keys, values, attention and the four norm copies are ``width`` wide, the two
-    sides of the activation function as wide as the feed-forward block.
+    sides of the activation function as wide as the feed-forward block. Tensor parallelism divides all but the norms
+    among ``ranks``.
     """
-    narrow = 2 * width.residual + 6 * width.computed + 2 * width.copied
-    return shape.source_positions * (shape.width * narrow + 2 * shape.inner * width.computed)
+    narrow = 2 * width.residual + (2 + 4 / ranks) * width.computed + 2 * width.copied
+    return round(shape.source_positions * (shape.width * narrow + 2 * shape.inner / ranks * width.computed))
 
 
-def decoder_layer(shape: Shape, width: ElementSizes, tokens: int) -> int:
+def decoder_layer(shape: Shape, width: ElementSizes, tokens: int, ranks: int = 1) -> int:
     """Return the bytes that one decoder layer keeps: as the encoder's, plus cross-attention keys and values."""
-    narrow = 3 * width.residual + 9 * width.computed + 2 * width.copied
-    cross_attention = 2 * width.computed + 2 * width.copied
-    own = tokens * (shape.width * narrow + 2 * shape.inner * width.computed)
-    return own + shape.source_positions * shape.width * cross_attention
+    narrow = 3 * width.residual + (3 + 6 / ranks) * width.computed + 2 * width.copied
+    cross_attention = 2 / ranks * width.computed + 2 * width.copied
+    own = tokens * (shape.width * narrow + 2 * shape.inner / ranks * width.computed)
+    return round(own + shape.source_positions * shape.width * cross_attention)
 
 
 def logits(shape: Shape, width: ElementSizes, tokens: int) -> int:

@@ -30,6 +30,7 @@ class TrainingConfiguration:
             (weights, gradients and moments in bf16, nothing else).
         optimizer: ``adamw``; ``adamw-8bit`` (one byte per moment); ``adafactor`` (row and column statistics only);
             ``adamw-cpu`` (torchao's, on the CPU).
+        layer_ranks: Ranks that share each layer, with strategy ``tensor_parallel``.
     """
 
     strategy: str = "single"
@@ -37,6 +38,7 @@ class TrainingConfiguration:
     precision: str = "bf16"
     optimizer: str = "adamw"
     adapter: AdapterSettings | None = None
+    layer_ranks: int = 1
 
     @property
     def name(self) -> str:
@@ -47,7 +49,8 @@ class TrainingConfiguration:
         >>> TrainingConfiguration(optimizer="adamw-8bit").name
         'single, 8-bit AdamW, bf16'
         """
-        parts = [self.strategy, *self._offloaded()]
+        shared = f" {self.layer_ranks}" if self.layer_ranks > 1 else ""
+        parts = [self.strategy + shared, *self._offloaded()]
         parts += [_OPTIMIZERS[self.optimizer]] if self.optimizer in _OPTIMIZERS else []
         parts += [adapter_name(self.adapter)] if self.adapter else []
         return ", ".join([*parts, self.precision])
@@ -104,6 +107,7 @@ class TrainingConfiguration:
     def settings(self) -> dict[str, Any]:
         """The recipe keys of this configuration."""
         keys: dict[str, Any] = {"strategy": self.strategy}
+        keys |= {"tensor_parallel": self.layer_ranks} if self.layer_ranks > 1 else {}
         offload = {key: value for key, value in vars(self.recipe_offload).items() if value not in ("none", None)}
         keys |= {"offload": offload} if offload else {}
         keys |= {"adapter": adapter_keys(self.adapter)} if self.adapter else {}
@@ -149,7 +153,8 @@ def configuration_of(recipe: Recipe) -> TrainingConfiguration:
     offload = recipe.offload
     if recipe.strategy == "fsdp2" and offload.parameters == "cpu":
         offload = dataclasses.replace(offload, optimizer="cpu")
-    return TrainingConfiguration(recipe.strategy, offload, precision, recipe.optimizer, recipe.adapter)
+    shared = recipe.tensor_parallel or 1
+    return TrainingConfiguration(recipe.strategy, offload, precision, recipe.optimizer, recipe.adapter, shared)
 
 
 def training_configurations(
@@ -168,6 +173,7 @@ def training_configurations(
         TrainingConfiguration(precision="fp32"),
         TrainingConfiguration("ddp"),
         TrainingConfiguration("fsdp2"),
+        TrainingConfiguration("tensor_parallel"),
         TrainingConfiguration("zero2"),
         TrainingConfiguration("zero3"),
         TrainingConfiguration("zero2", cpu),

@@ -10,7 +10,7 @@ from __future__ import annotations
 from lsa_whisper.finetune.memory.activations import MicroBatch, activations
 from lsa_whisper.finetune.memory.configuration import TrainingConfiguration
 from lsa_whisper.finetune.memory.gpu import BUCKET, SWAPPED_BUCKET, swap_buffers
-from lsa_whisper.finetune.memory.parameter_counts import ParameterCounts
+from lsa_whisper.finetune.memory.parameter_counts import ParameterCounts, on_one_rank
 from lsa_whisper.machine import GIB
 
 _PROCESS_BYTES = round(0.75 * GIB)
@@ -41,7 +41,9 @@ def _states_bytes(counts: ParameterCounts, configuration: TrainingConfiguration,
     p, total = counts.trained, counts.total
     if not configuration.is_deepspeed:
         one = 2 if configuration.precision == "pure-bf16" else 4
-        replicas = 1 if configuration.strategy == "fsdp2" else ranks
+        replicas: float = 1 if configuration.strategy == "fsdp2" else ranks
+        if configuration.layer_ranks > 1:
+            replicas = configuration.layer_ranks * on_one_rank(counts, configuration.layer_ranks)[1] / total
         casts = 2 * (total - counts.quantized) if configuration.autocast else 0
         return replicas * (
             counts.bytes_in(one) + one * counts.base_copy + (one + configuration.moment_bytes) * p + casts

@@ -108,15 +108,21 @@ def configurations_for(
         if recipe
         else choice.training_configurations(None, adapter_first=lora_first)
     )
-    if max(hardware.gpus, processes) > 1:
-        every = tuple(
-            dataclasses.replace(each, strategy="ddp") if each.strategy == "single" else each for each in every
-        )
+    every = tuple(_on_ranks(each, max(hardware.gpus, processes)) for each in every)
     if not hardware.gpus:
         given = set(choice.configuration_of(recipe).packages) if recipe else set()
         every = tuple(each for each in every if not {"torchao", "bitsandbytes"} & set(each.packages) - given)
         every = tuple(sorted(every, key=lambda each: each.precision != "fp32" and not each.is_deepspeed))
     return tuple(dict.fromkeys(every))
+
+
+def _on_ranks(configuration: choice.TrainingConfiguration, ranks: int) -> choice.TrainingConfiguration:
+    """Return a configuration as it runs in ``ranks`` processes; transformers makes several of ``single`` DDP."""
+    if configuration.strategy == "single" and ranks > 1:
+        return dataclasses.replace(configuration, strategy="ddp")
+    if configuration.strategy == "tensor_parallel" and configuration.layer_ranks == 1:
+        return dataclasses.replace(configuration, layer_ranks=ranks)
+    return configuration
 
 
 def estimate_run(recipe: Recipe, hardware: Hardware, *, processes: int = 1, label_tokens: int = 128) -> Plan:
@@ -134,11 +140,7 @@ def estimate_run(recipe: Recipe, hardware: Hardware, *, processes: int = 1, labe
         recipe.checkpoints_on_disk,
         recipe.training.ema_decay is not None,
     )
-    configuration = choice.configuration_of(recipe)
-    if configuration.strategy == "single" and max(hardware.gpus, processes) > 1:
-        configuration = dataclasses.replace(
-            configuration, strategy="ddp"
-        )  # as transformers does with several processes
+    configuration = _on_ranks(choice.configuration_of(recipe), max(hardware.gpus, processes))
     return job.plan(configuration, micro_batch_of(recipe, None, label_tokens))
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from lsa_whisper.finetune.memory.activations import MicroBatch, activations
 from lsa_whisper.finetune.memory.configuration import TrainingConfiguration
-from lsa_whisper.finetune.memory.parameter_counts import ParameterCounts
+from lsa_whisper.finetune.memory.parameter_counts import ParameterCounts, on_one_rank
 from lsa_whisper.machine import GIB
 
 CONTEXT = round(0.6 * GIB)
@@ -89,13 +89,16 @@ def _states_bytes(counts: ParameterCounts, configuration: TrainingConfiguration,
 
     torchao's CPU optimizer leaves weights and gradients on the GPU; DeepSpeed and FSDP offload gradients too.
     """
-    p = counts.trained
+    p, share = counts.trained, 1.0
+    if configuration.layer_ranks > 1:
+        p, total = on_one_rank(counts, configuration.layer_ranks)
+        share, ranks = total / counts.total, ranks // configuration.layer_ranks
     one = {"fp32": 4, "pure-bf16": 2, "bf16": 2 if configuration.is_deepspeed else 4}[configuration.precision]
     moments = 0.0 if configuration.optimizer == "adamw-cpu" else configuration.moment_bytes
     master = 4 if configuration.is_deepspeed else 0
-    shared_weights = ranks if configuration.strategy in ("zero3", "fsdp2") else 1
-    shared = ranks if configuration.strategy in ("zero2", "zero3", "fsdp2") else 1
-    weights = counts.bytes_in(one) / shared_weights if configuration.offload.parameters == "none" else 0.0
+    shared_weights = ranks if configuration.strategy in ("zero3", "fsdp2", "tensor_parallel") else 1
+    shared = ranks if configuration.strategy in ("zero2", "zero3", "fsdp2", "tensor_parallel") else 1
+    weights = share * counts.bytes_in(one) / shared_weights if configuration.offload.parameters == "none" else 0.0
     # The base is copied before sharding and casting.
     weights += (2 if configuration.precision == "pure-bf16" else 4) * counts.base_copy
     if configuration.offload.optimizer == "none":
@@ -109,6 +112,12 @@ def buffers(
     """Return the bytes of buffers: permanent, in the forward pass only, and in the optimizer step only."""
     one = configuration.deepspeed_bytes
     layer = max(counts.shape.encoder_layer, counts.shape.decoder_layer)
+    if configuration.layer_ranks > 1:
+        trained, total = on_one_rank(counts, configuration.layer_ranks)
+        own = total / counts.total * layer
+        gathered = counts.shape.outside_layers + 3 * own if ranks > configuration.layer_ranks else 0
+        copied = trained + (2 * own if micro_batch.checkpointing else total - trained)
+        return CONTEXT + round(2 * one * gathered), round(2 * copied) if configuration.autocast else 0, 0
     if configuration.strategy == "fsdp2":
         return CONTEXT + 2 * one * (counts.shape.outside_layers + 3 * layer), 0, 0
     if configuration.is_deepspeed:

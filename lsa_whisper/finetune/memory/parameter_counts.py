@@ -73,6 +73,19 @@ class ParameterCounts:
         return cls(trained, shape.parameters - trained, shape, base_copy=shape.parameters if uses_base else 0)
 
 
+def on_one_rank(counts: ParameterCounts, layer_ranks: int) -> tuple[int, int]:
+    """Return the trained and all parameters of one of ``layer_ranks`` ranks that divide each layer's matrices.
+
+    Of an adapter's two factors, the one next to the divided dimension is divided: about half of it.
+    """
+    matrices, kept = linear_layer_parameters(counts.shape), 1 - 1 / layer_ranks
+    if counts.frozen < counts.shape.parameters:
+        share = min(1.0, counts.trained / counts.shape.parameters)
+        return round(counts.trained - share * kept * matrices), round(counts.total - kept * matrices)
+    trained = round(counts.trained * (1 - kept / 2))
+    return trained, trained + round(counts.frozen - kept * matrices)
+
+
 def linear_layer_parameters(shape: Shape) -> int:
     """Return the number of parameters in the layers' matrices, which are what quantization applies to."""
     return sum(math.prod(size) for name, size in shape.weights.items() if ".layers." in name and len(size) == 2)

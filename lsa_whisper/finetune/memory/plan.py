@@ -62,8 +62,10 @@ class TrainingJob:
 
     def supports(self, configuration: TrainingConfiguration) -> bool:
         """Return whether recipes accept a configuration and its strategy suits the number of processes."""
-        others = ("single",) if max(self.hardware.gpus, self.processes) > 1 else ("ddp", "fsdp2")
-        return configuration.strategy not in others and configuration.is_accepted
+        ranks = max(self.hardware.gpus, self.processes)
+        others = ("single",) if ranks > 1 else ("ddp", "fsdp2", "tensor_parallel")
+        divides = self.shape.attention_heads % configuration.layer_ranks == 0
+        return configuration.strategy not in others and divides and configuration.is_accepted
 
     def counts(self, configuration: TrainingConfiguration, *, uses_base: bool = False) -> ParameterCounts:
         """Return the trained and frozen parameters."""

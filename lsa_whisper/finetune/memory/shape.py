@@ -38,6 +38,11 @@ class Shape:
     """Bytes per parameter in the checkpoint's file."""
 
     @property
+    def attention_heads(self) -> int:
+        """Attention heads of a layer: each published Whisper has one for 64 units of its width."""
+        return max(1, self.width // 64)
+
+    @property
     def inner(self) -> int:
         """Inner width of a feed-forward block."""
         return self.feed_forward or 4 * self.width

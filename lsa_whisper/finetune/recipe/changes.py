@@ -20,6 +20,7 @@ HARMLESS = frozenset(
         "data.workers",
         "auto_micro_batch",
         "strategy",
+        "tensor_parallel",
         "fsdp.sharding_strategy",
         "fsdp.cpu_ram_efficient_loading",
         "offload.nvme_path",

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lsa_whisper.finetune.recipe.schema import Recipe
+from lsa_whisper.finetune.recipe.sections import LAYERS
 from lsa_whisper.finetune.recipe.values import flat, similar_name
 
 _TWO_RECIPES = "train without an adapter first, then train an adapter on that checkpoint with a second recipe"
 _UNSHARDED = ("single", "ddp")
 _REPLICATED = (*_UNSHARDED, "zero2")
 _ZERO = ("zero2", "zero3")
+_MODEL_PARALLEL = ("tensor_parallel",)
 _DEEPSPEED_OWNERS = {
     "train_batch_size": "training.per_device_train_batch_size and training.gradient_accumulation_steps",
     "train_micro_batch_size_per_gpu": "training.per_device_train_batch_size",
@@ -88,6 +90,24 @@ def adapter(recipe: Recipe) -> Iterator[str]:
         yield f"model.ctc_weight: with an adapter the new CTC head would stay random; {_TWO_RECIPES}"
     if recipe.adapter.quantize != "none" and recipe.strategy not in _UNSHARDED:
         yield f"adapter.quantize: {recipe.strategy} cannot shard quantized weights; use {' or '.join(_UNSHARDED)}"
+
+
+def model_parallel(recipe: Recipe) -> Iterator[str]:
+    """Yield what layers divided among ranks exclude."""
+    if recipe.tensor_parallel is not None and recipe.strategy != "tensor_parallel":
+        yield "tensor_parallel: needs strategy tensor_parallel"
+    if recipe.strategy not in _MODEL_PARALLEL:
+        return
+    if recipe.precision == "fp16":
+        yield f"precision: fp16 cannot scale the gradients of {recipe.strategy}; use bf16"
+    if recipe.adapter is None:
+        return
+    if recipe.adapter.dora:
+        yield f"adapter.dora: needs the norms of whole matrices, which {recipe.strategy} divides; leave it out"
+    if recipe.adapter.token_embeddings:
+        yield f"adapter.token_embeddings: {recipe.strategy} cannot train single embeddings; leave it out"
+    if set(recipe.adapter.modules_to_save) & set(LAYERS):
+        yield f"adapter.modules_to_save: {recipe.strategy} cannot copy a divided layer; use adapter.target_modules"
 
 
 def averaging(recipe: Recipe) -> Iterator[str]:

@@ -12,7 +12,7 @@ from lsa_whisper.finetune.recipe.sections import AdapterSettings, EvaluationSett
 from lsa_whisper.finetune.recipe.training import TrainingSettings
 from lsa_whisper.whisper_constants import CONTEXT_S, DECODER_POSITIONS
 
-STRATEGIES = ("single", "ddp", "zero2", "zero3", "fsdp2")
+STRATEGIES = ("single", "ddp", "zero2", "zero3", "fsdp2", "tensor_parallel")
 SHARDING_STRATEGIES = ("full_shard", "shard_grad_op", "hybrid_shard", "no_shard")
 PRECISIONS = ("fp32", "bf16", "fp16", "pure-bf16", "fp8")
 OPTIMIZERS = ("adamw", "adafactor", "adamw-8bit", "adamw-cpu")
@@ -173,7 +173,10 @@ class Recipe:
     adapter: AdapterSettings | None = None
     """Train a LoRA adapter instead of the model's weights."""
     strategy: Annotated[str, OneOf(*STRATEGIES)] = "single"
-    """``single``, ``ddp``, ``zero2``, ``zero3`` or ``fsdp2``."""
+    """``single``, ``ddp``, ``zero2``, ``zero3``, ``fsdp2`` or ``tensor_parallel``."""
+    tensor_parallel: Annotated[int | None, Range(least=2)] = None
+    """With strategy ``tensor_parallel``: ranks that share each layer and compute on the same windows, by default all.
+    With more ranks, FSDP2 shards each one's part over the others: 2 on 4 ranks is 2 x 2."""
     offload: OffloadSettings = field(default_factory=OffloadSettings)
     """Only with ``zero2``, ``zero3`` and ``fsdp2``."""
     fsdp: FsdpSettings = field(default_factory=FsdpSettings)
@@ -210,6 +213,10 @@ class Recipe:
         if not keeps_best and (self.training.saving == "no" or cannot_resume):
             return 0
         return self.training.save_total_limit + 1 + keeps_best
+
+    def window_ranks(self, processes: int) -> int:
+        """Return how many of ``processes`` ranks have windows of their own in a step."""
+        return processes // (self.tensor_parallel or processes) if self.strategy == "tensor_parallel" else processes
 
     @property
     def can_resume(self) -> bool:

@@ -31,7 +31,8 @@ def run_identity(recipe: Recipe) -> dict[str, Any]:
 
 def mark_complete(folder: Path, recipe: Recipe, processes: int, identity: Mapping[str, Any]) -> None:
     """Mark a checkpoint as completely on disk; ``identity`` is the run's :func:`run_identity`."""
-    mark = {"state": _state_kind(recipe), "processes": processes, **identity, "files": dict(_file_sizes(folder))}
+    mark = {"state": _state_kind(recipe), "processes": processes, "window_ranks": recipe.window_ranks(processes)}
+    mark |= {**identity, "files": dict(_file_sizes(folder))}
     partial = folder / f".{MARK}"
     partial.write_text(json.dumps(mark, indent=1), encoding="utf-8")
     partial.rename(folder / MARK)
@@ -99,7 +100,8 @@ def verify_resumable(folder: Path, recipe: Recipe, processes: int, identity: Map
             f"{folder}: saved by {mark['processes']} processes, each with its shard of the optimizer, but this run has "
             f"{processes}; resume with --processes {mark['processes']}, {start_over}"
         )
-    if before and (problem := _other_batch(before["training"], now["training"], mark["processes"], processes)):
+    ranks = mark.get("window_ranks", mark["processes"]), recipe.window_ranks(processes)
+    if before and (problem := _other_batch(before["training"], now["training"], *ranks)):
         raise RecipeError(f"{folder}: {problem}, {start_over}")
     changed = changes(before, now) if before else {}
     step = {"step": _step_of(folder), "changed": {key: list(values) for key, values in changed.items()}}
@@ -145,7 +147,10 @@ def weights_only_loading(folder: Path | None) -> Iterator[None]:
 
 
 def _state_kind(recipe: Recipe) -> str:
-    """Return the kind of state a strategy saves; one process and replicated processes save the same."""
+    """Return the kind of state a strategy saves: the same whole one for processes that are alone or replicated.
+
+    Tensor parallelism gathers the same state, but is kept apart: its ranks save random states of their own.
+    """
     if recipe.strategy in ("single", "ddp") or recipe.fsdp.sharding_strategy == "no_shard":
         return "single or ddp"
     return recipe.strategy

@@ -23,6 +23,7 @@ from lsa_whisper.errors import CheckpointError, LsaWhisperError
 from lsa_whisper.finetune import Finetuned
 from lsa_whisper.finetune.distributed.ranks import rank, report_lost_rank, restored_environment
 from lsa_whisper.finetune.distributed.strategy import (
+    divide_model,
     finish_distributed,
     gather_weights,
     init_distributed,
@@ -124,10 +125,12 @@ def _run(recipe: Recipe, record: dict[str, Any], report: Callable[[str], None]) 
     unfinished = _unfinished(out)
     unfinished.mkdir(parents=True, exist_ok=True)
     report = report if rank() == 0 else _nothing
-    trainer = SpeechTrainer(recipe, start, model, unfinished, report)
+    trainable = _parameter_counts(model)
+    mesh = divide_model(model, recipe)
+    trainer = SpeechTrainer(recipe, start, model, unfinished, report, mesh)
     if (gpus := _unused_gpus(trainer)) > 0:
         report(f"one process trains on one GPU; --processes {gpus + 1} uses the other {gpus}, too")
-    report(f"training {_parameter_counts(model)} of {labels.style} labels on {len(trainer.train_dataset)} windows")
+    report(f"training {trainable} of {labels.style} labels on {len(trainer.train_dataset)} windows")
     if trainer.dev_evaluation:
         weight_bytes = 2 * sum(weight.numel() for weight in start.model.parameters())
         report(trainer.dev_evaluation.cost(recipe, trainer.args.world_size, weight_bytes))

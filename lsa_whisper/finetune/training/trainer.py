@@ -21,6 +21,7 @@ from lsa_whisper.checkpoint.saving import verify_tensors
 from lsa_whisper.dataset import Collator, WindowDataset
 from lsa_whisper.finetune.distributed import zero
 from lsa_whisper.finetune.distributed.strategy import gather_weights
+from lsa_whisper.finetune.distributed.whole_states import load_whole_state, whole_state_saved
 from lsa_whisper.finetune.recipe import Recipe
 from lsa_whisper.finetune.training.arguments import training_arguments
 from lsa_whisper.finetune.training.bpe_dropout import BpeDropout
@@ -34,7 +35,7 @@ from lsa_whisper.finetune.training.resume import MARK, mark_complete, remove_old
 from lsa_whisper.finetune.training.saving import CheckpointSchedule
 from lsa_whisper.finetune.training.trim import LengthGroupedSampler, ShuffledSampler
 from lsa_whisper.finetune.training.weight_average import WeightAverage
-from lsa_whisper.library_internals import TrainerHooks, fsdp_on_cpu
+from lsa_whisper.library_internals import TrainerHooks, fsdp_on_cpu, gather_once, inner_optimizer, share_batches
 
 
 def recipe_loss(recipe: Recipe, start: Checkpoint) -> ExactLoss:
@@ -85,8 +86,20 @@ def training_windows(recipe: Recipe, start: Checkpoint) -> WindowDataset:
 class SpeechTrainer(TrainerHooks, Seq2SeqTrainer):
     """Seq2SeqTrainer whose loss does not depend on the split of a batch into micro-batches and ranks."""
 
-    def __init__(self, recipe: Recipe, start: Checkpoint, model: Any, folder: Path, report: Callable[[str], None]):
-        """Set up training of ``model``, which was made from ``start``, with the recipe's data and settings."""
+    def __init__(
+        self,
+        recipe: Recipe,
+        start: Checkpoint,
+        model: Any,
+        folder: Path,
+        report: Callable[[str], None],
+        mesh: Any = None,
+    ):
+        """Set up training of ``model``, which was made from ``start``, with the recipe's data and settings.
+
+        ``mesh`` is the device mesh of a model whose layers are divided among ranks.
+        """
+        self.mesh = mesh
         self.recipe, self.identity = recipe, run_identity(recipe)  # now: the data may change during training
         arguments = training_arguments(recipe, folder)
         train = training_windows(recipe, start)
@@ -119,6 +132,15 @@ class SpeechTrainer(TrainerHooks, Seq2SeqTrainer):
         """Initialize the process group; called by transformers' constructor."""
         with fsdp_on_cpu(self):
             super().create_accelerator_and_postprocess()
+        if self.mesh is not None:
+            share_batches(self.accelerator, self.mesh)
+
+    def create_optimizer(self, *args: Any, **options: Any) -> Any:
+        """Return the optimizer; that of a divided model loads and saves whole moments."""
+        optimizer = super().create_optimizer(*args, **options)
+        if self.mesh is not None:
+            load_whole_state(optimizer)
+        return optimizer
 
     def gathered_weights(self) -> dict[str, Any] | None:
         """Return the gathered weights of a sharded model, or of its adapter; every rank must call this."""
@@ -130,7 +152,8 @@ class SpeechTrainer(TrainerHooks, Seq2SeqTrainer):
         began = time.monotonic()
         if self.args.should_save:
             (folder / MARK).unlink(missing_ok=True)
-        save()
+        with whole_state_saved(inner_optimizer(self.optimizer)) if self.mesh else contextlib.nullcontext():
+            save()
         self.accelerator.wait_for_everyone()
         if self.args.should_save:
             if self.average:
@@ -190,6 +213,8 @@ class SpeechTrainer(TrainerHooks, Seq2SeqTrainer):
     def evaluation_loop(self, dataloader: Any, *args: Any, **options: Any) -> Any:
         """Evaluate; windows that were duplicated to give every rank the same number count once."""
         self.gather_function = self.accelerator.gather_for_metrics
+        if self.mesh is not None:
+            self.gather_function = functools.partial(gather_once, self.accelerator, self.mesh["tp"].size())
         self.evaluated = dataloader.dataset
         return super().evaluation_loop(dataloader, *args, **options)
 
@@ -233,7 +258,8 @@ class SpeechTrainer(TrainerHooks, Seq2SeqTrainer):
 
     @property
     def _step_windows(self) -> int:
-        return int(self.args.train_batch_size * self.args.gradient_accumulation_steps * self.args.world_size)
+        ranks = self.recipe.window_ranks(self.args.world_size)
+        return int(self.args.train_batch_size * self.args.gradient_accumulation_steps * ranks)
 
     def _corpus_sampler(self) -> CorpusSampler:
         """Return a sampler that draws each corpus by its weight, grouped by length if the recipe groups windows."""

@@ -1,0 +1,138 @@
+"""What the ranks of a test do in one launch, so that Python and torch are loaded once."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import socket
+from collections import Counter
+from pathlib import Path
+
+import torch
+
+
+class StoppedError(Exception):
+    """Stands for a run that is killed right after a checkpoint."""
+
+
+def free_ports(number):
+    with contextlib.ExitStack() as opened:
+        sockets = [opened.enter_context(socket.socket()) for _ in range(number)]
+        for each in sockets:
+            each.bind(("127.0.0.1", 0))
+        return [each.getsockname()[1] for each in sockets]
+
+
+def run_ranks(work, ranks, *given):
+    """Run ``work(rank, port, *given)`` in several processes; ``port(0)``, ``port(1)``... are free ports."""
+    import torch.multiprocessing
+
+    torch.multiprocessing.spawn(_rank, (work, ranks, free_ports(8), given), nprocs=ranks)
+
+
+def _rank(rank, work, ranks, ports, given):
+    torch.set_num_threads(1)
+    place = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": ranks, "LOCAL_WORLD_SIZE": ranks}
+    os.environ |= {name: str(value) for name, value in place.items()} | {"MASTER_ADDR": "127.0.0.1"}
+
+    def port(number):
+        os.environ["MASTER_PORT"] = str(ports[number])
+
+    work(rank, port, *given)
+
+
+def train_stop_and_resume(rank, port, recipe, settings):
+    """Train without a stop (``whole``), and again with a stop after a checkpoint (``cut``)."""
+    from lsa_whisper.finetune import finetune
+    from lsa_whisper.finetune.training.saving import CheckpointSchedule
+
+    recipe = Path(recipe)
+    port(0)
+    finetune(recipe, set=settings, out=recipe.parent / "whole", report=lambda _: None)
+    saved = CheckpointSchedule.saved
+
+    def stop(schedule, seconds):
+        raise StoppedError
+
+    port(1)
+    CheckpointSchedule.saved = stop
+    with contextlib.suppress(StoppedError):
+        finetune(recipe, set=settings, out=recipe.parent / "cut", report=lambda _: None)
+    CheckpointSchedule.saved = saved
+    torch.distributed.destroy_process_group()
+    lines = []
+    port(2)
+    finetune(recipe, set=settings, out=recipe.parent / "cut", report=lines.append)
+    assert rank or any("resuming from" in line for line in lines), lines
+
+
+class CountedTraffic(torch.utils._python_dispatch.TorchDispatchMode):
+    """Counts the bytes of every tensor that ranks exchange, at its full size."""
+
+    def __init__(self):
+        super().__init__()
+        self.found = Counter()
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        name = function.name()
+        if "all_reduce" in name or "allreduce" in name:
+            self.found["all_reduced"] += _bytes(args[0])
+        elif "allgather_base" in name or "all_gather_into_tensor" in name:
+            self.found["gathered"] += _bytes(args[0])
+        elif "reduce_scatter_base" in name:
+            self.found["scattered"] += _bytes(args[1])
+        return function(*args, **(kwargs or {}))
+
+
+def _bytes(tensors):
+    every = tensors if isinstance(tensors, list | tuple) else [tensors]
+    return sum(one.numel() * one.element_size() for one in every)
+
+
+def count_step(rank, port, recipes, model_of, batch, out):
+    """Write what one forward and backward pass exchanges under each strategy."""
+    from lsa_whisper.finetune.distributed import strategy, tensor
+
+    port(3)
+    tensor.join_ranks()
+    found = {}
+    for name, recipe in recipes.items():
+        model = model_of()
+        if name == "ddp":
+            found[name] = {"all_reduced": _ddp_bytes(model, batch)}
+            continue
+        if name == "fsdp2":
+            _shard_as_accelerate(model)
+        else:
+            strategy.divide_model(model, recipe)
+        with CountedTraffic() as counted:
+            model(**batch).logits.sum().backward()
+        found[name] = dict(counted.found)
+    if rank == 0:
+        Path(out).write_text(json.dumps(found), encoding="utf-8")
+    torch.distributed.destroy_process_group()
+
+
+def _shard_as_accelerate(model):
+    from torch.distributed.device_mesh import init_device_mesh
+    from torch.distributed.fsdp import fully_shard
+
+    mesh = init_device_mesh("cpu", (torch.distributed.get_world_size(),))
+    for stack in (model.get_encoder(), model.get_decoder()):
+        for layer in stack.layers:
+            fully_shard(layer, mesh=mesh, reshard_after_forward=True)
+    fully_shard(model, mesh=mesh, reshard_after_forward=True)
+
+
+def _ddp_bytes(model, batch):
+    counted = Counter()
+
+    def hook(state, bucket):
+        counted["bytes"] += _bytes(bucket.buffer())
+        return torch.distributed.all_reduce(bucket.buffer(), async_op=True).get_future().then(lambda f: f.value()[0])
+
+    wrapped = torch.nn.parallel.DistributedDataParallel(model)
+    wrapped.register_comm_hook(None, hook)
+    wrapped(**batch).logits.sum().backward()
+    return counted["bytes"]
