@@ -82,7 +82,10 @@ WRONG = {
     ),
     "rank of 0": (["adapter.rank=0"], "adapter.rank: must be 1 or more, not 0"),
     "unknown layer": (["adapter.target_modules=[query]"], "adapter.target_modules[0]: must be one of q_proj, k_proj"),
-    "unknown strategy": (["strategy=zero4"], "strategy: must be one of single, ddp, zero2, zero3, fsdp2, not 'zero4'"),
+    "unknown strategy": (
+        ["strategy=zero4"],
+        "strategy: must be one of single, ddp, zero2, zero3, fsdp2, tensor_parallel, not 'zero4'",
+    ),
     "unknown precision": (["precision=int8"], "precision: must be one of fp32, bf16"),
     "unknown metric": (["evaluation.metric=bleu"], "evaluation.metric: must be one of wer_verbatim"),
     "share above 1": (["data.full_length_share=2"], "data.full_length_share: must be between 0 and 1, not 2"),
