@@ -15,6 +15,7 @@ from lsa_whisper.cli.group import PATH, call, main, show
 @click.option("-o", "--out", type=PATH, help="Folder for report.html, report.md and report.json.")
 @click.option("--name", "names", multiple=True, help="Name of each system, in order.")
 @click.option("--audio", type=PATH, help="Folder of the recordings, to play utterances in the report.")
+@click.option("--embed-audio", is_flag=True, help="Put the sound into report.html, to send it as one file.")
 @click.option(
     "--samples",
     default=2000,

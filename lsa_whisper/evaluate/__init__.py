@@ -55,6 +55,7 @@ def evaluate(
     collar: int = COLLAR_MS,
     speakers: bool = False,
     as_: Sequence[str] = (),
+    embed_audio: bool = False,
 ) -> Evaluation:
     """Return the scores of one or several systems over the same references.
 
@@ -70,6 +71,7 @@ def evaluate(
         samples: the number of bootstrap resamples for the confidence intervals, at least 40.
         collar: the largest difference in milliseconds between the onsets of two disfluencies that match in time.
         speakers: also compute speaker-attributed word error rates (cpWER, tcpWER); needs meeteval.
+        embed_audio: put the sound of each utterance into ``report.html``, so that it can be sent as one file.
         as_: scoring rules of other tools, each reported apart: see :data:`lsa_whisper.scoring.published.MODES`.
 
     Raises:
@@ -81,7 +83,7 @@ def evaluate(
     check_modes(as_)
     if speakers:
         require_meeteval()
-    _check_options(samples, audio)
+    _check_options(samples, audio, embed_audio=embed_audio and out is not None)
     options = ScoringOptions(
         keep_alignment=out is not None, collar_ms=collar, published=tuple(dict.fromkeys(as_)), speakers=speakers
     )
@@ -92,7 +94,7 @@ def evaluate(
         return evaluation
     from lsa_whisper.evaluate.report import write_reports
 
-    return replace(evaluation, report=write_reports(evaluation, Path(out), audio=audio))
+    return replace(evaluation, report=write_reports(evaluation, Path(out), audio=audio, embed_audio=embed_audio))
 
 
 def _typed(
@@ -114,12 +116,14 @@ def _typed(
     return words + [word for mode in options.published for word in ("--as", mode)]
 
 
-def _check_options(samples: int, audio: Path | None) -> None:
+def _check_options(samples: int, audio: Path | None, *, embed_audio: bool) -> None:
     """Raise for wrong options before scoring, not after it."""
     if samples < FEWEST_SAMPLES:
         raise LsaWhisperError(
             f"evaluate --samples {samples}: too few for a 95 % interval; give {FEWEST_SAMPLES} or more"
         )
+    if embed_audio and audio is None:
+        raise CorpusError("evaluate --embed-audio needs the folder of the recordings: add --audio FOLDER")
     if audio is not None and not Path(audio).is_dir():
         raise CorpusError(f"{audio}: there is no such folder of recordings; leave it out or correct the path")
 

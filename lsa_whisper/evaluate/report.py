@@ -6,9 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+from lsa_whisper.evaluate.embedded_clips import embedded_clips
 from lsa_whisper.evaluate.glossary import CLASSES, COLUMNS, MEASURES
 from lsa_whisper.evaluate.json_report import json_report
 from lsa_whisper.evaluate.material import Material
+from lsa_whisper.evaluate.pairing import find_audio
 from lsa_whisper.evaluate.plots import evaluation_plots
 from lsa_whisper.evaluate.report_rows import page_data
 from lsa_whisper.evaluate.results import Evaluation
@@ -22,19 +24,23 @@ WORST = 20
 """How many utterances the Markdown report shows."""
 
 
-def write_reports(evaluation: Evaluation, out: Path, *, audio: Path | None = None) -> Path:
+def write_reports(evaluation: Evaluation, out: Path, *, audio: Path | None = None, embed_audio: bool = False) -> Path:
     """Write the three reports into ``out`` and return the path of the HTML one.
 
     Args:
         evaluation: scored with its rows.
         out: a folder; made if it is not there.
         audio: a folder with recordings to link to.
+        embed_audio: put clips of the recordings into the HTML report instead of links.
 
     Raises:
         CorpusError: ``out`` cannot be written to.
     """
     keys = next(iter(evaluation.systems.values())).files.keys
     utterances = page_data(list(evaluation.systems), keys, evaluation.rows, out, audio)
+    if embed_audio and audio is not None:
+        utterances["clips"] = embedded_clips(utterances["rows"], keys, find_audio(audio, keys))
+        utterances["files"] = [[key, None] for key in keys]
     facts: dict[str, Any] = {
         "evaluation": evaluation,
         "systems": list(evaluation.systems),

@@ -226,6 +226,19 @@ def test_nothing_hangs_over_the_edge(chromium, what, width, theme, request):
     page.close()
 
 
+@pytest.mark.parametrize("what", ["report", "runs"])
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_no_violation_of_accessibility_rules(chromium, what, width, theme, request):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="the dev extra has it")
+    page = chromium.new_page(viewport={"width": width, "height": 800}, color_scheme=theme)
+    page.goto(request.getfixturevalue(what))
+    page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true; })")
+    violations = axe.Axe().run(page).response["violations"]
+    assert [(each["id"], each["nodes"][0]["html"]) for each in violations] == []
+    page.close()
+
+
 def test_five_thousand_utterances_open_in_two_seconds(chromium, tmp_path):
     participants = [Participant("CHI", "Target_Child")]
     said = "the dog and the cat ran into the big house and found &-um a ball ."
@@ -242,3 +255,55 @@ def test_five_thousand_utterances_open_in_two_seconds(chromium, tmp_path):
     assert page.inner_text("#found") == "5000 of 5000 utterances"
     assert time.perf_counter() - began < 2
     assert page.locator("article").count() < 100
+
+
+@pytest.fixture(scope="module")
+def sounding(tmp_path_factory):
+    """Two folders with the same report: one whose recordings are gone, and one with embedded sound."""
+    folder = tmp_path_factory.mktemp("sounding")
+    (folder / "audio").mkdir()
+    for name in ("test01.cha", "test01.flac"):
+        shutil.copy(STORYBOOK / name, folder / "audio" / name)
+    for name, embed in (("linked", False), ("embedded", True)):
+        out = folder / name
+        evaluate(folder / "audio", [STORYBOOK], out=out, audio=folder / "audio", samples=40, embed_audio=embed)
+    return folder
+
+
+def test_one_clip_plays_at_a_time_and_ends_when_played_again(chromium, sounding):
+    page = chromium.new_page()
+    page.goto((sounding / "linked" / "report.html").as_uri())
+    page.select_option("#order", "")
+    for number in (2, 3):
+        page.locator("article").nth(number).get_by_role("button").click()
+        page.wait_for_function(f"document.querySelectorAll('audio')[{number - 2}].currentTime > 1")
+    assert page.evaluate("[...document.querySelectorAll('audio')].map(a => a.paused)") == [True, False]
+    start, end = page.evaluate("document.querySelectorAll('audio')[1].src.split('#t=')[1].split(',').map(Number)")
+    page.evaluate("document.querySelectorAll('audio')[1].currentTime = document.querySelector('audio').duration - 1")
+    page.wait_for_function("document.querySelectorAll('audio')[1].paused")
+    page.evaluate("document.querySelectorAll('audio')[1].play()")
+    page.wait_for_function("document.querySelectorAll('audio')[1].paused", timeout=20000)
+    assert start < page.evaluate("document.querySelectorAll('audio')[1].currentTime") < end + 0.5
+    page.close()
+
+
+def test_a_report_with_embedded_sound_plays_wherever_it_is(chromium, sounding, tmp_path):
+    moved = shutil.copy(sounding / "embedded" / "report.html", tmp_path / "sent.html")
+    assert Path(moved).stat().st_size < 2_000_000
+    page = chromium.new_page()
+    page.goto(Path(moved).as_uri())
+    page.locator("article").first.get_by_role("button").click()
+    page.wait_for_function("document.querySelector('audio').currentTime > 0.3")
+    assert page.evaluate("document.querySelector('audio').src.slice(0, 16)") == "data:audio/mpeg;"
+    page.close()
+
+
+def test_a_moved_report_names_the_recording_that_it_misses(chromium, sounding, tmp_path):
+    moved = shutil.copy(sounding / "linked" / "report.html", tmp_path / "report.html")
+    page = chromium.new_page()
+    page.goto(Path(moved).as_uri())
+    page.locator("article").first.get_by_role("button").click()
+    page.wait_for_selector("text=cannot be played")
+    shown = page.locator("article .facts").first.inner_text()
+    assert "audio/test01.flac is missing or damaged" in shown and "--embed-audio" in shown
+    page.close()
