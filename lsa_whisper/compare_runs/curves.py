@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lsa_whisper.compare_runs.comparison import RunComparison
-from lsa_whisper.page.figures import Plot, PlotCurve, PlotMark, round_up, x_position, x_ticks, y_position, y_ticks
+from lsa_whisper.page.figures import Plot, PlotCurve, PlotMark
 from lsa_whisper.training_runs import Points, curve_title, has_best, higher_is_better
 
 MOST_POINTS = 400
@@ -19,21 +19,25 @@ def curve_plots(comparison: RunComparison) -> list[Plot]:
 
 def _plot(comparison: RunComparison, key: str) -> Plot:
     drawn = [(n, run, run.curves[key]) for n, run in enumerate(comparison.runs) if key in run.curves]
-    top = round_up(max(points[-1][0] for _, _, points in drawn)) or 1.0
-    low, high = _range([value for _, _, points in drawn for _, value in points])
+    last = float(max(points[-1][0] for _, _, points in drawn)) or 1.0
     curves, marks = [], []
     for number, run, points in drawn:
-        reduced = reduce_points(points)
-        line = " ".join(f"{x_position(step, top)},{y_position(value, low, high)}" for step, value in reduced)
-        curves.append(PlotCurve(line, number, run.name))
+        curves.append(PlotCurve(tuple((float(step), value) for step, value in reduce_points(points)), number, run.name))
         best = run.best(key)
         if best is not None and key.startswith("eval_"):
-            x = x_position(best[0], top)
             text = f"{run.name}: best {best[1]:.4g} at step {best[0]}"
-            marks.append(PlotMark(x, y_position(best[1], low, high), x, x, number, text))
+            marks.append(PlotMark(best[0], best[1], best[0], best[0], number, text))
     better = "higher is better" if higher_is_better(key) else "lower is better"
-    title = f"{curve_title(key)} ({better})" if has_best(key) else curve_title(key)
-    return Plot(title, 380, tuple(marks), x_ticks(top), y_ticks(low, high, ".3g"), curves=tuple(curves))
+    return Plot(
+        f"{curve_title(key)} ({better})" if has_best(key) else curve_title(key),
+        tuple(run.name for run in comparison.runs),
+        tuple(marks),
+        (0.0, last),
+        _range([value for _, _, points in drawn for _, value in points]),
+        "step",
+        curve_title(key),
+        curves=tuple(curves),
+    )
 
 
 def _range(values: Sequence[float]) -> tuple[float, float]:

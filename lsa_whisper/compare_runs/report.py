@@ -45,7 +45,7 @@ def write_comparison(comparison: RunComparison, out: Path) -> Path:
 
 def _tables(comparison: RunComparison) -> tuple[ReportTable, ReportTable]:
     runs = comparison.runs
-    head = (TableCell(""), *(TableCell(run.name) for run in runs))
+    names = [TableCell(run.name) for run in runs]
     steps = (TableCell("Steps"), *(TableCell(f"{run.steps:,}") for run in runs))
     keys = [key for key in comparison.keys if has_best(key)]
     best = [(TableCell(curve_title(key)), *(TableCell(format_point(run.best(key))) for run in runs)) for key in keys]
@@ -55,9 +55,12 @@ def _tables(comparison: RunComparison) -> tuple[ReportTable, ReportTable]:
     ]
     lead = "The value, and the step at which it was logged."
     return (
-        ReportTable("Best value of each curve", lead, head, (steps, *best)),
+        ReportTable("Best value of each curve", lead, (TableCell("Curve"), *names), (steps, *best)),
         ReportTable(
-            "Recipe differences", "All other settings are the same in all finished runs.", head, tuple(different)
+            "Recipe differences",
+            "All other settings are the same in all finished runs.",
+            (TableCell("Setting"), *names),
+            tuple(different),
         ),
     )
 

@@ -5,18 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from lsa_whisper.evaluate.cells import percent
+from lsa_whisper.evaluate.cells import interval_or_none, percent, plain_number
 from lsa_whisper.evaluate.results import Evaluation
-from lsa_whisper.page.figures import (
-    Plot,
-    PlotLevel,
-    PlotMark,
-    round_up,
-    x_position,
-    x_ticks,
-    y_position,
-    y_ticks,
-)
+from lsa_whisper.page.figures import Plot, PlotLevel, PlotMark
 from lsa_whisper.scoring.agreement import Agreement, agreement
 from lsa_whisper.scoring.metrics import METRICS, Metric
 from lsa_whisper.scoring.system import System
@@ -36,21 +27,21 @@ def evaluation_plots(evaluation: Evaluation) -> list[Plot]:
     systems = list(evaluation.systems.values())
     lines = [_intervals(metric, systems) for metric in METRICS if metric.key in _PLOTTED]
     points = list(_file_rates(systems))
-    return [plot for plot in (*lines, _rates(points), _differences(points)) if plot.marks]
+    names = tuple(system.name for system in systems)
+    return [plot for plot in (*lines, _rates(points, names), _differences(points, names)) if plot.marks]
 
 
 def _intervals(metric: Metric, systems: Sequence[System]) -> Plot:
-    values = [(n, s.name, v, s.interval(metric)) for n, s in enumerate(systems) if (v := s.value(metric)) is not None]
-    highest = max((max(value, i.high if i else 0.0) for _, _, value, i in values), default=0.0)
-    top = max(round_up(highest), 0.05) if metric.lower_is_better else 1.0
+    values = [(n, s, v) for n, s in enumerate(systems) if (v := s.value(metric)) is not None]
     marks = []
-    for n, name, value, i in values:
+    for row, (n, system, value) in enumerate(values):
+        i = system.interval(metric)
         low, high = (i.low, i.high) if i else (value, value)
-        x, low_x, high_x = (x_position(each, top) for each in (value, low, high))
-        marks.append(PlotMark(x, 14 + 26 * n, low_x, high_x, n, f"{name}: {percent(value, i)}"))
-    ticks = tuple((x_position(top * step / 4, top), f"{100 * top * step / 4:g} %") for step in range(5))
+        marks.append(PlotMark(value, row, low, high, n, f"{system.name}: {percent(value, interval_or_none(i))}"))
+    top = max(0.05, *(1.05 * mark.high_x for mark in marks)) if metric.lower_is_better and marks else 1.0
     better = "further left is better" if metric.lower_is_better else "further right is better"
-    return Plot(f"{metric.title} ({better})", 26 * len(systems) + 26, tuple(marks), ticks)
+    names = tuple(system.name for system in systems)
+    return Plot(f"{metric.title} ({better})", names, tuple(marks), (0.0, top), percent=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,39 +74,64 @@ def _file_rates(systems: Sequence[System]) -> Iterator[_FileRates]:
                 yield _FileRates(number, text, reference, hypothesis)
 
 
-def _rates(points: Sequence[_FileRates]) -> Plot:
-    top = round_up(max((max(p.reference, p.hypothesis) for p in points), default=0.0)) or 1.0
+def _rates(points: Sequence[_FileRates], names: tuple[str, ...]) -> Plot:
+    top = 1.05 * max((max(p.reference, p.hypothesis) for p in points), default=0.0) or 1.0
     return Plot(
-        "All disfluencies per 100 words: reference (x axis), transcript (y axis)",
-        380,
-        tuple(p.mark(x_position(p.reference, top), y_position(p.hypothesis, 0, top)) for p in points),
-        x_ticks(top),
-        y_ticks(0, top),
+        "All disfluencies per 100 words of each recording",
+        names,
+        tuple(p.mark(p.reference, p.hypothesis) for p in points),
+        (0.0, top),
+        (0.0, top),
+        "reference",
+        "transcript",
         diagonal=True,
         hover=f"One point per file. On the dashed line both transcripts have the same rate. {_ALL_CLASSES}",
     )
 
 
-def _differences(points: Sequence[_FileRates]) -> Plot:
-    top = round_up(max((p.mean for p in points), default=0.0)) or 1.0
-    by_system = {n: [p for p in points if p.system == n] for n in {p.system for p in points}}
+def _differences(points: Sequence[_FileRates], names: tuple[str, ...]) -> Plot:
+    top = 1.05 * max((p.mean for p in points), default=0.0) or 1.0
+    by_system = {n: [p for p in points if p.system == n] for n in sorted({p.system for p in points})}
     found = {n: agreement((p.reference, p.hypothesis) for p in own) for n, own in by_system.items()}
     limits = [value for each in found.values() for value in (each.low, each.high) if value is not None]
-    most = round_up(max((abs(value) for value in [*(p.difference for p in points), *limits]), default=0.0)) or 1.0
+    most = 1.1 * max((abs(value) for value in [*(p.difference for p in points), *limits]), default=0.0) or 1.0
     return Plot(
-        "Transcript minus reference, all disfluencies per 100 words (y axis), by the mean of both (x axis)",
-        380,
-        tuple(p.mark(x_position(p.mean, top), y_position(p.difference, -most, most)) for p in points),
-        x_ticks(top),
-        y_ticks(-most, most),
-        tuple(_levels(found, most)),
+        "How many disfluencies too many or too few (Bland-Altman)",
+        names,
+        tuple(p.mark(p.mean, p.difference) for p in points),
+        (0.0, top),
+        (-most, most),
+        "mean of reference and transcript, per 100 words",
+        "transcript minus reference",
+        levels=tuple(_levels(found)),
         hover="Bland-Altman plot: one point per file, a line at the bias, dashed lines at the 95 % limits of "
         f"agreement. {_ALL_CLASSES}",
+        sentences=tuple(_sentence(names[n], agreed) for n, agreed in found.items()),
     )
 
 
-def _levels(found: dict[int, Agreement], most: float) -> Iterator[PlotLevel]:
+def _levels(found: dict[int, Agreement]) -> Iterator[PlotLevel]:
     for number, agreed in found.items():
         for name, value in (("bias", agreed.bias), ("lower limit", agreed.low), ("upper limit", agreed.high)):
             if value is not None:
-                yield PlotLevel(y_position(value, -most, most), number, f"{name} {value:+.2f}", dashed=name != "bias")
+                text = f"{name} {plain_number(value, 2, sign=True)}"
+                yield PlotLevel(value, number, text, dashed=name != "bias")
+
+
+def _sentence(name: str, agreed: Agreement) -> str:
+    """Return how far off a count from this system is: on average, and in a single recording."""
+    on_average = f"{name} counts {_too_many(agreed.bias or 0.0)} per 100 words"
+    if agreed.low is None or agreed.high is None:
+        return f"{on_average}."
+    return f"{on_average}; in a single recording {_too_many(agreed.low)} to {_too_many(agreed.high)}."
+
+
+def _too_many(value: float) -> str:
+    """Return a difference in words.
+
+    >>> _too_many(-2.04), _too_many(0.01), _too_many(3)
+    ('about 2.0 too few', 'as many', 'about 3.0 too many')
+    """
+    if abs(value) < 0.05:
+        return "as many"
+    return f"about {abs(value):.1f} too {'many' if value > 0 else 'few'}"

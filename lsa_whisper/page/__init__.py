@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lsa_whisper.page.markdown import escape_markdown
+from lsa_whisper.page.svg import draw_svg
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -21,6 +22,7 @@ def templates(package: str) -> Environment:
     theirs with the filter ``markdown``.
     """
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
 
     environment = Environment(
         loader=ChoiceLoader([PackageLoader(package, "."), PackageLoader(__name__, ".")]),
@@ -30,4 +32,5 @@ def templates(package: str) -> Environment:
         undefined=StrictUndefined,
     )
     environment.filters["markdown"] = escape_markdown
+    environment.filters["svg"] = lambda plot: Markup(draw_svg(plot))  # made by matplotlib, which escapes all text
     return environment

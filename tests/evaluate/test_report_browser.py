@@ -227,8 +227,7 @@ def test_nothing_hangs_over_the_edge(chromium, what, width, theme, request):
 
 
 @pytest.mark.parametrize("what", ["report", "runs"])
-@pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "theme"), [(1280, "light"), (390, "dark")])
 def test_no_violation_of_accessibility_rules(chromium, what, width, theme, request):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="the dev extra has it")
     page = chromium.new_page(viewport={"width": width, "height": 800}, color_scheme=theme)
