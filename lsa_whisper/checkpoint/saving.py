@@ -25,6 +25,7 @@ def save(
     provenance: Mapping[str, Any] | None = None,
     recipe: Mapping[str, Any] | None = None,
     trained_tokens: Set[int] = frozenset(),
+    trained_codes: Set[str] = frozenset(),
     state_dict: Mapping[str, Any] | None = None,
     place: str | Path | None = None,
 ) -> Path:
@@ -35,8 +36,8 @@ def save(
     to, where it is another: an adapter records its base by a path relative to it.
 
     A checkpoint at ``out`` is replaced in one step; a folder that holds anything else is not touched.
-    The generation settings are fitted to ``labels`` and to the token ids that were ``trained_tokens`` (see
-    :func:`fit_generation_config`).
+    The generation settings are fitted to ``labels``, to the token ids that were ``trained_tokens`` and to the speaker
+    codes that were ``trained_codes`` (see :func:`fit_generation_config`).
 
     Raises:
         CheckpointError: ``out`` holds something that is not a checkpoint, or a tensor to be written is empty.
@@ -51,7 +52,9 @@ def save(
             _write_model(
                 partial,
                 model,
-                fit_generation_config(_whisper(model), tokenizer, labels, trained_tokens=trained_tokens),
+                fit_generation_config(
+                    _whisper(model), tokenizer, labels, trained_tokens=trained_tokens, trained_codes=trained_codes
+                ),
                 state_dict,
             )
             feature_extractor.save_pretrained(partial)

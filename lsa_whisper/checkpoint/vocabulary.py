@@ -119,11 +119,19 @@ def is_multilingual(generation_config: Any) -> bool:
     return bool(getattr(generation_config, "lang_to_id", None)) if declared is None else bool(declared)
 
 
-def fit_generation_config(model: Any, tokenizer: Any, labels: Labels, *, trained_tokens: Set[int] = frozenset()) -> Any:
+def fit_generation_config(
+    model: Any,
+    tokenizer: Any,
+    labels: Labels,
+    *,
+    trained_tokens: Set[int] = frozenset(),
+    trained_codes: Set[str] = frozenset(),
+) -> Any:
     """Return a copy of the model's generation configuration that allows every mark of ``labels``.
 
     ``trained_tokens`` are the token ids of the training labels. The model may write them even if its base suppressed
-    them; one timestamp among them allows all timestamps.
+    them; one timestamp among them allows all timestamps. ``trained_codes`` are the speaker codes of the training
+    labels, the only ones that a model with roles may write.
 
     OpenAI's list of suppressed tokens contains brackets, ``&`` and ``/``, which CHAT needs. Everything else
     (``alignment_heads``, ``lang_to_id`` ...) is kept; required settings that are missing (start, end,
@@ -144,5 +152,6 @@ def fit_generation_config(model: Any, tokenizer: Any, labels: Labels, *, trained
         settings.no_timestamps_token_id = notimestamps
     if trained_tokens & stamps and TokenTable.of_tokenizer(tokenizer).is_verbatim:
         settings.return_timestamps = True
+    settings.speaker_codes = sorted(trained_codes) if labels.roles and trained_codes else None
     settings.max_length = model.config.max_target_positions
     return settings

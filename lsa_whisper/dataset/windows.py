@@ -19,6 +19,7 @@ from lsa_whisper.augment import Augmentation
 from lsa_whisper.checkpoint import Checkpoint
 from lsa_whisper.dataset.label_encoder import LabelEncoder, Split
 from lsa_whisper.errors import CheckpointError, ManifestError
+from lsa_whisper.labels import codes_in
 from lsa_whisper.whisper_constants import TIMESTAMP_STEP_S
 
 LabelSplitter = Callable[..., list[list[int]]]
@@ -123,6 +124,12 @@ class WindowDataset(torch.utils.data.Dataset[dict[str, Any]]):  # type: ignore[m
         """The duration of every window in seconds, in the manifest's order."""
         found = np.asarray(self.rows.data.column("duration"))  # of all rows, also those that are not kept
         return found if self.keep is None else found[list(self.keep)]
+
+    @functools.cached_property
+    def trained_codes(self) -> set[str]:
+        """The speaker codes in the labels; empty without roles."""
+        rows = self._texts("text", "labels")
+        return {code for text, labels in rows if "+roles" in labels for code in codes_in(text)}
 
     @functools.cached_property
     def trained_tokens(self) -> set[int]:

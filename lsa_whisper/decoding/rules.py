@@ -14,6 +14,7 @@ from typing import Any
 import torch
 
 from lsa_whisper.checkpoint import has_timestamps, special_offset, timestamp_tokens
+from lsa_whisper.decoding.roles import SpeakerCodeRules, speaker_codes
 from lsa_whisper.whisper_constants import PROMPT_MARKS
 
 _NEVER = -math.inf
@@ -92,7 +93,14 @@ class DecodingRules:
         self._columns = torch.tensor(ids, dtype=torch.long, device=self.device)
         self._column_times_s = torch.tensor([self.timestamps_s[index] for index in ids], device=self.device)
         self._seconds[self._columns] = self._column_times_s
-        self._text = self._mask((*self._allowed.suppressed, *ids))
+        codes = speaker_codes(generation_config)
+        self._codes = (
+            SpeakerCodeRules(tokenizer, codes, size=size, end=self.end, stops=ids, device=self.device)
+            if codes
+            else None
+        )
+        needed = self._codes.tokens if self._codes else frozenset()
+        self._text = self._mask((*(index for index in self._allowed.suppressed if index not in needed), *ids))
         self._text_at_begin = self._text + self._mask(self._allowed.suppressed_at_begin)
 
     def _mask(self, ids: Sequence[int]) -> torch.Tensor:
@@ -111,6 +119,8 @@ class DecodingRules:
             tokens: ``(batch, n)`` decoded so far, without the prompt.
             durations_s: ``(batch,)`` length of each window's audio.
         """
+        if self._codes:
+            logits = logits + self._codes.mask(tokens, self._since_begin(tokens))
         text = logits + (self._text if tokens.shape[1] else self._text_at_begin)
         if not self.timestamps_s:
             best, chosen = text.max(dim=-1)
@@ -133,6 +143,15 @@ class DecodingRules:
         chosen = torch.where(is_timestamp, self._columns[column], chosen_text)
         log_total = torch.where(is_timestamp, timestamps_logit, torch.logaddexp(timestamps_logit, all_text))
         return chosen, torch.where(is_timestamp, best_timestamp, best_text) - log_total
+
+    def _since_begin(self, tokens: torch.Tensor) -> list[int]:
+        """Return for each row the number of tokens since its segment of text began; 2 stands for more."""
+        if not self.timestamps_s:
+            return [min(2, tokens.shape[1])] * len(tokens)
+        stamps = (self._seconds[tokens[:, -3:]] >= 0).tolist()
+        return [
+            0 if row and all(row[-2:]) else 1 if len(row) > 1 and not row[-1] and all(row[:-1]) else 2 for row in stamps
+        ]
 
     def _choose_first(self, end: torch.Tensor, timestamp_logits: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the first token: a timestamp, because a bullet needs one, or the end of text for no speech."""

@@ -1,6 +1,6 @@
 """Labels: utterances encoded as training text, and model output decoded into utterances."""
 
-from lsa_whisper.labels.decode import Decoded, decode
+from lsa_whisper.labels.decode import Decoded, codes_in, decode
 from lsa_whisper.labels.disfluent import disfluent_spans
 from lsa_whisper.labels.encode import encode
 from lsa_whisper.labels.style import STYLES, VERSION, Labels
@@ -13,6 +13,7 @@ __all__ = [
     "Decoded",
     "Labels",
     "characters",
+    "codes_in",
     "decode",
     "disfluent_spans",
     "encode",

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from lsa_whisper.chat import Utterance, utterance
+from lsa_whisper.chat.codes import MAX_SPEAKER_CODE, SPEAKER_CODE
 from lsa_whisper.chat.tree import build_tree
 from lsa_whisper.labels.canonical import LABEL_TERMINATORS, canonical
 from lsa_whisper.labels.events import read_events
@@ -15,7 +16,10 @@ from lsa_whisper.labels.repair import repair_text, sentences
 from lsa_whisper.labels.style import Labels
 from lsa_whisper.languages import chat_code
 
-_ROLE = re.compile(r"(?:^|(?<=\s))\*([A-Za-z0-9_]{1,8}):")
+_ROLE = re.compile(rf"(?:^|(?<=\s))\*({SPEAKER_CODE.pattern.removesuffix('+')}{{1,{MAX_SPEAKER_CODE}}}):")
+_UNFINISHED_ROLE = re.compile(r"(?:^|\s)\*[^\s:]*$")
+"""The beginning of a speaker code at which the text ends: decoding stopped within it."""
+_TOKEN = re.compile(r"<\|[^|<>]*\|>")
 _STRAY_ROLE = re.compile(r"\*([A-Z][A-Z0-9]{0,6}):")
 """What looks like a speaker code in the text of a model that writes none."""
 
@@ -67,8 +71,19 @@ def decode(text: str, labels: Labels, *, speaker: str = "PAR", language: str = "
     return Decoded(tuple(found), repairs)
 
 
+def codes_in(text: str) -> set[str]:
+    """Return the speaker codes in the labels of a window.
+
+    >>> sorted(codes_in("<|0.00|>*CHI: um.<|0.80|><|0.80|>*F_A_T: yes. *206: no.<|2.00|>"))
+    ['206', 'CHI', 'F_A_T']
+    """
+    return set(_ROLE.findall(_TOKEN.sub(" ", text)))
+
+
 def _turns(text: str, roles: bool) -> list[tuple[str | None, str]]:
     """Split at speaker codes: ``*CHI: hello . *MOT: hi .``."""
+    if roles:
+        text = _UNFINISHED_ROLE.sub("", text)
     before, *rest = (_ROLE if roles else _STRAY_ROLE).split(text)
     turns: list[tuple[str | None, str]] = [(None, before), *zip(rest[::2], rest[1::2], strict=True)]
     return [turn for turn in turns if turn[1].strip()]

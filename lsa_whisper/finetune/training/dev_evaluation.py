@@ -49,8 +49,10 @@ class DevEvaluation:
         }
         self._decoder: DevDecoder | None = None
         if settings.generate:
-            tokens = train.trained_tokens
-            fitted = fit_generation_config(start.model, start.tokenizer, start.labels, trained_tokens=tokens)
+            tokens, codes = train.trained_tokens, train.trained_codes
+            fitted = fit_generation_config(
+                start.model, start.tokenizer, start.labels, trained_tokens=tokens, trained_codes=codes
+            )
             self._decoder = DevDecoder(start, fitted, tokens_per_s=self._tokens_per_s())
         self._scorer = DevScorer(start.labels, settings.samples, folder / SAMPLES)
 

@@ -286,6 +286,7 @@ def _save(trainer: SpeechTrainer, start: Checkpoint, record: dict[str, Any], out
         provenance=record,
         recipe=record["recipe"],
         trained_tokens=trainer.train_dataset.trained_tokens,
+        trained_codes=trainer.train_dataset.trained_codes,
         state_dict=weights,
         place=record["recipe"]["out"],
     )
