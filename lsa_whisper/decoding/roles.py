@@ -3,7 +3,7 @@
 A model with ``roles`` labels writes ``*CHI:`` before each utterance. Such a code is a fixed sequence of tokens, of
 which the first contains the asterisk, and no other token with an asterisk is allowed. Where a segment of text begins, a
 code or the end must come; behind the end of a sentence, a code may come; within a code, only its next token; behind a
-code, text. Only the codes in the checkpoint's training labels (``speaker_codes`` of its generation settings) are allowed.
+code, text. Only the codes in the training labels are allowed (``speaker_codes`` in its generation settings).
 """
 
 from __future__ import annotations
