@@ -12,6 +12,7 @@ import soundfile as sf
 import soxr
 
 from lsa_whisper.audio import ffmpeg
+from lsa_whisper.audio.end_of_file import lacks_last_page, missing_share
 from lsa_whisper.audio.ffmpeg import unreadable_error
 from lsa_whisper.audio.samples import MAX_MISSING_S, RATES_HZ, SAMPLE_RATE_HZ, Samples, mono
 from lsa_whisper.errors import AudioError
@@ -35,6 +36,7 @@ class Recording:
         channels: The file's own number of channels.
         decoder: ``soundfile`` or ``ffmpeg``.
         header_s: Duration in the header, in seconds.
+        breaks_off: Whether the file ends before its audio does.
     """
 
     path: Path
@@ -43,13 +45,14 @@ class Recording:
     channels: int
     decoder: str = "soundfile"
     header_s: float = 0.0
+    breaks_off: bool = False
 
     @property
     def remark(self) -> str:
-        """A remark if the header's duration exceeds the audio; otherwise empty."""
-        if self.header_s <= self.duration_s + 1:
-            return ""
-        return f"its header claims {self.header_s:.1f} s, and {self.duration_s:.1f} s of it can be read"
+        """A remark if audio is missing at the end; otherwise empty."""
+        if self.header_s > self.duration_s + (0.1 if self.breaks_off else 1):
+            return f"its header claims {self.header_s:.1f} s, and {self.duration_s:.1f} s of it can be read"
+        return f"it breaks off after {self.duration_s:.1f} s: the end of the file is missing" if self.breaks_off else ""
 
     @classmethod
     def open(cls, path: Path | str) -> Recording:
@@ -148,7 +151,13 @@ def _open_soundfile(path: Path) -> Recording | None:
                 frames = _count_frames(path)
     except sf.LibsndfileError:
         return None
-    return Recording(path, frames / rate, rate, channels, header_s=claimed / rate) if frames > 0 else None
+    if frames < 1:
+        return None
+    missing = missing_share(path)
+    header_s = claimed / rate / (1 - missing) if missing < 1 else claimed / rate
+    return Recording(
+        path, frames / rate, rate, channels, header_s=header_s, breaks_off=missing > 0 or lacks_last_page(path)
+    )
 
 
 def _last_frame_reads(file: sf.SoundFile) -> bool:

@@ -19,7 +19,7 @@ from lsa_whisper.languages import chat_code
 from lsa_whisper.lock import write_lock
 from lsa_whisper.process_pool import run_in_this_process
 from lsa_whisper.transcribe import TranscribedFile, TranscriptionOptions, TranscriptionSummary
-from lsa_whisper.transcribe.files.provenance import add_provenance, digest_inputs, is_finished
+from lsa_whisper.transcribe.files.provenance import RecordingIdentity, add_provenance, digest_inputs, is_finished
 from lsa_whisper.transcribe.jobs import find_jobs
 from lsa_whisper.transcribe.workers.run_files import FATAL, FileTask, Outcomes, run_files
 from lsa_whisper.umask import private_umask
@@ -124,8 +124,9 @@ class _Run:
 
         if not audio.exists():
             raise AudioError(f"{audio}: no such recording; check the path and the file's ending")
-        inputs = digest_inputs(audio, self._digest, self._settings | {"audio": audio.stem})
-        if is_finished(target, inputs):
+        identity = RecordingIdentity.of(audio)
+        inputs = digest_inputs(identity, self._digest, self._settings | {"audio": audio.stem})
+        if is_finished(target, inputs, identity):
             return TranscribedFile(audio, target, skipped=True)
         source = str(audio.absolute())
         # One recording per call, because Batchalign reports a failure only in the result of the call.
@@ -138,7 +139,7 @@ class _Run:
             draft = target.with_name(f".{target.name}.{uuid4().hex[:8]}")
             try:
                 outcome.write(str(draft), strip_word_timing=not self._options.word_times)
-                transcript = add_provenance(finished(draft, self._backend.pop(source)), inputs)
+                transcript = add_provenance(finished(draft, self._backend.pop(source)), inputs, identity)
             finally:
                 draft.unlink(missing_ok=True)
             chat.write(transcript, target)

@@ -25,7 +25,10 @@ from lsa_whisper.cli.group import PATH, call, main, show
 @click.option("--language", default="eng", show_default=True, help="Language of the speech, ISO 639-3 as in CHAT.")
 @click.option("--speaker", default="PAR", show_default=True, help="Speaker code, for models that write none.")
 @click.option("--role", default="Participant", show_default=True, help="That speaker's role in @ID.")
-@click.option("--corpus", default="", help="Name of the corpus in @ID.")
+@click.option("--corpus", default="", help="Name of the corpus in @ID; default: the folder of the recording.")
+@click.option(
+    "--rename-media", is_flag=True, help="Write names that CLAN can read where a recording has one that it cannot."
+)
 @click.option("--batch-size", default=8, show_default=True, help="Windows decoded together.")
 @click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:1.")
 @click.option("--dtype", default="auto", show_default=True, help="auto, float32, bfloat16, float16; for ct2 also int8.")

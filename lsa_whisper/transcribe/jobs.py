@@ -7,6 +7,7 @@ corrected in a CHAT file goes into its subtitles.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,10 +17,12 @@ from lsa_whisper import checkpoint
 from lsa_whisper.audio import AUDIO_SUFFIXES, Recording
 from lsa_whisper.decoding.engines import resolve_device
 from lsa_whisper.errors import AudioError, LsaWhisperError
+from lsa_whisper.failed_files import FailedFile
 from lsa_whisper.formats import FORMATS
 from lsa_whisper.models import choose_model
 from lsa_whisper.speech import vad
 from lsa_whisper.terminal import print_progress
+from lsa_whisper.transcribe.assembly.media_name import media_name
 from lsa_whisper.transcribe.assembly.review import collect_reviews
 from lsa_whisper.transcribe.files.log import RunLog
 from lsa_whisper.transcribe.files.outcome import TranscriptionSummary
@@ -47,6 +50,7 @@ def transcribe(
     log: Path | str | None = None,
     processes: int | None = None,
     ray: str | None = None,
+    rename_media: bool = False,
     options: TranscriptionOptions | None = None,
     **changes: Unpack[OptionChanges],
 ) -> TranscriptionSummary:
@@ -70,6 +74,8 @@ def transcribe(
             without a GPU (on a Ray cluster, one per core).
         ray: address of a Ray cluster to run on; ``local`` starts one on this machine. Every machine must see
             recordings, model and transcripts under the same paths.
+        rename_media: where CLAN cannot read a recording's name in ``@Media``, write the transcript under a name that
+            it can read. By default such a recording is not transcribed. The recording itself is never renamed.
         options: how to decode; the defaults of :class:`TranscriptionOptions` if absent.
         **changes: fields of :class:`TranscriptionOptions`, applied to ``options``.
 
@@ -83,8 +89,11 @@ def transcribe(
     options = options.with_changes(vad=vad.resolve(options.vad))
     if processes is not None and processes < 1:
         raise LsaWhisperError(f"processes is {processes}; give 1 or more")
-    jobs = list(find_jobs([inputs] if isinstance(inputs, str | Path) else inputs, out))
-    if not jobs:
+    closed: list[FailedFile] = []
+    jobs = list(find_jobs([inputs] if isinstance(inputs, str | Path) else inputs, out, closed=closed))
+    if rename_media:
+        jobs = [(audio, target.with_name(f"{media_name(audio.stem)}.cha")) for audio, target in jobs]
+    if not jobs and not closed:
         raise AudioError("no recording was found; name audio files, or folders that contain some")
     # Absolute paths, because the machines of a cluster run in other folders.
     speakers = Path(speakers).absolute() if speakers else None
@@ -93,7 +102,11 @@ def transcribe(
         options = options.with_changes(draft=_absolute(options.draft))
     spec = TranscriberSpec(_absolute(choose_model(model, device=options.device)), options)
     spec.model_digest  # noqa: B018 -- a missing model must be reported before any recording is opened
-    result = _run(jobs, spec, outputs, processes, ray, RunLog(Path(log) if log else None))
+    run_log = RunLog(Path(log) if log else None)
+    for folder in closed:
+        run_log.outcome(folder, 0.0)
+    result = _run(jobs, spec, outputs, processes, ray, run_log) if jobs else TranscriptionSummary()
+    result = replace(result, failed=(*closed, *result.failed))
     if review is None:
         return result
     without = collect_reviews([each.transcript for each in result.done], Path(review))
@@ -108,7 +121,7 @@ def _run(
     ray: str | None,
     log: RunLog,
 ) -> TranscriptionSummary:
-    recordings = {audio: _open(audio) for audio, _ in jobs}
+    recordings = {audio: _open(audio, target) for audio, target in jobs}
     if any(isinstance(each, Recording) for each in recordings.values()):
         print_progress(checkpoint.overview_line(spec.model))
     if ray is not None:
@@ -132,21 +145,33 @@ def _known_formats(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in names if name != "cha"))
 
 
-def find_jobs(inputs: Sequence[Path | str], out: Path | str | None) -> Iterator[tuple[Path, Path]]:
+def find_jobs(
+    inputs: Sequence[Path | str], out: Path | str | None, *, closed: list[FailedFile] | None = None
+) -> Iterator[tuple[Path, Path]]:
     """Yield each recording once, with the path of its transcript.
 
     Args:
         inputs: recordings, and folders that are searched for recordings.
         out: folder for the transcripts (subfolders are kept); next to the audio if absent.
+        closed: gets the folders that cannot be searched.
     """
-    yield from dict.fromkeys(job for each in map(Path, inputs) for job in _jobs_of(each, Path(out) if out else None))
+    failed = closed if closed is not None else []
+    folder = Path(out) if out else None
+    yield from dict.fromkeys(job for each in map(Path, inputs) for job in _jobs_of(each, folder, failed))
 
 
-def _jobs_of(named: Path, out: Path | None) -> Iterator[tuple[Path, Path]]:
+def _jobs_of(named: Path, out: Path | None, closed: list[FailedFile]) -> Iterator[tuple[Path, Path]]:
     if not _is_folder(named):
         yield named, (out or named.parent) / f"{named.stem}.cha"
         return
-    for audio in sorted(named.rglob("*")):
+
+    def note_closed(error: OSError) -> None:
+        folder = Path(error.filename)
+        reason = f"{folder}: this folder cannot be searched ({error.strerror}); check its permissions"
+        closed.append(FailedFile(folder, reason))
+
+    walked = os.walk(named, onerror=note_closed)  # unlike Path.rglob, it reports folders that cannot be read
+    for audio in sorted(Path(folder, name) for folder, _, names in walked for name in names):
         if audio.suffix.lower() in AUDIO_SUFFIXES and not audio.name.startswith("."):
             place = out / audio.relative_to(named) if out else audio
             yield audio, place.with_name(f"{audio.stem}.cha")
@@ -159,10 +184,17 @@ def _is_folder(named: Path) -> bool:
         return False
 
 
-def _open(audio: Path) -> Recording | AudioError:
+def _open(audio: Path, target: Path) -> Recording | AudioError:
     try:
-        return Recording.open(audio)
+        recording = Recording.open(audio)
     except AudioError as error:
         return error
     except OSError as error:
         return AudioError(f"{audio}: cannot be read ({error.strerror}); check the path and its permissions")
+    name = media_name(audio.stem)
+    if target.stem == name:
+        return recording
+    return AudioError(
+        f"{audio}: CLAN cannot read this name in @Media; rename the recording to {name}{audio.suffix}, or give "
+        f"--rename-media, which leaves it as it is and writes {name}.cha"
+    )

@@ -47,7 +47,7 @@ class TranscriptionOptions:
     role: str = "Participant"
     """That speaker's role in ``@Participants`` and ``@ID``, one of CHAT's."""
     corpus: str = ""
-    """Corpus name in ``@ID``. If empty, ``corpus_name`` is written, because Batchalign rejects an empty one."""
+    """Corpus name in ``@ID``; if empty, the name of the recording's folder."""
     word_times: bool = False
     """Whether to compute the time of each word and write ``%wor`` tiers."""
     windows: str = "speech"

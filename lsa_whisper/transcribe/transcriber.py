@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Unpack
 
@@ -11,10 +12,12 @@ from lsa_whisper.confidences import load_calibration
 from lsa_whisper.decoding.decoder import PromptedDecoder
 from lsa_whisper.decoding.engines import load_engine, resolve_device
 from lsa_whisper.decoding.partial import PartialDecoding, WindowResult
+from lsa_whisper.errors import printable
 from lsa_whisper.languages import chat_code, whisper_code
 from lsa_whisper.speech import vad
 from lsa_whisper.speech.energy import SpeechActivity
 from lsa_whisper.transcribe.assembly.assemble import ScoredTranscript, TranscriptHeader, assemble_with_scores
+from lsa_whisper.transcribe.assembly.media_name import corpus_of, media_name
 from lsa_whisper.transcribe.assembly.speaker_turns import SpeakerTurns
 from lsa_whisper.transcribe.long_form.decode import decode_sequentially, decode_windows
 from lsa_whisper.transcribe.options import OptionChanges, TranscriptionOptions, combine
@@ -23,6 +26,28 @@ from lsa_whisper.version import __version__
 
 _VIDEO = (".mp4", ".mov", ".webm", ".mkv", ".avi")
 _BATCHES_AT_ONCE = 8  # windows of several batches are loaded together, so that windows of like length share a batch
+
+
+def _remarks(recording: Recording) -> list[str]:
+    remarks = [f"the recording is incomplete: {recording.remark}"] if recording.remark else []
+    stem = recording.path.stem
+    if (name := media_name(stem)) != stem:
+        plays = f"CLAN plays a copy of it that is called {name}{recording.path.suffix}"
+        remarks.append(
+            f"the recording is called {' '.join(printable(stem).split())}, which @Media cannot hold: {plays}"
+        )
+    return remarks
+
+
+def _model_name(model: str | Path) -> str:
+    """Return the name of a model's folder, with the folder above it where that is what tells models apart.
+
+    >>> _model_name("runs/storybook"), _model_name("/runs/storybook/model"), _model_name("runs/pilot/checkpoint-40")
+    ('storybook', 'storybook/model', 'pilot/checkpoint-40')
+    """
+    path = Path(model)
+    is_generic = path.name == "model" or path.name.startswith("checkpoint-")
+    return f"{path.absolute().parent.name}/{path.name}" if is_generic else path.name
 
 
 class Transcriber:
@@ -71,7 +96,7 @@ class Transcriber:
         self._model, self._options, self._language = model, options, chat_code(options.language)
         labels = self._checkpoint.labels
         self._provenance = (
-            f"transcribed by lsa-whisper {__version__} with model {Path(model).name} (labels {labels.style}/"
+            f"transcribed by lsa-whisper {__version__} with model {_model_name(model)} (labels {labels.style}/"
             f"{labels.version}, engine {options.engine}, {dtype}, language {self._language}, windows "
             f"{options.windows}, voice activity {self._vad}); not checked by a person"
         )
@@ -120,23 +145,24 @@ class Transcriber:
             decoded += batch
             if progress:  # the first batch is what an earlier run decoded, so that the speed is not overestimated
                 progress(decoded[-1][0].end_ms / 1000 if decoded else 0.0)
-        return assemble_with_scores(
+        scored = assemble_with_scores(
             [span for span, _ in decoded],
             [result for _, result in decoded],
             labels=self._checkpoint.labels,
             duration_ms=int(recording.duration_s * 1000),
             header=self._header(recording, turns),
         )
+        return replace(scored, remarks=(*_remarks(recording), *scored.remarks))
 
     def _header(self, recording: Recording, turns: SpeakerTurns | None) -> TranscriptHeader:
         return TranscriptHeader(
-            recording.path.stem,
+            media_name(recording.path.stem),
             "video" if recording.path.suffix.lower() in _VIDEO else "audio",
             self._language,
             self._options.speaker,
             self._options.role,
-            self._options.corpus,
-            (self._provenance,),
+            self._options.corpus or corpus_of(recording.path.absolute().parent.name),
+            (self._provenance, *_remarks(recording)),
             turns,
         )
 

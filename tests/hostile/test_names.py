@@ -37,6 +37,7 @@ FILES = [
     "é狗\u202e",
 ]
 SEEN = sum(not name.startswith(".") for name in FILES)
+REFUSED = 8  # names that CLAN cannot read in @Media
 MEDIA = ["../../outside/secret", "/etc/passwd", "outside/secret.wav", "..", "-rf", SCRIPT]
 SPEAKERS = ["../../up", SCRIPT, "-o", "\x1b[2J", "{{7*7}}", "CHI"]
 
@@ -146,14 +147,20 @@ def test_endless_files_are_not_read(place, make):
 def test_transcribe(place):
     formats = [part for name in ("srt", "vtt", "textgrid", "eaf", "salt", "json", "txt") for part in ("--format", name)]
     words = ["--model", NANO, "-o", "out/t", *formats, "--review", "out/review.csv", "--log", "out/log.tsv"]
-    done = run(place, "transcribe", "corpus", *words, "--speakers", "turns", exit_code=2)
+    refused = run(place, "transcribe", "corpus", *words[:4], exit_code=REFUSED + 1)
     assert (
-        "dead.wav: no such recording" in done.stdout and "rename the recording" in done.stdout
-    )  # no @Media has two lines
+        "dead.wav: no such recording" in refused.stdout
+        and "rename the recording to script_alert_1.flac" in refused.stdout
+        and "rename the recording to two_lines.flac" in refused.stdout
+    )
+    assert len(list((place / "out" / "t").glob("*.cha"))) == SEEN - REFUSED
+    done = run(place, "transcribe", "corpus", *words, "--speakers", "turns", "--rename-media", exit_code=1)
+    assert "dead.wav: no such recording" in done.stdout
     made = {path for path in (place / "out" / "t").rglob("*") if path.is_file()}
     assert {path.parent for path in made} == {place / "out" / "t"}
     written = [path for path in made if path.suffix == ".cha"]
-    assert len(written) == SEEN - 1
+    assert len(written) == SEEN
+    assert {chat.read(path).media for path in written} == {path.stem for path in written}
     for path in written:
         codes = {each.speaker for each in chat.read(path).utterances}
         assert all(code.isalnum() for code in codes), codes

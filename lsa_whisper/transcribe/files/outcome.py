@@ -49,16 +49,17 @@ class TranscriptionSummary:
         return failure_exit_code(self.failed)
 
     def table(self) -> str:
-        """Return one line per recording and a last line that counts them.
+        """Return one line per recording, its note below it, and a last line that counts them.
 
-        >>> transcribed = TranscribedFile(Path("a.wav"), Path("a.cha"))
+        >>> transcribed = TranscribedFile(Path("a.wav"), Path("a.cha"), note="it breaks off after 1.2 s")
         >>> failed = FailedFile(Path("b.wav"), "b.wav: empty")
         >>> print(TranscriptionSummary((transcribed,), (failed,)).table())
         done   a.cha
+        check  a.cha: it breaks off after 1.2 s
         failed b.wav: empty
         1 transcribed, 0 kept, 1 failed
         """
-        lines = [f"{'kept' if each.skipped else 'done'}   {each.transcript}" for each in self.done]
+        lines = [line for each in self.done for line in _lines(each)]
         lines += [f"failed {each.reason}" for each in self.failed]
         lines += [
             f"not in the review: {each} (its confidences were not kept; transcribe into another folder to have them)"
@@ -66,6 +67,11 @@ class TranscriptionSummary:
         ]
         kept = sum(each.skipped for each in self.done)
         return "\n".join([*lines, f"{len(self.done) - kept} transcribed, {kept} kept, {len(self.failed)} failed"])
+
+
+def _lines(file: TranscribedFile) -> list[str]:
+    line = f"{'kept' if file.skipped else 'done'}   {file.transcript}"
+    return [line, f"check  {file.transcript}: {file.note}"] if file.note else [line]
 
 
 def duplicate_target(audio: Path, first: Path) -> str:

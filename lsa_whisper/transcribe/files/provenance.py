@@ -1,14 +1,16 @@
-"""The provenance record of a transcript: digests of its inputs and of its text, so that no recording is decoded twice.
+"""The provenance record of a transcript: digests of its inputs, of its text and of its recording.
 
 It is an ``@Comment`` line of the CHAT file itself. So it is written together with the transcript, moves with the file,
-and two runs into one folder cannot disagree about it. The digest of the text shows whether a person has corrected the
-transcript since; a corrected transcript is never written over.
+and two runs into one folder cannot disagree about it. With the digest of the inputs, no recording is decoded twice. The
+digest of the text shows whether a person has corrected the transcript since; a corrected transcript is never written
+over. Neither is the transcript of another recording: two children may both have a ``visit.wav``.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,7 +19,33 @@ from pathlib import Path
 from lsa_whisper.chat import Transcript, parse, serialize
 from lsa_whisper.errors import LsaWhisperError
 
-_LINE = re.compile(r"^@Comment:\tlsa-whisper record ([0-9a-f]{16}) ([0-9a-f]{16})\r?\n", re.MULTILINE)
+_DIGITS = 16
+_DIGEST = f"([0-9a-f]{{{_DIGITS}}})"
+_LINE = re.compile(rf"^@Comment:\tlsa-whisper record {_DIGEST} {_DIGEST}(?: {_DIGEST} {_DIGEST})?\r?\n", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class RecordingIdentity:
+    """Which recording a transcript was made from; privately, as digests.
+
+    Attributes:
+        sound: SHA-256 of the file's content, which stays the same when the file is moved; transcripts keep the start.
+        place: digest of the file's absolute path, which stays the same when the sound is edited.
+    """
+
+    sound: str
+    place: str
+
+    def is_also(self, other: RecordingIdentity) -> bool:
+        """Return whether both are the same recording: the same content anywhere, or anything at the same place."""
+        return self.sound[:_DIGITS] == other.sound[:_DIGITS] or self.place == other.place
+
+    @classmethod
+    def of(cls, audio: Path) -> RecordingIdentity:
+        """Return the identity of the recording at ``audio``."""
+        with audio.open("rb") as stream:
+            sound = hashlib.file_digest(stream, "sha256").hexdigest()
+        return cls(sound, fingerprint(os.fsencode(audio.absolute())))
 
 
 @dataclass(frozen=True)
@@ -27,23 +55,23 @@ class ProvenanceRecord:
     Attributes:
         inputs: digest of audio, model and options.
         edited: whether the transcript was changed after it was written.
+        recording: the recording; ``None`` in transcripts of versions that did not keep it.
     """
 
     inputs: str
     edited: bool
+    recording: RecordingIdentity | None
 
 
-def digest_inputs(audio: Path, model: str, settings: Mapping[str, str]) -> str:
+def digest_inputs(recording: RecordingIdentity, model: str, settings: Mapping[str, str]) -> str:
     """Return one digest of the content of a recording, the digest of a model, and the settings."""
-    with audio.open("rb") as stream:
-        sound = hashlib.file_digest(stream, "sha256").hexdigest()
-    return fingerprint(json.dumps([sound, model, dict(sorted(settings.items()))]))
+    return fingerprint(json.dumps([recording.sound, model, dict(sorted(settings.items()))]))
 
 
-def add_provenance(transcript: Transcript, inputs: str) -> Transcript:
+def add_provenance(transcript: Transcript, inputs: str, recording: RecordingIdentity) -> Transcript:
     """Return the transcript with its provenance record above the first utterance."""
     text = serialize(transcript)
-    line = f"@Comment:\tlsa-whisper record {inputs} {fingerprint(text)}\n"
+    line = f"@Comment:\tlsa-whisper record {inputs} {fingerprint(text)} {recording.sound[:_DIGITS]} {recording.place}\n"
     at = next(match.start() for match in re.finditer(r"^(\*|@End)", text, re.MULTILINE))
     return parse(text[:at] + line + text[at:])
 
@@ -54,10 +82,11 @@ def read_provenance(path: Path) -> ProvenanceRecord | None:
     found = _LINE.search(text)
     if not found:
         return None
-    return ProvenanceRecord(found[1], fingerprint(text[: found.start()] + text[found.end() :]) != found[2])
+    edited = fingerprint(text[: found.start()] + text[found.end() :]) != found[2]
+    return ProvenanceRecord(found[1], edited, RecordingIdentity(found[3], found[4]) if found[3] else None)
 
 
-def is_finished(target: Path, inputs: str) -> bool:
+def is_finished(target: Path, inputs: str, recording: RecordingIdentity) -> bool:
     """Return whether the transcript at ``target`` exists and has the same ``inputs``.
 
     Raises:
@@ -75,10 +104,20 @@ def is_finished(target: Path, inputs: str) -> bool:
             f"{target}: was corrected by hand, and its inputs have changed since (recording, model, options or "
             "version); move it, or choose another output folder"
         )
+    if record.recording is None:
+        raise LsaWhisperError(
+            f"{target}: was written by a version that did not note its recording, so it may be that of another one; "
+            "move it, or choose another output folder"
+        )
+    if not record.recording.is_also(recording):
+        raise LsaWhisperError(
+            f"{target}: is the transcript of another recording with the same name; choose another output folder, or "
+            "rename one of the two"
+        )
     return False
 
 
 def fingerprint(content: str | bytes) -> str:
     """Return the first 16 hexadecimal digits of the SHA-256 of ``content``."""
     data = content if isinstance(content, bytes) else content.encode()
-    return hashlib.sha256(data).hexdigest()[:16]
+    return hashlib.sha256(data).hexdigest()[:_DIGITS]

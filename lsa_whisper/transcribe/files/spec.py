@@ -9,8 +9,9 @@ from pathlib import Path
 from lsa_whisper import checkpoint
 from lsa_whisper.languages import chat_code
 from lsa_whisper.transcribe.assembly.assemble import TranscriptHeader
+from lsa_whisper.transcribe.assembly.media_name import media_name
 from lsa_whisper.transcribe.assembly.speaker_turns import SpeakerTurns
-from lsa_whisper.transcribe.files.provenance import digest_inputs
+from lsa_whisper.transcribe.files.provenance import RecordingIdentity, digest_inputs
 from lsa_whisper.transcribe.options import TranscriptionOptions
 from lsa_whisper.transcribe.transcriber import Transcriber
 from lsa_whisper.version import __version__
@@ -34,7 +35,7 @@ class TranscriberSpec:
     def header(self, audio: Path, turns: SpeakerTurns | None = None) -> TranscriptHeader:
         """Return the CHAT header of the transcript of ``audio``, without comments."""
         return TranscriptHeader(
-            audio.stem,
+            media_name(audio.stem),
             language=chat_code(self.options.language),
             speaker=self.options.speaker,
             role=self.options.role,
@@ -54,7 +55,7 @@ class TranscriberSpec:
         vars(moved)["model_digest"] = self.model_digest  # gigabytes are read once, not in every process
         return moved
 
-    def digest(self, audio: Path, turns: Path | None = None) -> str:
+    def digest(self, audio: Path, recording: RecordingIdentity, turns: Path | None = None) -> str:
         """Return a digest of everything that the transcript of ``audio`` depends on."""
         settings = {name: str(getattr(self.options, name)) for name in _IN_DIGEST}
         settings |= {
@@ -63,5 +64,5 @@ class TranscriberSpec:
             "name": Path(self.model).name,
         }
         settings |= {"word_times": "yes"} if self.options.word_times else {}
-        settings |= {"turns": turns.name, "who": digest_inputs(turns, "", {})} if turns else {}
-        return digest_inputs(audio, self.model_digest, settings | {"audio": audio.stem})
+        settings |= {"turns": turns.name, "who": digest_inputs(RecordingIdentity.of(turns), "", {})} if turns else {}
+        return digest_inputs(recording, self.model_digest, settings | {"audio": audio.stem})

@@ -21,7 +21,7 @@ from lsa_whisper.transcribe.assembly.review import confidences_of
 from lsa_whisper.transcribe.assembly.speaker_turns import SpeakerTurns, find_turns, read_turns
 from lsa_whisper.transcribe.files.derived import DerivedFiles
 from lsa_whisper.transcribe.files.outcome import TranscribedFile
-from lsa_whisper.transcribe.files.provenance import add_provenance, is_finished
+from lsa_whisper.transcribe.files.provenance import RecordingIdentity, add_provenance, is_finished
 from lsa_whisper.transcribe.files.spec import TranscriberSpec
 
 
@@ -59,17 +59,21 @@ def transcribe_file(
     derived.verify()
     turns, turns_path = _read_turns(output, recording, target, derived)
     verify_header(spec.header(recording.path, turns), target)
-    inputs = spec.digest(recording.path, turns_path)
-    if not is_finished(target, inputs):
+    identity = RecordingIdentity.of(recording.path)
+    inputs = spec.digest(recording.path, identity, turns_path)
+    if not is_finished(target, inputs, identity):
         with _convert_out_of_memory(spec, recording.path):
             spec.transcriber  # noqa: B018 -- a model that cannot be loaded must leave no empty folder
     elif not output.formats and not is_locked(target):  # nothing to write, so the folder may be read-only
-        return TranscribedFile(recording.path, target, True, _counts(chat.read(target)))
+        return TranscribedFile(recording.path, target, True, _counts(chat.read(target)), recording.remark)
     with disk.convert_disk_errors(target), write_lock(target):
         remove_leftovers(target, confidences_path(target))
-        finished, note = is_finished(target, inputs), ""  # another call may have finished it while this one waited
+        finished, note = (
+            is_finished(target, inputs, identity),
+            recording.remark,
+        )  # another call may have finished it while this one waited
         if not finished:
-            note = _decode(spec, recording, target, inputs, turns, report)
+            note = _decode(spec, recording, target, (inputs, identity), turns, report)
         transcript = chat.read(target)
         derived.write(transcript)
         PartialDecoding(target, inputs).remove()
@@ -92,20 +96,20 @@ def _decode(
     spec: TranscriberSpec,
     recording: Recording,
     target: Path,
-    inputs: str,
+    made_from: tuple[str, RecordingIdentity],
     turns: SpeakerTurns | None,
     report: Callable[[float], None],
 ) -> str:
     """Write the transcript and return remarks on the recording and its decoding."""
     with _convert_out_of_memory(spec, recording.path):
         scored = spec.transcriber.transcribe_with_scores(
-            recording, progress=report, turns=turns, partial=PartialDecoding(target, inputs)
+            recording, progress=report, turns=turns, partial=PartialDecoding(target, made_from[0])
         )
     # The confidences are written first, because a transcript that exists counts as finished.
     calibration = load_calibration(spec.model)
     write_confidences(confidences_of(scored, recording.path.name, calibration), confidences_path(target))
-    chat.write(add_provenance(scored.transcript, inputs), target)
-    return "; ".join(remark for remark in (recording.remark, *scored.remarks) if remark)
+    chat.write(add_provenance(scored.transcript, *made_from), target)
+    return "; ".join(scored.remarks)
 
 
 @contextmanager

@@ -1,0 +1,31 @@
+"""Channels that cancel each other: a stereo recording with one of them in opposite phase is silent in the mean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import numpy.typing as npt
+
+_CANCELLED = 0.1
+"""The mean has less power than this share of the louder channel: -10 dB. Unrelated channels give -3 dB, one silent
+channel -6 dB."""
+
+
+def cancelling_channel(blocks: Iterable[npt.NDArray[np.float32]]) -> int | None:
+    """Return the louder channel where the mean of both cancels them, else ``None``.
+
+    Args:
+        blocks: parts of the recording, ``(frames, 2)`` each.
+
+    >>> left = np.sin(np.arange(1000, dtype=np.float32))
+    >>> cancelling_channel([np.stack((left, -0.9 * left), axis=1)])
+    0
+    >>> cancelling_channel([np.stack((left, 0 * left), axis=1)])
+    """
+    powers = np.zeros(3)
+    for block in blocks:
+        finite = np.nan_to_num(block.astype(np.float64), nan=0.0, posinf=0.0, neginf=0.0)
+        powers += [np.square(each).sum() for each in (finite[:, 0], finite[:, 1], finite.mean(axis=1))]
+    louder = int(powers[1] > powers[0])
+    return louder if powers[2] < _CANCELLED * powers[louder] else None

@@ -1,0 +1,58 @@
+"""Whether a file ends before its audio does: what soundfile does not say of WAV, AIFF and Ogg."""
+
+from __future__ import annotations
+
+import os
+import struct
+from pathlib import Path
+
+_UNKNOWN = (0, 0xFFFFFFFF)  # sizes that programs write which do not know the length, or did not come to fill it in
+_MAX_CHUNKS = 1000  # before the audio; a hostile file could have millions
+_LONGEST_PAGE = 65_307  # bytes of an Ogg page
+_LAST_PAGE = 4  # flag in the header of an Ogg page
+
+
+def missing_share(path: Path) -> float:
+    r"""Return which share of the audio that a WAV or AIFF file announces is missing at its end, 0 to 1.
+
+    >>> import tempfile
+    >>> wav = b"RIFF\x2c\0\0\0WAVEfmt \x10\0\0\0" + bytes(16) + b"data\x08\0\0\0" + bytes(2)
+    >>> with tempfile.NamedTemporaryFile() as file:
+    ...     _ = file.write(wav), file.flush()
+    ...     missing_share(Path(file.name))
+    0.75
+    """
+    with path.open("rb") as file:
+        head = file.read(12)
+        wav, aiff = head[:4] in (b"RIFF", b"RF64") and head[8:] == b"WAVE", head[8:] in (b"AIFF", b"AIFC")
+        if not wav and not (aiff and head[:4] == b"FORM"):
+            return 0.0
+        end, at, large = os.fstat(file.fileno()).st_size, 12, 0
+        for _ in range(_MAX_CHUNKS):
+            file.seek(at)
+            if at + 8 > end:
+                break
+            name, size = struct.unpack("<4sI" if wav else ">4sI", file.read(8))
+            if name == b"ds64":  # sizes of more than 4 GB
+                large = struct.unpack("<Q", file.read(16)[8:].ljust(8, b"\0"))[0]
+            if name in (b"data", b"SSND"):
+                announced = large or size
+                missing = 0 if size in _UNKNOWN and not large else max(0, announced - (end - at - 8))
+                return missing / announced if announced else 0.0
+            at += 8 + size + size % 2
+    return 0.0
+
+
+def lacks_last_page(path: Path) -> bool:
+    """Return whether an Ogg file (Vorbis, Opus) ends without the page that is marked as the last, or within it."""
+    with path.open("rb") as file:
+        if file.read(4) != b"OggS":
+            return False
+        end = file.seek(0, os.SEEK_END)
+        file.seek(max(0, end - _LONGEST_PAGE))
+        tail = file.read()
+    at = tail.rfind(b"OggS")
+    if at < 0 or len(tail) < at + 27:
+        return True
+    lengths = tail[at + 27 : at + 27 + tail[at + 26]]
+    return not tail[at + 5] & _LAST_PAGE or at + 27 + tail[at + 26] + sum(lengths) > len(tail)

@@ -1,0 +1,81 @@
+"""A file that ends before its audio does is noticed in every format, and a whole one is not accused."""
+
+from __future__ import annotations
+
+import shutil
+import struct
+import subprocess
+
+import numpy as np
+import pytest
+import soundfile as sf
+
+from lsa_whisper.audio import Recording
+
+FORMATS = {
+    "wav": {},
+    "rf64": {"format": "RF64"},
+    "aiff": {},
+    "flac": {},
+    "mp3": {},
+    "ogg": {},
+    "opus": {"format": "OGG", "subtype": "OPUS"},
+}
+
+
+@pytest.fixture(scope="module")
+def sound():
+    return (0.1 * np.random.default_rng(0).standard_normal(16_000 * 20)).astype(np.float32)
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_a_truncated_file_is_noticed_in_every_format(suffix, sound, tmp_path):
+    whole = tmp_path / f"a.{suffix}"
+    sf.write(whole, sound, 16_000, **FORMATS[suffix])
+    assert Recording.open(whole).remark == ""
+    data = whole.read_bytes()
+    whole.write_bytes(data[: len(data) // 3])
+    recording = Recording.open(whole)
+    assert 5 < recording.duration_s < 8
+    assert f"{recording.duration_s:.1f} s" in recording.remark
+    assert ("breaks off" if suffix in ("ogg", "opus") else "claims 20.0 s") in recording.remark
+
+
+@pytest.mark.skipif(not shutil.which("ffmpeg"), reason="the ffmpeg program is not installed")
+@pytest.mark.parametrize(("suffix", "options"), [("m4a", ("-movflags", "+faststart")), ("webm", ())])
+def test_a_truncated_container_is_noticed(suffix, options, sound, tmp_path):
+    sf.write(tmp_path / "a.wav", sound, 16_000)
+    path = tmp_path / f"a.{suffix}"
+    subprocess.run(["ffmpeg", "-v", "error", "-i", tmp_path / "a.wav", *options, path], check=True)
+    assert Recording.open(path).remark == ""
+    data = path.read_bytes()
+    path.write_bytes(data[: len(data) // 3])
+    assert "claims 20.0 s" in Recording.open(path).remark
+
+
+@pytest.mark.parametrize("missing_s", [0.5, 0.05])
+def test_half_a_second_is_told_and_rounding_is_not(missing_s, sound, tmp_path):
+    path = tmp_path / "a.wav"
+    sf.write(path, sound, 16_000)
+    path.write_bytes(path.read_bytes()[: -round(missing_s * 32_000)])
+    assert ("claims 20.0 s, and 19.5 s" in Recording.open(path).remark) == (missing_s == 0.5)
+
+
+@pytest.mark.parametrize("size", [0, 0xFFFFFFFF], ids=["not filled in", "unknown"])
+def test_a_length_that_was_never_known_is_no_truncation(size, sound, tmp_path):
+    """Programs that write to a pipe, and recorders that stop suddenly, leave the length of a WAV open."""
+    path = tmp_path / "a.wav"
+    sf.write(path, sound, 16_000)
+    data = bytearray(path.read_bytes())
+    at = data.index(b"data") + 4
+    data[at : at + 4] = struct.pack("<I", size)
+    path.write_bytes(data)
+    if size:
+        assert Recording.open(path).remark == ""
+
+
+def test_what_follows_the_audio_does_not_count(sound, tmp_path):
+    path = tmp_path / "a.wav"
+    sf.write(path, sound, 16_000)
+    path.write_bytes(path.read_bytes() + b"LIST\x04\0\0\0INFO")
+    assert Recording.open(path).remark == ""
