@@ -71,7 +71,12 @@ def _tail_reads(path: Path, duration_s: float) -> bool:
 
 
 def decode_stream(
-    path: Path, start_s: float | None = None, duration_s: float | None = None, *, expected_s: float = 0.0
+    path: Path,
+    start_s: float | None = None,
+    duration_s: float | None = None,
+    *,
+    expected_s: float = 0.0,
+    channel: int | None = None,
 ) -> Iterator[Samples]:
     """Yield the decoded samples in blocks of one second.
 
@@ -83,7 +88,8 @@ def decode_stream(
     command = ["ffmpeg", "-v", "error", "-nostdin", "-protocol_whitelist", "file,pipe"]
     command += [] if start_s is None else ["-ss", f"{start_s:.3f}"]
     command += [] if duration_s is None else ["-t", f"{duration_s:.3f}"]
-    command += ["-i", f"file:{path.absolute()}", "-map", "a:0", "-vn", "-ac", "1"]
+    command += ["-i", f"file:{path.absolute()}", "-map", "a:0", "-vn"]
+    command += ["-ac", "1"] if channel is None else ["-af", f"pan=mono|c0=c{channel}"]
     command += ["-ar", str(SAMPLE_RATE_HZ), "-f", "f32le", "pipe:1"]
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as job:
         assert job.stdout is not None

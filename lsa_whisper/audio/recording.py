@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import soundfile as sf
 import soxr
 
 from lsa_whisper.audio import ffmpeg
+from lsa_whisper.audio.channels import cancelling_channel
 from lsa_whisper.audio.end_of_file import lacks_last_page, missing_share
 from lsa_whisper.audio.ffmpeg import unreadable_error
+from lsa_whisper.audio.library_messages import keep_messages
 from lsa_whisper.audio.samples import MAX_MISSING_S, RATES_HZ, SAMPLE_RATE_HZ, Samples, mono
 from lsa_whisper.errors import AudioError
 from lsa_whisper.timespan import TimeSpan
@@ -23,6 +26,7 @@ AUDIO_SUFFIXES = (".wav", ".flac", ".aif", ".aiff", ".mp3", ".ogg", ".opus", ".m
 
 _MARGIN_S = 0.1  # context for the resampler, so that a cut equals the same part of the whole file
 _CHUNK_S = 1.0
+_EXCERPTS = 8
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,9 @@ class Recording:
         decoder: ``soundfile`` or ``ffmpeg``.
         header_s: Duration in the header, in seconds.
         breaks_off: Whether the file ends before its audio does.
+        channel: The channel that is loaded, from 0; ``None`` for the mean of all.
+        cancels: Whether the channels cancel each other in the mean, so that :meth:`open` chose the louder one.
+        messages: What the decoder said about damage, as far as the file has been read.
     """
 
     path: Path
@@ -46,26 +53,47 @@ class Recording:
     decoder: str = "soundfile"
     header_s: float = 0.0
     breaks_off: bool = False
+    channel: int | None = None
+    cancels: bool = False
+    messages: list[str] = field(default_factory=list, compare=False, repr=False)
 
     @property
     def remark(self) -> str:
         """A remark if audio is missing at the end; otherwise empty."""
         if self.header_s > self.duration_s + (0.1 if self.breaks_off else 1):
             return f"its header claims {self.header_s:.1f} s, and {self.duration_s:.1f} s of it can be read"
-        return f"it breaks off after {self.duration_s:.1f} s: the end of the file is missing" if self.breaks_off else ""
+        return f"it is cut off after {self.duration_s:.1f} s: the end of the file is missing" if self.breaks_off else ""
 
     @classmethod
-    def open(cls, path: Path | str) -> Recording:
+    def open(cls, path: Path | str, *, channel: int | None = None) -> Recording:
         """Return the recording at ``path``.
 
+        Args:
+            path: The file.
+            channel: Load this channel alone, from 0. By default the mean of all channels is loaded, or the louder of
+                two that cancel each other.
+
         Raises:
-            AudioError: The file is missing or has no readable audio.
+            AudioError: The file is missing, has no readable audio, or has no such channel.
         """
-        path = Path(path)
+        opened = cls._open(Path(path))
+        if channel is not None:
+            if not 0 <= channel < opened.channels:
+                raise AudioError(f"{path}: has no channel {channel + 1}; it has {opened.channels}")
+            return replace(opened, channel=channel)
+        if opened.channels != 2 or (louder := cancelling_channel(_excerpts(opened))) is None:
+            return opened
+        return replace(opened, channel=louder, cancels=True)
+
+    @classmethod
+    def _open(cls, path: Path) -> Recording:
         try:
             _verify_file(path)
-            by_soundfile = _open_soundfile(path)
+            messages: list[str] = []
+            with keep_messages(path, messages):
+                by_soundfile = _open_soundfile(path)
             if by_soundfile and not _is_headerless_mp3(path):
+                by_soundfile.messages.extend(messages)
                 return by_soundfile
         except OSError as error:
             raise AudioError(
@@ -107,7 +135,7 @@ class Recording:
         pending: list[Samples] = []
         held = 0
         for chunk in (
-            ffmpeg.decode_stream(self.path, expected_s=self.duration_s)
+            ffmpeg.decode_stream(self.path, expected_s=self.duration_s, channel=self.channel)
             if self.decoder == "ffmpeg"
             else _chunks_soundfile(self)
         ):
@@ -198,9 +226,9 @@ def _cut_soundfile(recording: Recording, span: TimeSpan) -> Samples:
     first = max(0, int((span.start_ms / 1000 - _MARGIN_S) * rate)) // grid * grid
     last = min(int((span.end_ms / 1000 + _MARGIN_S) * rate) + 1, round(recording.duration_s * rate))
     try:
-        with _sound_file(recording.path) as file:
+        with keep_messages(recording.path, recording.messages), _sound_file(recording.path) as file:
             file.seek(first)
-            samples = mono(file.read(last - first, dtype="float32"))
+            samples = mono(file.read(last - first, dtype="float32"), recording.channel)
     except (sf.LibsndfileError, OSError) as error:
         raise unreadable_error(recording.path, str(error)) from error
     if last - first - len(samples) > MAX_MISSING_S * rate:
@@ -215,9 +243,12 @@ def _chunks_soundfile(recording: Recording) -> Iterator[Samples]:
     resampler = soxr.ResampleStream(rate, SAMPLE_RATE_HZ, 1, dtype="float32") if rate != SAMPLE_RATE_HZ else None
     left, size = round(recording.duration_s * rate), max(1, int(_CHUNK_S * rate))
     try:
-        with _sound_file(recording.path) as file:
+        with keep_messages(recording.path, recording.messages):
+            opened = _sound_file(recording.path)
+        with opened as file:
             while left > 0:
-                samples = mono(file.read(min(size, left), dtype="float32"))
+                with keep_messages(recording.path, recording.messages):
+                    samples = mono(file.read(min(size, left), dtype="float32"), recording.channel)
                 if not len(samples) and left > MAX_MISSING_S * rate:
                     raise unreadable_error(
                         recording.path, f"it breaks off at {recording.duration_s - left / rate:.1f} s"
@@ -238,8 +269,24 @@ def _open_ffmpeg(path: Path) -> Recording | None:
 def _cut_ffmpeg(recording: Recording, span: TimeSpan) -> Samples:
     start_s, duration_s = span.start_ms / 1000, span.duration_ms / 1000
     expected_s = min(duration_s, recording.duration_s - start_s)
-    chunks = list(ffmpeg.decode_stream(recording.path, start_s, duration_s, expected_s=expected_s))
+    chunks = list(
+        ffmpeg.decode_stream(recording.path, start_s, duration_s, expected_s=expected_s, channel=recording.channel)
+    )
     return np.concatenate(chunks) if chunks else np.zeros(0, np.float32)
+
+
+def _excerpts(recording: Recording) -> Iterator[npt.NDArray[np.float32]]:
+    """Yield some seconds of both channels of a recording, from everywhere in it."""
+    length_ms = min(1000, int(recording.duration_s * 1000))
+    for share in range(_EXCERPTS) if length_ms else ():
+        start_ms = int((recording.duration_s * 1000 - length_ms) * share / (_EXCERPTS - 1))
+        span = TimeSpan(start_ms, start_ms + length_ms)
+        try:
+            both = [replace(recording, channel=channel).load(span) for channel in (0, 1)]
+        except AudioError:  # damaged there; reported when the recording is read
+            continue
+        shorter = min(map(len, both))
+        yield np.stack([each[:shorter] for each in both], axis=1)
 
 
 def _why_unreadable(path: Path) -> str:

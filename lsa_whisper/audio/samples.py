@@ -17,8 +17,16 @@ MAX_MISSING_S = 0.5
 Samples = npt.NDArray[np.float32]
 
 
-def mono(samples: npt.NDArray[np.float32]) -> Samples:
-    """Return the mean over channels of ``samples`` ``(frames,)`` or ``(frames, channels)``; non-finite becomes zero."""
-    mixed = samples.mean(axis=1, dtype=np.float32) if samples.ndim == 2 else samples
+def mono(samples: npt.NDArray[np.float32], channel: int | None = None) -> Samples:
+    """Return the mean over channels of ``samples`` ``(frames,)`` or ``(frames, channels)``; non-finite becomes zero.
+
+    Args:
+        samples: float32.
+        channel: return this channel alone.
+    """
+    if samples.ndim == 2:
+        mixed = samples.mean(axis=1, dtype=np.float32) if channel is None else samples[:, channel]
+    else:
+        mixed = samples
     # A float wav may contain NaN or infinity; one such sample would corrupt all features of its window.
     return np.nan_to_num(mixed, nan=0.0, posinf=0.0, neginf=0.0)

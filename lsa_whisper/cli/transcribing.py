@@ -42,6 +42,7 @@ from lsa_whisper.cli.group import PATH, call, main, show
     help="Cut in silence (speech), or start after the last timestamp with the previous text as prompt (sequential).",
 )
 @click.option("--vad", default="auto", show_default=True, help="Voice activity detection: auto, silero or energy.")
+@click.option("--channels", default="mix", show_default=True, help="Channels to transcribe: mix, or one: 1, 2.")
 @click.option(
     "--speakers",
     type=PATH,
@@ -54,10 +55,20 @@ from lsa_whisper.cli.group import PATH, call, main, show
 def transcribe(**parameters: Any) -> None:
     """Transcribe recordings to CHAT, with every disfluency.
 
+    - is standard input; its transcript is printed unless -o names a folder.
+
     Example: lsa-whisper transcribe interview.wav
     """
-    done = call("transcribe", **parameters)
-    show(done.table())
+    from lsa_whisper.transcribe.files.standard_input import STANDARD_INPUT, spool_standard_input
+
+    inputs, out = parameters.pop("inputs"), parameters.pop("out")
+    with spool_standard_input(inputs, out) as (recordings, folder):
+        done = call("transcribe", inputs=recordings, out=folder, **parameters)
+        if list(inputs) == [STANDARD_INPUT] and out is None:
+            for each in done.done:
+                click.echo(each.transcript.read_bytes(), nl=False)
+        else:
+            show(done.table())
     sys.exit(done.exit_code)
 
 

@@ -49,7 +49,8 @@ class DecodedWindow:
         avg_logprob: mean over every token, the end of text included.
         complete: whether decoding ended with the end of text; ``False`` when the length limit stopped it.
         retried: whether the window was decoded again because of a repetition loop.
-        truncated: whether the loop remained, and the copies that do not fit into the time were removed.
+        truncated: whether the loop remained, and the copies that do not fit into the sound were removed.
+        removed: what was removed, such as ``36 times "log"``.
     """
 
     segments: tuple[DecodedSegment, ...]
@@ -57,6 +58,7 @@ class DecodedWindow:
     complete: bool = True
     retried: bool = False
     truncated: bool = False
+    removed: tuple[str, ...] = ()
 
 
 class Decoder(Protocol):

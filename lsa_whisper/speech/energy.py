@@ -16,7 +16,11 @@ import numpy.typing as npt
 from lsa_whisper.timespan import TimeSpan
 
 FRAME_S = 0.02
+_NOTHING_DB = -160.0
 _SILENCE_DB = -80.0
+_RANGE_DB = 55.0  # quieter than speech by more is silence; in quiet recordings, that is lower than _SILENCE_DB
+_QUIET_DB = -52.0  # speech at this level or lower is raised to _RAISED_DB before it is decoded
+_RAISED_DB = -30.0
 _FLOOR_AROUND_S = 60.0
 _MIN_RANGE_DB = 8.0  # white noise or a hum spans 1 to 3 dB, speech at least 20
 _ABOVE_FLOOR = 0.25  # threshold, as a fraction of the distance from the floor to the level of speech
@@ -37,6 +41,24 @@ class SpeechActivity:
 
     level_db: npt.NDArray[np.float32]
     regions: tuple[tuple[int, int], ...]
+
+    @property
+    def speech_db(self) -> float | None:
+        """The level of the speech: below it are 98 % of the recording; ``None`` without sound."""
+        loud = float(np.percentile(self.level_db, 98)) if len(self.level_db) else _NOTHING_DB
+        return loud if loud > _NOTHING_DB + 1 else None
+
+    @property
+    def gain(self) -> float:
+        """The factor for the samples of a quiet recording, at whose level models lose words; 1 for others.
+
+        >>> round(SpeechActivity(np.full(50, -50, np.float32), ()).gain)
+        1
+        >>> round(SpeechActivity(np.full(50, -70, np.float32), ()).gain)
+        100
+        """
+        level = self.speech_db
+        return 1.0 if level is None or level > _QUIET_DB else float(10 ** ((_RAISED_DB - level) / 20))
 
     def within(self, span: TimeSpan) -> tuple[tuple[float, float], ...]:
         """Return the speech within a span, in seconds from its start.
@@ -125,13 +147,15 @@ class EnergyMeter:
         from scipy.ndimage import uniform_filter1d
 
         level = np.concatenate(self._levels) if self._levels else np.zeros(0, np.float32)
+        if len(level):
+            level = np.maximum(level, min(_SILENCE_DB, max(_NOTHING_DB, float(np.percentile(level, 98)) - _RANGE_DB)))
         smooth: npt.NDArray[np.float32] = uniform_filter1d(level, 3, mode="nearest") if len(level) else level
         return smooth
 
 
 def _power_db(frames: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
     power = np.square(frames, dtype=np.float64).mean(axis=1) if len(frames) else np.zeros(0)
-    level_db: npt.NDArray[np.float32] = np.maximum(10 * np.log10(power + 1e-12), _SILENCE_DB).astype(np.float32)
+    level_db: npt.NDArray[np.float32] = (10 * np.log10(power + 10 ** (_NOTHING_DB / 10))).astype(np.float32)
     return level_db
 
 

@@ -121,7 +121,7 @@ def _run(
     ray: str | None,
     log: RunLog,
 ) -> TranscriptionSummary:
-    recordings = {audio: _open(audio, target) for audio, target in jobs}
+    recordings = {audio: _open(audio, target, spec.options.channel_index) for audio, target in jobs}
     if any(isinstance(each, Recording) for each in recordings.values()):
         print_progress(checkpoint.overview_line(spec.model))
     if ray is not None:
@@ -184,9 +184,9 @@ def _is_folder(named: Path) -> bool:
         return False
 
 
-def _open(audio: Path, target: Path) -> Recording | AudioError:
+def _open(audio: Path, target: Path, channel: int | None) -> Recording | AudioError:
     try:
-        recording = Recording.open(audio)
+        recording = Recording.open(audio, channel=channel)
     except AudioError as error:
         return error
     except OSError as error:

@@ -55,6 +55,9 @@ class TranscriptionOptions:
     complete timestamp, with the previous text as prompt (transformers only)."""
     vad: str = "auto"
     """Voice activity detection: ``silero``, ``energy``, or ``auto`` (silero if installed, else energy)."""
+    channels: str = "mix"
+    """Which channels of the recording to transcribe: ``mix`` (the mean of all, or the louder of two that cancel each
+    other), or the number of one, from ``1``."""
     draft: str | Path | None = None
     """A small checkpoint with the same vocabulary for speculative decoding (transformers only): same text, less time
     for a large model on a GPU."""
@@ -77,6 +80,14 @@ class TranscriptionOptions:
         if self.vad not in DETECTORS:
             yield f"voice activity detector {self.vad!r} is not known; choose {', '.join(DETECTORS)}"
 
+        if self.channels != "mix" and not (self.channels.isdecimal() and int(self.channels) > 0):
+            yield f"channels {self.channels!r} are not known; choose mix, or the number of a channel, such as 1"
+
+    @property
+    def channel_index(self) -> int | None:
+        """The channel to transcribe, from 0; ``None`` for all."""
+        return None if self.channels == "mix" else int(self.channels) - 1
+
     def with_changes(self, **changes: Unpack[OptionChanges]) -> TranscriptionOptions:
         """Return a copy with some options changed."""
         return replace(self, **changes)
@@ -96,6 +107,7 @@ class OptionChanges(TypedDict, total=False):
     word_times: bool
     windows: str
     vad: str
+    channels: str
     draft: str | Path | None
 
 

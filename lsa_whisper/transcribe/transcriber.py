@@ -28,8 +28,19 @@ _VIDEO = (".mp4", ".mov", ".webm", ".mkv", ".avi")
 _BATCHES_AT_ONCE = 8  # windows of several batches are loaded together, so that windows of like length share a batch
 
 
-def _remarks(recording: Recording) -> list[str]:
+def _remarks(recording: Recording, speech: SpeechActivity) -> list[str]:
+    """Return what a reader should know of the recording itself."""
     remarks = [f"the recording is incomplete: {recording.remark}"] if recording.remark else []
+    if recording.cancels:
+        remarks.append(
+            f"the two channels cancel each other (opposite phase), so only channel {(recording.channel or 0) + 1} was "
+            "used"
+        )
+    if speech.gain != 1:
+        remarks.append(
+            f"the recording is very quiet (speech at {speech.speech_db:.0f} dB) and was made louder before decoding: "
+            "check that no words are missing"
+        )
     stem = recording.path.stem
     if (name := media_name(stem)) != stem:
         plays = f"CLAN plays a copy of it that is called {name}{recording.path.suffix}"
@@ -114,7 +125,8 @@ class Transcriber:
             AudioError: the recording does not exist or cannot be decoded.
             CheckpointError: the calibration next to the model cannot be read.
         """
-        recording = recording if isinstance(recording, Recording) else Recording.open(recording)
+        if not isinstance(recording, Recording):
+            recording = Recording.open(recording, channel=self._options.channel_index)
         calibration = load_calibration(self._model)
         return TranscriptionResult.of(
             self.transcribe_with_scores(recording, progress=progress),
@@ -150,11 +162,11 @@ class Transcriber:
             [result for _, result in decoded],
             labels=self._checkpoint.labels,
             duration_ms=int(recording.duration_s * 1000),
-            header=self._header(recording, turns),
+            header=self._header(recording, turns, _remarks(recording, speech)),
         )
-        return replace(scored, remarks=(*_remarks(recording), *scored.remarks))
+        return replace(scored, remarks=(*_remarks(recording, speech), *scored.remarks))
 
-    def _header(self, recording: Recording, turns: SpeakerTurns | None) -> TranscriptHeader:
+    def _header(self, recording: Recording, turns: SpeakerTurns | None, remarks: Sequence[str]) -> TranscriptHeader:
         return TranscriptHeader(
             media_name(recording.path.stem),
             "video" if recording.path.suffix.lower() in _VIDEO else "audio",
@@ -162,7 +174,7 @@ class Transcriber:
             self._options.speaker,
             self._options.role,
             self._options.corpus or corpus_of(recording.path.absolute().parent.name),
-            (self._provenance, *_remarks(recording)),
+            (self._provenance, *remarks),
             turns,
         )
 

@@ -38,7 +38,7 @@ def test_a_truncated_file_is_noticed_in_every_format(suffix, sound, tmp_path):
     recording = Recording.open(whole)
     assert 5 < recording.duration_s < 8
     assert f"{recording.duration_s:.1f} s" in recording.remark
-    assert ("breaks off" if suffix in ("ogg", "opus") else "claims 20.0 s") in recording.remark
+    assert ("cut off" if suffix in ("ogg", "opus") else "claims 20.0 s") in recording.remark
 
 
 @pytest.mark.skipif(not shutil.which("ffmpeg"), reason="the ffmpeg program is not installed")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from pathlib import Path
 
 import pytest
 import soundfile
@@ -23,22 +24,29 @@ def inputs(visit, tmp_path):
     return folder
 
 
+@pytest.fixture
+def model(scripted, visit, tmp_path):
+    """A copy of the model where every user may read it; everything is imported before permissions are dropped."""
+    copy = Path(shutil.copytree(scripted, tmp_path / "model"))
+    transcribe([visit], model=copy, out=tmp_path / "before")
+    return copy
+
+
 @pytest.mark.parametrize("named", ["files", "folder"])
-def test_what_cannot_be_read_is_named_and_the_rest_is_transcribed(named, inputs, visit, scripted, tmp_path):
-    transcribe([visit], model=scripted, out=tmp_path / "warm")  # everything is imported before permissions are dropped
+def test_what_cannot_be_read_is_named_and_the_rest_is_transcribed(named, inputs, model, tmp_path):
     asked = [inputs] if named == "folder" else [inputs / "good.wav", inputs / "locked.wav", inputs / "sub"]
     with closed(inputs / "locked.wav", inputs / "sub", below=tmp_path):
-        result = transcribe(asked, model=scripted, out=tmp_path / "out")
+        result = transcribe(asked, model=model, out=tmp_path / "out")
     assert [each.transcript.name for each in result.done] == ["good.cha"]
     assert {each.path.name for each in result.failed} == {"locked.wav", "sub"} and result.exit_code == 2
     assert all("Permission denied" in each.reason and "permissions" in each.reason for each in result.failed)
 
 
-def test_a_subfolder_that_cannot_be_read_is_named_when_nothing_else_is_there(inputs, scripted, tmp_path):
+def test_a_subfolder_that_cannot_be_read_is_named_when_nothing_else_is_there(inputs, model, tmp_path):
     for name in ("good.wav", "locked.wav"):
         (inputs / name).unlink()
     with closed(inputs / "sub", below=tmp_path):
-        result = transcribe([inputs], model=scripted, out=tmp_path / "out")
+        result = transcribe([inputs], model=model, out=tmp_path / "out")
     assert [each.path.name for each in result.failed] == ["sub"] and not result.done
 
 

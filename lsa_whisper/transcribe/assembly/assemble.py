@@ -257,9 +257,11 @@ def _remarks(windows: Sequence[TimeSpan], decoded: Sequence[DecodedWindow], any_
     if retried := [window for window, result in pairs if result.retried and not result.truncated]:
         yield f"the model repeated itself at {_places(retried)}, which was decoded again: check these passages first"
     if truncated := [window for window, result in pairs if result.truncated]:
+        removed = [each for _, result in pairs for each in result.removed]
+        what = f" ({', '.join(removed[:5])}{' and more' if len(removed) > 5 else ''})" if removed else ""
         yield (
             f"the model repeated itself at {_places(truncated)}, also when decoded again, and surplus copies were "
-            "removed: check these passages first"
+            f"removed{what}: check these passages first"
         )
     if incomplete := [window for window, result in pairs if not result.complete]:
         yield f"the length limit stopped the model at {_places(incomplete)}: check these passages first"

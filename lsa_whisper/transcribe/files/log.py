@@ -39,7 +39,7 @@ class RunLog:
         if isinstance(file, FailedFile):
             outcome, path, counts, note = "failed", file.path, (0, 0), file.reason
         else:
-            outcome, path, counts, note = "kept" if file.skipped else "done", file.audio, file.counts, file.note
+            outcome, path, counts, note = "kept" if file.skipped else "done", file.audio, file.counts, _note(file)
         finished = datetime.now().astimezone().isoformat(timespec="seconds")
         values = (finished, outcome, path, f"{duration_s:.1f}", f"{file.took_s:.1f}", *counts, note)
         self._append([" ".join(str(value).split()) for value in values])
@@ -54,3 +54,12 @@ class RunLog:
             if file.write(line) < len(line):
                 file.truncate(before)
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def _note(file: TranscribedFile) -> str:
+    """Return the remarks, and what the decoder said: each line once, with the number of the others."""
+    said = list(dict.fromkeys(file.messages))
+    more = f" and {len(said) - 3} more" if len(said) > 3 else ""
+    return "; ".join(
+        part for part in (file.note, f"the decoder said: {', '.join(said[:3])}{more}" if said else "") if part
+    )

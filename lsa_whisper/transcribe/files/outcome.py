@@ -19,6 +19,7 @@ class TranscribedFile:
         counts: the number of its utterances and words.
         note: remarks on the recording or its decoding that a reader should know.
         took_s: how long it took.
+        messages: what the audio decoder said about damage, for the log.
     """
 
     audio: Path
@@ -27,6 +28,7 @@ class TranscribedFile:
     counts: tuple[int, int] = (0, 0)
     note: str = ""
     took_s: float = field(default=0.0, compare=False)
+    messages: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,14 @@ def transcribe_file(
         with _convert_out_of_memory(spec, recording.path):
             spec.transcriber  # noqa: B018 -- a model that cannot be loaded must leave no empty folder
     elif not output.formats and not is_locked(target):  # nothing to write, so the folder may be read-only
-        return TranscribedFile(recording.path, target, True, _counts(chat.read(target)), recording.remark)
+        return TranscribedFile(
+            recording.path,
+            target,
+            True,
+            _counts(chat.read(target)),
+            recording.remark,
+            messages=tuple(recording.messages),
+        )
     with disk.convert_disk_errors(target), write_lock(target):
         remove_leftovers(target, confidences_path(target))
         finished, note = (
@@ -77,7 +84,8 @@ def transcribe_file(
         transcript = chat.read(target)
         derived.write(transcript)
         PartialDecoding(target, inputs).remove()
-    return TranscribedFile(recording.path, target, finished, _counts(transcript), note)
+    said = tuple(recording.messages)
+    return TranscribedFile(recording.path, target, finished, _counts(transcript), note, messages=said)
 
 
 def _read_turns(

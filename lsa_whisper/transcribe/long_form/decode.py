@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
+import numpy as np
+
+from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording, Samples
 from lsa_whisper.decoding.decoder import DecodedWindow, Decoder, PromptedDecoder
 from lsa_whisper.decoding.partial import PartialDecoding, WindowResult
 from lsa_whisper.speech.energy import SpeechActivity
@@ -32,7 +34,7 @@ def decode_windows(
     yield done
     for first in range(len(done), len(windows), at_once):
         spans = windows[first : first + at_once]
-        audio = [recording.load(span) for span in spans]
+        audio = [_loaded(recording, span, speech) for span in spans]
         intervals = [speech.within(span) for span in spans]
         decoded = decode_without_loops(decoder, audio, SAMPLE_RATE_HZ, speech=intervals)
         yield _stored(list(zip(spans, decoded, strict=True)), partial)
@@ -49,7 +51,7 @@ def decode_sequentially(
     """Yield the decoded windows of a recording one by one, each with the previous text as prompt."""
 
     def decode(span: TimeSpan, previous: str) -> DecodedWindow:
-        audio, intervals = recording.load(span), speech.within(span)
+        audio, intervals = _loaded(recording, span, speech), speech.within(span)
         result = decoder.decode_with_prompt(audio, previous) if previous else None
         if result and not has_loop(result, intervals):
             return result
@@ -61,6 +63,11 @@ def decode_sequentially(
     spans = speech_spans(speech, duration_s=recording.duration_s)
     for each in sequential_windows(spans, context_s=context_s, decode=decode, done=done):
         yield _stored([each], partial)
+
+
+def _loaded(recording: Recording, span: TimeSpan, speech: SpeechActivity) -> Samples:
+    samples, gain = recording.load(span), speech.gain
+    return samples if gain == 1 else np.clip(samples * np.float32(gain), -1, 1)
 
 
 def _stored(results: Sequence[WindowResult], partial: PartialDecoding | None) -> Sequence[WindowResult]:

@@ -30,12 +30,17 @@ _COPYING = -0.05
 _TOLERANCE_S = 0.3  # error of a timestamp
 
 
+def find_copies(segment: DecodedSegment) -> list[re.Match[str]]:
+    """Return the runs of four or more copies inside a segment, of a person or of a loop; group 1 is the copy."""
+    return list(_RUN.finditer(segment.text))
+
+
 def find_loops(segment: DecodedSegment, result: DecodedWindow, speech: SpeechIntervals | None) -> list[re.Match[str]]:
     """Return the runs of copies inside a segment that are loops by time, or because the text has no end."""
     unending = not result.complete and segment is result.segments[-1]
     return [
         run
-        for run in _RUN.finditer(segment.text)
+        for run in find_copies(segment)
         if min_speaking_s(run[0]) > speech_s(segment, speech)
         or (unending and run.end() >= len(segment.text) - len(run[1]))
     ]

@@ -163,3 +163,35 @@ def test_speech_is_known_in_the_halves_too():
 
     (result,) = decode_without_loops(Everywhere(0), [voice(8)], 16_000, speech=[[(0.0, 0.5), (7.5, 8.0)]])
     assert result.truncated and len(batches) == 3 and 1 <= len(result.segments) < 16
+
+
+def beats(count, seconds):
+    """A tone with so many syllables, evenly spaced."""
+    time_s = np.arange(round(seconds * 16_000)) / 16_000
+    swell = np.abs(np.sin(np.pi * count * time_s / seconds))
+    return (0.3 * np.sin(2 * np.pi * 300 * time_s) * swell).astype(np.float32)
+
+
+class Uncertain(Scripted):
+    """Writes "log" so often that the time allows it, with near certainty."""
+
+    def decode(self, windows):
+        self.asked += [len(each) for each in windows]
+        lengths_s = [len(each) / 16_000 for each in windows]
+        return [DecodedWindow((DecodedSegment("log " * round(7 * s) + ".", 0.0, s, -0.01),)) for s in lengths_s]
+
+
+@pytest.mark.parametrize("syllables", [4, 12])
+def test_a_loop_that_the_time_allows_is_cut_to_the_syllables_of_the_sound(syllables):
+    (result,) = decode_without_loops(Uncertain(0), [beats(syllables, 5.5)], 16_000, speech=[((0.0, 5.5),)])
+    text = " ".join(segment.text for segment in result.segments)
+    assert result.truncated and abs(text.count("log") - syllables) <= 4
+    removed = sum(int(each.split()[0]) for each in result.removed)
+    assert all(each.endswith('times "log"') for each in result.removed) and 36 <= removed + text.count("log") <= 40
+
+
+def test_what_was_removed_stays_in_a_comment(scripted, visit, monkeypatch):
+    monkeypatch.setattr(TransformersDecoder, "decode", lambda self, sounds: Uncertain(0).decode(sounds))
+    result = Transcriber(scripted).transcribe(Recording.open(visit))
+    assert 'times "log"' in chat.serialize(result.transcript) and chat.check(result.transcript) == []
+    assert any('times "log"' in each for each in result.remarks)
