@@ -83,11 +83,15 @@ class ScoredUtterance:
 
 @dataclass(frozen=True)
 class Confidences:
-    """What a model knows about its own transcript: its utterances, its calibration, and the name of the recording."""
+    """What a model knows about its own transcript: its utterances, its calibration, and the name of the recording.
+
+    ``missed`` are the stretches of speech for which words seem to be missing.
+    """
 
     utterances: tuple[ScoredUtterance, ...]
     calibration: Calibration = Calibration()
     recording: str = ""
+    missed: tuple[TimeSpan, ...] = ()
 
 
 def confidences_path(transcript: Path) -> Path:
@@ -112,7 +116,11 @@ def write_confidences(confidences: Confidences, path: Path) -> None:
         }
         for each in confidences.utterances
     ]
-    head = {"recording": confidences.recording, "calibration": asdict(confidences.calibration)}
+    head = {
+        "recording": confidences.recording,
+        "calibration": asdict(confidences.calibration),
+        "missed_ms": [_times(span) for span in confidences.missed],
+    }
     lines = ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
     write_atomic(f'{json.dumps(head)[:-1]}, "utterances": [\n{lines}\n]}}\n', path)
 
@@ -142,7 +150,8 @@ def read_confidences(transcript: Path) -> Confidences | None:
             )
             for row in found["utterances"]
         )
-        return Confidences(rows, calibration, str(found["recording"]))
+        missed = tuple(span for times in found.get("missed_ms", ()) if (span := _span(times)))
+        return Confidences(rows, calibration, str(found["recording"]), missed)
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
         raise LsaWhisperError(
             f"{path}: cannot be read as confidences ({error}); delete it to go without them"

@@ -43,7 +43,7 @@ def missing_share(path: Path) -> float:
     return 0.0
 
 
-def lacks_last_page(path: Path) -> bool:
+def is_ogg_cut_off(path: Path) -> bool:
     """Return whether an Ogg file (Vorbis, Opus) ends without the page that is marked as the last, or within it."""
     with path.open("rb") as file:
         if file.read(4) != b"OggS":

@@ -14,7 +14,7 @@ import soxr
 
 from lsa_whisper.audio import ffmpeg
 from lsa_whisper.audio.channels import cancelling_channel
-from lsa_whisper.audio.end_of_file import lacks_last_page, missing_share
+from lsa_whisper.audio.end_of_file import is_ogg_cut_off, missing_share
 from lsa_whisper.audio.ffmpeg import unreadable_error
 from lsa_whisper.audio.library_messages import keep_messages
 from lsa_whisper.audio.samples import MAX_MISSING_S, RATES_HZ, SAMPLE_RATE_HZ, Samples, mono
@@ -184,7 +184,7 @@ def _open_soundfile(path: Path) -> Recording | None:
     missing = missing_share(path)
     header_s = claimed / rate / (1 - missing) if missing < 1 else claimed / rate
     return Recording(
-        path, frames / rate, rate, channels, header_s=header_s, breaks_off=missing > 0 or lacks_last_page(path)
+        path, frames / rate, rate, channels, header_s=header_s, breaks_off=missing > 0 or is_ogg_cut_off(path)
     )
 
 

@@ -22,6 +22,7 @@ from lsa_whisper.cli.group import PATH, call, main, show
     show_default=True,
     help="In addition to cha: srt, vtt, txt, json, textgrid, eaf, salt.",
 )
+@click.option("--also-fluent", is_flag=True, help="Also write the text without disfluencies, into the folder fluent.")
 @click.option("--language", default="eng", show_default=True, help="Language of the speech, ISO 639-3 as in CHAT.")
 @click.option("--speaker", default="PAR", show_default=True, help="Speaker code, for models that write none.")
 @click.option("--role", default="Participant", show_default=True, help="That speaker's role in @ID.")
@@ -48,7 +49,9 @@ from lsa_whisper.cli.group import PATH, call, main, show
     type=PATH,
     help="Speaker turns from external diarization: RTTM, TextGrid or CHAT, or a folder of such files.",
 )
-@click.option("--review", type=PATH, help="CSV file for the least confident words and utterances.")
+@click.option(
+    "--review", type=PATH, help="CSV file for speech without words, and the least confident words and utterances."
+)
 @click.option("--log", type=PATH, help="File to append a line to for each recording.")
 @click.option("--processes", type=int, help="Recordings processed in parallel; default: one per GPU, or one.")
 @click.option("--ray", metavar="ADDRESS", help="Run on a Ray cluster: its address, auto, or local.")

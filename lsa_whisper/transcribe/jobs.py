@@ -24,6 +24,7 @@ from lsa_whisper.speech import vad
 from lsa_whisper.terminal import print_progress
 from lsa_whisper.transcribe.assembly.media_name import media_name
 from lsa_whisper.transcribe.assembly.review import collect_reviews
+from lsa_whisper.transcribe.files.fluent import FLUENT
 from lsa_whisper.transcribe.files.log import RunLog
 from lsa_whisper.transcribe.files.outcome import TranscriptionSummary
 from lsa_whisper.transcribe.files.spec import TranscriberSpec
@@ -51,6 +52,7 @@ def transcribe(
     processes: int | None = None,
     ray: str | None = None,
     rename_media: bool = False,
+    also_fluent: bool = False,
     options: TranscriptionOptions | None = None,
     **changes: Unpack[OptionChanges],
 ) -> TranscriptionSummary:
@@ -76,6 +78,8 @@ def transcribe(
             recordings, model and transcripts under the same paths.
         rename_media: where CLAN cannot read a recording's name in ``@Media``, write the transcript under a name that
             it can read. By default such a recording is not transcribed. The recording itself is never renamed.
+        also_fluent: also write the cleaned text, as CHAT and as plain text, into the folder ``fluent`` beside each
+            transcript.
         options: how to decode; the defaults of :class:`TranscriptionOptions` if absent.
         **changes: fields of :class:`TranscriptionOptions`, applied to ``options``.
 
@@ -97,7 +101,7 @@ def transcribe(
         raise AudioError("no recording was found; name audio files, or folders that contain some")
     # Absolute paths, because the machines of a cluster run in other folders.
     speakers = Path(speakers).absolute() if speakers else None
-    outputs = OutputOptions(_known_formats(formats), speakers, len(jobs) == 1)
+    outputs = OutputOptions((*_known_formats(formats), *(FLUENT if also_fluent else ())), speakers, len(jobs) == 1)
     if options.draft is not None:
         options = options.with_changes(draft=_absolute(options.draft))
     spec = TranscriberSpec(_absolute(choose_model(model, device=options.device)), options)

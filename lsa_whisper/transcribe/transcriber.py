@@ -18,6 +18,7 @@ from lsa_whisper.speech import vad
 from lsa_whisper.speech.energy import SpeechActivity
 from lsa_whisper.transcribe.assembly.assemble import ScoredTranscript, TranscriptHeader, assemble_with_scores
 from lsa_whisper.transcribe.assembly.media_name import corpus_of, media_name
+from lsa_whisper.transcribe.assembly.missed_speech import missed_speech
 from lsa_whisper.transcribe.assembly.speaker_turns import SpeakerTurns
 from lsa_whisper.transcribe.long_form.decode import decode_sequentially, decode_windows
 from lsa_whisper.transcribe.options import OptionChanges, TranscriptionOptions, combine
@@ -164,7 +165,8 @@ class Transcriber:
             duration_ms=int(recording.duration_s * 1000),
             header=self._header(recording, turns, _remarks(recording, speech)),
         )
-        return replace(scored, remarks=(*_remarks(recording, speech), *scored.remarks))
+        missed = missed_speech(scored.transcript.utterances, speech, int(recording.duration_s * 1000))
+        return replace(scored, remarks=(*_remarks(recording, speech), *scored.remarks), missed=tuple(missed))
 
     def _header(self, recording: Recording, turns: SpeakerTurns | None, remarks: Sequence[str]) -> TranscriptHeader:
         return TranscriptHeader(

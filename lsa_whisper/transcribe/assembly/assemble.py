@@ -51,11 +51,15 @@ class TranscriptHeader:
 
 @dataclass(frozen=True)
 class ScoredTranscript:
-    """A transcript, the word scores of each utterance, and remarks on what a reader should check."""
+    """A transcript, the word scores of each utterance, and remarks on what a reader should check.
+
+    ``missed`` are the stretches of speech for which words seem to be missing.
+    """
 
     transcript: Transcript
     scores: tuple[WordScores, ...] = ()
     remarks: tuple[str, ...] = ()
+    missed: tuple[TimeSpan, ...] = ()
 
 
 @dataclass(frozen=True)

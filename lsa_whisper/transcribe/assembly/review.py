@@ -1,4 +1,4 @@
-"""Review table: the words and utterances with the lowest confidences, lowest first.
+"""Review table: speech without words, then the words and utterances with the lowest confidences, lowest first.
 
 The confidences of each transcript are stored next to it (:mod:`lsa_whisper.confidences`). The table of a run collects
 their rows, so it also covers recordings that an earlier call transcribed, and transcripts that were corrected since.
@@ -24,6 +24,9 @@ REVIEW_THRESHOLD = 0.8
 """Words and utterances with a lower confidence are listed."""
 
 REVIEW_COLUMNS = ("confidence", "kind", "file", "start_ms", "end_ms", "speaker", "text", "utterance")
+MISSED = "missed"
+"""The kind of a row for speech that too few words are written for."""
+
 ReviewRow = dict[str, Any]
 
 
@@ -33,16 +36,16 @@ def confidences_of(scored: ScoredTranscript, recording: str, calibration: Calibr
         ScoredUtterance(each.speaker, each.text, each.span, tuple(each.verbatim()), scores, tuple(each.word_spans()))
         for each, scores in zip(scored.transcript.utterances, scored.scores, strict=True)
     )
-    return Confidences(tuple(utterances), calibration, recording)
+    return Confidences(tuple(utterances), calibration, recording, scored.missed)
 
 
 def low_confidence_rows(confidences: Confidences) -> list[ReviewRow]:
-    """Return a row for each utterance and word with a low confidence, lowest first.
+    """Return a row for each stretch of speech without words, and each utterance and word with a low confidence.
 
     A word has its own time if the transcript has word times, else the time of its utterance.
     """
-    rows: list[ReviewRow] = []
     calibration, file = confidences.calibration, confidences.recording
+    rows = [_row(0.0, MISSED, file, span, "", "speech, and too few words", "") for span in confidences.missed]
     for each in confidences.utterances:
         if (confidence := utterance_confidence(each.scores, calibration)) is not None:
             rows.append(_row(confidence, "utterance", file, each.span, each.speaker, each.text, each.text))
@@ -61,8 +64,8 @@ def _row(
 
 
 def sort_by_confidence(rows: Iterable[ReviewRow]) -> list[ReviewRow]:
-    """Return rows by confidence, and by place where it is equal."""
-    return sorted(rows, key=lambda row: (row["confidence"], row["file"], row["start_ms"] or 0))
+    """Return rows by confidence, and by place where it is equal; speech without words comes first."""
+    return sorted(rows, key=lambda row: (row["kind"] != MISSED, row["confidence"], row["file"], row["start_ms"] or 0))
 
 
 def write_review(rows: Sequence[ReviewRow], path: Path) -> None:

@@ -11,6 +11,7 @@ from lsa_whisper.atomic_write import remove_leftovers, truncate_name, write_atom
 from lsa_whisper.chat import Transcript
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.formats import FORMAT_SUFFIXES, serialize
+from lsa_whisper.transcribe.files.fluent import FLUENT, serialize_fluent
 from lsa_whisper.transcribe.files.provenance import fingerprint
 
 
@@ -23,9 +24,14 @@ class DerivedFiles:
     """
 
     def __init__(self, target: Path, names: Sequence[str]):
-        """Derive the formats ``names`` (:data:`lsa_whisper.formats.FORMATS`) from the transcript at ``target``."""
+        """Derive files from the transcript at ``target``.
+
+        Args:
+            target: the transcript.
+            names: formats (:data:`lsa_whisper.formats.FORMATS`) and the cleaned text (:data:`FLUENT`).
+        """
         self._target, self._list = target, target.with_name(f".{truncate_name(target.stem)}.made.json")
-        self.paths = {name: target.with_suffix(f".{FORMAT_SUFFIXES[name]}") for name in names}
+        self.paths = {name: _path(target, name) for name in names}
 
     def verify(self) -> None:
         """Return when each file is absent or may be replaced.
@@ -35,7 +41,7 @@ class DerivedFiles:
         """
         known = self._known()
         for name, path in self.paths.items():
-            if path.exists() and not self._is_derived(name, known.get(path.name)):
+            if path.exists() and not self._is_derived(name, known.get(self._key(path))):
                 raise LsaWhisperError(
                     f"{path}: was not made from {self._target.name}, or was changed since; move it, or choose another "
                     "output folder"
@@ -49,10 +55,14 @@ class DerivedFiles:
         remove_leftovers(self._list, *self.paths.values())
         known = self._known()
         for name, path in self.paths.items():
-            text = serialize(transcript, name)
+            text = _serialized(transcript, name)
+            path.parent.mkdir(exist_ok=True)
             write_atomic(text, path)
-            known[path.name] = fingerprint(text)
+            known[self._key(path)] = fingerprint(text)
         write_atomic(json.dumps(known) + "\n", self._list)
+
+    def _key(self, path: Path) -> str:
+        return path.relative_to(self._target.parent).as_posix()
 
     def _known(self) -> dict[str, str]:
         try:
@@ -65,4 +75,15 @@ class DerivedFiles:
         data = self.paths[name].read_bytes()
         if fingerprint(data) == known:
             return True
-        return self._target.exists() and serialize(chat.read(self._target), name).encode() == data
+        return self._target.exists() and _serialized(chat.read(self._target), name).encode() == data
+
+
+def _path(target: Path, name: str) -> Path:
+    """Return the path of a file; the cleaned text has a folder of its own, for ``@Media`` needs the same name."""
+    if name in FLUENT:
+        return target.parent / "fluent" / target.with_suffix(f".{name.split()[1]}").name
+    return target.with_suffix(f".{FORMAT_SUFFIXES[name]}")
+
+
+def _serialized(transcript: Transcript, name: str) -> str:
+    return serialize_fluent(transcript, name) if name in FLUENT else serialize(transcript, name)
