@@ -14,7 +14,8 @@ _WINDOW = 6
 _PARTIAL = {"same stem": 0.7, "same beginning": 0.7, "same class": 0.4}
 _GAPS_MS = (30, 150, 400, 1000)
 
-Likenesses = list[list[str]]
+Likenesses = list[dict[int, str]]
+"""For each word, how alike each of the next ``LONGEST_MATCH`` words is."""
 
 
 def features(words: Sequence[SpokenWord]) -> list[list[str]]:
@@ -26,7 +27,7 @@ def features(words: Sequence[SpokenWord]) -> list[list[str]]:
     True
     """
     like = [
-        [likeness(word, later) if at < to <= at + 12 else "" for to, later in enumerate(words)]
+        {to: likeness(word, words[to]) for to in range(at + 1, min(len(words), at + 1 + LONGEST_MATCH))}
         for at, word in enumerate(words)
     ]
     return [
