@@ -21,6 +21,7 @@ from lsa_whisper.align.summary import AlignedFile, AlignmentSummary, bullet_devi
 from lsa_whisper.align.writing import with_times, with_word_tier, without_times
 from lsa_whisper.audio import Recording
 from lsa_whisper.chat import Line, Transcript, Utterance
+from lsa_whisper.checkpoint import overview_line
 from lsa_whisper.errors import CorpusError, DiskError, LsaWhisperError
 from lsa_whisper.failed_files import FailedFile
 from lsa_whisper.languages import chat_code
@@ -79,6 +80,7 @@ def align_transcripts(
         raise CorpusError(f"{recordings}: one recording for {len(jobs)} transcripts; name a folder of recordings")
     settings = AlignmentSettings(choose_model(model, device=device), language, vad, batch_size, device)
     report = report or print_progress
+    report(overview_line(settings.model))
     done: list[AlignedFile] = []
     failed: list[FailedFile] = []
     for job in jobs:

@@ -27,6 +27,7 @@ from lsa_whisper.batchalign_engine.wording import UNINTELLIGIBLE_UTTERANCE, word
 from lsa_whisper.chat import Transcript, Utterance, utterance
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.languages import chat_code
+from lsa_whisper.terminal import print_progress
 from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcribe import Transcriber, TranscriptionOptions, TranscriptionResult
 from lsa_whisper.transcribe.options import OptionChanges, combine
@@ -101,6 +102,7 @@ class LsaWhisperBackend(ASR, UtSeg):
             CheckpointError: the model cannot be loaded, or does not know the language.
         """
         options = combine(options or TranscriptionOptions(corpus="batchalign"), changes)
+        print_progress(checkpoint.overview_line(model))
         transcriber = Transcriber(model, options)
         identity = [checkpoint.digest(model), options.device, options.dtype, options.speaker, options.role]
         identity += ["words"] if options.word_times else []

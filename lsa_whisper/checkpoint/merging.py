@@ -19,8 +19,10 @@ from typing import Any
 from lsa_whisper.checkpoint.exporting import write_verified
 from lsa_whisper.checkpoint.folder import METADATA_FILE, atomic_folder, digest
 from lsa_whisper.checkpoint.loading import Checkpoint, load
+from lsa_whisper.checkpoint.overview import overview_line
 from lsa_whisper.checkpoint.verification import is_local
 from lsa_whisper.errors import CheckpointError
+from lsa_whisper.terminal import print_progress
 from lsa_whisper.umask import private_umask
 
 _UNRELATED = 1.0
@@ -107,6 +109,8 @@ def merge(
     names, out = [str(path) for path in checkpoints], Path(out)
     shares = _shares(len(names), weights)
     _check_places(names, out)
+    for name in names:
+        print_progress(overview_line(name))
     merged, sources = _average(names, shares)
     labels = next((source.labels for source in sources if source.labels), merged.labels.name)
     with atomic_folder(out) as partial, tempfile.TemporaryDirectory(dir=partial) as scratch:

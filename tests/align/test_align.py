@@ -48,8 +48,9 @@ def align(path, **options):
     return align_transcripts(path, model=NANO, vad="energy", **options)
 
 
-def test_utterances_and_words_get_their_times_and_the_text_stays(visit, known):
+def test_utterances_and_words_get_their_times_and_the_text_stays(visit, known, capsys):
     summary = align(visit / "a.cha")
+    assert f"{NANO}: Whisper" in capsys.readouterr().err
     written = chat.read(visit / "aligned" / "a.cha")
     assert text_without_times(written) == (visit / "a.cha").read_text().rstrip("\n")
     errors = [abs(a.span.start_ms - b.span.start_ms) for a, b in zip(written.utterances, known, strict=True)]

@@ -204,7 +204,7 @@ def test_two_models_never_answer_for_each_other(second, tmp_path):
     assert texts == ["one [/] one .", "two [//] three .", "one [/] one ."]
 
 
-def test_the_name_differs_for_models_and_settings(scripted, nano):
+def test_the_name_differs_for_models_and_settings(scripted, nano, capsys):
     names = [
         LsaWhisperBackend.load(scripted).name,
         LsaWhisperBackend.load(scripted, word_times=True).name,
@@ -212,6 +212,7 @@ def test_the_name_differs_for_models_and_settings(scripted, nano):
         LsaWhisperBackend.load(scripted).name,
     ]
     assert len(set(names)) == 4
+    assert f"{nano}: Whisper" in capsys.readouterr().err
     without_nonce = [name.rpartition(":")[0] for name in names]
     assert len(set(without_nonce)) == 3 and without_nonce[0] == without_nonce[3]
 

@@ -44,12 +44,14 @@ def weights(folder):
     return dict(checkpoint.load(folder).model.named_parameters())
 
 
-def test_the_average_of_full_models_and_adapters_is_that_of_their_whole_weights(base, tmp_path):
+def test_the_average_of_full_models_and_adapters_is_that_of_their_whole_weights(base, tmp_path, capsys):
     runs = [
         trained(base, tmp_path / str(seed), seed=seed, adapter=is_adapter)
         for seed, is_adapter in ((1, True), (2, True), (3, False))
     ]
     done = merge(runs, tmp_path / "merged")
+    printed = capsys.readouterr().err
+    assert all(f"{run}: Whisper" in printed for run in runs)
     each, merged = [weights(run) for run in runs], weights(done.out)
     for name, weight in merged.items():
         torch.testing.assert_close(weight, sum(one[name] for one in each) / 3, atol=1e-6, rtol=1e-5)
