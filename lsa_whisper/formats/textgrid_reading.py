@@ -1,8 +1,7 @@
 """Praat TextGrid -> its interval tiers, from the long or the short text format.
 
 Praat itself reads both as one: everything but free-standing numbers, quoted strings and flags is decoration.
-praatio is not used: it reads a tier that is cut off, or whose count of intervals is wrong, without a word, knows
-header lines by position, and its errors name no line.
+praatio is not used: it accepts a tier whose count of intervals is wrong, and its errors name no line.
 """
 
 from __future__ import annotations

@@ -3,8 +3,7 @@
 A tier without a parent is a speaker's. Where a template has a tier of identifiers above the text (``ref@A`` above
 ``tx@A``), the text is taken from below. Tiers of words become ``%wor``; other dependent tiers stay dependent tiers.
 
-pympi-ling is not used: it expands entities, and raises ``KeyError`` for a missing time slot or schema and a bare
-``Exception`` for a file that is cut off, without the line.
+pympi-ling is not used: a missing attribute or time slot is a bare ``KeyError`` there, without the line.
 """
 
 from __future__ import annotations
