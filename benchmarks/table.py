@@ -199,6 +199,13 @@ def _review_time(found: Figures) -> str:
     )
 
 
+def _retraces(found: Figures) -> str:
+    def scores(each: Figures) -> str:
+        return f"F1 {each['f1']:.2f}, precision {each['precision']:.2f}, recall {each['recall']:.2f}"
+
+    return f"rules: {scores(found['rules'])}; `mark`: {scores(found['marks'])}"
+
+
 CLAIMS = (
     Claim(
         "Fine-tuning trains nano to keep disfluencies",
@@ -231,6 +238,12 @@ CLAIMS = (
         "Accuracy of the word onsets of `align`, beside simpler methods",
         "align_times",
         _aligned,
+    ),
+    Claim(
+        "Retraces found from words alone, 28 hand-annotated meetings, speakers held out",
+        "retraces",
+        _retraces,
+        (("docs/labels-and-scores.md", "Measured: retraces from words alone"),),
     ),
     Claim("Malformed and hostile texts give a one-line error, not a traceback", "fuzz", _fuzz),
     Claim(
