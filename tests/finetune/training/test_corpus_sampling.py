@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from lsa_whisper import manifest
 from lsa_whisper.errors import ManifestError
+from lsa_whisper.finetune import finetune
 from lsa_whisper.finetune.recipe import CorpusSettings
 from lsa_whisper.finetune.training.corpus_sampling import CorpusSampler, capped_indices, draws_per_window
 
@@ -56,3 +60,23 @@ def test_draws_can_be_arranged():
     assert list(sampler) == list(range(50))
     sampler.set_epoch(1)
     assert list(sampler) == list(range(99, 49, -1))
+
+
+def test_training_draws_by_the_weights_of_a_recipe(windows, scratch_recipe, tmp_path, monkeypatch):
+    rows = manifest.read(windows)
+    manifest.write([replace(row, corpus="ab"[number >= 3]) for number, row in enumerate(rows)], tmp_path / "two.jsonl")
+    text = scratch_recipe(tmp_path / "two.jsonl", tmp_path / "out", training="save_strategy: 'no'")
+    text = text.replace("two.jsonl}", "two.jsonl, corpora: {a: {weight: 0.5}, b: {weight: 3}}}")
+    (tmp_path / "r.yaml").write_text(text.replace("max_steps: 4", "max_steps: 12"))
+    seen, iterate = Counter(), CorpusSampler.__iter__
+
+    def counted(sampler):
+        for index in iterate(sampler):
+            seen["ab"[index % len(rows) >= 3]] += 1
+            yield index
+
+    monkeypatch.setattr(CorpusSampler, "__iter__", counted)
+    out = finetune(tmp_path / "r.yaml", report=lambda _: None).out
+    losses = [row["loss"] for row in map(json.loads, (out / "curve.jsonl").read_text().splitlines()) if "loss" in row]
+    assert len(losses) == 12 and losses[-1] < losses[0]
+    assert sum(seen.values()) >= 24 and seen["b"] > 4 * seen["a"] > 0
