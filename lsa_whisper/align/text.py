@@ -6,7 +6,7 @@ speaker says inside an utterance (``&*INV:mhm``) are not aligned; their sound li
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,9 @@ from lsa_whisper.chat import Utterance
 from lsa_whisper.labels import Labels, encode
 from lsa_whisper.scoring.normalize import normalize_word
 from lsa_whisper.scoring.words import NON_WORDS, RETRACES, UNINTELLIGIBLE
+
+_ONSETS = frozenset({"=", "≠", ":"})
+"""Signs of a block and of a prolonged first sound: the word begins there, before its letters."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,13 @@ class TextWord:
 
 @dataclass(frozen=True)
 class TextToken:
-    """A token of the text, the index of its word, and whether it has letters of that word."""
+    """A token of the text.
+
+    Attributes:
+        token: its id.
+        word: index of its word.
+        spoken: whether the word is heard there: the token has letters of it, or is the sign of how it begins.
+    """
 
     token: int
     word: int
@@ -82,7 +91,8 @@ def text_tokens(
     """Return the tokens of all utterances as the model writes them, each with its word.
 
     A model of fluent text is given the disfluent words, too: its alignment heads follow the sound all the same.
-    Punctuation and signs belong to the word before them, or to the first word of the utterance.
+    Punctuation and signs belong to the word before them, or to the first word of the utterance; signs of a block or a
+    prolongation to the word that begins with it.
     """
     found: list[TextToken] = []
     of_utterance: dict[int, list[int]] = {}
@@ -91,7 +101,8 @@ def text_tokens(
     for number, indices in of_utterance.items():
         text = _label(utterances[number], labels)
         ids = tokenizer.encode(f" {text}", add_special_tokens=False) if text else []
-        places = _word_of_token(ids, [words[index].text for index in indices], tokenizer)
+        texts = [str(tokenizer.decode([token], clean_up_tokenization_spaces=False)) for token in ids]
+        places = _word_of_token(texts, [words[index].text for index in indices])
         found += [TextToken(token, indices[at], spoken) for token, (at, spoken) in zip(ids, places, strict=True)]
     return found
 
@@ -103,12 +114,11 @@ def _label(utterance: Utterance, labels: Labels) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _word_of_token(ids: Sequence[int], words: Sequence[str], tokenizer: Any) -> list[tuple[int, bool]]:
-    """Return each token's word and whether they share letters; a label is written in signs of its own."""
+def _word_of_token(texts: Sequence[str], words: Sequence[str]) -> list[tuple[int, bool]]:
+    """Return each token's word and whether it is heard there; a label is written in signs of its own."""
     letters = ""
     token_of: list[int] = []
-    for at, token in enumerate(ids):
-        own = _letters(str(tokenizer.decode([token], clean_up_tokenization_spaces=False)))
+    for at, own in enumerate(_spoken_letters(texts)):
         letters, token_of = letters + own, token_of + [at] * len(own)
     spelled = "".join(map(_letters, words))
     word_of = [at for at, word in enumerate(words) for _ in _letters(word)]
@@ -117,11 +127,29 @@ def _word_of_token(ids: Sequence[int], words: Sequence[str], tokenizer: Any) -> 
         if part.tag == "equal":
             for source in range(part.src_start, part.src_end):
                 places.setdefault(token_of[source], word_of[part.dest_start + source - part.src_start])
+    for at in range(len(texts) - 1, 0, -1):
+        if texts[at - 1].strip() in _ONSETS and texts[at - 1] != texts[at - 1].strip() and at in places:
+            places[at - 1] = places[at]
     found, last = [], 0
-    for at in range(len(ids)):
+    for at in range(len(texts)):
         last = max(last, places.get(at, last))
         found.append((last, at in places))
     return found
+
+
+def _spoken_letters(texts: Sequence[str]) -> Iterator[str]:
+    """Yield the letters that each token stands for; ``b~~`` are two copies, so its second ``~`` is another ``b``.
+
+    >>> list(_spoken_letters([" a", " b", "~~", " ball", " ~", "like"]))
+    ['a', 'b', 'b', 'ball', '', 'like']
+    """
+    part, copies = "", 0
+    for text in texts:
+        if text.startswith(" "):
+            part, copies = "", 0
+        own, signs = _letters(text), text.count("~")
+        yield own or part * (max(0, copies + signs - 1) - max(0, copies - 1))
+        part, copies = part + own, copies + signs
 
 
 def _letters(text: str) -> str:
