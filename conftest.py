@@ -1,4 +1,4 @@
-"""What pytest must not import where it cannot; and a configuration folder for tests, apart from the user's."""
+"""What pytest must not import where it cannot; and folders for tests, apart from the user's."""
 
 import os
 import tempfile
@@ -26,3 +26,11 @@ def _own_configuration():
         os.environ["XDG_CONFIG_HOME"] = folder
         os.environ.pop("LSA_WHISPER_MODEL", None)
         yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _own_extensions(tmp_path_factory):
+    """Compile DeepSpeed's extensions once for all workers, and where no stale lock can hang them."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "extensions"
+    os.environ.setdefault("TORCH_EXTENSIONS_DIR", str(folder))

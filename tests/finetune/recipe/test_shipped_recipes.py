@@ -78,11 +78,9 @@ def tiny_base(windows, scratch_recipe, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def environment(tmp_path_factory):
-    """Extensions are built once, in a folder of their own unless one is chosen: a stale lock would hang them."""
+def environment():
     programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    folder = os.environ.get("TORCH_EXTENSIONS_DIR") or str(tmp_path_factory.mktemp("extensions"))
-    return os.environ | {"TORCH_EXTENSIONS_DIR": folder, "PATH": programs, "DS_ACCELERATOR": "cpu"}
+    return os.environ | {"PATH": programs, "DS_ACCELERATOR": "cpu"}
 
 
 def require(recipe):
