@@ -81,6 +81,9 @@ def prepare(**parameters: Any) -> None:
 @click.option("--model", type=PATH, help="Checkpoint whose tokenizer counts label tokens. Default: an estimate.")
 @click.option("-o", "--out", type=PATH, help="Write an HTML page with plots and audio clips of prepared data.")
 @click.option("--profile", is_flag=True, help="Count how often, where and how long each class of disfluency is.")
+@click.option("--measures", is_flag=True, help="Measure language samples: MLU, NDW, TTR, D, maze words, rates.")
+@click.option("--events", is_flag=True, help="List every disfluency with its line.")
+@click.option("--csv", type=PATH, help="Write all measures to a CSV file, a row for each speaker of each file.")
 def inspect(**parameters: Any) -> None:
     """Count disfluencies in CHAT files, or summarize prepared training data.
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from lsa_whisper.corpus import is_transcript, list_transcripts
 from lsa_whisper.errors import CorpusError
 from lsa_whisper.failed_files import FailedFile
+from lsa_whisper.inspection.measures_report import events_report, measures_report
 from lsa_whisper.inspection.problems import problems_report
 from lsa_whisper.inspection.profile_report import profile_report
 from lsa_whisper.inspection.survey import Survey, survey
@@ -31,6 +32,9 @@ def inspect(
     model: Path | None = None,
     out: Path | None = None,
     profile: bool = False,
+    measures: bool = False,
+    events: bool = False,
+    csv: Path | None = None,
 ) -> str:
     """Return a report on transcripts or prepared data, as text to print.
 
@@ -45,6 +49,10 @@ def inspect(
         out: An HTML file to write: the same statistics of prepared data, with plots and audio clips.
         profile: Count how often each class of disfluency occurs in the transcripts, where in the utterance, and how
             long the silence after it is. ``prepare --splice-profile`` takes the JSON.
+        measures: Return the measures of a language sample: MLU, NDW, TTR, maze words, rates (see
+            :mod:`lsa_whisper.inspection.measures`).
+        events: Return every disfluency with its line.
+        csv: A CSV file to write with all measures, a row for each speaker of each file.
 
     Raises:
         CorpusError: ``path`` holds nothing to inspect, or ``out`` cannot be written.
@@ -62,7 +70,8 @@ def inspect(
         files, unreadable_folders = _transcripts(path)
     except OSError as error:
         raise CorpusError(f"{path}: cannot be opened ({error.strerror}); check the path and its permissions") from error
-    if manifests and not check and not profile:
+    of_transcripts = check or profile or measures or events or csv is not None
+    if manifests and not of_transcripts:
         found = survey(manifests, token_counter(model))
         text = as_json(found.as_dict()) if json else survey_report(path, found)
         return text if out is None else _with_page(path, found, Path(out), text, quiet=json)
@@ -74,6 +83,10 @@ def inspect(
         raise CorpusError(f"{path}: --out and --model need prepared data; run 'lsa-whisper prepare' first")
     if profile and not check:
         return profile_report(files, json)
+    if (measures or csv is not None) and not check:
+        return measures_report(files, mode, json, csv and Path(csv))
+    if events and not check:
+        return events_report(files, json)
     return (
         problems_report(files, unreadable_folders, json, fix=fix)
         if check

@@ -1,0 +1,163 @@
+"""The measures of a language sample, per speaker of a transcript.
+
+Definitions (fluent words: without fillers, fragments, nonwords, retraced words and ``xxx``):
+
+- MLU in words, NDW, TTR, MATTR, maze words: :mod:`lsa_whisper.scoring.language_sample`.
+- MLU in morphemes: over the items of ``%mor``: a stem, each clitic (``~``) and each suffix of MOR (``n|dog-PL``) count
+  one. The features of Universal Dependencies (``noun|dog-Plur``) do not tell which are suffixes; they do not count.
+- D (VOCD): the curve ``TTR(n) = D/n (sqrt(1 + 2n/D) - 1)`` fitted to the mean TTR of samples of 35 to 50 words (Malvern
+  and Richards 1997). CLAN draws samples at random; here it is the expected TTR of all samples (McCarthy and Jarvis
+  2007), so D is the value that CLAN's results scatter around. Needs 50 words.
+- Intelligible words: the share of spoken words that are not ``xxx``, ``yyy`` or ``www``.
+- Utterances per minute: over utterances with times, as words per minute.
+- Pauses: ``(.)``, ``(..)``, ``(...)`` and timed ones inside an utterance; seconds are those of timed pauses.
+- Turn: successive utterances of one speaker.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+from scipy.special import gammaln
+
+from lsa_whisper.chat import Transcript, Utterance
+from lsa_whisper.scoring.counts import ratio
+from lsa_whisper.scoring.language_sample import LanguageSample, UtteranceCounts, count_words, sample_of
+from lsa_whisper.scoring.words import UNINTELLIGIBLE
+
+_SAMPLE_WORDS = range(35, 51)
+_MOR_ITEM = re.compile(r"[^\s|~]*\|[^\s~]+(?:~[^\s|~]*\|[^\s~]+)*")
+_MOR_SUFFIX = re.compile(r"-[0-9A-Z]+(?=[-~&]|$)")
+_UNIVERSAL = re.compile(r"\b(?:noun|verb|pron|propn|aux|adp|cconj|sconj|intj)\||-[A-Z][a-z]")
+_TIMED_PAUSE = re.compile(r"\((?:(\d+):)?(\d+\.?\d*)\)")
+_PUNCTUATION = frozenset({"cm", "end", "beg", "punct"})
+
+
+@dataclass(frozen=True)
+class SpeakerMeasures:
+    """One speaker's measures; ``None`` = cannot be computed from this sample.
+
+    Attributes:
+        sample: words, different words, MLU in words, TTR, MATTR, maze words, words per minute, abandoned utterances.
+        mlu_morphemes: mean length of utterance in morphemes, from ``%mor``.
+        vocd: D, the diversity of the vocabulary.
+        utterances_per_minute: of speaking time.
+        intelligible_share: share of spoken words that were understood.
+        pauses: number of pauses inside utterances.
+        timed_pause_s: seconds of those with a length.
+        turns: number of turns.
+        words_per_turn: fluent words per turn.
+        disfluency: FluCalc's counts and rates.
+    """
+
+    sample: LanguageSample
+    mlu_morphemes: float | None
+    vocd: float | None
+    utterances_per_minute: float | None
+    intelligible_share: float | None
+    pauses: int
+    timed_pause_s: float
+    turns: int
+    words_per_turn: float | None
+    disfluency: Mapping[str, Any]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return all measures by name, ready for a table or JSON."""
+        own = {name: value for name, value in asdict(self).items() if name not in ("sample", "disfluency")}
+        rates = ("sld", "td", "sld_per_100_words", "td_per_100_words", "sld_per_100_syllables", "td_per_100_syllables")
+        return asdict(self.sample) | own | {name: self.disfluency[name] for name in (*rates, "weighted_sld")}
+
+
+def measure_speakers(transcript: Transcript, mode: str = "strict") -> dict[str, SpeakerMeasures]:
+    """Return the measures of every speaker, in order of appearance.
+
+    Args:
+        transcript: the transcript.
+        mode: how disfluencies are counted (:data:`lsa_whisper.chat.fluency.COUNTING_MODES`).
+    """
+    turns = Counter(speaker for speaker, _ in groupby(each.speaker for each in transcript.utterances))
+    fluency = {code: one.as_dict() for code, one in transcript.fluency(mode).items()}
+    found = {}
+    for code in fluency:
+        own = [each for each in transcript.utterances if each.speaker == code]
+        found[code] = _measure(own, count_words(own), turns[code], fluency[code])
+    return found
+
+
+def _measure(
+    utterances: Sequence[Utterance], counted: Sequence[UtteranceCounts], turns: int, fluency: Mapping[str, Any]
+) -> SpeakerMeasures:
+    sample = sample_of(counted)
+    spoken = [word for each in utterances for word in each.verbatim()]
+    timed_ms = [each.duration_ms for each in counted if each.duration_ms]
+    return SpeakerMeasures(
+        sample=sample,
+        mlu_morphemes=mlu_morphemes(utterances),
+        vocd=vocabulary_diversity([word for each in counted for word in each.fluent]),
+        utterances_per_minute=ratio(60_000 * len(timed_ms), sum(timed_ms)),
+        intelligible_share=ratio(sum(word not in UNINTELLIGIBLE for word in spoken), len(spoken)),
+        pauses=fluency["counts"]["pause"],
+        timed_pause_s=sum(
+            60 * int(minutes or 0) + float(seconds)
+            for each in utterances
+            for minutes, seconds in _TIMED_PAUSE.findall(each.text)
+        ),
+        turns=turns,
+        words_per_turn=ratio(sample.total_words, turns),
+        disfluency=fluency,
+    )
+
+
+def mlu_morphemes(utterances: Sequence[Utterance]) -> float | None:
+    r"""Return the mean length in morphemes of the utterances with ``%mor``; ``None`` if there are none.
+
+    As in CLAN, utterances with ``xxx``, ``yyy`` or ``www`` are left out.
+
+    >>> from lsa_whisper.chat import parse
+    >>> mlu_morphemes(parse("*CHI:\tit's dogs .\n%mor:\tpro|it~cop|be&3S n|dog-PL .\n").utterances)
+    4.0
+    """
+    lengths = []
+    for each in utterances:
+        tier = next((line.raw for line in each.tiers if line.name == "%mor"), None)
+        if tier is None or each.unusable() == "untranscribed":
+            continue
+        items = [part for item in _MOR_ITEM.findall(tier) for part in item.split("~")]
+        items = [part for part in items if part.partition("|")[0] not in _PUNCTUATION]
+        suffixes = 0 if _UNIVERSAL.search(tier) else sum(len(_MOR_SUFFIX.findall(part)) for part in items)
+        if items:
+            lengths.append(len(items) + suffixes)
+    return ratio(sum(lengths), len(lengths))
+
+
+def vocabulary_diversity(words: Sequence[str]) -> float | None:
+    """Return D, the parameter of the curve of type-token ratios; ``None`` for fewer than 50 words.
+
+    >>> round(vocabulary_diversity(["the", "dog", "and", "a", "cat"] * 20), 1)
+    0.3
+    """
+    total = len(words)
+    if total < _SAMPLE_WORDS[-1]:
+        return None
+    sizes = np.array(_SAMPLE_WORDS, dtype=np.float64)
+    counts = np.array(list(Counter(words).values()), dtype=np.float64)[:, None]
+    rest = total - counts
+    with np.errstate(invalid="ignore"):
+        # The chance that a sample without replacement lacks a word: C(rest, n) / C(total, n).
+        log_absent = gammaln(rest + 1) - gammaln(np.maximum(rest - sizes, 0) + 1)
+        log_absent += gammaln(total - sizes + 1) - gammaln(total + 1)
+    absent = np.where(rest >= sizes, np.exp(log_absent), 0.0)
+    expected = (1 - absent).sum(axis=0) / sizes
+
+    def misfit(log_d: float) -> float:
+        d = np.exp(log_d)
+        return float(np.square(d / sizes * (np.sqrt(1 + 2 * sizes / d) - 1) - expected).sum())
+
+    return float(np.exp(minimize_scalar(misfit, bounds=(np.log(0.1), np.log(1000)), method="bounded").x))

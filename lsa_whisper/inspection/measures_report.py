@@ -1,0 +1,111 @@
+"""Reports on language samples: measures per speaker as a table, JSON or CSV, and every disfluency with its line."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from lsa_whisper.atomic_write import write_atomic
+from lsa_whisper.chat import Transcript
+from lsa_whisper.inspection.measures import measure_speakers
+from lsa_whisper.inspection.text_output import as_json, format_number
+from lsa_whisper.inspection.transcript_report import readable_transcripts
+from lsa_whisper.terminal import TerminalTable, render_text
+
+_SIDE_BY_SIDE = 6
+_SUMMARY = ("utterances", "total_words", "mlu_words", "different_words", "maze_share", "weighted_sld")
+_SHARES = ("maze_share", "intelligible_share")
+_NAMES = {
+    "total_words": "words (NTW)",
+    "different_words": "different words (NDW)",
+    "abandoned": "abandoned utterances",
+    "mlu_words": "MLU in words",
+    "mlu_morphemes": "MLU in morphemes",
+    "ndw_100": "NDW in 100 words",
+    "ttr": "TTR",
+    "mattr": "MATTR (50 words)",
+    "vocd": "D (VOCD)",
+    "maze_share": "maze words",
+    "intelligible_share": "intelligible words",
+    "timed_pause_s": "timed pauses, seconds",
+    "sld": "stuttering-like disfluencies (SLD)",
+    "td": "typical disfluencies (TD)",
+    "weighted_sld": "weighted SLD",
+}
+_EVENT_HEAD = ("", "line", "tier", "class", "words")
+
+
+def measures_report(files: Sequence[Path], mode: str, json: bool, out: Path | None = None) -> str:
+    """Return the language-sample measures of each speaker of CHAT ``files``; unreadable files are listed.
+
+    Args:
+        files: The transcripts.
+        mode: How disfluencies are counted.
+        json: Return JSON instead of a table.
+        out: A CSV file to write as well: a row for each speaker of each file, empty where a measure has no value.
+
+    Raises:
+        ChatSyntaxError: No file is readable.
+        LsaWhisperError: ``out`` cannot be written.
+    """
+    read, unread = readable_transcripts(files)
+    found = {
+        file: {code: one.as_dict() for code, one in measure_speakers(transcript, mode).items()}
+        for file, transcript in read
+    }
+    if out is not None:
+        write_atomic(_as_csv(found).encode(), out)
+    if json:
+        return as_json(found)
+    columns = [(file, code, row) for file, rows in found.items() for code, row in rows.items()]
+    title = f"Language-sample measures per speaker (disfluencies: {mode} counting)"
+    if len(columns) > _SIDE_BY_SIDE:
+        rows = ([f"{Path(file).stem} {code}", *(_cell(row, name) for name in _SUMMARY)] for file, code, row in columns)
+        more = [] if out is not None else ["--csv FILE writes all measures"]
+        return render_text(TerminalTable(title, ["", *map(_name, _SUMMARY)], rows), *unread, *more)
+    heads = [code if len(found) == 1 else f"{Path(file).stem} {code}" for file, code, _ in columns]
+    names = list(columns[0][2]) if columns else []
+    rows = ([_name(name), *(_cell(row, name) for _, _, row in columns)] for name in names)
+    return render_text(TerminalTable(title, ["", *heads], rows), *unread)
+
+
+def events_report(files: Sequence[Path], json: bool) -> str:
+    """Return every disfluency in CHAT ``files`` with its line, speaker, class and words.
+
+    Raises:
+        ChatSyntaxError: No file is readable.
+    """
+    read, unread = readable_transcripts(files)
+    rows = [row for file, transcript in read for row in _events(file, transcript)]
+    if json:
+        return as_json([dict(zip(("file", *_EVENT_HEAD[1:]), row, strict=True)) for row in rows])
+    shown = ([Path(file).stem, str(line), *rest] for file, line, *rest in rows)
+    return render_text(TerminalTable(f"{len(rows):,} disfluencies", _EVENT_HEAD, shown), *unread)
+
+
+def _events(file: str, transcript: Transcript) -> Iterator[tuple[str, int | None, str, str, str]]:
+    for each in transcript.utterances:
+        verbatim = each.verbatim()
+        for event in each.events():
+            words = " ".join(verbatim[event.start : event.end])
+            yield file, each.line, each.speaker, event.kind.value.replace("_", " "), words
+
+
+def _as_csv(found: dict[str, dict[str, dict[str, Any]]]) -> str:
+    text = io.StringIO()
+    names = next((list(row) for rows in found.values() for row in rows.values()), [])
+    table = csv.DictWriter(text, ["file", "speaker", *names], lineterminator="\n")
+    table.writeheader()
+    table.writerows({"file": file, "speaker": code} | row for file, rows in found.items() for code, row in rows.items())
+    return text.getvalue()
+
+
+def _name(name: str) -> str:
+    return _NAMES.get(name, name.replace("_", " ").replace("sld", "SLD").replace("td per", "TD per"))
+
+
+def _cell(row: dict[str, Any], name: str) -> str:
+    return format_number(row[name], percent=name in _SHARES)
