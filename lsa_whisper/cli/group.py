@@ -61,6 +61,14 @@ class _Commands(click.Group):
 
 @click.group(cls=_Commands, context_settings={"max_content_width": 80, "help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="lsa-whisper")
+@click.option(
+    "--local_rank",
+    "--local-rank",
+    hidden=True,
+    expose_value=False,
+    type=int,
+    help="Ignored: some launchers pass it to each process, and set LOCAL_RANK as well.",
+)
 def main() -> None:
     """Transcripts that keep every um, repetition and restart: prepare, fine-tune, transcribe, evaluate.
 

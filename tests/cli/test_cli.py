@@ -67,6 +67,13 @@ def test_every_verb_is_a_command():
     assert set(commands(main)) == set(VERBS)
 
 
+def test_the_rank_that_a_launcher_passes_is_accepted():
+    """The launcher ``deepspeed`` passes it as the first argument, unless ``--no_local_rank`` is given."""
+    found = cli("--local_rank=1", "recipes")
+    assert found.exit_code == 0 and found.output == cli("recipes").output
+    assert "local" not in cli("--help").output
+
+
 def test_the_help_lists_every_command_in_a_section():
     assert sorted(name for names in SECTIONS.values() for name in names) == sorted(main.commands)
 

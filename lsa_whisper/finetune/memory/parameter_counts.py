@@ -23,6 +23,7 @@ class ParameterCounts:
     Attributes:
         quantized: frozen parameters stored in ``bytes_per_quantized`` each.
         base_copy: parameters of a frozen copy of the base, for KL to base.
+        embeddings: trained parameters of embeddings, whose moments an 8-bit optimizer keeps in 32 bits.
     """
 
     trained: int
@@ -31,6 +32,7 @@ class ParameterCounts:
     quantized: int = 0
     bytes_per_quantized: float = 0.0
     base_copy: int = 0
+    embeddings: int = 0
 
     @property
     def total(self) -> int:
@@ -69,8 +71,10 @@ class ParameterCounts:
                 quantized,
                 QUANTIZED_BYTES.get(adapter.quantize, 0),
             )
-        trained = sum(math.prod(shape.weights[name]) for name in trained_weights(shape, model or ModelSettings()))
-        return cls(trained, shape.parameters - trained, shape, base_copy=shape.parameters if uses_base else 0)
+        sizes = {name: math.prod(shape.weights[name]) for name in trained_weights(shape, model or ModelSettings())}
+        trained, copied = sum(sizes.values()), shape.parameters if uses_base else 0
+        embeddings = sum(size for name, size in sizes.items() if ".embed_" in name)
+        return cls(trained, shape.parameters - trained, shape, base_copy=copied, embeddings=embeddings)
 
 
 def on_one_rank(counts: ParameterCounts, layer_ranks: int) -> tuple[int, int]:

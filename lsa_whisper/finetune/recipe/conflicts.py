@@ -86,6 +86,8 @@ def adapter(recipe: Recipe) -> Iterator[str]:
     for name in ("decoder_layers", "context_s"):
         if getattr(recipe.model, name) is not None:
             yield f"model.{name}: a saved adapter does not contain it; {_TWO_RECIPES}"
+    if recipe.model.pad_vocabulary and recipe.adapter.token_embeddings:
+        yield "model.pad_vocabulary: adapter.token_embeddings needs the vocabulary as it is; leave one of the two out"
     if recipe.model.ctc_weight:
         yield f"model.ctc_weight: with an adapter the new CTC head would stay random; {_TWO_RECIPES}"
     if recipe.adapter.quantize != "none" and recipe.strategy not in _UNSHARDED:
@@ -144,6 +146,8 @@ def precision(recipe: Recipe) -> Iterator[str]:
     if name in ("pure-bf16", "fp8") and recipe.strategy not in _UNSHARDED:
         yield f"precision: {name} needs strategy {' or '.join(_UNSHARDED)}; use bf16 with {recipe.strategy}"
     if name == "fp8" and recipe.adapter:
+        # Of the three fp8 products of a layer, one is the gradient of a weight that an adapter freezes; PEFT's factors
+        # are too narrow to gain, and scaling a frozen base again in each step costs what the others save.
         yield "precision: fp8 needs full fine-tuning; use bf16 with an adapter"
     if name == "pure-bf16" and recipe.model.scratch:
         yield "precision: a new model cannot be trained in pure-bf16; use bf16"

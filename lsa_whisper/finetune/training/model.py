@@ -16,7 +16,8 @@ from lsa_whisper.finetune.recipe import ModelSettings, Recipe
 from lsa_whisper.finetune.training.adapter import add_adapter, quantization_config
 from lsa_whisper.finetune.training.decoder_layers import add_decoder_layers
 from lsa_whisper.finetune.training.loss import CtcHead
-from lsa_whisper.finetune.training.precision import convert_to_fp8, weights_dtype
+from lsa_whisper.finetune.training.padded_vocabulary import pad_vocabulary
+from lsa_whisper.finetune.training.precision import compute_dtype, convert_to_fp8, weights_dtype
 from lsa_whisper.finetune.training.second_stage import base_to_load, continued_adapter, first_stage
 from lsa_whisper.finetune.training.trim import accept_shorter_inputs
 from lsa_whisper.labels import Labels
@@ -32,7 +33,7 @@ def starting_checkpoint(recipe: Recipe, labels: Labels) -> Checkpoint:
     """
     if recipe.model.base is not None:
         with_weights = not recipe.fsdp.cpu_ram_efficient_loading or rank() == 0
-        quantized = quantization_config(recipe.adapter, weights_dtype(recipe)) if recipe.adapter else None
+        quantized = quantization_config(recipe.adapter, compute_dtype(recipe)) if recipe.adapter else None
         start = checkpoint.load(
             base_to_load(recipe), dtype=weights_dtype(recipe), weights=with_weights, quantized=quantized
         )
@@ -80,6 +81,8 @@ def prepare_for_training(start: Checkpoint, recipe: Recipe) -> Any:
     model.set_attn_implementation(recipe.model.attention)
     model.config.use_cache = False
     model.get_encoder().embed_positions.requires_grad_(False)  # fixed sinusoids
+    if recipe.model.pad_vocabulary:
+        pad_vocabulary(model)
     _set_spec_augment(model.config, recipe.data.augment)
     if recipe.data.trim:
         accept_shorter_inputs(model.get_encoder())

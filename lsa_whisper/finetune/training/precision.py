@@ -37,6 +37,12 @@ def weights_dtype(recipe: Recipe) -> str:
     return "bfloat16" if recipe.precision == "pure-bf16" else "float32"
 
 
+def compute_dtype(recipe: Recipe) -> str:
+    """Return the dtype of matrix products with a quantized base: that of autocast, not that of other weights."""
+    types = {"bf16": "bfloat16", "pure-bf16": "bfloat16", "fp16": "float16"}
+    return types.get(recipe.precision, "float32")
+
+
 def precision_warning(recipe: Recipe) -> str | None:
     """Return a warning about the recipe's precision, ``None`` if there is none."""
     return _WARNINGS.get(recipe.precision)
@@ -68,4 +74,6 @@ def convert_to_fp8(model: Any, *, emulate: bool = False) -> Any:
     def fits(layer: torch.nn.Module, name: str) -> bool:
         return not name.endswith("proj_out") and layer.in_features % 16 == 0 and layer.out_features % 16 == 0
 
-    return convert_to_float8_training(model, module_filter_fn=fits, config=Float8LinearConfig(emulate=emulate))
+    # Hardware multiplies blocks of 16; the numbers of frames (1,500) and of label tokens are no multiples of that.
+    settings = Float8LinearConfig(emulate=emulate, pad_inner_dim=True)
+    return convert_to_float8_training(model, module_filter_fn=fits, config=settings)

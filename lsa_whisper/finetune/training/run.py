@@ -25,7 +25,6 @@ from lsa_whisper.finetune.distributed.ranks import rank, report_lost_rank, resto
 from lsa_whisper.finetune.distributed.strategy import (
     divide_model,
     finish_distributed,
-    gather_weights,
     init_distributed,
     reset_distributed,
 )
@@ -148,7 +147,7 @@ def _run(recipe: Recipe, record: dict[str, Any], report: Callable[[str], None]) 
             "step": trainer.state.best_global_step,
             trainer.args.metric_for_best_model: trainer.state.best_metric,
         }
-    weights = gather_weights(trainer)
+    weights = trainer.gathered_weights()
     if rank() == 0:
         with _kept_weights(unfinished):
             saved = _save(trainer, start, record, unfinished / "saved", weights)

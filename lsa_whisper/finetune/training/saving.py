@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from typing import Any
 
-import torch
 from transformers import TrainerCallback
 
 from lsa_whisper.finetune.recipe import Recipe
+from lsa_whisper.finetune.training.rank_exchange import RankExchange
 
 LONGEST_INTERVAL_S = 600.0
 """Longest time between checkpoints: what a killed run can lose."""
@@ -27,7 +27,7 @@ class CheckpointSchedule(TrainerCallback):
     """
 
     def __init__(self, recipe: Recipe, accelerator: Any):
-        self._accelerator = accelerator
+        self._accelerator, self._exchange = accelerator, RankExchange(accelerator)
         self._saving, self._every = recipe.training.saving, recipe.training.save_steps or _EVERY
         if self._saving == "auto" and not recipe.can_resume:
             self._saving = "no"
@@ -64,5 +64,4 @@ class CheckpointSchedule(TrainerCallback):
         is_late = time.monotonic() - self._since >= self._interval_s
         if self._accelerator.num_processes == 1:
             return is_late
-        own = torch.tensor([int(is_late)], device=self._accelerator.device)
-        return bool(self._accelerator.gather(own).max())
+        return bool(self._exchange.largest(int(is_late)))

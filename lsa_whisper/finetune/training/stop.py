@@ -11,10 +11,10 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-import torch
 from transformers import TrainerCallback
 
 from lsa_whisper.finetune.distributed.launch import LAUNCHER
+from lsa_whisper.finetune.training.rank_exchange import RankExchange
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _ECHO_S = 2.0  # a terminal and a launcher may both forward the same signal
@@ -23,12 +23,14 @@ _ECHO_S = 2.0  # a terminal and a launcher may both forward the same signal
 class StopOnSignal(TrainerCallback):
     """Stops training after the step in which any rank received a signal; a second Ctrl-C stops it immediately.
 
+    Several ranks ask each other after every n-th step only (see :class:`RankExchange`).
+
     Attributes:
         signal: Number of the received signal, 0 if there is none.
     """
 
     def __init__(self, accelerator: Any):
-        self.accelerator = accelerator
+        self.accelerator, self._exchange = accelerator, RankExchange(accelerator)
         self.signal, self._since = 0, 0.0
         self._parent = int(os.environ.get(LAUNCHER, "0"))
 
@@ -56,11 +58,7 @@ class StopOnSignal(TrainerCallback):
         """Request a checkpoint and the end of training, on all ranks after the same step."""
         if self._parent and os.getppid() != self._parent:
             self.signal = self.signal or signal.SIGTERM
-        # A signal that arrives during this exchange is seen after the next step.
-        if agreed := self._signal_of_any_rank() if self.accelerator.num_processes > 1 else self.signal:
+        # A signal that arrives during this exchange is seen in the next one.
+        if agreed := self._exchange.largest(self.signal) if self.accelerator.num_processes > 1 else self.signal:
             self.signal = agreed
             control.should_save = control.should_training_stop = True
-
-    def _signal_of_any_rank(self) -> int:
-        own = torch.tensor([self.signal], device=self.accelerator.device)
-        return int(self.accelerator.gather(own).max())

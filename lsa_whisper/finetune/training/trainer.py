@@ -20,6 +20,7 @@ from lsa_whisper.checkpoint import Checkpoint
 from lsa_whisper.checkpoint.saving import verify_tensors
 from lsa_whisper.dataset import Collator, WindowDataset
 from lsa_whisper.finetune.distributed import zero
+from lsa_whisper.finetune.distributed.fsdp import reduce_in_fp32
 from lsa_whisper.finetune.distributed.strategy import gather_weights
 from lsa_whisper.finetune.distributed.whole_states import load_whole_state, whole_state_saved
 from lsa_whisper.finetune.recipe import Recipe
@@ -31,6 +32,7 @@ from lsa_whisper.finetune.training.dev_evaluation import DevEvaluation, evaluati
 from lsa_whisper.finetune.training.disfluency_mask import DISFLUENCY_MASK, DisfluencyMaskCollator
 from lsa_whisper.finetune.training.loss import ExactLoss, FrozenBase, loss_sums_and_counts
 from lsa_whisper.finetune.training.optimizer import optimizer_class
+from lsa_whisper.finetune.training.padded_vocabulary import without_padding
 from lsa_whisper.finetune.training.resume import MARK, mark_complete, remove_older_checkpoints, run_identity
 from lsa_whisper.finetune.training.saving import CheckpointSchedule
 from lsa_whisper.finetune.training.trim import LengthGroupedSampler, ShuffledSampler
@@ -130,6 +132,8 @@ class SpeechTrainer(TrainerHooks, Seq2SeqTrainer):
 
     def create_accelerator_and_postprocess(self) -> None:
         """Initialize the process group; called by transformers' constructor."""
+        if self.args.fsdp_plugin_args is not None:
+            reduce_in_fp32(self.args.fsdp_plugin_args, self.recipe.precision)
         with fsdp_on_cpu(self):
             super().create_accelerator_and_postprocess()
         if self.mesh is not None:
@@ -144,7 +148,8 @@ class SpeechTrainer(TrainerHooks, Seq2SeqTrainer):
 
     def gathered_weights(self) -> dict[str, Any] | None:
         """Return the gathered weights of a sharded model, or of its adapter; every rank must call this."""
-        return gather_weights(self)
+        weights = gather_weights(self)
+        return without_padding(self.model, weights) if self.recipe.model.pad_vocabulary else weights
 
     def save_checkpoint(self, save: Callable[[], None]) -> None:
         """Save a checkpoint, verify it, mark it as complete when all ranks have written it, remove older ones."""

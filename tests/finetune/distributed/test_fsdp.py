@@ -27,6 +27,19 @@ def test_settings(setting, key, wanted):
     assert fsdp.fsdp_arguments(recipe(setting))["fsdp_config"][key] is wanted
 
 
+def test_bf16_gradients_are_added_up_in_fp32():
+    from accelerate import FullyShardedDataParallelPlugin
+
+    arguments = {"fsdp_version": 2}
+    fsdp.reduce_in_fp32(arguments, "fp32")
+    assert arguments == {"fsdp_version": 2}
+    fsdp.reduce_in_fp32(arguments, "bf16")
+    plugin = FullyShardedDataParallelPlugin(**arguments)
+    plugin.set_mixed_precision("bf16")  # as accelerate does next
+    policy = plugin.mixed_precision_policy
+    assert (policy.param_dtype, policy.reduce_dtype) == (torch.bfloat16, torch.float32)
+
+
 def test_nothing_is_cut_with_none():
     assert strategy.strategy_arguments(recipe("fsdp.sharding_strategy=no_shard")) == {}
     with pytest.raises(RecipeError, match="offloads only what it shards"):

@@ -232,6 +232,15 @@ def test_only_what_the_hardware_and_the_recipe_allow_is_listed(tmp_path):
     assert not any("torchao" in plan.name for plan in estimate_memory("tiny", gpus=0, host_memory=9).plans)
 
 
+def test_an_8_bit_optimizer_keeps_the_moments_of_embeddings_in_32_bits():
+    job = TrainingJob(SHAPES["large-v3"], Hardware(1, 24.0))
+    plan = job.plan(TrainingConfiguration(optimizer="adamw-8bit"), MicroBatch())
+    embeddings = (51866 + 448) * 1280
+    assert plan.memory.optimizer == pytest.approx(2.1 * (plan.counts.trained - embeddings) + 8 * embeddings, rel=1e-6)
+    frozen = TrainingJob(SHAPES["large-v3"], Hardware(1, 24.0), ModelSettings(top_layers=2))
+    assert frozen.plan(TrainingConfiguration(optimizer="adamw-8bit"), MicroBatch()).counts.embeddings == 0
+
+
 def test_a_lora_is_recommended_as_the_page_does_and_only_what_is_installed(monkeypatch):
     installed = ["deepspeed"]
     monkeypatch.setattr("importlib.util.find_spec", lambda name: True if name in installed else None)

@@ -15,7 +15,7 @@ from lsa_whisper.finetune import finetune
 from lsa_whisper.finetune.recipe import parse_recipe
 from lsa_whisper.finetune.training.arguments import training_arguments
 from lsa_whisper.finetune.training.model import starting_checkpoint
-from lsa_whisper.finetune.training.precision import convert_to_fp8
+from lsa_whisper.finetune.training.precision import compute_dtype, convert_to_fp8
 from lsa_whisper.labels import Labels
 
 RECIPE = """
@@ -101,3 +101,10 @@ def test_small_optimizers_learn(base, windows, tmp_path, optimizer):
     out = finetune(path, set=settings, report=lambda _: None).out
     losses = [json.loads(line).get("loss") for line in (out / "curve.jsonl").read_text().splitlines()]
     assert losses[2] < losses[0]
+
+
+@pytest.mark.parametrize(
+    ("precision", "dtype"), [("fp32", "float32"), ("bf16", "bfloat16"), ("fp16", "float16"), ("pure-bf16", "bfloat16")]
+)
+def test_a_quantized_base_computes_in_the_type_of_autocast(base, precision, dtype):
+    assert compute_dtype(recipe(base, "adapter.quantize=4bit", f"precision={precision}")) == dtype
