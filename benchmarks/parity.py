@@ -250,9 +250,13 @@ def main() -> None:
     again = [{key: row[key] for key in KEYS} for row in found]
     kept = [row for row in before.get("rows", []) if {key: row[key] for key in KEYS} not in again]
     packages = ("torch", "transformers", "peft", "accelerate", "deepspeed")
-    path = result.write(
-        "parity", packages, f"{WINDOWS} windows of made-up sound, fp32, CPU", steps=STEPS, rows=[*kept, *found]
+    note = (
+        {"note": "rows that do not match --only are those of the result before, with the same versions"}
+        if before
+        else {}
     )
+    data = f"{WINDOWS} windows of made-up sound, fp32, CPU"
+    path = result.write("parity", packages, data, steps=STEPS, **note, rows=[*kept, *found])
     written = json.loads(path.read_text("utf-8"))
     if before and before["versions"] != written["versions"]:
         path.write_text(json.dumps(before, indent=1, ensure_ascii=False) + "\n", "utf-8")
