@@ -37,7 +37,7 @@ def test_the_model_computes_the_same_and_loads_weights_without_padding(recipe):
 @pytest.mark.parametrize("adapter", parity.ADAPTERS)
 def test_a_run_resumes_and_saves_what_it_does_without_padding(recipe, adapter):
     settings = ["training.max_steps=4", f"data.dev={recipe.parent / 'train.jsonl'}", *parity.ADAPTERS[adapter]]
-    settings += ["evaluation.every_steps=2", "evaluation.metric=loss", "evaluation.plot=false"]
+    settings += ["evaluation.every_steps=2", "evaluation.metric=loss", "evaluation.generate=false"]
     outs = [recipe.parent / f"{name}-{adapter}" for name in ("plain", "padded")]
 
     def stop_at_three(line):
