@@ -16,6 +16,7 @@ from lsa_whisper.cli.group import PATH, call, main, show
 @click.option("--name", "names", multiple=True, help="Name of each system, in order.")
 @click.option("--audio", type=PATH, help="Folder of the recordings, to play utterances in the report.")
 @click.option("--embed-audio", is_flag=True, help="Put the sound into report.html, to send it as one file.")
+@click.option("--summary", is_flag=True, help="Also write summary.html: two pages to print.")
 @click.option(
     "--samples",
     default=2000,

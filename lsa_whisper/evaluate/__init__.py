@@ -56,6 +56,7 @@ def evaluate(
     speakers: bool = False,
     as_: Sequence[str] = (),
     embed_audio: bool = False,
+    summary: bool = False,
 ) -> Evaluation:
     """Return the scores of one or several systems over the same references.
 
@@ -72,6 +73,7 @@ def evaluate(
         collar: the largest difference in milliseconds between the onsets of two disfluencies that match in time.
         speakers: also compute speaker-attributed word error rates (cpWER, tcpWER); needs meeteval.
         embed_audio: put the sound of each utterance into ``report.html``, so that it can be sent as one file.
+        summary: also write ``summary.html``: the verdict, the figures and the main tables, two pages when printed.
         as_: scoring rules of other tools, each reported apart: see :data:`lsa_whisper.scoring.published.MODES`.
 
     Raises:
@@ -89,12 +91,15 @@ def evaluate(
     )
     files = pair_files(Path(reference), [Path(path) for path in hypotheses], names)
     evaluation = _scored(Path(reference), files, samples, options)
-    evaluation.material.command = command_line(_typed(reference, hypotheses, out, names, audio, options, samples))
+    flags = {"--embed-audio": embed_audio, "--summary": summary, "--speakers": speakers}
+    typed = _typed(reference, hypotheses, out, names, audio, options, samples)
+    evaluation.material.command = command_line([*typed, *(flag for flag, given in flags.items() if given)])
     if out is None:
         return evaluation
     from lsa_whisper.evaluate.report import write_reports
 
-    return replace(evaluation, report=write_reports(evaluation, Path(out), audio=audio, embed_audio=embed_audio))
+    report = write_reports(evaluation, Path(out), audio=audio, embed_audio=embed_audio, summary=summary)
+    return replace(evaluation, report=report)
 
 
 def _typed(
@@ -112,7 +117,6 @@ def _typed(
     words += [word for option, path in (("-o", out), ("--audio", audio)) if path is not None for word in (option, path)]
     words += ["--samples", samples] if samples != SAMPLES else []
     words += ["--collar", options.collar_ms] if options.collar_ms != COLLAR_MS else []
-    words += ["--speakers"] if options.speakers else []
     return words + [word for mode in options.published for word in ("--as", mode)]
 
 

@@ -20,11 +20,21 @@ from lsa_whisper.page.files import write_report_files
 from lsa_whisper.scoring.metrics import METRICS
 from lsa_whisper.version import __version__
 
+_SUMMARY = {"Summary", "Disfluency detection by class"}
+"""The tables of ``summary.html``, by title."""
+
 WORST = 20
 """How many utterances the Markdown report shows."""
 
 
-def write_reports(evaluation: Evaluation, out: Path, *, audio: Path | None = None, embed_audio: bool = False) -> Path:
+def write_reports(
+    evaluation: Evaluation,
+    out: Path,
+    *,
+    audio: Path | None = None,
+    embed_audio: bool = False,
+    summary: bool = False,
+) -> Path:
     """Write the three reports into ``out`` and return the path of the HTML one.
 
     Args:
@@ -32,6 +42,7 @@ def write_reports(evaluation: Evaluation, out: Path, *, audio: Path | None = Non
         out: a folder; made if it is not there.
         audio: a folder with recordings to link to.
         embed_audio: put clips of the recordings into the HTML report instead of links.
+        summary: also write ``summary.html``, the first tables on two pages.
 
     Raises:
         CorpusError: ``out`` cannot be written to.
@@ -62,10 +73,18 @@ def write_reports(evaluation: Evaluation, out: Path, *, audio: Path | None = Non
     texts = {
         "report.json": json.dumps(json_report(evaluation), indent=1, ensure_ascii=False) + "\n",
         "report.md": pages.get_template("report.md.jinja").render(facts),
-        "report.html": pages.get_template("report.html.jinja").render(facts),
+        "report.html": pages.get_template("report.html.jinja").render(facts, summary=False),
     }
+    if summary:
+        texts["summary.html"] = pages.get_template("report.html.jinja").render(_summary(facts), summary=True)
     write_report_files(out, texts)
     return out / "report.html"
+
+
+def _summary(facts: dict[str, Any]) -> dict[str, Any]:
+    """Return the facts of the summary: the tables and figures that everybody needs."""
+    kept = [table for table in facts["tables"] if table.title in _SUMMARY]
+    return facts | {"tables": kept}
 
 
 def _about(material: Material) -> list[tuple[str, str]]:

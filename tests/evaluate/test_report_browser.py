@@ -53,7 +53,7 @@ def report(tmp_path_factory):
     (folder / "reference").mkdir()
     for path in folder.glob("*.cha"):
         path.rename(folder / "reference" / path.name)
-    evaluate(folder / "reference", [folder / "heard"], out=folder / "out", audio=STORYBOOK, samples=100)
+    evaluate(folder / "reference", [folder / "heard"], out=folder / "out", audio=STORYBOOK, samples=100, summary=True)
     return (folder / "out" / "report.html").as_uri()
 
 
@@ -223,6 +223,37 @@ def test_nothing_hangs_over_the_edge(chromium, what, width, theme, request):
            })"""
     )
     assert not cut, "labels of a figure are cut off"
+    page.close()
+
+
+def test_found_and_missed_are_visible_on_a_telephone(chromium, report):
+    page = chromium.new_page(viewport={"width": 390, "height": 800})
+    page.goto(report)
+    heads = page.locator("section", has_text="Disfluency detection by class").locator("thead th")
+    boxes = {head.inner_text(): head.bounding_box() for head in heads.all()}
+    for name in ("In reference", "Found", "Missed", "False alarms"):
+        assert boxes[name]["x"] + boxes[name]["width"] <= 390, name
+    page.close()
+
+
+@pytest.mark.parametrize("which", ["report.html", "summary.html"])
+def test_paper_keeps_every_column(chromium, report, which):
+    page = chromium.new_page(viewport={"width": 718, "height": 1000}, color_scheme="dark")  # A4 with margins of 1 cm
+    page.goto(report.replace("report.html", which))
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    page.emulate_media(media="print")
+    wide = page.evaluate(
+        "[...document.querySelectorAll('table')].filter(t => t.getBoundingClientRect().right > innerWidth)"
+        ".map(t => t.tHead.textContent)"
+    )
+    assert not wide and page.evaluate("document.documentElement.scrollWidth") <= 718
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") in {
+        "rgb(255, 255, 255)",
+        "rgb(251, 250, 247)",
+    }
+    if which == "summary.html":
+        pdf = page.pdf(format="A4", margin=dict.fromkeys(("top", "bottom", "left", "right"), "1cm"))
+        assert len(re.findall(rb"/Type\s*/Page\b", pdf)) <= 2
     page.close()
 
 
