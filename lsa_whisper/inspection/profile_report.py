@@ -10,7 +10,7 @@ from lsa_whisper.inspection.transcript_report import readable_transcripts
 from lsa_whisper.splice import DisfluencyProfile, count_profile
 from lsa_whisper.terminal import TerminalTable, render_text
 
-_HEAD = ("", "count", "per 100 words", "at the start", "words", "silence after it, ms", "")
+_HEAD = ("", "count", "per 100 words", "at the start", "words", "silence after it, ms: quartiles")
 
 
 def profile_report(files: Sequence[Path], json: bool) -> str:
@@ -36,7 +36,6 @@ def _rows(found: DisfluencyProfile) -> list[list[str]]:
             format_number(one.initial, percent=True),
             format_number(float(one.words)),
             " ".join(map(str, one.silence_ms)) or "-",
-            "quartiles" if one.silence_ms else "",
         ]
         for name, one in found.classes.items()
     ]
