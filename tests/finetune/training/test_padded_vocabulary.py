@@ -34,6 +34,7 @@ def test_the_model_computes_the_same_and_loads_weights_without_padding(recipe):
     torch.testing.assert_close(model(**given).logits, before)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("adapter", parity.ADAPTERS)
 def test_a_run_resumes_and_saves_what_it_does_without_padding(recipe, adapter):
     settings = ["training.max_steps=4", f"data.dev={recipe.parent / 'train.jsonl'}", *parity.ADAPTERS[adapter]]
