@@ -94,6 +94,18 @@ def _memory(found: Figures) -> str:
     )
 
 
+def _missed(found: Figures) -> str:
+    def recalls(deleted: Figures) -> str:
+        return ", ".join(f"{each['recall']:.0%}".replace("%", " %") for each in deleted.values())
+
+    timed = found["with_word_times"]
+    rates = [each["false_alarms_per_minute"] for each in timed.values()]
+    return (
+        f"1, 2, 3 and 5 deleted words: {recalls(timed)} with word times ({min(rates)} to {max(rates)} other places a "
+        f"minute), {recalls(found['without_word_times'])} without (SYNTHETIC speech)"
+    )
+
+
 def _words_in_time(found: Figures) -> str:
     shares = ", ".join(f"{share:.0%} within {ms} ms" for ms, share in found["share_within_ms"].items())
     return f"{shares.replace('%', ' %')} (SYNTHETIC speech)"
@@ -233,6 +245,7 @@ CLAIMS = (
     ),
     Claim("Memory and speed of fine-tuning on a GPU, compared with the estimate", "gpu_finetune", _gpu, gpu=True),
     Claim("Speed of transcription compared with other programs", "transcribe_speed", _speed, gpu=True),
+    Claim("Deleted words that `transcribe --review` lists as speech without words", "missed_speech", _missed),
     Claim("Accuracy of the word onsets of `transcribe --wor`", "word_times", _words_in_time),
     Claim(
         "Accuracy of the word onsets of `align`, beside simpler methods",

@@ -13,10 +13,10 @@ from lsa_whisper.chat import Utterance
 from lsa_whisper.speech.energy import FRAME_S, SpeechActivity
 from lsa_whisper.timespan import TimeSpan
 
-_SHORTEST_MS = 350  # of speech without words: shorter is a breath, or the error of a time
+_SHORTEST_MS = 450  # of speech without words: shorter is a breath, or the error of a time
 _WIDER_MS = 120  # a word's time misses part of its first and last sound
-_SLOW = 2.0  # an utterance may take this many times as long as usual
-_SURPLUS_MS = 700  # and this much more
+_SLOW = 1.5  # an utterance may take this many times as long as usual
+_SURPLUS_MS = 300  # and this much more
 
 
 def missed_speech(utterances: Sequence[Utterance], speech: SpeechActivity, duration_ms: int) -> list[TimeSpan]:

@@ -46,8 +46,10 @@ def test_a_missed_utterance_is_listed(times):
 
 
 def test_missed_words_within_an_utterance_are_listed_by_word_times():
-    (place,) = missed_speech([said(1000, missing=(1, 2))], heard((1000, 2200)), 30_000)
-    assert 1300 <= place.start_ms < place.end_ms <= 1900
+    five = (*WORDS, "five")
+    (place,) = missed_speech([said(1000, five, missing=(1, 2, 3))], heard((1000, 2500)), 30_000)
+    assert 1300 <= place.start_ms < place.end_ms <= 2200
+    assert missed_speech([said(1000, five)], heard((1000, 2500)), 30_000) == []
 
 
 def test_without_word_times_an_utterance_with_far_too_little_text_is_listed():
