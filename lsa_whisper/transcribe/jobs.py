@@ -199,6 +199,6 @@ def _open(audio: Path, target: Path, channel: int | None) -> Recording | AudioEr
     if target.stem == name:
         return recording
     return AudioError(
-        f"{audio}: CLAN cannot read this name in @Media; rename the recording to {name}{audio.suffix}, or give "
-        f"--rename-media, which leaves it as it is and writes {name}.cha"
+        f"{audio}: CLAN cannot read this name in @Media; change the setting, or rename the recording to "
+        f"{name}{audio.suffix} (--rename-media leaves it as it is and writes {name}.cha)"
     )
