@@ -87,7 +87,8 @@ def test_vocabulary_diversity_is_the_mean_of_many_random_samples():
     assert vocabulary_diversity(["one"] * 50) < vocabulary_diversity(list(map(str, range(50))))
 
 
-def test_csv_is_read_by_pandas(tmp_path):
+def test_csv_is_read_by_pandas(tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")  # cells wrap in a narrow terminal
     import pandas
 
     out = tmp_path / "measures.csv"

@@ -66,7 +66,8 @@ def test_spliced_transcripts_pass_the_check(prepared):
     assert [check(chat.read(path)) for path in paths] == [[]]
 
 
-def test_counts_of_recorded_and_spliced_speech_are_in_summary_table_and_page(prepared, tmp_path):
+def test_counts_of_recorded_and_spliced_speech_are_in_summary_table_and_page(prepared, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")  # headings wrap in a narrow terminal
     summary = json.loads((prepared.out / "prepared.json").read_text("utf-8"))["spliced"]
     train = [row for row in rows(prepared, "train") if row.spliced]
     assert summary["segments"] == len(train)
