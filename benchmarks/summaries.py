@@ -1,0 +1,187 @@
+"""The latest result of each benchmark in a few words: the last but one column of the table in benchmarks/README.md."""
+
+from __future__ import annotations
+
+from typing import Any
+
+Figures = dict[str, Any]
+"""A file of ``benchmarks/results``."""
+
+
+def demo(found: Figures) -> str:
+    def percent(system: Figures, key: str) -> str:
+        value = system[key]["value"]
+        return "-" if value is None else f"{100 * value:.1f} %"
+
+    return "; ".join(
+        f"{each['system']}: {percent(each, 'wer_verbatim')} verbatim WER, F1 of disfluencies "
+        f"{percent(each, 'disfluency_f1')}"
+        for each in found["systems"]
+    )
+
+
+def merged(found: Figures) -> str:
+    def percent(scores: Figures, key: str) -> str:
+        return f"{100 * scores[key]['value']:.1f} %"
+
+    return "; ".join(
+        f"{each['system']}: verbatim WER {percent(each['in_domain'], 'wer_verbatim')}, F1 of disfluencies "
+        f"{percent(each['in_domain'], 'disfluency_f1')}, out of domain WER "
+        f"{percent(each['out_of_domain'], 'wer_verbatim')}"
+        for each in found["systems"]
+    )
+
+
+def steps(found: Figures) -> str:
+    return "; ".join(
+        f"transformers {version}, {name}: {', '.join(f'{loss:.3f}' for loss in losses)}"
+        for version, runs in found["losses"].items()
+        for name, losses in runs.items()
+    )
+
+
+def killed(found: Figures) -> str:
+    return (
+        f"{found['kills']} kills in {found['steps']} steps: weights differ by "
+        f"{found['max_abs_weight_difference']:.1e}, {found['began_again']} of {found['starts_with_a_checkpoint']} "
+        f"restarts began again, at most {found['most_steps_lost']} steps lost"
+    )
+
+
+def parity(found: Figures) -> str:
+    worst = {
+        name: max(row[f"max_abs_{name}_difference"] for row in found["rows"]) for name in ("loss", "weight", "logit")
+    }
+    return f"{len(found['rows'])} runs; " + ", ".join(f"{name} {value:.1e}" for name, value in worst.items())
+
+
+def memory(found: Figures) -> str:
+    return "; ".join(
+        f"{row['size']}, {row['case']}: planned {row['planned_gib']}, "
+        + (f"measured {row['measured_gib']} GiB" if "measured_gib" in row else "failed")
+        for row in found["rows"]
+    )
+
+
+def missed(found: Figures) -> str:
+    def recalls(deleted: Figures) -> str:
+        return ", ".join(f"{each['recall']:.0%}".replace("%", " %") for each in deleted.values())
+
+    timed = found["with_word_times"]
+    rates = [each["false_alarms_per_minute"] for each in timed.values()]
+    return (
+        f"1, 2, 3 and 5 deleted words: {recalls(timed)} with word times ({min(rates)} to {max(rates)} other places a "
+        f"minute), {recalls(found['without_word_times'])} without (SYNTHETIC speech)"
+    )
+
+
+def words_in_time(found: Figures) -> str:
+    shares = ", ".join(f"{share:.0%} within {ms} ms" for ms, share in found["share_within_ms"].items())
+    return f"{shares.replace('%', ' %')} (SYNTHETIC speech)"
+
+
+def aligned(found: Figures) -> str:
+    def shares(methods: Figures) -> str:
+        within = {name: methods[name]["share_within_ms"] for name in ("align", "transcribe and match", "uniform")}
+        return ", ".join(
+            f"{name} {each['50']:.0%} / {each['200']:.0%}".replace("%", " %") for name, each in within.items()
+        )
+
+    return "; ".join(f"{name}: {shares(each['methods'])}" for name, each in found["folders"].items()) + (
+        " (within 50 / 200 ms)"
+    )
+
+
+def chat(found: Figures) -> str:
+    speeds = found["utterances_per_second_and_core"]
+    return ", ".join(f"{name} {speed:,} utterances/s" for name, speed in speeds.items())
+
+
+def scoring(found: Figures) -> str:
+    return (
+        f"{found['files_1000']['utterances']:,} utterances in {found['files_1000']['wall_s']} s, "
+        f"{found['memory_per_further_file_kb']} kB for each further file"
+    )
+
+
+def prepare(found: Figures) -> str:
+    most = found["runs"][-1]
+    same = "the same bytes" if found["kills"]["same_bytes"] else "OTHER BYTES"
+    return f"{most['sessions']:,} sessions: {most['cpu_seconds']} s of CPU time, {most['peak_mb']} MB; killed: {same}"
+
+
+def tokens(found: Figures) -> str:
+    kinds = next(iter(found["tokens_per_utterance"].values()))["disfluent"]
+    return ", ".join(f"{name} {kinds[name]['ratio']}" for name in ("chat/3", "chat/1", "verbatim")) + " x bare words"
+
+
+def damaged(found: Figures) -> str:
+    return f"{found['labels']:,} labels, {found['utterances']:,} utterances: {found['rejected']} rejected"
+
+
+def padding(found: Figures) -> str:
+    return ", ".join(f"{name}: x{variant['times_the_first']}" for name, variant in found["variants"].items())
+
+
+def gpu(found: Figures) -> str:
+    return "; ".join(f"{case}: {_of_case(figures)}" for case, figures in found["cases"].items())
+
+
+def _of_case(figures: Figures) -> str:
+    sizes = [name for name in figures if name.startswith("batch ")]
+    if not sizes:
+        return f"x{figures['audio_s_per_s']} real time" if "audio_s_per_s" in figures else "failed"
+    largest = figures[sizes[-1]]
+    memory = f", {largest['gpu_gib']} GiB (planned {largest['planned_gpu_gib']})" if "gpu_gib" in largest else ""
+    return f"{sizes[-1]}, {largest['samples_per_s']} windows/s{memory}"
+
+
+def speed(found: Figures) -> str:
+    return "; ".join(
+        f"{size}: " + ", ".join(f"{name} x{speed['clock']}" for name, speed in programs.items())
+        for size, programs in found["seconds_of_sound_per_second"].items()
+    )
+
+
+def long(found: Figures) -> str:
+    same = "the same bytes" if found["same_bytes_after_kill"] else "OTHER BYTES"
+    return f"{found['grown_mb']} MB more; killed: {same}"
+
+
+def rank(found: Figures) -> str:
+    key = "eval_out_of_domain_wer_verbatim"
+    return ", ".join(f"{each['rank']}: {each[key]['mean']:.1%}".replace("%", " %") for each in found["chosen"])
+
+
+def fuzz(found: Figures) -> str:
+    return f"{found['texts']:,} texts in {found['minutes']} minutes on a busy machine, no traceback"
+
+
+def mutation(found: Figures) -> str:
+    def detected(each: Figures) -> str:
+        tried = each["changes"] - each["not_tried"]
+        return f"{each['noticed_percent']} % of {tried} (of {each['changes']})"
+
+    return "; ".join(f"{path.removeprefix('lsa_whisper/')}: {detected(each)}" for path, each in found["files"].items())
+
+
+def review_scale(found: Figures) -> str:
+    keys = found["keystroke_ms"]
+    return (
+        f"opened in {found['opening_s']} s, keystroke {keys['median']} ms (largest {keys['largest']}), saved edit "
+        f"{found['saved_edit_ms']['median']} ms, server {found['server_mb']} MB, page {found['page_mb']} MB"
+    )
+
+
+def review_time(found: Figures) -> str:
+    return "; ".join(
+        f"{name}: {100 * points['50%']['errors_corrected']:.0f} % of the errors in half of the time"
+        for name, points in found["orders"].items()
+    )
+
+
+def retraces(found: Figures) -> str:
+    def scores(each: Figures) -> str:
+        return f"F1 {each['f1']:.2f}, precision {each['precision']:.2f}, recall {each['recall']:.2f}"
+
+    return f"rules: {scores(found['rules'])}; `mark`: {scores(found['marks'])}"
