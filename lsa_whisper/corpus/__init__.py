@@ -7,11 +7,12 @@ can reach files outside these folders.
 """
 
 from lsa_whisper.corpus.card import CARD_NAME, Card, find_card, read_card
-from lsa_whisper.corpus.files import is_transcript, list_transcripts
+from lsa_whisper.corpus.files import CLEANED_TEXT, is_transcript, list_transcripts
 from lsa_whisper.corpus.session import Session, discover
 
 __all__ = [
     "CARD_NAME",
+    "CLEANED_TEXT",
     "Card",
     "Session",
     "discover",

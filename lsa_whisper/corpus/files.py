@@ -12,6 +12,9 @@ from lsa_whisper.audio import AUDIO_SUFFIXES
 from lsa_whisper.errors import AudioError
 from lsa_whisper.failed_files import FailedFile
 
+CLEANED_TEXT = "cleaned text: filled pauses, cut-off words, repetitions and revisions were left out"
+"""The comment of transcripts without disfluencies that ``transcribe --also-fluent`` writes; none is a session."""
+
 
 def list_transcripts(folder: Path) -> tuple[list[Path], list[FailedFile]]:
     """Return the CHAT files below ``folder`` in order, and its unreadable folders."""

@@ -12,7 +12,7 @@ from lsa_whisper.audio import Recording
 from lsa_whisper.chat import Participant, Transcript
 from lsa_whisper.corpus.bullets import repair_bullets as repair
 from lsa_whisper.corpus.card import Card, find_card
-from lsa_whisper.corpus.files import RecordingIndex, is_transcript, list_files
+from lsa_whisper.corpus.files import CLEANED_TEXT, RecordingIndex, is_transcript, list_files
 from lsa_whisper.corpus.speaker_groups import SpeakerPattern
 from lsa_whisper.errors import AudioError, ChatSyntaxError, CorpusError
 from lsa_whisper.failed_files import FailedFile
@@ -137,6 +137,8 @@ def _session(path: Path, root: Path, media: Path | None, card: Card, recording_i
     transcript = chat.read(path)
     if not transcript.utterances:
         raise ChatSyntaxError("contains no utterance", path=str(path))
+    if any(line.name == "@Comment" and line.value == CLEANED_TEXT for line in transcript.headers):
+        raise ChatSyntaxError("is the cleaned text of another transcript, without its disfluencies", path=str(path))
     places = [path.parent.absolute(), *([(media / within).absolute()] if media else [])]
     names = [name for name in (transcript.media, path.stem) if name]
     paths = next((hits for name in names if (hits := recording_index.take(name, places))), [])

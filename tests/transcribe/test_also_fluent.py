@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lsa_whisper import chat
+from lsa_whisper.corpus import discover
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.transcribe import Transcriber, transcribe
 
@@ -33,3 +34,11 @@ def test_a_cleaned_text_that_was_changed_is_kept_and_corrections_go_into_others(
     with pytest.raises(LsaWhisperError, match="changed since"):
         transcribe([visit], model=scripted, out=tmp_path, also_fluent=True)
     assert text.read_text() == "by hand"
+
+
+def test_a_cleaned_text_is_no_session_of_a_corpus(visit, scripted):
+    transcribe([visit], model=scripted, also_fluent=True)
+    sessions, unused = discover(visit.parent)
+    assert [each.path for each in sessions] == [visit.with_suffix(".cha")]
+    (left,) = [each for each in unused if each.path.parent.name == "fluent"]
+    assert "cleaned text of another transcript" in left.reason

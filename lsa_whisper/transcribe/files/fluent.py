@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lsa_whisper.chat import Transcript, Utterance, compose, serialize, utterance
+from lsa_whisper.corpus import CLEANED_TEXT
 
 FLUENT = ("fluent cha", "fluent txt")
 """The names of these files among the formats of ``files.derived``."""
@@ -37,5 +38,5 @@ def _composed(transcript: Transcript, cleaned: list[Utterance]) -> Transcript:
         participants=people,
         utterances=cleaned,
         media=transcript.media,
-        comments=["cleaned text: filled pauses, cut-off words, repetitions and revisions were left out"],
+        comments=[CLEANED_TEXT],
     )
