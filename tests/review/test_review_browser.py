@@ -134,6 +134,24 @@ def test_what_is_typed_is_checked_and_a_proposal_taken(visit, serve, chromium):
     assert texts(path)[0][1] == "I see two dogs ." and page.inner_text("#problems") == ""
 
 
+def test_a_proposal_for_an_earlier_text_cannot_be_taken(visit, serve, chromium):
+    page = opened(chromium, serve(visit))
+    page.keyboard.press("Enter")
+    page.keyboard.press("Control+a")
+    page.keyboard.type("I see 2 dogs")
+    page.wait_for_selector("#proposal:not([hidden])")
+    page.evaluate(
+        "const text = document.getElementById('text'); text.value += ' now'; text.dispatchEvent(new Event('input'));"
+        "text.dispatchEvent(new KeyboardEvent('keydown', {key: 'Enter', altKey: true, bubbles: true}));"
+    )
+    assert page.input_value("#text") == "I see 2 dogs now"
+    page.wait_for_selector("#proposal:not([hidden])")
+    page.keyboard.press("Alt+Enter")
+    settled(page)
+    until(page, "document.getElementById('text').value.startsWith('I see two dogs now')")
+    assert page.wrong == []
+
+
 def test_playing_looping_and_slowing(visit, serve, chromium):
     page = opened(chromium, serve(visit))
     press(page, "ArrowDown")

@@ -55,11 +55,11 @@ export async function flush() {
   typing = joins;
   state.pending[number] = value;
   if (found.revision !== undefined) state.revision = found.revision;
-  if (shown === number) showProblems(found, found.error);
+  if (shown === number && text.value === value) showProblems(found, found.error);
 }
 async function check(value, number, error = "") {
   const found = await act({ action: "check", number, text: value }, { quiet: true });
-  if (shown === number) showProblems(found, error);
+  if (shown === number && text.value === value) showProblems(found, error);
 }
 function showProblems(found, error) {
   const first = found.problems?.[0];
@@ -77,6 +77,7 @@ export function takeProposal() {
 proposal.addEventListener("click", takeProposal);
 text.addEventListener("input", () => {
   dirty = true;
+  proposal.hidden = true;  // it was for the text before this key, and would undo what is typed
   if (!timer) timer = setTimeout(flush, WAIT_MS);  // not put off by further keys: a crash must cost no more than this
 });
 text.addEventListener("blur", flush);
