@@ -1,6 +1,7 @@
 """What pytest must not import where it cannot; and folders for tests, apart from the user's."""
 
 import os
+import shutil
 import tempfile
 from collections import Counter
 from importlib import metadata
@@ -34,3 +35,18 @@ def _own_extensions(tmp_path_factory):
     base = tmp_path_factory.getbasetemp()
     folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "extensions"
     os.environ.setdefault("TORCH_EXTENSIONS_DIR", str(folder))
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """The system's Chromium; one for all tests of a process, because playwright cannot be started twice in one."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed (the dev extra has it)")
+    program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if program is None:
+        pytest.skip("no Chromium in this environment")
+    flags = ["--no-sandbox", "--disable-gpu", "--mute-audio", "--disable-quic", "--no-first-run"]
+    flags += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=program, args=flags)
+        yield browser
+        browser.close()

@@ -14,12 +14,10 @@ from lsa_whisper.compare_runs import compare_runs
 from lsa_whisper.evaluate import evaluate
 from lsa_whisper.timespan import TimeSpan
 
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed (the dev extra has it)")
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 STORYBOOK = Path(__file__).resolve().parents[2] / "corpora" / "storybook" / "test"
 EVIL = "<script>document.title='broken_in'</script>"
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(CHROMIUM is None, reason="no Chromium in this environment")]
+pytestmark = pytest.mark.slow
 
 
 def damaged(utterance, number):
@@ -55,16 +53,6 @@ def report(tmp_path_factory):
         path.rename(folder / "reference" / path.name)
     evaluate(folder / "reference", [folder / "heard"], out=folder / "out", audio=STORYBOOK, samples=100, summary=True)
     return (folder / "out" / "report.html").as_uri()
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(
-            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu", "--mute-audio"]
-        )
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

@@ -7,21 +7,9 @@ import pytest
 
 from lsa_whisper.evaluate import evaluate
 
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed (the dev extra has it)")
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 STORYBOOK = Path(__file__).resolve().parents[2] / "corpora" / "storybook" / "test"
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(CHROMIUM is None, reason="no Chromium in this environment")]
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(
-            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu", "--mute-audio"]
-        )
-        yield browser
-        browser.close()
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")

@@ -17,9 +17,6 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 STORYBOOK = ROOT / "corpora" / "storybook" / "test"
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-FLAGS = ["--no-sandbox", "--disable-gpu", "--mute-audio", "--disable-quic", "--no-first-run"]
-FLAGS += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
 
 
 class Served:
@@ -77,14 +74,3 @@ def visit(tmp_path):
     for suffix in (".cha", ".flac"):
         shutil.copy(STORYBOOK / f"test01{suffix}", folder)
     return folder
-
-
-@pytest.fixture(scope="session")
-def chromium():
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed (the dev extra has it)")
-    if CHROMIUM is None:
-        pytest.skip("no Chromium in this environment")
-    with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield browser
-        browser.close()

@@ -358,6 +358,7 @@ def test_a_repeated_signal_is_ignored_and_a_second_ctrl_c_stops_at_once(monkeypa
 
 def test_signals_ignored_by_nohup_stay_ignored():
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    own = signal.signal(signal.SIGTERM, signal.SIG_DFL)  # other libraries may have set theirs
     try:
         with stop.StopOnSignal(None).handling_signals():
             assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
@@ -365,6 +366,7 @@ def test_signals_ignored_by_nohup_stay_ignored():
         assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
     finally:
         signal.signal(signal.SIGHUP, before)
+        signal.signal(signal.SIGTERM, own)
 
 
 def test_a_signal_during_the_exchange_between_ranks_is_not_lost():
