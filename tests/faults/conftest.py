@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -35,6 +37,19 @@ def same_bytes(first: Path, second: Path) -> None:
     one, two = contents(first), contents(second)
     assert one.keys() == two.keys()
     assert [name for name in one if one[name] != two[name]] == []
+
+
+def same_reports(first: Path, second: Path) -> None:
+    """Hold two folders with a report each against one another, apart from the date and the folder in the command."""
+
+    def without_call(folder: Path) -> dict[str, bytes]:
+        found = {name: data.replace(os.fsencode(folder), b"FOLDER") for name, data in contents(folder).items()}
+        return {name: re.sub(rb"\d{4}-\d\d-\d\d \d\d:\d\d", b"DATE", data) for name, data in found.items()}
+
+    one, two = without_call(first), without_call(second)
+    assert one.keys() == two.keys()
+    assert [name for name in one if one[name] != two[name]] == []
+    assert b"DATE" in one["out/report.md"] and b"FOLDER" in one["out/report.md"]
 
 
 def same_weights(first: Path, second: Path) -> None:
@@ -100,7 +115,7 @@ def jobs(tmp_path_factory) -> dict[str, Job]:
     return {
         "prepare": Job(prepared, (*prepared, "--seed", "1"), "out/.prepared.json.lock"),
         "transcribe": Job(transcribe, (*transcribe, "--role", "Adult"), "out/.one.cha.lock"),
-        "evaluate": Job(evaluate, (*evaluate, "--collar", "100"), "out/.report.lock"),
+        "evaluate": Job(evaluate, (*evaluate, "--collar", "100"), "out/.report.lock", same_reports),
         "export": Job(*exports, ".out.lock"),
         "finetune": Job(single, (*single, *rate), *training),
         "two ranks": Job(ranks, (*ranks, *rate), *training),
