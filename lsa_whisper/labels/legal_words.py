@@ -9,6 +9,8 @@ import re
 import unicodedata
 from functools import lru_cache
 
+from lsa_whisper.chat.word import WordKind, read_word
+
 _SOUND = r"[^-:^'_≠↫&]"
 _SIGNS = frozenset("-:^'_≠↫")
 _BETWEEN_LETTERS = frozenset("·״׳\u200c\u200d")
@@ -42,6 +44,8 @@ def legal_word(piece: str) -> str:
 
     >>> [legal_word(piece) for piece in (":hoo", "who''", "&+:-uh", "&+'a", "i-'s", "↫:o↫I", "s:o", "&-you_know")]
     ['h:oo', "who'", '&+uh', '&+a', "i's", '↫o↫I', 's:o', '&-you_know']
+    >>> legal_word("XX§")
+    'xxx'
     """
     if piece.isalpha() or piece.startswith("&="):
         return piece
@@ -50,7 +54,10 @@ def legal_word(piece: str) -> str:
     body = _repeated_sounds("".join(filter(None, map(_kept, body, body[1:] + " "))))
     while (tidy := _apply_rules(body, bool(sign))) != body:
         body = tidy
-    return sign + body + at + language if any(character.isalnum() for character in body) else ""
+    word = read_word(sign + body + at + language) if any(character.isalnum() for character in body) else None
+    if word and word.kind is WordKind.UNTRANSCRIBED:  # XX was hidden by a sign that is gone
+        return word.surface[0]
+    return sign + body + at + language if word else ""
 
 
 def _kept(character: str, behind: str) -> str:

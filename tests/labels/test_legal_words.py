@@ -32,6 +32,8 @@ CHAT = Labels("chat")
         ("कि:ताब", "कि:ताब"),
         ("kɛstɰə˞", "kɛstɰə˞"),
         ("hey²", "hey²"),
+        ("XX\x80", "xxx"),
+        ("y§y", "yyy"),
     ],
 )
 def test_signs_out_of_place_are_moved_or_dropped(piece, legal):
