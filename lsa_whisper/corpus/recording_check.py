@@ -22,8 +22,6 @@ _QUIET_RMS = 0.002
 """-54 dB in the loudest excerpt: speech is 30 dB below what a recorder gives at a usual level."""
 _CLIPPED_SHARE = 0.01
 _CLIPPED_LEVEL = 0.999
-_OPPOSITE = -0.9
-"""Correlation of the two channels; their mean is close to nothing."""
 
 
 def recording_problems(recording: Recording) -> list[str]:
@@ -35,10 +33,8 @@ def recording_problems(recording: Recording) -> list[str]:
     peak = max(float(np.abs(each).max(initial=0.0)) for each in excerpts)
     if peak < _SILENT_PEAK:
         return [*problems, "it is silent; check the recorder's input, or the export"]
-    if opposite := _opposite(excerpts):
-        problems.append(
-            f"its two channels have opposite phases (correlation {opposite:.2f}), so only the louder one is used"
-        )
+    if recording.cancels:
+        problems.append("its two channels have opposite phases, so only the louder one is used")
     loudest = max(float(np.sqrt(np.mean(np.square(each)))) for each in excerpts)
     if loudest < _QUIET_RMS:
         problems.append(f"it is far too quiet ({20 * np.log10(loudest):.0f} dB in its loudest part); amplify it")
@@ -65,13 +61,3 @@ def _excerpts(recording: Recording) -> Iterator[npt.NDArray[np.float32]]:
                     yield samples
     except (sf.LibsndfileError, OSError):  # reported when it is read as a whole
         return
-
-
-def _opposite(excerpts: list[npt.NDArray[np.float32]]) -> float:
-    """Return the correlation of two channels if it is close to -1, else 0."""
-    if excerpts[0].shape[1] != 2:
-        return 0.0
-    left, right = np.concatenate(excerpts).astype(np.float64).T
-    power = float(np.sqrt(np.sum(left**2) * np.sum(right**2)))
-    correlation = float(np.sum(left * right)) / power if power else 0.0
-    return correlation if correlation < _OPPOSITE else 0.0

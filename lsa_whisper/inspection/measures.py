@@ -24,8 +24,6 @@ from itertools import groupby
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize_scalar
-from scipy.special import gammaln
 
 from lsa_whisper.chat import Transcript, Utterance
 from lsa_whisper.scoring.counts import ratio
@@ -143,6 +141,9 @@ def vocabulary_diversity(words: Sequence[str]) -> float | None:
     >>> round(vocabulary_diversity(["the", "dog", "and", "a", "cat"] * 20), 1)
     0.3
     """
+    from scipy.optimize import minimize_scalar
+    from scipy.special import gammaln
+
     total = len(words)
     if total < _SAMPLE_WORDS[-1]:
         return None

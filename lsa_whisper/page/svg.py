@@ -64,7 +64,7 @@ def _color(series: int) -> str:
 
 def _short(name: str) -> str:
     """Return a name for a label: in one line, printable, and not too long."""
-    text = "".join(c if c.isprintable() else " " for c in name)
+    text = _printable(name)
     return text if len(text) <= _LONGEST_NAME else text[: _LONGEST_NAME - 1] + "…"
 
 

@@ -65,6 +65,9 @@ class SplitCounts:
         }
 
 
+_CLASSES = frozenset(kind.value for kind in Disfluency)
+
+
 @dataclass
 class SplicedCounts:
     """Counts of the train split's disfluencies, as recorded and spliced, and the recordings of the spliced ones."""
@@ -77,9 +80,8 @@ class SplicedCounts:
 
     def add(self, row: WindowRow) -> None:
         """Count ``row``."""
-        kinds = {kind.value for kind in Disfluency}
         events = sum((Counter(count) for count in row.counts.values()), Counter[str]())
-        found = Counter({kind: count for kind, count in events.items() if kind in kinds})
+        found = Counter({kind: count for kind, count in events.items() if kind in _CLASSES})
         if row.segment.spliced:
             self.windows += 1
             self.audio_ms += round(row.segment.duration * 1000)

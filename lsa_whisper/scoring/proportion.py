@@ -11,15 +11,10 @@ Conventions:
 
 from __future__ import annotations
 
-from math import sqrt
-
 from lsa_whisper.scoring.bootstrap import Interval
 
 FEWEST_EVENTS = 10
 """With fewer, Wilson's interval around one half is more than 50 points wide."""
-
-_Z = 1.959963984540054
-"""The 97.5th percentile of the standard normal distribution, for 95 % confidence."""
 
 
 def wilson_interval(found: int, of: int) -> Interval | None:
@@ -32,7 +27,7 @@ def wilson_interval(found: int, of: int) -> Interval | None:
     """
     if not of:
         return None
-    share, scale = found / of, 1 + _Z**2 / of
-    center = (share + _Z**2 / (2 * of)) / scale
-    width = _Z / scale * sqrt(share * (1 - share) / of + _Z**2 / (4 * of**2))
-    return Interval(max(center - width, 0.0), min(center + width, 1.0))
+    from scipy.stats import binomtest
+
+    limits = binomtest(found, of).proportion_ci(method="wilson")
+    return Interval(float(limits.low), float(limits.high))

@@ -6,33 +6,19 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from scored_transcripts import SENTENCES
+from scored_transcripts import write_transcript as write
 
 from lsa_whisper import chat
-from lsa_whisper.chat import Disfluency, Participant
+from lsa_whisper.chat import Disfluency
 from lsa_whisper.cli import main
 from lsa_whisper.errors import CorpusError, LsaWhisperError
 from lsa_whisper.evaluate import evaluate
 from lsa_whisper.evaluate.plots import evaluation_plots
 from lsa_whisper.evaluate.tables import tables
 from lsa_whisper.scoring.metrics import METRICS
-from lsa_whisper.timespan import TimeSpan
 
 PAIRED = Path(__file__).resolve().parents[3] / "shared" / "data" / "paired"
-SENTENCES = [
-    "&-um I want [/] want the ball .",
-    "<the dog> [//] the cat ran away .",
-    "we went &+ho home &-uh yesterday .",
-    "no .",
-    "he is my best friend +...",
-]
-
-
-def write(path, texts, speaker="CHI"):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    said = [chat.utterance(speaker, text, TimeSpan(2000 * n, 2000 * n + 1500)) for n, text in enumerate(texts)]
-    participants = [Participant(speaker, "Target_Child")]
-    chat.write(chat.compose(languages=["eng"], participants=participants, utterances=said), path)
-    return path
 
 
 @pytest.fixture

@@ -3,26 +3,14 @@
 import json
 
 import pytest
+from scored_transcripts import SENTENCES, write_transcript
 
 from lsa_whisper import chat
-from lsa_whisper.chat import Participant
 from lsa_whisper.evaluate import evaluate
-from lsa_whisper.timespan import TimeSpan
-
-SENTENCES = [
-    "&-um I want [/] want the ball .",
-    "<the dog> [//] the cat ran away .",
-    "we went &+ho home &-uh yesterday .",
-    "no .",
-    "he is my best friend +...",
-]
 
 
 def write(path, texts, language="eng", name="Ann"):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    said = [chat.utterance("CHI", text, TimeSpan(2000 * n, 2000 * n + 1500)) for n, text in enumerate(texts)]
-    people = [Participant("CHI", "Target_Child", name=name, corpus="made")]
-    chat.write(chat.compose(languages=[language], participants=people, utterances=said), path)
+    write_transcript(path, texts, language=language, name=name, corpus="made")
 
 
 def without_fillers(text):

@@ -34,19 +34,6 @@ def folder(visit, tmp_path):
     return inputs
 
 
-@pytest.fixture
-def decoded(monkeypatch):
-    """Names of the recordings that were really decoded."""
-    names, original = [], Transcriber.transcribe_with_scores
-
-    def counted(self, recording, **options):
-        names.append(recording.path.name)
-        return original(self, recording, **options)
-
-    monkeypatch.setattr(Transcriber, "transcribe_with_scores", counted)
-    return names
-
-
 def files(folder):
     """Return all files but the confidences, which every transcript has."""
     found = (

@@ -8,20 +8,7 @@ import pytest
 import soundfile
 
 from lsa_whisper.errors import LsaWhisperError
-from lsa_whisper.transcribe import Transcriber, transcribe
-
-
-@pytest.fixture
-def decoded(monkeypatch):
-    """Names of the recordings that were really decoded."""
-    names, original = [], Transcriber.transcribe_with_scores
-
-    def counted(self, recording, **options):
-        names.append(recording.path.name)
-        return original(self, recording, **options)
-
-    monkeypatch.setattr(Transcriber, "transcribe_with_scores", counted)
-    return names
+from lsa_whisper.transcribe import transcribe
 
 
 def files(folder):

@@ -95,7 +95,8 @@ def _states_bytes(counts: ParameterCounts, configuration: TrainingConfiguration,
         share, ranks = total / counts.total, ranks // configuration.layer_ranks
     one = {"fp32": 4, "pure-bf16": 2, "bf16": 2 if configuration.is_deepspeed else 4}[configuration.precision]
     moments = 0.0 if configuration.optimizer == "adamw-cpu" else configuration.moment_bytes
-    wide = 5.9 * counts.embeddings if configuration.optimizer == "adamw-8bit" else 0.0
+    # bitsandbytes keeps both moments of embeddings in 32 bits.
+    wide = (8 - moments) * counts.embeddings if configuration.optimizer == "adamw-8bit" else 0.0
     master = 4 if configuration.is_deepspeed else 0
     shared_weights = ranks if configuration.strategy in ("zero3", "fsdp2", "tensor_parallel") else 1
     shared = ranks if configuration.strategy in ("zero2", "zero3", "fsdp2", "tensor_parallel") else 1
@@ -103,7 +104,7 @@ def _states_bytes(counts: ParameterCounts, configuration: TrainingConfiguration,
     # The base is copied before sharding and casting.
     weights += (2 if configuration.precision == "pure-bf16" else 4) * counts.base_copy
     if configuration.offload.optimizer == "none":
-        return round(weights), round(one * p / shared), round((moments + master) * p / shared + wide)
+        return round(weights), round(one * p / shared), round(((moments + master) * p + wide) / shared)
     return round(weights), 0, 0  # gradients are offloaded as they are computed
 
 

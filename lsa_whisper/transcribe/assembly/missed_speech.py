@@ -6,6 +6,7 @@ speech that no word covers, or an utterance with far less text than its speech t
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from statistics import median
 
@@ -35,7 +36,7 @@ def missed_speech(utterances: Sequence[Utterance], speech: SpeechActivity, durat
     """
     whole = TimeSpan(0, duration_ms)
     regions = [span for region in speech.regions if (span := _span(region) & whole)]
-    covered = sorted(_covered(utterances))
+    covered = _merged(_covered(utterances))
     bare = [part for span in regions for part in _without(span, covered) if part.duration_ms >= _SHORTEST_MS]
     return _merged([*bare, *_sparse(utterances, regions)])
 
@@ -50,14 +51,16 @@ def _covered(utterances: Iterable[Utterance]) -> Iterable[TimeSpan]:
         yield from (TimeSpan(max(0, span.start_ms - _WIDER_MS), span.end_ms + _WIDER_MS) for span in spans)
 
 
+def _overlapping(span: TimeSpan, others: Sequence[TimeSpan]) -> Sequence[TimeSpan]:
+    """Return those of the others, which are in order and disjoint, that overlap a span."""
+    first = bisect_right(others, span.start_ms, key=lambda each: each.end_ms)
+    return others[first : bisect_left(others, span.end_ms, lo=first, key=lambda each: each.start_ms)]
+
+
 def _without(span: TimeSpan, covered: Sequence[TimeSpan]) -> list[TimeSpan]:
-    """Return the parts of a span that none of the sorted others covers."""
+    """Return the parts of a span that none of the others covers, which are in order and disjoint."""
     parts, at_ms = [], span.start_ms
-    for each in covered:
-        if each.end_ms <= at_ms:
-            continue
-        if each.start_ms >= span.end_ms:
-            break
+    for each in _overlapping(span, covered):
         if each.start_ms > at_ms:
             parts.append(TimeSpan(at_ms, each.start_ms))
         at_ms = max(at_ms, each.end_ms)
@@ -69,7 +72,9 @@ def _sparse(utterances: Sequence[Utterance], regions: Sequence[TimeSpan]) -> lis
     known = []
     for each in utterances:
         if each.span and not any(each.word_spans()):
-            speech_ms = sum(shared.duration_ms for span in regions if (shared := span & each.span))
+            speech_ms = sum(
+                shared.duration_ms for span in _overlapping(each.span, regions) if (shared := span & each.span)
+            )
             known.append((each.span, speech_ms, sum(map(len, each.verbatim())) + 1))
     if len(known) < 3:  # too few to know the rate
         return []

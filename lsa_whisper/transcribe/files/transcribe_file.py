@@ -75,10 +75,8 @@ def transcribe_file(
         )
     with disk.convert_disk_errors(target), write_lock(target):
         remove_leftovers(target, confidences_path(target))
-        finished, note = (
-            is_finished(target, inputs, identity),
-            recording.remark,
-        )  # another call may have finished it while this one waited
+        # Another call may have finished it while this one waited.
+        finished, note = is_finished(target, inputs, identity), recording.remark
         if not finished:
             note = _decode(spec, recording, target, (inputs, identity), turns, report)
         transcript = chat.read(target)
