@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -55,12 +58,13 @@ class OpenFiles:
 
     def open(self, number: int) -> dict[str, Any]:
         """Return a transcript as the page shows it; from now on only this server may write it."""
-        saved, view = self.opened(number)
-        return {
-            **view.all(),
-            "foreign": saved.foreign is not None,
-            "recording": self.files[number].recording is not None,
-        }
+        with _without_collector():
+            saved, view = self.opened(number)
+            return {
+                **view.all(),
+                "foreign": saved.foreign is not None,
+                "recording": self.files[number].recording is not None,
+            }
 
     def opened(self, number: int) -> tuple[SavedTranscript, TranscriptView]:
         """Return an open transcript and its view.
@@ -118,6 +122,18 @@ class OpenFiles:
             return self._compare if self._compare.resolve() != path.resolve() else None
         inside = self._compare / path.name
         return inside if inside.is_file() and inside.resolve() != path.resolve() else None
+
+
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """Stop the search for cyclic garbage: a long transcript has none, and a third of the time of opening it is search."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def _share_reviewed(path: Path | None) -> float | None:

@@ -23,9 +23,9 @@ class TranscriptView:
         self._saved = saved
         found = read_confidences(saved.path)
         self._table = ConfidenceTable(saved.transcript.utterances, found, calibration)
-        curve = calibration or (found.calibration if found else Calibration())
+        self._calibration = calibration or (found.calibration if found else Calibration())
         drafts = found.utterances if found else _as_drafts(saved)
-        self._drafts = {draft.span: (draft, _promised(draft, curve)) for draft in drafts}
+        self._drafts = {draft.span: draft for draft in drafts}
         self._errors: dict[str, float] = {}
 
     def all(self) -> dict[str, Any]:
@@ -82,9 +82,9 @@ class TranscriptView:
         """Return the errors that the draft of the reviewed utterances promised, and those that were found."""
         promised, found = [], 0
         for each in reviewed:
-            draft, expected = self._drafts.get(each.span, (None, 0.0))
+            draft = self._drafts.get(each.span)
             if draft is not None:
-                promised.append(expected)
+                promised.append(_promised(draft, self._calibration))
                 found += word_changes(draft.words, each.reading.verbatim)
         return promised, found
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from lsa_whisper.chat import Utterance
-from lsa_whisper.chat.scan import Token, scan
+from lsa_whisper.chat.scan import SOLID, Token
 from lsa_whisper.chat.word import read_word
 from lsa_whisper.review.edits.change import EditError
 
@@ -26,7 +26,8 @@ def word_tokens(text: str) -> list[Token]:
     >>> [token.text for token in word_tokens("<I want> [/] &-um (.) I want it .")]
     ['I', 'want', '&-um', 'I', 'want', 'it']
     """
-    return [token for token in scan(text) if token.kind == "word"]
+    found = (match for match in SOLID.finditer(text) if match.lastgroup == "word")
+    return [Token("word", match["word"], match.start("word")) for match in found]
 
 
 def written_words(utterance: Utterance) -> list[WrittenWord]:
