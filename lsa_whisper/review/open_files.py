@@ -126,7 +126,7 @@ class OpenFiles:
 
 @contextmanager
 def _without_collector() -> Iterator[None]:
-    """Stop the search for cyclic garbage: a long transcript has none, and a third of the time of opening it is search."""
+    """Stop the search for cyclic garbage, a third of the time of opening a long transcript; there is none to find."""
     enabled = gc.isenabled()
     gc.disable()
     try:
