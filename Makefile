@@ -5,7 +5,7 @@ READY := .venv/.ready
 # Waiting threads sleep instead of spinning: on a busy machine, torch is three times as fast.
 export OMP_WAIT_POLICY ?= PASSIVE
 
-.PHONY: setup demo test test-faults test-batchalign test-lowest coverage mutation fuzz lint docs storybook nano bench bench-long bench-gpu clean
+.PHONY: setup demo test test-faults test-batchalign test-lowest coverage mutation fuzz lint docs storybook nano bench bench-long gpu-campaign clean
 
 setup: $(READY)
 
@@ -152,14 +152,12 @@ bench-long: .venv/.bench
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[bench]'
 	@touch $@
 
-# Benchmarks that need a GPU: memory and speed of fine-tuning whisper-large-v3, and of transcription. PROCESSOR is a folder
-# with the tokenizer and generation settings of openai/whisper-large-v3 (no weights: they are random).
-bench-gpu: $(READY)
-	@test -n "$(PROCESSOR)" || { echo "name the folder of openai/whisper-large-v3's tokenizer: make bench-gpu PROCESSOR=..."; exit 1; }
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[bench,torchao,quantize]'
-	$(BIN)/python -m benchmarks.gpu_finetune
-	$(BIN)/python -m benchmarks.transcribe_speed corpora/storybook/test --processor $(PROCESSOR) --sizes large-v3 turbo
-	$(BIN)/python -m benchmarks.table
+# All measurements that need a GPU, most valuable first; again until all is done. ARGS=--dry runs every case at a tiny size
+# on the CPU, in some minutes. PROCESSOR is a folder with the tokenizer and generation settings of openai/whisper-large-v3
+# (no weights: they are random). For a machine without network: python -m benchmarks.gpu.pack.
+gpu-campaign: $(READY)
+	$(if $(findstring --dry,$(ARGS)),,$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[bench,torchao,quantize]')
+	$(BIN)/python -m benchmarks.gpu.campaign $(if $(PROCESSOR),--processor $(PROCESSOR)) $(ARGS)
 
 clean:
 	rm -rf build runs mutants

@@ -23,19 +23,23 @@ def write(name: str, packages: tuple[str, ...], data: str, **figures: Any) -> Pa
         data: Description of the data.
         figures: The results.
     """
-    made_by = {
-        "command": f"python -m benchmarks.{name} {' '.join(sys.argv[1:])}".strip(),
-        "date": date.today().isoformat(),
-        "device": _device(),
-        "machine": machine(),
-        "versions": {package: _version(package) for package in ("lsa-whisper", *packages)},
-        "data": data,
-    }
+    command = {"command": f"python -m benchmarks.{name} {' '.join(sys.argv[1:])}".strip()}
+    made_by = command | made_on(("lsa-whisper", *packages)) | {"data": data}
     FOLDER.mkdir(exist_ok=True)
     path = FOLDER / f"{name}.json"
     path.write_text(json.dumps(made_by | figures, indent=1, ensure_ascii=False) + "\n", "utf-8")
     print(path)
     return path
+
+
+def made_on(packages: tuple[str, ...]) -> dict[str, Any]:
+    """Return the date, the device, the machine and the versions of ``packages``."""
+    return {
+        "date": date.today().isoformat(),
+        "device": _device(),
+        "machine": machine(),
+        "versions": {package: _version(package) for package in packages},
+    }
 
 
 def last(name: str) -> dict[str, Any]:

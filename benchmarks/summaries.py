@@ -128,12 +128,20 @@ def gpu(found: Figures) -> str:
 
 
 def _of_case(figures: Figures) -> str:
-    sizes = [name for name in figures if name.startswith("batch ")]
+    """Return the figures of the largest batch that ran, else those of the case, else its state."""
+    if "audio_s_per_s" in figures:
+        return f"x{figures['audio_s_per_s']} real time"
+    if "largest_difference" in figures and isinstance(figures["largest_difference"], dict):
+        return ", ".join(f"{name} differs by {value:.1e}" for name, value in figures["largest_difference"].items())
+    sizes = [name for name in figures if name.startswith("batch ") and "failed" not in figures[name]]
     if not sizes:
-        return f"x{figures['audio_s_per_s']} real time" if "audio_s_per_s" in figures else "failed"
+        return str(figures.get("state", "failed"))
     largest = figures[sizes[-1]]
-    memory = f", {largest['gpu_gib']} GiB (planned {largest['planned_gpu_gib']})" if "gpu_gib" in largest else ""
-    return f"{sizes[-1]}, {largest['samples_per_s']} windows/s{memory}"
+    if "samples_per_s" in largest:
+        memory = f", {largest['gpu_gib']} GiB (planned {largest['planned_gpu_gib']})" if "gpu_gib" in largest else ""
+        return f"{sizes[-1]}, {largest['samples_per_s']} windows/s{memory}"
+    factors = {name: each["real_time_factor"] for name, each in largest.items() if "real_time_factor" in each}
+    return f"{sizes[-1]}, " + ", ".join(f"{name} x{factor}" for name, factor in factors.items())
 
 
 def speed(found: Figures) -> str:

@@ -64,9 +64,12 @@ CLAIMS = (
         (("docs/strategy.md", "Measured: accuracy of the plan"),),
     ),
     Claim(
-        "Memory and speed of fine-tuning on a GPU, compared with the estimate", "gpu_finetune", summaries.gpu, gpu=True
+        "Memory and speed on a GPU, compared with the estimate and with other programs",
+        "gpu.campaign",
+        summaries.gpu,
+        gpu=True,
     ),
-    Claim("Speed of transcription compared with other programs", "transcribe_speed", summaries.speed, gpu=True),
+    Claim("Speed of transcription compared with other programs, on a CPU", "transcribe_speed", summaries.speed),
     Claim("Deleted words that `transcribe --review` lists as speech without words", "missed_speech", summaries.missed),
     Claim("Accuracy of the word onsets of `transcribe --wor`", "word_times", summaries.words_in_time),
     Claim(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import string
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,7 @@ from lsa_whisper.finetune.recipe import ScratchModel
 from lsa_whisper.finetune.training import new_model as scratch
 from lsa_whisper.labels import Labels
 
-TINIEST = Shape(64, 2, 2, mels=80, vocab_size=3000)
+TINIEST = Shape(64, 2, 2, mels=80, vocabulary=3000)
 """For testing a benchmark in seconds."""
 
 
@@ -25,8 +26,23 @@ def shape_of(size: str) -> Shape:
     return TINIEST if size == "test" else SHAPES[size]
 
 
-def save(size: str, folder: Path, *, dtype: str = "float32") -> Path:
-    """Write a checkpoint of this size with random weights; its vocabulary is padded to Whisper's length."""
+def save(
+    size: str,
+    folder: Path,
+    *,
+    dtype: str = "float32",
+    texts: Sequence[str] = (string.ascii_lowercase,),
+    vocab_size: int = 300,
+) -> Path:
+    """Write a checkpoint of this size with random weights; its vocabulary is padded to Whisper's length.
+
+    Args:
+        size: See :func:`shape_of`.
+        folder: Where to write it.
+        dtype: Of the weights.
+        texts: What its ``vocab_size`` text tokens are learned from.
+        vocab_size: How many; with the defaults, each letter is a token.
+    """
     shape = shape_of(size)
     settings = ScratchModel(
         d_model=shape.width,
@@ -35,9 +51,9 @@ def save(size: str, folder: Path, *, dtype: str = "float32") -> Path:
         attention_heads=max(1, shape.width // 64),
         mel_bins=shape.mels,
         max_target_positions=shape.target_positions,
-        vocab_size=300,
+        vocab_size=vocab_size,
     )
-    tokenizer = scratch.new_tokenizer([string.ascii_lowercase], settings.vocab_size, settings.context_s)
+    tokenizer = scratch.new_tokenizer(list(texts), settings.vocab_size, settings.context_s)
     torch.manual_seed(0)
     model = scratch.new_model(settings, tokenizer)
     model.resize_token_embeddings(shape.vocabulary, mean_resizing=False)

@@ -17,11 +17,13 @@ FIGURE = re.compile(
 )
 EXAMPLE_RESULTS = {
     "demo_seeds": {"systems": [{"system": "base", "wer_verbatim": {"value": 0.2}, "disfluency_f1": {"value": None}}]},
-    "gpu_finetune": {
+    "gpu.campaign": {
         "cases": {
-            "LoRA": {"batch 1": {"samples_per_s": 1.0, "gpu_gib": 7.5, "planned_gpu_gib": 8.0}, "failed": "no time"},
+            "lora": {"batch 1": {"samples_per_s": 1.0, "gpu_gib": 7.5, "planned_gpu_gib": 8.0}, "failed": "no time"},
             "packed": {"audio_s_per_s": 90.5},
-            "plain": {"failed": "stopped after 110 s"},
+            "plain": {"failed": "stopped after 110 s", "state": "failed"},
+            "transcribe": {"batch 16": {"ours": {"real_time_factor": 90.0}, "other": {"failed": "no library"}}},
+            "curve": {"largest_difference": {"fp32": 0.00012}},
         }
     },
     "memory_cpu": {
@@ -53,14 +55,18 @@ def test_the_table_is_up_to_date():
 def test_every_claim_names_an_existing_section_and_script():
     existing = {(page, heading) for page in PAGES for heading, *_ in sections(page)}
     assert set(CLAIMED) <= existing
-    assert all((ROOT / "benchmarks" / f"{claim.script}.py").is_file() for claim in table.CLAIMS)
+    assert all((ROOT / "benchmarks" / f"{claim.script.replace('.', '/')}.py").is_file() for claim in table.CLAIMS)
 
 
 @pytest.mark.parametrize(
     "script, text",
     [
         ("demo_seeds", "base: 20.0 % verbatim WER, F1 of disfluencies -"),
-        ("gpu_finetune", "LoRA: batch 1, 1.0 windows/s, 7.5 GiB (planned 8.0); packed: x90.5 real time; plain: failed"),
+        (
+            "gpu.campaign",
+            "lora: batch 1, 1.0 windows/s, 7.5 GiB (planned 8.0); packed: x90.5 real time; plain: failed; "
+            "transcribe: batch 16, ours x90.0; curve: fp32 differs by 1.2e-04",
+        ),
         ("memory_cpu", "tiny, LoRA: planned 1.0, measured 0.9 GiB; tiny, all: planned 2.0, failed"),
         ("transcribe_speed", "tiny: lsa-whisper x30.1"),
         ("long_recording", "3 MB more; killed: the same bytes"),

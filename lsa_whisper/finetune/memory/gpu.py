@@ -1,6 +1,6 @@
 """Memory of training on GPUs: on each GPU, on the host and on disk.
 
-Derived from what torch, DeepSpeed and FSDP keep; ``benchmarks/gpu_finetune.py`` compares it with measurements.
+Derived from what torch, DeepSpeed and FSDP keep; ``benchmarks/gpu`` compares it with measurements.
 """
 
 from __future__ import annotations

@@ -1,0 +1,129 @@
+"""The campaign for a borrowed GPU: order, limits, what a second call skips, and cases at a tiny size on the CPU."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from pages import ROOT
+
+from benchmarks.gpu import campaign
+from benchmarks.gpu.cases import CASES, Case
+from benchmarks.gpu.record import Record
+from benchmarks.gpu.setting import Setting
+
+NAMES = ("versions", "cpu-adam", "full-in-4-gib")
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    """Return a function that runs cases whose ``run`` is Python code, which may use ``record``."""
+
+    def command(case, path, setting):
+        code = f"from benchmarks.gpu.record import Record\nrecord = Record(__import__('pathlib').Path({str(path)!r}))\n"
+        return [sys.executable, "-c", code + case.run]
+
+    monkeypatch.setattr(campaign, "command", command)
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+
+    def run(*codes, **options):
+        cases = [Case(name, code, options.pop("case_s", 60)) for name, code in zip(NAMES, codes, strict=False)]
+        return campaign.run_all(cases, Setting(str(tmp_path / "work"), dry=True), tmp_path, **options)
+
+    return run
+
+
+def figures(folder, name):
+    return json.loads((folder / f"{name}.json").read_text("utf-8"))
+
+
+def test_the_most_valuable_cases_are_first_and_every_function_exists():
+    assert [case.name for case in CASES[:3]] == list(NAMES)
+    assert len({case.name for case in CASES}) == len(CASES)
+    for case in CASES:
+        module, _, function = case.run.partition(":")
+        source = (ROOT / f"{module.replace('.', '/')}.py").read_text("utf-8")
+        assert re.search(rf"^def {function}\(\s*setting: Setting,\s*record: Record\b", source, re.MULTILINE)
+        json.dumps(dict(case.options))
+
+
+def test_a_failing_case_keeps_its_figures_and_its_last_lines_and_the_others_go_on(run, tmp_path):
+    states = run("record.add('a', 1)", "record.add('b', 2)\nraise ValueError('no such kernel')", "record.add('c', 3)")
+    assert list(states.values()) == ["done", "failed", "done"]
+    failed = figures(tmp_path, NAMES[1])
+    assert failed["b"] == 2 and failed["failed"].endswith("ValueError: no such kernel")
+    everything = json.loads((tmp_path / campaign.ALL).read_text("utf-8"))
+    assert list(everything["cases"]) == list(NAMES) and everything["device"].startswith("NO GPU")
+
+
+def test_a_second_call_skips_what_is_done_or_failed(run, tmp_path):
+    count = f"with open({str(tmp_path / 'count')!r}, 'a') as file: file.write('x')\n"
+    run(count, f"{count}raise SystemExit('broken')")
+    assert list(run(count, count).values()) == ["done", "failed"]
+    assert (tmp_path / "count").read_text() == "xx"
+    assert list(run(count, count, repeat=("failed",)).values()) == ["done", "done"]
+    assert (tmp_path / "count").read_text() == "xxx"
+
+
+def test_the_file_of_all_records_is_enough_to_resume(run, tmp_path):
+    run("record.add('a', 1)")
+    (tmp_path / f"{NAMES[0]}.json").unlink()
+    assert run("raise SystemExit('must not run')")[NAMES[0]] == "done"
+    assert json.loads((tmp_path / campaign.ALL).read_text("utf-8"))["cases"][NAMES[0]]["a"] == 1
+
+
+def test_a_case_that_exceeds_its_own_limit_has_failed_and_leaves_no_process(run, tmp_path):
+    child = "import subprocess, time\nrecord.add('pid', subprocess.Popen(['sleep', '60']).pid)\ntime.sleep(60)"
+    assert run(child, case_s=0.5)[NAMES[0]] == "failed"
+    found = figures(tmp_path, NAMES[0])
+    assert found["failed"] == "stopped after 2 s"
+    with pytest.raises(ProcessLookupError):
+        for _ in range(50):
+            os.kill(found["pid"], 0)
+            time.sleep(0.1)
+
+
+def test_a_case_that_the_whole_limit_stops_runs_again(run, tmp_path, monkeypatch):
+    monkeypatch.setattr(campaign, "_LEAST_S", 1.0)
+    states = run("import time\nrecord.add('a', 1)\ntime.sleep(60)", "record.add('b', 2)", limit_s=2)
+    assert states == {NAMES[0]: "interrupted", NAMES[1]: "no time was left"}
+    assert figures(tmp_path, NAMES[0])["a"] == 1 and not (tmp_path / f"{NAMES[1]}.json").exists()
+    assert list(run("record.add('c', 3)", "record.add('b', 2)").values()) == ["done", "done"]
+    assert "a" not in figures(tmp_path, NAMES[0])
+
+
+def test_an_unknown_case_is_named():
+    asked = [sys.executable, "-m", "benchmarks.gpu.campaign", "--only", "versions,fp9"]
+    done = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 2 and "no case is called fp9; there are versions, cpu-adam" in done.stderr
+
+
+def start(to, *names):
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    arguments = ["--dry", "--to", str(to), "--only" if names else "--again", *([",".join(names)] if names else [])]
+    asked = [sys.executable, "-m", "benchmarks.gpu.campaign", *arguments]
+    return subprocess.Popen(asked, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True, start_new_session=True)
+
+
+@pytest.mark.slow
+def test_cases_on_the_cpu(tmp_path):
+    """One case looks, one trains by this project's trainer; a killed campaign takes its case along."""
+    killed = start(tmp_path, "versions")
+    while not Record(tmp_path / "versions.json").figures.get("made_on"):
+        assert killed.poll() is None
+        time.sleep(0.2)
+    os.kill(killed.pid, signal.SIGKILL)
+    killed.communicate()
+    assert Record(tmp_path / "versions.json").figures["state"] == "running"
+    done = start(tmp_path, "versions", "lora")
+    done.communicate()
+    looked, trained = figures(tmp_path, "versions"), figures(tmp_path, "lora")
+    assert done.returncode == 0 and looked["state"] == trained["state"] == "done"
+    assert looked["imports"]["lsa_whisper.finetune.training.run"] == "imported" and looked["hardware"]["cores"]
+    assert trained["batch 1"]["samples_per_s"] > 0 and trained["batch 2"]["planned_host_gib"] > 0
