@@ -1,5 +1,7 @@
 """What pytest must not import where it cannot; and folders for tests, apart from the user's."""
 
+import contextlib
+import fcntl
 import os
 import shutil
 import tempfile
@@ -29,12 +31,25 @@ def _own_configuration():
         yield
 
 
-@pytest.fixture(autouse=True, scope="session")
-def _own_extensions(tmp_path_factory):
-    """Compile DeepSpeed's extensions once for all workers, and where no stale lock can hang them."""
-    base = tmp_path_factory.getbasetemp()
-    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "extensions"
-    os.environ.setdefault("TORCH_EXTENSIONS_DIR", str(folder))
+def pytest_configure(config):
+    """Compile DeepSpeed's extensions once for all workers and for later sessions: it takes minutes."""
+    if "TORCH_EXTENSIONS_DIR" in os.environ:  # also in a worker, which inherits it
+        return
+    folder = config.rootpath / "build" / "torch_extensions"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        session = (folder / "session").open("a")
+    except OSError:  # a clone of somebody else
+        os.environ["TORCH_EXTENSIONS_DIR"] = made = tempfile.mkdtemp()
+        config.add_cleanup(lambda: shutil.rmtree(made, ignore_errors=True))
+        return
+    with contextlib.suppress(BlockingIOError):
+        fcntl.flock(session, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        for stale in folder.glob("*/lock"):  # left by a killed build; the next one would wait for it forever
+            stale.unlink()
+    fcntl.flock(session, fcntl.LOCK_SH)  # other sessions at the same time must not remove the locks of this one
+    config.add_cleanup(session.close)
+    os.environ["TORCH_EXTENSIONS_DIR"] = str(folder)
 
 
 @pytest.fixture(scope="session")

@@ -68,7 +68,8 @@ TOGETHER = {2: TWO_PROCESSES, 4: FOUR_PROCESSES}
 
 def build_here(set_variable: Callable[[str, str], Any] = os.environ.__setitem__) -> None:
     """Let DeepSpeed build its parts once for this folder, whatever a killed build left locked elsewhere."""
-    set_variable("TORCH_EXTENSIONS_DIR", str(Path("build/torch_extensions").resolve()))
+    if "TORCH_EXTENSIONS_DIR" not in os.environ:
+        set_variable("TORCH_EXTENSIONS_DIR", str(Path("build/torch_extensions").resolve()))
     set_variable("DS_ACCELERATOR", "cpu")
     set_variable("PYTHONPATH", str(Path.cwd()))
 
