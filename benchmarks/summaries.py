@@ -63,6 +63,13 @@ def memory(found: Figures) -> str:
     )
 
 
+def loading(found: Figures) -> str:
+    return "; ".join(
+        f"{row['size']}, {row['adapter']}: peak {row['peak_gib']:.2f} GiB, one copy {row['one_copy_gib']:.2f} GiB"
+        for row in found["rows"]
+    )
+
+
 def missed(found: Figures) -> str:
     def recalls(deleted: Figures) -> str:
         return ", ".join(f"{each['recall']:.0%}".replace("%", " %") for each in deleted.values())

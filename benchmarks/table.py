@@ -64,6 +64,12 @@ CLAIMS = (
         (("docs/strategy.md", "Measured: accuracy of the plan"),),
     ),
     Claim(
+        "Loading under ZeRO-3 needs the host memory of one copy for two ranks",
+        "zero_loading",
+        summaries.loading,
+        (("docs/strategy.md", "Measured: loading under ZeRO-3"),),
+    ),
+    Claim(
         "Memory and speed on a GPU, compared with the estimate and with other programs",
         "gpu.campaign",
         summaries.gpu,

@@ -72,7 +72,7 @@ class CountedTraffic(torch.utils._python_dispatch.TorchDispatchMode):
 
     def __init__(self):
         super().__init__()
-        self.found = Counter()
+        self.found = Counter(moved=0, read=0)
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         name = function.name()
@@ -136,3 +136,70 @@ def _ddp_bytes(model, batch):
     wrapped.register_comm_hook(None, hook)
     wrapped(**batch).logits.sum().backward()
     return counted["bytes"]
+
+
+class LiveBytes(torch.utils._python_dispatch.TorchDispatchMode):
+    """Measures the most bytes that tensors made in this block hold at a time; those of a mapped file as far as seen."""
+
+    def __init__(self):
+        super().__init__()
+        self.peak, self._live = 0, {}
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        from torch.multiprocessing.reductions import StorageWeakRef
+
+        found = function(*args, **(kwargs or {}))
+        for one in found if isinstance(found, list | tuple) else [found]:
+            if torch.is_tensor(one) and one.device.type != "meta":
+                storage = one.untyped_storage()
+                _, before = self._live.get(storage._cdata, (None, 0))
+                size = max(before, min(storage.nbytes(), one.nbytes))
+                self._live[storage._cdata] = StorageWeakRef(storage), size
+        self._live = {key: (ref, size) for key, (ref, size) in self._live.items() if not ref.expired()}
+        self.peak = max(self.peak, sum(size for _, size in self._live.values()))
+        return found
+
+
+def train_and_watch_loading(rank, port, recipe, settings):
+    """Train, and write what this rank held while loading, read from the file, and moved to its device at once."""
+    for number, (name, more) in enumerate(settings.items()):
+        port(number)
+        found = _watched(Path(recipe), name, more)
+        (Path(recipe).parent / f"{name}-{rank}.json").write_text(json.dumps(found), encoding="utf-8")
+
+
+def _watched(recipe, name, settings):
+    from lsa_whisper import checkpoint
+    from lsa_whisper.finetune import finetune
+    from lsa_whisper.finetune.training import run
+
+    found, live = Counter(moved=0, read=0), LiveBytes()
+    load, divide = run.starting_checkpoint, run.divide_model
+    read, move = checkpoint.StoredWeights.read, torch.nn.Module.to
+
+    def loaded(*given):
+        live.__enter__()
+        return load(*given)
+
+    def counted(stored, weight):
+        found["read"] += weight.nbytes
+        return read(stored, weight)
+
+    def divided(model, *given):
+        found["whole"] = sum(each.nbytes for each in model.parameters())
+        mesh = divide(model, *given)
+        live.__exit__(None, None, None)
+        torch.nn.Module.to = moved
+        found["peak"], found["left"] = live.peak, sum(each.numel() for each in model.parameters())
+        found["kept"] = sum(each.ds_tensor.nbytes for each in model.parameters())
+        return mesh
+
+    def moved(module, *given, **options):
+        found["moved"] = max(found["moved"], sum(each.nbytes for each in module.parameters()))
+        return move(module, *given, **options)
+
+    run.starting_checkpoint, run.divide_model, checkpoint.StoredWeights.read = loaded, divided, counted
+    finetune(recipe, set=settings, out=recipe.parent / name, report=lambda _: None)
+    run.starting_checkpoint, run.divide_model, checkpoint.StoredWeights.read = load, divide, read
+    torch.nn.Module.to = move
+    return found

@@ -17,6 +17,7 @@ from lsa_whisper.checkpoint.loading import Checkpoint, load
 from lsa_whisper.checkpoint.merging import Merged, merge
 from lsa_whisper.checkpoint.overview import model_overview, overview_line
 from lsa_whisper.checkpoint.saving import save
+from lsa_whisper.checkpoint.stored_weights import StoredWeights, folder_of_weights
 from lsa_whisper.checkpoint.verification import is_converted, is_local
 from lsa_whisper.checkpoint.vocabulary import (
     add_previous_text,
@@ -31,12 +32,14 @@ __all__ = [
     "Checkpoint",
     "ConvertedCheckpoint",
     "Merged",
+    "StoredWeights",
     "add_previous_text",
     "cached_conversion",
     "decoder_prompt",
     "digest",
     "export",
     "fit_generation_config",
+    "folder_of_weights",
     "has_timestamps",
     "is_converted",
     "is_local",

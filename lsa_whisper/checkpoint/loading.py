@@ -11,6 +11,7 @@ from typing import Any
 from lsa_whisper.checkpoint.adapter_base import base_of
 from lsa_whisper.checkpoint.description import PREPROCESSOR_FILES
 from lsa_whisper.checkpoint.hub_source import cached_snapshot, hub_source
+from lsa_whisper.checkpoint.stored_weights import StoredWeights, folder_of_weights, reserve_weights
 from lsa_whisper.checkpoint.token_table import TOKENIZER_FILES
 from lsa_whisper.checkpoint.untrusted import ADAPTER_FILE, read_json
 from lsa_whisper.checkpoint.verification import METADATA_FILE, is_local, verify_checkpoint, verify_fit
@@ -31,6 +32,7 @@ class Checkpoint:
         labels: the label style that the model was trained on.
         recipe: the settings of its training, empty if unknown.
         provenance: the origin of its weights, empty if unknown.
+        unread: where its weights are stored if they have not been read yet.
     """
 
     path: str
@@ -40,6 +42,7 @@ class Checkpoint:
     labels: Labels
     recipe: Mapping[str, Any] = field(default_factory=dict)
     provenance: Mapping[str, Any] = field(default_factory=dict)
+    unread: StoredWeights | None = None
 
     @property
     def time_precision_s(self) -> float:
@@ -68,7 +71,8 @@ def load(
         path: a folder as ``save`` writes it, any Hugging Face Whisper folder, or a hub name ``owner/model``.
         dtype: ``float32``, ``bfloat16`` or ``float16``.
         device: for example ``cpu`` or ``cuda:0``.
-        weights: read the weights; otherwise the model is allocated but not initialized, and another rank sends them.
+        weights: read the weights; otherwise they take no memory and are all zero, to be read one at a time from
+            :attr:`Checkpoint.unread` or to be sent by another rank.
         quantized: transformers' quantization configuration, to train an adapter on a quantized base.
 
     Raises:
@@ -88,10 +92,12 @@ def load(
         feature_extractor, tokenizer = load_processor(source)
     drop_wrong_heads(model)
     if source != str(path):
-        model.name_or_path = str(path)  # an adapter names its base by it
+        model.name_or_path = str(path)
     labels = Labels.from_dict(ours["labels"]) if "labels" in ours else default_labels(tokenizer)
     recipe, provenance = ours.get("recipe", {}), ours.get("provenance", {})
-    return Checkpoint(str(path), model, feature_extractor, tokenizer, labels, recipe, provenance)
+    folder = None if weights else folder_of_weights(source)
+    unread = StoredWeights(folder, model) if folder else None
+    return Checkpoint(str(path), model, feature_extractor, tokenizer, labels, recipe, provenance, unread)
 
 
 def drop_wrong_heads(model: Any) -> None:
@@ -158,7 +164,9 @@ def _shape_of(source: str, dtype: str) -> Any:
     source = _source_of_base(Path(source)) if (Path(source) / ADAPTER_FILE).exists() else source
     config = WhisperConfig.from_pretrained(source, local_files_only=is_local(source))
     model = empty_whisper(config, getattr(torch, dtype))
-    model.to_empty(device="cpu").tie_weights()
+    reserve_weights(model)
+    model.tie_weights()
+    model.name_or_path = source  # as from_pretrained does: an adapter names its base by it
     model.generation_config = GenerationConfig.from_pretrained(source, local_files_only=is_local(source))
     return model
 

@@ -6,8 +6,9 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
+from lsa_whisper.checkpoint import StoredWeights
 from lsa_whisper.errors import RecipeError
-from lsa_whisper.finetune.distributed import fsdp, tensor, zero
+from lsa_whisper.finetune.distributed import fsdp, tensor, zero, zero_loading
 from lsa_whisper.finetune.distributed.ranks import is_launched
 from lsa_whisper.finetune.distributed.whole_states import is_divided, load_whole_weights, whole_weights
 from lsa_whisper.finetune.recipe import Recipe
@@ -46,8 +47,13 @@ def init_distributed(recipe: Recipe) -> None:
         tensor.join_ranks()
 
 
-def divide_model(model: Any, recipe: Recipe) -> Any:
-    """Divide the layers of ``model`` among ranks if the strategy does; return the device mesh, else ``None``."""
+def divide_model(model: Any, recipe: Recipe, unread: StoredWeights | None = None) -> Any:
+    """Divide ``model`` among ranks if the strategy does so before training; return the device mesh of divided layers.
+
+    ``unread`` are the weights that are still to be read.
+    """
+    if zero_loading.partitions_while_loading(recipe):
+        zero_loading.partition_weights(model, recipe, unread)
     if recipe.strategy != "tensor_parallel":
         return None
     mesh = tensor.parallelize(model, recipe)

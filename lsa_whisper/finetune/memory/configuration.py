@@ -84,6 +84,17 @@ class TrainingConfiguration:
         return self.strategy in DEEPSPEED_STRATEGIES
 
     @property
+    def loads_by_weight(self) -> bool:
+        """Whether one process reads one weight after the other, and each keeps its part."""
+        copies = self.adapter is not None and self.adapter.copies_weights
+        return self.strategy == "zero3" and self.offload.parameters != "nvme" and not copies
+
+    @property
+    def keeps_parts_on_host(self) -> bool:
+        """Whether each process of ZeRO-3 keeps its part of the weights in host memory."""
+        return self.strategy == "zero3" and self.offload.parameters == "cpu"
+
+    @property
     def deepspeed_bytes(self) -> int:
         """Bytes per weight in the type that DeepSpeed computes in."""
         return 4 if self.precision == "fp32" else 2

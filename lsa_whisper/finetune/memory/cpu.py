@@ -24,8 +24,8 @@ def cpu_run_bytes(
 ) -> int:
     """Return the peak bytes of all processes together, during loading or training.
 
-    Loading maps the file into memory (its pages count once) and copies it into fp32 weights in each process. ZeRO-3
-    releases the file while it partitions the weights, in its compute type.
+    Loading maps the file into memory (its pages count once) and copies it into fp32 weights in each process. For ZeRO-3
+    this is an upper bound: it reads one weight after the other.
     """
     base = ranks * (_PROCESS_BYTES + (_DEEPSPEED_BYTES if configuration.is_deepspeed else 0))
     file_bytes = configuration.deepspeed_bytes if configuration.strategy == "zero3" else counts.shape.stored

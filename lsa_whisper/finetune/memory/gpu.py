@@ -141,7 +141,7 @@ def buffers(
 
 
 def host_bytes(counts: ParameterCounts, configuration: TrainingConfiguration, ranks: int, workers: int) -> int:
-    """Return the peak bytes on the host: each process loads the fp32 model, then holds what is offloaded."""
+    """Return the peak bytes on the host: what loading takes, or what is offloaded and saved afterwards."""
     p, total = counts.trained, counts.total
     running = 0.0
     if configuration.offload.optimizer == "cpu" or configuration.optimizer == "adamw-cpu":
@@ -155,9 +155,24 @@ def host_bytes(counts: ParameterCounts, configuration: TrainingConfiguration, ra
         running += PINNED * 4 * counts.frozen
     elif configuration.offload.parameters == "nvme":
         running += 5 * 2 * 7e7
-    loading = (4 * ranks + counts.shape.stored) * total
+    loading = loading_bytes(counts, configuration, ranks)
+    # The weights that stay on the host are there already when the last one is read.
+    loading += PINNED * configuration.deepspeed_bytes * total if configuration.keeps_parts_on_host else 0
     saving = 4 * total if ranks > 1 or configuration.is_deepspeed else 0
     return round(ranks * (_PROCESS_BYTES + workers * LOADER) + max(loading, running + saving))
+
+
+def loading_bytes(counts: ParameterCounts, configuration: TrainingConfiguration, ranks: int) -> float:
+    """Return the bytes on the host through which all processes together load the model.
+
+    Each process maps the file, whose pages count once, and copies it into fp32 weights. Under ZeRO-3 one process reads
+    for all, and one weight at a time unless an adapter starts from the weights' values; not so with weights on NVMe.
+    """
+    stored, offload = counts.shape.stored, configuration.offload
+    if configuration.loads_by_weight:
+        return (configuration.deepspeed_bytes + stored) * counts.shape.largest_weight
+    one_reads = configuration.strategy == "zero3" and offload.parameters != "nvme"
+    return (4 * (1 if one_reads else ranks) + stored) * counts.total
 
 
 def swap_buffers(counts: ParameterCounts) -> float:

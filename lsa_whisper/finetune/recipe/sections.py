@@ -54,6 +54,11 @@ class AdapterSettings:
     """``none``, ``8bit`` or ``4bit``: quantize the frozen base during training (QLoRA, Dettmers et al. 2023); needs
     bitsandbytes. Afterwards the adapter is merged into the unquantized base."""
 
+    @property
+    def copies_weights(self) -> bool:
+        """Whether training starts from values of the base's weights, which then must be whole in memory."""
+        return bool(self.dora or self.token_embeddings or self.modules_to_save)
+
     def problems(self) -> Iterator[str]:
         """Yield each problem, starting with its key."""
         if not self.target_modules:

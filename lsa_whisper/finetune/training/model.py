@@ -12,6 +12,7 @@ from lsa_whisper import checkpoint, manifest
 from lsa_whisper.augment import Augmentation
 from lsa_whisper.checkpoint import Checkpoint
 from lsa_whisper.finetune.distributed.ranks import rank
+from lsa_whisper.finetune.distributed.zero_loading import partitions_while_loading
 from lsa_whisper.finetune.recipe import ModelSettings, Recipe
 from lsa_whisper.finetune.training.adapter import add_adapter, quantization_config
 from lsa_whisper.finetune.training.decoder_layers import add_decoder_layers
@@ -29,10 +30,10 @@ def starting_checkpoint(recipe: Recipe, labels: Labels) -> Checkpoint:
     """Return the checkpoint that training starts from, set to transcribe in the style of ``labels``.
 
     Its weights are fp32, also if the base was saved in fp16 (as large-v3), unless the recipe requests ``pure-bf16`` or
-    a quantized base.
+    a quantized base. Where one rank sends them to the others, these do not read them.
     """
     if recipe.model.base is not None:
-        with_weights = not recipe.fsdp.cpu_ram_efficient_loading or rank() == 0
+        with_weights = _reads_weights(recipe, base_to_load(recipe))
         quantized = quantization_config(recipe.adapter, compute_dtype(recipe)) if recipe.adapter else None
         start = checkpoint.load(
             base_to_load(recipe), dtype=weights_dtype(recipe), weights=with_weights, quantized=quantized
@@ -43,6 +44,14 @@ def starting_checkpoint(recipe: Recipe, labels: Labels) -> Checkpoint:
     else:
         start = _scratch(recipe, labels)
     return with_context(start, recipe.model.context_s) if recipe.model.context_s else start
+
+
+def _reads_weights(recipe: Recipe, base: str) -> bool:
+    """Return whether this rank reads all weights at once, rather than none or, as rank 0 of ZeRO-3, one at a time."""
+    if partitions_while_loading(recipe):
+        copies = recipe.adapter is not None and recipe.adapter.copies_weights
+        return rank() == 0 and (copies or checkpoint.folder_of_weights(base) is None)
+    return not recipe.fsdp.cpu_ram_efficient_loading or rank() == 0
 
 
 def with_context(start: Checkpoint, context_s: float) -> Checkpoint:

@@ -21,8 +21,7 @@ def pad_vocabulary(model: Any) -> None:
     """
     size, table = model.config.vocab_size, model.get_decoder().embed_tokens
     padding = -size % MULTIPLE
-    padded = nn.functional.pad(table.weight.detach(), (0, 0, 0, padding))
-    table.weight = model.proj_out.weight = nn.Parameter(padded, requires_grad=table.weight.requires_grad)
+    table.weight.data = nn.functional.pad(table.weight.detach(), (0, 0, 0, padding))
     table.num_embeddings = model.proj_out.out_features = size + padding
     model.proj_out.register_forward_hook(lambda _, inputs, logits: logits[..., :size])
 

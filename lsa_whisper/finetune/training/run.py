@@ -124,14 +124,13 @@ def _run(recipe: Recipe, record: dict[str, Any], report: Callable[[str], None]) 
     unfinished = _unfinished(out)
     unfinished.mkdir(parents=True, exist_ok=True)
     report = report if rank() == 0 else _nothing
-    trainable = _parameter_counts(model)
-    mesh = divide_model(model, recipe)
+    trainable, weight_bytes = _parameter_counts(model), 2 * sum(weight.numel() for weight in start.model.parameters())
+    mesh = divide_model(model, recipe, start.unread)
     trainer = SpeechTrainer(recipe, start, model, unfinished, report, mesh)
     if (gpus := _unused_gpus(trainer)) > 0:
         report(f"one process trains on one GPU; --processes {gpus + 1} uses the other {gpus}, too")
     report(f"training {trainable} of {labels.style} labels on {len(trainer.train_dataset)} windows")
     if trainer.dev_evaluation:
-        weight_bytes = 2 * sum(weight.numel() for weight in start.model.parameters())
         report(trainer.dev_evaluation.cost(recipe, trainer.args.world_size, weight_bytes))
     if warning := precision_warning(recipe):
         report(warning)
