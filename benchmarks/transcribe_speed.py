@@ -177,6 +177,8 @@ def pipeline(
         chunk_length_s=30,
         batch_size=options.batch_size,
     )
+    if pipe.tokenizer.pad_token_id is None:  # it asks for one even if every text is of the same length
+        pipe.tokenizer.pad_token_id = pipe.tokenizer.eos_token_id
     asked = {"language": "en", "task": "transcribe", "num_beams": 1, "do_sample": False}
     asked |= {"cache_implementation": cache} if cache else {}
     samples, rate_hz = soundfile.read(audio, dtype="float32")

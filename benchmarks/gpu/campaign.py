@@ -184,6 +184,7 @@ def environment(setting: Setting) -> dict[str, str]:
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",  # ninja
         "TORCH_EXTENSIONS_DIR": os.environ.get("TORCH_EXTENSIONS_DIR", str(setting.extensions)),
         "HF_HUB_OFFLINE": "1",
+        "DS_SKIP_CUDA_CHECK": "1",  # only CPU extensions are compiled
         "TOKENIZERS_PARALLELISM": "false",
     }
     return found | ({"DS_ACCELERATOR": "cpu", "CUDA_VISIBLE_DEVICES": ""} if setting.dry else {})

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import torch
 import yaml
 
 from benchmarks.gpu.record import Record
@@ -49,6 +50,7 @@ def compare(setting: Setting, record: Record, base: Path, data: Path, *, batch: 
     Raises:
         SystemExit: If fp32 differs by more than :data:`FP32_TOLERANCE`.
     """
+    torch.backends.cudnn.allow_tf32 = False  # else convolutions round to 10 bits
     expected = losses(setting, base, data, batch, ON_CPU)
     record.add("losses", {"cpu fp32": expected})
     for name, variant in (DRY if setting.dry else ON_GPU).items():

@@ -36,10 +36,13 @@ def main() -> None:
     parser.add_argument("--to", type=Path, required=True, help="A new folder, or one that this command made.")
     parser.add_argument("--carry", type=Path, nargs="*", default=[], help="Further folders to take along.")
     parser.add_argument("--use", nargs="*", default=[], help="Other versions than constraints.txt has: NAME==VERSION.")
+    parser.add_argument("--only-carry", action="store_true", help="Pack nothing else: a second load, for a model.")
     parser.add_argument("--limit", type=float, default=LIMIT_MIB, help="MiB of everything together.")
     options = parser.parse_args()
     try:
-        versions = pack(options.to, options.carry, options.use)
+        versions = Versions({}) if options.only_carry else pack(options.to, options.use)
+        for folder in options.carry:
+            carry(folder, options.to)
         check_size(options.to, options.limit)
     except LsaWhisperError as error:
         raise SystemExit(str(error)) from None
@@ -49,15 +52,14 @@ def main() -> None:
     print(commands(options.to, options.carry))
 
 
-def pack(to: Path, carry: list[Path], use: list[str]) -> Versions:
-    """Write ``project.tar.gz``, ``wheels`` and ``carried`` into a folder; return what was brought.
+def pack(to: Path, use: list[str]) -> Versions:
+    """Write ``project.tar.gz`` and ``wheels`` into a folder; return what was brought.
 
     Raises:
         LsaWhisperError: If a version does not fit what is there.
     """
     wheels = to / "wheels"
     shutil.rmtree(wheels, ignore_errors=True)
-    shutil.rmtree(to / "carried", ignore_errors=True)
     wheels.mkdir(parents=True)
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     needs = [*project["dependencies"], *(each for extra in EXTRAS for each in project["optional-dependencies"][extra])]
@@ -68,10 +70,15 @@ def pack(to: Path, carry: list[Path], use: list[str]) -> Versions:
         raise LsaWhisperError("\n".join(versions.problems))
     metadata_wheel("lsa-whisper", __version__, project["dependencies"], wheels)
     archive(to / "project.tar.gz")
-    for folder in carry:
-        with tarfile.open(to / f"{folder.resolve().name}.tar.gz", "w:gz", dereference=True) as out:
-            out.add(folder, f"carried/{folder.resolve().name}")
     return versions
+
+
+def carry(folder: Path, to: Path) -> None:
+    """Write a folder as ``NAME.tar.gz``, which unpacks into ``carried``."""
+    to.mkdir(parents=True, exist_ok=True)
+    name = folder.resolve().name
+    with tarfile.open(to / f"{name}.tar.gz", "w:gz", dereference=True) as out:
+        out.add(folder, f"carried/{name}")
 
 
 def archive(path: Path) -> None:
@@ -97,9 +104,9 @@ def check_size(to: Path, limit_mib: float) -> None:
         raise LsaWhisperError(f"{to}: {total:.1f} MiB, more than {limit_mib:g}: carry less, or raise --limit")
 
 
-def commands(to: Path, carry: list[Path]) -> str:
+def commands(to: Path, folders: list[Path]) -> str:
     """Return the commands to type on the other machine, in the folder that holds the contents of ``to``."""
-    names = [folder.resolve().name for folder in carry]
+    names = [folder.resolve().name for folder in folders]
     unpack = "".join(f"tar xzf {name}.tar.gz\n" for name in names)
     processor = next((f" --processor ../carried/{name}" for name in names if "processor" in name), "")
     model = next((f" --model ../carried/{name}" for name in names if "processor" not in name), "")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import resource
+import shutil
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
@@ -29,7 +31,7 @@ from lsa_whisper.finetune.training.requirements import check_requirements
 from lsa_whisper.finetune.training.trainer import SpeechTrainer
 from lsa_whisper.machine import GIB
 
-STEPS = 5
+STEPS, DRY_STEPS = 5, 2
 """Of each batch size; the first is not timed."""
 BATCHES, DRY_BATCHES = (1, 8, 16), (1, 2)
 
@@ -66,7 +68,8 @@ def fine_tune(
         on_cpu: In the dry run, takes the place of ``settings`` if the CPU cannot run those.
     """
     sizes = list(DRY_BATCHES if setting.dry else batches)
-    training = {"max_steps": STEPS * len(sizes), "per_device_train_batch_size": max(sizes)}
+    steps = DRY_STEPS if setting.dry else STEPS
+    training = {"max_steps": steps * len(sizes), "per_device_train_batch_size": max(sizes)}
     data = {"train": str(material.noise(setting, max(sizes))), "cache": True}
     recipe = recipe_of(setting, data, settings, training)
     if setting.dry and on_cpu is not None:
@@ -77,7 +80,7 @@ def fine_tune(
             recipe = recipe_of(setting, data, on_cpu, training)
     if cap_gib is not None:
         cap(setting, record, cap_gib)
-    measure = BatchSizes(recipe, sizes, record)
+    measure = BatchSizes(recipe, sizes, steps, record)
     try:
         train(recipe, measure)
     except LsaWhisperError as error:  # out of memory, which ends only the larger batches
@@ -122,7 +125,10 @@ def train(recipe: Recipe, measure: Measure) -> None:
             super().train(*args, **options)
             raise MeasuredError
 
-    with tempfile.TemporaryDirectory(dir=Path(recipe.out).parent) as folder:
+    work = Path(recipe.out).parent
+    for left in work.glob("run-*"):
+        shutil.rmtree(left)  # of a case that was stopped
+    with tempfile.TemporaryDirectory(prefix="run-", dir=work) as folder:
         moved = recipe_with_out(recipe, Path(folder) / "out")
         try:
             with mock.patch.object(run, "SpeechTrainer", MeasuredTrainer):
@@ -133,16 +139,14 @@ def train(recipe: Recipe, measure: Measure) -> None:
 
 def recipe_with_out(recipe: Recipe, out: Path) -> Recipe:
     """Return the recipe with another folder for its checkpoint."""
-    import dataclasses
-
     return dataclasses.replace(recipe, out=str(out))
 
 
 class BatchSizes(Measure):
     """Batch sizes in turn, what each takes, and what was planned for it."""
 
-    def __init__(self, recipe: Recipe, batches: Sequence[int], record: Record):
-        self.recipe, self.batches, self.record = recipe, batches, record
+    def __init__(self, recipe: Recipe, batches: Sequence[int], steps: int, record: Record):
+        self.recipe, self.batches, self.steps, self.record = recipe, batches, steps, record
         self.asked, self.measured, self.label_tokens = 0, 0, 0
         self.ends: list[float] = []
 
@@ -155,7 +159,7 @@ class BatchSizes(Measure):
         """Return a collator that keeps as many windows of a batch as are its turn."""
 
         def first(rows: list[dict[str, Any]]) -> Any:
-            size = self.batches[min(self.asked // STEPS, len(self.batches) - 1)]
+            size = self.batches[min(self.asked // self.steps, len(self.batches) - 1)]
             self.asked += 1
             batch = collator(rows[:size])
             self.label_tokens = int(batch["labels"].shape[1])
@@ -174,8 +178,8 @@ class BatchSizes(Measure):
         if torch.cuda.is_available():
             torch.cuda.synchronize()
         self.ends.append(time.perf_counter())
-        if state.global_step % STEPS == 0:
-            seconds = (self.ends[-1] - self.ends[-STEPS]) / (STEPS - 1)
+        if state.global_step % self.steps == 0:
+            seconds = (self.ends[-1] - self.ends[-self.steps]) / (self.steps - 1)
             self.record.add(f"batch {self.size}", self.figures(self.size, seconds))
             self.measured += 1
             if torch.cuda.is_available():

@@ -15,6 +15,7 @@ import torch
 from benchmarks import forced_text, transcribe_speed
 from benchmarks.gpu.record import Record
 from benchmarks.gpu.setting import Setting
+from lsa_whisper.errors import MissingExtraError
 from lsa_whisper.machine import GIB
 
 PROGRAMS = (
@@ -62,7 +63,9 @@ def with_batch(setting: Setting, record: Record, model: Path, size: str, batch: 
             continue
         try:
             found = measured(loaders[name], length_s, setting)
-        except (Exception, SystemExit) as error:  # another program's failure must not end ours
+        except Exception as error:  # of another program or of its libraries: the next one may work
+            if setting.dry and not isinstance(error, (ModuleNotFoundError, MissingExtraError)):
+                raise
             found = {"failed": f"{type(error).__name__}: {str(error)[:300]}"}
         record.add(f"batch {batch}", {name: found})
         gc.collect()
@@ -79,14 +82,27 @@ def measured(load: Any, length_s: float, setting: Setting) -> dict[str, Any]:
     seconds = []
     for _ in range(2 if setting.dry else 3):
         began = time.perf_counter()
-        program()
+        text = program()
         seconds.append(time.perf_counter() - began)
     found = {
         "real_time_factor": round(length_s / min(seconds[1:]), 1),
         "first_pass_s": round(seconds[0], 2),
         "sound_s": round(length_s),
+        "letters": letters(text),
     }
     if setting.dry:
         return found
     free, total = torch.cuda.mem_get_info()  # CTranslate2's memory, too
     return found | {"gpu_gib": round((total - free) / GIB, 2)}
+
+
+def letters(result: Any) -> int:
+    """Return the length of the text that a program returned, which shows that it decoded something.
+
+    >>> letters({"text": "abc"}), letters([argparse.Namespace(text="ab"), argparse.Namespace(text="c")])
+    (3, 3)
+    """
+    if isinstance(result, dict):
+        return len(result["text"])
+    parts = result if isinstance(result, list) else result.utterances
+    return sum(len(each.text) for each in parts)
