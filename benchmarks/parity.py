@@ -17,7 +17,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +40,7 @@ TEXTS = ("&-um I want it .", "the cat [//] the dog sat on a mat .", "she said I 
 _CUT = "deepspeed.zero_optimization.stage3_param_persistence_threshold=0"  # else so small a model stays whole
 _TWO = f"training.per_device_train_batch_size={BATCH // 2}"
 ZERO3 = ("strategy=zero3", _CUT)
+NVME = ("offload.optimizer=nvme", "offload.parameters=nvme", "offload.nvme_path=swap")
 ONE_PROCESS = {
     "single": ("single", ()),
     "accumulation": ("single", ("training.per_device_train_batch_size=1", "training.gradient_accumulation_steps=4")),
@@ -53,6 +54,7 @@ ONE_PROCESS = {
 TWO_PROCESSES = {
     "ddp": ("DistributedDataParallel", ("strategy=ddp", _TWO)),
     "zero3": ("DeepSpeedEngine", (*ZERO3, _TWO)),
+    "zero3, everything on nvme": ("DeepSpeedEngine", (*ZERO3, *NVME, _TWO)),
     "fsdp2": ("FSDP", ("strategy=fsdp2", _TWO)),
     "fsdp2, gradients only": ("FSDP", ("strategy=fsdp2", "fsdp.sharding_strategy=shard_grad_op", _TWO)),
     "fsdp2, read by one process": ("FSDP", ("strategy=fsdp2", "fsdp.cpu_ram_efficient_loading=true", _TWO)),
@@ -168,13 +170,12 @@ def _logits(recipe: Path, out: Path) -> torch.Tensor:
 def rows(folder: Path, *, nvme: bool = True, only: str = "") -> Iterator[dict[str, Any]]:
     """Train under every strategy in ``folder``, or those whose names match ``only``, and yield one row for each."""
     recipe = prepare(folder)
-    wanted = {ranks: [name for name in names if re.search(only, name)] for ranks, names in TOGETHER.items()}
+    wanted = {ranks: list(_chosen(names, only, nvme=nvme)) for ranks, names in TOGETHER.items()}
     together = {ranks: _start(recipe, ranks, only) for ranks, names in wanted.items() if names}
     outs: dict[tuple[str, str, int], Path] = {}
     for adapter in ADAPTERS:
-        for name, (wrapped, settings) in ONE_PROCESS.items():
-            if (nvme or "nvme" not in name) and (re.search(only, name) or name == "single"):
-                outs[name, adapter, 1] = train(recipe, name, adapter, 1, wrapped, settings)
+        for name in dict.fromkeys(("single", *_chosen(ONE_PROCESS, only, nvme=nvme))):
+            outs[name, adapter, 1] = train(recipe, name, adapter, 1, *ONE_PROCESS[name])
     for ranks, processes in together.items():
         log = _log(recipe, ranks)
         assert processes.wait(1800) == 0, log.read_text("utf-8", "replace")[-3000:]
@@ -185,6 +186,10 @@ def rows(folder: Path, *, nvme: bool = True, only: str = "") -> Iterator[dict[st
         if re.search(only, name):
             found = compare(recipe, out, outs["single", adapter, 1])
             yield {"strategy": name, "adapter": adapter, "ranks": ranks, **found}
+
+
+def _chosen(names: Iterable[str], only: str, *, nvme: bool) -> Iterator[str]:
+    return (name for name in names if re.search(only, name) and (nvme or "nvme" not in name))
 
 
 def _out(recipe: Path, strategy: str, adapter: str, ranks: int) -> Path:
@@ -221,10 +226,9 @@ def _launch(recipe: Path, ranks: int, only: str) -> int:
 
 def _rank(recipe: Path, ports: list[str], ranks: int, only: str) -> None:
     for adapter in ADAPTERS:
-        for name, (wrapped, settings) in TOGETHER[ranks].items():
+        for name in _chosen(TOGETHER[ranks], only, nvme=has_nvme()):
             os.environ["MASTER_PORT"] = ports.pop()
-            if re.search(only, name):
-                train(recipe, name, adapter, ranks, wrapped, settings)
+            train(recipe, name, adapter, ranks, *TOGETHER[ranks][name])
 
 
 def main() -> None:

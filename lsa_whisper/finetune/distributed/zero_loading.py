@@ -17,8 +17,8 @@ from lsa_whisper.finetune.recipe import Recipe
 
 
 def partitions_while_loading(recipe: Recipe) -> bool:
-    """Return whether weights are partitioned before DeepSpeed's engine exists: unless they are to be on NVMe."""
-    return bool(recipe.strategy == "zero3" and recipe.offload.parameters != "nvme")
+    """Return whether weights are partitioned before DeepSpeed's engine exists."""
+    return bool(recipe.strategy == "zero3")
 
 
 def partition_weights(model: Any, recipe: Recipe, unread: StoredWeights | None) -> None:

@@ -87,7 +87,7 @@ class TrainingConfiguration:
     def loads_by_weight(self) -> bool:
         """Whether one process reads one weight after the other, and each keeps its part."""
         copies = self.adapter is not None and self.adapter.copies_weights
-        return self.strategy == "zero3" and self.offload.parameters != "nvme" and not copies
+        return self.strategy == "zero3" and not copies
 
     @property
     def keeps_parts_on_host(self) -> bool:

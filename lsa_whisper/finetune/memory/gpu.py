@@ -166,13 +166,12 @@ def loading_bytes(counts: ParameterCounts, configuration: TrainingConfiguration,
     """Return the bytes on the host through which all processes together load the model.
 
     Each process maps the file, whose pages count once, and copies it into fp32 weights. Under ZeRO-3 one process reads
-    for all, and one weight at a time unless an adapter starts from the weights' values; not so with weights on NVMe.
+    for all, and one weight at a time unless an adapter starts from the weights' values.
     """
-    stored, offload = counts.shape.stored, configuration.offload
+    stored = counts.shape.stored
     if configuration.loads_by_weight:
         return (configuration.deepspeed_bytes + stored) * counts.shape.largest_weight
-    one_reads = configuration.strategy == "zero3" and offload.parameters != "nvme"
-    return (4 * (1 if one_reads else ranks) + stored) * counts.total
+    return (4 * (1 if configuration.strategy == "zero3" else ranks) + stored) * counts.total
 
 
 def swap_buffers(counts: ParameterCounts) -> float:
