@@ -48,12 +48,12 @@ def noise(setting: Setting, windows: int) -> Path:
 def storybook(setting: Setting, *, one_utterance: bool) -> Path:
     """Return the manifest of storybook's training recordings: one utterance a row, or packed to windows of 30 s.
 
-    The dry run takes the smaller dev recordings.
+    The dry run takes some of the dev recordings.
     """
     out = setting.folder / ("utterances" if one_utterance else "windows")
-    path = out / ("dev.jsonl" if setting.dry else "train.jsonl")
+    path = out / "train.jsonl"
     if not path.exists():
-        prepare([CORPUS], out, one_utterance=one_utterance, without_timestamps=1.0)
+        prepare([CORPUS / "dev" if setting.dry else CORPUS], out, one_utterance=one_utterance, without_timestamps=1.0)
     return path
 
 

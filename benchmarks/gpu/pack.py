@@ -46,7 +46,8 @@ def main() -> None:
         check_size(options.to, options.limit)
     except LsaWhisperError as error:
         raise SystemExit(str(error)) from None
-    print(f"brought: {', '.join(f'{name} {version}' for name, version in sorted(versions.brought.items()))}")
+    if versions.brought:
+        print("brought:", ", ".join(f"{name} {version}" for name, version in sorted(versions.brought.items())))
     for needed in sorted(set(versions.unknown)):
         print(f"check there, its version is not known: {needed}")
     print(commands(options.to, options.carry))
@@ -105,18 +106,29 @@ def check_size(to: Path, limit_mib: float) -> None:
 
 
 def commands(to: Path, folders: list[Path]) -> str:
-    """Return the commands to type on the other machine, in the folder that holds the contents of ``to``."""
+    """Return the commands to type on the other machine, in a folder that holds the contents of ``to``.
+
+    A second load goes into the folder of the first.
+    """
     names = [folder.resolve().name for folder in folders]
-    unpack = "".join(f"tar xzf {name}.tar.gz\n" for name in names)
     processor = next((f" --processor ../carried/{name}" for name in names if "processor" in name), "")
     model = next((f" --model ../carried/{name}" for name in names if "processor" not in name), "")
-    return (
-        f"\nThere, in a copy of {to}, and again until all is done (finished cases are skipped):\n\n"
-        f"mkdir -p project && tar xzf project.tar.gz -C project\n{unpack}"
-        "python3 -m pip install --quiet --no-index --no-deps --no-compile --upgrade --target site wheels/*.whl\n"
-        "cd project && export PYTHONPATH=../site:.\n"
-        f"python3 -m benchmarks.gpu.campaign --to ../results --limit 540{processor}{model}\n\n"
-        "Bring back results/gpu.campaign.json as benchmarks/results/gpu.campaign.json; python -m benchmarks.table."
+    lines = [f"tar xzf {name}.tar.gz" for name in names]
+    last = "--only curve-trained-model"
+    if (to / "project.tar.gz").exists():
+        lines.insert(0, "mkdir -p project && tar xzf project.tar.gz -C project")
+        install = "python3 -m pip install --quiet --no-index --no-deps --no-compile --upgrade --target site"
+        lines += [f"{install} wheels/*.whl"]
+        last = "--limit 540"
+    lines += ["cd project && export PYTHONPATH=../site:."]
+    lines += [f"python3 -m benchmarks.gpu.campaign --to ../results {last}{processor}{model}"]
+    return "\n".join(
+        [
+            f"\nThere, with the contents of {to}, and again until all is done (finished cases are skipped):\n",
+            *lines,
+            "\nBring back results/gpu.campaign.json as benchmarks/results/gpu.campaign.json and type "
+            "python -m benchmarks.table here.",
+        ]
     )
 
 

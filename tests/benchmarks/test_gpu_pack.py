@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tarfile
 import tomllib
 import zipfile
 from importlib.metadata import distributions
@@ -89,6 +90,24 @@ def test_the_metadata_of_the_project_can_be_installed(tmp_path):
     subprocess.run([*install, str(tmp_path / "site"), str(path)], check=True)
     (found,) = distributions(path=[str(tmp_path / "site")])
     assert found.version == "0.1.0" and set(found.requires) == set(PROJECT["dependencies"])
+
+
+def test_a_second_load_is_unpacked_into_the_first(tmp_path):
+    for name in ("processor-large-v3", "trained"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "config.json").write_text("{}")
+    first, second = tmp_path / "first", tmp_path / "second"
+    pack.carry(tmp_path / "processor-large-v3", first)
+    pack.carry(tmp_path / "trained", second)
+    (first / "project.tar.gz").touch()
+    told = pack.commands(first, [tmp_path / "processor-large-v3"])
+    assert "--target site wheels/*.whl\n" in told
+    assert "--to ../results --limit 540 --processor ../carried/processor-large-v3\n" in told
+    told = pack.commands(second, [tmp_path / "trained"])
+    assert "tar xzf trained.tar.gz\ncd project" in told and "wheels" not in told
+    assert "--only curve-trained-model --model ../carried/trained\n" in told
+    with tarfile.open(second / "trained.tar.gz") as archive:
+        assert "carried/trained/config.json" in archive.getnames()
 
 
 def test_too_much_is_refused_with_the_size(tmp_path, capsys):
