@@ -72,7 +72,7 @@ class CountedTraffic(torch.utils._python_dispatch.TorchDispatchMode):
 
     def __init__(self):
         super().__init__()
-        self.found = Counter(moved=0, read=0)
+        self.found = Counter()
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         name = function.name()

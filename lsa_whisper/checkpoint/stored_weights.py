@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import torch
 from safetensors import SafetensorError, safe_open
-from torch import nn
 
 from lsa_whisper.checkpoint.hub_source import cached_snapshot
 from lsa_whisper.checkpoint.tensor_shapes import weight_files
 from lsa_whisper.checkpoint.untrusted import ADAPTER_FILE
 from lsa_whisper.checkpoint.verification import is_local
 from lsa_whisper.errors import CheckpointError
+
+if TYPE_CHECKING:
+    import torch
+    from torch import nn
 
 
 class StoredWeights:
@@ -50,6 +53,8 @@ class StoredWeights:
         Raises:
             CheckpointError: it cannot be read, or has another shape.
         """
+        from torch.nn.functional import pad
+
         file, name = self._places[self._names[weight]]
         try:
             with safe_open(str(file), framework="pt") as tensors:
@@ -59,7 +64,7 @@ class StoredWeights:
         added = weight.shape[0] - value.shape[0]
         if value.shape[1:] != weight.shape[1:] or added < 0:
             raise CheckpointError(f"{file}: {name} has the shape {tuple(value.shape)}, not {tuple(weight.shape)}")
-        return nn.functional.pad(value, (0, 0) * (value.dim() - 1) + (0, added)) if added else value
+        return pad(value, (0, 0) * (value.dim() - 1) + (0, added)) if added else value
 
 
 def folder_of_weights(path: str) -> Path | None:
@@ -79,7 +84,9 @@ def _names(folder: Path) -> Iterator[tuple[Path, str]]:
 
 def reserve_weights(model: nn.Module) -> None:
     """Give each weight of a model on the ``meta`` device a place on the CPU: its shape, with memory for one number."""
+    import torch
+
     for module in model.modules():
         for name, weight in list(module.named_parameters(recurse=False)):
             place = torch.zeros((), dtype=weight.dtype).expand(weight.shape)
-            module.register_parameter(name, nn.Parameter(place, requires_grad=weight.requires_grad))
+            module.register_parameter(name, torch.nn.Parameter(place, requires_grad=weight.requires_grad))
