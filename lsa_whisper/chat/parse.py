@@ -11,7 +11,7 @@ from lsa_whisper.chat.main_tier import Utterance
 from lsa_whisper.chat.model import Transcript
 from lsa_whisper.errors import ChatSyntaxError
 
-_LOGICAL = re.compile(r"[^\r\n]*(?:(?:\r\n?|\n)\t[^\r\n]*)*(?:\r\n?|\n|\Z)")
+_LOGICAL = re.compile(r"[^\r\n]*+(?:(?:\r\n?|\n)\t[^\r\n]*+)*+(?:\r\n?|\n|\Z)")
 _MAIN = re.compile(r"\ufeff?\*([^:\s]+)[ \t]*:")
 _NEWLINE = re.compile(r"\r\n?|\n")
 
@@ -40,8 +40,7 @@ def _blocks(text: str, path: str | None, found: list[Problem]) -> Iterator[Line 
     main: tuple[str, str, int] | None = None
     tiers: list[Line] = []
     number = 1
-    for match in _LOGICAL.finditer(text):
-        raw = match.group()
+    for raw in _LOGICAL.findall(text):
         if not raw:
             continue
         first = raw[1:2] if raw[0] == "\ufeff" else raw[0]

@@ -25,6 +25,7 @@ _ASIDE = 1 << 30
 _REPLACEMENT = re.compile(r"\[::?\s+([^\]]*)\]")
 _COPIES = re.compile(r"\[x\s*(\d{1,3})\s*\]", re.IGNORECASE)
 _PLACE = attrgetter("start", "end")
+_PLAIN = WordKind.WORD  # a global: an attribute of an enumeration costs a function call before Python 3.12
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +87,8 @@ class Reading:
         kind, _, verbatim, fluent, disfluencies = reading
         at = len(self.verbatim)
         self.verbatim += verbatim
-        if kind is WordKind.WORD:
-            self._levels += [level] * len(verbatim)
+        if kind is _PLAIN:
+            self._levels += (level,) if len(verbatim) == 1 else (level,) * len(verbatim)
         else:
             self.kinds.add(kind)
             aside = kind is WordKind.FILLER or kind is WordKind.FRAGMENT or kind is WordKind.NONWORD
@@ -143,7 +144,7 @@ class Reading:
             self.events.append(Event(kind, start, end, *span))
 
 
-def replacement(codes: list[str]) -> list[str] | None:
+def replacement(codes: tuple[str, ...]) -> list[str] | None:
     """Return the words of ``[: ...]`` or ``[:: ...]`` among ``codes``, or ``None`` without one."""
     for code in codes:
         if match := _REPLACEMENT.fullmatch(code):
@@ -151,7 +152,7 @@ def replacement(codes: list[str]) -> list[str] | None:
     return None
 
 
-def copy_count(codes: list[str]) -> int:
+def copy_count(codes: tuple[str, ...]) -> int:
     """Return how many copies an item with these codes stands for: 3 for the obsolete ``[x 3]``, otherwise 1."""
     for code in codes:
         if match := _COPIES.fullmatch(code):

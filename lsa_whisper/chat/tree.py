@@ -17,7 +17,7 @@ class Word:
 
     text: str
     offset: int
-    codes: list[str] = field(default_factory=list)
+    codes: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -26,7 +26,7 @@ class Group:
 
     offset: int
     items: list[Item] = field(default_factory=list)
-    codes: list[str] = field(default_factory=list)
+    codes: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -69,22 +69,19 @@ def build_tree(text: str) -> Tree:
 
     >>> tree = build_tree("<I want> [/] I want it .")
     >>> tree.items[0].codes, [item.text for item in tree.items[1:]]
-    (['[/]'], ['I', 'want', 'it', '.'])
+    (('[/]',), ['I', 'want', 'it', '.'])
     """
     items: list[Item] = []
-    target: Word | Group | None = (
-        None  # the item that a code [...] applies to; pauses and events in between are skipped
-    )
+    target: Word | Group | None = None  # what a code [...] applies to; pauses and events in between are skipped
     stack: list[tuple[list[Item], Group]] = []  # open groups, and the item lists that contain them
     faults: list[MarkFault] = []
     for match in SOLID.finditer(text.rstrip()):
         kind = match.lastgroup or "opaque"
-        piece = match.group(kind)
-        offset = match.start(kind)
+        piece, offset = match[kind], match.start(kind)
         if kind == "word":
             word = Word(piece, offset)
             items.append(word)
-            if not piece.startswith(_EVENT_PREFIXES):
+            if piece[0] != "&" or not piece.startswith(_EVENT_PREFIXES):
                 target = word
         elif kind == "code":
             if target is None or piece.startswith(_FREE):
@@ -92,7 +89,7 @@ def build_tree(text: str) -> Tree:
                 if piece in _RETRACES:
                     faults.append(MarkFault(offset, "retrace-without-words", f"{piece} follows no word"))
             else:
-                target.codes.append(piece)
+                target.codes += (piece,)
         elif kind == "open" and len(stack) < MAX_GROUP_DEPTH:
             group = Group(offset)
             stack.append((items, group))
