@@ -52,16 +52,19 @@ def fluency_report(
 
 
 def readable_transcripts(files: Sequence[Path]) -> tuple[list[tuple[str, Transcript]], list[str]]:
-    """Return the readable transcripts by path, and a message for each of the others.
+    """Return the transcripts that have utterances by path, and a message for each of the other files.
 
     Raises:
-        ChatSyntaxError: No file is readable.
+        ChatSyntaxError: No file is readable, or none has an utterance.
     """
     read: list[tuple[str, Transcript]] = []
     unread: list[ChatSyntaxError] = []
     for file in files:
         try:
-            read.append((str(file), chat.read(file)))
+            transcript = chat.read(file)
+            if not transcript.utterances:
+                raise ChatSyntaxError("has no utterances; check that it is a CHAT transcript", path=str(file))
+            read.append((str(file), transcript))
         except ChatSyntaxError as error:
             unread.append(error)
     if unread and not read:

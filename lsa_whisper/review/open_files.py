@@ -133,6 +133,7 @@ def _without_collector() -> Iterator[None]:
         yield
     finally:
         if enabled:
+            gc.freeze()  # what was opened stays until the program ends
             gc.enable()
 
 

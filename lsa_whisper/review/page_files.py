@@ -41,4 +41,5 @@ def page_file(name: str) -> bytes:
     if name.endswith((".js", ".svg")):
         return (_FOLDER / name).read_bytes()
     marks = [{"name": name, "key": mark.key, "label": mark.label} for name, mark in MARKS.items()]
-    return templates("lsa_whisper.review").get_template(f"page/{name}.jinja").render(marks=marks).encode()
+    template = templates("lsa_whisper.review").get_template(f"page/{name}.jinja")
+    return template.render(marks=marks, modules=_MODULES).encode()

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from lsa_whisper import chat
 from lsa_whisper.chat import Transcript, Utterance
 from lsa_whisper.confidences import Calibration, ScoredUtterance, read_confidences
-from lsa_whisper.review.edits import Change, written_words
+from lsa_whisper.review.edits import Change, WrittenWord, written_words
 from lsa_whisper.review.estimate import errors_left, expected_errors, word_changes
 from lsa_whisper.review.saved import SavedTranscript
 from lsa_whisper.review.word_confidence import ConfidenceTable
+from lsa_whisper.timespan import TimeSpan
 
 
 class TranscriptView:
@@ -94,21 +96,9 @@ class TranscriptView:
         return self._errors[each.main]
 
     def _utterance(self, each: Utterance) -> dict[str, Any]:
-        confidences, spans = self._table.of(each), each.word_spans()
-        words = []
-        for word in written_words(each):
-            own = [value for value in confidences[word.first : word.last] if value is not None]
-            times = [span for span in spans[word.first : word.last] if span]
-            words.append(
-                [
-                    word.start,
-                    word.end,
-                    round(min(own), 3) if own else None,
-                    times[0].start_ms if times else None,
-                    times[-1].end_ms if times else None,
-                    word.first,
-                ]
-            )
+        confidences = self._table.of(each)
+        spans = each.word_spans() if each.word_times else ()
+        words = [_word(word, confidences, spans) for word in written_words(each)]
         comment = next((tier.value for tier in each.tiers if tier.name == "%com"), "")
         return {
             "speaker": each.speaker,
@@ -122,6 +112,19 @@ class TranscriptView:
             "reviewed": each.reviewed,
             "comment": comment,
         }
+
+
+def _word(
+    word: WrittenWord, confidences: Sequence[float | None], spans: Sequence[TimeSpan | None]
+) -> list[int | float | None]:
+    """Return a written word's place in the text, its lowest confidence, its times, and its first spoken word."""
+    _, start, end, first, last = word
+    known = [value for value in confidences[first:last] if value is not None]
+    confidence = round(min(known), 3) if known else None
+    times = [span for span in spans[first:last] if span] if spans else None
+    if not times:
+        return [start, end, confidence, None, None, first]
+    return [start, end, confidence, times[0].start_ms, times[-1].end_ms, first]
 
 
 def _promised(draft: ScoredUtterance, curve: Calibration) -> float:

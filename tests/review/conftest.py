@@ -14,6 +14,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from model_fixtures import scripted, tiny  # noqa: F401 - fixtures
 
 ROOT = Path(__file__).resolve().parents[2]
 STORYBOOK = ROOT / "corpora" / "storybook" / "test"

@@ -9,56 +9,14 @@ import time
 from pathlib import Path
 
 import pytest
+from review_page import opened, press, settled, texts, type_text, until, with_confidences
 
 from lsa_whisper import chat
 from lsa_whisper.chat import Participant, compose, utterance
-from lsa_whisper.confidences import Calibration, Confidences, ScoredUtterance, confidences_path, write_confidences
 
 ROOT = Path(__file__).resolve().parents[2]
 PAIRED = ROOT.parent / "shared" / "data" / "paired"
 pytestmark = pytest.mark.slow
-
-
-def opened(chromium, served, width=1280, theme="light"):
-    page = chromium.new_page(viewport={"width": width, "height": 900}, color_scheme=theme)
-    page.wrong = []
-    page.on("pageerror", lambda error: page.wrong.append(str(error)))
-    page.on("request", lambda r: page.wrong.append(r.url) if not r.url.startswith(served.address) else None)
-    page.goto(served.address)
-    page.wait_for_selector("#list .utterance")
-    return page
-
-
-def until(page, expression):
-    """Wait until an expression is true; the page's own policy forbids playwright's ``wait_for_function``."""
-    deadline = time.monotonic() + 40
-    while not page.evaluate(expression):
-        assert time.monotonic() < deadline, expression
-        page.wait_for_timeout(50)
-
-
-def settled(page):
-    """Wait until everything is saved."""
-    page.wait_for_timeout(350)
-    until(page, "['', 'saved'].includes(document.getElementById('saving').textContent)")
-
-
-def press(page, *keys):
-    for key in keys:
-        page.keyboard.press(key)
-    settled(page)
-
-
-def type_text(page, text):
-    page.keyboard.press("Enter")
-    page.keyboard.press("Control+a")
-    page.keyboard.type(text)
-    page.keyboard.press("Enter")
-    settled(page)
-
-
-def texts(path):
-    return [(each.speaker, each.text) for each in chat.read(path).utterances]
 
 
 def draft_of(reference, path):
@@ -68,27 +26,6 @@ def draft_of(reference, path):
     ]
     people = [Participant(code, each.role) for code, each in reference.participants.items()]
     chat.write(compose(languages=["eng"], participants=people, utterances=lines, media=path.stem), path)
-
-
-def test_every_mark_has_a_key(visit, serve, chromium):
-    path = visit / "test01.cha"
-    page = opened(chromium, serve(visit))
-    first = "the goat was new ."
-    type_text(page, first)
-    wanted = {
-        "f": "&-the goat was new .", "g": "&+the goat was new .", "r": "the [/] goat was new .",
-        "v": "the [//] goat was new .", "t": "the [///] goat was new .", "s": "the [/-] goat was new .",
-        "l": "the: goat was new .", "b": "≠the goat was new .", "w": "↫th↫the goat was new .",
-        "p": "the (.) goat was new .", "x": "xxx goat was new .", "e": "&=the goat was new .",
-    }  # fmt: skip
-    for key, text in wanted.items():
-        press(page, "Home", key)
-        assert texts(path)[0][1] == text, key
-        press(page, "z")
-        assert texts(path)[0][1] == first
-    press(page, "Home", "Shift+ArrowRight", "r")
-    assert texts(path)[0][1] == "<the goat> [/] was new ."
-    assert not page.wrong
 
 
 def test_utterances_are_divided_joined_inserted_and_deleted(visit, serve, chromium):
@@ -280,15 +217,6 @@ def test_a_change_by_another_program_is_shown(visit, serve, chromium):
     until(page, "document.querySelector('#u0').textContent.includes('theirs')")
     press(page, "z")
     assert texts(path)[0][1] == "mine ."
-
-
-def with_confidences(path):
-    rows = []
-    for number, each in enumerate(chat.read(path).utterances):
-        words = tuple(each.verbatim())
-        scores = tuple(-0.01 - (1.5 if number == 9 else 0.2 if number == 4 else 0) for _ in words)
-        rows.append(ScoredUtterance(each.speaker, each.text, each.span, words, scores, (None,) * len(words)))
-    write_confidences(Confidences(tuple(rows), Calibration(), "test01.flac"), confidences_path(path))
 
 
 def test_the_doubtful_come_first_and_filters_narrow_the_list(visit, serve, chromium):

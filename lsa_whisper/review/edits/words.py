@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from lsa_whisper.chat import Utterance
 from lsa_whisper.chat.scan import SOLID, Token
+from lsa_whisper.chat.tree import Group, Item, Word
 from lsa_whisper.chat.word import read_word
 from lsa_whisper.review.edits.change import EditError
 
@@ -39,14 +41,25 @@ def written_words(utterance: Utterance) -> list[WrittenWord]:
     >>> [(word.text, word.first, word.last) for word in written_words(utterance("PAR", "↫b-b↫ball ice_cream ."))]
     [('↫b-b↫ball', 0, 3), ('ice_cream', 3, 5)]
     """
-    found, at = [], 0
-    for token in word_tokens(utterance.text):
-        spoken = len(read_word(token.text).verbatim)
-        found.append(WrittenWord(token.text, token.offset, token.offset + len(token.text), at, at + spoken))
+    text, found, at = utterance.text, [], 0
+    # Unless a bullet or a line break stands between words, the tree that was already built has the right offsets.
+    tokens = _tree_words(utterance.tree.items) if utterance.body.startswith(text) else word_tokens(text)
+    for _, surface, offset in tokens:
+        spoken = len(read_word(surface).verbatim)
+        found.append(WrittenWord(surface, offset, offset + len(surface), at, at + spoken))
         at += spoken
     if at != len(utterance.reading.verbatim):
         return [WrittenWord(word.text, word.start, word.end, 0, 0) for word in found]
     return found
+
+
+def _tree_words(items: Sequence[Item]) -> Iterator[Token]:
+    """Yield the words of a tree; their offsets refer to the body of the main tier."""
+    for item in items:
+        if isinstance(item, Word):
+            yield Token("word", item.text, item.offset)
+        elif isinstance(item, Group):
+            yield from _tree_words(item.items)
 
 
 def chosen_words(text: str, first: int, last: int) -> list[Token]:

@@ -39,5 +39,6 @@ list.addEventListener("click", (event) => {
   const found = event.target.closest(".utterance");
   if (found) choose(Number(found.id.slice(1)));
 });
-onChange((what) => { if (what === "choice") reveal(); if (what !== "words" && what !== "progress") draw(true); });
+// After a change of the list, the filters choose anew what is shown, then draw.
+onChange((what) => { if (what === "choice") reveal(); if (!["words", "progress", "list"].includes(what)) draw(true); });
 new ResizeObserver(() => draw()).observe(list);

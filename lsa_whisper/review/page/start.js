@@ -21,7 +21,7 @@ async function refresh() {
   at("transcribe-all").disabled = job.running || !missing.length;
   at("transcribe-stop").disabled = !job.running;
   at("transcription-share").value = job.running ? job.share : 0;
-  at("transcription-state").textContent = job.running ? `Transcribing: ${Math.round(100 * job.share)} % done. ${job.lines.at(-1) ?? ""}` : job.exit_code ? `Ended with an error: ${job.lines.at(-1) ?? ""}` : `${missing.length} recordings have no transcript.`;
+  at("transcription-state").textContent = job.running ? `Transcribing: ${Math.round(100 * job.share)} % done. ${job.lines.at(-1) ?? ""}` : job.exit_code ? `Ended with an error: ${job.lines.at(-1) ?? ""}` : `${missing.length} ${missing.length === 1 ? "recording has" : "recordings have"} no transcript.`;
   if (job.running && !at("start").hidden) timer = setTimeout(refresh, 1000);
 }
 function row(each, number) {

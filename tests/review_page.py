@@ -1,0 +1,69 @@
+"""What the tests of the review page do with it: open it, press keys, wait until everything is saved."""
+
+from __future__ import annotations
+
+import time
+
+from lsa_whisper import chat
+from lsa_whisper.confidences import Calibration, Confidences, ScoredUtterance, confidences_path, write_confidences
+
+PLAIN = "the goat was new ."
+MARKED = {
+    "f": "&-the goat was new .", "g": "&+the goat was new .", "r": "the [/] goat was new .",
+    "v": "the [//] goat was new .", "t": "the [///] goat was new .", "s": "the [/-] goat was new .",
+    "l": "the: goat was new .", "b": "≠the goat was new .", "w": "↫th↫the goat was new .",
+    "p": "the (.) goat was new .", "x": "xxx goat was new .", "e": "&=the goat was new .",
+}  # fmt: skip
+"""The text of ``PLAIN`` after the key of a mark, with its first word chosen."""
+
+
+def opened(chromium, served, width=1280, theme="light"):
+    page = chromium.new_page(viewport={"width": width, "height": 900}, color_scheme=theme)
+    page.wrong = []
+    page.on("pageerror", lambda error: page.wrong.append(str(error)))
+    page.on("request", lambda r: page.wrong.append(r.url) if not r.url.startswith(served.address) else None)
+    page.goto(served.address)
+    page.wait_for_selector("#list .utterance")
+    return page
+
+
+def until(page, expression):
+    """Wait until an expression is true; the page's own policy forbids playwright's ``wait_for_function``."""
+    deadline = time.monotonic() + 40
+    while not page.evaluate(expression):
+        assert time.monotonic() < deadline, expression
+        page.wait_for_timeout(50)
+
+
+def settled(page):
+    """Wait until everything is saved."""
+    page.wait_for_timeout(350)
+    until(page, "['', 'saved'].includes(document.getElementById('saving').textContent)")
+
+
+def press(page, *keys):
+    for key in keys:
+        page.keyboard.press(key)
+    settled(page)
+
+
+def type_text(page, text):
+    page.keyboard.press("Enter")
+    page.keyboard.press("Control+a")
+    page.keyboard.type(text)
+    page.keyboard.press("Enter")
+    settled(page)
+
+
+def texts(path):
+    return [(each.speaker, each.text) for each in chat.read(path).utterances]
+
+
+def with_confidences(path):
+    """Write the confidences of a draft: its tenth utterance is doubtful, its fifth a little."""
+    rows = []
+    for number, each in enumerate(chat.read(path).utterances):
+        words = tuple(each.verbatim())
+        scores = tuple(-0.01 - (1.5 if number == 9 else 0.2 if number == 4 else 0) for _ in words)
+        rows.append(ScoredUtterance(each.speaker, each.text, each.span, words, scores, (None,) * len(words)))
+    write_confidences(Confidences(tuple(rows), Calibration(), f"{path.stem}.flac"), confidences_path(path))
