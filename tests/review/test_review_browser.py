@@ -194,31 +194,6 @@ def test_a_killed_server_loses_at_most_the_last_second(visit, serve, chromium):
         again.kill()
 
 
-def test_two_windows_cannot_overwrite_each_other(visit, serve, chromium):
-    served, path = serve(visit), visit / "test01.cha"
-    one, two = opened(chromium, served), opened(chromium, served)
-    type_text(one, "one was first .")
-    type_text(two, "two was late .")
-    two.wait_for_selector("#message:not([hidden])")
-    assert "another window" in two.inner_text("#message") and texts(path)[0][1] == "one was first ."
-    assert two.input_value("#text") in ("one was first .", "two was late .")
-
-
-def test_a_change_by_another_program_is_shown(visit, serve, chromium):
-    served, path = serve(visit), visit / "test01.cha"
-    page = opened(chromium, served)
-    type_text(page, "mine .")
-    path.write_bytes(path.read_bytes().replace(b"mine .", b"theirs ."))
-    page.keyboard.press("ArrowDown")
-    press(page, "f")
-    page.wait_for_selector("#conflict:not([hidden])")
-    page.click("#take-foreign")
-    page.wait_for_selector("#conflict", state="hidden")
-    until(page, "document.querySelector('#u0').textContent.includes('theirs')")
-    press(page, "z")
-    assert texts(path)[0][1] == "mine ."
-
-
 def test_the_doubtful_come_first_and_filters_narrow_the_list(visit, serve, chromium):
     with_confidences(visit / "test01.cha")
     page = opened(chromium, serve(visit))

@@ -6,6 +6,10 @@ from collections import Counter
 from collections.abc import Sequence
 
 from lsa_whisper.chat import Line, Problem, Transcript, Utterance, check
+from lsa_whisper.chat.check_tier import tier_problems
+from lsa_whisper.chat.checks.context import context_of
+from lsa_whisper.chat.checks.dependent_tiers import dependent_problems
+from lsa_whisper.chat.checks.layout import layout_problems
 from lsa_whisper.review.edits.change import Change, EditError, with_blocks
 
 _AROUND = 12
@@ -29,18 +33,20 @@ def verify_edit(before: Transcript, after: Transcript) -> None:
 
 
 def text_problems(transcript: Transcript, utterance: Utterance) -> list[Problem]:
-    """Return the problems of one utterance in itself, as they would be in the transcript."""
-    headers = [block for block in transcript.blocks if isinstance(block, Line) and block.name != "@End"]
-    alone = with_blocks(transcript, [*headers, utterance])
-    return [problem for problem in check(alone) if problem.code not in _OF_FILE]
+    r"""Return the problems of one utterance in itself, as they would be in the transcript.
 
-
-_OF_FILE = {"missing-header", "first-line", "after-end", "missing-id", "role", "age", "id-fields", "media-name"} | {
-    "no-media",
-    "media-kind",
-    "media-unlinked",
-    "encoding",
-}
+    >>> from lsa_whisper.chat import parse
+    >>> text_problems(draft := parse("@Participants:\tPAR Adult\n*PAR:\tI see two .\n"), draft.utterances[0])
+    []
+    """
+    alone = Transcript([utterance], transcript.path, transcript.encoding)
+    found = {
+        *alone.problems,
+        *layout_problems(alone),
+        *tier_problems(transcript.path, utterance, context_of(transcript)),
+        *dependent_problems(transcript.path, utterance),
+    }
+    return sorted(found, key=lambda problem: (problem.line, problem.column, problem.code))
 
 
 def _neighborhood(transcript: Transcript, at: int, count: int) -> Transcript:

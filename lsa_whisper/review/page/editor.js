@@ -6,7 +6,8 @@ import { onTick, playWords } from "./player.js";
 const at = (id) => document.getElementById(id);
 const text = at("text"), comment = at("comment"), words = at("words"), problems = at("problems"), proposal = at("proposal");
 const WAIT_MS = 250;
-let timer = 0, typing = false, shown = -1, dirty = false;
+// ``held``: another window changed the transcript while this text was typed. It must not be saved over that change.
+let timer = 0, typing = false, shown = -1, dirty = false, held = false;
 export function show() {
   const each = current();
   if (!each) return;
@@ -15,7 +16,7 @@ export function show() {
     if (text.value !== (waiting ?? each.text)) text.value = waiting ?? each.text;
     typing = false; dirty = false;
     problems.textContent = ""; proposal.hidden = true;
-    if (waiting !== undefined) check(waiting, state.at);
+    if (waiting !== undefined) check(waiting, state.at, "This text is not saved.");
   }
   shown = state.at;
   if (document.activeElement !== comment) comment.value = each.comment;
@@ -45,17 +46,22 @@ words.addEventListener("click", (event) => {
 words.addEventListener("dblclick", () => playWords());
 export async function flush() {
   clearTimeout(timer); timer = 0;
-  if (!dirty) return;
+  if (!dirty || held) return;
   dirty = false;
   const number = shown, value = text.value, joins = typing;
   typing = true;
   const found = await edit({ action: "text", number, text: value, joins, typing: true }, { quiet: true });
-  if (found.conflict) return;
+  if (found.conflict) { held = true; if (document.activeElement !== text) release(value); return; }
   if (!found.error) { delete state.pending[number]; if (shown === number) { problems.textContent = ""; proposal.hidden = true; } return; }
   typing = joins;
   state.pending[number] = value;
   if (found.revision !== undefined) state.revision = found.revision;
   if (shown === number && text.value === value) showProblems(found, found.error);
+}
+function release(value) {
+  held = dirty = typing = false;
+  if (value !== state.utterances[shown]?.text) state.pending[shown] = value;
+  show();
 }
 async function check(value, number, error = "") {
   const found = await act({ action: "check", number, text: value }, { quiet: true });
@@ -80,7 +86,7 @@ text.addEventListener("input", () => {
   proposal.hidden = true;  // it was for the text before this key, and would undo what is typed
   if (!timer) timer = setTimeout(flush, WAIT_MS);  // not put off by further keys: a crash must cost no more than this
 });
-text.addEventListener("blur", flush);
+text.addEventListener("blur", () => (held ? release(text.value) : flush()));
 comment.addEventListener("change", () => edit({ action: "comment", number: shown, text: comment.value }));
 at("speaker").addEventListener("change", (event) => edit({ action: "speaker", number: state.at, speaker: event.target.value }));
 at("reviewed").addEventListener("change", (event) => edit({ action: "reviewed", number: state.at, reviewed: event.target.checked }));

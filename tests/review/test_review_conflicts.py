@@ -1,0 +1,51 @@
+"""Two windows, or another program, change one transcript: no change is overwritten, and no typed text is lost."""
+
+import pytest
+from review_page import opened, press, settled, texts, type_text, until
+
+pytestmark = pytest.mark.slow
+
+
+def test_two_windows_cannot_overwrite_each_other(visit, serve, chromium):
+    served, path = serve(visit), visit / "test01.cha"
+    one, two = opened(chromium, served), opened(chromium, served)
+    type_text(one, "one was first .")
+    type_text(two, "two was late .")
+    two.wait_for_selector("#message:not([hidden])")
+    assert "another window" in two.inner_text("#message") and texts(path)[0][1] == "one was first ."
+    assert two.input_value("#text") == "two was late ." and "one was first" in two.inner_text("#u0")
+    until(two, "document.getElementById('problems').textContent.includes('not saved')")
+    type_text(two, "two knows it .")
+    assert texts(path)[0][1] == "two knows it ."
+
+
+def test_what_is_typed_after_a_conflict_does_not_overwrite_the_other_window(visit, serve, chromium):
+    served, path = serve(visit), visit / "test01.cha"
+    one, two = opened(chromium, served), opened(chromium, served)
+    type_text(one, "one was first .")
+    two.keyboard.press("Enter")
+    two.keyboard.press("Control+a")
+    two.keyboard.type("two was")
+    two.wait_for_selector("#message:not([hidden])")
+    two.keyboard.type(" late .")
+    two.wait_for_timeout(600)
+    two.keyboard.press("Enter")
+    settled(two)
+    assert "another window" in two.inner_text("#message") and texts(path)[0][1] == "one was first ."
+    press(two, "ArrowDown", "ArrowUp")
+    assert two.input_value("#text") == "two was late ."
+
+
+def test_a_change_by_another_program_is_shown(visit, serve, chromium):
+    served, path = serve(visit), visit / "test01.cha"
+    page = opened(chromium, served)
+    type_text(page, "mine .")
+    path.write_bytes(path.read_bytes().replace(b"mine .", b"theirs ."))
+    page.keyboard.press("ArrowDown")
+    press(page, "f")
+    page.wait_for_selector("#conflict:not([hidden])")
+    page.click("#take-foreign")
+    page.wait_for_selector("#conflict", state="hidden")
+    until(page, "document.querySelector('#u0').textContent.includes('theirs')")
+    press(page, "z")
+    assert texts(path)[0][1] == "mine ."
