@@ -3,6 +3,7 @@
 import pytest
 
 from lsa_whisper.chat import parse, read, syllables
+from lsa_whisper.chat.flucalc import words_and_syllables
 from lsa_whisper.chat.fluency import COUNTS
 from lsa_whisper.errors import LsaWhisperError
 
@@ -99,6 +100,22 @@ def test_the_denominators_of_flucalc_are_those_of_the_mor_tier():
     assert (found["PAR"].words, found["PAR"].syllables) == (4, 1 + 1 + 1 + 2), "only the utterance with a %mor tier"
     assert found["INV"].syllables == 3, "without any %mor tier, the estimate"
     assert parse(TAGGED).fluency()["PAR"].words == 9, "strict counts all utterances, and xxx"
+
+
+NO_WORDS = ("cm|", "beg|", "end|", "bq|", "eq|")  # commas and quotation marks
+
+
+def test_the_words_of_flucalc_are_the_items_of_real_mor_tiers(real_files):
+    checked, words, items = 0, 0, 0
+    for path in (path for path in real_files if path.parent.name != "bad"):
+        for each in read(path).utterances:
+            tagged = [tier.value.split() for tier in each.tiers if tier.name == "%mor"]
+            if tagged:
+                counted = words_and_syllables([each])
+                words += counted[0] if counted else 0
+                items += sum("|" in item and not item.startswith(NO_WORDS) for item in tagged[0])
+                checked += 1
+    assert checked > 200 and abs(words - items) <= 1, "one tier tags the satellite marker with punct|"
 
 
 def test_a_language_whose_syllables_are_unknown():
