@@ -19,6 +19,7 @@ from lsa_whisper import machine
 from lsa_whisper.checkpoint import model_overview
 from lsa_whisper.machine import Finding
 from lsa_whisper.models import resolve_model
+from lsa_whisper.terminal import hanging_lines
 
 _NEEDED = ("torch", "transformers", "peft", "accelerate", "datasets", "soundfile", "soxr")
 _EXTRAS = (("deepspeed", "deepspeed"), ("ctranslate2", "ct2"), ("silero-vad", "vad"))
@@ -54,9 +55,10 @@ class Diagnosis:
         width = max(len(row.name) for row in self.rows)
         lines = []
         for row in self.rows:
-            lines.append(f"{row.state:<7}  {row.name:<{width}}  {row.found}")
+            indent = len(f"{'':<7}  {'':<{width}}  ")
+            lines.append(f"{row.state:<7}  {row.name:<{width}}  {hanging_lines(row.found, indent)}")
             if row.remedy:
-                lines.append(f"{'':<7}  {'':<{width}}  -> {row.remedy}")
+                lines.append(f"{'':<{indent}}-> {hanging_lines(row.remedy, indent + 3)}")
         return "\n".join(lines)
 
 
@@ -173,7 +175,8 @@ def _extras() -> Iterator[Finding]:
             yield Finding(package, "warn", "not installed (optional)", f"pip install 'lsa-whisper[{extra}]'")
     there = [extra for package, extra in _MORE_EXTRAS if _version(package)]
     absent = [extra for _, extra in _MORE_EXTRAS if extra not in there]
-    rest = f"; not installed: {', '.join(absent)} (pip install 'lsa-whisper[NAME]')" if absent else ""
-    yield Finding("other extras", "ok", f"{', '.join(there) or 'none'}{rest}")
+    rest = f"; not installed: {', '.join(absent)}" if absent else ""
+    remedy = "pip install 'lsa-whisper[NAME]' if you need one" if absent else ""
+    yield Finding("other extras", "ok", f"{', '.join(there) or 'none'}{rest}", remedy)
     if importlib.util.find_spec("torchaudio") is not None:
         yield Finding("torchaudio", "warn", "installed", "if transformers fails to import, pip uninstall torchaudio")

@@ -26,7 +26,7 @@ _NO_MEMORY = ("out of memory", "can't allocate memory", "not enough memory")
 
 @dataclass(frozen=True)
 class Finding:
-    """A finding whose ``state`` is ``ok``, ``warn`` or ``problem``; ``remedy`` is what to do, empty if ok."""
+    """A finding whose ``state`` is ``ok``, ``warn`` or ``problem``; ``remedy`` is what to do, if anything."""
 
     name: str
     state: str

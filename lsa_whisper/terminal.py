@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from io import StringIO
+from textwrap import wrap
 
 _SEPARATORS = ("/", "\\")
 
@@ -99,6 +100,20 @@ def _longest_word(cells: Sequence[str]) -> int:
     from rich.cells import cell_len
 
     return max((cell_len(word) for cell in cells for word in cell.split()), default=0)
+
+
+def hanging_lines(text: str, indent: int) -> str:
+    r"""Return ``text`` wrapped at spaces to the terminal's width, its further lines indented; paths stay whole.
+
+    >>> hanging_lines("word " * 40, 30).startswith("word word") and "\n" + " " * 30 in hanging_lines("word " * 40, 30)
+    True
+    >>> hanging_lines("/a folder/" + "word " * 40, 30).count("\n")
+    0
+    """
+    if any(sign in text for sign in _SEPARATORS):
+        return text
+    width = max(30, shutil.get_terminal_size((100, 24)).columns - indent)
+    return f"\n{' ' * indent}".join(wrap(text, width, break_long_words=False, break_on_hyphens=False))
 
 
 def print_progress(line: str) -> None:
