@@ -5,7 +5,7 @@ READY := .venv/.ready
 # Waiting threads sleep instead of spinning: on a busy machine, torch is three times as fast.
 export OMP_WAIT_POLICY ?= PASSIVE
 
-.PHONY: setup demo test test-faults test-batchalign test-lowest coverage mutation fuzz lint docs storybook nano bench bench-long gpu-campaign clean
+.PHONY: setup demo test test-slow test-faults test-batchalign test-lowest coverage mutation fuzz lint docs storybook nano bench bench-long gpu-campaign clean
 
 setup: $(READY)
 
@@ -25,8 +25,13 @@ demo: $(READY)
 
 # Test files run in parallel, because most of their time is spent loading on one core; WORKERS=0 runs them one by one.
 WORKERS ?= 2
+PYTEST := $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder --ignore tests/faults
 test: $(READY)
-	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder --ignore tests/faults
+	$(PYTEST) -m 'not slow'
+
+# Training in several processes, whole commands from end to end, pages in a browser: half an hour on two cores.
+test-slow: $(READY)
+	$(PYTEST) -m slow
 
 # Killed commands, full and read-only disks, two commands at once: takes some minutes; most tests need root (to mount a disk).
 test-faults: $(READY)
