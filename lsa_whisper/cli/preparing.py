@@ -79,15 +79,20 @@ def prepare(**parameters: Any) -> None:
 @click.option("--check", is_flag=True, help="List violations of CHAT's rules; exit status 1 if there are any.")
 @click.option("--fix", is_flag=True, help="Repair what has one correct repair, keep the original, list the others.")
 @click.option("--model", type=PATH, help="Checkpoint whose tokenizer counts label tokens. Default: an estimate.")
-@click.option("-o", "--out", type=PATH, help="Write an HTML page with plots and audio clips of prepared data.")
+@click.option(
+    "-o",
+    "--out",
+    type=PATH,
+    help="Write an HTML page: measures, timeline, trends and clips, or the plots and clips of data.",
+)
 @click.option("--profile", is_flag=True, help="Count how often, where and how long each class of disfluency is.")
 @click.option("--measures", is_flag=True, help="Measure language samples: MLU, NDW, TTR, D, maze words, rates.")
 @click.option("--events", is_flag=True, help="List every disfluency with its line.")
 @click.option("--csv", type=PATH, help="Write all measures to a CSV file, a row for each speaker of each file.")
 def inspect(**parameters: Any) -> None:
-    """Count disfluencies in CHAT files, or summarize prepared training data.
+    """Count disfluencies and measure language samples in CHAT files, or summarize prepared training data.
 
-    Example: lsa-whisper inspect build/storybook -o build/storybook.html
+    Example: lsa-whisper inspect corpora/storybook/test -o build/sample.html
     """
     report = call("inspect", **parameters)
     show(report)

@@ -8,7 +8,7 @@ can reach files outside these folders.
 
 from lsa_whisper.corpus.card import CARD_NAME, Card, find_card, read_card
 from lsa_whisper.corpus.files import CLEANED_TEXT, is_transcript, list_transcripts
-from lsa_whisper.corpus.session import Session, discover
+from lsa_whisper.corpus.session import Session, discover, speaker_ids
 
 __all__ = [
     "CARD_NAME",
@@ -20,4 +20,5 @@ __all__ = [
     "is_transcript",
     "list_transcripts",
     "read_card",
+    "speaker_ids",
 ]

@@ -144,13 +144,12 @@ def _session(path: Path, root: Path, media: Path | None, card: Card, recording_i
     paths = next((hits for name in names if (hits := recording_index.take(name, places))), [])
     if not paths:
         raise AudioError(_why_no_recording(transcript, names, media))
-    name = (within / path.stem).as_posix()
-    participants, codes = transcript.participants, dict.fromkeys(one.speaker for one in transcript.utterances)
-    speakers = {code: _speaker_id(participants.get(code, Participant(code, "")), name, card) for code in codes}
+    name, participants = (within / path.stem).as_posix(), transcript.participants
+    speakers = speaker_ids(transcript, name, card)
     language = next(iter(transcript.languages), card.language or "eng")
     card_ids = _card_ids(speakers, participants, card)
     split = _fixed_split(path, card_ids, card)
-    named = any(_is_named(person, card) for code, person in participants.items() if code in codes)
+    named = any(_is_named(person, card) for code, person in participants.items() if code in speakers)
     return Session(
         name, card.name, path, _first_readable(paths), speakers, split, language, tuple(card_ids), named=named
     )
@@ -172,6 +171,20 @@ def _why_no_recording(transcript: Transcript, names: list[str], media: Path | No
     where = "next to the transcript" + (f" or in {media}" if media else "; name the media folder if it is elsewhere")
     called = " or ".join(repr(name) for name in dict.fromkeys(names))
     return f"no recording named {called} {where}{status}"
+
+
+def speaker_ids(transcript: Transcript, session: str, card: Card) -> dict[str, str]:
+    """Return the ids of those who speak, by code; the part before the last ``-`` identifies the person.
+
+    Args:
+        transcript: The transcript.
+        session: Its path below the corpus folder, without extension.
+        card: The corpus card.
+    """
+    codes = dict.fromkeys(one.speaker for one in transcript.utterances)
+    return {
+        code: _speaker_id(transcript.participants.get(code, Participant(code, "")), session, card) for code in codes
+    }
 
 
 def _speaker_id(person: Participant, session: str, card: Card) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from lsa_whisper.evaluate.cells import ERROR_HEADS, error_cells, head_cells, percent
-from lsa_whisper.evaluate.glossary import CLASSES
 from lsa_whisper.evaluate.results import Evaluation
 from lsa_whisper.page.tables import ReportTable, TableCell
+from lsa_whisper.page.terms import CLASSES
 from lsa_whisper.scoring.confusion import NO_WORDS, PLAIN_WORDS
 from lsa_whisper.scoring.disfluency import SCORED
 from lsa_whisper.scoring.groups import band_sort_key

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from lsa_whisper.evaluate.glossary import CLASSES
+from lsa_whisper.page.terms import CLASSES
 from lsa_whisper.scoring.bootstrap import Interval
 from lsa_whisper.scoring.disfluency import SCORED
 from lsa_whisper.scoring.metrics import METRICS, Metric, class_f1

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from lsa_whisper.evaluate.glossary import MEASURES
 from lsa_whisper.evaluate.material import Material
 from lsa_whisper.evaluate.results import Evaluation
+from lsa_whisper.page.terms import MEASURES
 from lsa_whisper.scoring.bootstrap import CONFIDENCE
 from lsa_whisper.scoring.counts import Detections, WordErrors
 from lsa_whisper.scoring.file_scores import FileCounts

@@ -41,7 +41,7 @@ def _intervals(metric: Metric, systems: Sequence[System]) -> Plot:
     top = max(0.05, *(1.05 * mark.high_x for mark in marks)) if metric.lower_is_better and marks else 1.0
     better = "further left is better" if metric.lower_is_better else "further right is better"
     names = tuple(system.name for system in systems)
-    return Plot(f"{metric.title} ({better})", names, tuple(marks), (0.0, top), percent=True)
+    return Plot(f"{metric.title} ({better})", names, tuple(marks), (0.0, top), x_unit="share")
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from lsa_whisper.evaluate.embedded_clips import embedded_clips
-from lsa_whisper.evaluate.glossary import CLASSES, COLUMNS, MEASURES
+from lsa_whisper.evaluate.glossary import COLUMNS
 from lsa_whisper.evaluate.json_report import json_report
 from lsa_whisper.evaluate.material import Material
 from lsa_whisper.evaluate.pairing import find_audio
@@ -17,6 +17,7 @@ from lsa_whisper.evaluate.results import Evaluation
 from lsa_whisper.evaluate.tables import tables
 from lsa_whisper.page import templates
 from lsa_whisper.page.files import write_report_files
+from lsa_whisper.page.terms import CLASSES, MEASURES
 from lsa_whisper.scoring.metrics import METRICS
 from lsa_whisper.version import __version__
 

@@ -10,8 +10,8 @@ from typing import Any
 from urllib.parse import quote
 
 from lsa_whisper.chat import Disfluency
-from lsa_whisper.evaluate.glossary import CLASSES
 from lsa_whisper.evaluate.pairing import find_audio
+from lsa_whisper.page.terms import CLASSES
 from lsa_whisper.scoring.aligned_utterances import AlignedColumn, AlignedUtterance
 
 MOST_ROWS = 5000

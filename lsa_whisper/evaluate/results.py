@@ -11,11 +11,11 @@ from textwrap import fill
 from lsa_whisper.chat import Disfluency
 from lsa_whisper.evaluate.cells import interval_or_none, percent
 from lsa_whisper.evaluate.differences import CLASS_METRICS, ENOUGH_FILES, MAIN_METRICS, Difference, differences
-from lsa_whisper.evaluate.glossary import CLASSES
 from lsa_whisper.evaluate.material import Material
 from lsa_whisper.evaluate.report_rows import ReportRows
 from lsa_whisper.evaluate.verdict import verdict
 from lsa_whisper.evaluate.word_counts import WordCounts
+from lsa_whisper.page.terms import CLASSES
 from lsa_whisper.page.text import join_names, text_table
 from lsa_whisper.scoring.disfluency import SCORED
 from lsa_whisper.scoring.metrics import METRICS, Metric

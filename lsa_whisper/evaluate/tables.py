@@ -17,10 +17,10 @@ from lsa_whisper.evaluate.cells import (
     share_cell,
 )
 from lsa_whisper.evaluate.differences import MAIN_METRICS
-from lsa_whisper.evaluate.glossary import CLASSES, MEASURES
 from lsa_whisper.evaluate.results import Evaluation
 from lsa_whisper.evaluate.word_counts import word_table
 from lsa_whisper.page.tables import ReportTable, TableCell
+from lsa_whisper.page.terms import CLASSES, MEASURES
 from lsa_whisper.page.text import join_names
 from lsa_whisper.scoring.agreement import Agreement
 from lsa_whisper.scoring.counts import Detections

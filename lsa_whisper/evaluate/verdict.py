@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 
 from lsa_whisper.chat import Disfluency
 from lsa_whisper.evaluate.differences import CLASS_METRICS, ENOUGH_FILES, MAIN_METRICS, Difference
-from lsa_whisper.evaluate.glossary import CLASSES
 from lsa_whisper.evaluate.material import Material
+from lsa_whisper.page.terms import CLASSES
 from lsa_whisper.page.text import join_with_and
 from lsa_whisper.scoring.counts import Detections
 from lsa_whisper.scoring.proportion import FEWEST_EVENTS

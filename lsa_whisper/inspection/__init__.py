@@ -10,11 +10,11 @@ from lsa_whisper.failed_files import FailedFile
 from lsa_whisper.inspection.measures_report import events_report, measures_report
 from lsa_whisper.inspection.problems import problems_report
 from lsa_whisper.inspection.profile_report import profile_report
-from lsa_whisper.inspection.survey import Survey, survey
+from lsa_whisper.inspection.survey import survey
 from lsa_whisper.inspection.tables import survey_report
 from lsa_whisper.inspection.text_output import as_json
 from lsa_whisper.inspection.tokens import token_counter
-from lsa_whisper.inspection.transcript_report import fluency_report
+from lsa_whisper.inspection.transcript_report import fluency_report, readable_transcripts
 from lsa_whisper.manifest import SPLITS
 from lsa_whisper.umask import private_umask
 
@@ -46,7 +46,8 @@ def inspect(
         fix: Repair the violations that have one correct repair, show the difference, keep the originals, and list the
             others as ``check`` does.
         model: A checkpoint folder, whose tokenizer counts the tokens of prepared labels. Default: an estimate.
-        out: An HTML file to write: the same statistics of prepared data, with plots and audio clips.
+        out: An HTML file to write. Of prepared data: the same statistics, with plots and audio clips. Of transcripts:
+            all measures, a timeline of disfluencies, trends over the sessions of a child, and audio clips.
         profile: Count how often each class of disfluency occurs in the transcripts, where in the utterance, and how
             long the silence after it is. ``prepare --splice-profile`` takes the JSON.
         measures: Return the measures of a language sample: MLU, NDW, TTR, maze words, rates (see
@@ -74,24 +75,34 @@ def inspect(
     if manifests and not of_transcripts:
         found = survey(manifests, token_counter(model))
         text = as_json(found.as_dict()) if json else survey_report(path, found)
-        return text if out is None else _with_page(path, found, Path(out), text, quiet=json)
+        if out is not None:
+            from lsa_whisper.inspection.page import write_survey_page
+
+            write_survey_page(path, found, Path(out))
+        return text if out is None or json else f"{text}\n\n{out}: the same, with plots and audio clips"
     if not files:
         wanted = "a CHAT file (*.cha), a folder of them, or a folder made by 'lsa-whisper prepare'"
         shut = f" ({unreadable_folders[0].path}: {unreadable_folders[0].reason})" if unreadable_folders else ""
         raise CorpusError(f"{path}: nothing to inspect here{shut}; name {wanted}")
-    if model is not None or out is not None:
-        raise CorpusError(f"{path}: --out and --model need prepared data; run 'lsa-whisper prepare' first")
-    if profile and not check:
-        return profile_report(files, json)
-    if (measures or csv is not None) and not check:
-        return measures_report(files, mode, json, csv and Path(csv))
-    if events and not check:
-        return events_report(files, json)
-    return (
-        problems_report(files, unreadable_folders, json, fix=fix)
-        if check
-        else fluency_report(path, files, unreadable_folders, mode, json)
-    )
+    if model is not None:
+        raise CorpusError(f"{path}: --model needs prepared data; run 'lsa-whisper prepare' first")
+    if check:
+        if out is not None:
+            raise CorpusError(f"{path}: --check and --fix write no page; leave out --out")
+        return problems_report(files, unreadable_folders, json, fix=fix)
+    if profile:
+        text = profile_report(files, json)
+    elif measures or csv is not None:
+        text = measures_report(files, mode, json, csv and Path(csv))
+    elif events:
+        text = events_report(files, json)
+    else:
+        text = fluency_report(path, files, unreadable_folders, mode, json)
+    if out is not None:
+        from lsa_whisper.inspection.sample import write_sample_page
+
+        write_sample_page(path, *readable_transcripts(files), mode, Path(out))
+    return text if out is None or json else f"{text}\n\n{out}: all measures, a timeline, trends and audio clips"
 
 
 def _transcripts(path: Path) -> tuple[list[Path], list[FailedFile]]:
@@ -106,10 +117,3 @@ def _manifests(path: Path) -> dict[str, Path]:
     if path.is_file():
         return {path.stem: path} if path.suffix == ".jsonl" else {}
     return {split: file for split in SPLITS if (file := path / f"{split}.jsonl").is_file()}
-
-
-def _with_page(path: Path, found: Survey, out: Path, text: str, *, quiet: bool) -> str:
-    from lsa_whisper.inspection.page import write_page
-
-    write_page(path, found, out)
-    return text if quiet else f"{text}\n\n{out}: the same, with plots and audio clips"

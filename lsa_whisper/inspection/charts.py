@@ -1,58 +1,24 @@
-"""Bar charts of the page as coordinates; the template draws them as inline SVG."""
+"""Figures of prepared data: histograms of its windows, and the disfluencies of each role."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from math import floor, log10
 
+from lsa_whisper.chat import Disfluency
 from lsa_whisper.inspection.distribution import Distribution
 from lsa_whisper.inspection.survey import Survey
 from lsa_whisper.inspection.text_output import format_number
+from lsa_whisper.page.figures import Plot, PlotBox
+from lsa_whisper.page.terms import CLASSES
 
-_LEFT, _RIGHT, _TOP, _BOTTOM = 44.0, 364.0, 14.0, 160.0
-_NAMES = 150.0
 _ROLES = 4
+_THICK = 0.8
+"""The height of all bars of a row together."""
+
+Rates = Mapping[str, Mapping[str, float | None]]
 
 
-@dataclass(frozen=True, slots=True)
-class Bar:
-    """A rectangle with its tooltip; ``series`` selects its color."""
-
-    x: float
-    y: float
-    width: float
-    height: float
-    text: str
-    series: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class BarChart:
-    """A bar chart in SVG units, 396 wide.
-
-    Attributes:
-        title: Caption.
-        summary: Text alternative for screen readers.
-        height: Height of the chart.
-        bars: Vertical bars (a histogram) or horizontal bars.
-        x_ticks: (position, label), each with a grid line.
-        y_ticks: (position, label); the names of horizontal bars.
-        limits: Vertical lines as (x, label, SVG text anchor).
-        legend: The name of each series; empty with one series.
-    """
-
-    title: str
-    summary: str
-    height: float
-    bars: tuple[Bar, ...]
-    x_ticks: tuple[tuple[float, str], ...]
-    y_ticks: tuple[tuple[float, str], ...]
-    limits: tuple[tuple[float, str, str], ...] = ()
-    legend: tuple[str, ...] = ()
-
-
-def survey_charts(survey: Survey) -> list[BarChart]:
+def survey_plots(survey: Survey) -> list[Plot]:
     """Return histograms of duration, tokens and speech rate, and the disfluency rates of each role."""
     everything, limit, context_s = survey.everything, survey.tokens.limit, survey.context_s
     rates = Distribution(everything.rates)
@@ -60,88 +26,58 @@ def survey_charts(survey: Survey) -> list[BarChart]:
     fences = {f"{fence:.2f}": fence for fence in rates.fences or () if fence > 0}
     made = [
         _histogram(
-            "Window duration in seconds", Distribution(everything.durations), {f"context {context_s:g} s": context_s}
+            "Window duration", "seconds", Distribution(everything.durations), {f"context {context_s:g} s": context_s}
         ),
-        _histogram(tokens, Distribution(everything.tokens), {f"limit {limit}": float(limit)}),
-        _histogram("Words per second per window; lines mark the limits for outliers", rates, fences),
-        _disfluencies(survey.rates()),
+        _histogram(tokens, "tokens", Distribution(everything.tokens), {f"limit {limit}": float(limit)}),
+        _histogram(
+            "Words per second per window; lines mark the limits for outliers", "words per second", rates, fences
+        ),
+        rates_plot(survey.rates()),
     ]
-    return [figure for figure in made if figure.bars]
+    return [plot for plot in made if plot.boxes]
 
 
-def _histogram(title: str, distribution: Distribution, limits: Mapping[str, float]) -> BarChart:
-    quartiles = distribution.quartiles
+def _histogram(title: str, unit: str, distribution: Distribution, limits: Mapping[str, float]) -> Plot:
     counts, width = distribution.histogram(max(limits.values(), default=0.0))
-    top, right = max(counts, default=0) or 1, width * len(counts)
-    high = ticks(top)[-1]
-
-    def x(value: float) -> float:
-        return round(_LEFT + (_RIGHT - _LEFT) * value / right, 1)
-
-    def y(value: float) -> float:
-        return round(_BOTTOM - (_BOTTOM - _TOP) * value / high, 1)
-
-    bars = tuple(
-        Bar(
-            x(width * at),
-            min(y(count), _BOTTOM - 1),  # one window among thousands must stay visible
-            round(x(width * (at + 1)) - x(width * at) - 0.8, 1),
-            max(round(_BOTTOM - y(count), 1), 1),
+    top, least = 1.05 * max(counts, default=0) or 1.0, max(counts, default=0) / 150
+    boxes = tuple(
+        # One window among thousands must stay visible.
+        PlotBox(
+            width * (at + 0.04),
+            width * (at + 0.96),
+            0.0,
+            max(count, least),
+            0,
             f"{format_number(width * at)} to {format_number(width * (at + 1))}: {count}",
         )
         for at, count in enumerate(counts)
         if count
     )
-    x_ticks = tuple((x(tick), f"{tick:g}") for tick in ticks(right) if tick <= right)
-    y_ticks = tuple((y(tick), f"{tick:g}") for tick in ticks(top) if tick == int(tick))
-    words = ", ".join(map(format_number, quartiles)) if quartiles else "nothing"
-    summary = f"{title}: minimum, quartiles and maximum are {words}"
-    # With two limits, the labels point away from each other, so that they never overlap.
-    sides = ("end", "start")
-    marks = tuple((x(value), text, side) for (text, value), side in zip(limits.items(), sides, strict=False))
-    return BarChart(title, summary, _BOTTOM + 20, bars, x_ticks, y_ticks, marks)
+    quartiles = ", ".join(map(format_number, distribution.quartiles or ()))
+    lines = tuple((value, name) for name, value in limits.items())
+    hover = f"{title}: minimum, quartiles and maximum are {quartiles}"
+    size = (0.0, 1.02 * width * len(counts)), (0.0, top)
+    return Plot(title, (), (), *size, unit, "windows", boxes=boxes, limits=lines, hover=hover)
 
 
-def _disfluencies(rates: Mapping[str, Mapping[str, float | None]]) -> BarChart:
-    """Return horizontal bars, one per kind and role, for at most four roles."""
-    roles = list(rates)[:_ROLES]
-    text = {role: {kind: rate for kind, rate in rates[role].items() if rate} for role in roles}
-    kinds = list(dict.fromkeys(kind for role in roles for kind in text[role]))
-    steps = ticks(max((rate or 0.0 for role in roles for rate in text[role].values()), default=0.0) or 1.0)
-    thick, pitch = 9.0, 9.0 * len(roles) + 8
-    bottom = _TOP + pitch * len(kinds)
-
-    def length(value: float) -> float:
-        return round((_RIGHT - _NAMES) * value / steps[-1], 1)
-
-    bars = tuple(
-        Bar(
-            _NAMES,
-            _TOP + pitch * at + thick * number_of_role,
-            max(length(rate), 1),
-            thick - 1,
-            f"{role}, {kind.replace('_', ' ')}: {format_number(rate)}",
-            number_of_role,
+def rates_plot(rates: Rates, title: str = "Disfluencies per 100 fluent words") -> Plot:
+    """Return a row for each class of disfluency, with a bar for each of at most four groups of speakers."""
+    groups = list(rates)[:_ROLES]
+    kinds = [kind for kind in Disfluency if any(rates[group].get(kind.value) for group in groups)]
+    thick = _THICK / max(len(groups), 1)
+    boxes = tuple(
+        PlotBox(
+            0.0,
+            rate,
+            row - _THICK / 2 + number * thick,
+            row - _THICK / 2 + (number + 0.9) * thick,
+            number,
+            f"{group}, {CLASSES[kind][0].lower()}: {format_number(rate)}",
         )
-        for at, kind in enumerate(kinds)
-        for number_of_role, role in enumerate(roles)
-        if (rate := text[role].get(kind))
+        for row, kind in enumerate(kinds)
+        for number, group in enumerate(groups)
+        if (rate := rates[group].get(kind.value))
     )
-    names = tuple((_TOP + pitch * at + thick * len(roles) / 2, kind.replace("_", " ")) for at, kind in enumerate(kinds))
-    x_ticks = tuple((_NAMES + length(tick), f"{tick:g}") for tick in steps)
-    title = "Disfluencies per 100 fluent words"
-    return BarChart(title, f"{title}; see the table for numbers", bottom + 20, bars, x_ticks, names, (), tuple(roles))
-
-
-def ticks(top: float) -> list[float]:
-    """Return at most six round numbers from 0 to the first one that is not below ``top``.
-
-    >>> ticks(13), ticks(448), ticks(0.4)
-    ([0.0, 5.0, 10.0, 15.0], [0.0, 100.0, 200.0, 300.0, 400.0, 500.0], [0.0, 0.1, 0.2, 0.3, 0.4])
-    """
-    power = 10.0 ** floor(log10(top / 5))
-    step = next(size * power for size in (1, 2, 2.5, 5, 10) if size * power * 5 >= top * (1 - 1e-9))
-    count = 0
-    while step * count < top * (1 - 1e-9):
-        count += 1
-    return [round(step * at, 10) for at in range(count + 1)]
+    rows = tuple(CLASSES[kind][0] for kind in kinds)
+    top = 1.05 * max((box.high_x for box in boxes), default=1.0)
+    return Plot(title, tuple(groups), (), (0.0, top), None, "per 100 fluent words", boxes=boxes, rows=rows)

@@ -103,9 +103,12 @@ def _measure(
         intelligible_share=ratio(sum(word not in UNINTELLIGIBLE for word in spoken), len(spoken)),
         pauses=fluency["counts"]["pause"],
         timed_pause_s=sum(
-            60 * int(minutes or 0) + float(seconds)
-            for each in utterances
-            for minutes, seconds in _TIMED_PAUSE.findall(each.text)
+            (
+                60 * int(minutes or 0) + float(seconds)
+                for each in utterances
+                for minutes, seconds in _TIMED_PAUSE.findall(each.text)
+            ),
+            0.0,
         ),
         turns=turns,
         words_per_turn=ratio(sample.total_words, turns),

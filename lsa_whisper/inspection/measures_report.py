@@ -10,31 +10,13 @@ from typing import Any
 
 from lsa_whisper.atomic_write import write_atomic
 from lsa_whisper.chat import Transcript
+from lsa_whisper.inspection.measure_names import SUMMARY, explained, measure_cell, measure_name
 from lsa_whisper.inspection.measures import measure_speakers
-from lsa_whisper.inspection.text_output import as_json, format_number
+from lsa_whisper.inspection.text_output import as_json
 from lsa_whisper.inspection.transcript_report import readable_transcripts
 from lsa_whisper.terminal import TerminalTable, render_text
 
 _SIDE_BY_SIDE = 6
-_SUMMARY = ("utterances", "total_words", "mlu_words", "different_words", "maze_share", "weighted_sld")
-_SHARES = ("maze_share", "intelligible_share")
-_NAMES = {
-    "total_words": "words (NTW)",
-    "different_words": "different words (NDW)",
-    "abandoned": "abandoned utterances",
-    "mlu_words": "MLU in words",
-    "mlu_morphemes": "MLU in morphemes",
-    "ndw_100": "NDW in 100 words",
-    "ttr": "TTR",
-    "mattr": "MATTR (50 words)",
-    "vocd": "D (VOCD)",
-    "maze_share": "maze words",
-    "intelligible_share": "intelligible words",
-    "timed_pause_s": "timed pauses, seconds",
-    "sld": "stuttering-like disfluencies (SLD)",
-    "td": "typical disfluencies (TD)",
-    "weighted_sld": "weighted SLD",
-}
 _EVENT_HEAD = ("", "line", "tier", "class", "words")
 
 
@@ -63,13 +45,17 @@ def measures_report(files: Sequence[Path], mode: str, json: bool, out: Path | No
     columns = [(file, code, row) for file, rows in found.items() for code, row in rows.items()]
     title = f"Language-sample measures per speaker (disfluencies: {mode} counting)"
     if len(columns) > _SIDE_BY_SIDE:
-        rows = ([f"{Path(file).stem} {code}", *(_cell(row, name) for name in _SUMMARY)] for file, code, row in columns)
+        rows = (
+            [f"{Path(file).stem} {code}", *(measure_cell(row, name) for name in SUMMARY)] for file, code, row in columns
+        )
         more = [] if out is not None else ["--csv FILE writes all measures"]
-        return render_text(TerminalTable(title, ["", *map(_name, _SUMMARY)], rows), *unread, *more)
+        return render_text(
+            TerminalTable(title, ["", *map(measure_name, SUMMARY)], rows), *explained(mode), *unread, *more
+        )
     heads = [code if len(found) == 1 else f"{Path(file).stem} {code}" for file, code, _ in columns]
     names = list(columns[0][2]) if columns else []
-    rows = ([_name(name), *(_cell(row, name) for _, _, row in columns)] for name in names)
-    return render_text(TerminalTable(title, ["", *heads], rows), *unread)
+    rows = ([measure_name(name), *(measure_cell(row, name) for _, _, row in columns)] for name in names)
+    return render_text(TerminalTable(title, ["", *heads], rows), *explained(mode), *unread)
 
 
 def events_report(files: Sequence[Path], json: bool) -> str:
@@ -101,11 +87,3 @@ def _as_csv(found: dict[str, dict[str, dict[str, Any]]]) -> str:
     table.writeheader()
     table.writerows({"file": file, "speaker": code} | row for file, rows in found.items() for code, row in rows.items())
     return text.getvalue()
-
-
-def _name(name: str) -> str:
-    return _NAMES.get(name, name.replace("_", " ").replace("sld", "SLD").replace("td per", "TD per"))
-
-
-def _cell(row: dict[str, Any], name: str) -> str:
-    return format_number(row[name], percent=name in _SHARES)

@@ -12,6 +12,7 @@ from lsa_whisper.inspection.distribution import Distribution
 from lsa_whisper.inspection.survey import FREQUENT, Survey
 from lsa_whisper.inspection.text_output import format_number, sparkline
 from lsa_whisper.manifest import Segment
+from lsa_whisper.page.terms import CLASSES
 from lsa_whisper.terminal import TerminalTable, render_text
 
 _SHARES = ("padding", "padding_one_utterance", "oov_rate")
@@ -130,22 +131,28 @@ def _distributions(survey: Survey, blocks: bool) -> TextTable:
 
 def _disfluencies(survey: Survey) -> TextTable:
     rates = survey.rates()
-    kinds = [kind.value for kind in Disfluency if any(kind.value in rate for rate in rates.values())]
+    kinds = [kind for kind in Disfluency if any(kind.value in rate for rate in rates.values())]
     rows = [
-        [kind.replace("_", " "), *(format_number(rate.get(kind, 0.0)) for rate in rates.values())] for kind in kinds
+        [CLASSES[kind][0].lower(), *(format_number(rate.get(kind.value, 0.0)) for rate in rates.values())]
+        for kind in kinds
     ]
     return TextTable("Disfluencies per 100 fluent words", ["", *rates], rows)
 
 
 def _spliced(spliced: Mapping[str, Any]) -> TextTable:
     rows = [
-        [kind.replace("_", " "), format_number(count["recorded"]), format_number(count["in_spliced"])]
+        [_class_name(kind), format_number(count["recorded"]), format_number(count["in_spliced"])]
         for kind, count in spliced.get("disfluencies", {}).items()
     ]
     windows, audio_h = spliced.get("segments", 0), spliced.get("audio_h", 0.0)
     title = f"Disfluencies in train, with {windows:,} windows ({audio_h:.2f} h) of spliced speech"
     note = "Spliced utterances have the disfluencies of their originals and one or two more."
     return TextTable(title, ["", "as recorded", "in spliced speech"], rows, note)
+
+
+def _class_name(kind: str) -> str:
+    """Return the name of a class on all pages; ``prepared.json`` of another version may have others."""
+    return CLASSES[Disfluency(kind)][0].lower() if kind in list(Disfluency) else kind.replace("_", " ")
 
 
 def _speakers(survey: Survey, most: int) -> TextTable:

@@ -15,10 +15,10 @@ def as_json(found: Any) -> str:
 
 
 def format_number(value: float | None, *, percent: bool = False) -> str:
-    """Return ``value`` formatted for a table.
+    """Return ``value`` formatted for a table: counts whole, all other numbers with two decimals.
 
     >>> format_number(1234), format_number(2.5), format_number(0.01234), format_number(None)
-    ('1,234', '2.50', '0.0123', '-')
+    ('1,234', '2.50', '0.01', '-')
     >>> format_number(0.1234, percent=True)
     '12.3%'
     """
@@ -26,7 +26,7 @@ def format_number(value: float | None, *, percent: bool = False) -> str:
         return "-"
     if percent:
         return f"{value:.1%}"
-    return f"{value:,}" if isinstance(value, int) else f"{value:.3g}" if 0 < value < 1 else f"{value:.2f}"
+    return f"{value:,}" if isinstance(value, int) else f"{value:.2f}"
 
 
 def sparkline(counts: Sequence[int]) -> str:

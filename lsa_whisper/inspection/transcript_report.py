@@ -11,6 +11,7 @@ from lsa_whisper import chat
 from lsa_whisper.chat import Transcript
 from lsa_whisper.errors import ChatSyntaxError, printable
 from lsa_whisper.failed_files import FailedFile
+from lsa_whisper.inspection.measure_names import explained, measure_name
 from lsa_whisper.inspection.text_output import as_json, format_number
 from lsa_whisper.terminal import TerminalTable, render_text
 
@@ -45,10 +46,12 @@ def fluency_report(
     columns = [(file, code, row) for file, rows in counts.items() for code, row in rows.items()]
     if len(columns) > _SIDE_BY_SIDE:  # many speakers fit better as rows than as columns
         rows = ([f"{Path(file).stem} {code}", *(_cell(row, name) for name in _SUMMARY)] for file, code, row in columns)
-        return render_text(TerminalTable(title, ["", *(name.replace("_", " ") for name in _SUMMARY)], rows), *unread)
+        return render_text(
+            TerminalTable(title, ["", *(measure_name(name) for name in _SUMMARY)], rows), *explained(mode), *unread
+        )
     heads = [code if len(counts) == 1 else f"{Path(file).stem} {code}" for file, code, _ in columns]
-    rows = ([name.replace("_", " "), *(_cell(row, name) for _, _, row in columns)] for name in _ROWS)
-    return render_text(TerminalTable(title, ["", *heads], rows), *unread)
+    rows = ([measure_name(name), *(_cell(row, name) for _, _, row in columns)] for name in _ROWS)
+    return render_text(TerminalTable(title, ["", *heads], rows), *explained(mode), *unread)
 
 
 def readable_transcripts(files: Sequence[Path]) -> tuple[list[tuple[str, Transcript]], list[str]]:

@@ -34,15 +34,15 @@ def word_times(words: FileWords) -> _Floats:
     first = []  # index in ``times`` of each utterance's first spoken word
     for utterance in words.utterances:
         first.append(len(times))
-        times.extend(_spoken_times(utterance))
+        times.extend(spoken_times(utterance))
     if not times:
         return np.full((len(words.utterance_of), 2), np.nan)
     chosen: _Floats = np.array(times, dtype=np.float64)[np.array(first)[words.utterance_of] + words.spoken_of]
     return chosen
 
 
-def _spoken_times(utterance: Utterance) -> list[tuple[float, float]]:
-    """Return the start and end of each of an utterance's spoken words."""
+def spoken_times(utterance: Utterance) -> list[tuple[float, float]]:
+    """Return the start and end of each of an utterance's spoken words in milliseconds; nan if unknown."""
     words, span = utterance.verbatim(), utterance.span
     timed = utterance.word_times
     if timed and len(timed) == len(words):

@@ -35,7 +35,7 @@ def test_a_transcript_is_counted_per_speaker(corpus):
 @pytest.mark.skipif(not FLUENCY.is_file(), reason="the real transcripts are not beside the project")
 def test_the_published_row_is_shown():
     rows = {name: values[0] for name, values in cells(inspect(FLUENCY, mode="flucalc")).items()}
-    assert (rows["prolongation"], rows["part word repetition"], rows["sld"], rows["td"]) == ("4", "7", "14", "6")
+    assert (rows["prolongation"], rows["part word repetition"], rows["SLD"], rows["TD"]) == ("4", "7", "14", "6")
 
 
 def test_a_mode_that_does_not_exist(corpus):

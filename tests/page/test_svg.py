@@ -18,7 +18,7 @@ def plane():
 
 
 def test_each_row_has_the_name_of_its_system_and_its_figure():
-    svg = draw_svg(Plot("Rows", NAMES, marks(4), (0.0, 1.0), percent=True))
+    svg = draw_svg(Plot("Rows", NAMES, marks(4), (0.0, 1.0), x_unit="share"))
     texts = re.findall(r"<text[^>]*>([^<]*)</text>", svg)
     assert {"&lt;b&gt;a &amp; b&lt;/b&gt;", "$x_1$  ", "a name that is far to…", "日本"} <= set(texts)
     assert [f"<title>mark {n} &amp; more</title>" in svg for n in range(4)] == [True] * 4

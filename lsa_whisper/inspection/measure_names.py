@@ -1,0 +1,68 @@
+"""The names of measures in tables, how their values are written, and what the counts of disfluencies mean."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from lsa_whisper.inspection.text_output import format_number
+from lsa_whisper.terminal import hanging_lines
+
+SUMMARY = ("utterances", "total_words", "mlu_words", "different_words", "maze_share", "weighted_sld")
+"""The measures of a table in which speakers are rows."""
+_SHARES = ("maze_share", "intelligible_share")
+_NAMES = {
+    "total_words": "words (NTW)",
+    "different_words": "different words (NDW)",
+    "abandoned": "abandoned utterances",
+    "mlu_words": "MLU in words",
+    "mlu_morphemes": "MLU in morphemes",
+    "ndw_100": "NDW in 100 words",
+    "ttr": "TTR",
+    "mattr": "MATTR (50 words)",
+    "vocd": "D (VOCD)",
+    "maze_share": "maze words",
+    "intelligible_share": "intelligible words",
+    "timed_pause_s": "timed pauses, seconds",
+    "sld": "SLD",
+    "td": "TD",
+    "weighted_sld": "weighted SLD",
+}
+
+FLUENCY_TERMS = {
+    "SLD": "stuttering-like disfluencies: prolongations, broken words, blocks, part-word repetitions, and repetitions "
+    "of whole words of one syllable",
+    "TD": "typical disfluencies: cut-off words, repetitions of phrases, revisions, pauses inside utterances and filled "
+    "pauses",
+    "weighted SLD": "(iterations of part-word repetitions + repetitions of words of one syllable + 2 x prolongations "
+    "and blocks) per 100 syllables; above 4 suggests stuttering in a young child (Ambrose and Yairi 1999)",
+}
+COUNTING = {
+    "strict": "strict counting, the default, counts the marks in the words that were spoken: report it",
+    "flucalc": "flucalc counting repeats CLAN's, which also takes signs such as the colon of &=head:yes for marks: "
+    "report it only beside figures from CLAN",
+}
+
+
+def explained(mode: str) -> list[str]:
+    """Return what stands below a table of disfluencies: the meaning of its sums, and which counting this is."""
+    lines = [*(f"{term}: {meaning}" for term, meaning in FLUENCY_TERMS.items()), COUNTING[mode]]
+    return [hanging_lines(line, 2) for line in lines]
+
+
+def measure_name(name: str) -> str:
+    """Return the name of a measure in a table.
+
+    >>> measure_name("mlu_words"), measure_name("td_per_100_syllables")
+    ('MLU in words', 'TD per 100 syllables')
+    """
+    return _NAMES.get(name, name.replace("_", " ").replace("sld", "SLD").replace("td per", "TD per"))
+
+
+def measure_cell(row: Mapping[str, Any], name: str) -> str:
+    """Return the value of a measure for a table; shares are in percent.
+
+    >>> measure_cell({"maze_share": 0.125}, "maze_share")
+    '12.5%'
+    """
+    return format_number(row[name], percent=name in _SHARES)

@@ -1,0 +1,97 @@
+"""The transcripts of a language sample, each with its recording and its speakers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lsa_whisper.chat import Participant, Transcript
+from lsa_whisper.corpus import discover, find_card, speaker_ids
+from lsa_whisper.errors import CorpusError
+from lsa_whisper.inspection.measures import SpeakerMeasures, measure_speakers
+
+_AGE = re.compile(r"(\d+);(?:(\d+)(?:\.(\d+)?)?)?")
+
+
+@dataclass(frozen=True)
+class SampleSpeaker:
+    """One speaker of one transcript.
+
+    Attributes:
+        code: The speaker's code.
+        person: Who it is, the same in all sessions.
+        role: The role in ``@ID``.
+        age: As CHAT writes it (``2;06.15``); empty if unknown.
+        measures: The measures of what the speaker says.
+    """
+
+    code: str
+    person: str
+    role: str
+    age: str
+    measures: SpeakerMeasures
+
+    @property
+    def age_years(self) -> float | None:
+        """The age; ``None`` if unknown."""
+        return age_in_years(self.age)
+
+
+@dataclass(frozen=True)
+class SampleFile:
+    """One transcript, its name, its recording if there is one, and its speakers in order of appearance."""
+
+    name: str
+    transcript: Transcript
+    recording: Path | None
+    speakers: Sequence[SampleSpeaker]
+
+
+def age_in_years(age: str) -> float | None:
+    """Return an age in years, or ``None`` if it is unknown.
+
+    >>> age_in_years("2;06."), age_in_years("2;06.00"), age_in_years("10;"), age_in_years("")
+    (2.5, 2.5, 10.0, None)
+    """
+    found = _AGE.match(age)
+    if found is None:
+        return None
+    years, months, days = (int(part or 0) for part in found.groups())
+    return years + months / 12 + days / 365.25
+
+
+def sample_files(path: Path, read: Sequence[tuple[str, Transcript]], mode: str) -> list[SampleFile]:
+    """Return the transcripts at ``path`` with their recordings, speakers and measures.
+
+    Args:
+        path: A CHAT file, or a folder of them.
+        read: Its readable transcripts by path.
+        mode: How disfluencies are counted.
+    """
+    root = path if path.is_dir() else path.parent
+    card, recordings = find_card(root), _recordings(path)
+    found = []
+    for file, transcript in read:
+        name = Path(file).relative_to(root).with_suffix("").as_posix()
+        ids, measures = speaker_ids(transcript, name, card), measure_speakers(transcript, mode)
+        speakers = [
+            _speaker(transcript.participants.get(code, Participant(code, "")), ids[code], one)
+            for code, one in measures.items()
+        ]
+        found.append(SampleFile(name, transcript, recordings.get(file), speakers))
+    return found
+
+
+def _speaker(who: Participant, speaker_id: str, measures: SpeakerMeasures) -> SampleSpeaker:
+    return SampleSpeaker(who.code, speaker_id.rpartition("-")[0], who.role, who.age, measures)
+
+
+def _recordings(path: Path) -> Mapping[str, Path]:
+    """Return the recordings of transcripts, by path of the transcript; a transcript may have none."""
+    try:
+        sessions, _ = discover(path)
+    except CorpusError:  # no transcript has what training needs; the page needs none of it
+        return {}
+    return {str(session.path): session.recording.path for session in sessions}

@@ -1,0 +1,60 @@
+"""A self-contained HTML page on transcripts; no scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from lsa_whisper.chat import Transcript
+from lsa_whisper.inspection.measure_names import COUNTING, FLUENCY_TERMS
+from lsa_whisper.inspection.sample.files import SampleFile, sample_files
+from lsa_whisper.inspection.sample.sounds import MOST_CLIPS, utterances_with_disfluencies
+from lsa_whisper.inspection.sample.tables import class_table, measures_tables, sentences
+from lsa_whisper.inspection.sample.timeline import timeline
+from lsa_whisper.inspection.sample.trends import MOST_PERSONS, trend_plots
+from lsa_whisper.inspection.write_page import write_page
+
+_MOST_TIMELINES = 40
+
+
+def write_sample_page(
+    path: Path, read: Sequence[tuple[str, Transcript]], unread: Sequence[str], mode: str, out: Path
+) -> None:
+    """Write what can be measured of the transcripts at ``path`` to the HTML file ``out``, atomically.
+
+    Args:
+        path: A CHAT file, or a folder of them.
+        read: Its readable transcripts by path.
+        unread: A message for each file that cannot be read.
+        mode: How disfluencies are counted.
+        out: The HTML file.
+
+    Raises:
+        CorpusError: ``out`` cannot be written.
+    """
+    files = sample_files(path, read, mode)
+    facts = {
+        "path": path,
+        "sentences": list(sentences(files)),
+        "remarks": [*unread, *_remarks(files)],
+        "measures": measures_tables(files),
+        "classes": class_table(files),
+        "terms": {**FLUENCY_TERMS, "counting": COUNTING[mode]},
+        "trends": trend_plots(files),
+        "most_persons": MOST_PERSONS,
+        "timelines": [timeline(file) for file in files[:_MOST_TIMELINES]],
+        "files": len(files),
+        "clips": utterances_with_disfluencies(files),
+        "most_clips": MOST_CLIPS,
+    }
+    write_page("sample/page.html.jinja", facts, out)
+
+
+def _remarks(files: Sequence[SampleFile]) -> Iterator[str]:
+    silent = sum(file.recording is None for file in files)
+    if silent and len(files) == 1:
+        yield "There is no recording of this transcript's name beside it, so there are no clips."
+    elif silent:
+        yield f"{silent:,} of {len(files):,} transcripts have no recording of their name: no clips of these."
+    if len(files) > _MOST_TIMELINES:
+        yield f"Timelines: of the first {_MOST_TIMELINES} of {len(files):,} transcripts."

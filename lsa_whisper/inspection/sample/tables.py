@@ -1,0 +1,127 @@
+"""The tables and the first sentences of the page on transcripts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from lsa_whisper.chat import Disfluency
+from lsa_whisper.inspection.measure_names import SUMMARY, measure_cell, measure_name
+from lsa_whisper.inspection.sample.files import SampleFile, SampleSpeaker
+from lsa_whisper.inspection.tables import TextTable
+from lsa_whisper.inspection.text_output import format_number
+from lsa_whisper.page.terms import CLASSES
+
+SIDE_BY_SIDE = 6
+"""How many speakers are columns of a table; more are rows."""
+_GROUPS = 3
+
+
+def sentences(files: Sequence[SampleFile]) -> Iterator[str]:
+    """Yield what was measured of each speaker of a few transcripts, or of how many, in sentences."""
+    speakers = [one for file in files for one in file.speakers]
+    words = sum(one.measures.sample.total_words for one in speakers)
+    if len(speakers) > SIDE_BY_SIDE:
+        persons = len({(one.person, one.code) for one in speakers})
+        yield f"{len(files):,} transcripts, {persons:,} speakers, {words:,} fluent words."
+        return
+    for file in files:
+        for one in file.speakers:
+            yield _sentence(one, file.name if len(files) > 1 else "")
+
+
+def _sentence(one: SampleSpeaker, file: str) -> str:
+    sample, counts = one.measures.sample, one.measures.disfluency
+    about = ", ".join(filter(None, (one.role.replace("_", " ").lower(), one.age)))
+    name = " ".join(filter(None, (file, one.code))) + (f" ({about})" if about else "")
+    mlu = "" if sample.mlu_words is None else f", {sample.mlu_words:.2f} words in an utterance"
+    said = f"{name}: {sample.utterances:,} utterances, {sample.total_words:,} fluent words{mlu}"
+    if counts["sld_per_100_words"] is None:
+        return f"{said}."
+    rates = (
+        f"{counts['sld_per_100_words']:.2f} stuttering-like and {counts['td_per_100_words']:.2f} typical disfluencies"
+    )
+    weighted = "" if counts["weighted_sld"] is None else f"; weighted SLD {counts['weighted_sld']:.2f}"
+    return f"{said}; {rates} per 100 words{weighted}."
+
+
+def measures_tables(files: Sequence[SampleFile]) -> list[TextTable]:
+    """Return all measures: a column for each of a few speakers, else a short and a complete table of them as rows."""
+    rows = {_name(files, file, one): one.measures.as_dict() for file in files for one in file.speakers}
+    measures = list(next(iter(rows.values()), {}))
+    note = "Fluent words: without fillers, cut-off words, nonwords, retraced words and xxx. A dash: not in this sample."
+    if len(rows) > SIDE_BY_SIDE:
+        titles = {"Measures of each speaker": SUMMARY, "All measures of each speaker": measures}
+        return [
+            TextTable(
+                title,
+                ["", *map(measure_name, names)],
+                [[who, *(measure_cell(row, name) for name in names)] for who, row in rows.items()],
+                note,
+            )
+            for title, names in titles.items()
+        ]
+    lines = [[measure_name(name), *(measure_cell(row, name) for row in rows.values())] for name in measures]
+    return [TextTable("Measures of each speaker", ["", *rows], lines, note)]
+
+
+def _name(files: Sequence[SampleFile], file: SampleFile, one: SampleSpeaker) -> str:
+    return one.code if len(files) == 1 else f"{file.name} {one.code}"
+
+
+def class_table(files: Sequence[SampleFile]) -> TextTable:
+    """Return the disfluencies of each class per 100 words and per 100 syllables, of each speaker or role."""
+    groups = _groups(files)
+    head = [f"{name}{what}" for name in groups for what in ("", " per 100 words", " per 100 syllables")]
+    counts = [_Counts.of(own) for own in groups.values()]
+    rows = [
+        [CLASSES[kind][0].lower(), *(cell for one in counts for cell in one.cells(kind))]
+        for kind in Disfluency
+        if any(one.events[kind] for one in counts)
+    ]
+    note = (
+        "The classes as the evaluation report counts them; SLD and TD above put some of them together, as FluCalc does."
+    )
+    return TextTable("Disfluencies by class", ["", *head], rows, note)
+
+
+_Speakers = list[tuple[SampleFile, SampleSpeaker]]
+
+
+def _groups(files: Sequence[SampleFile]) -> dict[str, _Speakers]:
+    """Return the speakers of one transcript, or those of all transcripts by role, the ones with the most words."""
+    found: dict[str, _Speakers] = {}
+    for file in files:
+        for one in file.speakers:
+            name = one.code if len(files) == 1 else one.role.replace("_", " ") or one.code
+            found.setdefault(name, []).append((file, one))
+    most = sorted(found, key=lambda name: -sum(one.measures.sample.total_words for _, one in found[name]))[:_GROUPS]
+    return {name: own for name, own in found.items() if name in most}
+
+
+@dataclass(frozen=True)
+class _Counts:
+    """The disfluencies, words and syllables of a group of speakers."""
+
+    events: Counter[Disfluency]
+    words: int
+    syllables: int
+
+    @classmethod
+    def of(cls, speakers: _Speakers) -> _Counts:
+        events = Counter(
+            event.kind
+            for file, one in speakers
+            for each in file.transcript.utterances
+            if each.speaker == one.code
+            for event in each.reading.events
+        )
+        totals = (sum(one.measures.disfluency[what] or 0 for _, one in speakers) for what in ("words", "syllables"))
+        return cls(events, *totals)
+
+    def cells(self, kind: Disfluency) -> Iterator[str]:
+        """Yield the number of a class, and its rates per 100 words and per 100 syllables."""
+        yield format_number(self.events[kind])
+        for of in (self.words, self.syllables):
+            yield format_number(100 * self.events[kind] / of if of else None)
