@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from lsa_whisper.chat import Transcript
+from lsa_whisper.chat import Transcript, Utterance
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.review import edits
 from lsa_whisper.review.open_files import OpenFiles
@@ -59,10 +59,9 @@ def perform(files: OpenFiles, request: Request) -> dict[str, Any]:
         change = saved.edit(_int(request, "revision"), kind, lambda t: EDITS[name](t, request), joins=joins)
         return view.changed(change, before)
     if name == "take":
-        text = _other_text(files, number, _int(request, "other"))
-        change = saved.edit(
-            _int(request, "revision"), "take", lambda t: edits.set_text(t, _int(request, "number"), text)
-        )
+        other = _other_utterance(files, number, _int(request, "other"))
+        take = edits.insert_copy if request.get("insert") is True else edits.take_utterance
+        change = saved.edit(_int(request, "revision"), "take", lambda t: take(t, _int(request, "number"), other))
         return view.changed(change, before)
     if name in ("undo", "redo"):
         move = saved.undo if name == "undo" else saved.redo
@@ -114,11 +113,11 @@ def _check(transcript: Transcript, number: int, text: str) -> dict[str, Any]:
     return {"problems": problems, "proposal": edits.propose(transcript, number, text) if found else None}
 
 
-def _other_text(files: OpenFiles, number: int, other: int) -> str:
+def _other_utterance(files: OpenFiles, number: int, other: int) -> Utterance:
     utterances = files.other(number).utterances
     if not 0 <= other < len(utterances):
         raise ValueError("no such utterance")
-    return utterances[other].text
+    return utterances[other]
 
 
 def _transcribe(files: OpenFiles, request: Request) -> dict[str, Any]:

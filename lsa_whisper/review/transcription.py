@@ -24,6 +24,7 @@ class TranscriptionJob:
         self._model = model
         self._process: subprocess.Popen[str] | None = None
         self._lines: list[str] = []
+        self._stopped = False
 
     def start(self, recordings: list[Path]) -> None:
         """Start to transcribe recordings; the transcripts are written next to them.
@@ -35,7 +36,7 @@ class TranscriptionJob:
             raise LsaWhisperError("a transcription is running; wait until it ends, or stop it")
         command = [sys.executable, "-m", "lsa_whisper", "transcribe", *(str(each.absolute()) for each in recordings)]
         command += ["--model", self._model] if self._model else []
-        self._lines = []
+        self._lines, self._stopped = [], False
         self._process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
         )
@@ -44,6 +45,7 @@ class TranscriptionJob:
     def stop(self) -> None:
         """Stop the run; the same recordings can be transcribed again later, where it ended."""
         if self._process and self._process.poll() is None:
+            self._stopped = True
             self._process.send_signal(signal.SIGINT)
 
     def end(self) -> None:
@@ -61,7 +63,13 @@ class TranscriptionJob:
         found = next((each for line in reversed(self._lines) if (each := _DONE.search(line))), None)
         share = float(found[1]) / max(float(found[2]), 0.1) if found else 0.0
         code = self._process.poll() if self._process else None
-        return {"running": running, "share": round(share, 3), "exit_code": code, "lines": self._lines[-_KEPT_LINES:]}
+        return {
+            "running": running,
+            "stopped": self._stopped and not running,
+            "share": round(share, 3),
+            "exit_code": code,
+            "lines": self._lines[-_KEPT_LINES:],
+        }
 
     def _follow(self, process: subprocess.Popen[str]) -> None:
         assert process.stdout is not None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from lsa_whisper import chat
 from lsa_whisper.chat import Transcript, Utterance
 from lsa_whisper.confidences import Calibration, ScoredUtterance, read_confidences
+from lsa_whisper.review.corrections import Corrections
 from lsa_whisper.review.edits import Change, WrittenWord, written_words
 from lsa_whisper.review.estimate import errors_left, expected_errors, word_changes
 from lsa_whisper.review.saved import SavedTranscript
@@ -28,6 +28,7 @@ class TranscriptView:
         self._calibration = calibration or (found.calibration if found else Calibration())
         drafts = found.utterances if found else _as_drafts(saved)
         self._drafts = {draft.span: draft for draft in drafts}
+        self._corrections = Corrections(self._drafts, saved.transcript.utterances)
         self._errors: dict[str, float] = {}
 
     def all(self) -> dict[str, Any]:
@@ -58,14 +59,14 @@ class TranscriptView:
         removed = [block for block in change.removed if isinstance(block, Utterance)]
         added = [block for block in change.added if isinstance(block, Utterance)]
         self._table.carry(removed, added)
+        self._corrections.replace(removed, added)
         at = sum(isinstance(block, Utterance) for block in before.blocks[: change.at])
         return {"at": at, "removed": len(removed), "added": [*map(self._utterance, added)], **self.state()}
 
     def progress(self) -> dict[str, Any]:
-        """Return how much is reviewed, what is probably left, the time spent, and the corrections by kind."""
+        """Return how much is reviewed, what is probably left, the time spent, and the corrections by class."""
         utterances = self._saved.transcript.utterances
         reviewed = [each for each in utterances if each.reviewed]
-        kinds = Counter(step.kind for step in self._saved.history.done if not step.joins)
         left = None
         if self._table.known:
             unreviewed = [self._expected(each) for each in utterances if not each.reviewed]
@@ -77,7 +78,7 @@ class TranscriptView:
             "utterances": len(utterances),
             "errors_left": left,
             "minutes": round(self._saved.active_s / 60, 1),
-            "corrections": dict(kinds),
+            "corrections": self._corrections.as_dict(),
         }
 
     def _reviewed_errors(self, reviewed: list[Utterance]) -> tuple[list[float], int]:

@@ -220,21 +220,6 @@ def test_the_doubtful_come_first_and_filters_narrow_the_list(visit, serve, chrom
     assert page.locator("#rows .utterance").count() == 1
 
 
-def test_two_transcripts_are_compared_and_the_right_one_taken(visit, serve, chromium, tmp_path):
-    path, other = visit / "test01.cha", tmp_path / "second.cha"
-    other.write_bytes(path.read_bytes().replace(b"the goat &-uh was new", b"the goat was new"))
-    page = opened(chromium, serve(visit, "--compare", other))
-    page.click("#compare-button")
-    page.wait_for_selector("#pairs .pair")
-    assert "Agreement of words: 99" in page.inner_text("#agreement")
-    assert "filled pause" in page.inner_text("#classes")
-    page.keyboard.press("n")
-    press(page, "ArrowRight")
-    assert texts(path)[1][1] == "the goat was new and little ."
-    press(page, "z", "Escape")
-    assert texts(path)[1][1] == "the goat &-uh was new and little ." and page.is_visible("#review")
-
-
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 390])
 def test_no_violation_of_accessibility_rules(visit, serve, chromium, width, theme):

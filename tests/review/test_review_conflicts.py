@@ -36,7 +36,8 @@ def test_what_is_typed_after_a_conflict_does_not_overwrite_the_other_window(visi
     assert two.input_value("#text") == "two was late ."
 
 
-def test_a_change_by_another_program_is_shown(visit, serve, chromium):
+@pytest.mark.parametrize("choice, taken", [("#take-foreign", "theirs ."), ("#keep-own", "mine .")])
+def test_a_change_by_another_program_is_shown_and_both_versions_kept(visit, serve, chromium, choice, taken):
     served, path = serve(visit), visit / "test01.cha"
     page = opened(chromium, served)
     type_text(page, "mine .")
@@ -44,8 +45,12 @@ def test_a_change_by_another_program_is_shown(visit, serve, chromium):
     page.keyboard.press("ArrowDown")
     press(page, "f")
     page.wait_for_selector("#conflict:not([hidden])")
-    page.click("#take-foreign")
+    page.click(choice)
     page.wait_for_selector("#conflict", state="hidden")
-    until(page, "document.querySelector('#u0').textContent.includes('theirs')")
-    press(page, "z")
-    assert texts(path)[0][1] == "mine ."
+    until(page, f"document.querySelector('#u0').textContent.includes('{taken}')")
+    assert texts(path)[0][1] == taken
+    versions = [path, *(visit / ".review").glob("test01*.cha")]
+    assert {"mine .", "theirs ."} <= {texts(each)[0][1] for each in versions}
+    if choice == "#take-foreign":
+        press(page, "z")
+        assert texts(path)[0][1] == "mine ."

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 from review_page import until
 
@@ -11,17 +13,24 @@ pytestmark = pytest.mark.slow
 BUTTONS = "[...document.querySelectorAll('#files button')].map((each) => each.textContent)"
 
 
-def test_a_recording_is_transcribed_from_the_page_and_opened(visit, serve, chromium, scripted):
-    path = visit / "test01.cha"
-    path.unlink()
+def test_recordings_are_transcribed_from_the_page_until_it_is_stopped(visit, serve, chromium, scripted):
+    """The share that is done is shown; after a stop nothing is half written, and what was made can be reviewed."""
+    (visit / "test01.cha").unlink()
+    for name in ("test02", "test03", "test04"):
+        shutil.copyfile(visit / "test01.flac", visit / f"{name}.flac")
     page = chromium.new_page()
     page.goto(serve(visit, "--model", scripted).address)
     page.wait_for_selector("#transcription:not([hidden])")
-    assert "1 recording has no transcript" in page.inner_text("#transcription-state")
+    assert "4 recordings have no transcript" in page.inner_text("#transcription-state")
+    assert page.is_disabled("#undo") and page.is_disabled("#redo")
     page.click("#transcribe-all")
     until(page, f"{BUTTONS}.includes('Review')")
-    made = chat.read(path)
-    assert made.utterances and not chat.check(made)
-    page.locator("#files button").filter(has_text="Review").click()
+    assert "% done" in page.inner_text("#transcription-state") and page.is_disabled("#transcribe-all")
+    page.click("#transcribe-stop")
+    until(page, "document.getElementById('transcription-state').textContent.startsWith('Stopped')")
+    made = [chat.read(path) for path in sorted(visit.glob("*.cha"))]
+    assert 1 <= len(made) < 4 and not any(chat.check(each) for each in made) and not list(visit.glob("*.tmp*"))
+    assert page.is_enabled("#transcribe-all")
+    page.locator("#files button").filter(has_text="Review").first.click()
     page.wait_for_selector("#list .utterance")
-    assert made.utterances[0].text in page.input_value("#text")
+    assert made[0].utterances[0].text in page.input_value("#text")

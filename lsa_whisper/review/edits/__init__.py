@@ -9,6 +9,7 @@ from lsa_whisper.review.edits.change import Change, EditError
 from lsa_whisper.review.edits.marks import MARKS, mark_words
 from lsa_whisper.review.edits.proposals import find_problems, propose
 from lsa_whisper.review.edits.rules import verify_edit
+from lsa_whisper.review.edits.taking import insert_copy, take_utterance
 from lsa_whisper.review.edits.tiers import set_comment, set_reviewed
 from lsa_whisper.review.edits.times import set_span, set_word_span
 from lsa_whisper.review.edits.utterances import (
@@ -28,6 +29,7 @@ __all__ = [
     "WrittenWord",
     "delete_utterance",
     "find_problems",
+    "insert_copy",
     "insert_utterance",
     "join_utterances",
     "mark_words",
@@ -39,6 +41,7 @@ __all__ = [
     "set_text",
     "set_word_span",
     "split_at_word",
+    "take_utterance",
     "verify_edit",
     "written_words",
 ]

@@ -1,5 +1,5 @@
-// Two transcripts side by side: differences marked, the text of the right one can be taken.
-import { state, choose } from "./state.js";
+// Two transcripts side by side: differences marked, an utterance of the right one can be taken.
+import { state, choose, onChange } from "./state.js";
 import { get, edit, say } from "./server.js";
 import { element } from "./row.js";
 import { play, isPlaying, stop } from "./player.js";
@@ -24,10 +24,12 @@ async function refresh() {
   }));
   draw();
 }
+function otherSpeaker(row) { return row.left !== null && row.right !== null && row.speakers[0] !== row.speakers[1]; }
+function differs(row) { return row.changed.length > 0 || row.left === null || row.right === null || otherSpeaker(row); }
 function side(row, which) {
   const made = element("p");
   const speaker = row.speakers[which];
-  made.append(element("b", { text: speaker ? `${speaker} ` : "- " }));
+  made.append(element("b", { text: speaker ?? "-", cls: otherSpeaker(row) ? "changed" : "" }), " ");
   row.words[which].forEach((word, number) => {
     const different = row.changed.some((part) => number >= part[which][0] && number < part[which][1]);
     made.append(element("span", { text: word, cls: different ? "changed" : "" }), " ");
@@ -51,29 +53,37 @@ function mark() {
   here.scrollIntoView({ block: "nearest" });
 }
 function next() {
-  const found = rows.findIndex((row, number) => number > chosen && (row.changed.length || row.left === null || row.right === null));
+  const found = rows.findIndex((row, number) => number > chosen && differs(row));
   if (found >= 0) { chosen = found; mark(); }
 }
+function place(number) { return 1 + Math.max(-1, ...rows.slice(0, number).map((row) => row.left ?? -1)); }
 async function takeRight() {
   const row = rows[chosen];
-  if (!row || row.right === null) return;
-  if (row.left === null) { say("this utterance is on the right only; insert it on the review page"); return; }
-  await edit({ action: "take", number: row.left, other: row.right });
-  await refresh();
+  if (!row) return;
+  if (row.right === null) await edit({ action: "delete", number: row.left });
+  else if (row.left === null) await edit({ action: "take", number: place(chosen), other: row.right, insert: true });
+  else await edit({ action: "take", number: row.left, other: row.right });
 }
+async function leave() {
+  at("comparison").hidden = true; at("review").hidden = false;
+  if (rows[chosen]?.left !== null) choose(rows[chosen]?.left ?? 0);
+  back();
+}
+const KEYS = {
+  ArrowDown: () => { chosen = Math.min(rows.length - 1, chosen + 1); mark(); },
+  ArrowUp: () => { chosen = Math.max(0, chosen - 1); mark(); },
+  ArrowRight: takeRight, ArrowLeft: next, n: next,
+  z: () => edit({ action: "undo" }), Z: () => edit({ action: "redo" }),
+  " ": playPair, Escape: leave,
+};
 export function compareKey(event) {
-  const run = {
-    ArrowDown: () => { chosen = Math.min(rows.length - 1, chosen + 1); mark(); },
-    ArrowUp: () => { chosen = Math.max(0, chosen - 1); mark(); },
-    ArrowRight: takeRight, ArrowLeft: next, n: next,
-    z: () => edit({ action: "undo" }).then(refresh), Z: () => edit({ action: "redo" }).then(refresh),
-    " ": playPair,
-    Escape: () => { at("comparison").hidden = true; at("review").hidden = false; if (rows[chosen]?.left !== null) choose(rows[chosen]?.left ?? 0); back(); },
-  }[event.key];
+  const run = KEYS[event.key];
   if (run) { event.preventDefault(); run(); }
 }
+for (const button of document.querySelectorAll("#comparing button")) button.addEventListener("click", () => { KEYS[button.dataset.key](); pairs.focus(); });
 function playPair() {
   if (isPlaying()) { stop(); return; }
   const each = state.utterances[rows[chosen]?.left ?? -1];
   if (each && each.start_ms !== null) play(each.start_ms, each.end_ms);
 }
+onChange((what) => { if (comparing() && ["text", "list"].includes(what)) refresh(); });

@@ -26,7 +26,7 @@ onChange(() => {
   const counts = Object.entries(corrections ?? {}).map(([kind, count]) => `${kind.replaceAll("_", " ")} ${count}`).join(", ");
   const expected = left ? `; about ${left[0]} errors left (${left[1]} to ${left[2]})` : "";
   at("progress").textContent = `${reviewed} of ${utterances} reviewed${expected}; ${minutes} minutes`;
-  at("progress").title = counts;
+  at("corrections").textContent = counts ? `Corrected since the draft: ${counts}` : "";
   at("undo").disabled = !state.canUndo; at("redo").disabled = !state.canRedo;
   at("compare-button").hidden = !canCompare();
 });

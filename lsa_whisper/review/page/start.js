@@ -7,7 +7,9 @@ import { openPeaks } from "./waveform.js";
 const at = (id) => document.getElementById(id);
 let timer = 0, found = { files: [] };
 export async function openFiles() {
-  for (const id of ["review", "comparison"]) at(id).hidden = true;
+  for (const id of ["review", "comparison", "compare-button"]) at(id).hidden = true;
+  for (const id of ["undo", "redo"]) at(id).disabled = true;
+  at("progress").textContent = "";
   at("start").hidden = false;
   at("title").textContent = "Review";
   await refresh();
@@ -21,7 +23,7 @@ async function refresh() {
   at("transcribe-all").disabled = job.running || !missing.length;
   at("transcribe-stop").disabled = !job.running;
   at("transcription-share").value = job.running ? job.share : 0;
-  at("transcription-state").textContent = job.running ? `Transcribing: ${Math.round(100 * job.share)} % done. ${job.lines.at(-1) ?? ""}` : job.exit_code ? `Ended with an error: ${job.lines.at(-1) ?? ""}` : `${missing.length} ${missing.length === 1 ? "recording has" : "recordings have"} no transcript.`;
+  at("transcription-state").textContent = job.running ? `Transcribing: ${Math.round(100 * job.share)} % done. ${job.lines.at(-1) ?? ""}` : job.stopped ? "Stopped. What is done is kept." : job.exit_code ? `Ended with an error: ${job.lines.at(-1) ?? ""}` : `${missing.length} ${missing.length === 1 ? "recording has" : "recordings have"} no transcript.`;
   if (job.running && !at("start").hidden) timer = setTimeout(refresh, 1000);
 }
 function row(each, number) {

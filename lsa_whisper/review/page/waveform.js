@@ -62,9 +62,11 @@ function drawWave() {
     pen.fillRect(left, 0, number === state.at ? 2 : 1, height); pen.fillRect(right - 1, 0, number === state.at ? 2 : 1, height);
     if (number !== state.at) continue;
     pen.font = "12px sans-serif"; pen.fillStyle = colour("--ink");
+    let free = 0;
     for (const word of each.words) {
       if (word[3] === null) continue;
-      pen.fillText(each.text.slice(word[0], word[1]), x(word[3], width) + 2, height - 4);
+      const text = each.text.slice(word[0], word[1]), at = x(word[3], width) + 2;
+      if (at >= free) { pen.fillText(text, at, height - 4); free = at + pen.measureText(text).width; }
       pen.fillRect(x(word[3], width), height - 16, 1, 16); pen.fillRect(x(word[4], width), height - 16, 1, 16);
     }
   }
