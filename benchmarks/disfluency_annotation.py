@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from lsa_whisper.labels.infer_marks import PLAIN_FILLERS
-from lsa_whisper.retraces.training import NOT_TAKEN_BACK, AnnotatedUtterance
-from lsa_whisper.retraces.words import SpokenWord
+from lsa_whisper.retraces.training import AnnotatedUtterance
+from lsa_whisper.retraces.words import NOT_TAKEN_BACK, SpokenWord
 from lsa_whisper.timespan import TimeSpan
 
 KINDS = {

@@ -24,8 +24,8 @@ from benchmarks import disfluency_annotation, result
 from lsa_whisper.labels.infer_marks import rule_based_repeats
 from lsa_whisper.retraces.retrace import find_retraces
 from lsa_whisper.retraces.tagger import CAREFUL, THRESHOLD, Tagger, tagger_for
-from lsa_whisper.retraces.training import NOT_TAKEN_BACK, AnnotatedUtterance, bare, train
-from lsa_whisper.retraces.words import SpokenWord
+from lsa_whisper.retraces.training import AnnotatedUtterance, bare, train
+from lsa_whisper.retraces.words import NOT_TAKEN_BACK, SpokenWord
 
 Judged = list[tuple[str, float]]
 """Label and score of each word."""

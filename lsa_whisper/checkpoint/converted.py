@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from lsa_whisper import plain_json
+from lsa_whisper.checkpoint.corpus_retraces import TaggerWeights, read_retraces
 from lsa_whisper.checkpoint.loading import load_processor, quiet_transformers
 from lsa_whisper.checkpoint.untrusted import read_json, verify_settings
 from lsa_whisper.checkpoint.verification import METADATA_FILE, is_converted
@@ -42,6 +43,7 @@ class ConvertedCheckpoint:
         settings: the generation configuration of the source checkpoint.
         size: number of rows of the output matrix.
         labels: the label style that the model was trained on.
+        retraces: as in :class:`Checkpoint`.
     """
 
     path: str
@@ -53,6 +55,7 @@ class ConvertedCheckpoint:
     labels: Labels
     recipe: Mapping[str, Any] = field(default_factory=dict)
     provenance: Mapping[str, Any] = field(default_factory=dict)
+    retraces: Mapping[str, TaggerWeights] = field(default_factory=dict)
 
     @property
     def time_precision_s(self) -> float:
@@ -115,8 +118,8 @@ def load_converted(path: str | Path, *, dtype: str = "auto", device: str = "cpu"
             f"{folder}: the model takes {model.n_mels} mel bins, its preprocessor makes "
             f"{feature_extractor.feature_size}; export the checkpoint again with --to ct2"
         )
-    parts = (feature_extractor, tokenizer, settings, size, labels)
-    return ConvertedCheckpoint(str(path), model, *parts, ours.get("recipe", {}), ours.get("provenance", {}))
+    origin = (ours.get("recipe", {}), ours.get("provenance", {}), read_retraces(folder))
+    return ConvertedCheckpoint(str(path), model, feature_extractor, tokenizer, settings, size, labels, *origin)
 
 
 def _words(vocabulary: Path) -> int:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from lsa_whisper.checkpoint.converted import COPIED, CT2_DTYPES, ConvertedCheckpoint, load_converted
+from lsa_whisper.checkpoint.corpus_retraces import retrace_files
 from lsa_whisper.checkpoint.loading import Checkpoint, quiet_transformers
 from lsa_whisper.checkpoint.vocabulary import (
     decoder_prompt,
@@ -37,8 +38,9 @@ def convert(checkpoint: Checkpoint, source: Path, out: Path, *, dtype: str) -> P
     _verify_fit(checkpoint)
     from ctranslate2.converters import TransformersConverter
 
+    copied = [*COPIED, *(path.name for path in retrace_files(source).values())]
     with quiet_transformers():
-        TransformersConverter(str(source), copy_files=list(COPIED)).convert(str(out), quantization=dtype)
+        TransformersConverter(str(source), copy_files=copied).convert(str(out), quantization=dtype)
     difference = _difference(checkpoint, load_converted(out))
     if not difference <= _TOLERANCE.get(dtype, _TOLERANCE_INT8):  # true for NaN, too
         raise CheckpointError(f"the converted model differs from its source by {difference:.2g}; nothing was written")

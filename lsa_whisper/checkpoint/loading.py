@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from lsa_whisper.checkpoint.adapter_base import base_of
+from lsa_whisper.checkpoint.corpus_retraces import TaggerWeights, read_retraces
 from lsa_whisper.checkpoint.description import PREPROCESSOR_FILES
 from lsa_whisper.checkpoint.hub_source import cached_snapshot, hub_source
 from lsa_whisper.checkpoint.stored_weights import StoredWeights, folder_of_weights, reserve_weights
@@ -33,6 +34,7 @@ class Checkpoint:
         recipe: the settings of its training, empty if unknown.
         provenance: the origin of its weights, empty if unknown.
         unread: where its weights are stored if they have not been read yet.
+        retraces: the weights of a tagger of retraces for each language (ISO 639-3), learned from its training data.
     """
 
     path: str
@@ -43,6 +45,7 @@ class Checkpoint:
     recipe: Mapping[str, Any] = field(default_factory=dict)
     provenance: Mapping[str, Any] = field(default_factory=dict)
     unread: StoredWeights | None = None
+    retraces: Mapping[str, TaggerWeights] = field(default_factory=dict)
 
     @property
     def time_precision_s(self) -> float:
@@ -97,7 +100,8 @@ def load(
     recipe, provenance = ours.get("recipe", {}), ours.get("provenance", {})
     folder = None if weights else folder_of_weights(source)
     unread = StoredWeights(folder, model) if folder else None
-    return Checkpoint(str(path), model, feature_extractor, tokenizer, labels, recipe, provenance, unread)
+    parts = (feature_extractor, tokenizer, labels, recipe, provenance, unread, read_retraces(Path(source)))
+    return Checkpoint(str(path), model, *parts)
 
 
 def drop_wrong_heads(model: Any) -> None:

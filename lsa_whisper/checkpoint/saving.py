@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from lsa_whisper.checkpoint.adapter_base import record_base
+from lsa_whisper.checkpoint.corpus_retraces import TaggerWeights, write_retraces
 from lsa_whisper.checkpoint.folder import METADATA_FILE, atomic_folder
 from lsa_whisper.checkpoint.loading import quiet_transformers
 from lsa_whisper.checkpoint.vocabulary import fit_generation_config
@@ -28,12 +29,14 @@ def save(
     trained_codes: Set[str] = frozenset(),
     state_dict: Mapping[str, Any] | None = None,
     place: str | Path | None = None,
+    retraces: Mapping[str, TaggerWeights] | None = None,
 ) -> Path:
     """Write a checkpoint folder atomically and return its path.
 
     If ``model`` has a PEFT adapter, only the adapter is written, and ``load`` merges it into its base. ``state_dict``
     holds the gathered weights of a model that is sharded over ranks. ``place`` is the folder that ``out`` will be moved
-    to, where it is another: an adapter records its base by a path relative to it.
+    to, where it is another: an adapter records its base by a path relative to it. ``retraces`` are the weights of a
+    tagger for each language.
 
     A checkpoint at ``out`` is replaced in one step; a folder that holds anything else is not touched.
     The generation settings are fitted to ``labels``, to the token ids that were ``trained_tokens`` and to the speaker
@@ -61,6 +64,7 @@ def save(
             tokenizer.save_pretrained(partial)
         if hasattr(model, "peft_config"):
             ours["base"] = record_base(partial, Path(place or out))
+        write_retraces(retraces or {}, partial)
         (partial / METADATA_FILE).write_text(json.dumps(ours, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
         verify_tensors(partial)
         verify_adapter(partial, model)

@@ -37,6 +37,12 @@ from lsa_whisper.cli.group import PATH, call, main, show
 @click.option("--draft", help="Small checkpoint for speculative decoding; same text.")
 @click.option("--wor/--nowor", "word_times", default=False, show_default=True, help="Write the time of each word.")
 @click.option(
+    "--retraces/--no-retraces",
+    default=True,
+    show_default=True,
+    help="Mark retraces that the words show and the model left unmarked (chat labels).",
+)
+@click.option(
     "--windows",
     default="speech",
     show_default=True,

@@ -15,6 +15,7 @@ from lsa_whisper.labels.notation import label_to_chat
 from lsa_whisper.labels.repair import repair_text, sentences
 from lsa_whisper.labels.style import Labels
 from lsa_whisper.languages import chat_code
+from lsa_whisper.retraces import Tagger, add_retraces
 
 _ROLE = re.compile(rf"(?:^|(?<=\s))\*({SPEAKER_CODE.pattern.removesuffix('+')}{{1,{MAX_SPEAKER_CODE}}}):")
 _UNFINISHED_ROLE = re.compile(r"(?:^|\s)\*[^\s:]*$")
@@ -32,7 +33,9 @@ class Decoded:
     repairs: int
 
 
-def decode(text: str, labels: Labels, *, speaker: str = "PAR", language: str = "eng") -> Decoded:
+def decode(
+    text: str, labels: Labels, *, speaker: str = "PAR", language: str = "eng", tagger: Tagger | None = None
+) -> Decoded:
     """Return the utterances of a model's ``text``, without times.
 
     Args:
@@ -41,6 +44,7 @@ def decode(text: str, labels: Labels, *, speaker: str = "PAR", language: str = "
         speaker: The speaker of sentences without a speaker code.
         language: ISO 639-3 or Whisper's code. Digits are spelled out where num2words knows the language, and stay
             digits elsewhere and in languages whose words carry tone digits.
+        tagger: Finds retraces in the words, where the labels are of style ``chat`` and no code says so.
 
     >>> decoded = decode("um < I want / I want it. you know", Labels("chat"))
     >>> [u.text for u in decoded.utterances], decoded.repairs
@@ -67,7 +71,7 @@ def decode(text: str, labels: Labels, *, speaker: str = "PAR", language: str = "
             tier = canonical(tree.items, terminator)
             repairs += tier.dropped + len(tree.faults) + (terminator not in LABEL_TERMINATORS)
             if tier.text:
-                found.append(utterance(speaker, tier.text))
+                found.append(utterance(speaker, add_retraces(tier.text, tagger) if chat and tagger else tier.text))
     return Decoded(tuple(found), repairs)
 
 

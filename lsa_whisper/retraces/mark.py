@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from lsa_whisper.retraces.retrace import Retrace, find_retraces
-from lsa_whisper.retraces.tagger import THRESHOLD, tagger_for
-from lsa_whisper.retraces.words import SpokenWord, spoken_words
+from lsa_whisper.retraces.tagger import CAREFUL, THRESHOLD, Tagger, tagger_for
+from lsa_whisper.retraces.words import NOT_TAKEN_BACK, SpokenWord, marked_words, spoken_words
 from lsa_whisper.timespan import TimeSpan
 
 
@@ -51,10 +51,36 @@ def mark_retraces(
     if len(times) == len(words):
         words = [replace(word, span=span) for word, span in zip(words, times, strict=True)]
     found = find_retraces(words, tagger, threshold)
-    marks = tuple(_mark(text, words, retrace) for retrace in found)
+    return MarkedText(_set_all(text, words, found), tuple(_mark(text, words, retrace) for retrace in found))
+
+
+def add_retraces(text: str, tagger: Tagger, threshold: float = CAREFUL) -> str:
+    """Return a main tier's ``text`` with the retrace codes that it lacks; those that it has stay as they are.
+
+    A model that writes from left to right has to set a code before it has heard what follows, and leaves many out; here
+    both sides are known.
+
+    Args:
+        text: The main tier without its speaker code, as :func:`lsa_whisper.labels.decode` makes it.
+        tagger: A trained model.
+        threshold: The least probability of a word in a retrace, 0 to 1.
+
+    >>> add_retraces("the [/] the dog I want &-um I want it .", tagger_for("eng"))
+    'the [/] the dog <I want> [/] &-um I want it .'
+    """
+    words = marked_words(text)
+    missing = [
+        retrace
+        for retrace in find_retraces(words, tagger, threshold)
+        if all(word.retrace == NOT_TAKEN_BACK for word in words[retrace.first : retrace.last + 1])
+    ]
+    return _set_all(text, words, missing)
+
+
+def _set_all(text: str, words: Sequence[SpokenWord], found: Sequence[Retrace]) -> str:
     for retrace in reversed(found):
         text = _set(text, words, retrace)
-    return MarkedText(text, marks)
+    return text
 
 
 def _mark(text: str, words: Sequence[SpokenWord], retrace: Retrace) -> Mark:

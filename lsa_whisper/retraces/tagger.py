@@ -15,7 +15,7 @@ import pycrfsuite
 
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.retraces.features import features
-from lsa_whisper.retraces.words import SpokenWord
+from lsa_whisper.retraces.words import NOT_TAKEN_BACK, SpokenWord
 
 KINDS = {"repeat": "[/]", "revision": "[//]", "reformulation": "[///]"}
 """What the model tells apart, and the CHAT code for it."""
@@ -51,12 +51,12 @@ class Tagger:
         Raises:
             LsaWhisperError: The file is missing or not a model.
         """
-        self._tagger = pycrfsuite.Tagger()
+        self._model = pycrfsuite.Tagger()
         try:
-            self._tagger.open(str(path))
+            self._model.open(str(path))
         except ValueError as error:
             raise LsaWhisperError(f"{path}: cannot load the retrace model; install lsa-whisper again") from error
-        self._labels = set(self._tagger.labels())
+        self._labels = set(self._model.labels())
 
     def probabilities(self, words: Sequence[SpokenWord]) -> list[WordProbabilities]:
         """Return the probabilities of each of an utterance's ``words``.
@@ -67,11 +67,14 @@ class Tagger:
         """
         if not words:
             return []
-        self._tagger.set(features(words))
+        self._model.set(self._features(words))
         return [self._word(at) for at in range(len(words))]
 
+    def _features(self, words: Sequence[SpokenWord]) -> list[list[str]]:
+        return features(words)
+
     def _word(self, at: int) -> WordProbabilities:
-        found = {label: float(self._tagger.marginal(label, at)) for label in self._labels - {"none"}}
+        found = {label: float(self._model.marginal(label, at)) for label in self._labels - {NOT_TAKEN_BACK}}
         kinds = {kind: sum(value for label, value in found.items() if label.endswith(kind)) for kind in KINDS}
         return WordProbabilities(kinds, sum(value for label, value in found.items() if label.startswith("begin")))
 

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pycrfsuite
 
+from lsa_whisper.retraces.corpus_tagger import corpus_features
 from lsa_whisper.retraces.features import features
-from lsa_whisper.retraces.words import SpokenWord
+from lsa_whisper.retraces.linear_chain import weights_of
+from lsa_whisper.retraces.tagger import tagger_for
+from lsa_whisper.retraces.words import SpokenWord, marked_words
 
 CRF_SETTINGS = {"c1": 0.3, "c2": 0.1, "max_iterations": 100, "feature.minfreq": 2}
 """Elastic-net regularization and stopping, as python-crfsuite calls them."""
 
-NOT_TAKEN_BACK = "none"
+ENOUGH_WITH_SHIPPED, ENOUGH_ALONE = 20, 100
+"""Least revisions and reformulations for a tagger of a corpus's own: with and without the shipped one's advice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +36,42 @@ def train(utterances: Iterable[AnnotatedUtterance], path: Path) -> None:
 
     Each utterance is learned twice, the second time without times and commas, because most transcripts have neither.
     """
+    shown = (utterance for utterance in utterances if len(utterance.words) > 1)
+    _train(
+        (
+            (features(words), utterance.labels)
+            for utterance in shown
+            for words in (utterance.words, bare(utterance.words))
+        ),
+        path,
+    )
+
+
+def corpus_weights(tiers: Iterable[str], language: str) -> dict[str, Any] | None:
+    """Return the weights of a tagger of the corpus with these main ``tiers``; ``None`` where it has too few retraces.
+
+    Args:
+        tiers: Texts of main tiers with retrace codes; other codes and times are not looked at.
+        language: ISO 639-3, of all of them.
+    """
+    utterances = [words for tier in tiers if len(words := marked_words(tier)) > 1]
+    retraces = sum(word.retrace.startswith(("begin rev", "begin ref")) for words in utterances for word in words)
+    if retraces < (ENOUGH_WITH_SHIPPED if tagger_for(language) else ENOUGH_ALONE):
+        return None
+    examples = ((corpus_features(words, language), [word.retrace for word in words]) for words in utterances)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "corpus.crf"
+        _train(examples, path)
+        model = pycrfsuite.Tagger()
+        model.open(str(path))
+        return weights_of(model)
+
+
+def _train(examples: Iterable[tuple[list[list[str]], Sequence[str]]], path: Path) -> None:
     trainer = pycrfsuite.Trainer(verbose=False)
     trainer.set_params(CRF_SETTINGS)
-    for utterance in utterances:
-        if len(utterance.words) > 1:
-            trainer.append(features(utterance.words), utterance.labels)
-            trainer.append(features(bare(utterance.words)), utterance.labels)
+    for found, labels in examples:
+        trainer.append(found, labels)
     trainer.train(str(path))
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
-from lsa_whisper.chat.tree import Item, Marker, Word, build_tree
+from lsa_whisper.chat.tree import Group, Item, Marker, Word, build_tree
 from lsa_whisper.timespan import TimeSpan
 
-RETRACE_CODES = ("[/]", "[//]", "[///]", "[/-]")
+KIND_OF_CODE = {"[/]": "repeat", "[//]": "revision", "[///]": "reformulation", "[/-]": "reformulation"}
+"""What each retrace code says of the words before it."""
+NOT_TAKEN_BACK = "none"
 _SPELLING = re.compile(r"↫[^↫]*↫|[:^()]|@.*")  # part-word repetitions, lengthening, blocks, shortenings, form markers
 _NOT_SPOKEN = ("&=", "&{", "&}", "&*", "0")
 
@@ -26,6 +28,7 @@ class SpokenWord:
         start: Offset of the first character of the word in its main tier.
         end: Offset after its last character and the codes that belong to it.
         span: Its time in the recording, where known.
+        retrace: ``none``, or what a retrace code says of it: ``begin`` or ``inside`` and a kind (``begin repeat``).
     """
 
     text: str
@@ -35,6 +38,7 @@ class SpokenWord:
     start: int = 0
     end: int = 0
     span: TimeSpan | None = None
+    retrace: str = NOT_TAKEN_BACK
 
 
 def spoken_words(body: str) -> list[SpokenWord] | None:
@@ -45,36 +49,65 @@ def spoken_words(body: str) -> list[SpokenWord] | None:
     >>> spoken_words("<I want> [/] I want it .") is None
     True
     """
-    tree = build_tree(body)
-    if not all(_is_plain(item) for item in tree.items):
-        return None
-    return list(_words(tree.items, body))
+    return marked_words(body) if all(map(_is_plain, build_tree(body).items)) else None
+
+
+def marked_words(body: str) -> list[SpokenWord]:
+    """Return the words of a main tier's ``body`` with what its retrace codes say of them.
+
+    Where groups are nested, the code of the innermost counts.
+
+    >>> [f"{word.text}: {word.retrace}" for word in marked_words("<I want> [//] I need it .")]
+    ['i: begin revision', 'want: inside revision', 'i: none', 'need: none', 'it: none']
+    """
+    reader = _Reader(body)
+    reader.read(build_tree(body).items)
+    return reader.words
 
 
 def _is_plain(item: Item) -> bool:
     if isinstance(item, Word):
-        return not any(code in RETRACE_CODES for code in item.codes)
-    return isinstance(item, Marker) and item.text not in RETRACE_CODES
+        return not any(code in KIND_OF_CODE for code in item.codes)
+    return isinstance(item, Marker) and item.text not in KIND_OF_CODE
 
 
-def _words(items: Sequence[Item], body: str) -> Iterator[SpokenWord]:
-    filler = comma = False
-    for at, item in enumerate(items):
-        if isinstance(item, Marker):
-            comma = comma or item.text == ","
-        elif isinstance(item, Word) and item.text.startswith("&-"):
-            filler = True
-        elif isinstance(item, Word) and not item.text.startswith(_NOT_SPOKEN):
-            cut_off = item.text.startswith(("&+", "&~"))
-            text = _SPELLING.sub("", item.text[2:] if cut_off else item.text).casefold()
-            yield SpokenWord(text, cut_off, filler, comma, item.offset, _end(items, at, body))
-            filler = comma = False
+@dataclass(slots=True)
+class _Reader:
+    """Collects the words of a tree, groups within groups."""
+
+    body: str
+    words: list[SpokenWord] = field(default_factory=list)
+    _filler: bool = False
+    _comma: bool = False
+
+    def read(self, items: Sequence[Item]) -> None:
+        for item in items:
+            first = len(self.words)
+            if isinstance(item, Marker):
+                self._comma = self._comma or item.text == ","
+                continue
+            if isinstance(item, Group):
+                self.read(item.items)
+            elif item.text.startswith("&-"):
+                self._filler = True
+            elif not item.text.startswith(_NOT_SPOKEN):
+                self._add(item)
+            self._mark(first, next((KIND_OF_CODE[code] for code in item.codes if code in KIND_OF_CODE), None))
+
+    def _add(self, item: Word) -> None:
+        cut_off = item.text.startswith(("&+", "&~"))
+        text = _SPELLING.sub("", item.text[2:] if cut_off else item.text).casefold()
+        self.words.append(SpokenWord(text, cut_off, self._filler, self._comma, item.offset, _end(item, self.body)))
+        self._filler = self._comma = False
+
+    def _mark(self, first: int, kind: str | None) -> None:
+        for at, word in enumerate(self.words[first:] if kind else (), first):
+            if word.retrace == NOT_TAKEN_BACK:
+                self.words[at] = replace(word, retrace=f"{'begin' if at == first else 'inside'} {kind}")
 
 
-def _end(items: Sequence[Item], at: int, body: str) -> int:
-    """Return the offset after the codes of ``items[at]``, such as ``[: want to]``."""
-    word = items[at]
-    assert isinstance(word, Word)
+def _end(word: Word, body: str) -> int:
+    """Return the offset after the codes of a word, such as ``[: want to]``."""
     end = word.offset + len(word.text)
     for code in word.codes:
         end = body.index(code, end) + len(code)

@@ -58,6 +58,9 @@ class TranscriptionOptions:
     channels: str = "mix"
     """Which channels of the recording to transcribe: ``mix`` (the mean of all, or the louder of two that cancel each
     other), or the number of one, from ``1``."""
+    retraces: bool = True
+    """Whether to set ``[/]``, ``[//]`` and ``[///]`` where the words show a retrace and a model of ``chat`` labels
+    wrote none: by the tagger that was trained with the model, else, in English, by the one of this package."""
     draft: str | Path | None = None
     """A small checkpoint with the same vocabulary for speculative decoding (transformers only): same text, less time
     for a large model on a GPU."""
@@ -108,6 +111,7 @@ class OptionChanges(TypedDict, total=False):
     windows: str
     vad: str
     channels: str
+    retraces: bool
     draft: str | Path | None
 
 

@@ -8,12 +8,15 @@ from pathlib import Path
 from typing import Unpack
 
 from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
+from lsa_whisper.checkpoint import Checkpoint, ConvertedCheckpoint
 from lsa_whisper.confidences import load_calibration
 from lsa_whisper.decoding.decoder import PromptedDecoder
 from lsa_whisper.decoding.engines import load_engine, resolve_device
 from lsa_whisper.decoding.partial import PartialDecoding, WindowResult
-from lsa_whisper.errors import printable
+from lsa_whisper.errors import CheckpointError, printable
 from lsa_whisper.languages import chat_code, whisper_code
+from lsa_whisper.retraces import Tagger, tagger_for
+from lsa_whisper.retraces.corpus_tagger import CorpusTagger
 from lsa_whisper.speech import vad
 from lsa_whisper.speech.energy import SpeechActivity
 from lsa_whisper.transcribe.assembly.assemble import ScoredTranscript, TranscriptHeader, assemble_with_scores
@@ -62,6 +65,23 @@ def _model_name(model: str | Path) -> str:
     return f"{path.absolute().parent.name}/{path.name}" if is_generic else path.name
 
 
+def _tagger(model: Checkpoint | ConvertedCheckpoint, language: str) -> Tagger | None:
+    """Return what sets the retraces that a model leaves out: its own corpus's tagger, else the shipped one.
+
+    Raises:
+        CheckpointError: the weights in the model's folder are no tagger's.
+    """
+    if model.labels.style != "chat":
+        return None
+    if not (weights := model.retraces.get(language)):
+        return tagger_for(language)
+    try:
+        return CorpusTagger(weights, language)
+    except ValueError as error:
+        reason = f"retraces-{language}.json is no tagger ({error})"
+        raise CheckpointError(f"{model.path}: {reason}; copy the model again, or delete this file") from error
+
+
 class Transcriber:
     """Transcribes recordings with one loaded model.
 
@@ -107,6 +127,7 @@ class Transcriber:
         )
         self._model, self._options, self._language = model, options, chat_code(options.language)
         labels = self._checkpoint.labels
+        self._tagger = _tagger(self._checkpoint, self._language) if options.retraces else None
         self._provenance = (
             f"transcribed by lsa-whisper {__version__} with model {_model_name(model)} (labels {labels.style}/"
             f"{labels.version}, engine {options.engine}, {dtype}, language {self._language}, windows "
@@ -164,6 +185,7 @@ class Transcriber:
             labels=self._checkpoint.labels,
             duration_ms=int(recording.duration_s * 1000),
             header=self._header(recording, turns, _remarks(recording, speech)),
+            tagger=self._tagger,
         )
         missed = missed_speech(scored.transcript.utterances, speech, int(recording.duration_s * 1000))
         return replace(scored, remarks=(*_remarks(recording, speech), *scored.remarks), missed=tuple(missed))

@@ -1,14 +1,20 @@
 """Retraces found from words alone, and set in the text of main tiers."""
 
+import itertools
+import json
+
+import pycrfsuite
 import pytest
 
 from lsa_whisper import chat
 from lsa_whisper.errors import LsaWhisperError
-from lsa_whisper.retraces import mark_retraces
+from lsa_whisper.retraces import add_retraces, mark_retraces
+from lsa_whisper.retraces.corpus_tagger import CorpusTagger
 from lsa_whisper.retraces.features import features
+from lsa_whisper.retraces.linear_chain import LinearChain, weights_of
 from lsa_whisper.retraces.tagger import Tagger, tagger_for
-from lsa_whisper.retraces.training import AnnotatedUtterance, train
-from lsa_whisper.retraces.words import SpokenWord, spoken_words
+from lsa_whisper.retraces.training import AnnotatedUtterance, corpus_weights, train
+from lsa_whisper.retraces.words import SpokenWord, marked_words, spoken_words
 
 
 @pytest.mark.parametrize(
@@ -85,3 +91,62 @@ def test_a_damaged_model_is_named(tmp_path):
     (tmp_path / "model.crf").write_bytes(b"not a model")
     with pytest.raises(LsaWhisperError, match=r"model\.crf: cannot load"):
         Tagger(tmp_path / "model.crf")
+
+
+def test_codes_that_a_model_left_out_are_added_and_its_own_stay():
+    tagger = tagger_for("eng")
+    assert add_retraces("so [//] and the the dog .", tagger) == "so [//] and the [/] the dog ."
+    assert add_retraces("<the dog> [//] the cat ran .", tagger) == "<the dog> [//] the cat ran ."
+    nested = "<I [/] I want> [//] I need I need a cat ."
+    assert add_retraces(nested, tagger, 0.4) == "<I [/] I want> [//] <I need> [/] I need a cat ."
+
+
+@pytest.fixture(scope="module")
+def corpus_tagger():
+    nouns = ["dog", "cat", "frog", "bird", "sheep", "boat", "cup", "book", "hat", "tree"]
+    tiers = [f"the {one} [//] {two} ran home ." for one, two in itertools.pairwise(nouns)] * 3
+    weights = corpus_weights([*tiers, *(f"a {noun} ran home ." for noun in nouns)], "eng")
+    return CorpusTagger(json.loads(json.dumps(weights)), "eng")
+
+
+def test_a_corpus_teaches_what_the_shipped_tagger_does_not_know(corpus_tagger):
+    text = "the horse camel ran home ."
+    assert add_retraces(text, tagger_for("eng")) == text
+    assert add_retraces(text, corpus_tagger) == "the horse [//] camel ran home ."
+
+
+def test_too_few_retraces_teach_nothing():
+    assert corpus_weights(["the dog [//] cat ran ."] * 19, "eng") is None
+    assert corpus_weights(["I [/] I ran ."] * 200, "eng") is None
+    assert corpus_weights(["la vaca [//] oveja corre ."] * 99, "spa") is None
+    assert corpus_weights(["la vaca [//] oveja corre ."] * 100, "spa") is not None
+
+
+def test_plain_weights_give_the_probabilities_of_the_library(tmp_path):
+    words = [marked_words(f"{start} the dog [//] cat ran .") for start in ("", "well", "&-um", "I see")] * 5
+    train([AnnotatedUtterance(tuple(each), tuple(word.retrace for word in each)) for each in words], tmp_path / "crf")
+    library = pycrfsuite.Tagger()
+    library.open(str(tmp_path / "crf"))
+    plain = LinearChain(weights_of(library))
+    probe = features([SpokenWord(text) for text in ["the", "the", "dog", "cat", "ran"]])
+    for model in (library, plain):
+        model.set(probe)
+    for label in library.labels():
+        for at in range(len(probe)):
+            assert plain.marginal(label, at) == pytest.approx(library.marginal(label, at), abs=2e-3)
+
+
+@pytest.mark.parametrize(
+    "weights",
+    [
+        {},
+        [],
+        {"labels": ["none"], "transitions": [[0]], "features": []},
+        {"labels": ["none"], "transitions": [[0, 1]], "features": {}},
+        {"labels": ["none"], "transitions": [[1e999]], "features": {}},
+        {"labels": ["none"], "transitions": [[0]], "features": {"always": ["much"]}},
+    ],
+)
+def test_weights_of_an_untrusted_file_are_checked(weights):
+    with pytest.raises(ValueError, match=r"needed|convert"):
+        CorpusTagger(weights, "eng")

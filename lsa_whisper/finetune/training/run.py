@@ -30,6 +30,7 @@ from lsa_whisper.finetune.distributed.strategy import (
 )
 from lsa_whisper.finetune.recipe import Recipe
 from lsa_whisper.finetune.recipe.changes import HARMLESS, changes, recipe_values
+from lsa_whisper.finetune.training.corpus_retraces import learn_retraces
 from lsa_whisper.finetune.training.curves import CURVE, plot_curves
 from lsa_whisper.finetune.training.data_check import check_data
 from lsa_whisper.finetune.training.dev_evaluation import SAMPLES, TENSORBOARD, manifest_labels
@@ -275,6 +276,8 @@ def _save(trainer: SpeechTrainer, start: Checkpoint, record: dict[str, Any], out
     if hasattr(model, "ctc_head"):
         del model.ctc_head
     model.config.use_cache, model.config.apply_spec_augment = True, False
+    data = trainer.recipe.data
+    learned = learn_retraces(manifest.stream(Path(data.train)), start.labels, data.language)
     return checkpoint.save(
         out,
         model=model,
@@ -287,4 +290,5 @@ def _save(trainer: SpeechTrainer, start: Checkpoint, record: dict[str, Any], out
         trained_codes=trainer.train_dataset.trained_codes,
         state_dict=weights,
         place=record["recipe"]["out"],
+        retraces={**start.retraces, **learned},
     )

@@ -18,6 +18,7 @@ from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.formats.reading.speakers import ROLES
 from lsa_whisper.labels import Labels, decode
 from lsa_whisper.manifest import is_unicode
+from lsa_whisper.retraces import Tagger
 from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcribe.assembly.confidence import word_logprobs
 from lsa_whisper.transcribe.assembly.speaker_attribution import SpeakerLookup, attribute_speakers
@@ -89,6 +90,7 @@ def assemble_with_scores(
     labels: Labels,
     duration_ms: int,
     header: TranscriptHeader,
+    tagger: Tagger | None = None,
 ) -> ScoredTranscript:
     """Return the transcript of a recording; without windows or words, a valid empty one with a remark.
 
@@ -98,11 +100,12 @@ def assemble_with_scores(
         labels: style of the decoded text.
         duration_ms: the length of the recording.
         header: the headers of the transcript.
+        tagger: sets the retraces that the model left out.
     """
     drafts = [
         draft
         for window, result in zip(windows, decoded, strict=True)
-        for draft in _drafts(window, result.segments, labels, header.speaker)
+        for draft in _drafts(window, result.segments, labels, header, tagger)
     ]
     drafts = _attributed(drafts, header)
     utterances = place_utterances([draft.utterance for draft in drafts], duration_ms)
@@ -181,10 +184,16 @@ def _pull_back(spans: Sequence[TimeSpan], drafts: Sequence[Utterance], duration_
     return placed[::-1]
 
 
-def _drafts(window: TimeSpan, segments: Sequence[DecodedSegment], labels: Labels, speaker: str) -> Iterator[_Draft]:
+def _drafts(
+    window: TimeSpan,
+    segments: Sequence[DecodedSegment],
+    labels: Labels,
+    header: TranscriptHeader,
+    tagger: Tagger | None,
+) -> Iterator[_Draft]:
     for segment in _with_room(segments):
         span = TimeSpan(round(segment.start_s * 1000), round(segment.end_s * 1000)).shift(window.start_ms)
-        made = decode(segment.text, labels, speaker=speaker).utterances
+        made = decode(segment.text, labels, speaker=header.speaker, language=header.language, tagger=tagger).utterances
         words = align_words(made, segment.timed, window.start_ms)
         spans = adjacent_spans(split_span(made, span), words) if segment.timed else split_span(made, span)
         for each, at, said, scores in zip(made, spans, words, word_logprobs(made, segment), strict=True):

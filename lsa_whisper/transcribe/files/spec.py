@@ -64,6 +64,7 @@ class TranscriberSpec:
             "name": Path(self.model).name,
         }
         settings |= {"word_times": "yes"} if self.options.word_times else {}
+        settings |= {} if self.options.retraces else {"retraces": "as written"}
         settings |= {"channels": self.options.channels} if self.options.channels != "mix" else {}
         settings |= {"turns": turns.name, "who": digest_inputs(RecordingIdentity.of(turns), "", {})} if turns else {}
         return digest_inputs(recording, self.model_digest, settings | {"audio": audio.stem})

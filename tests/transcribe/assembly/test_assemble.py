@@ -128,3 +128,8 @@ def test_whatever_is_written_becomes_valid_chat(rows, duration_ms, style, roles)
     windows = [TimeSpan(0, 8000), TimeSpan(duration_ms - 8000, duration_ms)]
     transcript = assembled(segments, labels=Labels(style, roles=roles), windows=windows, duration_ms=duration_ms)
     assert valid(transcript, duration_ms)
+
+
+def test_numbers_are_spelled_in_the_language_of_the_recording():
+    (made,) = assembled([DecodedSegment("dos 3 .", 0.0, 1.0)], language="spa").utterances
+    assert made.text == "dos tres ."
