@@ -14,6 +14,7 @@ from typing import Any
 
 from lsa_whisper import plain_json
 from lsa_whisper.checkpoint.loading import load_processor, quiet_transformers
+from lsa_whisper.checkpoint.trimming import encoder_input_s, longest_window_s, trim_margin_s
 from lsa_whisper.checkpoint.untrusted import read_json, verify_settings
 from lsa_whisper.checkpoint.verification import METADATA_FILE, is_converted
 from lsa_whisper.checkpoint.vocabulary import default_labels
@@ -42,6 +43,7 @@ class ConvertedCheckpoint:
         settings: the generation configuration of the source checkpoint.
         size: number of rows of the output matrix.
         labels: the label style that the model was trained on.
+        trim_margin_s: as in :class:`~lsa_whisper.checkpoint.Checkpoint`.
     """
 
     path: str
@@ -53,6 +55,7 @@ class ConvertedCheckpoint:
     labels: Labels
     recipe: Mapping[str, Any] = field(default_factory=dict)
     provenance: Mapping[str, Any] = field(default_factory=dict)
+    trim_margin_s: float | None = None
 
     @property
     def time_precision_s(self) -> float:
@@ -63,6 +66,15 @@ class ConvertedCheckpoint:
     def context_s(self) -> float:
         """The encoder's context in seconds."""
         return float(self.feature_extractor.n_samples / self.feature_extractor.sampling_rate)
+
+    @property
+    def window_s(self) -> float:
+        """The longest window to cut recordings into, in seconds."""
+        return longest_window_s(self.context_s, self.trim_margin_s)
+
+    def encoder_input_s(self, duration_s: float) -> float:
+        """Return how many seconds the encoder sees of a window with ``duration_s`` seconds of sound."""
+        return encoder_input_s(duration_s, self.context_s, self.trim_margin_s)
 
 
 def require_ctranslate2(purpose: str) -> None:
@@ -115,8 +127,8 @@ def load_converted(path: str | Path, *, dtype: str = "auto", device: str = "cpu"
             f"{folder}: the model takes {model.n_mels} mel bins, its preprocessor makes "
             f"{feature_extractor.feature_size}; export the checkpoint again with --to ct2"
         )
-    parts = (feature_extractor, tokenizer, settings, size, labels)
-    return ConvertedCheckpoint(str(path), model, *parts, ours.get("recipe", {}), ours.get("provenance", {}))
+    parts = (feature_extractor, tokenizer, settings, size, labels, ours.get("recipe", {}), ours.get("provenance", {}))
+    return ConvertedCheckpoint(str(path), model, *parts, trim_margin_s(ours))
 
 
 def _words(vocabulary: Path) -> int:

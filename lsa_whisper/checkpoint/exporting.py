@@ -74,6 +74,7 @@ def write_verified(checkpoint: Checkpoint, folder: Path) -> Path:
         labels=checkpoint.labels,
         recipe=checkpoint.recipe,
         provenance=checkpoint.provenance,
+        trim_margin_s=checkpoint.trim_margin_s,
     )
     _write_transformers_4_vocabulary(folder)
     again = load(folder, dtype=str(next(model.parameters()).dtype).removeprefix("torch."))

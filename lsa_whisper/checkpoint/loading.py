@@ -13,6 +13,7 @@ from lsa_whisper.checkpoint.description import PREPROCESSOR_FILES
 from lsa_whisper.checkpoint.hub_source import cached_snapshot, hub_source
 from lsa_whisper.checkpoint.stored_weights import StoredWeights, folder_of_weights, reserve_weights
 from lsa_whisper.checkpoint.token_table import TOKENIZER_FILES
+from lsa_whisper.checkpoint.trimming import encoder_input_s, longest_window_s, trim_margin_s
 from lsa_whisper.checkpoint.untrusted import ADAPTER_FILE, read_json
 from lsa_whisper.checkpoint.verification import METADATA_FILE, is_local, verify_checkpoint, verify_fit
 from lsa_whisper.checkpoint.vocabulary import default_labels
@@ -33,6 +34,8 @@ class Checkpoint:
         recipe: the settings of its training, empty if unknown.
         provenance: the origin of its weights, empty if unknown.
         unread: where its weights are stored if they have not been read yet.
+        trim_margin_s: the margin after the sound if it was trained with ``data.trim``, so that the encoder need not see
+            its whole context; ``None`` otherwise.
     """
 
     path: str
@@ -43,6 +46,7 @@ class Checkpoint:
     recipe: Mapping[str, Any] = field(default_factory=dict)
     provenance: Mapping[str, Any] = field(default_factory=dict)
     unread: StoredWeights | None = None
+    trim_margin_s: float | None = None
 
     @property
     def time_precision_s(self) -> float:
@@ -55,6 +59,15 @@ class Checkpoint:
     def context_s(self) -> float:
         """The encoder's context in seconds."""
         return float(self.model.config.max_source_positions * self.time_precision_s)
+
+    @property
+    def window_s(self) -> float:
+        """The longest window to cut recordings into, in seconds."""
+        return longest_window_s(self.context_s, self.trim_margin_s)
+
+    def encoder_input_s(self, duration_s: float) -> float:
+        """Return how many seconds the encoder sees of a window with ``duration_s`` seconds of sound."""
+        return encoder_input_s(duration_s, self.context_s, self.trim_margin_s)
 
 
 def load(
@@ -97,7 +110,8 @@ def load(
     recipe, provenance = ours.get("recipe", {}), ours.get("provenance", {})
     folder = None if weights else folder_of_weights(source)
     unread = StoredWeights(folder, model) if folder else None
-    return Checkpoint(str(path), model, feature_extractor, tokenizer, labels, recipe, provenance, unread)
+    parts = (feature_extractor, tokenizer, labels, recipe, provenance, unread, trim_margin_s(ours))
+    return Checkpoint(str(path), model, *parts)
 
 
 def drop_wrong_heads(model: Any) -> None:
