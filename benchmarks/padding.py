@@ -21,11 +21,12 @@ import torch
 from benchmarks import result
 from lsa_whisper import manifest
 from lsa_whisper.checkpoint import Checkpoint
+from lsa_whisper.checkpoint.trimming import accept_shorter_inputs
 from lsa_whisper.dataset import Collator, WindowDataset
 from lsa_whisper.finetune.recipe import ScratchModel
 from lsa_whisper.finetune.training import new_model as scratch
 from lsa_whisper.finetune.training.loss import ExactLoss
-from lsa_whisper.finetune.training.trim import LengthGroupedSampler, accept_shorter_inputs
+from lsa_whisper.finetune.training.trim import LengthGroupedSampler
 from lsa_whisper.labels import Labels
 from lsa_whisper.prepare import prepare
 

@@ -222,7 +222,8 @@ def _data(setting: Setting) -> dict[str, Any]:
     data |= {"dev": str(split_path(setting.data, "dev"))} if setting.dev_windows else {}
     data |= {"workers": 4} if setting.has_gpu else {}
     data |= {"cache": True} if setting.windows <= _MOST_CACHED and not setting.has_gpu else {}
-    return data | ({"trim": True, "augment": {"speed_perturbation": 0.1}} if setting.is_small else {})
+    data |= {"trim": True}
+    return data | ({"augment": {"speed_perturbation": 0.1}} if setting.is_small else {})
 
 
 def _device(setting: Setting) -> dict[str, Any]:

@@ -5,6 +5,8 @@ tokenizer, ``preprocessor_config.json``) and one file of this package, ``lsa_whi
 
     {"labels": {"style": "chat", ...}, "recipe": {...}, "provenance": {...}}
 
+and, for a model that was trained with ``data.trim``, ``"trim": {"margin_s": 1.0}`` (see ``trimming``).
+
 Only safetensors are read (pickled weights can run code), and code in a model's folder is never run.
 Context, mel bins, vocabulary and special tokens are read from the directory; none is assumed to be OpenAI's.
 """

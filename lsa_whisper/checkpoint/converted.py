@@ -15,6 +15,7 @@ from typing import Any
 from lsa_whisper import plain_json
 from lsa_whisper.checkpoint.corpus_retraces import TaggerWeights, read_retraces
 from lsa_whisper.checkpoint.loading import load_processor, quiet_transformers
+from lsa_whisper.checkpoint.trimming import encoder_input_s, longest_window_s, trim_margin_s
 from lsa_whisper.checkpoint.untrusted import read_json, verify_settings
 from lsa_whisper.checkpoint.verification import METADATA_FILE, is_converted
 from lsa_whisper.checkpoint.vocabulary import default_labels
@@ -44,6 +45,7 @@ class ConvertedCheckpoint:
         size: number of rows of the output matrix.
         labels: the label style that the model was trained on.
         retraces: as in :class:`Checkpoint`.
+        trim_margin_s: as in :class:`~lsa_whisper.checkpoint.Checkpoint`.
     """
 
     path: str
@@ -56,6 +58,7 @@ class ConvertedCheckpoint:
     recipe: Mapping[str, Any] = field(default_factory=dict)
     provenance: Mapping[str, Any] = field(default_factory=dict)
     retraces: Mapping[str, TaggerWeights] = field(default_factory=dict)
+    trim_margin_s: float | None = None
 
     @property
     def time_precision_s(self) -> float:
@@ -66,6 +69,15 @@ class ConvertedCheckpoint:
     def context_s(self) -> float:
         """The encoder's context in seconds."""
         return float(self.feature_extractor.n_samples / self.feature_extractor.sampling_rate)
+
+    @property
+    def window_s(self) -> float:
+        """The longest window to cut recordings into, in seconds."""
+        return longest_window_s(self.context_s, self.trim_margin_s)
+
+    def encoder_input_s(self, duration_s: float) -> float:
+        """Return how many seconds the encoder sees of a window with ``duration_s`` seconds of sound."""
+        return encoder_input_s(duration_s, self.context_s, self.trim_margin_s)
 
 
 def require_ctranslate2(purpose: str) -> None:
@@ -118,8 +130,8 @@ def load_converted(path: str | Path, *, dtype: str = "auto", device: str = "cpu"
             f"{folder}: the model takes {model.n_mels} mel bins, its preprocessor makes "
             f"{feature_extractor.feature_size}; export the checkpoint again with --to ct2"
         )
-    origin = (ours.get("recipe", {}), ours.get("provenance", {}), read_retraces(folder))
-    return ConvertedCheckpoint(str(path), model, feature_extractor, tokenizer, settings, size, labels, *origin)
+    parts = (feature_extractor, tokenizer, settings, size, labels, ours.get("recipe", {}), ours.get("provenance", {}))
+    return ConvertedCheckpoint(str(path), model, *parts, read_retraces(folder), trim_margin_s(ours))
 
 
 def _words(vocabulary: Path) -> int:

@@ -75,6 +75,7 @@ def write_verified(checkpoint: Checkpoint, folder: Path) -> Path:
         recipe=checkpoint.recipe,
         provenance=checkpoint.provenance,
         retraces=checkpoint.retraces,
+        trim_margin_s=checkpoint.trim_margin_s,
     )
     _write_transformers_4_vocabulary(folder)
     again = load(folder, dtype=str(next(model.parameters()).dtype).removeprefix("torch."))

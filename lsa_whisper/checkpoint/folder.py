@@ -38,8 +38,9 @@ def digest(path: str | Path) -> str:
     if not is_converted(folder):
         verify_checkpoint(folder)
     summary = hashlib.sha256()
-    labels = read_json(folder / METADATA_FILE).get("labels") if (folder / METADATA_FILE).exists() else None
-    summary.update(json.dumps(labels, sort_keys=True).encode())
+    ours = read_json(folder / METADATA_FILE) if (folder / METADATA_FILE).exists() else {}
+    summary.update(json.dumps(ours.get("labels"), sort_keys=True).encode())
+    summary.update(json.dumps(ours["trim"], sort_keys=True).encode() if "trim" in ours else b"")
     # Provenance and recipe in the metadata file do not affect transcripts.
     skipped = {
         METADATA_FILE,

@@ -14,6 +14,7 @@ from lsa_whisper.checkpoint.description import PREPROCESSOR_FILES
 from lsa_whisper.checkpoint.hub_source import cached_snapshot, hub_source
 from lsa_whisper.checkpoint.stored_weights import StoredWeights, folder_of_weights, reserve_weights
 from lsa_whisper.checkpoint.token_table import TOKENIZER_FILES
+from lsa_whisper.checkpoint.trimming import encoder_input_s, longest_window_s, trim_margin_s
 from lsa_whisper.checkpoint.untrusted import ADAPTER_FILE, read_json
 from lsa_whisper.checkpoint.verification import METADATA_FILE, is_local, verify_checkpoint, verify_fit
 from lsa_whisper.checkpoint.vocabulary import default_labels
@@ -35,6 +36,8 @@ class Checkpoint:
         provenance: the origin of its weights, empty if unknown.
         unread: where its weights are stored if they have not been read yet.
         retraces: the weights of a tagger of retraces for each language (ISO 639-3), learned from its training data.
+        trim_margin_s: the margin after the sound if it was trained with ``data.trim``, so that the encoder need not see
+            its whole context; ``None`` otherwise.
     """
 
     path: str
@@ -46,6 +49,7 @@ class Checkpoint:
     provenance: Mapping[str, Any] = field(default_factory=dict)
     unread: StoredWeights | None = None
     retraces: Mapping[str, TaggerWeights] = field(default_factory=dict)
+    trim_margin_s: float | None = None
 
     @property
     def time_precision_s(self) -> float:
@@ -58,6 +62,15 @@ class Checkpoint:
     def context_s(self) -> float:
         """The encoder's context in seconds."""
         return float(self.model.config.max_source_positions * self.time_precision_s)
+
+    @property
+    def window_s(self) -> float:
+        """The longest window to cut recordings into, in seconds."""
+        return longest_window_s(self.context_s, self.trim_margin_s)
+
+    def encoder_input_s(self, duration_s: float) -> float:
+        """Return how many seconds the encoder sees of a window with ``duration_s`` seconds of sound."""
+        return encoder_input_s(duration_s, self.context_s, self.trim_margin_s)
 
 
 def load(
@@ -101,7 +114,7 @@ def load(
     folder = None if weights else folder_of_weights(source)
     unread = StoredWeights(folder, model) if folder else None
     parts = (feature_extractor, tokenizer, labels, recipe, provenance, unread, read_retraces(Path(source)))
-    return Checkpoint(str(path), model, *parts)
+    return Checkpoint(str(path), model, *parts, trim_margin_s(ours))
 
 
 def drop_wrong_heads(model: Any) -> None:

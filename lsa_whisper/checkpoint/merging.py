@@ -167,7 +167,15 @@ def _average(names: Sequence[str], shares: Sequence[float]) -> tuple[Checkpoint,
     average.model.generation_config = _allowing_all([part.settings for part in parts], chosen.settings)
     record = [{"path": s.path, "digest": digest(s.path), "weight": s.weight} for s in sources]
     path = " + ".join(Path(name).name for name in names)
-    return dataclasses.replace(chosen.rest, path=path, model=average.model, provenance={"merged": record}), sources
+    margins = [part.rest.trim_margin_s for part in parts]
+    merged = dataclasses.replace(
+        chosen.rest,
+        path=path,
+        model=average.model,
+        provenance={"merged": record},
+        trim_margin_s=None if None in margins else max(filter(None, margins), default=0.0),
+    )
+    return merged, sources
 
 
 @dataclass(frozen=True)

@@ -30,13 +30,14 @@ def save(
     state_dict: Mapping[str, Any] | None = None,
     place: str | Path | None = None,
     retraces: Mapping[str, TaggerWeights] | None = None,
+    trim_margin_s: float | None = None,
 ) -> Path:
     """Write a checkpoint folder atomically and return its path.
 
     If ``model`` has a PEFT adapter, only the adapter is written, and ``load`` merges it into its base. ``state_dict``
     holds the gathered weights of a model that is sharded over ranks. ``place`` is the folder that ``out`` will be moved
     to, where it is another: an adapter records its base by a path relative to it. ``retraces`` are the weights of a
-    tagger for each language.
+    tagger for each language, ``trim_margin_s`` is the margin of a model that was trained with ``data.trim``.
 
     A checkpoint at ``out`` is replaced in one step; a folder that holds anything else is not touched.
     The generation settings are fitted to ``labels``, to the token ids that were ``trained_tokens`` and to the speaker
@@ -50,6 +51,8 @@ def save(
         "recipe": dict(recipe or {}),
         "provenance": dict(provenance or {}),
     }
+    if trim_margin_s is not None:
+        ours["trim"] = {"margin_s": trim_margin_s}
     with atomic_folder(Path(out)) as partial:
         with quiet_transformers():
             _write_model(

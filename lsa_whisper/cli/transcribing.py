@@ -30,7 +30,7 @@ from lsa_whisper.cli.group import PATH, call, main, show
 @click.option(
     "--rename-media", is_flag=True, help="Write names that CLAN can read where a recording has one that it cannot."
 )
-@click.option("--batch-size", default=8, show_default=True, help="Windows decoded together.")
+@click.option("--batch-size", type=int, help="Windows decoded together; default: as many as suit the machine.")
 @click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:1.")
 @click.option("--dtype", default="auto", show_default=True, help="auto, float32, bfloat16, float16; for ct2 also int8.")
 @click.option("--engine", default="transformers", show_default=True, help="Decoding library: transformers or ct2.")

@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 import torch
 
+from lsa_whisper.checkpoint.trimming import TRIM_MARGIN_S
+from lsa_whisper.whisper_constants import TIMESTAMP_STEP_S
+
 IGNORE_INDEX = -100
 """The label of tokens that carry no loss, as in PyTorch: padding and the prompt."""
 
-MIN_FRAMES = 100
-"""Batches are never trimmed below one second: that would save nothing, and SpecAugment masks spans of ten frames."""
+_MARGIN_FRAMES = 2 * round(TRIM_MARGIN_S / TIMESTAMP_STEP_S)
 
 
 class Collator:
@@ -55,5 +57,5 @@ class Collator:
         if any("frames" not in row for row in rows):
             return None
         drawn = np.random.default_rng([self.seed, *(row["index"] for row in rows)]).random()
-        longest = max(MIN_FRAMES, *(row["frames"] for row in rows))
+        longest = max(row["frames"] for row in rows) + _MARGIN_FRAMES
         return None if drawn < self.full_length_share else longest + longest % 2

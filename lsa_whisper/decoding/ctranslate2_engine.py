@@ -21,7 +21,8 @@ import numpy as np
 import torch
 
 from lsa_whisper.checkpoint import ConvertedCheckpoint, decoder_prompt
-from lsa_whisper.decoding.decoder import DecodedWindow, SegmentParser, decode_in_batches, token_limit
+from lsa_whisper.decoding.batches import decode_in_batches
+from lsa_whisper.decoding.decoder import DecodedWindow, SegmentParser, token_limit
 from lsa_whisper.decoding.features import log_mel
 from lsa_whisper.decoding.rules import allowed_tokens
 from lsa_whisper.errors import CheckpointError
@@ -36,7 +37,7 @@ class CTranslate2Decoder:
         self, converted: ConvertedCheckpoint, *, language: str = "en", batch_size: int = 8, word_times: bool = False
     ):
         self._converted, self._model = converted, converted.model
-        self._batch_size, self._word_times = batch_size, word_times
+        self.batch_size, self._word_times = batch_size, word_times
         self._allowed = allowed_tokens(converted.tokenizer, converted.settings, converted.size)
         self._parser = SegmentParser(self._allowed.end, self._allowed.timestamps_s, self._text)
         self._rate_hz = int(converted.feature_extractor.sampling_rate)
@@ -54,11 +55,15 @@ class CTranslate2Decoder:
         Args:
             windows: float32 mono samples at the model's rate; samples after the context are ignored.
         """
-        return decode_in_batches(windows, self._batch_size, self._decode_batch)
+        return decode_in_batches(windows, self.batch_size, self._decode_batch, input_share=self._input_share)
+
+    def _input_share(self, window: np.ndarray) -> float:
+        return self._converted.encoder_input_s(len(window) / self._rate_hz) / self._converted.context_s
 
     def _decode_batch(self, windows: Sequence[np.ndarray]) -> list[DecodedWindow]:
         durations_s = [min(len(window) / self._rate_hz, self._converted.context_s) for window in windows]
-        spectra = log_mel(self._converted.feature_extractor, windows, self._converted.context_s).numpy()
+        input_s = self._converted.encoder_input_s(max(durations_s))
+        spectra = log_mel(self._converted.feature_extractor, windows, input_s).numpy()
         hidden = self._model.encode(_view(spectra))
         rows = self._generate(hidden, durations_s)
         times = self._times_s(hidden, durations_s, [tokens for tokens, _ in rows]) if self._word_times else None

@@ -64,6 +64,9 @@ class DecodedWindow:
 class Decoder(Protocol):
     """An engine: the same windows and rules, computed by different libraries."""
 
+    batch_size: int
+    """Windows of the model's full context that are decoded together."""
+
     def decode(self, windows: Sequence[Any]) -> list[DecodedWindow]:
         """Return one result per window (float32 mono samples at the model's rate, no longer than its context)."""
         ...
@@ -92,24 +95,6 @@ def token_limit(duration_s: float, prompt_length: int, max_positions: int, token
     (84, 445)
     """
     return max(1, min(round(tokens_per_s * duration_s) + 24, max_positions - prompt_length))
-
-
-def decode_in_batches(
-    windows: Sequence[Any], batch_size: int, decode: Callable[[list[Any]], list[DecodedWindow]]
-) -> list[DecodedWindow]:
-    """Return one result per window, in order; windows of similar length are decoded in one batch.
-
-    A batch takes as long as its longest text.
-
-    >>> decode_in_batches(["aa", "aaaa", "a", "aaa"], 2, lambda batch: ["+".join(batch)] * len(batch))
-    ['aa+a', 'aaaa+aaa', 'aa+a', 'aaaa+aaa']
-    """
-    order = sorted(range(len(windows)), key=lambda index: -len(windows[index]))
-    results: dict[int, DecodedWindow] = {}
-    for first in range(0, len(order), batch_size):
-        chosen = order[first : first + batch_size]
-        results.update(zip(chosen, decode([windows[index] for index in chosen]), strict=True))
-    return [results[index] for index in range(len(windows))]
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from typing import Any
 
 from lsa_whisper import checkpoint
 from lsa_whisper.audio import SAMPLE_RATE_HZ
+from lsa_whisper.decoding.batches import default_batch_size
 from lsa_whisper.decoding.decoder import Decoder
 from lsa_whisper.errors import CheckpointError
 
@@ -37,7 +38,7 @@ def load_engine(
     device: str,
     dtype: str,
     language: str,
-    batch_size: int,
+    batch_size: int | None,
     word_times: bool,
     draft: str | Path | None = None,
 ) -> tuple[Any, Decoder, str]:
@@ -49,7 +50,7 @@ def load_engine(
         device: see :func:`resolve_device`.
         dtype: see :func:`resolve_device`.
         language: Whisper's code.
-        batch_size: windows decoded together.
+        batch_size: windows of the full context decoded together; ``None`` for as many as suit the machine.
         word_times: compute the time of each token.
         draft: a small checkpoint for speculative decoding (``transformers`` only).
 
@@ -58,14 +59,18 @@ def load_engine(
             differs from its draft in the vocabulary.
         MissingExtraError: ``ct2`` without CTranslate2.
     """
-    options: dict[str, Any] = {"language": language, "batch_size": batch_size, "word_times": word_times}
+    options: dict[str, Any] = {"language": language, "word_times": word_times}
     if engine == "ct2":
         converted = _load_ct2(model, device, dtype)
+        size_bytes = (Path(converted.path) / "model.bin").stat().st_size
+        options["batch_size"] = batch_size or default_batch_size(size_bytes, device)
         from lsa_whisper.decoding.ctranslate2_engine import CTranslate2Decoder
 
         return converted, CTranslate2Decoder(converted, **options), str(converted.model.compute_type)
     loaded = checkpoint.load(model, dtype=dtype, device=device)
     _verify_rate(loaded)
+    size_bytes = sum(weight.nbytes for weight in loaded.model.parameters())
+    options["batch_size"] = batch_size or default_batch_size(size_bytes, device)
     if draft is not None:
         from lsa_whisper.decoding.assisted import AssistedDecoder
 

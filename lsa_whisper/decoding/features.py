@@ -9,20 +9,20 @@ import numpy as np
 import torch
 
 
-def log_mel(extractor: Any, windows: Sequence[np.ndarray], context_s: float) -> torch.Tensor:
-    """Return float32 spectra ``(batch, mels, frames)``, padded to the encoder's context.
+def log_mel(extractor: Any, windows: Sequence[np.ndarray], input_s: float) -> torch.Tensor:
+    """Return float32 spectra ``(batch, mels, frames)``, padded to what the encoder sees.
 
     Args:
         extractor: the checkpoint's own.
-        windows: float32 mono samples at the extractor's rate; samples after the context are ignored.
-        context_s: length of the encoder's window.
+        windows: float32 mono samples at the extractor's rate; later samples are ignored.
+        input_s: length of the encoder's input, see :func:`~lsa_whisper.checkpoint.trimming.encoder_input_s`.
     """
     spectra: torch.Tensor = extractor(
         list(windows),
         sampling_rate=extractor.sampling_rate,
         return_tensors="pt",
         padding="max_length",
-        max_length=round(context_s * extractor.sampling_rate),
+        max_length=round(input_s * extractor.sampling_rate),
         truncation=True,
     ).input_features
     return spectra

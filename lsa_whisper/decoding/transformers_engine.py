@@ -14,7 +14,9 @@ import numpy as np
 import torch
 
 from lsa_whisper.checkpoint import Checkpoint, add_previous_text, decoder_prompt
-from lsa_whisper.decoding.decoder import DecodedWindow, SegmentParser, decode_in_batches, token_limit
+from lsa_whisper.checkpoint.trimming import accept_shorter_inputs
+from lsa_whisper.decoding.batches import decode_in_batches
+from lsa_whisper.decoding.decoder import DecodedWindow, SegmentParser, token_limit
 from lsa_whisper.decoding.features import log_mel
 from lsa_whisper.decoding.greedy import greedy_search
 from lsa_whisper.decoding.rules import DecodingRules
@@ -27,7 +29,9 @@ class TransformersDecoder:
     def __init__(self, checkpoint: Checkpoint, *, language: str = "en", batch_size: int = 8, word_times: bool = False):
         self._checkpoint, self._word_times = checkpoint, word_times
         self.model = checkpoint.model
-        self._batch_size = batch_size
+        if checkpoint.trim_margin_s is not None:
+            accept_shorter_inputs(self.model.get_encoder())
+        self.batch_size = batch_size
         generation_config, size = self.model.generation_config, self.model.config.vocab_size
         self.rules = DecodingRules(checkpoint.tokenizer, generation_config, size, self.model.device)
         self._parser = SegmentParser(self.rules.end, self.rules.timestamps_s, self._text)
@@ -45,7 +49,7 @@ class TransformersDecoder:
         Args:
             windows: float32 mono samples at the model's rate; samples after the context are ignored.
         """
-        return decode_in_batches(windows, self._batch_size, self._decode_batch)
+        return decode_in_batches(windows, self.batch_size, self._decode_batch, input_share=self._input_share)
 
     def decode_with_prompt(self, window: np.ndarray, previous: str) -> DecodedWindow:
         """Return the result of one window, with the text of the one before it as Whisper's prompt.
@@ -70,9 +74,13 @@ class TransformersDecoder:
         rows = zip(tokens.tolist(), logprobs.tolist(), durations_s, hidden.split(1), strict=True)
         return [self._result(*row) for row in rows]
 
+    def _input_share(self, window: np.ndarray) -> float:
+        return self._checkpoint.encoder_input_s(len(window) / self._rate_hz) / self._checkpoint.context_s
+
     def features(self, windows: Sequence[np.ndarray]) -> torch.Tensor:
-        """Return the log-mel spectra ``(batch, mels, frames)`` the encoder expects, padded to its context."""
-        spectra = log_mel(self._checkpoint.feature_extractor, windows, self._checkpoint.context_s)
+        """Return the log-mel spectra ``(batch, mels, frames)`` of windows with one length of encoder inputs."""
+        input_s = self._checkpoint.encoder_input_s(max(map(len, windows)) / self._rate_hz)
+        spectra = log_mel(self._checkpoint.feature_extractor, windows, input_s)
         return spectra.to(self.model.device, self.model.dtype)
 
     def _greedy(self, hidden: torch.Tensor, durations_s: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:

@@ -33,8 +33,9 @@ class TranscriptionOptions:
 
     language: str = "eng"
     """Language of the speech: ISO 639-3 as in CHAT (``eng``, ``spa``), or Whisper's code (``en``, ``es``)."""
-    batch_size: int = 8
-    """Windows decoded together, at least 1. Affects speed and memory, not the transcript."""
+    batch_size: int | None = None
+    """Windows of the model's full context decoded together, at least 1; of shorter encoder inputs accordingly more.
+    ``None``: from the number of cores, or the free memory. Affects speed and memory, not the transcript."""
     device: str = "auto"
     """``auto`` (a GPU if there is one), ``cpu``, ``cuda`` or ``cuda:1``."""
     dtype: str = "auto"
@@ -78,7 +79,7 @@ class TranscriptionOptions:
             yield f"windows {self.windows!r} are not known; choose {' or '.join(WINDOWS)}"
         elif self.windows == "sequential" and self.engine in ENGINES and self.engine not in ENGINES_WITH_PROMPT:
             yield f"engine {self.engine} takes no previous text; use --windows speech, or another engine"
-        if self.batch_size < 1:
+        if self.batch_size is not None and self.batch_size < 1:
             yield f"batch size {self.batch_size}: at least one window must be decoded at a time"
         if self.vad not in DETECTORS:
             yield f"voice activity detector {self.vad!r} is not known; choose {', '.join(DETECTORS)}"
@@ -100,7 +101,7 @@ class OptionChanges(TypedDict, total=False):
     """The fields of :class:`TranscriptionOptions` as keyword arguments, for type checkers."""
 
     language: str
-    batch_size: int
+    batch_size: int | None
     device: str
     dtype: str
     engine: str

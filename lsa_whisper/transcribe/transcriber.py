@@ -29,7 +29,8 @@ from lsa_whisper.transcribe.result import TranscriptionResult
 from lsa_whisper.version import __version__
 
 _VIDEO = (".mp4", ".mov", ".webm", ".mkv", ".avi")
-_BATCHES_AT_ONCE = 8  # windows of several batches are loaded together, so that windows of like length share a batch
+_BATCHES_AT_ONCE = 8  # windows of several batches are loaded together, so that windows of like length share a batch,
+_WINDOWS_AT_ONCE = 64  # but no more than these of the full context: their sound is held in memory
 
 
 def _remarks(recording: Recording, speech: SpeechActivity) -> list[str]:
@@ -208,5 +209,7 @@ class Transcriber:
         decoder, context_s = self._decoder, self._checkpoint.context_s
         if self._options.windows == "sequential" and isinstance(decoder, PromptedDecoder):
             return decode_sequentially(decoder, recording, speech, context_s=context_s, partial=partial)
-        at_once = _BATCHES_AT_ONCE * self._options.batch_size
-        return decode_windows(decoder, recording, speech, context_s=context_s, at_once=at_once, partial=partial)
+        window_s = self._checkpoint.window_s
+        whole = min(_BATCHES_AT_ONCE * decoder.batch_size, max(_WINDOWS_AT_ONCE, decoder.batch_size))
+        at_once = round(whole * context_s / window_s)
+        return decode_windows(decoder, recording, speech, context_s=window_s, at_once=at_once, partial=partial)

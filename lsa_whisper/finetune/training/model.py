@@ -11,6 +11,7 @@ import torch
 from lsa_whisper import checkpoint, manifest
 from lsa_whisper.augment import Augmentation
 from lsa_whisper.checkpoint import Checkpoint
+from lsa_whisper.checkpoint.trimming import accept_shorter_inputs
 from lsa_whisper.finetune.distributed.ranks import rank
 from lsa_whisper.finetune.distributed.zero_loading import partitions_while_loading
 from lsa_whisper.finetune.recipe import ModelSettings, Recipe
@@ -20,7 +21,6 @@ from lsa_whisper.finetune.training.loss import CtcHead
 from lsa_whisper.finetune.training.padded_vocabulary import pad_vocabulary
 from lsa_whisper.finetune.training.precision import compute_dtype, convert_to_fp8, weights_dtype
 from lsa_whisper.finetune.training.second_stage import base_to_load, continued_adapter, first_stage
-from lsa_whisper.finetune.training.trim import accept_shorter_inputs
 from lsa_whisper.labels import Labels
 from lsa_whisper.library_internals import sinusoidal_positions
 from lsa_whisper.manifest import TIMESTAMP

@@ -18,6 +18,7 @@ from transformers import set_seed
 from lsa_whisper import checkpoint, manifest, plain_json
 from lsa_whisper.checkpoint import Checkpoint
 from lsa_whisper.checkpoint.folder import METADATA_FILE, atomic_folder, remove_folder_leftovers
+from lsa_whisper.checkpoint.trimming import TRIM_MARGIN_S
 from lsa_whisper.disk import convert_disk_errors
 from lsa_whisper.errors import CheckpointError, LsaWhisperError
 from lsa_whisper.finetune import Finetuned
@@ -291,4 +292,5 @@ def _save(trainer: SpeechTrainer, start: Checkpoint, record: dict[str, Any], out
         state_dict=weights,
         place=record["recipe"]["out"],
         retraces={**start.retraces, **learned},
+        trim_margin_s=TRIM_MARGIN_S if record["recipe"]["data"]["trim"] else None,
     )

@@ -1,45 +1,12 @@
-"""Training on windows shorter than Whisper's context: batches of similar length, and an encoder that accepts them.
-
-Whisper's encoder adds position embeddings from the start of a table, so a shorter input uses fewer of them.
-transformers rejects shorter inputs because inference always pads to the full context.
-"""
+"""The order of training windows: batches of similar length for ``data.trim``, or at random."""
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import torch
 
 from lsa_whisper.library_internals import length_grouped_indices
-
-
-def accept_shorter_inputs(encoder: Any) -> None:
-    """Let ``encoder`` accept features with any even number of frames up to its full context.
-
-    Only two numbers change, and only while the encoder runs: the number of positions in its config and in its position
-    embedding. No weight is replaced, so adapters, activation checkpointing, DDP and ZeRO see an unchanged model, and
-    the saved checkpoint is a plain Whisper model.
-    """
-    full = encoder.config.max_source_positions
-    encoder.register_forward_pre_hook(functools.partial(_shorten, full), with_kwargs=True)
-    encoder.register_forward_hook(functools.partial(_restore, full), always_call=True)
-
-
-def _shorten(full: int, encoder: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    features = args[0] if args else kwargs["input_features"]
-    positions, odd = divmod(features.shape[-1], encoder.conv1.stride[0] * encoder.conv2.stride[0])
-    if not odd and 0 < positions <= full:  # transformers rejects anything else
-        _set_positions(encoder, positions)
-
-
-def _restore(full: int, encoder: Any, args: tuple[Any, ...], output: Any) -> None:
-    _set_positions(encoder, full)
-
-
-def _set_positions(encoder: Any, positions: int) -> None:
-    encoder.config.max_source_positions = encoder.embed_positions.num_embeddings = positions
 
 
 class LengthGroupedSampler(torch.utils.data.Sampler[int]):

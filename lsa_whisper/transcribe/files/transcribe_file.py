@@ -128,7 +128,7 @@ def _convert_out_of_memory(spec: TranscriberSpec, audio: Path) -> Iterator[None]
             raise
         options = spec.options
         raise LsaWhisperError(
-            f"{audio}: memory ran out (batch size {options.batch_size}, {options.device}, {options.dtype}); "
+            f"{audio}: memory ran out (batch size {options.batch_size or 'auto'}, {options.device}, {options.dtype}); "
             "use a smaller --batch-size, a smaller model, or --device cpu, and run the same command again to resume"
         ) from error
 

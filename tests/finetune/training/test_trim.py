@@ -8,13 +8,14 @@ import torch
 from torch import nn
 
 from lsa_whisper import checkpoint, manifest
+from lsa_whisper.checkpoint.trimming import accept_shorter_inputs
 from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetune import finetune
 from lsa_whisper.finetune.recipe import AdapterSettings, ScratchModel, parse_recipe
 from lsa_whisper.finetune.training import new_model as scratch
 from lsa_whisper.finetune.training.model import add_adapter
 from lsa_whisper.finetune.training.trainer import training_arguments
-from lsa_whisper.finetune.training.trim import LengthGroupedSampler, accept_shorter_inputs
+from lsa_whisper.finetune.training.trim import LengthGroupedSampler
 
 SHAPE = ScratchModel(16, 2, 1, 2, mel_bins=20, context_s=2.0, max_target_positions=64)
 

@@ -1,0 +1,83 @@
+"""Which windows are decoded together, and how many.
+
+A batch takes as long as its longest text, and its memory grows with the encoder's input. So windows of one input length
+are decoded together, those of similar duration first, and a batch of short inputs has more windows.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from itertools import groupby, pairwise
+from typing import Any
+
+from lsa_whisper.decoding.decoder import DecodedWindow
+from lsa_whisper.machine import available_memory_gib
+
+_LEAST, _MOST = 8, 32
+_SHARE = 0.5  # of the free memory
+_WINDOW_SHARE = 6  # a window needs at most a sixth of the memory of the weights, and
+_WINDOW_BYTES = 100e6  # its logits
+_GIB = 2**30
+
+
+def decode_in_batches(
+    windows: Sequence[Any],
+    batch_size: int,
+    decode: Callable[[list[Any]], list[DecodedWindow]],
+    *,
+    input_share: Callable[[Any], float] = lambda _: 1.0,
+) -> list[DecodedWindow]:
+    """Return one result per window, in order.
+
+    Args:
+        windows: samples of each.
+        batch_size: windows of the encoder's full context that are decoded together.
+        decode: decodes a batch.
+        input_share: how much of that context the encoder sees of a window.
+
+    >>> decode_in_batches(["aa", "aaaa", "a", "aaa"], 2, lambda batch: ["+".join(batch)] * len(batch))
+    ['aa+a', 'aaaa+aaa', 'aa+a', 'aaaa+aaa']
+    """
+    order = sorted(range(len(windows)), key=lambda index: -len(windows[index]))
+    results: dict[int, DecodedWindow] = {}
+    for share, group in groupby(order, lambda index: input_share(windows[index])):
+        for chosen in even_batches(list(group), int(batch_size / share)):
+            results.update(zip(chosen, decode([windows[index] for index in chosen]), strict=True))
+    return [results[index] for index in range(len(windows))]
+
+
+def even_batches(indices: Sequence[int], most: int) -> list[Sequence[int]]:
+    """Return as few batches as possible, of equal sizes: a batch of one takes almost as long as a full one.
+
+    >>> even_batches(range(9), 8)
+    [range(0, 5), range(5, 9)]
+    """
+    count = -(-len(indices) // most)
+    edges = [round(len(indices) * number / count + 1e-9) for number in range(count + 1)]
+    return [indices[first:last] for first, last in pairwise(edges)]
+
+
+def default_batch_size(weights_bytes: float, device: str) -> int:
+    """Return how many windows to decode together: as many as the machine has cores, or as its free memory holds.
+
+    Args:
+        weights_bytes: size of the loaded weights.
+        device: where they are.
+    """
+    if device.startswith("cuda"):
+        import torch
+
+        return windows_in_memory(torch.cuda.mem_get_info(device)[0], weights_bytes, most=2 * _MOST)
+    free_gib = available_memory_gib()
+    most = min(max(os.cpu_count() or 1, _LEAST), _MOST)
+    return most if free_gib is None else windows_in_memory(free_gib * _GIB, weights_bytes, most=most)
+
+
+def windows_in_memory(free_bytes: float, weights_bytes: float, *, most: int) -> int:
+    """Return how many windows half of the free memory holds, from one to ``most``.
+
+    >>> [windows_in_memory(free_bytes, 3e9, most=32) for free_bytes in (20e9, 1e9, 1e12)]
+    [16, 1, 32]
+    """
+    return max(1, min(most, int(_SHARE * free_bytes / (weights_bytes / _WINDOW_SHARE + _WINDOW_BYTES))))
