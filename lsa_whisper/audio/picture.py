@@ -17,8 +17,8 @@ _HOP = SAMPLE_RATE_HZ // 100
 _MEL_BANDS = 64
 _WAVEFORM_ROWS = 32
 _RANGE_DB = 60.0
-_WHITE = 15
-"""Pictures have 16 shades: 4 dB each, a third of the size of 256."""
+_WHITE = 7
+"""Pictures have 8 shades, a fifth of the size of 256."""
 
 _Shades = NDArray[np.uint8]
 _Powers = NDArray[np.float64]
@@ -39,7 +39,7 @@ def sound_picture(samples: Samples, most_columns: int = 800) -> bytes:
     columns = np.pad(samples, (0, -len(samples) % hop)).reshape(-1, hop)
     shades = np.vstack([_waveform(columns), _spectrogram(samples, hop, len(columns))])
     picture = Image.fromarray(shades).convert("P")
-    picture.putpalette([level for shade in range(16) for level in (17 * shade,) * 3])
+    picture.putpalette([level for shade in range(_WHITE + 1) for level in (255 * shade // _WHITE,) * 3])
     file = BytesIO()
     picture.save(file, "PNG", bits=4, optimize=True)
     return file.getvalue()
@@ -51,7 +51,7 @@ def _waveform(columns: NDArray[np.float32]) -> _Shades:
     low, high = (np.rint(middle - middle * extreme(columns, axis=1) / top) for extreme in (np.max, np.min))
     rows = np.arange(_WAVEFORM_ROWS)[:, None]
     dark = (rows >= np.minimum(low, middle)) & (rows < np.maximum(high, middle + 1))
-    return np.where(dark, 4, _WHITE).astype(np.uint8)
+    return np.where(dark, 2, _WHITE).astype(np.uint8)
 
 
 def _spectrogram(samples: Samples, hop: int, count: int) -> _Shades:

@@ -87,7 +87,11 @@ def evaluate(
         require_meeteval()
     _check_options(samples, audio, embed_audio=embed_audio and out is not None)
     options = ScoringOptions(
-        keep_alignment=out is not None, collar_ms=collar, published=tuple(dict.fromkeys(as_)), speakers=speakers
+        keep_alignment=out is not None,
+        keep_times=out is not None and audio is not None,
+        collar_ms=collar,
+        published=tuple(dict.fromkeys(as_)),
+        speakers=speakers,
     )
     files = pair_files(Path(reference), [Path(path) for path in hypotheses], names)
     evaluation = _scored(Path(reference), files, samples, options)

@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from lsa_whisper.audio import Recording
+import numpy as np
+
+from lsa_whisper.audio import Recording, Samples
 from lsa_whisper.audio.clip import data_url, encode_audio
 from lsa_whisper.errors import AudioError
 from lsa_whisper.timespan import TimeSpan
@@ -14,10 +16,36 @@ from lsa_whisper.timespan import TimeSpan
 _MARGIN_MS = 100
 
 
+class SoundOfRow:
+    """The sound of a report's rows; a recording that cannot be read gives none."""
+
+    def __init__(self, keys: Sequence[str], recordings: Mapping[str, Path]) -> None:
+        """Open the recordings of the files ``keys``."""
+        self._keys = keys
+        self._opened = {key: _opened(path) for key, path in recordings.items()}
+
+    def span(self, row: Sequence[Any]) -> TimeSpan | None:
+        """Return the span of a row in its recording, with a margin; ``None`` without times or a recording."""
+        start_s, end_s = row[2:4]
+        if self._opened.get(self._keys[row[0]]) is None or start_s is None or end_s is None:
+            return None
+        return TimeSpan(max(round(1000 * start_s) - _MARGIN_MS, 0), round(1000 * end_s) + _MARGIN_MS)
+
+    def load(self, row: Sequence[Any]) -> Samples:
+        """Return the samples of a row; empty if there are none."""
+        recording, span = self._opened.get(self._keys[row[0]]), self.span(row)
+        if recording is not None and span is not None:
+            try:
+                return recording.load(span)
+            except AudioError:
+                pass
+        return np.zeros(0, np.float32)
+
+
 def embedded_clips(rows: Sequence[list[Any]], keys: Sequence[str], recordings: Mapping[str, Path]) -> list[str]:
     """Return, per row of a report, its sound as a ``data:`` URL; empty without times or a readable recording."""
-    opened = {key: _opened(path) for key, path in recordings.items()}
-    return [_clip(opened.get(keys[row[0]]), row[2], row[3]) for row in rows]
+    sounds = SoundOfRow(keys, recordings)
+    return [_clip(sounds.load(row)) for row in rows]
 
 
 def _opened(path: Path) -> Recording | None:
@@ -27,12 +55,8 @@ def _opened(path: Path) -> Recording | None:
         return None
 
 
-def _clip(recording: Recording | None, start_s: float | None, end_s: float | None) -> str:
-    if recording is None or start_s is None or end_s is None:
+def _clip(samples: Samples) -> str:
+    if not len(samples):
         return ""
-    start_ms, end_ms = round(1000 * start_s), round(1000 * end_s)
-    try:
-        kind, data = encode_audio(recording.load(TimeSpan(max(start_ms - _MARGIN_MS, 0), end_ms + _MARGIN_MS)))
-    except AudioError:
-        return ""
+    kind, data = encode_audio(samples)
     return data_url(f"audio/{kind}", data)

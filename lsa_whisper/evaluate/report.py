@@ -14,6 +14,7 @@ from lsa_whisper.evaluate.pairing import find_audio
 from lsa_whisper.evaluate.plots import evaluation_plots
 from lsa_whisper.evaluate.report_rows import page_data
 from lsa_whisper.evaluate.results import Evaluation
+from lsa_whisper.evaluate.sound_pictures import sound_pictures
 from lsa_whisper.evaluate.tables import tables
 from lsa_whisper.page import templates
 from lsa_whisper.page.files import write_report_files
@@ -50,6 +51,7 @@ def write_reports(
     """
     keys = next(iter(evaluation.systems.values())).files.keys
     utterances = page_data(list(evaluation.systems), keys, evaluation.rows, out, audio)
+    pictures = {} if audio is None else sound_pictures(evaluation.rows, keys, find_audio(audio, keys))
     if embed_audio and audio is not None:
         utterances["clips"] = embedded_clips(utterances["rows"], keys, find_audio(audio, keys))
         utterances["files"] = [[key, None] for key in keys]
@@ -66,7 +68,8 @@ def write_reports(
         "classes": list(CLASSES.values()),
         "measures": list(MEASURES.values()),
         "columns": list(COLUMNS.items()),
-        "utterances": utterances,
+        "utterances": utterances | {"pictures": list(pictures)},
+        "pictures": pictures,
         "worst": _worst(utterances),
         "version": __version__,
     }

@@ -16,6 +16,8 @@ from lsa_whisper.scoring.aligned_utterances import AlignedColumn, AlignedUtteran
 
 MOST_ROWS = 5000
 CLASS_ORDER = list(Disfluency)
+Timed = list[tuple[str, int, int, bool]]
+"""Words with start and end in milliseconds, and whether these are known; if not, they are estimated."""
 
 
 class ReportRows:
@@ -27,7 +29,7 @@ class ReportRows:
     def __init__(self, most: int = MOST_ROWS) -> None:
         self._most = most
         self._added = 0
-        self._kept: list[tuple[int, int, list[Any]]] = []
+        self._kept: list[tuple[int, int, list[Any], list[Timed]]] = []
 
     def add(self, file: int, systems: Sequence[Sequence[AlignedUtterance]]) -> None:
         """Add the utterances of the ``file``-th file, as aligned with each system's transcript."""
@@ -36,7 +38,7 @@ class ReportRows:
             marks = [_wrong_marks(row) for row in aligned]
             row = [file, *_speaker_times_text(next(row for row in aligned if row)), scored, marks]
             wrong = (own[0] + sum(map(len, other)) for own, other in zip(scored, marks, strict=True))
-            entry = max(wrong), -self._added, row
+            entry = max(wrong), -self._added, row, _timed_words(aligned)
             self._added += 1
             if len(self._kept) < self._most:
                 heapq.heappush(self._kept, entry)
@@ -51,7 +53,20 @@ class ReportRows:
         [classes missed, classes made up]]]`` with cells ``[reference, hypothesis, operation, reference class,
         hypothesis class]`` (classes index :data:`CLASS_ORDER`, -1 = none).
         """
-        return [row for _, _, row in sorted(self._kept, key=lambda entry: -entry[1])]
+        return [row for _, _, row, _ in self._in_order]
+
+    @property
+    def worst(self) -> list[tuple[int, list[Timed]]]:
+        """The utterances with errors, the worst first: their number among the rows, and the times of their words.
+
+        The first times are those of the reference, the others those of each system.
+        """
+        numbered = [(-wrong, number, timed) for number, (wrong, _, _, timed) in enumerate(self._in_order) if wrong]
+        return [(number, timed) for _, number, timed in sorted(numbered, key=lambda each: each[:2])]
+
+    @property
+    def _in_order(self) -> list[tuple[int, int, list[Any], list[Timed]]]:
+        return sorted(self._kept, key=lambda entry: -entry[1])
 
     @property
     def left_out(self) -> int:
@@ -139,3 +154,13 @@ def _cell(cell: AlignedColumn) -> list[Any]:
         -1 if kind is None else CLASS_ORDER.index(kind) for kind in (cell.reference_class, cell.hypothesis_class)
     )
     return [cell.reference, cell.hypothesis, cell.operation, *classes]
+
+
+def _timed_words(aligned: Sequence[AlignedUtterance | None]) -> list[Timed]:
+    """Return the words with times of the reference, then of each system."""
+    cells = [() if row is None else row.columns for row in aligned]
+    reference = next((own for own in cells if own), ())
+    return [
+        [(cell.reference, *cell.reference_span) for cell in reference if cell.reference_span],
+        *([(cell.hypothesis, *cell.hypothesis_span) for cell in own if cell.hypothesis_span] for own in cells),
+    ]

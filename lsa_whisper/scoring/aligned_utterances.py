@@ -10,6 +10,7 @@ import numpy as np
 from lsa_whisper.chat import Disfluency, Event
 from lsa_whisper.scoring.align import UNALIGNED, Alignment
 from lsa_whisper.scoring.counts import WordErrors
+from lsa_whisper.scoring.timing import WordSpan, word_spans
 from lsa_whisper.scoring.words import FileWords
 from lsa_whisper.timespan import TimeSpan
 
@@ -29,6 +30,8 @@ class AlignedColumn:
     operation: str
     reference_class: Disfluency | None = None
     hypothesis_class: Disfluency | None = None
+    reference_span: WordSpan | None = None
+    hypothesis_span: WordSpan | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +69,8 @@ def aligned_utterances(
     hypothesis: FileWords,
     utterances: np.ndarray[tuple[int], np.dtype[np.int64]],
     unmatched: tuple[Sequence[Event], Sequence[Event]] = ((), ()),
+    *,
+    with_spans: bool = False,
 ) -> tuple[AlignedUtterance, ...]:
     """Return the aligned utterances in order; if the reference has no words, all columns are in a single one.
 
@@ -75,8 +80,9 @@ def aligned_utterances(
         hypothesis: those of the system.
         utterances: per column, the reference utterance it belongs to; -1 if none.
         unmatched: the events that were missed, and those that were not spoken.
+        with_spans: whether columns have the times of their words.
     """
-    shown = _columns(alignment, reference, hypothesis)
+    shown = _columns(alignment, reference, hypothesis, with_spans=with_spans)
     places = _Places(alignment, reference, utterances)
     missed, false_alarms = places.classes(unmatched)
     pauses = places.pauses(unmatched)
@@ -96,9 +102,12 @@ def aligned_utterances(
     return tuple(aligned)
 
 
-def _columns(alignment: Alignment, reference: FileWords, hypothesis: FileWords) -> list[AlignedColumn]:
+def _columns(
+    alignment: Alignment, reference: FileWords, hypothesis: FileWords, *, with_spans: bool
+) -> list[AlignedColumn]:
     """Return every column of the alignment."""
     reference_classes, hypothesis_classes = _classes(reference), _classes(hypothesis)
+    spans = [word_spans(words) if with_spans else [None] * len(words.words) for words in (reference, hypothesis)]
     return [
         AlignedColumn(
             "" if r == UNALIGNED else reference.surface[r],
@@ -106,6 +115,8 @@ def _columns(alignment: Alignment, reference: FileWords, hypothesis: FileWords) 
             _operation(alignment, column),
             None if r == UNALIGNED else reference_classes[r],
             None if h == UNALIGNED else hypothesis_classes[h],
+            None if r == UNALIGNED else spans[0][r],
+            None if h == UNALIGNED else spans[1][h],
         )
         for column, (r, h) in enumerate(alignment)
     ]

@@ -40,6 +40,8 @@ class ScoringOptions:
 
     keep_alignment: bool = True
     """Whether to keep the aligned utterances, to show them."""
+    keep_times: bool = False
+    """Whether the aligned words keep their times."""
     collar_ms: int = COLLAR_MS
     """Largest difference between the onsets of two events that match in time."""
     published: Sequence[str] = ()
@@ -89,15 +91,19 @@ def score_file(
             (m, published.MODES[m].errors(reference.utterances, other.utterances)) for m in options.published
         ),
         speakers=_speakers(reference, other) if options.speakers else SpeakerErrors(),
-        aligned=_aligned(alignment, expected, found, utterances) if options.keep_alignment else (),
+        aligned=_aligned(alignment, expected, found, utterances, options) if options.keep_alignment else (),
     )
 
 
 def _aligned(
-    alignment: Alignment, expected: FileWords, found: FileWords, utterances: NDArray[np.int64]
+    alignment: Alignment,
+    expected: FileWords,
+    found: FileWords,
+    utterances: NDArray[np.int64],
+    options: ScoringOptions,
 ) -> tuple[AlignedUtterance, ...]:
     unmatched = unmatched_events(expected, found, alignment)
-    return aligned_utterances(alignment, expected, found, utterances, unmatched)
+    return aligned_utterances(alignment, expected, found, utterances, unmatched, with_spans=options.keep_times)
 
 
 def _raw(expected: FileWords, found: FileWords, alignment: Alignment) -> Alignment:

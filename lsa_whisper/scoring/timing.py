@@ -24,6 +24,9 @@ from lsa_whisper.scoring.words import FileWords
 
 _Floats = NDArray[np.float64]
 
+WordSpan = tuple[int, int, bool]
+"""Start and end of a word in milliseconds, and whether they are known; if not, they are estimated."""
+
 COLLAR_MS = 500
 """Largest difference between two onsets: about one word, because estimated word times are no more precise."""
 
@@ -39,6 +42,15 @@ def word_times(words: FileWords) -> _Floats:
         return np.full((len(words.utterance_of), 2), np.nan)
     chosen: _Floats = np.array(times, dtype=np.float64)[np.array(first)[words.utterance_of] + words.spoken_of]
     return chosen
+
+
+def word_spans(words: FileWords) -> list[WordSpan | None]:
+    """Return the span of each word, and whether it is known, not estimated; ``None`` if there are no times."""
+    exact = [len(each.word_times) == len(each.reading.verbatim) for each in words.utterances]
+    return [
+        None if isnan(start) else (round(start), round(end), exact[utterance])
+        for (start, end), utterance in zip(word_times(words).tolist(), words.utterance_of.tolist(), strict=True)
+    ]
 
 
 def spoken_times(utterance: Utterance) -> list[tuple[float, float]]:

@@ -20,7 +20,7 @@ from lsa_whisper.prepare import prepare
 from lsa_whisper.transcribe import transcribe
 
 DATA = Path("../shared/data").resolve()
-BODY = DATA / "whisper" / "tiny.en-relearned"
+BODY = DATA / "whisper" / "tiny.en-relearned-2"
 
 pytestmark = [
     pytest.mark.slow,

@@ -62,3 +62,36 @@ def test_a_moved_report_names_the_recording_that_it_misses(chromium, sounding, t
     shown = page.locator("article .facts").first.inner_text()
     assert "audio/test01.flac is missing or damaged" in shown and "--embed-audio" in shown
     page.close()
+
+
+def test_an_opened_utterance_shows_its_sound_with_the_words_at_their_times(chromium, tmp_path):
+    text = (
+        (STORYBOOK / "test01.cha")
+        .read_text()
+        .replace("the goat &-uh was", "the goat was")
+        .replace("the 2045", "a 2045")
+    )
+    (tmp_path / "heard").mkdir()
+    (tmp_path / "heard" / "test01.cha").write_text(text)
+    evaluate(STORYBOOK / "test01.cha", [tmp_path / "heard"], out=tmp_path / "out", audio=STORYBOOK, samples=40)
+    page = chromium.new_page(viewport={"width": 1280, "height": 900}, color_scheme="dark")
+    page.goto((tmp_path / "out" / "report.html").as_uri())
+    article = page.locator("article").first
+    assert article.locator(".sound").count() == 0, "closed at first"
+    article.get_by_role("button", name="Show sound").click()
+    above, below = (article.locator(".words").nth(n) for n in (0, 1))
+    image = article.locator(".sound img").bounding_box()
+    assert above.bounding_box()["y"] < image["y"] < below.bounding_box()["y"], "reference, picture, transcript"
+    assert above.locator("span").all_inner_texts()[:4] == ["the", "goat", "uh", "was"]
+    for word, start_s in (("the", 2.045), ("uh", 2.468), ("little", 3.775)):
+        place = above.locator("span", has_text=word).first.bounding_box()["x"]
+        shown = (place - image["x"]) / image["width"]
+        assert abs(shown - (start_s - 1.945) / (4.248 - 1.945)) < 0.01, word
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="the dev extra has it")
+    violations = axe.Axe().run(page).response["violations"]
+    assert [(each["id"], each["nodes"][0]["html"]) for each in violations] == []
+    article.get_by_role("button", name="Play").click()
+    page.wait_for_function("!document.querySelector('.at').hidden")
+    article.get_by_role("button", name="Hide sound").click()
+    assert article.locator(".sound").count() == 0
+    page.close()
