@@ -4,7 +4,8 @@
     python -m benchmarks.pictures runs/demo
 
 Writes ``docs/pictures/*.png``: the evaluation report, the page of prepared data, the review page and the comparison of
-the two training curves. Run it again when one of these pages changes.
+the two training curves. Run it again when one of these pages changes. ``benchmarks.terminal_picture`` and
+``benchmarks.count_picture`` draw the two pictures in SVG.
 """
 
 from __future__ import annotations
