@@ -8,6 +8,7 @@ from typing import Any
 from lsa_whisper import checkpoint
 from lsa_whisper.audio import SAMPLE_RATE_HZ
 from lsa_whisper.decoding.decoder import Decoder
+from lsa_whisper.decoding.no_speech import WHISPERS_RULE, NoSpeechRule
 from lsa_whisper.errors import CheckpointError
 
 ENGINES = ("transformers", "ct2")
@@ -36,9 +37,10 @@ def load_engine(
     *,
     device: str,
     dtype: str,
-    language: str,
+    language: str | None,
     batch_size: int,
     word_times: bool,
+    silence: NoSpeechRule = WHISPERS_RULE,
     draft: str | Path | None = None,
 ) -> tuple[Any, Decoder, str]:
     """Return a loaded model, its decoder, and the number format it computes in.
@@ -48,9 +50,10 @@ def load_engine(
         model: a checkpoint folder or a hub name; for ``ct2`` also a folder that ``export --to ct2`` wrote.
         device: see :func:`resolve_device`.
         dtype: see :func:`resolve_device`.
-        language: Whisper's code.
+        language: Whisper's code; ``None`` if the language will be detected.
         batch_size: windows decoded together.
         word_times: compute the time of each token.
+        silence: when a window counts as silent.
         draft: a small checkpoint for speculative decoding (``transformers`` only).
 
     Raises:
@@ -58,7 +61,9 @@ def load_engine(
             differs from its draft in the vocabulary.
         MissingExtraError: ``ct2`` without CTranslate2.
     """
-    options: dict[str, Any] = {"language": language, "batch_size": batch_size, "word_times": word_times}
+    options: dict[str, Any] = {
+        "language": language, "batch_size": batch_size, "word_times": word_times, "silence": silence,
+    }  # fmt: skip
     if engine == "ct2":
         converted = _load_ct2(model, device, dtype)
         from lsa_whisper.decoding.ctranslate2_engine import CTranslate2Decoder
