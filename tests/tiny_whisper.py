@@ -11,7 +11,7 @@ TEXT = """&-um I want [/] want it . the cat [//] the dog sat on a mat , didn't i
 &-uh we &+fr f:riend went home +... she said <I go> [//] I went (.) and then ba:by slept !"""
 
 
-def build_tokenizer(folder, *, languages=("en",)):
+def build_tokenizer(folder, *, languages=("en",), special=()):
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
     tokenizer = Tokenizer(models.BPE())
@@ -21,9 +21,9 @@ def build_tokenizer(folder, *, languages=("en",)):
     tokenizer.train_from_iterator(
         [TEXT], trainers.BpeTrainer(vocab_size=300, initial_alphabet=alphabet, show_progress=False)
     )
-    special = ["<|endoftext|>", "<|startoftranscript|>", *(f"<|{code}|>" for code in languages)]
-    special += ["<|transcribe|>", "<|notimestamps|>"]
-    tokenizer.add_special_tokens(special)
+    added = ["<|endoftext|>", "<|startoftranscript|>", *(f"<|{code}|>" for code in languages)]
+    added += ["<|transcribe|>", *special, "<|notimestamps|>"]
+    tokenizer.add_special_tokens(added)
     tokenizer.add_tokens([f"<|{index * 0.02:.2f}|>" for index in range(CONTEXT_S * 50 + 1)])
     folder.mkdir(parents=True, exist_ok=True)
     tokenizer.save(str(folder / "tokenizer.json"))
@@ -41,7 +41,7 @@ def build_tokenizer(folder, *, languages=("en",)):
     return AutoTokenizer.from_pretrained(folder)
 
 
-def build_checkpoint(folder, *, languages=("en",), multilingual=False, width=48, layers=2, labels=None):
+def build_checkpoint(folder, *, languages=("en",), multilingual=False, width=48, layers=2, labels=None, special=()):
     """Write a random checkpoint the way ``save`` writes trained ones, and return its folder."""
     import torch
     from transformers import GenerationConfig, WhisperConfig, WhisperFeatureExtractor, WhisperForConditionalGeneration
@@ -49,7 +49,7 @@ def build_checkpoint(folder, *, languages=("en",), multilingual=False, width=48,
     from lsa_whisper.checkpoint import save
     from lsa_whisper.labels import Labels
 
-    tokenizer = build_tokenizer(folder / "tokenizer", languages=languages)
+    tokenizer = build_tokenizer(folder / "tokenizer", languages=languages, special=special)
     ids = tokenizer.get_added_vocab()
     config = WhisperConfig(
         vocab_size=len(tokenizer) + 3,
@@ -117,6 +117,39 @@ def teach(folder, out, sentence, *, steps=120):
         optimizer.step()
     parts = {"feature_extractor": loaded.feature_extractor, "tokenizer": loaded.tokenizer, "labels": loaded.labels}
     return checkpoint.save(out, model=loaded.model, **parts)
+
+
+def teach_sounds(folder, out, lessons, *, steps=80, settings=None):
+    """Write a copy of a multilingual checkpoint that tells sounds apart.
+
+    Each lesson is a sound, the language of its prompt, the token that is due right after the start token, and a
+    function that returns the tokens of its text, all of one length.
+    """
+    import torch
+
+    from lsa_whisper import checkpoint
+    from lsa_whisper.decoding.features import log_mel
+
+    loaded = checkpoint.load(folder)
+    model, tokenizer = loaded.model, loaded.tokenizer
+    sounds, languages, heard, texts = zip(*lessons, strict=True)
+    features = log_mel(loaded.feature_extractor, sounds, CONTEXT_S)
+    prompts = [checkpoint.decoder_prompt(tokenizer, model.generation_config, language=each) for each in languages]
+    optimizer = torch.optim.AdamW(model.parameters(), lr=5e-3)
+    for _ in range(steps):
+        said = [[*prompt, *text(), model.config.eos_token_id] for prompt, text in zip(prompts, texts, strict=True)]
+        rows = torch.tensor(said)
+        inputs, labels = rows[:, :-1], rows[:, 1:].clone()
+        labels[:, : len(prompts[0]) - 1] = -100
+        labels[:, 0] = torch.tensor([tokenizer.convert_tokens_to_ids(token) for token in heard])
+        loss = model(input_features=features, decoder_input_ids=inputs, labels=labels).loss
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    for name, value in (settings or {}).items():
+        setattr(model.generation_config, name, value)
+    parts = {"feature_extractor": loaded.feature_extractor, "tokenizer": tokenizer, "labels": loaded.labels}
+    return checkpoint.save(out, model=model, **parts)
 
 
 def voice(duration_s, *, rate_hz=16_000, seed=0):

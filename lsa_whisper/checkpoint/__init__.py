@@ -26,6 +26,7 @@ from lsa_whisper.checkpoint.vocabulary import (
     decoder_prompt,
     fit_generation_config,
     has_timestamps,
+    language_tokens,
     special_offset,
     timestamp_tokens,
 )
@@ -45,6 +46,7 @@ __all__ = [
     "has_timestamps",
     "is_converted",
     "is_local",
+    "language_tokens",
     "load",
     "load_converted",
     "merge",

@@ -9,6 +9,7 @@ from typing import Any
 from lsa_whisper.checkpoint.token_table import TokenTable
 from lsa_whisper.errors import CheckpointError
 from lsa_whisper.labels import Labels, tokens_to_allow
+from lsa_whisper.languages import WHISPER_CODES
 from lsa_whisper.whisper_constants import CONTEXT_MARKS
 
 
@@ -85,6 +86,20 @@ def decoder_prompt(
     if not with_timestamps and plain is not None:
         prompt.append(plain)
     return prompt
+
+
+def language_tokens(tokenizer: Any, generation_config: Any) -> dict[str, int]:
+    """Return Whisper's code -> token for each language of a model; empty for one that knows English only.
+
+    The ids are the model's (see :func:`special_offset`).
+    """
+    if not is_multilingual(generation_config):
+        return {}
+    listed = getattr(generation_config, "lang_to_id", None)
+    if listed:
+        return {token.strip("<|>"): int(index) for token, index in listed.items()}
+    added, offset = tokenizer.get_added_vocab(), special_offset(tokenizer, generation_config)
+    return {code: added[f"<|{code}|>"] + offset for code in sorted(WHISPER_CODES) if f"<|{code}|>" in added}
 
 
 def add_previous_text(prompt: list[int], previous: list[int], tokenizer: Any, generation_config: Any) -> list[int]:

@@ -23,7 +23,12 @@ from lsa_whisper.cli.group import PATH, call, main, show
     help="In addition to cha: srt, vtt, txt, json, textgrid, eaf, salt.",
 )
 @click.option("--also-fluent", is_flag=True, help="Also write the text without disfluencies, into the folder fluent.")
-@click.option("--language", default="eng", show_default=True, help="Language of the speech, ISO 639-3 as in CHAT.")
+@click.option(
+    "--language",
+    default="eng",
+    show_default=True,
+    help="Language of the speech, ISO 639-3 as in CHAT; auto: detected in each recording, mixed: in each window.",
+)
 @click.option("--speaker", default="PAR", show_default=True, help="Speaker code, for models that write none.")
 @click.option("--role", default="Participant", show_default=True, help="That speaker's role in @ID.")
 @click.option("--corpus", default="", help="Name of the corpus in @ID; default: the folder of the recording.")
@@ -49,6 +54,12 @@ from lsa_whisper.cli.group import PATH, call, main, show
     help="Cut in silence (speech), or start after the last timestamp with the previous text as prompt (sequential).",
 )
 @click.option("--vad", default="auto", show_default=True, help="Voice activity detection: auto, silero or energy.")
+@click.option(
+    "--no-speech-threshold", default=0.6, show_default=True, help="Probability of no speech above which no text is due."
+)
+@click.option(
+    "--logprob-threshold", default=-1.0, show_default=True, help="Mean log-probability above which it is kept anyway."
+)
 @click.option("--channels", default="mix", show_default=True, help="Channels to transcribe: mix, or one: 1, 2.")
 @click.option(
     "--speakers",

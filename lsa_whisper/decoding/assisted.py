@@ -7,6 +7,7 @@ batch would wait for each other's rejected proposals. This pays for a large mode
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from typing import Any
 
@@ -41,6 +42,12 @@ class AssistedDecoder(TransformersDecoder):
             )
         self._draft = TransformersDecoder(draft, **options)
 
+    def with_language(self, language: str) -> AssistedDecoder:
+        """Return a decoder with the same models for another language (Whisper's code)."""
+        other = copy.copy(self)
+        other.prompt, other._draft = self._prompt_in(language), self._draft.with_language(language)
+        return other
+
     def _decode_batch(self, windows: Sequence[np.ndarray]) -> list[DecodedWindow]:
         with torch.inference_mode():
             return [self._decode_one(window) for window in windows]
@@ -58,7 +65,7 @@ class AssistedDecoder(TransformersDecoder):
             # As in transformers: more proposals after all were accepted, fewer after a rejection.
             all_accepted = len(accepted) > len(proposed)
             count = min(_MAX_PROPOSED, count + 2) if all_accepted else max(_MIN_PROPOSED, count - 1)
-        return self._result(tokens, logprobs, duration_s, large.hidden)
+        return self._result(tokens, logprobs, duration_s, large.hidden, large.no_speech_prob)
 
 
 class _CachedDecoder:
@@ -66,6 +73,8 @@ class _CachedDecoder:
 
     def __init__(self, decoder: TransformersDecoder, window: np.ndarray, duration_s: float):
         self._model, self._rules, self._prompt = decoder.model, decoder.rules, decoder.prompt
+        self._silence, self.no_speech_prob = decoder.silence, 0.0
+        self._first: tuple[int, float] | None = None
         self.hidden = self._model.get_encoder()(decoder.features([window])).last_hidden_state
         self._duration_s = torch.tensor([duration_s], device=self.hidden.device)
         self._cache: Any = None
@@ -104,10 +113,17 @@ class _CachedDecoder:
             past_key_values=self._cache,
             use_cache=True,
         )
+        if self._cache is None:
+            prompt = torch.tensor([self._prompt], device=self.hidden.device)
+            at_prompt = output.logits[:, : len(self._prompt)]
+            chosen, logprob, no_speech = self._rules.begin(at_prompt, prompt, self._duration_s, self._silence)
+            self._first, self.no_speech_prob = (int(chosen), float(logprob)), float(no_speech)
         self._cache, self._cached = output.past_key_values, len(text)
         return output.logits[:, -last:]
 
     def _choose(self, logits: torch.Tensor, tokens: list[int]) -> tuple[int, float]:
+        if not tokens and self._first is not None:
+            return self._first
         decoded = torch.tensor([tokens], dtype=torch.long, device=logits.device)
         chosen, logprob = self._rules.choose(logits, decoded, self._duration_s)
         return int(chosen), float(logprob)

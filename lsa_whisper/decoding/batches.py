@@ -9,10 +9,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from itertools import groupby, pairwise
-from typing import Any
+from typing import Any, TypeVar
 
-from lsa_whisper.decoding.decoder import DecodedWindow
 from lsa_whisper.machine import available_memory_gib
+
+Result = TypeVar("Result")
 
 _LEAST, _MOST = 8, 32
 _SHARE = 0.5  # of the free memory
@@ -24,23 +25,23 @@ _GIB = 2**30
 def decode_in_batches(
     windows: Sequence[Any],
     batch_size: int,
-    decode: Callable[[list[Any]], list[DecodedWindow]],
+    decode: Callable[[list[Any]], list[Result]],
     *,
     input_share: Callable[[Any], float] = lambda _: 1.0,
-) -> list[DecodedWindow]:
+) -> list[Result]:
     """Return one result per window, in order.
 
     Args:
         windows: samples of each.
         batch_size: windows of the encoder's full context that are decoded together.
-        decode: decodes a batch.
+        decode: decodes a batch, or finds its languages.
         input_share: how much of that context the encoder sees of a window.
 
     >>> decode_in_batches(["aa", "aaaa", "a", "aaa"], 2, lambda batch: ["+".join(batch)] * len(batch))
     ['aa+a', 'aaaa+aaa', 'aa+a', 'aaaa+aaa']
     """
     order = sorted(range(len(windows)), key=lambda index: -len(windows[index]))
-    results: dict[int, DecodedWindow] = {}
+    results: dict[int, Result] = {}
     for share, group in groupby(order, lambda index: input_share(windows[index])):
         for chosen in even_batches(list(group), int(batch_size / share)):
             results.update(zip(chosen, decode([windows[index] for index in chosen]), strict=True))

@@ -12,6 +12,7 @@ three points, which this module corrects:
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from itertools import accumulate
 from typing import Any
@@ -20,34 +21,61 @@ import ctranslate2
 import numpy as np
 import torch
 
-from lsa_whisper.checkpoint import ConvertedCheckpoint, decoder_prompt
+from lsa_whisper.checkpoint import ConvertedCheckpoint, decoder_prompt, language_tokens
 from lsa_whisper.decoding.batches import decode_in_batches
-from lsa_whisper.decoding.decoder import DecodedWindow, SegmentParser, token_limit
+from lsa_whisper.decoding.decoder import DecodedWindow, SegmentParser, first_language, token_limit
 from lsa_whisper.decoding.features import log_mel
+from lsa_whisper.decoding.no_speech import WHISPERS_RULE, NoSpeechRule
 from lsa_whisper.decoding.rules import allowed_tokens
 from lsa_whisper.errors import CheckpointError
 
 _NEVER = -1e30
+_Row = tuple[list[int], list[float], float]
 
 
 class CTranslate2Decoder:
     """Decodes windows with a converted checkpoint."""
 
     def __init__(
-        self, converted: ConvertedCheckpoint, *, language: str = "en", batch_size: int = 8, word_times: bool = False
+        self,
+        converted: ConvertedCheckpoint,
+        *,
+        language: str | None = "en",
+        batch_size: int = 8,
+        word_times: bool = False,
+        silence: NoSpeechRule = WHISPERS_RULE,
     ):
         self._converted, self._model = converted, converted.model
-        self.batch_size, self._word_times = batch_size, word_times
+        self.batch_size, self._word_times, self._silence = batch_size, word_times, silence
         self._allowed = allowed_tokens(converted.tokenizer, converted.settings, converted.size)
         self._parser = SegmentParser(self._allowed.end, self._allowed.timestamps_s, self._text)
         self._rate_hz = int(converted.feature_extractor.sampling_rate)
-        with_timestamps = bool(self._allowed.timestamps_s)
-        self._prompt = decoder_prompt(
-            converted.tokenizer, converted.settings, language=language, with_timestamps=with_timestamps
-        )
+        self._has_times = bool(self._allowed.timestamps_s)
+        self._languages = language_tokens(converted.tokenizer, converted.settings)
+        self._prompt = self._prompt_in(language or first_language(self._languages, converted.path))
         self._columns = np.array(sorted(self._allowed.timestamps_s), dtype=np.int64)
         self._column_times_s = np.array([self._allowed.timestamps_s[index] for index in self._columns.tolist()])
-        self._may_be_empty = with_timestamps and self._allowed.end not in self._allowed.suppressed_at_begin
+        self._may_be_empty = self._has_times and self._allowed.end not in self._allowed.suppressed_at_begin
+
+    def _prompt_in(self, language: str) -> list[int]:
+        tokenizer, settings = self._converted.tokenizer, self._converted.settings
+        return decoder_prompt(tokenizer, settings, language=language, with_timestamps=self._has_times)
+
+    def with_language(self, language: str) -> CTranslate2Decoder:
+        """Return a decoder with the same model for another language (Whisper's code)."""
+        other = copy.copy(self)
+        other._prompt = self._prompt_in(language)
+        return other
+
+    def detect_languages(self, windows: Sequence[np.ndarray]) -> list[dict[str, float]]:
+        """Return the probability of each language (Whisper's code) in each window."""
+        return decode_in_batches(windows, self.batch_size, self._detect, input_share=self._input_share)
+
+    def _detect(self, windows: Sequence[np.ndarray]) -> list[dict[str, float]]:
+        start = self._prompt[: self._prompt.index(int(self._converted.settings.decoder_start_token_id)) + 1]
+        rows = np.stack(self._logits_after(start, self._model.encode(_view(self._spectra(windows))), len(windows)))
+        scores = torch.from_numpy(rows[:, [*self._languages.values()]]).softmax(dim=-1).tolist()
+        return [dict(zip(self._languages, each, strict=True)) for each in scores]
 
     def decode(self, windows: Sequence[np.ndarray]) -> list[DecodedWindow]:
         """Return one result per window, in order.
@@ -60,23 +88,39 @@ class CTranslate2Decoder:
     def _input_share(self, window: np.ndarray) -> float:
         return self._converted.encoder_input_s(len(window) / self._rate_hz) / self._converted.context_s
 
+    def _spectra(self, windows: Sequence[np.ndarray]) -> np.ndarray:
+        """Return the log-mel spectra ``(batch, mels, frames)`` of windows with one length of encoder inputs."""
+        input_s = self._converted.encoder_input_s(max(map(len, windows)) / self._rate_hz)
+        return np.asarray(log_mel(self._converted.feature_extractor, windows, input_s).numpy())
+
     def _decode_batch(self, windows: Sequence[np.ndarray]) -> list[DecodedWindow]:
         durations_s = [min(len(window) / self._rate_hz, self._converted.context_s) for window in windows]
-        input_s = self._converted.encoder_input_s(max(durations_s))
-        spectra = log_mel(self._converted.feature_extractor, windows, input_s).numpy()
+        spectra = self._spectra(windows)
         hidden = self._model.encode(_view(spectra))
         rows = self._generate(hidden, durations_s)
-        times = self._times_s(hidden, durations_s, [tokens for tokens, _ in rows]) if self._word_times else None
-        for index, (tokens, _) in enumerate(rows):
+        times = self._times_s(hidden, durations_s, [tokens for tokens, _, _ in rows]) if self._word_times else None
+        for index, (tokens, _, _) in enumerate(rows):
             if self._exceeds_audio(tokens, durations_s[index]):
                 alone = self._alone(hidden, spectra, index)
                 (rows[index],) = self._generate(alone, durations_s[index : index + 1])
                 if times:
                     (times[index],) = self._times_s(alone, durations_s[index : index + 1], [rows[index][0]])
         return [
-            self._parser.window(*row, duration_s, self._limit(duration_s), _constant(times[index]) if times else None)
+            self._window(*row, duration_s, times[index] if times else None)
             for index, (row, duration_s) in enumerate(zip(rows, durations_s, strict=True))
         ]
+
+    def _window(
+        self,
+        tokens: list[int],
+        logprobs: list[float],
+        no_speech_prob: float,
+        duration_s: float,
+        times_s: list[float] | None,
+    ) -> DecodedWindow:
+        times_of = _constant(times_s) if times_s else None
+        window = self._parser.window(tokens, logprobs, duration_s, self._limit(duration_s), times_of)
+        return self._silence.apply(window, no_speech_prob)
 
     def _alone(self, hidden: Any, spectra: np.ndarray, index: int) -> Any:
         """Return the encoder output of one window; on a GPU it is encoded again, to avoid a copy."""
@@ -84,8 +128,11 @@ class CTranslate2Decoder:
             return self._model.encode(_view(spectra[index : index + 1]))
         return _view(np.asarray(hidden)[index : index + 1])
 
-    def _generate(self, hidden: Any, durations_s: Sequence[float]) -> list[tuple[list[int], list[float]]]:
-        """Return each window's tokens, the end of text included where it was reached, and their log-probabilities."""
+    def _generate(self, hidden: Any, durations_s: Sequence[float]) -> list[_Row]:
+        """Return each window's tokens, the end of text included where it was reached, and their log-probabilities.
+
+        Last comes the probability of no speech.
+        """
         late = self._columns[self._column_times_s > max(durations_s) + 1e-3].tolist()
         results = self._model.generate(
             hidden,
@@ -93,20 +140,27 @@ class CTranslate2Decoder:
             beam_size=1,
             max_length=2 * max(map(self._limit, durations_s)),  # CTranslate2 uses half of this for the text
             return_logits_vocab=True,
+            return_no_speech_prob=self._allowed.no_speech is not None,
             suppress_blank=bool(self._allowed.suppressed_at_begin),
             suppress_tokens=[*self._allowed.suppressed, *late],
             max_initial_timestamp_index=max(0, len(self._columns) - 1),
         )
-        first = self._first_logits(hidden, len(durations_s)) if self._may_be_empty else [None] * len(durations_s)
-        return [self._row(*each) for each in zip(results, first, durations_s, strict=True)]
+        no_speech = [result.no_speech_prob if self._allowed.no_speech is not None else 0.0 for result in results]
+        may_end = [self._may_be_empty or (self._has_times and self._silence.is_likely(each)) for each in no_speech]
+        logits = (
+            self._logits_after(self._prompt, hidden, len(durations_s)) if any(may_end) else [None] * len(durations_s)
+        )
+        first = [each if may else None for each, may in zip(logits, may_end, strict=True)]
+        rows = [self._row(*each) for each in zip(results, first, durations_s, strict=True)]
+        return [(*row, silent) for row, silent in zip(rows, no_speech, strict=True)]
 
-    def _first_logits(self, hidden: Any, batch: int) -> list[Any]:
-        """Return the logits of each window's first token before any rule."""
+    def _logits_after(self, prompt: list[int], hidden: Any, batch: int) -> list[Any]:
+        """Return the logits of each window's next token after a prompt, before any rule."""
         results = self._model.generate(
             hidden,
-            [[*self._prompt, self._allowed.end]] * batch,
+            [[*prompt, self._allowed.end]] * batch,
             beam_size=1,
-            max_length=2 * len(self._prompt),
+            max_length=2 * len(self._prompt) + 2,
             return_logits_vocab=True,
             suppress_blank=False,
             suppress_tokens=[],

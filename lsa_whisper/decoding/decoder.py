@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Protocol, runtime_checkable
+
+from lsa_whisper.errors import CheckpointError
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,8 @@ class DecodedWindow:
         retried: whether the window was decoded again because of a repetition loop.
         truncated: whether the loop remained, and the copies that do not fit into the sound were removed.
         removed: what was removed, such as ``36 times "log"``.
+        language: Whisper's code of the language that was detected; empty where none was.
+        no_speech_prob: probability of no speech; 0 for a model that has no token for it.
     """
 
     segments: tuple[DecodedSegment, ...]
@@ -59,6 +63,8 @@ class DecodedWindow:
     retried: bool = False
     truncated: bool = False
     removed: tuple[str, ...] = ()
+    language: str = ""
+    no_speech_prob: float = 0.0
 
 
 class Decoder(Protocol):
@@ -81,6 +87,18 @@ class PromptedDecoder(Decoder, Protocol):
         ...
 
 
+class MultilingualDecoder(Decoder, Protocol):
+    """An engine whose model knows several languages."""
+
+    def detect_languages(self, windows: Sequence[Any]) -> list[dict[str, float]]:
+        """Return the probability of each language (Whisper's code) in each window."""
+        ...
+
+    def with_language(self, language: str) -> Decoder:
+        """Return a decoder with the same model for another language."""
+        ...
+
+
 TOKENS_PER_S = 30.0
 """Speech has at most about this many tokens per second, even in a vocabulary of single letters; a repetition loop has
 more."""
@@ -95,6 +113,17 @@ def token_limit(duration_s: float, prompt_length: int, max_positions: int, token
     (84, 445)
     """
     return max(1, min(round(tokens_per_s * duration_s) + 24, max_positions - prompt_length))
+
+
+def first_language(languages: Mapping[str, int], path: str) -> str:
+    """Return one of the languages of a model, with which a decoder starts that will detect others.
+
+    Raises:
+        CheckpointError: it knows one language at most, so there is none to detect.
+    """
+    if len(languages) < 2:
+        raise CheckpointError(f"{path}: knows one language only, so none can be detected; name it with --language")
+    return next(iter(languages))
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from lsa_whisper import checkpoint
 from lsa_whisper.audio import SAMPLE_RATE_HZ
 from lsa_whisper.decoding.batches import default_batch_size
 from lsa_whisper.decoding.decoder import Decoder
+from lsa_whisper.decoding.no_speech import WHISPERS_RULE, NoSpeechRule
 from lsa_whisper.errors import CheckpointError
 
 ENGINES = ("transformers", "ct2")
@@ -37,9 +38,10 @@ def load_engine(
     *,
     device: str,
     dtype: str,
-    language: str,
+    language: str | None,
     batch_size: int | None,
     word_times: bool,
+    silence: NoSpeechRule = WHISPERS_RULE,
     draft: str | Path | None = None,
 ) -> tuple[Any, Decoder, str]:
     """Return a loaded model, its decoder, and the number format it computes in.
@@ -49,9 +51,10 @@ def load_engine(
         model: a checkpoint folder or a hub name; for ``ct2`` also a folder that ``export --to ct2`` wrote.
         device: see :func:`resolve_device`.
         dtype: see :func:`resolve_device`.
-        language: Whisper's code.
+        language: Whisper's code; ``None`` if the language will be detected.
         batch_size: windows of the full context decoded together; ``None`` for as many as suit the machine.
         word_times: compute the time of each token.
+        silence: when a window counts as silent.
         draft: a small checkpoint for speculative decoding (``transformers`` only).
 
     Raises:
@@ -59,7 +62,7 @@ def load_engine(
             differs from its draft in the vocabulary.
         MissingExtraError: ``ct2`` without CTranslate2.
     """
-    options: dict[str, Any] = {"language": language, "word_times": word_times}
+    options: dict[str, Any] = {"language": language, "word_times": word_times, "silence": silence}
     if engine == "ct2":
         converted = _load_ct2(model, device, dtype)
         size_bytes = (Path(converted.path) / "model.bin").stat().st_size

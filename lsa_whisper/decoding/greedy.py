@@ -8,6 +8,7 @@ import torch
 from torch import distributed
 
 from lsa_whisper.decoding.decoder import TOKENS_PER_S, token_limit
+from lsa_whisper.decoding.no_speech import NEVER_SILENT, NoSpeechRule
 from lsa_whisper.decoding.rules import DecodingRules
 
 _CHECK_EVERY = 8  # steps between two checks for finished rows (each check makes a GPU wait)
@@ -20,13 +21,15 @@ def greedy_search(
     durations_s: torch.Tensor,
     rules: DecodingRules,
     *,
+    silence: NoSpeechRule = NEVER_SILENT,
     synced_ranks: bool = False,
     tokens_per_s: float = TOKENS_PER_S,
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return tokens and log-probabilities ``(batch, n)``; rows that end early are filled with the end of text.
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Return tokens and log-probabilities ``(batch, n)``, and the probability of no speech ``(batch,)``.
 
-    Every row has its own limit (see :func:`~lsa_whisper.decoding.decoder.token_limit`), so that the result for a window
-    does not depend on the other windows in its batch.
+    Rows that end early are filled with the end of text. Every row has its own limit (see
+    :func:`~lsa_whisper.decoding.decoder.token_limit`), so that the result for a window does not depend on the other
+    windows in its batch.
 
     Args:
         model: a Whisper model.
@@ -34,6 +37,7 @@ def greedy_search(
         prompts: token ids that decoding starts with, ``(batch, prompt length)``.
         durations_s: length of the audio in each window, ``(batch,)``.
         rules: the tokens that may come next.
+        silence: when a row may end at once.
         tokens_per_s: limit of the tokens per second of audio.
         synced_ranks: run as many steps as the slowest rank; required where every step gathers sharded layers.
     """
@@ -45,12 +49,15 @@ def greedy_search(
     tokens = torch.full((len(hidden), longest), rules.end, device=hidden.device)
     logprobs = torch.zeros((len(hidden), longest), device=hidden.device)
     active = torch.arange(len(hidden), device=hidden.device)  # the rows that have not ended
-    step, cache = prompts, None
+    step, cache, no_speech = prompts, None, logprobs[:, 0]
     for position in range(longest):
         output = model(encoder_outputs=(hidden,), decoder_input_ids=step, past_key_values=cache, use_cache=True)
         cache = output.past_key_values
         decoded = tokens[active, :position]
-        best, best_logprob = rules.choose(output.logits[:, -1], decoded, durations_s[active])
+        if position:
+            best, best_logprob = rules.choose(output.logits[:, -1], decoded, durations_s[active])
+        else:
+            best, best_logprob, no_speech = rules.begin(output.logits, prompts, durations_s, silence)
         over = limits[active] <= position
         if position:
             over |= decoded[:, -1] == rules.end
@@ -64,7 +71,7 @@ def greedy_search(
             if 0 < len(running) <= len(active) // 2:
                 active, hidden, step = active[running], hidden[running], step[running]
                 cache.batch_select_indices(running)
-    return tokens, logprobs
+    return tokens, logprobs, no_speech
 
 
 def _highest(number: torch.Tensor, synced_ranks: bool) -> int:

@@ -14,6 +14,7 @@ from typing import Any
 import torch
 
 from lsa_whisper.checkpoint import has_timestamps, special_offset, timestamp_tokens
+from lsa_whisper.decoding.no_speech import NoSpeechRule, no_speech_token
 from lsa_whisper.decoding.roles import SpeakerCodeRules, speaker_codes
 from lsa_whisper.whisper_constants import PROMPT_MARKS
 
@@ -30,6 +31,7 @@ class AllowedTokens:
         timestamps_s: token id -> seconds; empty for a model that was not trained with timestamps.
         suppressed: tokens that are not text: suppressed by the checkpoint, special, or a matrix row without a token.
         suppressed_at_begin: tokens additionally suppressed at the first position.
+        no_speech: the token for no speech, if the vocabulary has one.
     """
 
     size: int
@@ -37,6 +39,7 @@ class AllowedTokens:
     timestamps_s: dict[int, float]
     suppressed: tuple[int, ...]
     suppressed_at_begin: tuple[int, ...]
+    no_speech: int | None = None
 
 
 def allowed_tokens(tokenizer: Any, settings: Any, size: int) -> AllowedTokens:
@@ -54,7 +57,9 @@ def allowed_tokens(tokenizer: Any, settings: Any, size: int) -> AllowedTokens:
     unknown = {*range(size)} - {*tokenizer.get_vocab().values()}
     suppressed = {*listed, *special, *unknown} - {end, *timestamps_s}
     at_begin = {*(getattr(settings, "begin_suppress_tokens", None) or [])}
-    return AllowedTokens(size, end, timestamps_s, _within(suppressed, size), _within(at_begin, size))
+    silent = no_speech_token(tokenizer.get_added_vocab())
+    no_speech = None if silent is None or silent + offset >= size else silent + offset
+    return AllowedTokens(size, end, timestamps_s, _within(suppressed, size), _within(at_begin, size), no_speech)
 
 
 def _is_special(token: str) -> bool:
@@ -88,6 +93,7 @@ class DecodingRules:
         self.device = torch.device(device)
         self._allowed = allowed_tokens(tokenizer, generation_config, size)
         self.end, self.timestamps_s = self._allowed.end, self._allowed.timestamps_s
+        self._start = int(generation_config.decoder_start_token_id)
         self._seconds = torch.full((self._allowed.size,), -1.0, device=self.device)
         ids = sorted(self.timestamps_s)
         self._columns = torch.tensor(ids, dtype=torch.long, device=self.device)
@@ -109,6 +115,38 @@ class DecodingRules:
         mask[torch.tensor([*ids], dtype=torch.long, device=self.device)] = _NEVER
         return mask
 
+    def begin(
+        self, logits: torch.Tensor, prompts: torch.Tensor, durations_s: torch.Tensor, silence: NoSpeechRule
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Return the first token of each row, its log-probability, and the probability of no speech.
+
+        Where there is probably no speech, the end of text may come first, even if the checkpoint suppresses it there.
+
+        Args:
+            logits: ``(batch, prompt length, vocabulary)``.
+            prompts: ``(batch, prompt length)``.
+            durations_s: ``(batch,)`` length of each window's audio.
+            silence: when there is probably no speech.
+        """
+        last = logits[:, -1]
+        chosen, logprobs = self.choose(last, prompts[:, :0], durations_s)
+        if self._allowed.no_speech is None:
+            return chosen, logprobs, torch.zeros(len(last), device=last.device)
+        # The model was trained to write the token behind the start token, which is the same place in every row.
+        at = int((prompts[0] == self._start).nonzero()[-1])
+        no_speech = logits[:, at].float().softmax(dim=-1)[:, self._allowed.no_speech]
+        silent = [silence.is_likely(each) for each in no_speech.tolist()]
+        if self.timestamps_s and any(silent):
+            ended, scores = self._choose_first(last[:, self.end].float(), self._timestamp_logits(last, durations_s))
+            rows = torch.tensor(silent, device=last.device)
+            chosen, logprobs = torch.where(rows, ended, chosen), torch.where(rows, scores, logprobs)
+        return chosen, logprobs, no_speech
+
+    def _timestamp_logits(self, logits: torch.Tensor, durations_s: torch.Tensor) -> torch.Tensor:
+        """Return a copy of the timestamps' columns, without those after the end of the audio."""
+        late = self._column_times_s > durations_s[:, None] + 1e-3
+        return logits[:, self._columns].float().masked_fill(late, _NEVER)
+
     def choose(
         self, logits: torch.Tensor, tokens: torch.Tensor, durations_s: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
@@ -125,8 +163,7 @@ class DecodingRules:
         if not self.timestamps_s:
             best, chosen = text.max(dim=-1)
             return chosen, best - _logsumexp(text, best)
-        timestamp_logits = logits[:, self._columns].float()
-        timestamp_logits.masked_fill_(self._column_times_s > durations_s[:, None] + 1e-3, _NEVER)
+        timestamp_logits = self._timestamp_logits(logits, durations_s)
         if not tokens.shape[1]:
             return self._choose_first(text[:, self.end], timestamp_logits)
         closing = self._keep_order(timestamp_logits, tokens)

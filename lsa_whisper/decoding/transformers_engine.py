@@ -13,12 +13,13 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
-from lsa_whisper.checkpoint import Checkpoint, add_previous_text, decoder_prompt
+from lsa_whisper.checkpoint import Checkpoint, add_previous_text, decoder_prompt, language_tokens
 from lsa_whisper.checkpoint.trimming import accept_shorter_inputs
 from lsa_whisper.decoding.batches import decode_in_batches
-from lsa_whisper.decoding.decoder import DecodedWindow, SegmentParser, token_limit
+from lsa_whisper.decoding.decoder import DecodedWindow, SegmentParser, first_language, token_limit
 from lsa_whisper.decoding.features import log_mel
 from lsa_whisper.decoding.greedy import greedy_search
+from lsa_whisper.decoding.no_speech import WHISPERS_RULE, NoSpeechRule
 from lsa_whisper.decoding.rules import DecodingRules
 from lsa_whisper.decoding.token_times import token_times
 
@@ -26,8 +27,16 @@ from lsa_whisper.decoding.token_times import token_times
 class TransformersDecoder:
     """Decodes windows with a loaded checkpoint."""
 
-    def __init__(self, checkpoint: Checkpoint, *, language: str = "en", batch_size: int = 8, word_times: bool = False):
-        self._checkpoint, self._word_times = checkpoint, word_times
+    def __init__(
+        self,
+        checkpoint: Checkpoint,
+        *,
+        language: str | None = "en",
+        batch_size: int = 8,
+        word_times: bool = False,
+        silence: NoSpeechRule = WHISPERS_RULE,
+    ):
+        self._checkpoint, self._word_times, self.silence = checkpoint, word_times, silence
         self.model = checkpoint.model
         if checkpoint.trim_margin_s is not None:
             accept_shorter_inputs(self.model.get_encoder())
@@ -36,12 +45,35 @@ class TransformersDecoder:
         self.rules = DecodingRules(checkpoint.tokenizer, generation_config, size, self.model.device)
         self._parser = SegmentParser(self.rules.end, self.rules.timestamps_s, self._text)
         self._rate_hz = int(checkpoint.feature_extractor.sampling_rate)
-        self.prompt = decoder_prompt(
-            checkpoint.tokenizer,
+        self._languages = language_tokens(checkpoint.tokenizer, generation_config)
+        self.prompt = self._prompt_in(language or first_language(self._languages, checkpoint.path))
+
+    def _prompt_in(self, language: str) -> list[int]:
+        return decoder_prompt(
+            self._checkpoint.tokenizer,
             self.model.generation_config,
             language=language,
             with_timestamps=bool(self.rules.timestamps_s),
         )
+
+    def with_language(self, language: str) -> TransformersDecoder:
+        """Return a decoder with the same model for another language (Whisper's code)."""
+        other = copy.copy(self)
+        other.prompt = self._prompt_in(language)
+        return other
+
+    def detect_languages(self, windows: Sequence[np.ndarray]) -> list[dict[str, float]]:
+        """Return the probability of each language (Whisper's code) in each window."""
+        return decode_in_batches(windows, self.batch_size, self._detect, input_share=self._input_share)
+
+    def _detect(self, windows: Sequence[np.ndarray]) -> list[dict[str, float]]:
+        start = self.prompt[: self.prompt.index(int(self.model.generation_config.decoder_start_token_id)) + 1]
+        with torch.inference_mode():
+            hidden = self.model.get_encoder()(self.features(windows))
+            inputs = torch.tensor([start] * len(windows), device=self.model.device)
+            logits = self.model(encoder_outputs=hidden, decoder_input_ids=inputs).logits[:, -1]
+            scores = logits[:, [*self._languages.values()]].float().softmax(dim=-1).tolist()
+        return [dict(zip(self._languages, each, strict=True)) for each in scores]
 
     def decode(self, windows: Sequence[np.ndarray]) -> list[DecodedWindow]:
         """Return one result per window, in order.
@@ -70,8 +102,8 @@ class TransformersDecoder:
     def _decode_together(self, windows: Sequence[np.ndarray]) -> list[DecodedWindow]:
         durations_s = [min(len(window) / self._rate_hz, self._checkpoint.context_s) for window in windows]
         hidden = self.model.get_encoder()(self.features(windows)).last_hidden_state
-        tokens, logprobs = self._greedy(hidden, torch.tensor(durations_s, device=self.model.device))
-        rows = zip(tokens.tolist(), logprobs.tolist(), durations_s, hidden.split(1), strict=True)
+        tokens, logprobs, no_speech = self._greedy(hidden, torch.tensor(durations_s, device=self.model.device))
+        rows = zip(tokens.tolist(), logprobs.tolist(), durations_s, hidden.split(1), no_speech.tolist(), strict=True)
         return [self._result(*row) for row in rows]
 
     def _input_share(self, window: np.ndarray) -> float:
@@ -83,21 +115,24 @@ class TransformersDecoder:
         spectra = log_mel(self._checkpoint.feature_extractor, windows, input_s)
         return spectra.to(self.model.device, self.model.dtype)
 
-    def _greedy(self, hidden: torch.Tensor, durations_s: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    def _greedy(
+        self, hidden: torch.Tensor, durations_s: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         prompts = torch.tensor([self.prompt], device=hidden.device).expand(len(hidden), -1)
-        return greedy_search(self.model, hidden, prompts, durations_s, self.rules)
+        return greedy_search(self.model, hidden, prompts, durations_s, self.rules, silence=self.silence)
 
     def _limit(self, duration_s: float) -> int:
         return token_limit(duration_s, len(self.prompt), self.model.config.max_target_positions)
 
     def _result(
-        self, tokens: list[int], logprobs: list[float], duration_s: float, hidden: torch.Tensor
+        self, tokens: list[int], logprobs: list[float], duration_s: float, hidden: torch.Tensor, no_speech_prob: float
     ) -> DecodedWindow:
         def times_of(text: Sequence[int]) -> list[tuple[float, float]]:
             return self._times_s(text, duration_s, hidden)
 
         times = times_of if self._word_times else None
-        return self._parser.window(tokens, logprobs, duration_s, self._limit(duration_s), times)
+        window = self._parser.window(tokens, logprobs, duration_s, self._limit(duration_s), times)
+        return self.silence.apply(window, no_speech_prob)
 
     def _times_s(self, tokens: Sequence[int], duration_s: float, hidden: torch.Tensor) -> list[tuple[float, float]]:
         return token_times(self.model, hidden, self.prompt, tokens, duration_s, self._checkpoint.time_precision_s)

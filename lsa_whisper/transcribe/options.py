@@ -8,10 +8,13 @@ from pathlib import Path
 from typing import TypedDict, Unpack
 
 from lsa_whisper.decoding.engines import ENGINES, ENGINES_WITH_PROMPT
+from lsa_whisper.decoding.no_speech import NoSpeechRule
 from lsa_whisper.errors import LsaWhisperError
+from lsa_whisper.languages import chat_code
 from lsa_whisper.speech.vad import DETECTORS
 
 WINDOWS = ("speech", "sequential")
+AUTO, MIXED = "auto", "mixed"
 
 
 @dataclass(frozen=True)
@@ -32,7 +35,8 @@ class TranscriptionOptions:
     """
 
     language: str = "eng"
-    """Language of the speech: ISO 639-3 as in CHAT (``eng``, ``spa``), or Whisper's code (``en``, ``es``)."""
+    """Language of the speech: ISO 639-3 as in CHAT (``eng``, ``spa``), or Whisper's code (``en``, ``es``); ``auto``
+    detects it in each recording, ``mixed`` in each window of a recording with several."""
     batch_size: int | None = None
     """Windows of the model's full context decoded together, at least 1; of shorter encoder inputs accordingly more.
     ``None``: from the number of cores, or the free memory. Affects speed and memory, not the transcript."""
@@ -62,6 +66,11 @@ class TranscriptionOptions:
     retraces: bool = True
     """Whether to set ``[/]``, ``[//]`` and ``[///]`` where the words show a retrace and a model of ``chat`` labels
     wrote none: by the tagger that was trained with the model, else, in English, by the one of this package."""
+    no_speech_threshold: float | None = 0.6
+    """Probability of the model's token for no speech above which a window may be silent, as in Whisper; ``None``
+    ignores it."""
+    logprob_threshold: float | None = -1.0
+    """Mean log-probability above which the text of such a window is kept; ``None`` keeps none."""
     draft: str | Path | None = None
     """A small checkpoint with the same vocabulary for speculative decoding (transformers only): same text, less time
     for a large model on a GPU."""
@@ -79,11 +88,14 @@ class TranscriptionOptions:
             yield f"windows {self.windows!r} are not known; choose {' or '.join(WINDOWS)}"
         elif self.windows == "sequential" and self.engine in ENGINES and self.engine not in ENGINES_WITH_PROMPT:
             yield f"engine {self.engine} takes no previous text; use --windows speech, or another engine"
+        if self.windows == "sequential" and self.language == MIXED:
+            yield "language mixed cannot use the previous text, which may be in another one; use --windows speech"
         if self.batch_size is not None and self.batch_size < 1:
             yield f"batch size {self.batch_size}: at least one window must be decoded at a time"
         if self.vad not in DETECTORS:
             yield f"voice activity detector {self.vad!r} is not known; choose {', '.join(DETECTORS)}"
-
+        if self.no_speech_threshold is not None and not 0 <= self.no_speech_threshold <= 1:
+            yield f"no_speech_threshold is {self.no_speech_threshold}; give a probability from 0 to 1"
         if self.channels != "mix" and not (self.channels.isdecimal() and int(self.channels) > 0):
             yield f"channels {self.channels!r} are not known; choose mix, or the number of a channel, such as 1"
 
@@ -91,6 +103,21 @@ class TranscriptionOptions:
     def channel_index(self) -> int | None:
         """The channel to transcribe, from 0; ``None`` for all."""
         return None if self.channels == "mix" else int(self.channels) - 1
+
+    @property
+    def detects_language(self) -> bool:
+        """Whether the model says which language is spoken."""
+        return self.language in (AUTO, MIXED)
+
+    @property
+    def chat_language(self) -> str:
+        """The language in ISO 639-3; ``und`` (undetermined) where it is detected later."""
+        return "und" if self.detects_language else chat_code(self.language)
+
+    @property
+    def silence(self) -> NoSpeechRule:
+        """When a window counts as silent."""
+        return NoSpeechRule(self.no_speech_threshold, self.logprob_threshold)
 
     def with_changes(self, **changes: Unpack[OptionChanges]) -> TranscriptionOptions:
         """Return a copy with some options changed."""
@@ -113,6 +140,8 @@ class OptionChanges(TypedDict, total=False):
     vad: str
     channels: str
     retraces: bool
+    no_speech_threshold: float | None
+    logprob_threshold: float | None
     draft: str | Path | None
 
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Unpack
+from typing import Unpack, cast
 
 from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
 from lsa_whisper.checkpoint import Checkpoint, ConvertedCheckpoint
 from lsa_whisper.confidences import load_calibration
-from lsa_whisper.decoding.decoder import PromptedDecoder
+from lsa_whisper.decoding.decoder import Decoder, MultilingualDecoder, PromptedDecoder
 from lsa_whisper.decoding.engines import load_engine, resolve_device
 from lsa_whisper.decoding.partial import PartialDecoding, WindowResult
 from lsa_whisper.errors import CheckpointError, printable
-from lsa_whisper.languages import chat_code, whisper_code
+from lsa_whisper.languages import whisper_code
 from lsa_whisper.retraces import Tagger, tagger_for
 from lsa_whisper.retraces.corpus_tagger import CorpusTagger
 from lsa_whisper.speech import vad
@@ -23,8 +24,9 @@ from lsa_whisper.transcribe.assembly.assemble import ScoredTranscript, Transcrip
 from lsa_whisper.transcribe.assembly.media_name import corpus_of, media_name
 from lsa_whisper.transcribe.assembly.missed_speech import missed_speech
 from lsa_whisper.transcribe.assembly.speaker_turns import SpeakerTurns
-from lsa_whisper.transcribe.long_form.decode import decode_sequentially, decode_windows
-from lsa_whisper.transcribe.options import OptionChanges, TranscriptionOptions, combine
+from lsa_whisper.transcribe.long_form.decode import decode_sequentially, decode_windows, detect_language
+from lsa_whisper.transcribe.long_form.languages import DetectedLanguageDecoder
+from lsa_whisper.transcribe.options import MIXED, OptionChanges, TranscriptionOptions, combine
 from lsa_whisper.transcribe.result import TranscriptionResult
 from lsa_whisper.version import __version__
 
@@ -121,17 +123,24 @@ class Transcriber:
             model,
             device=device,
             dtype=dtype,
-            language=whisper_code(options.language),
+            language=None if options.detects_language else whisper_code(options.language),
             batch_size=options.batch_size,
             word_times=options.word_times,
+            silence=options.silence,
             draft=options.draft,
         )
-        self._model, self._options, self._language = model, options, chat_code(options.language)
+        self._model, self._options, self._language = model, options, options.chat_language
         labels = self._checkpoint.labels
-        self._tagger = _tagger(self._checkpoint, self._language) if options.retraces else None
+        self._tagger = functools.cache(lambda code: _tagger(self._checkpoint, code) if options.retraces else None)
+        for language in (
+            self._language,
+            *self._checkpoint.retraces,
+        ):  # wrong weights are told before anything is decoded
+            self._tagger(language)
+        named = options.language if options.detects_language else self._language
         self._provenance = (
             f"transcribed by lsa-whisper {__version__} with model {_model_name(model)} (labels {labels.style}/"
-            f"{labels.version}, engine {options.engine}, {dtype}, language {self._language}, windows "
+            f"{labels.version}, engine {options.engine}, {dtype}, language {named}, windows "
             f"{options.windows}, voice activity {self._vad}); not checked by a person"
         )
 
@@ -151,9 +160,10 @@ class Transcriber:
         if not isinstance(recording, Recording):
             recording = Recording.open(recording, channel=self._options.channel_index)
         calibration = load_calibration(self._model)
+        scored = self.transcribe_with_scores(recording, progress=progress)
         return TranscriptionResult.of(
-            self.transcribe_with_scores(recording, progress=progress),
-            language=self._language,
+            scored,
+            language=scored.transcript.languages[0],
             duration_ms=int(recording.duration_s * 1000),
             calibration=calibration,
         )
@@ -203,10 +213,22 @@ class Transcriber:
             turns,
         )
 
+    def _decoder_for(self, recording: Recording, speech: SpeechActivity, partial: PartialDecoding | None) -> Decoder:
+        """Return the decoder for the language of a recording, or of each of its windows."""
+        if not self._options.detects_language:
+            return self._decoder
+        decoder = cast(MultilingualDecoder, self._decoder)  # every engine is one
+        if self._options.language == MIXED:
+            return DetectedLanguageDecoder(decoder, None)
+        context_s = self._checkpoint.context_s
+        return DetectedLanguageDecoder(
+            decoder, detect_language(decoder, recording, speech, context_s=context_s, partial=partial)
+        )
+
     def _decode(
         self, recording: Recording, speech: SpeechActivity, partial: PartialDecoding | None
     ) -> Iterator[Sequence[WindowResult]]:
-        decoder, context_s = self._decoder, self._checkpoint.context_s
+        decoder, context_s = self._decoder_for(recording, speech, partial), self._checkpoint.context_s
         if self._options.windows == "sequential" and isinstance(decoder, PromptedDecoder):
             return decode_sequentially(decoder, recording, speech, context_s=context_s, partial=partial)
         window_s = self._checkpoint.window_s

@@ -67,7 +67,7 @@ class DevDecoder:
         prompts = torch.cat((tags, inputs.gather(1, places), suffix), dim=1)
         with root_unsharded(model):
             hidden = whisper.get_encoder()(features).last_hidden_state
-            tokens, _ = greedy_search(
+            tokens, _, _ = greedy_search(
                 whisper,
                 hidden,
                 prompts,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from pathlib import Path
@@ -17,12 +17,14 @@ from lsa_whisper.decoding.word_times import adjacent_spans, align_words, fit_wor
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.formats.reading.speakers import ROLES
 from lsa_whisper.labels import Labels, decode
+from lsa_whisper.languages import chat_code
 from lsa_whisper.manifest import is_unicode
 from lsa_whisper.retraces import Tagger
 from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcribe.assembly.confidence import word_logprobs
 from lsa_whisper.transcribe.assembly.speaker_attribution import SpeakerLookup, attribute_speakers
 from lsa_whisper.transcribe.assembly.speaker_turns import SpeakerTurns
+from lsa_whisper.transcribe.assembly.spoken_languages import language_remarks, spoken_languages
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,7 @@ class _Draft:
 
     utterance: Utterance
     scores: WordScores = ()
+    language: str = ""
 
 
 def assemble(
@@ -90,7 +93,7 @@ def assemble_with_scores(
     labels: Labels,
     duration_ms: int,
     header: TranscriptHeader,
-    tagger: Tagger | None = None,
+    tagger: Callable[[str], Tagger | None] = lambda _: None,
 ) -> ScoredTranscript:
     """Return the transcript of a recording; without windows or words, a valid empty one with a remark.
 
@@ -100,18 +103,20 @@ def assemble_with_scores(
         labels: style of the decoded text.
         duration_ms: the length of the recording.
         header: the headers of the transcript.
-        tagger: sets the retraces that the model left out.
+        tagger: what sets the retraces that the model left out, in each language (ISO 639-3).
     """
     drafts = [
         draft
         for window, result in zip(windows, decoded, strict=True)
-        for draft in _drafts(window, result.segments, labels, header, tagger)
+        for draft in _drafts(window, result, labels, header, tagger)
     ]
+    languages = spoken_languages(decoded) or [header.language]
+    header = replace(header, language=languages[0])
     drafts = _attributed(drafts, header)
-    utterances = place_utterances([draft.utterance for draft in drafts], duration_ms)
-    remarks = tuple(_remarks(windows, decoded, bool(utterances)))
+    utterances = place_utterances([_with_language(draft, languages[0]) for draft in drafts], duration_ms)
+    remarks = (*language_remarks(decoded), *_remarks(windows, decoded, bool(utterances)))
     transcript = compose(
-        languages=[header.language],
+        languages=languages,
         participants=_participants(utterances, header),
         utterances=utterances,
         media=header.media,
@@ -184,20 +189,30 @@ def _pull_back(spans: Sequence[TimeSpan], drafts: Sequence[Utterance], duration_
     return placed[::-1]
 
 
+def _with_language(draft: _Draft, main: str) -> Utterance:
+    """Return an utterance that says its language, as CHAT requires of all but the main one."""
+    said = draft.utterance
+    if draft.language == main:
+        return said
+    return utterance(said.speaker, f"[- {draft.language}] {said.text}", said.span, said.word_times)
+
+
 def _drafts(
     window: TimeSpan,
-    segments: Sequence[DecodedSegment],
+    result: DecodedWindow,
     labels: Labels,
     header: TranscriptHeader,
-    tagger: Tagger | None,
+    tagger: Callable[[str], Tagger | None],
 ) -> Iterator[_Draft]:
-    for segment in _with_room(segments):
+    language = chat_code(result.language) if result.language else header.language
+    for segment in _with_room(result.segments):
         span = TimeSpan(round(segment.start_s * 1000), round(segment.end_s * 1000)).shift(window.start_ms)
-        made = decode(segment.text, labels, speaker=header.speaker, language=header.language, tagger=tagger).utterances
+        found = decode(segment.text, labels, speaker=header.speaker, language=language, tagger=tagger(language))
+        made = found.utterances
         words = align_words(made, segment.timed, window.start_ms)
         spans = adjacent_spans(split_span(made, span), words) if segment.timed else split_span(made, span)
         for each, at, said, scores in zip(made, spans, words, word_logprobs(made, segment), strict=True):
-            yield _Draft(utterance(each.speaker, each.text, at, said), scores)
+            yield _Draft(utterance(each.speaker, each.text, at, said), scores, language)
 
 
 def _attributed(drafts: Sequence[_Draft], header: TranscriptHeader) -> list[_Draft]:
@@ -210,7 +225,7 @@ def _attributed(drafts: Sequence[_Draft], header: TranscriptHeader) -> list[_Dra
         scores = draft.scores
         for part in attribute_speakers(draft.utterance, speakers):
             words = len(part.verbatim())
-            found.append(_Draft(part, scores[:words]))
+            found.append(_Draft(part, scores[:words], draft.language))
             scores = scores[words:]
     return found
 

@@ -7,7 +7,6 @@ from functools import cached_property
 from pathlib import Path
 
 from lsa_whisper import checkpoint
-from lsa_whisper.languages import chat_code
 from lsa_whisper.transcribe.assembly.assemble import TranscriptHeader
 from lsa_whisper.transcribe.assembly.media_name import media_name
 from lsa_whisper.transcribe.assembly.speaker_turns import SpeakerTurns
@@ -16,7 +15,17 @@ from lsa_whisper.transcribe.options import TranscriptionOptions
 from lsa_whisper.transcribe.transcriber import Transcriber
 from lsa_whisper.version import __version__
 
-_IN_DIGEST = ("engine", "dtype", "speaker", "role", "corpus", "windows", "vad")
+_IN_DIGEST = (
+    "engine",
+    "dtype",
+    "speaker",
+    "role",
+    "corpus",
+    "windows",
+    "vad",
+    "no_speech_threshold",
+    "logprob_threshold",
+)
 """Options that can change a transcript. The batch size and the device cannot."""
 
 
@@ -36,7 +45,7 @@ class TranscriberSpec:
         """Return the CHAT header of the transcript of ``audio``, without comments."""
         return TranscriptHeader(
             media_name(audio.stem),
-            language=chat_code(self.options.language),
+            language=self.options.chat_language,
             speaker=self.options.speaker,
             role=self.options.role,
             corpus=self.options.corpus,
@@ -59,7 +68,7 @@ class TranscriberSpec:
         """Return a digest of everything that the transcript of ``audio`` depends on."""
         settings = {name: str(getattr(self.options, name)) for name in _IN_DIGEST}
         settings |= {
-            "language": chat_code(self.options.language),
+            "language": self.options.language if self.options.detects_language else self.options.chat_language,
             "version": __version__,
             "name": Path(self.model).name,
         }

@@ -10,11 +10,12 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording, Samples
-from lsa_whisper.decoding.decoder import DecodedWindow, Decoder, PromptedDecoder
+from lsa_whisper.decoding.decoder import DecodedWindow, Decoder, MultilingualDecoder, PromptedDecoder
 from lsa_whisper.decoding.partial import PartialDecoding, WindowResult
 from lsa_whisper.speech.energy import SpeechActivity
 from lsa_whisper.speech.windows import pack_windows, speech_spans
 from lsa_whisper.timespan import TimeSpan
+from lsa_whisper.transcribe.long_form.languages import DETECTION_WINDOWS, most_frequent_language
 from lsa_whisper.transcribe.long_form.loops import decode_without_loops, has_loop
 from lsa_whisper.transcribe.long_form.sequential import sequential_windows
 
@@ -63,6 +64,23 @@ def decode_sequentially(
     spans = speech_spans(speech, duration_s=recording.duration_s)
     for each in sequential_windows(spans, context_s=context_s, decode=decode, done=done):
         yield _stored([each], partial)
+
+
+def detect_language(
+    decoder: MultilingualDecoder,
+    recording: Recording,
+    speech: SpeechActivity,
+    *,
+    context_s: float,
+    partial: PartialDecoding | None,
+) -> str | None:
+    """Return the language of a recording (Whisper's code), or that of an earlier run; ``None`` without speech."""
+    done = partial.read() if partial else []
+    if done and done[0][1].language:
+        return done[0][1].language
+    spans = pack_windows(speech, context_s=context_s, duration_s=recording.duration_s)[:DETECTION_WINDOWS]
+    audio = [_loaded(recording, span, speech) for span in spans]
+    return most_frequent_language(decoder.detect_languages(audio)) if audio else None
 
 
 def _loaded(recording: Recording, span: TimeSpan, speech: SpeechActivity) -> Samples:

@@ -197,7 +197,13 @@ def _quietest(window: npt.NDArray[np.float32], rate_hz: int) -> int:
 def _joined(first: DecodedWindow, second: DecodedWindow, offset_s: float) -> DecodedWindow:
     shifted = [_shifted(segment, offset_s) for segment in second.segments]
     mean = (first.avg_logprob + second.avg_logprob) / 2
-    return DecodedWindow((*first.segments, *shifted), mean, first.complete and second.complete)
+    return replace(
+        first,
+        segments=(*first.segments, *shifted),
+        avg_logprob=mean,
+        complete=first.complete and second.complete,
+        no_speech_prob=min(first.no_speech_prob, second.no_speech_prob),
+    )
 
 
 def _shifted(segment: DecodedSegment, offset_s: float) -> DecodedSegment:

@@ -36,6 +36,11 @@ def valid(transcript, duration_ms):
     return True
 
 
+def test_numbers_are_spelled_in_the_language_of_the_transcript():
+    segment = [DecodedSegment("quiero 3 .", 0.0, 1.0)]
+    assert [each.text for each in assembled(segment, language="spa").utterances] == ["quiero tres ."]
+
+
 def test_disfluencies_and_times_are_kept():
     transcript = assembled(
         [DecodedSegment("&-um I want [/] want it .", 0.5, 2.0), DecodedSegment("the cat [//] the dog .", 2.5, 4.0)]

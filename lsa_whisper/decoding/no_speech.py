@@ -1,0 +1,66 @@
+"""Windows without speech: Whisper's rule on the probability of its token for no speech.
+
+OpenAI's models were trained to write ``<|nospeech|>`` (``<|nocaptions|>`` in English-only vocabularies) right after the
+start token of a window without speech, and yet they write text there when prompted for it. A high probability of that
+token together with a low mean log-probability of the text makes a window silent, as in OpenAI's ``transcribe`` and in
+faster-whisper; neither is enough alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from lsa_whisper.decoding.decoder import DecodedWindow
+
+_NAMES = ("<|nospeech|>", "<|nocaptions|>")
+
+
+@dataclass(frozen=True)
+class NoSpeechRule:
+    """When a window counts as silent.
+
+    Attributes:
+        no_speech_threshold: probability of no speech above which it may be; ``None`` switches the rule off.
+        logprob_threshold: mean log-probability above which the text is kept nevertheless; ``None`` keeps none.
+    """
+
+    no_speech_threshold: float | None = 0.6
+    logprob_threshold: float | None = -1.0
+
+    def is_likely(self, no_speech_prob: float) -> bool:
+        """Return whether a window may be silent, so that its text may end at once.
+
+        >>> NoSpeechRule().is_likely(0.7), NoSpeechRule().is_likely(0.6), NoSpeechRule(None).is_likely(1.0)
+        (True, False, False)
+        """
+        return self.no_speech_threshold is not None and no_speech_prob > self.no_speech_threshold
+
+    def apply(self, window: DecodedWindow, no_speech_prob: float) -> DecodedWindow:
+        """Return a window with its probability of no speech, and without text if it is silent.
+
+        >>> from lsa_whisper.decoding.decoder import DecodedSegment
+        >>> text = (DecodedSegment("Thank you.", 0.0, 2.0),)
+        >>> [len(NoSpeechRule().apply(DecodedWindow(text, logprob), 0.9).segments) for logprob in (-0.4, -1.6)]
+        [1, 0]
+        """
+        window = replace(window, no_speech_prob=no_speech_prob)
+        is_certain = self.logprob_threshold is not None and window.avg_logprob > self.logprob_threshold
+        if not self.is_likely(no_speech_prob) or is_certain:
+            return window
+        return replace(window, segments=(), complete=True)
+
+
+WHISPERS_RULE = NoSpeechRule()
+"""The rule with OpenAI's thresholds."""
+NEVER_SILENT = NoSpeechRule(None)
+"""No rule: every window has its text."""
+
+
+def no_speech_token(added: Mapping[str, int]) -> int | None:
+    """Return the token for no speech among the added tokens of a vocabulary, if it has one.
+
+    >>> no_speech_token({"<|startofprev|>": 7, "<|nocaptions|>": 8})
+    8
+    """
+    return next((added[name] for name in _NAMES if name in added), None)
