@@ -51,6 +51,11 @@ ONE_PROCESS = {
     "zero3, optimizer on nvme": ("DeepSpeedEngine", (*ZERO3, "offload.optimizer=nvme", "offload.nvme_path=swap")),
 }
 """Each strategy's name, the class its model is wrapped in, and its recipe's settings."""
+_WHISPER, _PIPELINE = "WhisperForConditionalGeneration", "strategy=pipeline"
+PIPELINES = {
+    "pipeline, 1f1b": (_WHISPER, (_PIPELINE,)),
+    "pipeline, gpipe": (_WHISPER, (_PIPELINE, "pipeline.schedule=gpipe", "pipeline.micro_batches=3")),
+}
 TWO_PROCESSES = {
     "ddp": ("DistributedDataParallel", ("strategy=ddp", _TWO)),
     "zero3": ("DeepSpeedEngine", (*ZERO3, _TWO)),
@@ -59,9 +64,11 @@ TWO_PROCESSES = {
     "fsdp2, gradients only": ("FSDP", ("strategy=fsdp2", "fsdp.sharding_strategy=shard_grad_op", _TWO)),
     "fsdp2, read by one process": ("FSDP", ("strategy=fsdp2", "fsdp.cpu_ram_efficient_loading=true", _TWO)),
     "fsdp2, everything on cpu": ("FSDP", ("strategy=fsdp2", "offload.parameters=cpu", _TWO)),
-    "tensor_parallel": ("WhisperForConditionalGeneration", ("strategy=tensor_parallel",)),
+    "tensor_parallel": (_WHISPER, ("strategy=tensor_parallel",)),
+    **PIPELINES,
 }
 FOUR_PROCESSES = {
+    **PIPELINES,
     "tensor_parallel x fsdp2": ("FSDP", ("strategy=tensor_parallel", "tensor_parallel=2", _TWO)),
 }
 TOGETHER = {2: TWO_PROCESSES, 4: FOUR_PROCESSES}
@@ -116,7 +123,9 @@ def train(recipe: Path, strategy: str, adapter: str, ranks: int, wrapped: str, s
         model = trainer.model_wrapped
         plain = model.get_base_model() if hasattr(model, "get_base_model") else model
         seen.append(" ".join(kind.__name__ for one in (model, plain) for kind in type(one).__mro__))
-        if trainer.mesh is not None:
+        if trainer.pipeline is not None:
+            assert any(not each.numel() for each in model.parameters()), strategy
+        elif trainer.mesh is not None:
             divided = [each for name, each in model.named_parameters() if name.endswith("fc1.weight")]
             assert divided and all(each.to_local().numel() < each.numel() for each in divided), strategy
         save(trainer, *given, **named)

@@ -7,6 +7,7 @@ imported before it is needed.
 
 from __future__ import annotations
 
+import copy
 import copyreg
 import functools
 import sys
@@ -48,6 +49,21 @@ def sinusoidal_positions(positions: int, width: int) -> Any:
     from transformers.models.whisper.modeling_whisper import sinusoids
 
     return sinusoids(positions, width)
+
+
+def mask_features(whisper: Any) -> Callable[[Any], Any]:
+    """Return SpecAugment as the model applies it in training mode, before its encoder; the method is private."""
+    return whisper.model._mask_input_features  # type: ignore[no-any-return]
+
+
+def with_other_children(module: Any, **children: Any) -> Any:
+    """Return a module with the same weights and forward pass, in which some children are others.
+
+    A shallow copy shares its dictionary of children with the original; that dictionary has no public name.
+    """
+    same = copy.copy(module)
+    same._modules = module._modules | children
+    return same
 
 
 # transformers: training

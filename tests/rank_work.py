@@ -82,6 +82,8 @@ class CountedTraffic(torch.utils._python_dispatch.TorchDispatchMode):
             self.found["gathered"] += _bytes(args[0])
         elif "reduce_scatter_base" in name:
             self.found["scattered"] += _bytes(args[1])
+        elif name == "c10d::send":
+            self.found["passed"] += _bytes(args[0])
         return function(*args, **(kwargs or {}))
 
 
@@ -92,10 +94,10 @@ def _bytes(tensors):
 
 def count_step(rank, port, recipes, model_of, batch, out):
     """Write what one forward and backward pass exchanges under each strategy."""
-    from lsa_whisper.finetune.distributed import strategy, tensor
+    from lsa_whisper.finetune.distributed import ranks, strategy
 
     port(3)
-    tensor.join_ranks()
+    ranks.join_ranks()
     found = {}
     for name, recipe in recipes.items():
         model = model_of()
@@ -111,6 +113,46 @@ def count_step(rank, port, recipes, model_of, batch, out):
         found[name] = dict(counted.found)
     if rank == 0:
         Path(out).write_text(json.dumps(found), encoding="utf-8")
+    torch.distributed.destroy_process_group()
+
+
+def train_one_step_in_stages(rank, port, recipe, model_of, batch, cases, out):
+    """Check the gradients of stages against those of the whole model, and write what this rank sent in a second step.
+
+    Each case has the stages' numbers of layers, and whether the encoder is frozen.
+    """
+    from torch.nn.functional import cross_entropy
+
+    from lsa_whisper.finetune.distributed import ranks
+    from lsa_whisper.finetune.distributed.pipeline import Pipeline
+
+    def loss_of(logits, part):
+        return cross_entropy(logits.flatten(0, 1), part["labels"].flatten(), reduction="sum") / 27
+
+    port(0)
+    ranks.join_ranks("pipeline")
+    for name, (sizes, frozen) in cases.items():
+        model, whole = model_of(), model_of().train()
+        for each in (model, whole):
+            each.get_encoder().requires_grad_(not frozen)
+            each.get_encoder().embed_positions.requires_grad_(False)
+        pipeline = Pipeline(model, recipe, sizes)
+        pipeline.train(batch, loss_of)
+        model.zero_grad()
+        with CountedTraffic() as counted:
+            loss = pipeline.train(batch, loss_of)
+            pipeline.share_tied_gradients()
+        (Path(out) / f"{name}-{rank}.json").write_text(json.dumps(counted.found["passed"]), encoding="utf-8")
+        norm = pipeline.clip_gradients(model.parameters(), 0.5)
+        logits = whole(input_features=batch["input_features"], decoder_input_ids=batch["decoder_input_ids"]).logits
+        expected = loss_of(logits, batch)
+        expected.backward()
+        torch.testing.assert_close(loss, expected.detach())
+        torch.testing.assert_close(norm, torch.nn.utils.clip_grad_norm_(whole.parameters(), 0.5))
+        for weight, like in zip(model.parameters(), whole.parameters(), strict=True):
+            assert weight.numel() or weight.grad is None
+            if weight.numel():
+                torch.testing.assert_close(weight.grad, like.grad)
     torch.distributed.destroy_process_group()
 
 

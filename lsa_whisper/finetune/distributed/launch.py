@@ -18,6 +18,7 @@ from typing import Any
 from lsa_whisper.disk import convert_disk_errors
 from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetune.distributed.ranks import RANK_LOST, is_launched
+from lsa_whisper.finetune.distributed.stage import check_stages
 from lsa_whisper.finetune.distributed.tensor import ranks_of
 from lsa_whisper.finetune.recipe import Recipe
 from lsa_whisper.lock import write_lock
@@ -55,13 +56,15 @@ def check_processes(recipe: Recipe, processes: int) -> None:
     ranks = int(os.environ["WORLD_SIZE"]) if is_launched() else processes
     if recipe.auto_micro_batch and ranks > 1:
         raise RecipeError("auto_micro_batch: one rank cannot restart alone; remove the setting, or use --processes 1")
-    if ranks == 1 and recipe.strategy in ("ddp", "fsdp2", "tensor_parallel"):
+    if ranks == 1 and recipe.strategy in ("ddp", "fsdp2", "tensor_parallel", "pipeline"):
         raise RecipeError(
             f"strategy: {recipe.strategy} needs several processes, and this is the only one; use --processes, torchrun "
             "or srun (accelerate launch starts a single process on a CPU), or strategy: single"
         )
     if recipe.strategy == "tensor_parallel":
         ranks_of(recipe, ranks)
+    if recipe.strategy == "pipeline":
+        check_stages(recipe, ranks)
     if processes == 1 or is_launched() or recipe.training.use_cpu:
         return
     import torch

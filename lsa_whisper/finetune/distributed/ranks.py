@@ -92,6 +92,23 @@ def first_host(nodes: str) -> str:
     return re.sub(r"\[([^],-]+)[^]]*\]", r"\1", one.group()) if one else nodes
 
 
+def join_ranks(strategy: str = "tensor_parallel") -> None:
+    """Initialize torch's process group with the launcher's ranks.
+
+    Raises:
+        RecipeError: If this process is the only one.
+    """
+    import torch
+    from torch import distributed
+
+    if not is_launched():
+        raise RecipeError(f"strategy: {strategy} needs several processes; set --processes, or use single")
+    if torch.cuda.is_available():
+        torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", "0")))
+    if not distributed.is_initialized():
+        distributed.init_process_group("nccl" if torch.cuda.is_available() else "gloo")
+
+
 @contextmanager
 def report_lost_rank() -> Iterator[None]:
     """Convert a broken connection to another rank to a one-line error.

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from lsa_whisper.checkpoint import StoredWeights
 from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetune.distributed import fsdp, tensor, zero, zero_loading
-from lsa_whisper.finetune.distributed.ranks import is_launched
+from lsa_whisper.finetune.distributed.pipeline import Pipeline
+from lsa_whisper.finetune.distributed.ranks import is_launched, join_ranks
+from lsa_whisper.finetune.distributed.tensor import rank_mesh
 from lsa_whisper.finetune.distributed.whole_states import is_divided, load_whole_weights, whole_weights
 from lsa_whisper.finetune.recipe import Recipe
 from lsa_whisper.library_internals import destroy_deepspeed, reset_training_state
@@ -43,22 +46,44 @@ def init_distributed(recipe: Recipe) -> None:
         zero.init_process_group()
     elif _is_fsdp(recipe) and not is_launched():
         raise RecipeError("strategy: fsdp2 needs several processes; set --processes, or use single")
-    elif recipe.strategy == "tensor_parallel":
-        tensor.join_ranks()
+    elif recipe.strategy in ("tensor_parallel", "pipeline"):
+        join_ranks(recipe.strategy)
 
 
-def divide_model(model: Any, recipe: Recipe, unread: StoredWeights | None = None) -> Any:
-    """Divide ``model`` among ranks if the strategy does so before training; return the device mesh of divided layers.
+@dataclass(frozen=True)
+class Division:
+    """A model that is divided among ranks which train on the same windows.
 
-    ``unread`` are the weights that are still to be read.
+    Attributes:
+        mesh: The device mesh; the ranks with the same windows are its dimension ``tp``.
+        pipeline: The schedule of stages; ``None`` if each layer is divided.
+    """
+
+    mesh: Any
+    pipeline: Pipeline | None = None
+
+
+def divide_model(
+    model: Any, recipe: Recipe, unread: StoredWeights | None = None, stages: Sequence[int] = ()
+) -> Division | None:
+    """Divide ``model`` among ranks if the strategy does so before training; return how layers are divided, if they are.
+
+    Args:
+        model: The model to train, changed in place.
+        recipe: Names the strategy.
+        unread: The weights that are still to be read.
+        stages: Layers of each stage of a pipeline.
     """
     if zero_loading.partitions_while_loading(recipe):
         zero_loading.partition_weights(model, recipe, unread)
-    if recipe.strategy != "tensor_parallel":
+    if recipe.strategy == "pipeline":
+        found = Division(rank_mesh(recipe, 1, len(stages)), Pipeline(model, recipe, stages))
+    elif recipe.strategy == "tensor_parallel":
+        found = Division(tensor.parallelize(model, recipe))
+    else:
         return None
-    mesh = tensor.parallelize(model, recipe)
     load_whole_weights(model)
-    return mesh
+    return found
 
 
 def gather_weights(trainer: Any) -> dict[str, Any] | None:

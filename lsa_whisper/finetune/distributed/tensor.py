@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import copy
 import functools
-import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,27 +17,10 @@ import torch
 from torch import nn
 
 from lsa_whisper.errors import RecipeError
-from lsa_whisper.finetune.distributed.ranks import is_launched
 from lsa_whisper.finetune.recipe import Recipe
 
 COLUMNS, ROWS = ("q_proj", "k_proj", "v_proj", "fc1"), ("out_proj", "fc2")
 _LAYERS = ("WhisperEncoderLayer", "WhisperDecoderLayer")
-
-
-def join_ranks() -> None:
-    """Initialize torch's process group with the launcher's ranks.
-
-    Raises:
-        RecipeError: If this process is the only one.
-    """
-    from torch import distributed
-
-    if not is_launched():
-        raise RecipeError("strategy: tensor_parallel needs several processes; set --processes, or use single")
-    if torch.cuda.is_available():
-        torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", "0")))
-    if not distributed.is_initialized():
-        distributed.init_process_group("nccl" if torch.cuda.is_available() else "gloo")
 
 
 def ranks_of(recipe: Recipe, processes: int) -> tuple[int, int]:
@@ -63,13 +45,11 @@ def parallelize(model: Any, recipe: Recipe) -> Any:
         RecipeError: If the attention heads or the feed-forward blocks cannot be divided by the number of ranks.
     """
     from torch import distributed
-    from torch.distributed.device_mesh import init_device_mesh
     from torch.distributed.tensor.parallel import parallelize_module
 
     windows, shared = ranks_of(recipe, distributed.get_world_size())
     _check_shape(model, shared)
-    device = "cpu" if recipe.training.use_cpu or not torch.cuda.is_available() else "cuda"
-    mesh = init_device_mesh(device, (windows, shared), mesh_dim_names=("dp_shard", "tp"))
+    mesh = rank_mesh(recipe, windows, shared)
     for module in list(model.modules()):
         if type(module).__name__ in _LAYERS:
             _divide_attention(module, mesh["tp"])
@@ -78,6 +58,14 @@ def parallelize(model: Any, recipe: Recipe) -> Any:
     if windows > 1:
         _shard(model, mesh["dp_shard"])
     return mesh
+
+
+def rank_mesh(recipe: Recipe, windows: int, shared: int) -> Any:
+    """Return the device mesh of ``windows`` groups of ``shared`` ranks, of which each trains on its own windows."""
+    from torch.distributed.device_mesh import init_device_mesh
+
+    device = "cpu" if recipe.training.use_cpu or not torch.cuda.is_available() else "cuda"
+    return init_device_mesh(device, (windows, shared), mesh_dim_names=("dp_shard", "tp"))
 
 
 def _check_shape(model: Any, shared: int) -> None:

@@ -1,4 +1,7 @@
-"""Whole weights and optimizer states of a model whose weights are DTensors: gathered to save, divided to load.
+"""Whole weights and optimizer states of a model divided among ranks: gathered to save, divided to load.
+
+Weights are DTensors, of which each rank has a part, or under a pipeline plain tensors, of which each rank has some and
+others without elements in place of the rest.
 
 Files then are those of one process, whatever the ranks: a checkpoint loads with plain transformers, and a run resumes
 with any number of ranks.
@@ -16,18 +19,45 @@ from torch.distributed.tensor import DTensor, distribute_tensor
 
 
 def is_divided(model: torch.nn.Module) -> bool:
-    """Return whether the weights of ``model`` are DTensors."""
-    return any(isinstance(weight, DTensor) for weight in model.parameters())
+    """Return whether this rank does not have all weights of ``model`` as plain tensors."""
+    return any(isinstance(weight, DTensor) or is_elsewhere(weight) for weight in model.parameters())
+
+
+def is_elsewhere(weight: torch.Tensor) -> bool:
+    """Return whether other ranks have this weight."""
+    return bool(weight.numel() == 0)
 
 
 def whole_weights(model: torch.nn.Module, *, only_trained: bool) -> dict[str, torch.Tensor]:
     """Return the whole weights on the CPU of rank 0, one gathered after the other; every rank must call this."""
+    named = dict(model.named_parameters(remove_duplicate=False))
+    wanted = {name: weight for name, weight in named.items() if weight.requires_grad or not only_trained}
+    if any(map(is_elsewhere, named.values())):
+        return _collected({name: weight.detach() for name, weight in wanted.items() if not is_elsewhere(weight)})
     first, found = distributed.get_rank() == 0, {}
-    for name, weight in model.named_parameters(remove_duplicate=False):
-        if weight.requires_grad or not only_trained:
-            gathered = _gathered(weight.detach())
-            if first:
-                found[name] = gathered.to("cpu", copy=True)
+    for name, weight in wanted.items():
+        gathered = _gathered(weight.detach())
+        if first:
+            found[name] = gathered.to("cpu", copy=True)
+    return found
+
+
+def _collected(own: Mapping[Any, torch.Tensor]) -> dict[Any, torch.Tensor]:
+    """Return on rank 0 copies of all ranks' tensors on the CPU, sent one after the other; every rank must call this."""
+    rank, every = distributed.get_rank(), [dict[Any, Any]()] * distributed.get_world_size()
+    distributed.all_gather_object(every, {key: (each.shape, each.dtype) for key, each in own.items()})
+    owners = {key: number for number, has in reversed([*enumerate(every)]) for key in has}
+    device, found = "cuda" if distributed.get_backend() == "nccl" else "cpu", {}
+    for key, owner in owners.items():
+        if owner == rank == 0:
+            found[key] = own[key].to("cpu", copy=True)
+        elif owner == rank:
+            distributed.send(own[key].to(device).contiguous(), 0)
+        elif rank == 0:
+            shape, dtype = every[owner][key]
+            sent = torch.empty(shape, dtype=dtype, device=device)
+            distributed.recv(sent, owner)
+            found[key] = sent.cpu()
     return found
 
 
@@ -41,8 +71,11 @@ def load_whole_weights(model: torch.nn.Module) -> None:
     def divide(module: torch.nn.Module, state: dict[str, Any], *_: Any) -> None:
         targets = dict(module.named_parameters(remove_duplicate=False))
         for name, value in state.items():
-            if isinstance(targets.get(name), DTensor) and not isinstance(value, DTensor):
-                state[name] = _like(value, targets[name])
+            target = targets.get(name)
+            if target is not None and is_elsewhere(target):
+                state[name] = target.detach()
+            elif isinstance(target, DTensor) and not isinstance(value, DTensor):
+                state[name] = _like(value, target)
 
     model.register_load_state_dict_pre_hook(divide)
 
@@ -52,7 +85,11 @@ def load_whole_state(optimizer: torch.optim.Optimizer) -> None:
 
     def divide(optimizer: torch.optim.Optimizer, state: dict[str, Any]) -> dict[str, Any]:
         parameters = [one for group in optimizer.param_groups for one in group["params"]]
-        divided = {place: _divided(each, parameters[place]) for place, each in state["state"].items()}
+        divided = {
+            place: _divided(each, parameters[place])
+            for place, each in state["state"].items()
+            if not is_elsewhere(parameters[place])
+        }
         return state | {"state": divided}
 
     optimizer.register_load_state_dict_pre_hook(divide)
@@ -60,7 +97,9 @@ def load_whole_state(optimizer: torch.optim.Optimizer) -> None:
 
 def _divided(state: Mapping[str, Any], parameter: Any) -> dict[str, Any]:
     return {
-        name: _like(value, parameter) if torch.is_tensor(value) and value.shape == parameter.shape else value
+        name: _like(value, parameter)
+        if isinstance(parameter, DTensor) and torch.is_tensor(value) and value.shape == parameter.shape
+        else value
         for name, value in state.items()
     }
 
@@ -73,15 +112,25 @@ def _like(value: torch.Tensor, target: DTensor) -> DTensor:
 @contextlib.contextmanager
 def whole_state_saved(optimizer: torch.optim.Optimizer) -> Iterator[None]:
     """Let ``optimizer.state_dict()`` of rank 0 return whole moments in this block; every rank must enter it."""
-    moments: dict[Any, dict[str, Any]] = {}
-    for place, state in optimizer.state_dict()["state"].items():
-        gathered = {name: _gathered(value) for name, value in state.items()}
-        if distributed.get_rank() == 0:
-            moments[place] = {
-                name: value.cpu() if torch.is_tensor(value) else value for name, value in gathered.items()
-            }
+    moments = _moments(optimizer)
     handle = optimizer.register_state_dict_post_hook(lambda _, found: found | {"state": moments})
     try:
         yield
     finally:
         handle.remove()
+
+
+def _moments(optimizer: torch.optim.Optimizer) -> dict[Any, dict[str, Any]]:
+    """Return the whole moments on rank 0, by the place of their weight; every rank must call this."""
+    own, found = optimizer.state_dict()["state"], dict[Any, dict[str, Any]]()
+    weights = [one for group in optimizer.param_groups for one in group["params"]]
+    if any(map(is_elsewhere, weights)):
+        flat = {(place, name): value for place, state in own.items() for name, value in state.items()}
+        for (place, name), value in _collected(flat).items():
+            found.setdefault(place, {})[name] = value
+        return found
+    for place, state in own.items():
+        gathered = {name: _gathered(value) for name, value in state.items()}
+        if distributed.get_rank() == 0:
+            found[place] = {name: value.cpu() if torch.is_tensor(value) else value for name, value in gathered.items()}
+    return found

@@ -6,10 +6,13 @@ stream and the norms stay in fp32 and each linear layer keeps a 16-bit copy of i
 
 from __future__ import annotations
 
+import dataclasses
+import math
 from dataclasses import dataclass
 
 from lsa_whisper.finetune.memory.configuration import TrainingConfiguration
 from lsa_whisper.finetune.memory.shape import Shape
+from lsa_whisper.finetune.memory.stages import kept_micro_batches, stage_parts
 
 
 @dataclass(frozen=True)
@@ -47,8 +50,17 @@ class ElementSizes:
         return cls(4, 2, 2) if configuration.autocast else cls(2, 2, 0)
 
 
-def activations(shape: Shape, configuration: TrainingConfiguration, micro_batch: MicroBatch) -> int:
-    """Return the peak bytes of activations: at the start of the backward pass or in its first layer."""
+def activations(
+    shape: Shape, configuration: TrainingConfiguration, micro_batch: MicroBatch, *, kept_batches: int = 1
+) -> int:
+    """Return the peak bytes of activations: at the start of the backward pass or in its first layer.
+
+    Args:
+        shape: Of the model, or of a stage of a pipeline.
+        configuration: How it is trained.
+        micro_batch: What passes at once.
+        kept_batches: Micro-batches whose activations wait for their backward pass at once.
+    """
     width = ElementSizes.of(configuration)
     tokens = min(micro_batch.label_tokens, shape.target_positions)
     ranks = configuration.layer_ranks
@@ -63,7 +75,22 @@ def activations(shape: Shape, configuration: TrainingConfiguration, micro_batch:
     else:
         kept = shape.encoder_layers * encoder + shape.decoder_layers * decoder
         passing = max(scores, encoder // 2)
-    return micro_batch.batch * (kept + passing + front + states)
+    return micro_batch.batch * (kept_batches * (kept + front + states) + passing)
+
+
+def stage_activations(shape: Shape, configuration: TrainingConfiguration, micro_batch: MicroBatch) -> list[int]:
+    """Return the peak bytes of activations of each stage of a pipeline."""
+    stages, parts = configuration.stages, configuration.micro_batches(micro_batch.batch)
+    part = dataclasses.replace(micro_batch, batch=math.ceil(micro_batch.batch / parts))
+    return [
+        activations(
+            stage.shape(shape),
+            configuration,
+            part,
+            kept_batches=kept_micro_batches(stages, number, parts, configuration.pipeline.schedule),
+        )
+        for number, stage in enumerate(stage_parts(shape, stages))
+    ]
 
 
 def encoder_layer(shape: Shape, width: ElementSizes, ranks: int = 1) -> int:

@@ -11,7 +11,7 @@ from typing import Any
 
 from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetune import recipe as recipes
-from lsa_whisper.finetune.recipe import AdapterSettings, OffloadSettings, Recipe
+from lsa_whisper.finetune.recipe import AdapterSettings, OffloadSettings, PipelineSettings, Recipe
 from lsa_whisper.finetune.recipe.values import flat
 
 DEEPSPEED_STRATEGIES = ("zero2", "zero3")
@@ -31,6 +31,8 @@ class TrainingConfiguration:
         optimizer: ``adamw``; ``adamw-8bit`` (one byte per moment); ``adafactor`` (row and column statistics only);
             ``adamw-cpu`` (torchao's, on the CPU).
         layer_ranks: Ranks that share each layer, with strategy ``tensor_parallel``.
+        stages: Ranks that have layers of their own, with strategy ``pipeline``.
+        pipeline: How micro-batches pass through them.
     """
 
     strategy: str = "single"
@@ -39,6 +41,8 @@ class TrainingConfiguration:
     optimizer: str = "adamw"
     adapter: AdapterSettings | None = None
     layer_ranks: int = 1
+    stages: int = 1
+    pipeline: PipelineSettings = field(default_factory=PipelineSettings)
 
     @property
     def name(self) -> str:
@@ -49,8 +53,8 @@ class TrainingConfiguration:
         >>> TrainingConfiguration(optimizer="adamw-8bit").name
         'single, 8-bit AdamW, bf16'
         """
-        shared = f" {self.layer_ranks}" if self.layer_ranks > 1 else ""
-        parts = [self.strategy + shared, *self._offloaded()]
+        ranks = max(self.layer_ranks, self.stages)
+        parts = [self.strategy + (f" {ranks}" if ranks > 1 else ""), *self._offloaded()]
         parts += [_OPTIMIZERS[self.optimizer]] if self.optimizer in _OPTIMIZERS else []
         parts += [adapter_name(self.adapter)] if self.adapter else []
         return ", ".join([*parts, self.precision])
@@ -77,6 +81,10 @@ class TrainingConfiguration:
     def missing_packages(self) -> tuple[str, ...]:
         """Those of :attr:`packages` that are not installed here."""
         return tuple(name for name in self.packages if importlib.util.find_spec(name) is None)
+
+    def micro_batches(self, windows: int) -> int:
+        """Return the parts of a batch of ``windows`` that pass through the stages of a pipeline."""
+        return self.pipeline.micro_batches or max(windows, self.stages)
 
     @property
     def is_deepspeed(self) -> bool:
@@ -119,6 +127,8 @@ class TrainingConfiguration:
         """The recipe keys of this configuration."""
         keys: dict[str, Any] = {"strategy": self.strategy}
         keys |= {"tensor_parallel": self.layer_ranks} if self.layer_ranks > 1 else {}
+        stages = {key: value for key, value in vars(self.pipeline).items() if value != vars(PipelineSettings())[key]}
+        keys |= {"pipeline": stages} if stages else {}
         offload = {key: value for key, value in vars(self.recipe_offload).items() if value not in ("none", None)}
         keys |= {"offload": offload} if offload else {}
         keys |= {"adapter": adapter_keys(self.adapter)} if self.adapter else {}
@@ -164,8 +174,15 @@ def configuration_of(recipe: Recipe) -> TrainingConfiguration:
     offload = recipe.offload
     if recipe.strategy == "fsdp2" and offload.parameters == "cpu":
         offload = dataclasses.replace(offload, optimizer="cpu")
-    shared = recipe.tensor_parallel or 1
-    return TrainingConfiguration(recipe.strategy, offload, precision, recipe.optimizer, recipe.adapter, shared)
+    return TrainingConfiguration(
+        recipe.strategy,
+        offload,
+        precision,
+        recipe.optimizer,
+        recipe.adapter,
+        recipe.tensor_parallel or 1,
+        pipeline=recipe.pipeline,
+    )
 
 
 def training_configurations(
@@ -185,6 +202,7 @@ def training_configurations(
         TrainingConfiguration("ddp"),
         TrainingConfiguration("fsdp2"),
         TrainingConfiguration("tensor_parallel"),
+        TrainingConfiguration("pipeline"),
         TrainingConfiguration("zero2"),
         TrainingConfiguration("zero3"),
         TrainingConfiguration("zero2", cpu),

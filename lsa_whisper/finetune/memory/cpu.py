@@ -7,10 +7,11 @@ costs more than plain AdamW. The figures are fitted to measured runs
 
 from __future__ import annotations
 
-from lsa_whisper.finetune.memory.activations import MicroBatch, activations
+from lsa_whisper.finetune.memory.activations import MicroBatch, activations, stage_activations
 from lsa_whisper.finetune.memory.configuration import TrainingConfiguration
 from lsa_whisper.finetune.memory.gpu import BUCKET, SWAPPED_BUCKET, swap_buffers
 from lsa_whisper.finetune.memory.parameter_counts import ParameterCounts, on_one_rank
+from lsa_whisper.finetune.memory.stages import stage_parts
 from lsa_whisper.machine import GIB
 
 _PROCESS_BYTES = round(0.75 * GIB)
@@ -30,9 +31,11 @@ def cpu_run_bytes(
     base = ranks * (_PROCESS_BYTES + (_DEEPSPEED_BYTES if configuration.is_deepspeed else 0))
     file_bytes = configuration.deepspeed_bytes if configuration.strategy == "zero3" else counts.shape.stored
     loading = counts.total * (4 * ranks + file_bytes)
-    training = ranks * activations(counts.shape, configuration, micro_batch) + _states_bytes(
-        counts, configuration, ranks
-    )
+    if configuration.stages > 1:
+        passing = sum(stage_activations(counts.shape, configuration, micro_batch))
+    else:
+        passing = ranks * activations(counts.shape, configuration, micro_batch)
+    training = passing + _states_bytes(counts, configuration, ranks)
     return round(base + max(loading, training))
 
 
@@ -44,6 +47,9 @@ def _states_bytes(counts: ParameterCounts, configuration: TrainingConfiguration,
         replicas: float = 1 if configuration.strategy == "fsdp2" else ranks
         if configuration.layer_ranks > 1:
             replicas = configuration.layer_ranks * on_one_rank(counts, configuration.layer_ranks)[1] / total
+        if configuration.stages > 1:
+            parts = stage_parts(counts.shape, configuration.stages)
+            replicas = sum(part.parameters(counts.shape) for part in parts) / counts.shape.parameters
         casts = 2 * (total - counts.quantized) if configuration.autocast else 0
         return replicas * (
             counts.bytes_in(one) + one * counts.base_copy + (one + configuration.moment_bytes) * p + casts

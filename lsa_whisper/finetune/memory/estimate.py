@@ -122,6 +122,8 @@ def _on_ranks(configuration: choice.TrainingConfiguration, ranks: int) -> choice
         return dataclasses.replace(configuration, strategy="ddp")
     if configuration.strategy == "tensor_parallel" and configuration.layer_ranks == 1:
         return dataclasses.replace(configuration, layer_ranks=ranks)
+    if configuration.strategy == "pipeline":
+        return dataclasses.replace(configuration, stages=ranks)
     return configuration
 
 

@@ -5,11 +5,13 @@ Derived from what torch, DeepSpeed and FSDP keep; ``benchmarks/gpu`` compares it
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 
-from lsa_whisper.finetune.memory.activations import MicroBatch, activations
+from lsa_whisper.finetune.memory.activations import MicroBatch, activations, stage_activations
 from lsa_whisper.finetune.memory.configuration import TrainingConfiguration
 from lsa_whisper.finetune.memory.parameter_counts import ParameterCounts, on_one_rank
+from lsa_whisper.finetune.memory.stages import stage_parts
 from lsa_whisper.machine import GIB
 
 CONTEXT = round(0.6 * GIB)
@@ -66,9 +68,32 @@ def memory_use(
         checkpoints: Checkpoints on disk at the same time.
     """
     ranks = 1 if configuration.strategy == "single" else gpus
+    whole = host_bytes(counts, configuration, ranks, workers), disk_bytes(counts, configuration, checkpoints)
+    if configuration.stages == 1:
+        passing = activations(counts.shape, configuration, micro_batch)
+        return _on_gpu(counts, configuration, micro_batch, ranks, passing, whole)
+    parts = stage_parts(counts.shape, configuration.stages)
+    every = stage_activations(counts.shape, configuration, micro_batch)
+    again = dataclasses.replace(micro_batch, accumulates=True)
+    stages = (
+        _on_gpu(counts.of_stage(part), configuration, again, ranks, passing, whole)
+        for part, passing in zip(parts, every, strict=True)
+    )
+    return max(stages, key=lambda stage: stage.peak)
+
+
+def _on_gpu(
+    counts: ParameterCounts,
+    configuration: TrainingConfiguration,
+    micro_batch: MicroBatch,
+    ranks: int,
+    passing: int,
+    whole: tuple[int, int],
+) -> MemoryUse:
+    """Return the memory of a GPU whose activations take ``passing`` bytes; ``whole`` is host and disk."""
     weights, gradients, optimizer = _states_bytes(counts, configuration, ranks)
     always, forward, step = buffers(counts, configuration, micro_batch, ranks)
-    activation_bytes = round(FRAGMENTED * activations(counts.shape, configuration, micro_batch))
+    activation_bytes = round(FRAGMENTED * passing)
     # Gradients replace activations, unless those of earlier micro-batches exist already; then both exist at once.
     earlier = gradients if micro_batch.accumulates else 0
     changing = max(activation_bytes + forward + earlier, gradients + step)
@@ -79,8 +104,7 @@ def memory_use(
         activation_bytes,
         always + max(forward, step),
         weights + optimizer + changing + always,
-        host_bytes(counts, configuration, ranks, workers),
-        disk_bytes(counts, configuration, checkpoints),
+        *whole,
     )
 
 

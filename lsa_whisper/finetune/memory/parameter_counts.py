@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import re
 from collections.abc import Iterator
@@ -9,6 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from lsa_whisper.finetune.memory.shape import Shape
+from lsa_whisper.finetune.memory.stages import StagePart
 from lsa_whisper.finetune.recipe import AdapterSettings, ModelSettings
 
 QUANTIZED_BYTES = {"8bit": 1.0, "4bit": 4.127 / 8}
@@ -42,6 +44,12 @@ class ParameterCounts:
     def bytes_in(self, one: int) -> float:
         """Return the bytes of all weights if unquantized ones take ``one`` byte(s) each."""
         return one * (self.total - self.quantized) + self.bytes_per_quantized * self.quantized
+
+    def of_stage(self, part: StagePart) -> ParameterCounts:
+        """Return the counts of a stage of a pipeline; an adapter has as much in it as its share of the weights."""
+        share = part.parameters(self.shape) / self.shape.parameters
+        trained, frozen = round(share * self.trained), round(share * self.frozen)
+        return dataclasses.replace(self, trained=trained, frozen=frozen, shape=part.shape(self.shape))
 
     @classmethod
     @lru_cache(maxsize=256)

@@ -12,6 +12,7 @@ from lsa_whisper.finetune.memory.configuration import TrainingConfiguration
 from lsa_whisper.finetune.memory.gpu import MemoryUse
 from lsa_whisper.finetune.memory.parameter_counts import ParameterCounts
 from lsa_whisper.finetune.memory.shape import Shape
+from lsa_whisper.finetune.memory.stages import idle_share
 from lsa_whisper.finetune.recipe import ModelSettings
 from lsa_whisper.machine import GIB
 
@@ -63,8 +64,9 @@ class TrainingJob:
     def supports(self, configuration: TrainingConfiguration) -> bool:
         """Return whether recipes accept a configuration and its strategy suits the number of processes."""
         ranks = max(self.hardware.gpus, self.processes)
-        others = ("single",) if ranks > 1 else ("ddp", "fsdp2", "tensor_parallel")
+        others = ("single",) if ranks > 1 else ("ddp", "fsdp2", "tensor_parallel", "pipeline")
         divides = self.shape.attention_heads % configuration.layer_ranks == 0
+        divides &= self.shape.encoder_layers + self.shape.decoder_layers >= configuration.stages
         return configuration.strategy not in others and divides and configuration.is_accepted
 
     def counts(self, configuration: TrainingConfiguration, *, uses_base: bool = False) -> ParameterCounts:
@@ -117,8 +119,18 @@ class Plan:
 
     @property
     def name(self) -> str:
-        """The short description of the configuration."""
-        return self.configuration.name
+        """The short description of the configuration, with the share of a step in which a pipeline's stages wait."""
+        return self.configuration.name + (
+            f", {100 * self.idle_share:.0f} % idle" if self.configuration.stages > 1 else ""
+        )
+
+    @property
+    def idle_share(self) -> float:
+        """Share of a step in which the GPUs of a pipeline wait for each other, on average; 0 without a pipeline."""
+        stages = self.configuration.stages
+        if stages == 1:
+            return 0.0
+        return idle_share(self.job.shape, stages, self.configuration.micro_batches(self.micro_batch.batch))
 
     @property
     def gpu_gib(self) -> float:

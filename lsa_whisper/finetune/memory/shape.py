@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from lsa_whisper.checkpoint.adapter_base import base_of
 from lsa_whisper.checkpoint.untrusted import ADAPTER_FILE, read_json
@@ -182,12 +183,17 @@ def shape_of(model: str) -> Shape:
         known = ", ".join(published)
         raise CheckpointError(f"{model}: neither a checkpoint folder nor a known size{hint}; sizes are {known}")
     try:
-        return _from_config(read_json(folder / "config.json"))
+        return shape_of_config(read_json(folder / "config.json"))
     except KeyError as missing:
         raise CheckpointError(f"{folder / 'config.json'}: has no {missing}; this is not a Whisper model") from None
 
 
-def _from_config(config: dict[str, int]) -> Shape:
+def shape_of_config(config: Mapping[str, Any]) -> Shape:
+    """Return the shape of a model from the entries of its ``config.json``.
+
+    Raises:
+        KeyError: If one is missing.
+    """
     return Shape(
         width=config["d_model"],
         encoder_layers=config["encoder_layers"],

@@ -9,6 +9,7 @@ from lsa_whisper.finetune.recipe.schema import (
     FsdpSettings,
     ModelSettings,
     OffloadSettings,
+    PipelineSettings,
     Recipe,
     ScratchModel,
 )
@@ -26,6 +27,7 @@ __all__ = [
     "LossSettings",
     "ModelSettings",
     "OffloadSettings",
+    "PipelineSettings",
     "Recipe",
     "ScratchModel",
     "TrainingSettings",

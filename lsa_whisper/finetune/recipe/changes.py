@@ -21,6 +21,8 @@ HARMLESS = frozenset(
         "auto_micro_batch",
         "strategy",
         "tensor_parallel",
+        "pipeline.schedule",
+        "pipeline.micro_batches",
         "fsdp.sharding_strategy",
         "fsdp.cpu_ram_efficient_loading",
         "offload.nvme_path",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lsa_whisper.finetune.recipe.schema import Recipe
+from lsa_whisper.finetune.recipe.schema import PipelineSettings, Recipe
 from lsa_whisper.finetune.recipe.sections import LAYERS
 from lsa_whisper.finetune.recipe.values import flat, similar_name
 
@@ -12,7 +12,7 @@ _TWO_RECIPES = "train without an adapter first, then train an adapter on that ch
 _UNSHARDED = ("single", "ddp")
 _REPLICATED = (*_UNSHARDED, "zero2")
 _ZERO = ("zero2", "zero3")
-_MODEL_PARALLEL = ("tensor_parallel",)
+_MODEL_PARALLEL = ("tensor_parallel", "pipeline")
 _DEEPSPEED_OWNERS = {
     "train_batch_size": "training.per_device_train_batch_size and training.gradient_accumulation_steps",
     "train_micro_batch_size_per_gpu": "training.per_device_train_batch_size",
@@ -104,12 +104,33 @@ def model_parallel(recipe: Recipe) -> Iterator[str]:
         yield f"precision: fp16 cannot scale the gradients of {recipe.strategy}; use bf16"
     if recipe.adapter is None:
         return
-    if recipe.adapter.dora:
-        yield f"adapter.dora: needs the norms of whole matrices, which {recipe.strategy} divides; leave it out"
     if recipe.adapter.token_embeddings:
         yield f"adapter.token_embeddings: {recipe.strategy} cannot train single embeddings; leave it out"
-    if set(recipe.adapter.modules_to_save) & set(LAYERS):
-        yield f"adapter.modules_to_save: {recipe.strategy} cannot copy a divided layer; use adapter.target_modules"
+    if recipe.strategy == "tensor_parallel" and recipe.adapter.dora:
+        yield "adapter.dora: needs the norms of whole matrices, which tensor_parallel divides; leave it out"
+    if recipe.strategy == "tensor_parallel" and set(recipe.adapter.modules_to_save) & set(LAYERS):
+        yield "adapter.modules_to_save: tensor_parallel cannot copy a divided layer; use adapter.target_modules"
+
+
+def pipeline(recipe: Recipe) -> Iterator[str]:
+    """Yield what stages on different ranks exclude."""
+    if recipe.strategy != "pipeline":
+        if recipe.pipeline != PipelineSettings():
+            yield "pipeline: needs strategy pipeline"
+        return
+    windows, parts = recipe.training.per_device_train_batch_size, recipe.pipeline.micro_batches
+    if parts is not None and parts > windows:
+        yield (
+            f"pipeline.micro_batches: {parts} need as many windows at least in a batch, but "
+            f"training.per_device_train_batch_size is {windows}"
+        )
+    if recipe.model.ctc_weight:
+        yield "model.ctc_weight: pipeline does not train the CTC head; leave it out"
+    if recipe.evaluation and recipe.evaluation.generate:
+        yield (
+            "evaluation.generate: under pipeline no rank has all layers to decode with; set evaluation.generate: false "
+            "and evaluation.metric: loss"
+        )
 
 
 def averaging(recipe: Recipe) -> Iterator[str]:

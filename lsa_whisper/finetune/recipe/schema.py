@@ -12,7 +12,8 @@ from lsa_whisper.finetune.recipe.sections import AdapterSettings, EvaluationSett
 from lsa_whisper.finetune.recipe.training import TrainingSettings
 from lsa_whisper.whisper_constants import CONTEXT_S, DECODER_POSITIONS
 
-STRATEGIES = ("single", "ddp", "zero2", "zero3", "fsdp2", "tensor_parallel")
+STRATEGIES = ("single", "ddp", "zero2", "zero3", "fsdp2", "tensor_parallel", "pipeline")
+PIPELINE_SCHEDULES = ("1f1b", "gpipe")
 SHARDING_STRATEGIES = ("full_shard", "shard_grad_op", "hybrid_shard", "no_shard")
 PRECISIONS = ("fp32", "bf16", "fp16", "pure-bf16", "fp8")
 OPTIMIZERS = ("adamw", "adafactor", "adamw-8bit", "adamw-cpu")
@@ -164,6 +165,19 @@ class FsdpSettings:
 
 
 @dataclass(frozen=True)
+class PipelineSettings:
+    """Settings of the ``pipeline`` strategy."""
+
+    schedule: Annotated[str, OneOf(*PIPELINE_SCHEDULES)] = "1f1b"
+    """``1f1b``: each stage alternates forward and backward passes, so that it keeps the activations of no more
+    micro-batches than there are stages (Narayanan et al. 2021). ``gpipe``: all forward passes first (Huang et al.
+    2019)."""
+    micro_batches: Annotated[int | None, Range(least=1)] = None
+    """Parts of a batch that follow each other through the stages: the more, the less the stages wait. By default, one
+    for each window of ``training.per_device_train_batch_size``, and as many as there are stages at least."""
+
+
+@dataclass(frozen=True)
 class Recipe:
     """Everything that defines one fine-tuning run."""
 
@@ -176,10 +190,12 @@ class Recipe:
     adapter: AdapterSettings | None = None
     """Train a LoRA adapter instead of the model's weights."""
     strategy: Annotated[str, OneOf(*STRATEGIES)] = "single"
-    """``single``, ``ddp``, ``zero2``, ``zero3``, ``fsdp2`` or ``tensor_parallel``."""
+    """``single``, ``ddp``, ``zero2``, ``zero3``, ``fsdp2``, ``tensor_parallel`` or ``pipeline``."""
     tensor_parallel: Annotated[int | None, Range(least=2)] = None
     """With strategy ``tensor_parallel``: ranks that share each layer and compute on the same windows, by default all.
     With more ranks, FSDP2 shards each one's part over the others: 2 on 4 ranks is 2 x 2."""
+    pipeline: PipelineSettings = field(default_factory=PipelineSettings)
+    """Only with ``pipeline``."""
     offload: OffloadSettings = field(default_factory=OffloadSettings)
     """Only with ``zero2``, ``zero3`` and ``fsdp2``."""
     fsdp: FsdpSettings = field(default_factory=FsdpSettings)
@@ -219,7 +235,13 @@ class Recipe:
 
     def window_ranks(self, processes: int) -> int:
         """Return how many of ``processes`` ranks have windows of their own in a step."""
+        if self.strategy == "pipeline":
+            return 1
         return processes // (self.tensor_parallel or processes) if self.strategy == "tensor_parallel" else processes
+
+    def micro_batches(self, stages: int) -> int:
+        """Return the parts of a batch that follow each other through the ``stages`` of a pipeline."""
+        return self.pipeline.micro_batches or max(self.training.per_device_train_batch_size, stages)
 
     @property
     def can_resume(self) -> bool:

@@ -97,6 +97,7 @@ _RULES: tuple[tuple[tuple[str, ...], _Rule], ...] = (
     (("model", "strategy", "adapter", "precision"), conflicts.precision),
     (("strategy", "optimizer", "precision", "training"), conflicts.optimizer),
     (("strategy", "tensor_parallel", "precision", "adapter"), conflicts.model_parallel),
+    (("strategy", "pipeline", "training", "model", "evaluation"), conflicts.pipeline),
     (("strategy", "training"), conflicts.averaging),
     (("model", "precision", "training"), conflicts.attention),
     (("data", "loss"), conflicts.label_splits),

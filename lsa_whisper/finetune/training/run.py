@@ -35,7 +35,7 @@ from lsa_whisper.finetune.training.corpus_retraces import learn_retraces
 from lsa_whisper.finetune.training.curves import CURVE, plot_curves
 from lsa_whisper.finetune.training.data_check import check_data
 from lsa_whisper.finetune.training.dev_evaluation import SAMPLES, TENSORBOARD, manifest_labels
-from lsa_whisper.finetune.training.model import prepare_for_training, starting_checkpoint
+from lsa_whisper.finetune.training.model import prepare_for_training, stage_sizes, starting_checkpoint
 from lsa_whisper.finetune.training.out_of_memory import train_within_memory
 from lsa_whisper.finetune.training.precision import precision_warning
 from lsa_whisper.finetune.training.preflight import preflight
@@ -127,8 +127,8 @@ def _run(recipe: Recipe, record: dict[str, Any], report: Callable[[str], None]) 
     unfinished.mkdir(parents=True, exist_ok=True)
     report = report if rank() == 0 else _nothing
     trainable, weight_bytes = _parameter_counts(model), 2 * sum(weight.numel() for weight in start.model.parameters())
-    mesh = divide_model(model, recipe, start.unread)
-    trainer = SpeechTrainer(recipe, start, model, unfinished, report, mesh)
+    division = divide_model(model, recipe, start.unread, stage_sizes(model, recipe))
+    trainer = SpeechTrainer(recipe, start, model, unfinished, report, division)
     if (gpus := _unused_gpus(trainer)) > 0:
         report(f"one process trains on one GPU; --processes {gpus + 1} uses the other {gpus}, too")
     report(f"training {trainable} of {labels.style} labels on {len(trainer.train_dataset)} windows")

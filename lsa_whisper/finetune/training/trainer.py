@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import functools
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from lsa_whisper.checkpoint.saving import verify_tensors
 from lsa_whisper.dataset import Collator, WindowDataset
 from lsa_whisper.finetune.distributed import zero
 from lsa_whisper.finetune.distributed.fsdp import reduce_in_fp32
-from lsa_whisper.finetune.distributed.strategy import gather_weights
+from lsa_whisper.finetune.distributed.strategy import Division, gather_weights
 from lsa_whisper.finetune.distributed.whole_states import load_whole_state, whole_state_saved
 from lsa_whisper.finetune.recipe import Recipe
 from lsa_whisper.finetune.training.arguments import training_arguments
@@ -95,13 +96,14 @@ class SpeechTrainer(TrainerHooks, Seq2SeqTrainer):
         model: Any,
         folder: Path,
         report: Callable[[str], None],
-        mesh: Any = None,
+        division: Division | None = None,
     ):
         """Set up training of ``model``, which was made from ``start``, with the recipe's data and settings.
 
-        ``mesh`` is the device mesh of a model whose layers are divided among ranks.
+        ``division`` tells how its layers are divided among ranks.
         """
-        self.mesh = mesh
+        self.mesh = division.mesh if division else None
+        self.pipeline = division.pipeline if division else None
         self.recipe, self.identity = recipe, run_identity(recipe)  # now: the data may change during training
         arguments = training_arguments(recipe, folder)
         train = training_windows(recipe, start)
@@ -138,6 +140,9 @@ class SpeechTrainer(TrainerHooks, Seq2SeqTrainer):
             super().create_accelerator_and_postprocess()
         if self.mesh is not None:
             share_batches(self.accelerator, self.mesh)
+        if self.pipeline is not None:
+            self.pipeline.run_in(self.accelerator.autocast)
+            self.accelerator.clip_grad_norm_ = self.pipeline.clip_gradients
 
     def create_optimizer(self, *args: Any, **options: Any) -> Any:
         """Return the optimizer; that of a divided model loads and saves whole moments."""
@@ -188,6 +193,24 @@ class SpeechTrainer(TrainerHooks, Seq2SeqTrainer):
         self.compute_loss_func = loss
         return super().compute_loss(model, inputs, return_outputs, num_items_in_batch)
 
+    def training_step(self, model: Any, inputs: dict[str, Any], num_items_in_batch: Any = None) -> torch.Tensor:
+        """Add the gradients of a batch to those of the weights; return its loss."""
+        if self.pipeline is None:
+            plain: torch.Tensor = super().training_step(model, inputs, num_items_in_batch)
+            return plain
+        model.train()
+        # transformers adds up the tokens of all ranks, which have the same windows here.
+        items = num_items_in_batch / (self.args.world_size if self.args.average_tokens_across_devices else 1)
+
+        def loss_of(logits: torch.Tensor, part: Mapping[str, torch.Tensor]) -> torch.Tensor:
+            outputs, mask = SimpleNamespace(logits=logits), part.get(DISFLUENCY_MASK)
+            return self.loss(outputs, part["labels"], items, disfluency_mask=mask)
+
+        loss = self.pipeline.train(self.batch_on_device(inputs), loss_of)
+        if self.accelerator.sync_gradients:
+            self.pipeline.share_tied_gradients()
+        return loss
+
     def prepared_batch(self, batch: dict[str, Any]) -> dict[str, Any]:
         """Return the batch in the type of the weights, where no autocast converts it later."""
         if self.recipe.precision == "pure-bf16":
@@ -235,7 +258,10 @@ class SpeechTrainer(TrainerHooks, Seq2SeqTrainer):
         inputs.pop(DISFLUENCY_MASK, None)
         labels, durations_s = inputs.pop("labels"), inputs.pop("durations_s")
         with torch.no_grad(), self.compute_loss_context_manager():
-            predictions = loss_sums_and_counts(model(**inputs).logits, labels)
+            if self.pipeline is not None:
+                predictions = self.pipeline.evaluate(inputs | {"labels": labels}, loss_sums_and_counts)
+            else:
+                predictions = loss_sums_and_counts(model(**inputs).logits, labels)
             predictions += self.dev_evaluation.decode(self.model, inputs | {"durations_s": durations_s})
         return None, predictions, labels
 

@@ -9,20 +9,18 @@ import pytest
 import torch
 from pages import text_of
 from rank_work import count_step, run_ranks, train_stop_and_resume
-from transformers import WhisperConfig, WhisperForConditionalGeneration
+from small_whisper import SHAPE, small_whisper
 
 from benchmarks import parity
 from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetune import finetune
 from lsa_whisper.finetune.distributed import tensor
 from lsa_whisper.finetune.distributed.launch import check_processes
-from lsa_whisper.finetune.memory import SHAPES, Shape
+from lsa_whisper.finetune.memory import SHAPES
 from lsa_whisper.finetune.memory.activations import MicroBatch
 from lsa_whisper.finetune.memory.traffic import step_traffic
 from lsa_whisper.finetune.recipe import parse_recipe
 from lsa_whisper.machine import GIB
-
-SHAPE = Shape(32, 2, 3, mels=8, vocabulary=101, source_positions=20, target_positions=16, feed_forward=48)
 
 
 def recipe(*settings):
@@ -75,28 +73,6 @@ def test_a_rank_keeps_its_share_of_the_layers():
     assert total == counts.total - 3 * linear_layer_parameters(counts.shape) // 4
     assert trained < total < counts.total / 3
     assert on_one_rank(counts, 1) == (counts.trained, counts.total)
-
-
-def small_whisper():
-    torch.manual_seed(0)
-    config = WhisperConfig(
-        d_model=SHAPE.width,
-        encoder_layers=SHAPE.encoder_layers,
-        decoder_layers=SHAPE.decoder_layers,
-        encoder_ffn_dim=SHAPE.inner,
-        decoder_ffn_dim=SHAPE.inner,
-        encoder_attention_heads=4,
-        decoder_attention_heads=4,
-        num_mel_bins=SHAPE.mels,
-        vocab_size=SHAPE.vocabulary,
-        max_source_positions=SHAPE.source_positions,
-        max_target_positions=SHAPE.target_positions,
-        use_cache=False,
-        **dict.fromkeys(("pad_token_id", "bos_token_id", "eos_token_id", "decoder_start_token_id"), 0),
-    )
-    model = WhisperForConditionalGeneration(config)
-    model.get_encoder().embed_positions.requires_grad_(False)
-    return model
 
 
 @pytest.mark.slow

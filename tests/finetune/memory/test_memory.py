@@ -227,7 +227,7 @@ def test_only_what_the_hardware_and_the_recipe_allow_is_listed(tmp_path):
         return {plan.configuration.strategy for plan in estimate_memory("large-v3", gpus=gpus, **recipe).plans}
 
     assert strategies(1) == {"single", "zero2", "zero3"}
-    assert strategies(4) == {"ddp", "fsdp2", "tensor_parallel", "zero2", "zero3"}
+    assert strategies(4) == {"ddp", "fsdp2", "tensor_parallel", "pipeline", "zero2", "zero3"}
     assert strategies(4, "adapter.quantize=4bit") == {"ddp"}
     assert strategies(1, "loss.kl_to_base=0.1") == {"single", "zero2", "zero3"}
     assert not any("torchao" in plan.name for plan in estimate_memory("tiny", gpus=0, host_memory=9).plans)

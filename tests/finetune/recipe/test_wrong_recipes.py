@@ -84,7 +84,7 @@ WRONG = {
     "unknown layer": (["adapter.target_modules=[query]"], "adapter.target_modules[0]: must be one of q_proj, k_proj"),
     "unknown strategy": (
         ["strategy=zero4"],
-        "strategy: must be one of single, ddp, zero2, zero3, fsdp2, tensor_parallel, not 'zero4'",
+        "strategy: must be one of single, ddp, zero2, zero3, fsdp2, tensor_parallel, pipeline, not 'zero4'",
     ),
     "unknown precision": (["precision=int8"], "precision: must be one of fp32, bf16"),
     "unknown metric": (["evaluation.metric=bleu"], "evaluation.metric: must be one of wer_verbatim"),
