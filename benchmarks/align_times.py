@@ -34,7 +34,8 @@ from benchmarks import result
 from lsa_whisper import chat, checkpoint
 from lsa_whisper.align.aligner import AlignedText, Aligner
 from lsa_whisper.align.doubts import judge
-from lsa_whisper.align.heads import LaggedHead, model_heads
+from lsa_whisper.align.heads import AlignmentHeads, LaggedHead
+from lsa_whisper.align.measuring import model_heads
 from lsa_whisper.align.model import AlignmentModel
 from lsa_whisper.align.text import word_key
 from lsa_whisper.align.writing import without_times
@@ -163,7 +164,7 @@ def run(folder: Path, model: str, language: str, wrong: float, with_listed: bool
     loaded = checkpoint.load(model)
     prepared = AlignmentModel(loaded, language=whisper_code(language))
     measured = model_heads(prepared, model)
-    listed = [LaggedHead(layer, head) for layer, head in alignment_heads(loaded.model)]
+    listed = AlignmentHeads(tuple(LaggedHead(*pair) for pair in alignment_heads(loaded.model)), loaded.labels)
     detector = vad.resolve("auto")
     aligners = {"align": Aligner(prepared, measured, detector=detector)}
     if with_listed:
@@ -202,7 +203,7 @@ def run(folder: Path, model: str, language: str, wrong: float, with_listed: bool
         "words": len(errors["align"]),
         "methods": {name: shares(each) for name, each in errors.items()},
         "farthest_utterance_ms": round(farthest),
-        "heads": [[head.layer, head.head, head.lag] for head in measured],
+        "attention": measured.as_dict(),
         "changed_words": changes,
         "changed_words_named": named,
         "clips": clips,

@@ -15,9 +15,11 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from lsa_whisper.align.heads import LaggedHead, shifted_mean
+from lsa_whisper.align.heads import AlignmentHeads, shifted_mean
 from lsa_whisper.align.matching import DecodedWord, Matches, match_words
 from lsa_whisper.align.model import AlignmentModel
+from lsa_whisper.align.order import renumbered, spoken_order
+from lsa_whisper.align.path import spoken_places, token_spans
 from lsa_whisper.align.ranges import SKIP, SKIP_UNRECOGNIZED, Scores, WordRange, borders, divide
 from lsa_whisper.align.sections import AlignedSection, find_sections
 from lsa_whisper.align.text import TextToken, TextWord, text_tokens, text_words, word_key
@@ -25,7 +27,6 @@ from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
 from lsa_whisper.chat import Utterance
 from lsa_whisper.decoding.decoder import DecodedWindow
 from lsa_whisper.decoding.partial import PartialDecoding
-from lsa_whisper.decoding.token_times import viterbi_spans
 from lsa_whisper.decoding.word_times import align_words
 from lsa_whisper.labels import decode
 from lsa_whisper.speech import vad
@@ -66,8 +67,8 @@ class AlignedText:
 class Aligner:
     """Aligns transcripts with one loaded model."""
 
-    def __init__(self, model: AlignmentModel, heads: Sequence[LaggedHead], *, detector: str, batch_size: int = 8):
-        """Take the model, its alignment heads and the voice activity detector."""
+    def __init__(self, model: AlignmentModel, heads: AlignmentHeads, *, detector: str, batch_size: int = 8):
+        """Take the model, its measured heads and the voice activity detector."""
         self._model, self._heads, self._detector, self._batch_size = model, heads, detector, batch_size
 
     def align(
@@ -87,8 +88,6 @@ class Aligner:
             progress: called with the number of seconds that are done.
         """
         words = text_words(utterances)
-        checkpoint = self._model.checkpoint
-        tokens = text_tokens(utterances, words, checkpoint.tokenizer, checkpoint.labels)
         speech = vad.detect_speech(self._detector, recording.stream(), SAMPLE_RATE_HZ)
         sections = find_sections(utterances, words, int(recording.duration_s * 1000))
         windows = [self._windows(each, speech, recording.duration_s) for each in sections]
@@ -100,15 +99,21 @@ class Aligner:
             for span in spans
         ]
         decoded = [word for batch in self._decode(recording, to_decode, partial, progress) for word in batch]
-        matches = match_words(words, decoded)
-        text = _Text(words, tokens, self._model.max_tokens)
+        order = spoken_order(utterances, words, decoded, match_words(words, decoded))
+        text = self._text([utterances[at] for at in order], order)
+        matches = match_words(text.words, decoded)
         found: dict[int, AlignedWord] = {}
         for section, spans in zip(sections, windows, strict=True):
             for index, each in self._align_section(section, spans, text, decoded, matches, recording, speech):
                 found[index] = each
             if progress:
                 progress(section.span.end_ms / 1000)
-        return AlignedText(tuple(words), found, tuple(decoded), matches)
+        return AlignedText(tuple(text.words), found, tuple(decoded), matches)
+
+    def _text(self, utterances: Sequence[Utterance], order: Sequence[int]) -> _Text:
+        words = text_words(utterances)
+        tokens = text_tokens(utterances, words, self._model.checkpoint.tokenizer, self._heads.labels)
+        return _Text(renumbered(words, order), tokens, self._model.max_tokens)
 
     def _windows(self, section: AlignedSection, speech: SpeechActivity, duration_s: float) -> list[TimeSpan]:
         context_s = self._model.checkpoint.context_s
@@ -194,20 +199,13 @@ class Aligner:
         ((logprobs, _),) = self._model.text_scores(hidden(), [ids])
         step_ms = 1000 * self._model.checkpoint.time_precision_s
         frames = max(1, round(window.duration_ms / step_ms))
-        heads = [head.pair for head in self._heads]
-        weights = shifted_mean(self._model.attention(hidden(), ids, heads), self._heads)[:, :frames]
-        frames = weights.shape[1]
-        silence = speech.silence(window)[:frames]
-        silence = np.pad(silence, (0, frames - len(silence)))
-        continued = [bool(at) and (row[at - 1].word == each.word or not each.spoken) for at, each in enumerate(row)]
-        times = viterbi_spans(weights, silence=silence, continued=continued)
-        of_word: dict[int, list[int]] = {}
-        for at, token in enumerate(row):
-            if token.spoken:
-                of_word.setdefault(token.word, []).append(at)
-        for index, places in of_word.items():
-            start = window.start_ms + round(times[places[0]][0] * step_ms)
-            end = min(window.start_ms + round(times[places[-1]][1] * step_ms), window.end_ms)
+        heads = self._heads.heads
+        weights = shifted_mean(self._model.attention(hidden(), ids, [head.pair for head in heads]), heads)[:, :frames]
+        times = token_spans(weights, row, speech.silence(window), step_ms)
+        origin_ms = window.start_ms - self._heads.late_ms
+        for index, places in spoken_places(row).items():
+            start = max(origin_ms + round(times[places[0]][0] * step_ms), window.start_ms)
+            end = min(origin_ms + round(times[places[-1]][1] * step_ms), window.end_ms)
             span = TimeSpan(start, max(end, start + 1))
             yield index, AlignedWord(text.words[index], span, float(logprobs[places].mean()))
 

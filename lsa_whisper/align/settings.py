@@ -11,7 +11,7 @@ from typing import Any
 
 from lsa_whisper import checkpoint
 from lsa_whisper.align.aligner import Aligner
-from lsa_whisper.align.heads import model_heads
+from lsa_whisper.align.measuring import model_heads
 from lsa_whisper.align.model import AlignmentModel
 from lsa_whisper.audio import Recording
 from lsa_whisper.chat import Transcript, serialize

@@ -51,11 +51,13 @@ class TextToken:
         token: its id.
         word: index of its word.
         spoken: whether the word is heard there: the token has letters of it, or is the sign of how it begins.
+        letters: how many letters it has.
     """
 
     token: int
     word: int
     spoken: bool
+    letters: int = 0
 
 
 def word_key(word: str) -> str:
@@ -103,7 +105,10 @@ def text_tokens(
         ids = tokenizer.encode(f" {text}", add_special_tokens=False) if text else []
         texts = [str(tokenizer.decode([token], clean_up_tokenization_spaces=False)) for token in ids]
         places = _word_of_token(texts, [words[index].text for index in indices])
-        found += [TextToken(token, indices[at], spoken) for token, (at, spoken) in zip(ids, places, strict=True)]
+        found += [
+            TextToken(token, indices[at], spoken, len(_letters(own)) if spoken else 0)
+            for token, own, (at, spoken) in zip(ids, texts, places, strict=True)
+        ]
     return found
 
 

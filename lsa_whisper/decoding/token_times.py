@@ -23,6 +23,7 @@ from lsa_whisper.library_internals import eager_attention
 _GAP = math.log(0.02 / 1.8)  # a frame is a gap if every token attends to it less than evenly over 1.8 s
 _MIN_ATTENTION = 1e-4  # zero attention must not exclude a frame
 _NEVER = -1e9
+_MOST_FILLED = 0.8  # of the frames, by the shortest possible tokens
 _UNLIKELY = 3.0  # logarithm of how much less probable a token in silence is, and a gap inside a word
 
 Weights = npt.NDArray[np.float32]
@@ -78,7 +79,11 @@ def cross_attention(
 
 
 def viterbi_spans(
-    weights: Weights, *, silence: Weights | None = None, continued: Sequence[bool] | None = None
+    weights: Weights,
+    *,
+    silence: Weights | None = None,
+    continued: Sequence[bool] | None = None,
+    least: Sequence[int] | None = None,
 ) -> list[tuple[float, float]]:
     """Return the first frame of each token and the one after its last on the Viterbi path.
 
@@ -86,10 +91,13 @@ def viterbi_spans(
         weights: probabilities ``(tokens, frames)``. If there are more tokens than frames, tokens share frames.
         silence: how silent each frame is, from 0 to 1, ``(frames,)``; a token is less probable there.
         continued: whether each token continues the word of the token before; a gap is less probable there.
+        least: the fewest frames of each token, 1 if absent; all are shortened where the frames do not suffice.
 
     >>> weights = np.array([[0.8, 0.2, 0, 0, 0, 0], [0, 0, 0, 0, 0.5, 0.5]])
     >>> viterbi_spans(weights)
     [(0.0, 2.0), (4.0, 6.0)]
+    >>> viterbi_spans(weights, least=[3, 1])
+    [(0.0, 3.0), (4.0, 6.0)]
     """
     tokens, frames = weights.shape
     parts = math.ceil(tokens / frames)
@@ -99,7 +107,7 @@ def viterbi_spans(
     gaps = np.full(tokens + 1, _GAP)
     if continued is not None:
         gaps[:-1] -= _UNLIKELY * np.asarray(continued, dtype=np.float64)
-    path = _viterbi(np.repeat(scores, parts, axis=1), gaps)
+    path = _viterbi(np.repeat(scores, parts, axis=1), gaps, _fitting(least or [1] * tokens, frames * parts))
     found = []
     for token in range(tokens):
         own = np.flatnonzero(path == 2 * token + 1)
@@ -107,24 +115,47 @@ def viterbi_spans(
     return found
 
 
-def _viterbi(scores: npt.NDArray[np.float64], gaps: npt.NDArray[np.float64]) -> npt.NDArray[np.intp]:
-    """Return the state of each frame: ``2 n + 1`` is token ``n``, ``2 n`` the optional gap before it."""
+def _fitting(least: Sequence[int], frames: int) -> npt.NDArray[np.intp]:
+    """Return the fewest frames of each token, shortened in proportion where they are more than most of the frames.
+
+    >>> _fitting([4, 4], 100).tolist(), _fitting([4, 4], 5).tolist()
+    ([4, 4], [2, 2])
+    """
+    most = _MOST_FILLED * frames
+    part = min(1.0, most / sum(least)) if least else 1.0
+    return np.maximum(1, (np.asarray(least, dtype=np.float64) * part).astype(np.intp))
+
+
+def _viterbi(
+    scores: npt.NDArray[np.float64], gaps: npt.NDArray[np.float64], least: npt.NDArray[np.intp]
+) -> npt.NDArray[np.intp]:
+    """Return the unit of each frame: ``2 n + 1`` is token ``n``, ``2 n`` the optional gap before it.
+
+    A token has as many states as it has frames at least, and only its last one may last.
+    """
     tokens, frames = scores.shape
+    states = np.ones(2 * tokens + 1, np.intp)
+    states[1::2] = least
+    unit = np.repeat(np.arange(2 * tokens + 1), states)
+    is_first, is_last = np.diff(unit, prepend=-1) > 0, np.diff(unit, append=2 * tokens + 1) > 0
+    enters_token = is_first & (unit % 2 == 1)  # from the token before, without a gap
     emitted = np.empty((frames, 2 * tokens + 1))
     emitted[:, ::2] = gaps
     emitted[:, 1::2] = scores.T
-    is_token = np.arange(2 * tokens + 1) % 2 == 1
-    best = np.full(2 * tokens + 1, _NEVER)
+    emitted = emitted[:, unit]
+    stays, skips = np.where(is_last, 0.0, _NEVER), np.where(enters_token, 0.0, _NEVER)[2:]
+    best = np.full(len(unit), _NEVER)
     best[:2] = emitted[0, :2]
-    steps = np.zeros((frames, 2 * tokens + 1), np.int8)  # states between a frame and the previous one
+    steps = np.zeros((frames, len(unit)), np.int8)  # states between a frame and the previous one
     for frame in range(1, frames):
-        moves = np.full((3, 2 * tokens + 1), 2 * _NEVER)
-        moves[0], moves[1, 1:] = best, best[:-1]
-        moves[2, 2:] = np.where(is_token[2:], best[:-2], 2 * _NEVER)
-        steps[frame] = moves.argmax(axis=0)
-        best = moves.max(axis=0) + emitted[frame]
+        new = best + stays
+        for back, scores_before in ((1, best[:-1]), (2, best[:-2] + skips)):
+            own, step = new[back:], steps[frame, back:]
+            step[scores_before > own] = back
+            np.maximum(own, scores_before, out=own)
+        best = new + emitted[frame]
     path = np.empty(frames, np.intp)
-    path[-1] = 2 * tokens if best[-1] > best[-2] else 2 * tokens - 1
+    path[-1] = len(unit) - 1 if best[-1] > best[-2] else len(unit) - 2
     for frame in range(frames - 1, 0, -1):
         path[frame - 1] = path[frame] - steps[frame, path[frame]]
-    return path
+    return unit[path]
