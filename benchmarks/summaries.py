@@ -200,3 +200,13 @@ def retraces(found: Figures) -> str:
         return f"F1 {each['f1']:.2f}, precision {each['precision']:.2f}, recall {each['recall']:.2f}"
 
     return f"rules: {scores(found['rules'])}; `mark`: {scores(found['marks'])}"
+
+
+def verbatimize(found: Figures) -> str:
+    def scores(each: Figures) -> str:
+        free, ours = (100 * each[name]["f1"] for name in ("free_transcription", "verbatimized"))
+        return (
+            f"F1 {free:.1f} % free, {ours:.1f} % verbatimized, {100 * each['words_unchanged']:.0f} % of words unchanged"
+        )
+
+    return "; ".join(f"{name}: {scores(each)}" for name, each in found["models"].items())

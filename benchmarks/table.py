@@ -89,6 +89,12 @@ CLAIMS = (
         summaries.retraces,
         (("docs/labels-and-scores.md", "Measured: retraces from words alone"),),
     ),
+    Claim(
+        "`verbatimize` on cleaned transcripts of storybook, beside free transcription with the same model",
+        "verbatimize",
+        summaries.verbatimize,
+        (("docs/verbatimize.md", "Measured"),),
+    ),
     Claim("Malformed and hostile texts give a one-line error, not a traceback", "fuzz", summaries.fuzz),
     Claim(
         "An export gives the same text in transformers 4",

@@ -25,15 +25,17 @@ class AlignmentJob:
     target: Path
 
 
-def find_transcripts(inputs: Sequence[Path], out: Path | None, in_place: bool) -> list[AlignmentJob]:
-    """Return each transcript once, with the path of its result.
+def find_transcripts(
+    inputs: Sequence[Path], out: Path | None, in_place: bool, *, folder: str = OUT_FOLDER
+) -> list[AlignmentJob]:
+    """Return each transcript once, with the path of its result: in ``out``, or in a ``folder`` next to the transcript.
 
     Raises:
         CorpusError: a path does not exist, there is no transcript, or two results would have one path.
     """
     found: dict[Path, AlignmentJob] = {}
-    for path, within in dict.fromkeys(each for named in inputs for each in _transcripts(named)):
-        target = path if in_place else (out or path.parent / OUT_FOLDER) / within / f"{path.stem}.cha"
+    for path, within in dict.fromkeys(each for named in inputs for each in _transcripts(named, folder)):
+        target = path if in_place else (out or path.parent / folder) / within / f"{path.stem}.cha"
         if target in found:
             raise CorpusError(f"{path}: its result would replace that of {found[target].transcript}; rename one")
         if target.exists() and not in_place and target.samefile(path):
@@ -44,14 +46,14 @@ def find_transcripts(inputs: Sequence[Path], out: Path | None, in_place: bool) -
     return list(found.values())
 
 
-def _transcripts(named: Path) -> Iterator[tuple[Path, Path]]:
+def _transcripts(named: Path, folder: str) -> Iterator[tuple[Path, Path]]:
     if not named.exists():
         raise CorpusError(f"{named}: no such transcript; check the path")
     if named.is_file():
         yield named, Path()
         return
     for path in list_files(named)[0]:
-        if is_transcript(path) and OUT_FOLDER not in path.relative_to(named).parts[:-1]:
+        if is_transcript(path) and folder not in path.relative_to(named).parts[:-1]:
             yield path, path.parent.relative_to(named)
 
 

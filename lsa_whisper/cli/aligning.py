@@ -1,4 +1,4 @@
-"""The command ``align``."""
+"""Commands about known text and its sound: ``align`` and ``verbatimize``."""
 
 from __future__ import annotations
 
@@ -30,5 +30,31 @@ def align(**parameters: Any) -> None:
     Example: lsa-whisper align interview.cha --audio interview.wav
     """
     done = call("align", **parameters)
+    show(done.table())
+    sys.exit(done.exit_code)
+
+
+@main.command()
+@click.argument("transcripts", nargs=-1, required=True, type=PATH)
+@click.option("--audio", type=PATH, help="The recording, or a folder of recordings; default: next to the transcript.")
+@click.option("--model", help="A checkpoint folder or a hub name; the chosen one when not given (see models).")
+@click.option("-o", "--out", type=PATH, help="Folder for the results; default: verbatim, next to the transcript.")
+@click.option(
+    "--prompt",
+    default="auto",
+    show_default=True,
+    type=click.Choice(["auto", "fluent", "none"]),
+    help="Give the model the cleaned text as a prompt; auto: if it was trained with that (see prepare --prompt).",
+)
+@click.option("--language", help="Language of the speech; default: the first one of the transcript.")
+@click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:1.")
+def verbatimize(**parameters: Any) -> None:
+    """Write what was spoken: cleaned transcripts with their disfluencies.
+
+    The words stay. Utterances need times: lsa-whisper align adds them.
+
+    Example: lsa-whisper verbatimize interview.cha --audio interview.wav --model runs/verbatim
+    """
+    done = call("verbatimize", **parameters)
     show(done.table())
     sys.exit(done.exit_code)

@@ -38,6 +38,12 @@ def _align() -> Function:
     return align_transcripts
 
 
+def _verbatimize() -> Function:
+    from lsa_whisper.verbatimize import verbatimize
+
+    return verbatimize
+
+
 def _finetune() -> Function:
     from lsa_whisper.auto_finetune import finetune
 
@@ -154,6 +160,7 @@ def _recipes_new() -> Function:
 
 VERBS: dict[str, Callable[[], Function]] = {
     "align": _align,
+    "verbatimize": _verbatimize,
     "prepare": _prepare,
     "convert": _convert,
     "inspect": _inspect,

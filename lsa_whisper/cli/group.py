@@ -18,7 +18,7 @@ _SILENT = ("HF_HUB_DISABLE_TELEMETRY", "DO_NOT_TRACK", "WANDB_DISABLED", "DISABL
 """Set for the libraries: report nothing, and do not ask a server to convert a model's weights."""
 
 SECTIONS = {
-    "Data": ("convert", "align", "prepare", "inspect"),
+    "Data": ("convert", "align", "verbatimize", "prepare", "inspect"),
     "Training": ("finetune", "recipes", "estimate-memory", "compare-runs"),
     "Transcripts": ("transcribe", "review", "mark", "evaluate", "batchalign"),
     "Models": ("models", "merge", "export", "calibrate", "choose-heads"),

@@ -32,7 +32,13 @@ from lsa_whisper.cli.group import PATH, call, main, show
 @click.option("--one-utterance", is_flag=True, help="One utterance per window, no packing.")
 @click.option("--without-timestamps", default=0.2, show_default=True, help="Share of windows without timestamps.")
 @click.option(
-    "--with-prompt", default=0.0, show_default=True, help="Share of windows with the preceding text as prompt."
+    "--prompt",
+    default="previous",
+    show_default=True,
+    help="What a prompt is: the previous window's text, or the window's own fluent text (see verbatimize).",
+)
+@click.option(
+    "--with-prompt", type=float, help="Share of windows with a prompt. Default: 0, or 1 with --prompt fluent."
 )
 @click.option("--non-speech", default=0.01, show_default=True, help="Share of silent windows with empty text.")
 @click.option(

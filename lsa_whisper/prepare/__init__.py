@@ -42,7 +42,8 @@ def prepare(
     context_s: float = CONTEXT_S,
     one_utterance: bool = False,
     without_timestamps: float = 0.2,
-    with_prompt: float = 0.0,
+    prompt: str = "previous",
+    with_prompt: float | None = None,
     non_speech: float = 0.01,
     seed: int = 0,
     reviewed: bool = False,
@@ -72,7 +73,9 @@ def prepare(
         context_s: The model's context in seconds.
         one_utterance: One utterance per window, no packing.
         without_timestamps: Share of windows whose text has no timestamp tokens, 0 to 1.
-        with_prompt: Share of windows with the preceding text as prompt, 0 to 1.
+        prompt: What a window's prompt is: the text of the ``previous`` one, or its own ``fluent`` text, which trains a
+            model for ``lsa-whisper verbatimize``.
+        with_prompt: Share of windows with a prompt, 0 to 1. Default: none, or all with ``prompt="fluent"``.
         non_speech: Share of silent windows with empty text, at least 0 and below 1; fewer if silence is scarce.
         seed: Random seed for margins and shares; the splits do not depend on it.
         reviewed: Take only utterances that a person has marked as reviewed (``%xrev``, see ``lsa-whisper review``).
@@ -101,7 +104,8 @@ def prepare(
         context_s=context_s,
         one_utterance=one_utterance,
         without_timestamps=without_timestamps,
-        with_prompt=with_prompt,
+        prompt=prompt,
+        with_prompt=float(prompt == "fluent") if with_prompt is None else with_prompt,
         non_speech=non_speech,
         seed=seed,
         reviewed=reviewed,
@@ -174,6 +178,8 @@ def _check(out: Path, options: PrepareOptions, shards: int, processes: int) -> N
         raise CorpusError(f"{out}: is a file; choose an output folder")
     if not 1 <= options.context_s <= 30:
         raise CorpusError(f"--context is {options.context_s}; the context must be between 1 and 30 seconds")
+    if options.prompt not in ("previous", "fluent"):
+        raise CorpusError(f"--prompt is {options.prompt!r}; it must be previous or fluent")
     for name, share in (("without-timestamps", options.without_timestamps), ("with-prompt", options.with_prompt)):
         if not 0 <= share <= 1:
             raise CorpusError(f"--{name} is {share}; it must be a share between 0 and 1")

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from lsa_whisper.corpus import Session
-from lsa_whisper.labels import Labels, tokens_at_most
+from lsa_whisper.labels import Labels, encode, tokens_at_most
 from lsa_whisper.languages import whisper_code
 from lsa_whisper.manifest import Segment
 from lsa_whisper.prepare.non_speech import non_speech_windows
@@ -21,6 +21,7 @@ from lsa_whisper.whisper_constants import CONTEXT_S, DECODER_POSITIONS
 
 PROMPT_TOKENS = 200
 """Whisper uses at most half of the decoder's 448 positions for the prompt."""
+_FLUENT = Labels("fluent")
 _OPENING_TOKENS = 6
 """At most: start of prompt, start of transcript, language, task, no timestamps, end of text."""
 
@@ -33,6 +34,7 @@ class PrepareOptions:
     context_s: float = CONTEXT_S
     one_utterance: bool = False
     without_timestamps: float = 0.2
+    prompt: str = "previous"
     with_prompt: float = 0.0
     non_speech: float = 0.01
     seed: int = 0
@@ -148,7 +150,7 @@ def process_session(session: Session, split: str, options: PrepareOptions) -> Se
 def _segment(window: Window, before: Window | None, session: Session, split: str, options: PrepareOptions) -> Segment:
     timestamped = window.timestamped()
     plain = timestamped is None or window.random(options.seed, "timestamps").random() < options.without_timestamps
-    prompted = before is not None and window.random(options.seed, "prompt").random() < options.with_prompt
+    prompted = window.random(options.seed, "prompt").random() < options.with_prompt
     speakers = dict.fromkeys(session.speakers[one.utterance.speaker] for one in window.members)
     return Segment(
         audio_filepath=str(session.recording.path.absolute()),
@@ -161,14 +163,25 @@ def _segment(window: Window, before: Window | None, session: Session, split: str
         session=session.name,
         split=split,
         labels=options.labels.name,
-        prompt=_prompt(before, window) if prompted and before else "",
+        prompt=_prompt(before, window, options.prompt) if prompted else "",
     )
 
 
-def _prompt(before: Window, window: Window) -> str:
-    """Return the last utterances of the previous window, as many as fit the decoder with the window's own text."""
+def _prompt(before: Window | None, window: Window, kind: str) -> str:
+    """Return the prompt of ``window``; empty if it does not fit the decoder with the window's own text.
+
+    Either the fluent text of the window itself, for models that insert disfluencies into it; or the last utterances of
+    the previous window, as many as fit.
+    """
     own = sum(tokens_at_most(one.text) for one in window.members)
     room = min(PROMPT_TOKENS, DECODER_POSITIONS - _OPENING_TOKENS - own)
+    if kind == "fluent":
+        text = " ".join(filter(None, (encode(one.utterance, _FLUENT) for one in window.members)))
+        return text if tokens_at_most(text) <= room else ""
+    return _last_utterances(before, room) if before else ""
+
+
+def _last_utterances(before: Window, room: int) -> str:
     kept: list[str] = []
     tokens = 0
     for one in reversed(before.members):

@@ -223,6 +223,15 @@ def test_roles_may_be_named_with_the_labels(session, talk, tmp_path):
     assert row.labels == "chat+roles/3" and "*CHI: " in row.text
 
 
+def test_the_prompt_can_be_the_fluent_text_of_the_window(session, tmp_path):
+    lines = [("CHI", "&-um the [/] the dog &+sa sat .", (0, 2000)), ("CHI", "is it ?", (2500, 3500))]
+    prepare([session("s", lines)], tmp_path / "out", prompt="fluent", without_timestamps=1.0, non_speech=0.0)
+    (row,) = rows(tmp_path / "out")
+    assert (row.text, row.prompt) == ("um the the dog sa- sat. is it?", "The dog sat. Is it?")
+    prepare([session("s", lines)], tmp_path / "half", prompt="fluent", with_prompt=0.0)
+    assert not any(row.prompt for row in rows(tmp_path / "half"))
+
+
 def test_a_prompt_leaves_the_window_room_for_its_own_text(session, tmp_path):
     long = " ".join(["wonderful"] * 20) + " ."
     lines = [
@@ -252,6 +261,7 @@ def test_a_moved_project_keeps_its_audio(session, talk, tmp_path):
         ({"context_s": 31}, "between 1 and 30"),
         ({"without_timestamps": 1.5}, "between 0 and 1"),
         ({"with_prompt": -0.1}, r"--with-prompt is -0\.1; .* between 0 and 1"),
+        ({"prompt": "clean"}, "--prompt is 'clean'; it must be previous or fluent"),
         ({"labels": "chatty"}, "no style 'chatty'"),
     ],
 )

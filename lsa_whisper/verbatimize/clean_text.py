@@ -1,0 +1,152 @@
+"""A clean main tier as items with places between them, where disfluencies can be inserted.
+
+Every change is an insertion of characters, so that no character of the tier is lost.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from lsa_whisper.chat import Utterance
+from lsa_whisper.chat.main_tier import BULLET
+from lsa_whisper.chat.tree import Item, Marker, Word
+from lsa_whisper.chat.word import WordKind, read_word
+from lsa_whisper.labels import Labels
+from lsa_whisper.labels.canonical import LABEL_TERMINATORS, canonical
+from lsa_whisper.labels.notation import chat_to_label
+
+TAKEN_BACK = ("[//]", "[///]", "[/-]")
+"""The codes behind words that are not those of the clean text."""
+_NEXT_WORD = "x"
+_PLAIN = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*'?")
+
+
+@dataclass(frozen=True)
+class Insertion:
+    """Characters that are inserted at an offset of a main tier's body."""
+
+    offset: int
+    text: str
+
+
+@dataclass(frozen=True)
+class CleanItem:
+    """A part of the clean text that is spoken as it stands.
+
+    Attributes:
+        offset: where it begins in the tier's body.
+        label: the text that the model writes for it.
+        word: the word, if it is a single plain word without marks, which can be copied and cut off; else empty.
+    """
+
+    offset: int
+    label: str
+    word: str = ""
+
+
+@dataclass(frozen=True)
+class CleanText:
+    """The items of one main tier.
+
+    Attributes:
+        items: in order; empty if nothing in the tier is spoken.
+        end: where the terminator begins, or where it would.
+        ending: the text that the model writes for the terminator.
+    """
+
+    items: tuple[CleanItem, ...]
+    end: int
+    ending: str
+
+
+def write_label(text: str, labels: Labels) -> str:
+    """Return what a model writes for CHAT ``text`` without a terminator; empty if its style has no words for it.
+
+    >>> write_label("&-um the (.)", Labels("chat")), write_label("&-um ↫b-b↫ball (.)", Labels("verbatim"))
+    ('um the ..', 'um b- b- ball')
+    """
+    if labels.style == "chat":
+        return chat_to_label(text, min(labels.version, 2))
+    return " ".join(word for piece in text.split() if piece[0] != "(" for word in read_word(piece).verbatim)
+
+
+def read_clean_text(utterance: Utterance, labels: Labels) -> CleanText:
+    """Return the items of ``utterance`` for a model with ``labels``.
+
+    >>> from lsa_whisper.chat import utterance
+    >>> text = read_clean_text(utterance("CHI", "the dog goed [: went] home ?"), Labels("chat"))
+    >>> [(item.label, item.word, item.offset) for item in text.items], text.ending, text.end
+    ([('the', 'the', 0), ('dog', 'dog', 4), ('goed', '', 8), ('home', 'home', 22)], '?', 27)
+    """
+    items = utterance.tree.items
+    found = [each for item in items if (each := _clean_item(item, labels)) is not None]
+    last = max((item.offset for item in items if not isinstance(item, Marker)), default=0)
+    after = (item for item in items if isinstance(item, Marker) and item.offset > last)
+    end = next((item.offset for item in after if item.kind in ("terminator", "ca", "bullet")), None)
+    if end is None:
+        end = len(BULLET.sub("", utterance.body).rstrip())
+    return CleanText(tuple(found), end, _ending(utterance.terminator, labels))
+
+
+def _ending(terminator: str, labels: Labels) -> str:
+    if terminator not in LABEL_TERMINATORS:
+        terminator = "?" if terminator.endswith("?") else "."
+    if labels.style != "chat":
+        return terminator[-1] if terminator[-1] in "?!" else "."
+    return chat_to_label(f"{_NEXT_WORD} {terminator}", min(labels.version, 2)).removeprefix(_NEXT_WORD)
+
+
+def _clean_item(item: Item, labels: Labels) -> CleanItem | None:
+    if isinstance(item, Marker) and item.kind != "pause":
+        return None
+    # A retrace at the end has no repair and would be dropped, so a word follows each item.
+    text = canonical([item, Word(_NEXT_WORD, 0)], ".").text.removesuffix(f"{_NEXT_WORD} .").strip()
+    label = write_label(text, labels) if text else ""
+    if not label:
+        return None
+    plain = isinstance(item, Word) and not item.codes and item.text == text and _is_plain(text)
+    return CleanItem(item.offset, label, text if plain else "")
+
+
+def _is_plain(text: str) -> bool:
+    return bool(_PLAIN.fullmatch(text)) and read_word(text).kind is WordKind.WORD
+
+
+def join_retraces(insertions: Sequence[Insertion]) -> list[Insertion]:
+    """Return ``insertions`` with a copy and the other words behind it as one revision.
+
+    >>> [one.text for one in join_retraces([Insertion(4, "doctor [/] "), Insertion(4, "broke [//] ")])]
+    ['<doctor broke> [//] ']
+    """
+    joined: list[Insertion] = []
+    for each in insertions:
+        last = joined[-1] if joined else None
+        code = next((code for code in TAKEN_BACK if each.text.endswith(f" {code} ")), None)
+        if last and code and last.offset == each.offset and last.text.endswith(" [/] "):
+            words = " ".join(_words_of(one.text) for one in (joined.pop(), each))
+            each = Insertion(each.offset, f"<{words}> {code} ")
+        joined.append(each)
+    return joined
+
+
+def _words_of(retrace: str) -> str:
+    """Return the retraced words of ``<I want> [/]``."""
+    return retrace.rpartition("[")[0].strip().removeprefix("<").removesuffix(">")
+
+
+def insert(utterance: Utterance, insertions: Sequence[Insertion]) -> Utterance:
+    """Return ``utterance`` with ``insertions`` in its main tier; those at one offset keep their order.
+
+    >>> from lsa_whisper.chat import utterance
+    >>> insert(utterance("CHI", "the dog ."), [Insertion(0, "&-um "), Insertion(4, "≠")]).text
+    '&-um the ≠dog .'
+    """
+    body = utterance.body
+    pieces, at = [], 0
+    for each in sorted(insertions, key=lambda one: one.offset):  # stable
+        pieces += [body[at : each.offset], each.text]
+        at = each.offset
+    head = utterance.main[: len(utterance.main) - len(body)]
+    return replace(utterance, main=head + "".join(pieces) + body[at:])

@@ -1,0 +1,172 @@
+"""Many transcripts in one call: finished ones are left alone, and one that fails does not stop the others."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from lsa_whisper import chat, checkpoint, disk
+from lsa_whisper.align.files import AlignmentJob, find_recording, find_transcripts
+from lsa_whisper.audio import Recording
+from lsa_whisper.chat import Transcript, Utterance
+from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow
+from lsa_whisper.decoding.engines import resolve_device
+from lsa_whisper.decoding.partial import PartialDecoding
+from lsa_whisper.errors import CorpusError, DiskError, LsaWhisperError
+from lsa_whisper.failed_files import FailedFile
+from lsa_whisper.lock import write_lock
+from lsa_whisper.models import choose_model
+from lsa_whisper.terminal import print_progress
+from lsa_whisper.umask import private_umask
+from lsa_whisper.verbatimize.files import VERBATIM_FOLDER, count_changes, is_verbatimized, with_bodies
+from lsa_whisper.verbatimize.summary import VerbatimFile, VerbatimSummary
+from lsa_whisper.verbatimize.verbatimizer import Verbatimizer
+from lsa_whisper.version import __version__
+
+_WINDOWS_AT_ONCE = 8
+
+
+@private_umask()
+def verbatimize(
+    transcripts: Sequence[Path | str] | Path | str,
+    *,
+    audio: Path | str | None = None,
+    model: str | Path | None = None,
+    out: Path | str | None = None,
+    prompt: str = "auto",
+    language: str | None = None,
+    device: str = "auto",
+    report: Callable[[str], None] | None = None,
+) -> VerbatimSummary:
+    """Write transcripts of what was spoken, made of cleaned transcripts and their sound.
+
+    The words of the transcript stay: fillers, repetitions, cut-off words, revisions, pauses, blocks and prolonged
+    sounds are inserted between and into them. Utterances need times.
+
+    Args:
+        transcripts: CHAT files with bullets, or folders that are searched for them.
+        audio: the recording, or a folder of recordings; next to each transcript if absent.
+        model: a checkpoint folder or a hub name, fine-tuned to write disfluencies; if absent,
+            :func:`~lsa_whisper.models.choose_model` decides.
+        out: folder for the results; ``verbatim`` next to each transcript if absent.
+        prompt: whether the model is given the cleaned text as a prompt, too: ``fluent``, ``none``, or ``auto`` for
+            models that were trained on data prepared with ``prompt="fluent"``.
+        language: language of the speech; the first one of each transcript if absent.
+        device: ``auto``, ``cpu``, ``cuda`` or ``cuda:1``.
+        report: receives progress lines; by default they go to standard error.
+
+    Raises:
+        CheckpointError: the model cannot be loaded, writes no disfluencies, or does not know the language.
+        CorpusError: no transcript was found, or two results would have one path.
+        LsaWhisperError: an option is unknown.
+    """
+    if prompt not in ("auto", "fluent", "none"):
+        raise LsaWhisperError(f"--prompt {prompt}: choose auto, fluent or none")
+    named = [transcripts] if isinstance(transcripts, str | Path) else transcripts
+    jobs = find_transcripts([Path(each) for each in named], Path(out) if out else None, False, folder=VERBATIM_FOLDER)
+    recordings = Path(audio) if audio is not None else None
+    if recordings is not None and not recordings.is_dir() and len(jobs) > 1:
+        raise CorpusError(f"{recordings}: one recording for {len(jobs)} transcripts; name a folder of recordings")
+    report = report or print_progress
+    settings = _Settings(choose_model(model, device=device), prompt, language, device)
+    report(checkpoint.overview_line(settings.model))
+    done: list[VerbatimFile] = []
+    failed: list[FailedFile] = []
+    for job in jobs:
+        try:
+            done.append(_verbatimize_file(job, recordings, settings))
+        except DiskError:
+            raise
+        except LsaWhisperError as error:
+            if len(jobs) == 1:
+                raise
+            failed.append(FailedFile(job.transcript, str(error)))
+    return VerbatimSummary(tuple(done), tuple(failed))
+
+
+@dataclass(frozen=True)
+class _Settings:
+    """The model of a run and how it is used; it is loaded when the first transcript needs it."""
+
+    model: str | Path
+    prompt: str
+    language: str | None
+    device: str
+
+    def verbatimizer(self, language: str) -> Verbatimizer:
+        trained = self._checkpoint.provenance.get("prompt") == "fluent"
+        prompted = self.prompt == "fluent" or (self.prompt == "auto" and trained)
+        return Verbatimizer(self._checkpoint, language=self.language or language, prompt=prompted)
+
+    @cached_property
+    def _checkpoint(self) -> checkpoint.Checkpoint:
+        device, dtype = resolve_device(self.device, "auto")
+        return checkpoint.load(self.model, device=device, dtype=dtype)
+
+    @property
+    def comment(self) -> str:
+        """Where the disfluencies come from."""
+        return (
+            f"disfluencies inserted by lsa-whisper {__version__} with model {Path(self.model).name}, words unchanged; "
+            "not checked by a person"
+        )
+
+    def partial(self, target: Path, source: Transcript, recording: Recording, language: str) -> PartialDecoding:
+        """Return the stored windows of an interrupted run with the same inputs."""
+        with recording.path.open("rb") as stream:
+            sound = hashlib.file_digest(stream, "sha256").hexdigest()
+        parts = [sound, checkpoint.digest(self.model), chat.serialize(source), self.language or language]
+        digest = hashlib.sha256(json.dumps([*parts, self.prompt, self.device, __version__]).encode()).hexdigest()
+        return PartialDecoding(target, digest[:16])
+
+
+def _verbatimize_file(job: AlignmentJob, audio: Path | None, settings: _Settings) -> VerbatimFile:
+    """Write the verbatim transcript of one file, unless that is finished.
+
+    Raises:
+        LsaWhisperError: the transcript, its recording or a file at the place of the result cannot be used.
+    """
+    source = chat.read(job.transcript)
+    if not source.utterances:
+        raise CorpusError(f"{job.transcript}: contains no utterance")
+    if is_verbatimized(job.target, source):
+        return VerbatimFile(job.transcript, job.target, skipped=True)
+    if not any(each.span for each in source.utterances):
+        raise CorpusError(f"{job.transcript}: has no times; add them with 'lsa-whisper align' first")
+    recording = find_recording(job, source, audio)
+    language = next(iter(source.languages), "eng")
+    with disk.convert_disk_errors(job.target), write_lock(job.target):
+        partial = settings.partial(job.target, source, recording, language)
+        bodies = _bodies(source.utterances, recording, settings.verbatimizer(language), partial)
+        written = with_bodies(source, bodies, settings.comment)
+        chat.write(written, job.target)
+        partial.remove()
+    left = [each.line or 0 for at, each in enumerate(source.utterances) if at not in bodies and each.verbatim()]
+    return VerbatimFile(job.transcript, job.target, False, *count_changes(source, written), tuple(left))
+
+
+def _bodies(
+    utterances: Sequence[Utterance], recording: Recording, verbatimizer: Verbatimizer, partial: PartialDecoding
+) -> dict[int, str]:
+    """Return the verbatim main tiers by the number of the utterance, those of an interrupted run first."""
+    windows = verbatimizer.windows(utterances, recording.duration_s)
+    stored = [decoded for _, decoded in partial.read([window.span for window in windows])]
+    for first in range(len(stored), len(windows), _WINDOWS_AT_ONCE):
+        batch = windows[first : first + _WINDOWS_AT_ONCE]
+        found = [_as_decoded(verbatimizer.verbatimize(utterances, window, recording)) for window in batch]
+        partial.append([(window.span, decoded) for window, decoded in zip(batch, found, strict=True)])
+        stored += found
+    return {
+        at: segment.text
+        for window, decoded in zip(windows, stored, strict=True)
+        for at, segment in zip(window.members, decoded.segments, strict=bool(decoded.segments))
+    }
+
+
+def _as_decoded(bodies: Sequence[str]) -> DecodedWindow:
+    """Return main tiers in the form in which windows are stored."""
+    return DecodedWindow(tuple(DecodedSegment(body, 0.0, 0.0) for body in bodies))

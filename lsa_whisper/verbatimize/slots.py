@@ -1,0 +1,161 @@
+"""The constraint for one window: the clean text in order, and what may be inserted before each of its items."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from lsa_whisper.labels.spoken_language import fillers
+from lsa_whisper.verbatimize.clean_text import CleanItem, CleanText, Insertion, write_label
+from lsa_whisper.verbatimize.vocabulary import Vocabulary
+
+_PAUSES = ("(.)", "(..)", "(...)")
+_LONGEST_COPY = 4
+_MOST_PART_WORDS = 3
+_LONGEST_PART = 4
+_USUAL_FILLERS = ("um", "uh")
+
+
+@dataclass(frozen=True)
+class Arc:
+    """Tokens that may come next.
+
+    Attributes:
+        tokens: all of them, in order.
+        advances: whether they are the clean text of the slot; otherwise they are inserted before it.
+        insertions: what they mean in the main tier.
+        begins: the highest level at which they may begin. Signs that belong to a word stand directly before it, in the
+            order block, part-word repetition, prolongation; after one of them, the level is higher than 0.
+        ends: the level behind them.
+    """
+
+    tokens: tuple[int, ...]
+    advances: bool
+    insertions: tuple[Insertion, ...] = ()
+    begins: int = 0
+    ends: int = 0
+
+
+@dataclass(frozen=True)
+class Slot:
+    """An item of the clean text and the place before it.
+
+    Attributes:
+        utterance: number of the utterance in the window.
+        arcs: what may come here.
+        offset: where insertions go.
+        free: whether other words may be inserted, which the speaker took back.
+        cuts: whether cut-off words may be inserted.
+        stamp: whether a timestamp comes here, of any time; then there are no arcs.
+    """
+
+    utterance: int
+    arcs: tuple[Arc, ...] = ()
+    offset: int = 0
+    free: bool = False
+    cuts: bool = False
+    stamp: bool = False
+
+    @property
+    def shortest(self) -> int:
+        """The number of tokens of the clean text."""
+        return min((len(arc.tokens) for arc in self.arcs if arc.advances), default=1)
+
+
+def window_slots(
+    texts: Sequence[CleanText], speakers: Sequence[str], vocabulary: Vocabulary, *, language: str, stamps: bool
+) -> list[Slot]:
+    """Return the slots of the utterances of a window.
+
+    Args:
+        texts: the clean text of each utterance.
+        speakers: the speaker code of each utterance, which models with roles write.
+        vocabulary: of the model.
+        language: ISO 639-3; decides the fillers.
+        stamps: whether the model writes timestamps around each utterance.
+    """
+    slots: list[Slot] = []
+    anywhere = _Anywhere(vocabulary, language)
+    for number, (text, speaker) in enumerate(zip(texts, speakers, strict=True)):
+        slots += [Slot(number, stamp=True)] * stamps
+        if vocabulary.labels.roles:
+            slots.append(Slot(number, (Arc(vocabulary.encode(f"*{speaker}:"), True),)))
+        for at, item in enumerate(text.items):
+            arcs = (*anywhere.arcs(item.offset), *_word_arcs(item, vocabulary), *_copies(text.items[at:], vocabulary))
+            free = bool(vocabulary.retraces)
+            slots.append(Slot(number, arcs, item.offset, free, vocabulary.cut is not None))
+        endings = _ending_arcs(text, vocabulary)
+        slots.append(Slot(number, (*anywhere.arcs(text.end), *endings), text.end, False, vocabulary.cut is not None))
+        slots += [Slot(number, stamp=True)] * stamps
+    return slots
+
+
+class _Anywhere:
+    """Insertions that may stand before any item: fillers and pauses."""
+
+    def __init__(self, vocabulary: Vocabulary, language: str):
+        pieces = [*(f"&-{word}" for word in dict.fromkeys((*_USUAL_FILLERS, *sorted(fillers(language))))), *_PAUSES]
+        written = ((piece, write_label(piece, vocabulary.labels)) for piece in pieces)
+        self._pieces = [(f"{piece} ", vocabulary.encode(label)) for piece, label in written if label]
+
+    def arcs(self, offset: int) -> list[Arc]:
+        return [Arc(tokens, False, (Insertion(offset, text),)) for text, tokens in self._pieces]
+
+
+def _ending_arcs(text: CleanText, vocabulary: Vocabulary) -> Iterator[Arc]:
+    """Yield the terminator; it follows the last word directly, and a pause after a space."""
+    ending = text.ending.strip()
+    yield Arc(vocabulary.encode(ending, space=text.ending.startswith(" ")), True)
+    if vocabulary.labels.style == "chat":
+        yield Arc(vocabulary.encode(ending), True)
+
+
+def _word_arcs(item: CleanItem, vocabulary: Vocabulary) -> Iterator[Arc]:
+    """Yield the item itself, and the signs of a block, part-word repetitions and prolonged sounds of a plain word."""
+    yield Arc(vocabulary.encode(item.label), True, begins=3)
+    word, labels = item.word, vocabulary.labels
+    if not word or labels.style != "chat":
+        yield from _part_words(item, vocabulary) if word else ()
+        return
+    yield from _inside(item, vocabulary)
+    if labels.version == 1:
+        return
+    yield Arc(vocabulary.encode("="), False, (Insertion(item.offset, "≠"),), 0, 1)
+    if len(word) > 1:
+        yield from _part_words(item, vocabulary)
+        yield Arc(vocabulary.encode(":"), False, (Insertion(item.offset + 1, ":"),), 2, 3)
+
+
+def _inside(item: CleanItem, vocabulary: Vocabulary) -> Iterator[Arc]:
+    """Yield the word with one sound prolonged, as the notation writes it in one piece."""
+    for at in range(1 if vocabulary.labels.version == 1 else 2, len(item.word) + 1):
+        text = f"{item.word[:at]}:{item.word[at:]}"
+        yield Arc(vocabulary.encode(text), True, (Insertion(item.offset + at, ":"),), 2)
+    if vocabulary.labels.version == 1:
+        yield Arc(vocabulary.encode(f"≠{item.word}"), True, (Insertion(item.offset, "≠"),))
+
+
+def _part_words(item: CleanItem, vocabulary: Vocabulary) -> Iterator[Arc]:
+    """Yield one to three copies of the first sounds of a word."""
+    for length in range(1, min(_LONGEST_PART, len(item.word) - 1) + 1):
+        for times in range(1, _MOST_PART_WORDS + 1):
+            sounds = "-".join([item.word[:length]] * times)
+            label = write_label(f"↫{sounds}↫{item.word}", vocabulary.labels).removesuffix(item.word).strip()
+            if label and item.word[0] not in "'":
+                yield Arc(vocabulary.encode(label), False, (Insertion(item.offset, f"↫{sounds}↫"),), 1, 2)
+
+
+def _copies(items: Sequence[CleanItem], vocabulary: Vocabulary) -> Iterator[Arc]:
+    """Yield the next words said once more before they are said, with and without the sign of a repetition."""
+    words = []
+    for item in items[:_LONGEST_COPY]:
+        if not item.word:
+            return
+        words.append(item.word)
+        text, one = " ".join(words), len(words) == 1
+        chat = f"{text} [/] " if one else f"<{text}> [/] "
+        insertion = (Insertion(items[0].offset, chat),)
+        if vocabulary.labels.version > 2 or vocabulary.labels.style != "chat":
+            yield Arc(vocabulary.encode(text), False, insertion)
+        if vocabulary.labels.style == "chat":
+            yield Arc(vocabulary.encode(write_label(chat, vocabulary.labels)), False, insertion)

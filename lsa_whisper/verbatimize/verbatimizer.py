@@ -1,0 +1,113 @@
+"""A loaded model that finds what was spoken, for known clean text and its sound."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+
+from lsa_whisper.audio import Recording
+from lsa_whisper.chat import Utterance
+from lsa_whisper.checkpoint import Checkpoint, add_previous_text, decoder_prompt
+from lsa_whisper.decoding.features import log_mel
+from lsa_whisper.decoding.rules import allowed_tokens
+from lsa_whisper.errors import CheckpointError
+from lsa_whisper.labels import Labels, encode
+from lsa_whisper.languages import chat_code, whisper_code
+from lsa_whisper.verbatimize.clean_text import insert, join_retraces, read_clean_text
+from lsa_whisper.verbatimize.constraint import Constraint
+from lsa_whisper.verbatimize.search import BeamSearch
+from lsa_whisper.verbatimize.slots import window_slots
+from lsa_whisper.verbatimize.vocabulary import Vocabulary
+from lsa_whisper.verbatimize.windows import VerbatimWindow, pack_utterances
+
+BEAM = 5
+_FLUENT = Labels("fluent")
+
+
+class Verbatimizer:
+    """Inserts disfluencies into clean utterances with one loaded model."""
+
+    def __init__(self, checkpoint: Checkpoint, *, language: str, prompt: bool = False, beam: int = BEAM):
+        """Take a checkpoint.
+
+        Args:
+            checkpoint: trained on ``chat`` or ``verbatim`` labels.
+            language: ISO 639-3 or Whisper's code.
+            prompt: give the model the fluent text as a prompt, if it was trained with that.
+            beam: the number of candidates that are compared.
+
+        Raises:
+            CheckpointError: the model writes no disfluencies, or does not know the language.
+        """
+        if checkpoint.labels.style == "fluent":
+            raise CheckpointError(
+                f"{checkpoint.path}: writes no disfluencies; fine-tune a model on data prepared with --labels chat"
+            )
+        self._checkpoint, self._language, self._prompted = checkpoint, chat_code(language), prompt
+        model, tokenizer, settings = checkpoint.model, checkpoint.tokenizer, checkpoint.model.generation_config
+        allowed = allowed_tokens(tokenizer, settings, model.config.vocab_size)
+        self._stamps_s = sorted(allowed.timestamps_s.items(), key=lambda pair: pair[1])
+        self._vocabulary = Vocabulary(tokenizer, checkpoint.labels)
+        stamps = [token for token, _ in self._stamps_s]
+        self._search = BeamSearch(model, self._vocabulary, end=allowed.end, stamps=stamps, beam=beam)
+        self._begin = decoder_prompt(
+            tokenizer, settings, language=whisper_code(language), with_timestamps=bool(self._stamps_s)
+        )
+
+    def windows(self, utterances: Sequence[Utterance], duration_s: float) -> list[VerbatimWindow]:
+        """Return the windows of a transcript; utterances without times or without known words are in none."""
+        usable = [
+            not each.unusable() and bool(read_clean_text(each, self._checkpoint.labels).items) for each in utterances
+        ]
+        context_ms = int(self._checkpoint.context_s * 1000)
+        return pack_utterances(utterances, usable, context_ms=context_ms, duration_ms=int(duration_s * 1000))
+
+    def verbatimize(self, utterances: Sequence[Utterance], window: VerbatimWindow, recording: Recording) -> list[str]:
+        """Return the main tiers of a window's utterances with the disfluencies that are heard, without speaker codes.
+
+        For a window whose text does not fit the decoder, the list is empty.
+        """
+        labels = self._checkpoint.labels
+        members = [utterances[at] for at in window.members]
+        texts = [read_clean_text(each, labels) for each in members]
+        prompt = self._prompt(members)
+        limit = int(self._checkpoint.model.config.max_target_positions) - len(prompt)
+        slots = window_slots(
+            texts, [each.speaker for each in members], self._vocabulary,
+            language=self._language, stamps=bool(self._stamps_s),
+        )  # fmt: skip
+        constraint = Constraint(slots, self._vocabulary, limit)
+        if not constraint.fits:
+            return []
+        duration_s = window.span.duration_ms / 1000
+        last = sum(at_s <= duration_s + 1e-3 for _, at_s in self._stamps_s)
+        found = self._search.search(self._encode(recording, window), prompt, constraint, last)
+        bodies = []
+        for place, before in enumerate(members):
+            own = join_retraces([insertion for at, insertion in found.inserted if at == place])
+            bodies.append(_checked(before, insert(before, own)).body)
+        return bodies
+
+    def _prompt(self, members: Sequence[Utterance]) -> list[int]:
+        if not self._prompted:
+            return self._begin
+        tokenizer = self._checkpoint.tokenizer
+        text = " ".join(filter(None, (encode(each, _FLUENT) for each in members)))
+        ids = list(self._vocabulary.encode(text))
+        return add_previous_text(self._begin, ids, tokenizer, self._checkpoint.model.generation_config)
+
+    def _encode(self, recording: Recording, window: VerbatimWindow) -> torch.Tensor:
+        checkpoint = self._checkpoint
+        samples = recording.load(window.span)
+        spectra = log_mel(checkpoint.feature_extractor, [samples], checkpoint.context_s)
+        with torch.inference_mode():
+            model = checkpoint.model
+            hidden: torch.Tensor = model.get_encoder()(spectra.to(model.device, model.dtype)).last_hidden_state
+        return hidden
+
+
+def _checked(before: Utterance, after: Utterance) -> Utterance:
+    """Return ``after``, or ``before`` if its words would not be those of ``before``: marks in a tier may interact."""
+    same = after.fluent() == before.fluent() and len(after.tree.faults) <= len(before.tree.faults)
+    return after if same else before

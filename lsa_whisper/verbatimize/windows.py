@@ -1,0 +1,79 @@
+"""Windows over the utterances of a transcript: each with its sound, and the silence around it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from lsa_whisper.chat import Utterance
+from lsa_whisper.timespan import TimeSpan
+
+_BEFORE_MS = 2000
+"""A filler before the first word is often outside the bullet, and most are before an utterance, few behind."""
+_AFTER_MS = 300
+
+
+@dataclass(frozen=True)
+class VerbatimWindow:
+    """A part of a recording and the numbers of the utterances whose words are in it."""
+
+    span: TimeSpan
+    members: tuple[int, ...]
+
+
+def pack_utterances(
+    utterances: Sequence[Utterance], usable: Sequence[bool], *, context_ms: int, duration_ms: int
+) -> list[VerbatimWindow]:
+    """Return windows over the ``usable`` utterances, none longer than the context, in the order of time.
+
+    Overlapping utterances share a window. The silence between two windows belongs to the later one, up to two seconds.
+    No window has the sound of an utterance that is not usable; an utterance that does not fit is in no window.
+
+    >>> from lsa_whisper.chat import utterance
+    >>> spoken = [utterance("A", "a .", TimeSpan(start, start + 900)) for start in (500, 2000, 4000)]
+    >>> pack_utterances(spoken, [True] * 3, context_ms=3000, duration_ms=9000)
+    [VerbatimWindow(span=TimeSpan(start_ms=0, end_ms=3000), members=(0, 1)),
+     VerbatimWindow(span=TimeSpan(start_ms=3000, end_ms=5200), members=(2,))]
+    """
+    whole = TimeSpan(0, duration_ms)
+    spans = {at: inside for at, each in enumerate(utterances) if each.span and (inside := each.span & whole)}
+    windows: list[VerbatimWindow] = []
+    members: list[int] = []
+    begin_ms = end_ms = free_ms = 0
+
+    def close(limit_ms: int) -> None:
+        nonlocal free_ms
+        if members:
+            trail_ms = max(0, min(_AFTER_MS, (limit_ms - end_ms) // 2, begin_ms + context_ms - end_ms))
+            windows.append(VerbatimWindow(TimeSpan(begin_ms, end_ms + trail_ms), tuple(sorted(members))))
+            free_ms = end_ms + trail_ms
+            members.clear()
+
+    for group in _overlapping(spans):
+        start_ms, stop_ms = min(spans[at].start_ms for at in group), max(spans[at].end_ms for at in group)
+        fits = stop_ms - start_ms <= context_ms and all(usable[at] for at in group)
+        if not fits or stop_ms > begin_ms + context_ms:
+            close(start_ms)
+        if not fits:
+            free_ms = stop_ms
+            continue
+        if not members:
+            begin_ms = max(free_ms, start_ms - _BEFORE_MS, stop_ms - context_ms)
+        members += group
+        end_ms = stop_ms
+    close(duration_ms)
+    return windows
+
+
+def _overlapping(spans: Mapping[int, TimeSpan]) -> Iterator[list[int]]:
+    """Yield the numbers of utterances that overlap, directly or through others, in the order of time."""
+    group: list[int] = []
+    end_ms = 0
+    for start_ms, stop_ms, at in sorted((span.start_ms, span.end_ms, at) for at, span in spans.items()):
+        if group and start_ms >= end_ms:
+            yield group
+            group = []
+        group.append(at)
+        end_ms = max(end_ms, stop_ms)
+    if group:
+        yield group
