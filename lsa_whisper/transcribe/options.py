@@ -40,10 +40,10 @@ class TranscriptionOptions:
     batch_size: int = 8
     """Windows decoded together, at least 1. Affects speed and memory, not the transcript."""
     device: str = "auto"
-    """``auto`` (a GPU if there is one), ``cpu``, ``cuda`` or ``cuda:1``."""
+    """``auto`` (a GPU if there is one), ``cpu``, ``cuda``, ``cuda:1``, or ``mps`` on a Mac."""
     dtype: str = "auto"
     """``float32``, ``bfloat16``, ``float16``, or for ``ct2`` also ``int8`` and its mixed types. ``auto`` is float32 on
-    a CPU and bfloat16 (or float16) on a GPU; with ``ct2``, the type that the folder is stored in."""
+    a CPU or a Mac and bfloat16 (or float16) on a GPU; with ``ct2``, the type that the folder is stored in."""
     engine: str = "transformers"
     """Decoding library: ``transformers`` or ``ct2`` (CTranslate2). Both write the same text."""
     speaker: str = "PAR"
