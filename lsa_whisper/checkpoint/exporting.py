@@ -10,7 +10,8 @@ from typing import Any
 
 from lsa_whisper.checkpoint.converted import require_ctranslate2
 from lsa_whisper.checkpoint.exporting_ct2 import any_language, convert
-from lsa_whisper.checkpoint.folder import TRANSFORMERS_4_FILES, atomic_folder
+from lsa_whisper.checkpoint.exporting_ggml import GGML_DTYPE, GGML_FILE, write_ggml
+from lsa_whisper.checkpoint.folder import METADATA_FILE, TRANSFORMERS_4_FILES, atomic_folder
 from lsa_whisper.checkpoint.loading import Checkpoint, load
 from lsa_whisper.checkpoint.overview import overview_line
 from lsa_whisper.checkpoint.saving import save
@@ -19,32 +20,37 @@ from lsa_whisper.errors import CheckpointError
 from lsa_whisper.terminal import print_progress
 from lsa_whisper.umask import private_umask
 
+EXPORT_FORMATS = ("hf", "ct2", "ggml")
 _TOLERANCE = 1e-3
 
 
 @private_umask()
-def export(checkpoint: Checkpoint | str | Path, out: str | Path, *, to: str = "hf", dtype: str = "float32") -> Path:
+def export(checkpoint: Checkpoint | str | Path, out: str | Path, *, to: str = "hf", dtype: str | None = None) -> Path:
     """Export a checkpoint for other programs with any adapter merged; verify it and return its folder.
 
     Args:
         checkpoint: a loaded checkpoint, or the folder to load.
         out: the folder to write; a checkpoint in it is replaced.
-        to: ``hf`` (a Hugging Face folder, as Batchalign reads it) or ``ct2`` (CTranslate2, as faster-whisper reads it).
-        dtype: ``float32``, or ``float16`` or ``bfloat16`` for half the size; a loaded checkpoint keeps its own. ``ct2``
-            also supports ``int8`` (a quarter of the size) and ``int8_float16``.
+        to: ``hf`` (a Hugging Face folder, as Batchalign reads it), ``ct2`` (CTranslate2, as faster-whisper reads it) or
+            ``ggml`` (a file for whisper.cpp).
+        dtype: ``float32`` by default, or ``float16`` or ``bfloat16`` for half the size; a loaded checkpoint keeps its
+            own. ``ct2`` also supports ``int8`` (a quarter of the size) and ``int8_float16``, ``ggml`` only ``float16``.
 
     Raises:
-        CheckpointError: the exported model differs from its source, or CTranslate2 does not support it; ``out`` is
-            unchanged.
+        CheckpointError: the exported model differs from its source, or the other program does not support it; ``out``
+            is unchanged.
         MissingExtraError: ``ct2`` without CTranslate2.
     """
-    if to not in ("hf", "ct2"):
-        raise CheckpointError(f"cannot export to {to!r}: choose hf or ct2")
+    if to not in EXPORT_FORMATS:
+        raise CheckpointError(f"cannot export to {to!r}: choose {', '.join(EXPORT_FORMATS)}")
+    if to == "ggml" and dtype not in (None, GGML_DTYPE):
+        raise CheckpointError(f"whisper.cpp computes in {GGML_DTYPE}, not in {dtype}; leave --dtype out")
+    dtype = dtype or "float32"
     if to == "ct2":
         require_ctranslate2("export to ct2")
     if not isinstance(checkpoint, Checkpoint):
         print_progress(overview_line(checkpoint))
-        checkpoint = load(checkpoint, dtype="float32" if to == "ct2" else dtype)
+        checkpoint = load(checkpoint, dtype=dtype if to == "hf" else "float32")
     out = Path(out)
     with atomic_folder(out) as partial, tempfile.TemporaryDirectory(dir=partial) as scratch:
         origin = {**checkpoint.provenance, "exported_from": Path(checkpoint.path).name}
@@ -52,6 +58,12 @@ def export(checkpoint: Checkpoint | str | Path, out: str | Path, *, to: str = "h
         written = write_verified(checkpoint, Path(scratch) / "checkpoint")
         if to == "ct2":
             written = convert(load(written), written, Path(scratch) / "ct2", dtype=dtype)
+        elif to == "ggml":
+            merged, metadata = load(written), (written / METADATA_FILE).read_bytes()
+            written = Path(scratch) / "ggml"
+            written.mkdir()
+            write_ggml(merged, written / GGML_FILE)
+            (written / METADATA_FILE).write_bytes(metadata)
         for file in sorted(written.iterdir()):
             file.rename(partial / file.name)
     return out

@@ -91,9 +91,9 @@ def estimate_memory(**parameters: Any) -> None:
 @main.command()
 @click.argument("checkpoint", type=PATH)
 @click.option("-o", "--out", required=True, type=PATH, help="Folder to write.")
-@click.option("--to", default="hf", show_default=True, type=click.Choice(["hf", "ct2"]), help="Format.")
+@click.option("--to", default="hf", show_default=True, type=click.Choice(["hf", "ct2", "ggml"]), help="Format.")
 @click.option(
-    "--dtype", default="float32", show_default=True, help="float32, float16, bfloat16; for ct2 also int8, int8_float16."
+    "--dtype", help="float32 (default), float16, bfloat16; for ct2 also int8, int8_float16; ggml is always float16."
 )
 def export(**parameters: Any) -> None:
     """Write a checkpoint that other programs load, an adapter merged into its base.

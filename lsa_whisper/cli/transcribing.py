@@ -36,7 +36,7 @@ from lsa_whisper.cli.group import PATH, call, main, show
     "--rename-media", is_flag=True, help="Write names that CLAN can read where a recording has one that it cannot."
 )
 @click.option("--batch-size", type=int, help="Windows decoded together; default: as many as suit the machine.")
-@click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:1.")
+@click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda, cuda:1, or mps on a Mac.")
 @click.option("--dtype", default="auto", show_default=True, help="auto, float32, bfloat16, float16; for ct2 also int8.")
 @click.option("--engine", default="transformers", show_default=True, help="Decoding library: transformers or ct2.")
 @click.option("--draft", help="Small checkpoint for speculative decoding; same text.")

@@ -11,25 +11,64 @@ from lsa_whisper.decoding.batches import default_batch_size
 from lsa_whisper.decoding.decoder import Decoder
 from lsa_whisper.decoding.no_speech import WHISPERS_RULE, NoSpeechRule
 from lsa_whisper.errors import CheckpointError
+from lsa_whisper.terminal import print_progress
 
 ENGINES = ("transformers", "ct2")
 ENGINES_WITH_PROMPT = ("transformers",)
 """The engines whose decoders are a :class:`~lsa_whisper.decoding.decoder.PromptedDecoder`."""
+_MPS_DTYPES = ("float32", "float16")
 
 
 def resolve_device(device: str, dtype: str, engine: str = "transformers") -> tuple[str, str]:
     """Return the device and number format that ``auto`` stands for on this machine.
 
-    For ``ct2`` the number format stays ``auto``: the converted folder determines it.
+    For ``ct2`` the number format stays ``auto``: the converted folder determines it. Where Apple's GPU (``mps``) cannot
+    compute, the CPU does, and a line on the terminal says so.
+
+    Raises:
+        CheckpointError: the device has no such number format.
     """
     import torch
 
-    if device == "auto":
-        device = "cuda" if torch.cuda.is_available() else "cpu"
+    if device == "auto" and torch.cuda.is_available():
+        device = "cuda"
+    elif device in ("auto", "mps"):
+        device = _apple_gpu_or_cpu(engine, required=device == "mps")
+    if device == "mps" and dtype not in ("auto", *_MPS_DTYPES):
+        raise CheckpointError(f"device mps does not compute in {dtype}; choose {' or '.join(_MPS_DTYPES)}")
     if dtype == "auto" and engine == "transformers":
         on_gpu = "bfloat16" if torch.cuda.is_available() and torch.cuda.is_bf16_supported() else "float16"
         dtype = on_gpu if device.startswith("cuda") else "float32"
     return device, dtype
+
+
+def _apple_gpu_or_cpu(engine: str, *, required: bool) -> str:
+    """Return ``mps`` if Apple's GPU can be used, else ``cpu``; print why if it is there, or ``required``."""
+    import torch
+
+    if engine == "ct2":
+        reason = "CTranslate2 does not use it"
+    elif not torch.backends.mps.is_available():
+        reason = "this machine or this PyTorch has none"
+    elif not (reason := _mps_failure()):
+        return "mps"
+    else:
+        required = True
+    if required:
+        print_progress(f"device mps cannot be used ({reason}); the CPU computes")
+    return "cpu"
+
+
+def _mps_failure() -> str:
+    """Return why a small computation on Apple's GPU fails; empty if it works."""
+    import torch
+
+    try:
+        sound = torch.ones(1, 1, 8, device="mps")
+        torch.nn.functional.conv1d(sound, sound[..., :3]).softmax(-1).tolist()
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        return next(iter(str(error).splitlines()), type(error).__name__)
+    return ""
 
 
 def load_engine(

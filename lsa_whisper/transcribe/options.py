@@ -41,10 +41,10 @@ class TranscriptionOptions:
     """Windows of the model's full context decoded together, at least 1; of shorter encoder inputs accordingly more.
     ``None``: from the number of cores, or the free memory. Affects speed and memory, not the transcript."""
     device: str = "auto"
-    """``auto`` (a GPU if there is one), ``cpu``, ``cuda`` or ``cuda:1``."""
+    """``auto`` (a GPU if there is one), ``cpu``, ``cuda``, ``cuda:1``, or ``mps`` on a Mac."""
     dtype: str = "auto"
     """``float32``, ``bfloat16``, ``float16``, or for ``ct2`` also ``int8`` and its mixed types. ``auto`` is float32 on
-    a CPU and bfloat16 (or float16) on a GPU; with ``ct2``, the type that the folder is stored in."""
+    a CPU or a Mac and bfloat16 (or float16) on a GPU; with ``ct2``, the type that the folder is stored in."""
     engine: str = "transformers"
     """Decoding library: ``transformers`` or ``ct2`` (CTranslate2). Both write the same text."""
     speaker: str = "PAR"
