@@ -35,7 +35,9 @@ from lsa_whisper.cli.group import PATH, call, main, show
 @click.option("--dtype", default="auto", show_default=True, help="auto, float32, bfloat16, float16; for ct2 also int8.")
 @click.option("--engine", default="transformers", show_default=True, help="Decoding library: transformers or ct2.")
 @click.option("--draft", help="Small checkpoint for speculative decoding; same text.")
-@click.option("--wor/--nowor", "word_times", default=False, show_default=True, help="Write the time of each word.")
+@click.option(
+    "--wor/--nowor", "word_times", default=None, help="Write the time of each word; default: only with --speakers."
+)
 @click.option(
     "--retraces/--no-retraces",
     default=True,
@@ -49,7 +51,12 @@ from lsa_whisper.cli.group import PATH, call, main, show
     help="Cut in silence (speech), or start after the last timestamp with the previous text as prompt (sequential).",
 )
 @click.option("--vad", default="auto", show_default=True, help="Voice activity detection: auto, silero or energy.")
-@click.option("--channels", default="mix", show_default=True, help="Channels to transcribe: mix, or one: 1, 2.")
+@click.option(
+    "--channels",
+    default="mix",
+    show_default=True,
+    help="Channels to transcribe: mix, one (2), or one speaker per channel (CHI,INV).",
+)
 @click.option(
     "--speakers",
     type=PATH,
@@ -71,6 +78,8 @@ def transcribe(**parameters: Any) -> None:
     from lsa_whisper.transcribe.files.standard_input import STANDARD_INPUT, spool_standard_input
 
     inputs, out = parameters.pop("inputs"), parameters.pop("out")
+    if parameters["word_times"] is None:
+        del parameters["word_times"]
     with spool_standard_input(inputs, out) as (recordings, folder):
         done = call("transcribe", inputs=recordings, out=folder, **parameters)
         if list(inputs) == [STANDARD_INPUT] and out is None:
