@@ -78,8 +78,6 @@ def transcribe(**parameters: Any) -> None:
     from lsa_whisper.transcribe.files.standard_input import STANDARD_INPUT, spool_standard_input
 
     inputs, out = parameters.pop("inputs"), parameters.pop("out")
-    if parameters["word_times"] is None:
-        del parameters["word_times"]
     with spool_standard_input(inputs, out) as (recordings, folder):
         done = call("transcribe", inputs=recordings, out=folder, **parameters)
         if list(inputs) == [STANDARD_INPUT] and out is None:

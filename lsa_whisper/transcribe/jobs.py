@@ -70,7 +70,7 @@ def transcribe(
         formats: formats to write in addition to ``cha``, which is always written.
         speakers: speaker turns from external diarization: an RTTM, TextGrid or CHAT file, or a folder with one such
             file per recording. They override the model's speakers, and word times are computed unless ``word_times``
-            is given as false: without them an utterance with several turns gets one speaker.
+            is false: without them an utterance with several turns gets one speaker.
         review: CSV file to write, with the least confident words and utterances first.
         log: file to append a line to for each recording.
         processes: recordings processed in parallel; does not affect the transcripts. Default: one per GPU, or one
@@ -91,7 +91,7 @@ def transcribe(
         LsaWhisperError: an option or format is unknown, or options do not go together.
     """
     options = combine(options, changes)
-    options = options.with_changes(vad=vad.resolve(options.vad), word_times=_word_times(options, speakers, changes))
+    options = options.with_changes(vad=vad.resolve(options.vad), word_times=_word_times(options, speakers))
     if processes is not None and processes < 1:
         raise LsaWhisperError(f"processes is {processes}; give 1 or more")
     closed: list[FailedFile] = []
@@ -118,7 +118,7 @@ def transcribe(
     return replace(result, without_review=tuple(without))
 
 
-def _word_times(options: TranscriptionOptions, speakers: Path | str | None, changes: OptionChanges) -> bool:
+def _word_times(options: TranscriptionOptions, speakers: Path | str | None) -> bool:
     """Return whether word times are computed: with turns, too, because an utterance is cut where its words change turn.
 
     Raises:
@@ -126,7 +126,7 @@ def _word_times(options: TranscriptionOptions, speakers: Path | str | None, chan
     """
     if speakers and options.channel_speakers:
         raise LsaWhisperError(f"--speakers and --channels {options.channels} both say who speaks; give one of them")
-    return options.word_times or bool(speakers and "word_times" not in changes)
+    return bool(speakers) if options.word_times is None else options.word_times
 
 
 def _run(

@@ -49,8 +49,8 @@ class TranscriptionOptions:
     """That speaker's role in ``@Participants`` and ``@ID``, one of CHAT's."""
     corpus: str = ""
     """Corpus name in ``@ID``; if empty, the name of the recording's folder."""
-    word_times: bool = False
-    """Whether to compute the time of each word and write ``%wor`` tiers."""
+    word_times: bool | None = None
+    """Whether to compute the time of each word and write ``%wor`` tiers; ``None``: only with speaker turns."""
     windows: str = "speech"
     """Long-form decoding: ``speech`` cuts the recording in silence; ``sequential`` starts each window after the last
     complete timestamp, with the previous text as prompt (transformers only)."""
@@ -120,7 +120,7 @@ class OptionChanges(TypedDict, total=False):
     speaker: str
     role: str
     corpus: str
-    word_times: bool
+    word_times: bool | None
     windows: str
     vad: str
     channels: str

@@ -132,7 +132,7 @@ class Transcriber:
             dtype=dtype,
             language=whisper_code(options.language),
             batch_size=options.batch_size,
-            word_times=options.word_times,
+            word_times=bool(options.word_times),
             draft=options.draft,
         )
         self._model, self._options, self._language = model, options, chat_code(options.language)
