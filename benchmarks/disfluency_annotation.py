@@ -31,10 +31,11 @@ _ENDS = frozenset(".?!")
 
 def read(paths: Iterable[Path]) -> list[tuple[str, AnnotatedUtterance]]:
     """Return the group of speakers (``ES2002`` of meeting ``ES2002a``) and the words of every sentence."""
-    return [found for path in paths for row in _rows(path) for found in _sentences(row)]
+    return [found for path in paths for row in rows(path) for found in _sentences(row)]
 
 
-def _rows(path: Path) -> Iterator[dict[str, Any]]:
+def rows(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the annotated turns in a file."""
     raw = path.read_bytes()
     text = (gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw).decode("utf-8")
     yield from (json.loads(line) for line in text.splitlines() if line.strip())

@@ -5,7 +5,8 @@ that soundfile reads incorrectly, are decoded by the ``ffmpeg`` program if it is
 become zero.
 """
 
+from lsa_whisper.audio.each_channel import each_channel
 from lsa_whisper.audio.recording import AUDIO_SUFFIXES, Recording
 from lsa_whisper.audio.samples import SAMPLE_RATE_HZ, Samples
 
-__all__ = ["AUDIO_SUFFIXES", "SAMPLE_RATE_HZ", "Recording", "Samples"]
+__all__ = ["AUDIO_SUFFIXES", "SAMPLE_RATE_HZ", "Recording", "Samples", "each_channel"]

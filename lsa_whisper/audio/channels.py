@@ -12,6 +12,20 @@ _CANCELLED = 0.1
 channel -6 dB."""
 
 
+def are_same(blocks: Iterable[npt.NDArray[np.float32]]) -> bool:
+    """Return whether all channels hold one signal, at one level: a recording of one microphone, stored twice.
+
+    >>> tone = np.sin(np.arange(100, dtype=np.float32))
+    >>> are_same([np.stack((tone, tone), axis=1)]), are_same([np.stack((tone, 0.5 * tone), axis=1)])
+    (True, False)
+    """
+    difference = power = 0.0
+    for block in blocks:
+        difference += float(np.square(block - block[:, :1]).sum())
+        power += float(np.square(block).sum())
+    return difference <= 1e-6 * power
+
+
 def cancelling_channel(blocks: Iterable[npt.NDArray[np.float32]]) -> int | None:
     """Return the louder channel where the mean of both cancels them, else ``None``.
 

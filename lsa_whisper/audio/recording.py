@@ -81,7 +81,7 @@ class Recording:
             if not 0 <= channel < opened.channels:
                 raise AudioError(f"{path}: has no channel {channel + 1}; it has {opened.channels}")
             return replace(opened, channel=channel)
-        if opened.channels != 2 or (louder := cancelling_channel(_excerpts(opened))) is None:
+        if opened.channels != 2 or (louder := cancelling_channel(excerpts(opened))) is None:
             return opened
         return replace(opened, channel=louder, cancels=True)
 
@@ -275,14 +275,14 @@ def _cut_ffmpeg(recording: Recording, span: TimeSpan) -> Samples:
     return np.concatenate(chunks) if chunks else np.zeros(0, np.float32)
 
 
-def _excerpts(recording: Recording) -> Iterator[npt.NDArray[np.float32]]:
-    """Yield some seconds of both channels of a recording, from everywhere in it."""
+def excerpts(recording: Recording) -> Iterator[npt.NDArray[np.float32]]:
+    """Yield some seconds of all channels of a recording, from everywhere in it."""
     length_ms = min(1000, int(recording.duration_s * 1000))
     for share in range(_EXCERPTS) if length_ms else ():
         start_ms = int((recording.duration_s * 1000 - length_ms) * share / (_EXCERPTS - 1))
         span = TimeSpan(start_ms, start_ms + length_ms)
         try:
-            both = [replace(recording, channel=channel).load(span) for channel in (0, 1)]
+            both = [replace(recording, channel=channel).load(span) for channel in range(recording.channels)]
         except AudioError:  # damaged there; reported when the recording is read
             continue
         shorter = min(map(len, both))

@@ -66,7 +66,9 @@ from lsa_whisper.cli.group import PATH, call, main, show
     help="Spliced versions of each train utterance: the same speaker with more disfluencies.",
 )
 @click.option(
-    "--splice-profile", type=PATH, help="How often each class is spliced: see inspect --profile. Default: as in train."
+    "--splice-profile",
+    type=PATH,
+    help="How often each class is spliced: as in train (default), fluent-adults, or a file: see inspect --profile.",
 )
 def prepare(**parameters: Any) -> None:
     """Prepare training data from CHAT transcripts and recordings.

@@ -40,7 +40,9 @@ from lsa_whisper.cli.group import PATH, call, main, show
 @click.option("--dtype", default="auto", show_default=True, help="auto, float32, bfloat16, float16; for ct2 also int8.")
 @click.option("--engine", default="transformers", show_default=True, help="Decoding library: transformers or ct2.")
 @click.option("--draft", help="Small checkpoint for speculative decoding; same text.")
-@click.option("--wor/--nowor", "word_times", default=False, show_default=True, help="Write the time of each word.")
+@click.option(
+    "--wor/--nowor", "word_times", default=None, help="Write the time of each word; default: only with --speakers."
+)
 @click.option(
     "--retraces/--no-retraces",
     default=True,
@@ -60,7 +62,12 @@ from lsa_whisper.cli.group import PATH, call, main, show
 @click.option(
     "--logprob-threshold", default=-1.0, show_default=True, help="Mean log-probability above which it is kept anyway."
 )
-@click.option("--channels", default="mix", show_default=True, help="Channels to transcribe: mix, or one: 1, 2.")
+@click.option(
+    "--channels",
+    default="mix",
+    show_default=True,
+    help="Channels to transcribe: mix, one (2), or one speaker per channel (CHI,INV).",
+)
 @click.option(
     "--speakers",
     type=PATH,

@@ -89,8 +89,8 @@ def prepare(
         splice: Number of spliced versions of each train utterance with word times, 0 to 10: new utterances in which
             the same speaker has one or two disfluencies more (:mod:`lsa_whisper.splice`). They are added to train,
             never to dev or test, and marked in the column ``spliced``; their recordings are in ``spliced``.
-        splice_profile: How often each class is spliced and how long it is, as ``inspect --profile --json`` counts it.
-            Default: the profile of the train sessions.
+        splice_profile: How often each class is spliced and how long it is, as ``inspect --profile --json`` counts it,
+            or ``fluent-adults`` for the shipped profile of adults in meetings. Default: that of the train sessions.
 
     Raises:
         AudioError: A recording was removed before it was written to a shard.

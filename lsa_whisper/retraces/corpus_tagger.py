@@ -35,11 +35,14 @@ class CorpusTagger(Tagger):
 def corpus_features(words: Sequence[SpokenWord], language: str) -> list[list[str]]:
     """Return the features of each of an utterance's ``words``, with what the shipped tagger says of it.
 
+    The words themselves are left out, only their classes and likenesses count, because a model's folder is passed on
+    and must not hold the names that were spoken in its training data.
+
     >>> the_the_dog = [SpokenWord("the"), SpokenWord("the"), SpokenWord("dog")]
     >>> [name for name in corpus_features(the_the_dog, "eng")[0] if name.startswith("shipped")]
     ['shipped: 0.9', 'shipped begins: 0.9', 'shipped repeat: 0.9', 'shipped revision: 0', 'shipped reformulation: 0']
     """
-    made = features(words)
+    made = [[name for name in names if not name.startswith("word")] for names in features(words)]
     if shipped := tagger_for(language):
         for names, word in zip(made, shipped.probabilities(words), strict=True):
             names += [f"shipped: {_step(word.taken_back)}", f"shipped begins: {_step(word.begins)}"]

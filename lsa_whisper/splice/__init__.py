@@ -10,7 +10,7 @@ Invariant: a spliced utterance has the fluent words of its original, and its dis
 the intended ones (:func:`lsa_whisper.splice.plan.write_edits` rejects all else).
 """
 
-from lsa_whisper.splice.profile import DisfluencyProfile, count_profile, read_profile
+from lsa_whisper.splice.profile import FLUENT_ADULTS, DisfluencyProfile, count_profile, read_profile
 from lsa_whisper.splice.recording import SplicedSpeech, splice_speech
 
-__all__ = ["DisfluencyProfile", "SplicedSpeech", "count_profile", "read_profile", "splice_speech"]
+__all__ = ["FLUENT_ADULTS", "DisfluencyProfile", "SplicedSpeech", "count_profile", "read_profile", "splice_speech"]

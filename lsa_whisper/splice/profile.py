@@ -27,6 +27,8 @@ SPLICED_CLASSES = (
 )
 """The classes that can be spliced; a profile has no others."""
 PAUSE_MARKS = ("(.)", "(..)", "(...)")
+FLUENT_ADULTS = Path(__file__).with_name("fluent-adults.json")
+"""The profile of fluent adults in meetings, counted by ``benchmarks/fluent_adults.py``."""
 LONGEST_MS = 10_000
 """A longer silence is no disfluency."""
 
@@ -159,12 +161,15 @@ def _pauses(utterances: Iterable[Utterance]) -> dict[str, tuple[int, ...]]:
 def read_profile(path: Path | str) -> DisfluencyProfile:
     """Return the profile that ``lsa-whisper inspect CORPUS --profile --json`` printed to the file ``path``.
 
+    Args:
+        path: The file, or ``fluent-adults`` for the shipped profile.
+
     Raises:
         CorpusError: The file is missing or is no such profile.
     """
     remedy = "make one with 'lsa-whisper inspect CORPUS --profile --json'"
     try:
-        found = plain_json.read(Path(path))
+        found = plain_json.read(FLUENT_ADULTS if str(path) == FLUENT_ADULTS.stem else Path(path))
         classes = {
             Disfluency(name).value: ClassProfile(
                 int(one["count"]), float(one["initial"]), float(one["words"]), tuple(map(int, one["silence_ms"]))

@@ -69,7 +69,8 @@ def transcribe(
         out: folder for the transcripts (subfolders of input folders are kept); next to the audio if absent.
         formats: formats to write in addition to ``cha``, which is always written.
         speakers: speaker turns from external diarization: an RTTM, TextGrid or CHAT file, or a folder with one such
-            file per recording. They override the model's speakers.
+            file per recording. They override the model's speakers, and word times are computed unless ``word_times``
+            is false: without them an utterance with several turns gets one speaker.
         review: CSV file to write, with the least confident words and utterances first.
         log: file to append a line to for each recording.
         processes: recordings processed in parallel; does not affect the transcripts. Default: one per GPU, or one
@@ -90,7 +91,7 @@ def transcribe(
         LsaWhisperError: an option or format is unknown, or options do not go together.
     """
     options = combine(options, changes)
-    options = options.with_changes(vad=vad.resolve(options.vad))
+    options = options.with_changes(vad=vad.resolve(options.vad), word_times=_word_times(options, speakers))
     if processes is not None and processes < 1:
         raise LsaWhisperError(f"processes is {processes}; give 1 or more")
     closed: list[FailedFile] = []
@@ -115,6 +116,17 @@ def transcribe(
         return result
     without = collect_reviews([each.transcript for each in result.done], Path(review))
     return replace(result, without_review=tuple(without))
+
+
+def _word_times(options: TranscriptionOptions, speakers: Path | str | None) -> bool:
+    """Return whether word times are computed: with turns, too, because an utterance is cut where its words change turn.
+
+    Raises:
+        LsaWhisperError: turns and channels both say who speaks.
+    """
+    if speakers and options.channel_speakers:
+        raise LsaWhisperError(f"--speakers and --channels {options.channels} both say who speaks; give one of them")
+    return bool(speakers) if options.word_times is None else options.word_times
 
 
 def _run(

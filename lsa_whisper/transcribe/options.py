@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypedDict, Unpack
 
+from lsa_whisper.chat.checks.participants import speaker_code_fault
 from lsa_whisper.decoding.engines import ENGINES, ENGINES_WITH_PROMPT
 from lsa_whisper.decoding.no_speech import NoSpeechRule
 from lsa_whisper.errors import LsaWhisperError
@@ -53,8 +54,8 @@ class TranscriptionOptions:
     """That speaker's role in ``@Participants`` and ``@ID``, one of CHAT's."""
     corpus: str = ""
     """Corpus name in ``@ID``; if empty, the name of the recording's folder."""
-    word_times: bool = False
-    """Whether to compute the time of each word and write ``%wor`` tiers."""
+    word_times: bool | None = None
+    """Whether to compute the time of each word and write ``%wor`` tiers; ``None``: only with speaker turns."""
     windows: str = "speech"
     """Long-form decoding: ``speech`` cuts the recording in silence; ``sequential`` starts each window after the last
     complete timestamp, with the previous text as prompt (transformers only)."""
@@ -62,7 +63,7 @@ class TranscriptionOptions:
     """Voice activity detection: ``silero``, ``energy``, or ``auto`` (silero if installed, else energy)."""
     channels: str = "mix"
     """Which channels of the recording to transcribe: ``mix`` (the mean of all, or the louder of two that cancel each
-    other), or the number of one, from ``1``."""
+    other), the number of one, from ``1``, or one speaker code per channel: ``CHI,INV``."""
     retraces: bool = True
     """Whether to set ``[/]``, ``[//]`` and ``[///]`` where the words show a retrace and a model of ``chat`` labels
     wrote none: by the tagger that was trained with the model, else, in English, by the one of this package."""
@@ -96,13 +97,27 @@ class TranscriptionOptions:
             yield f"voice activity detector {self.vad!r} is not known; choose {', '.join(DETECTORS)}"
         if self.no_speech_threshold is not None and not 0 <= self.no_speech_threshold <= 1:
             yield f"no_speech_threshold is {self.no_speech_threshold}; give a probability from 0 to 1"
-        if self.channels != "mix" and not (self.channels.isdecimal() and int(self.channels) > 0):
-            yield f"channels {self.channels!r} are not known; choose mix, or the number of a channel, such as 1"
+        if self.channel_speakers and self.detects_language:
+            yield f"language {self.language} cannot be detected for each channel; name it, or use --channels mix"
+        if self.channel_speakers:
+            yield from filter(None, map(speaker_code_fault, self.channel_speakers))
+            if len(set(self.channel_speakers)) < len(self.channel_speakers):
+                yield f"channels {self.channels!r}: each channel needs a speaker of its own; name each once"
+        elif self.channels != "mix" and not (self.channels.isdecimal() and int(self.channels) > 0):
+            yield (
+                f"channels {self.channels!r} are not known; choose mix, the number of a channel, such as 1, or one "
+                "speaker per channel, such as CHI,INV"
+            )
 
     @property
     def channel_index(self) -> int | None:
         """The channel to transcribe, from 0; ``None`` for all."""
-        return None if self.channels == "mix" else int(self.channels) - 1
+        return int(self.channels) - 1 if self.channels.isdecimal() else None
+
+    @property
+    def channel_speakers(self) -> tuple[str, ...]:
+        """The speaker of each channel; empty where channels are not speakers."""
+        return tuple(code.strip() for code in self.channels.split(",")) if "," in self.channels else ()
 
     @property
     def detects_language(self) -> bool:
@@ -135,7 +150,7 @@ class OptionChanges(TypedDict, total=False):
     speaker: str
     role: str
     corpus: str
-    word_times: bool
+    word_times: bool | None
     windows: str
     vad: str
     channels: str

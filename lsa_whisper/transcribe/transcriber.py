@@ -8,13 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Unpack, cast
 
-from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
+from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording, each_channel
 from lsa_whisper.checkpoint import Checkpoint, ConvertedCheckpoint
 from lsa_whisper.confidences import load_calibration
 from lsa_whisper.decoding.decoder import Decoder, MultilingualDecoder, PromptedDecoder
 from lsa_whisper.decoding.engines import load_engine, resolve_device
 from lsa_whisper.decoding.partial import PartialDecoding, WindowResult
-from lsa_whisper.errors import CheckpointError, printable
+from lsa_whisper.errors import CheckpointError, LsaWhisperError, printable
 from lsa_whisper.languages import whisper_code
 from lsa_whisper.retraces import Tagger, tagger_for
 from lsa_whisper.retraces.corpus_tagger import CorpusTagger
@@ -23,7 +23,8 @@ from lsa_whisper.speech.energy import SpeechActivity
 from lsa_whisper.transcribe.assembly.assemble import ScoredTranscript, TranscriptHeader, assemble_with_scores
 from lsa_whisper.transcribe.assembly.media_name import corpus_of, media_name
 from lsa_whisper.transcribe.assembly.missed_speech import missed_speech
-from lsa_whisper.transcribe.assembly.speaker_turns import SpeakerTurns
+from lsa_whisper.transcribe.assembly.speaker_turns import SpeakerTurns, one_speaker
+from lsa_whisper.transcribe.assembly.tracks import merge_tracks
 from lsa_whisper.transcribe.long_form.decode import decode_sequentially, decode_windows, detect_language
 from lsa_whisper.transcribe.long_form.languages import DetectedLanguageDecoder
 from lsa_whisper.transcribe.options import MIXED, OptionChanges, TranscriptionOptions, combine
@@ -66,6 +67,15 @@ def _model_name(model: str | Path) -> str:
     path = Path(model)
     is_generic = path.name == "model" or path.name.startswith("checkpoint-")
     return f"{path.absolute().parent.name}/{path.name}" if is_generic else path.name
+
+
+def _part_of(
+    progress: Callable[[float], None] | None, recording: Recording, done: int, channels: int
+) -> Callable[[float], None] | None:
+    """Return a function that reports the seconds of one channel, after ``done`` others, as seconds of the recording."""
+    if progress is None:
+        return None
+    return lambda seconds: progress((done * recording.duration_s + seconds) / channels)
 
 
 def _tagger(model: Checkpoint | ConvertedCheckpoint, language: str) -> Tagger | None:
@@ -125,18 +135,15 @@ class Transcriber:
             dtype=dtype,
             language=None if options.detects_language else whisper_code(options.language),
             batch_size=options.batch_size,
-            word_times=options.word_times,
+            word_times=bool(options.word_times),
             silence=options.silence,
             draft=options.draft,
         )
         self._model, self._options, self._language = model, options, options.chat_language
         labels = self._checkpoint.labels
         self._tagger = functools.cache(lambda code: _tagger(self._checkpoint, code) if options.retraces else None)
-        for language in (
-            self._language,
-            *self._checkpoint.retraces,
-        ):  # wrong weights are told before anything is decoded
-            self._tagger(language)
+        for language in (self._language, *self._checkpoint.retraces):
+            self._tagger(language)  # wrong weights are told before anything is decoded
         named = options.language if options.detects_language else self._language
         self._provenance = (
             f"transcribed by lsa-whisper {__version__} with model {_model_name(model)} (labels {labels.style}/"
@@ -183,7 +190,32 @@ class Transcriber:
             progress: called with the number of seconds of the recording that are processed.
             turns: speaker turns from external diarization; they override the model's speakers.
             partial: stores decoded windows on disk, so that an interrupted run can resume.
+
+        Raises:
+            AudioError: the options name a speaker per channel, and the recording has not that many.
+            LsaWhisperError: turns are given, too.
         """
+        if not (codes := self._options.channel_speakers):
+            return self._transcribe(recording, progress, turns, partial)
+        if turns is not None:
+            raise LsaWhisperError("channels and turns both say who speaks; give one of them")
+        channels = each_channel(recording, len(codes))
+        tracks = []
+        for at, (code, channel) in enumerate(zip(codes, channels, strict=True)):
+            alone = one_speaker(code, int(recording.duration_s * 1000))
+            stored = partial.of_channel(at) if partial else None
+            tracks.append(
+                (code, self._transcribe(channel, _part_of(progress, recording, at, len(codes)), alone, stored))
+            )
+        return merge_tracks(tracks, self._header(recording, None, ()))
+
+    def _transcribe(
+        self,
+        recording: Recording,
+        progress: Callable[[float], None] | None,
+        turns: SpeakerTurns | None,
+        partial: PartialDecoding | None,
+    ) -> ScoredTranscript:
         speech = vad.detect_speech(self._vad, recording.stream(), SAMPLE_RATE_HZ)
         decoded: list[WindowResult] = []
         for batch in self._decode(recording, speech, partial):

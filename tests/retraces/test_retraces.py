@@ -115,6 +115,13 @@ def test_a_corpus_teaches_what_the_shipped_tagger_does_not_know(corpus_tagger):
     assert add_retraces(text, corpus_tagger) == "the horse [//] camel ran home ."
 
 
+def test_a_corpus_tagger_holds_no_words_of_the_corpus():
+    weights = corpus_weights(["then Marlowe [//] Ysolde climbed home ."] * 30, "eng")
+    assert weights is not None
+    stored = json.dumps(weights).casefold()
+    assert not any(word in stored for word in ("marlowe", "ysolde", "climbed", "home"))
+
+
 def test_too_few_retraces_teach_nothing():
     assert corpus_weights(["the dog [//] cat ran ."] * 19, "eng") is None
     assert corpus_weights(["I [/] I ran ."] * 200, "eng") is None

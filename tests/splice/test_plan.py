@@ -12,7 +12,7 @@ from lsa_whisper.chat import Disfluency, Participant, check
 from lsa_whisper.splice import count_profile
 from lsa_whisper.splice.edits import EditContext
 from lsa_whisper.splice.plan import draw_plan
-from lsa_whisper.splice.profile import SPLICED_CLASSES, ClassProfile, DisfluencyProfile
+from lsa_whisper.splice.profile import SPLICED_CLASSES, ClassProfile, DisfluencyProfile, read_profile
 from lsa_whisper.splice.speech import source_utterances, speaker_sounds
 from lsa_whisper.timespan import TimeSpan
 
@@ -127,3 +127,12 @@ def test_sounds_come_from_usable_speech_alone(second, why):
     start_ms = 400 if why == "overlap" else 700
     found = source_utterances([timed("a cat ran .", 0), timed(second, start_ms)], 2_000)
     assert [one.utterance.text for one in found] == ([] if why == "overlap" else ["a cat ran ."])
+
+
+def test_the_shipped_profile_is_of_adults_in_meetings():
+    profile = read_profile("fluent-adults")
+    assert profile.fluent_words > 100_000
+    assert (
+        profile.classes["filled_pause"].count > profile.classes["repetition"].count > profile.classes["revision"].count
+    )
+    assert "block" not in profile.classes

@@ -45,6 +45,15 @@ class SpeakerTurns:
     participants: tuple[Participant, ...]
 
 
+def one_speaker(code: str, duration_ms: int) -> SpeakerTurns:
+    """Return the turns of a recording in which only ``code`` speaks.
+
+    >>> one_speaker("CHI", 2000).participants[0].role
+    'Target_Child'
+    """
+    return SpeakerTurns(((code, TimeSpan(0, duration_ms)),), (_person(code, None),))
+
+
 def find_turns(speakers: Path, audio: Path, *, alone: bool = True, ours: Container[Path] = ()) -> Path:
     """Return the file with the turns of a recording: ``speakers``, or the file with the same stem in that folder.
 
