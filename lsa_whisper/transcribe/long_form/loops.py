@@ -195,11 +195,6 @@ def _quietest(window: npt.NDArray[np.float32], rate_hz: int) -> int:
 
 
 def _joined(first: DecodedWindow, second: DecodedWindow, offset_s: float) -> DecodedWindow:
-    shifted = [_shifted(segment, offset_s) for segment in second.segments]
+    shifted = [segment.shifted(offset_s) for segment in second.segments]
     mean = (first.avg_logprob + second.avg_logprob) / 2
     return DecodedWindow((*first.segments, *shifted), mean, first.complete and second.complete)
-
-
-def _shifted(segment: DecodedSegment, offset_s: float) -> DecodedSegment:
-    timed = tuple(replace(t, start_s=t.start_s + offset_s, end_s=t.end_s + offset_s) for t in segment.timed)
-    return replace(segment, start_s=segment.start_s + offset_s, end_s=segment.end_s + offset_s, timed=timed)
