@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Protocol, runtime_checkable
 
@@ -40,6 +40,11 @@ class DecodedSegment:
     timed: tuple[TimedToken, ...] = ()
     logprobs: tuple[tuple[str, float], ...] = ()
     closed: bool = True
+
+    def shifted(self, offset_s: float) -> DecodedSegment:
+        """Return the segment ``offset_s`` seconds later."""
+        timed = tuple(replace(t, start_s=t.start_s + offset_s, end_s=t.end_s + offset_s) for t in self.timed)
+        return replace(self, start_s=self.start_s + offset_s, end_s=self.end_s + offset_s, timed=timed)
 
 
 @dataclass(frozen=True)

@@ -195,7 +195,7 @@ def _quietest(window: npt.NDArray[np.float32], rate_hz: int) -> int:
 
 
 def _joined(first: DecodedWindow, second: DecodedWindow, offset_s: float) -> DecodedWindow:
-    shifted = [_shifted(segment, offset_s) for segment in second.segments]
+    shifted = [segment.shifted(offset_s) for segment in second.segments]
     mean = (first.avg_logprob + second.avg_logprob) / 2
     return replace(
         first,
@@ -204,8 +204,3 @@ def _joined(first: DecodedWindow, second: DecodedWindow, offset_s: float) -> Dec
         complete=first.complete and second.complete,
         no_speech_prob=min(first.no_speech_prob, second.no_speech_prob),
     )
-
-
-def _shifted(segment: DecodedSegment, offset_s: float) -> DecodedSegment:
-    timed = tuple(replace(t, start_s=t.start_s + offset_s, end_s=t.end_s + offset_s) for t in segment.timed)
-    return replace(segment, start_s=segment.start_s + offset_s, end_s=segment.end_s + offset_s, timed=timed)
