@@ -73,6 +73,8 @@ from lsa_whisper.cli.group import PATH, call, main, show
 def prepare(**parameters: Any) -> None:
     """Prepare training data from CHAT transcripts and recordings.
 
+    Also reads Kaldi folders, manifests of NeMo and Lhotse, and folders of the library datasets.
+
     Example: lsa-whisper prepare corpora/storybook -o build/storybook --context 6
     """
     show(call("prepare", **parameters).table())

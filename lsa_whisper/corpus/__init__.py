@@ -8,6 +8,7 @@ can reach files outside these folders.
 
 from lsa_whisper.corpus.card import CARD_NAME, Card, find_card, read_card
 from lsa_whisper.corpus.files import CLEANED_TEXT, is_transcript, list_transcripts
+from lsa_whisper.corpus.listed import discover_listed, is_listed
 from lsa_whisper.corpus.session import Session, discover, speaker_ids
 
 __all__ = [
@@ -16,7 +17,9 @@ __all__ = [
     "Card",
     "Session",
     "discover",
+    "discover_listed",
     "find_card",
+    "is_listed",
     "is_transcript",
     "list_transcripts",
     "read_card",

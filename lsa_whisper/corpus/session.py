@@ -90,11 +90,11 @@ def discover(
         raise CorpusError(f"{folder}: cannot be opened ({error.strerror}); check path and permissions") from error
     if speaker_from is not None:
         pattern = SpeakerPattern(speaker_from)
-        found = [_by_pattern(each, pattern) for each in found]
+        found = [by_pattern(each, pattern) for each in found]
     return [replace(each, repair_bullets=repair_bullets) for each in found], skipped_files
 
 
-def _by_pattern(session: Session, pattern: SpeakerPattern) -> Session:
+def by_pattern(session: Session, pattern: SpeakerPattern) -> Session:
     """Return ``session`` with the person that its name says."""
     person = pattern.speaker(session.name)
     speakers = {code: f"{session.corpus}/{person}-{code}" for code in session.speakers}

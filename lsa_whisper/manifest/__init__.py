@@ -8,7 +8,7 @@ relative to the manifest, so that both can be moved together; any other recordin
 that the prepared folder can be moved alone.
 """
 
-from lsa_whisper.manifest.files import describe_row, read, serialize_row, sha256, stream, write
+from lsa_whisper.manifest.files import describe_row, prompt_kind, read, serialize_row, sha256, stream, write
 from lsa_whisper.manifest.mapped import from_row, open_rows, remove_copies
 from lsa_whisper.manifest.segment import SPLITS, TIMESTAMP, Segment, is_unicode, parse_row
 from lsa_whisper.manifest.shard_audio import ShardAudio, is_manifest, manifest_files, open_audio
@@ -26,6 +26,7 @@ __all__ = [
     "open_audio",
     "open_rows",
     "parse_row",
+    "prompt_kind",
     "read",
     "remove_copies",
     "serialize_row",

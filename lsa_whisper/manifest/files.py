@@ -134,3 +134,17 @@ def sha256(path: Path | str) -> str:
         raise ManifestError(f"{path}: no such manifest; make one with 'lsa-whisper prepare'") from None
     except OSError as error:
         raise unreadable_manifest(Path(path), error) from error
+
+
+def prompt_kind(path: Path | str) -> str | None:
+    """Return what the prompts of the manifest at ``path`` are: ``previous`` or ``fluent`` text (see ``prepare``).
+
+    ``None`` if its windows have none, or if ``prepared.json`` is not beside it.
+    """
+    path = Path(path)
+    folder = path if path.is_dir() else path.parent
+    try:
+        options = plain_json.read(folder / "prepared.json")["options"]
+        return str(options.get("prompt", "previous")) if options["with_prompt"] else None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None

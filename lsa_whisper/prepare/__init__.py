@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from lsa_whisper.corpus import Session, discover, find_card
+from lsa_whisper.corpus import Session, discover, discover_listed, find_card, is_listed
 from lsa_whisper.disk import disk_error_reason
 from lsa_whisper.errors import CorpusError
 from lsa_whisper.failed_files import FailedFile
@@ -28,6 +28,8 @@ from lsa_whisper.umask import private_umask
 from lsa_whisper.whisper_constants import CONTEXT_S
 
 __all__ = ["Prepared", "prepare"]
+
+_Find = Callable[[Path], tuple[list[Session], list[FailedFile]]]
 
 
 @private_umask()
@@ -63,7 +65,9 @@ def prepare(
     deterministic. If interrupted, the same call resumes.
 
     Args:
-        corpora: Folders of CHAT transcripts, at any depth; each may hold a ``card.yaml``.
+        corpora: Folders of CHAT transcripts, at any depth; Kaldi's data folders; manifests of NeMo or Lhotse
+            (``.jsonl``, ``.json``, ``.jsonl.gz``); folders of the library ``datasets``. Each may hold a ``card.yaml``.
+            The texts of all but the first become CHAT transcripts in ``transcripts`` of the output folder.
         out: Output folder; created if missing.
         labels: Label style: ``chat``, ``verbatim`` or ``fluent``; ``chat/1`` uses CHAT's own codes, and
             ``chat+roles`` is ``chat`` with ``roles``.
@@ -115,7 +119,8 @@ def prepare(
     _check(out, options, shards, processes)
     given = read_profile(splice_profile) if splice_profile else None
     find = partial(discover, media=media, card=card, repair_bullets=repair_bullets, speaker_from=speaker_from)
-    sessions, skipped_files, absent = _discover(corpora, card, find)
+    listed = partial(discover_listed, out=Path(out), media=media, card=card, speaker_from=speaker_from)
+    sessions, skipped_files, absent = _discover(corpora, card, find, listed)
     splits, notes = assign_splits(sessions)
     notes += [*absent, *grouping_notes(sessions), *recording_notes(sessions)]
     facts: dict[str, Any] = {"corpora": sorted({session.corpus for session in sessions}), "notes": notes}
@@ -196,7 +201,8 @@ def _check(out: Path, options: PrepareOptions, shards: int, processes: int) -> N
 def _discover(
     corpora: Sequence[Path],
     card: Path | None,
-    find: Callable[[Path], tuple[list[Session], list[FailedFile]]],
+    find: _Find,
+    listed: _Find,
 ) -> tuple[list[Session], list[FailedFile], list[str]]:
     """Return the sessions, the skipped files, and notes on card ids that match no speaker."""
     if not corpora:
@@ -205,7 +211,7 @@ def _discover(
     skipped_files: list[FailedFile] = []
     card_ids: set[tuple[str, str]] = set()
     for folder in corpora:
-        found, without = find(folder)
+        found, without = (listed if is_listed(Path(folder)) else find)(Path(folder))
         if not found:
             first = f"; {without[0].path}: {without[0].reason}" if without else ""
             raise CorpusError(f"{folder}: no transcript has a readable recording{first}")

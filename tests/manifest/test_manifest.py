@@ -243,3 +243,19 @@ def test_a_parquet_shard_is_a_manifest_whose_audio_is_passed_over(tmp_path):
     (tmp_path / "text.parquet").write_text("no Parquet")
     with pytest.raises(ManifestError, match=r"text\.parquet: not a Parquet file"):
         manifest.read(tmp_path / "text.parquet")
+
+
+@pytest.mark.parametrize(
+    ("summary", "kind"),
+    [
+        ('{"options": {"with_prompt": 1.0, "prompt": "fluent"}}', "fluent"),
+        ('{"options": {"with_prompt": 0.5}}', "previous"),
+        ('{"options": {"with_prompt": 0.0, "prompt": "fluent"}}', None),
+        ("[]", None),
+        ("{", None),
+    ],
+)
+def test_the_kind_of_prompts_is_read_from_the_summary(summary, kind, tmp_path):
+    assert manifest.prompt_kind(tmp_path / "train.jsonl") is None
+    (tmp_path / "prepared.json").write_text(summary)
+    assert manifest.prompt_kind(tmp_path / "train.jsonl") == manifest.prompt_kind(tmp_path) == kind

@@ -228,19 +228,10 @@ def provenance(recipe: Recipe) -> dict[str, Any]:
     return {
         "recipe": recipe_values(recipe),
         "manifest_sha256": manifest.sha256(Path(recipe.data.train)),
-        "prompt": _prompt_kind(Path(recipe.data.train)),
+        "prompt": manifest.prompt_kind(recipe.data.train),
         "versions": {name: importlib.metadata.version(name) for name in packages},
         "revision": _revision(),
     }
-
-
-def _prompt_kind(train: Path) -> str | None:
-    """Return what the prompts of prepared data are (see ``prepare``), ``None`` if they have none or it is unknown."""
-    folder = train if train.is_dir() else train.parent
-    with contextlib.suppress(OSError, ValueError, AttributeError):
-        options = plain_json.read(folder / "prepared.json").get("options", {})
-        return options.get("prompt", "previous") if options.get("with_prompt") else None
-    return None
 
 
 def _revision(source: Path = Path(__file__)) -> str | None:

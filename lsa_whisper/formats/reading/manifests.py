@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from lsa_whisper.errors import AudioError, FormatError
 from lsa_whisper.formats.reading.source import Source, SpokenText, span_of_seconds
 from lsa_whisper.timespan import TimeSpan
 
-_TEXTS = ("pred_text", "text", "transcription", "transcript", "sentence", "hypothesis")
+TEXT_NAMES = ("text", "transcription", "transcript", "sentence")
 _AUDIO = ("audio_filepath", "file_name")
 Row = tuple[Mapping[str, Any], str]
 
@@ -40,24 +40,45 @@ def is_manifest_row(row: Mapping[str, Any]) -> bool:
     return any(name in row for name in (*_AUDIO, "supervisions"))
 
 
-def manifest_sources(rows: list[Row], folder: Path) -> list[Source]:
+def manifest_sources(rows: Iterable[Row], folder: Path, *, recognized: bool = True) -> list[Source]:
     """Return one source for each recording of a manifest in ``folder``; each row is an utterance.
+
+    Args:
+        rows: From :func:`manifest_rows`.
+        folder: Of the manifest.
+        recognized: Whether the text of a recognizer is taken before that of a person.
 
     Raises:
         FormatError: A row lacks its recording or its text, or has a damaged time.
     """
     found: dict[str, Source] = {}
     for row, here in rows:
-        for name, spoken, language in _cut(row, here) if "supervisions" in row else [_row(row, here, folder)]:
-            source = found.setdefault(name, Source(name, notation="auto", language=language))
+        for recording, spoken, language in (
+            _cut(row, here) if "supervisions" in row else [_row(row, here, folder, recognized)]
+        ):
+            name = Path(recording.replace("\\", "/")).stem
+            source = found.setdefault(recording, Source(name, media=name, recording=recording, language=language))
             source.spoken.append(spoken)
+    name_apart(found.values())
     return list(found.values())
 
 
-def _row(row: Mapping[str, Any], here: str, folder: Path) -> tuple[str, SpokenText, str | None]:
+def name_apart(sources: Iterable[Source]) -> None:
+    """Give sources of one name names of their own: corpora often number the recordings of each speaker alike."""
+    taken: set[str] = set()
+    for source in sources:
+        name, number = source.name, 1
+        while source.name in taken:
+            number += 1
+            source.name = f"{name}_{number}"
+        taken.add(source.name)
+
+
+def _row(row: Mapping[str, Any], here: str, folder: Path, recognized: bool) -> tuple[str, SpokenText, str | None]:
     """Return the utterance of NeMo's row, or of an audio folder's, which has no times: it is the whole recording."""
     audio = next((row[name] for name in _AUDIO if isinstance(row.get(name), str) and row[name]), None)
-    text = next((row[name] for name in _TEXTS if isinstance(row.get(name), str)), None)
+    columns = ("pred_text", *TEXT_NAMES, "hypothesis") if recognized else TEXT_NAMES
+    text = next((row[name] for name in columns if isinstance(row.get(name), str)), None)
     if audio is None or text is None:
         raise FormatError(f"{here}: a row needs 'audio_filepath' (or 'file_name') and 'text' or 'pred_text'; add them")
     start = span_of_seconds(0, row.get("offset") or 0, here)
@@ -66,7 +87,7 @@ def _row(row: Mapping[str, Any], here: str, folder: Path) -> tuple[str, SpokenTe
         duration = _duration_s(folder / audio)
     length = None if duration is None else span_of_seconds(0, duration, here)
     span = TimeSpan(start.end_ms, start.end_ms + length.end_ms) if start and length else None
-    return Path(audio.replace("\\", "/")).stem, SpokenText(_speaker(row), text, span, place=here), _language(row)
+    return audio, SpokenText(_speaker(row), text, span, place=here), _language(row)
 
 
 def _cut(row: Mapping[str, Any], here: str) -> Iterator[tuple[str, SpokenText, str | None]]:
@@ -79,7 +100,7 @@ def _cut(row: Mapping[str, Any], here: str) -> Iterator[tuple[str, SpokenText, s
     )
     if not isinstance(supervisions, list) or not isinstance(name, str) or not name:
         raise FormatError(f"{here}: a Lhotse cut needs its recording and its list of supervisions; write it again")
-    name = Path(path.replace("\\", "/")).stem if isinstance(path, str) and path else name
+    name = path if isinstance(path, str) and path else name
     first = span_of_seconds(0, row.get("start") or 0, here)
     for each in supervisions:
         if not isinstance(each, Mapping) or not isinstance(each.get("text"), str):

@@ -45,6 +45,7 @@ class Source:
         notation: ``plain``, ``chat`` or ``salt``; ``auto`` leaves it to the texts.
         roles: What the file says about a speaker, such as ``Mother``, by the speaker's name in it.
         media: The name of the recording without extension, if the file has one.
+        recording: The path of the recording, as the file gives it; empty if it gives none.
         language: The language that the file names, in any code.
         headers: CHAT header lines that the file carries.
         comments: Remarks on the whole transcript.
@@ -56,6 +57,7 @@ class Source:
     notation: str = "auto"
     roles: dict[str, str] = field(default_factory=dict)
     media: str | None = None
+    recording: str = ""
     language: str | None = None
     headers: list[str] = field(default_factory=list)
     comments: list[str] = field(default_factory=list)

@@ -1,0 +1,160 @@
+"""Corpora without CHAT files: Kaldi folders, manifests of NeMo and Lhotse, and folders of the library ``datasets``.
+
+Each recording that they list becomes a session: its texts are written as a CHAT transcript, and audio that the data set
+contains is written beside it, so that they can be read, checked and corrected like any others.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from lsa_whisper import chat
+from lsa_whisper.atomic_write import write_atomic
+from lsa_whisper.audio import AUDIO_SUFFIXES, Recording
+from lsa_whisper.corpus.card import Card, find_card
+from lsa_whisper.corpus.session import Session, by_pattern
+from lsa_whisper.corpus.speaker_groups import SpeakerPattern
+from lsa_whisper.disk import convert_disk_errors
+from lsa_whisper.errors import AudioError, CorpusError, FormatError
+from lsa_whisper.failed_files import FailedFile
+from lsa_whisper.formats.reading.datasets_folder import dataset_rows, is_datasets_folder
+from lsa_whisper.formats.reading.files import decode_bytes, read_bytes
+from lsa_whisper.formats.reading.kaldi import is_kaldi, kaldi_sources
+from lsa_whisper.formats.reading.manifests import manifest_rows, manifest_sources
+from lsa_whisper.formats.reading.source import Source, SpokenText
+from lsa_whisper.formats.reading.speakers import participants_of
+from lsa_whisper.formats.reading.to_transcript import to_transcript
+from lsa_whisper.languages import chat_code
+from lsa_whisper.timespan import TimeSpan
+
+_MANIFESTS = (".jsonl", ".json", ".jsonl.gz")
+_LARGEST = 1 << 31
+_Listed = tuple[Source, str | None, bytes | None]
+"""A recording with its texts, its split, and the bytes of its file, as far as they are known."""
+
+
+def is_listed(path: Path) -> bool:
+    """Return whether ``path`` is a corpus of this kind; a folder with CHAT files is none."""
+    if path.is_file():
+        return path.name.lower().endswith(_MANIFESTS)
+    return path.is_dir() and (is_kaldi(path) or (is_datasets_folder(path) and not any(path.rglob("*.cha"))))
+
+
+def discover_listed(
+    path: Path,
+    out: Path,
+    *,
+    media: Path | None = None,
+    card: Path | None = None,
+    speaker_from: str | None = None,
+) -> tuple[list[Session], list[FailedFile]]:
+    """Return the sessions of the corpus at ``path``, and the recordings that are not used.
+
+    Args:
+        path: A folder or manifest for which :func:`is_listed` is true.
+        out: Folder that the transcripts are written to.
+        media: Another root folder of recordings.
+        card: A corpus card. Default: ``card.yaml`` in the folder.
+        speaker_from: Pattern of the recordings' names that tells who is the same person.
+
+    Raises:
+        CorpusError: It is damaged, or a name does not match the pattern.
+    """
+    root = path if path.is_dir() else path.parent
+    facts = find_card(root, card)
+    # Two manifests of one folder may have recordings of one name.
+    within = Path(path.name.partition(".")[0] if path.is_file() else "")
+    places = [out / kind / facts.name / within for kind in ("recordings", "transcripts")]
+    sessions: list[Session] = []
+    skipped: list[FailedFile] = []
+    try:
+        for source, split, data in _listed(path):
+            try:
+                recording = _recording(source, data, root, media, places[0])
+                sessions.append(_session(source, recording, split, facts, places[1], within))
+            except AudioError as error:
+                skipped.append(FailedFile(Path(source.recording or source.name), str(error)))
+    except FormatError as error:
+        raise CorpusError(str(error)) from error
+    if speaker_from is not None:
+        pattern = SpeakerPattern(speaker_from)
+        sessions = [by_pattern(each, pattern) for each in sessions]
+    return sessions, skipped
+
+
+def _listed(path: Path) -> Iterator[_Listed]:
+    if path.is_file():
+        rows = manifest_rows(_text(path), str(path))
+        sources = manifest_sources(rows, path.parent, recognized=False)
+    elif is_kaldi(path):
+        sources = kaldi_sources(path)
+    else:
+        yield from _of_dataset(path)
+        return
+    yield from ((source, None, None) for source in sources)
+
+
+def _text(path: Path) -> str:
+    data = read_bytes(path)
+    if path.suffix.lower() == ".gz":
+        unpacker = zlib.decompressobj(zlib.MAX_WBITS | 16)
+        try:
+            data = unpacker.decompress(data, _LARGEST)
+        except zlib.error as error:
+            raise FormatError(f"{path}: is no gzip file ({error}); copy it again") from error
+        if not unpacker.eof:
+            raise FormatError(f"{path}: is cut off, or larger than {_LARGEST >> 30} GB; copy it again")
+    return decode_bytes(data, str(path))
+
+
+def _of_dataset(folder: Path) -> Iterator[_Listed]:
+    for number, row in enumerate(dataset_rows(folder), 1):
+        name = Path(row.path.replace("\\", "/")).stem
+        # Names may be missing or the same in thousands of rows, which are not held in memory to tell them apart.
+        source = Source(f"{number:06d}{'_' if name else ''}{name}", recording=row.path, language=row.language)
+        source.spoken.append(SpokenText(row.speaker, row.text, place=row.place))
+        yield source, row.split, row.data
+
+
+def _recording(source: Source, data: bytes | None, root: Path, media: Path | None, out: Path) -> Recording:
+    """Return the recording of a source: the bytes, or the file that it names."""
+    if data:
+        suffix = Path(source.recording).suffix.lower()
+        path = out / f"{source.name}{suffix if suffix in AUDIO_SUFFIXES else '.wav'}"
+        if not path.exists() or path.stat().st_size != len(data):
+            with convert_disk_errors(path):
+                path.parent.mkdir(parents=True, exist_ok=True)
+            write_atomic(data, path)
+        return Recording.open(path)
+    named = Path(source.recording.replace("\\", "/"))
+    places = [root / named, *([media / named, media / named.name] if media else []), named]
+    found = next((each for each in places if each.is_file()), None)
+    if found is None:
+        where = f" or below {media}" if media else "; name the folder of the recordings with --media"
+        raise AudioError(f"{source.spoken[0].place}: no recording at {places[0]}{where}")
+    return Recording.open(found)
+
+
+def _session(
+    source: Source, recording: Recording, split: str | None, card: Card, folder: Path, within: Path
+) -> Session:
+    """Return the session of a source; its texts without times belong to the recording as a whole."""
+    whole = TimeSpan(0, int(recording.duration_s * 1000))
+    source.spoken = [replace(each, span=each.span or whole) for each in source.spoken]
+    source.media = source.media or recording.path.stem
+    language = chat_code(source.language or card.language or "eng")
+    transcript = to_transcript(source, language=language)
+    if not transcript.utterances:
+        raise AudioError(f"{source.spoken[0].place}: its text has no words")
+    path = folder / f"{source.name}.cha"
+    with convert_disk_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    chat.write(transcript, path)
+    people = participants_of((each.speaker for each in source.spoken), roles={}, known={}, language=language)
+    own = (within / source.name).as_posix()
+    speakers = {person.code: f"{card.name}/{name or own}-{person.code}" for name, person in people.items()}
+    named = all(each.speaker for each in source.spoken)
+    return Session(own, card.name, path, recording, speakers, split, language, named=named)
