@@ -68,6 +68,10 @@ def finetune(
 
         check_requirements(parsed, str(recipe))
         launch(Path(recipe), set=overrides, processes=processes, out=Path(parsed.out), force=force)
-    from lsa_whisper.finetune.training.run import run_training
+    from lsa_whisper.finetune.training.library_messages import keep_library_messages
 
-    return run_training(parsed, report or print_progress, force=force, name=str(recipe))
+    target = Path(parsed.out)
+    with keep_library_messages(target, target.with_name(f"{target.name}.unfinished")):
+        from lsa_whisper.finetune.training.run import run_training
+
+        return run_training(parsed, report or print_progress, force=force, name=str(recipe))
