@@ -54,7 +54,7 @@ _OPENAI = (
 )
 
 
-def build(size: str, processor: Path, tokens: int, out: Path) -> Path:
+def build(size: str, processor: Path, tokens: int, out: Path, *, trim_margin_s: float | None = None) -> Path:
     """Write a checkpoint of a given size that decodes ``tokens`` tokens per window, and return its folder.
 
     Args:
@@ -62,6 +62,7 @@ def build(size: str, processor: Path, tokens: int, out: Path) -> Path:
         processor: a folder with the tokenizer and generation settings of OpenAI's model of that size.
         tokens: how many.
         out: the folder to write.
+        trim_margin_s: note that the model was trained with ``data.trim`` and this margin.
     """
     width, encoder_layers, decoder_layers, heads, mels = SHAPES[size]
     tokenizer = AutoTokenizer.from_pretrained(processor)
@@ -87,7 +88,8 @@ def build(size: str, processor: Path, tokens: int, out: Path) -> Path:
     model.generation_config = settings
     _force(model, sorted(checkpoint.timestamp_tokens(tokenizer)), int(settings.eos_token_id), tokens)
     extractor = WhisperFeatureExtractor(feature_size=mels)
-    return checkpoint.save(out, model=model, feature_extractor=extractor, tokenizer=tokenizer, labels=Labels("fluent"))
+    parts = {"feature_extractor": extractor, "tokenizer": tokenizer, "labels": Labels("fluent")}
+    return checkpoint.save(out, model=model, trim_margin_s=trim_margin_s, **parts)
 
 
 @torch.no_grad()
@@ -104,6 +106,19 @@ def _force(model: Any, stamps: list[int], end: int, tokens: int) -> None:
     last = tokens + 3  # start, language, task
     positions[:last] += 30 * (stamp - stop)
     positions[last:] += 30 * (stamp + stop)
+
+
+def openai_model(source: Any) -> Any:
+    """Return OpenAI's own model with a transformers Whisper's weights."""
+    from whisper.model import ModelDimensions, Whisper
+
+    settings = source.config
+    size, heads = settings.d_model, settings.encoder_attention_heads
+    encoder = (settings.num_mel_bins, settings.max_source_positions, size, heads, settings.encoder_layers)
+    decoder = (settings.vocab_size, settings.max_target_positions, size, heads, settings.decoder_layers)
+    loaded = Whisper(ModelDimensions(*encoder, *decoder))
+    loaded.load_state_dict(openai_weights(source))
+    return loaded.eval()
 
 
 def openai_weights(model: Any) -> dict[str, torch.Tensor]:

@@ -158,6 +158,43 @@ def speed(found: Figures) -> str:
     )
 
 
+def profile(found: Figures) -> str:
+    def shares(parts: Figures) -> str:
+        return ", ".join(
+            f"{part} {seconds / parts['all']:.0%}".replace("%", " %")
+            for part, seconds in parts.items()
+            if part != "all"
+        )
+
+    return "; ".join(
+        f"{size} {inputs} ({parts['all']} s): {shares(parts)}"
+        for size, runs in found["processor_seconds"].items()
+        for inputs, parts in runs.items()
+    )
+
+
+def trimmed(found: Figures) -> str:
+    return "; ".join(
+        f"{model}, {engine}: {100 * rates['whole']['wer_verbatim']:.2f} % whole, "
+        f"{100 * rates['trimmed']['wer_verbatim']:.2f} % trimmed"
+        for model, engines in found["models"].items()
+        for engine, rates in engines.items()
+        if engine != "margin_s"
+    )
+
+
+def real_speech(found: Figures) -> str:
+    def errors(sets: Figures) -> str:
+        return ", ".join(f"{name} {100 * score['errors'] / score['words']:.1f} %" for name, score in sets.items())
+
+    return "; ".join(
+        f"{program}, {task}: {errors(sets)}; invented passages {sum(s['invented_passages'] for s in sets.values())}"
+        for program, tasks in found["scores"].items()
+        if isinstance(tasks, dict)
+        for task, sets in tasks.items()
+    )
+
+
 def long(found: Figures) -> str:
     same = "the same bytes" if found["same_bytes_after_kill"] else "OTHER BYTES"
     return f"{found['grown_mb']} MB more; killed: {same}"

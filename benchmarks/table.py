@@ -76,6 +76,18 @@ CLAIMS = (
         gpu=True,
     ),
     Claim("Speed of transcription compared with other programs, on a CPU", "transcribe_speed", summaries.speed),
+    Claim(
+        "Where the time of a transcription goes, on a CPU (engine transformers)",
+        "transcribe_profile",
+        summaries.profile,
+    ),
+    Claim("Word errors with trimmed encoder inputs, beside whole ones", "trimming", summaries.trimmed),
+    Claim(
+        "Word errors on real English speech, beside other programs with the same weights",
+        "real_speech",
+        summaries.real_speech,
+        (("docs/base-models.md", "Measured: real speech"),),
+    ),
     Claim("Deleted words that `transcribe --review` lists as speech without words", "missed_speech", summaries.missed),
     Claim("Accuracy of the word onsets of `transcribe --wor`", "word_times", summaries.words_in_time),
     Claim(

@@ -9,6 +9,9 @@ openai/whisper-large-v3). The weights are random and write a known number of tok
 ``forced_text``): the text is meaningless, but its length and therefore the work are the same for all. Decoding is
 greedy everywhere, without fallbacks. Our engines are measured from the audio file to CHAT.
 
+Rows that are called trimmed have a checkpoint that notes ``data.trim``: our engines cut windows of at most 10 s and the
+encoder sees no more than these. Their tokens per window are fewer, so that all write the same amount of text.
+
 - ``transformers pipeline``: overlapping chunks of 30 s in batches; with a static cache, it compiles on a GPU;
 - ``faster-whisper batched``: over the same windows as ours, so that voice activity detection does not matter;
 - ``openai-whisper`` and ``faster-whisper``: one window after another.
@@ -20,9 +23,10 @@ import argparse
 import os
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import date
 from pathlib import Path
+from statistics import median
 from typing import Any
 from unittest import mock
 
@@ -31,9 +35,10 @@ import soundfile
 import torch
 
 from benchmarks import result
-from benchmarks.forced_text import SHAPES, build, openai_weights
+from benchmarks.forced_text import SHAPES, build, openai_model
 from lsa_whisper import checkpoint
 from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
+from lsa_whisper.checkpoint.trimming import TRIM_MARGIN_S, longest_window_s
 from lsa_whisper.speech.energy import find_speech
 from lsa_whisper.speech.windows import pack_windows
 from lsa_whisper.transcribe import Transcriber
@@ -60,7 +65,21 @@ def main() -> None:
         audio, length_s = sound(options.folder, options.seconds, Path(name) / "audio.wav")
         for size in options.sizes:
             model = build(size, options.processor, options.tokens, Path(name) / size)
-            write(size, timed(programs(model, audio, device, options, size), length_s, options), length_s, options)
+            trimmed = trimmed_model(size, audio, options, Path(name) / f"{size}-trimmed")
+            runs = programs(model, trimmed, audio, device, options)
+            write(size, timed(runs, length_s, options), length_s, options)
+
+
+def trimmed_model(size: str, audio: Path, options: argparse.Namespace, out: Path) -> Path:
+    """Return a model that may be trimmed and writes as much text in all its windows as the other one."""
+    recording = Recording.open(audio)
+    speech = find_speech(recording.stream(), SAMPLE_RATE_HZ)
+    whole, short = (
+        len(pack_windows(speech, context_s=longest_window_s(30.0, margin_s), duration_s=recording.duration_s))
+        for margin_s in (None, TRIM_MARGIN_S)
+    )
+    tokens = round(options.tokens * whole / short)
+    return build(size, options.processor, tokens, out, trim_margin_s=TRIM_MARGIN_S)
 
 
 def write(size: str, figures: dict[str, Any], length_s: float, options: argparse.Namespace) -> None:
@@ -68,7 +87,7 @@ def write(size: str, figures: dict[str, Any], length_s: float, options: argparse
     before = result.last("transcribe_speed")
     settings = (
         f"{date.today()}, {torch.cuda.get_device_name() if torch.cuda.is_available() else 'cpu'}; {length_s:.0f} s of "
-        f"sound in batches of {options.batch_size}, {options.threads} threads, best of {options.rounds} rounds"
+        f"sound, batches of {options.batch_size}, {options.threads} threads, best and median of {options.rounds} rounds"
     )
     result.write(
         "transcribe_speed",
@@ -91,8 +110,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=480, help="Seconds of audio.")
     parser.add_argument("--batch-size", type=int, default=8)
     parser.add_argument("--threads", type=int, default=os.cpu_count())
-    parser.add_argument("--rounds", type=int, default=2)
-    parser.add_argument("--only", nargs="+", help="Programs whose names start with one of these.")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--only", nargs="+", help="Names of programs.")
     parser.add_argument("--note", default="", help="About the machine, for the result.")
     return parser.parse_args()
 
@@ -114,37 +133,47 @@ def timed(runs: dict[str, Run], length_s: float, options: argparse.Namespace) ->
             run()
             seconds[name].append((time.perf_counter() - clock, time.process_time() - processor))
             print(f"{name}: {seconds[name][-1][0]:.1f} s, of the processor {seconds[name][-1][1]:.1f} s", flush=True)
-    best = {name: [min(values) for values in zip(*measured, strict=True)] for name, measured in seconds.items()}
+    return {name: speeds(measured, length_s) for name, measured in seconds.items()}
+
+
+def speeds(measured: Sequence[tuple[float, float]], length_s: float) -> dict[str, float]:
+    """Return the best and the median speed by the clock and by the processor's time."""
+    clock, processor = zip(*measured, strict=True)
     return {
-        name: {"clock": round(length_s / clock, 2), "processor": round(length_s / processor, 2)}
-        for name, (clock, processor) in best.items()
+        "clock": round(length_s / min(clock), 2),
+        "processor": round(length_s / min(processor), 2),
+        "clock_median": round(length_s / median(clock), 2),
+        "processor_median": round(length_s / median(processor), 2),
     }
 
 
-def programs(model: Path, audio: Path, device: str, options: argparse.Namespace, size: str) -> dict[str, Run]:
+def programs(model: Path, trimmed: Path, audio: Path, device: str, options: argparse.Namespace) -> dict[str, Run]:
     """Return the loaded programs by name."""
-    makers = loaders(model, audio, device, options, size)
-    chosen = [name for name in makers if not options.only or name.startswith(tuple(options.only))]
+    makers = loaders(model, trimmed, audio, device, options)
+    chosen = [name for name in makers if not options.only or name in options.only]
     return {name: makers[name]() for name in chosen}
 
 
 def loaders(
-    model: Path, audio: Path, device: str, options: argparse.Namespace, size: str
+    model: Path, trimmed: Path, audio: Path, device: str, options: argparse.Namespace
 ) -> dict[str, Callable[[], Run]]:
     """Return for each program by name what loads it."""
     dtype = "float16" if device == "cuda" else "float32"
 
-    def converted() -> Path:
-        out = model.with_name(f"{model.name}-ct2")
-        return out if out.exists() else checkpoint.export(model, out, to="ct2")
+    def converted(source: Path = model) -> Path:
+        out = source.with_name(f"{source.name}-ct2")
+        return out if out.exists() else checkpoint.export(source, out, to="ct2")
 
     return {
         "lsa-whisper": lambda: ours(model, audio, device, dtype, "transformers", options),
         "lsa-whisper ct2": lambda: ours(converted(), audio, device, dtype, "ct2", options),
         "lsa-whisper ct2 int8": lambda: ours(converted(), audio, device, "int8", "ct2", options),
+        "lsa-whisper, trimmed": lambda: ours(trimmed, audio, device, dtype, "transformers", options),
+        "lsa-whisper ct2, trimmed": lambda: ours(converted(trimmed), audio, device, dtype, "ct2", options),
+        "lsa-whisper ct2 int8, trimmed": lambda: ours(converted(trimmed), audio, device, "int8", "ct2", options),
         "transformers pipeline": lambda: pipeline(model, audio, device, dtype, options),
         "transformers pipeline, static cache": lambda: pipeline(model, audio, device, dtype, options, "static"),
-        "openai-whisper": lambda: openai(model, audio, device, size),
+        "openai-whisper": lambda: openai(model, audio, device),
         "faster-whisper": lambda: faster(converted(), audio, device, dtype, options),
         "faster-whisper batched": lambda: faster_batched(converted(), audio, device, dtype, options),
         "faster-whisper batched int8": lambda: faster_batched(converted(), audio, device, "int8", options),
@@ -185,18 +214,9 @@ def pipeline(
     return lambda: pipe({"raw": samples, "sampling_rate": rate_hz}, return_timestamps=True, generate_kwargs=dict(asked))
 
 
-def openai(model: Path, audio: Path, device: str, size: str) -> Run:
+def openai(model: Path, audio: Path, device: str) -> Run:
     """Return OpenAI's package with the same weights."""
-    from whisper.model import ModelDimensions, Whisper
-
-    source = checkpoint.load(model).model
-    width, encoder_layers, decoder_layers, heads, mels = SHAPES[size]
-    vocabulary = source.config.vocab_size
-    loaded = Whisper(
-        ModelDimensions(mels, 1500, width, heads, encoder_layers, vocabulary, 448, width, heads, decoder_layers)
-    )
-    loaded.load_state_dict(openai_weights(source))
-    loaded = loaded.to(device).eval()
+    loaded = openai_model(checkpoint.load(model).model).to(device)
     samples, _ = soundfile.read(audio, dtype="float32")
     return lambda: loaded.transcribe(
         samples,

@@ -1,0 +1,276 @@
+"""Word errors, lost and invented passages and loops on real English speech, beside other programs; same weights.
+
+    python -m benchmarks.real_speech ../shared/data
+
+Every program gets the same model, ``whisper/tiny.en-relearned-2``, in float32. All are run with their own defaults
+(faster-whisper: beams of five; openai-whisper and faster-whisper: other temperatures after a failure; batched: its own
+voice activity detection), except that all suppress the tokens that this model did not learn. The clips are transcribed
+one by one, and joined in random order with a second of silence between them, until they last ``--minutes`` in all.
+Words are compared in lower case without punctuation; fillers count.
+
+A lost (invented) passage is five or more missing (additional) words in a row; a loop is 1 to 8 words four or more times
+in a row where the reference has none.
+
+Read and spontaneous speech are separate. The model was trained on most clips of ``speech`` (but not on ``jfk``), and on
+none of the others.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import os
+import random
+import re
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import soundfile
+from rapidfuzz.distance import Levenshtein
+
+from benchmarks import result
+from lsa_whisper import chat, checkpoint
+from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
+from lsa_whisper.checkpoint.trimming import TRIM_MARGIN_S
+from lsa_whisper.scoring.hallucination import RUN, find_word_loops
+from lsa_whisper.transcribe import Transcriber
+
+Program = Callable[[Path], str]
+PAUSE_S = 1.0
+UNHEARD_CHILDREN = ("01050", "01502")
+
+
+@dataclass(frozen=True)
+class Clip:
+    """A recording and what is said in it."""
+
+    path: Path
+    text: str
+
+
+@dataclass
+class Score:
+    """The errors of one program on one set."""
+
+    words: int = 0
+    errors: int = 0
+    lost_passages: int = 0
+    invented_passages: int = 0
+    invented_words: int = 0
+    loops: int = 0
+    seconds: float = 0.0
+    processor_seconds: float = 0.0
+
+    def add(self, reference: Sequence[str], hypothesis: Sequence[str]) -> None:
+        """Count the errors of one recording."""
+        edits = Levenshtein.opcodes(reference, hypothesis)
+        self.words += len(reference)
+        for edit in edits:
+            missing, additional = edit.src_end - edit.src_start, edit.dest_end - edit.dest_start
+            if edit.tag != "equal":
+                self.errors += max(missing, additional)
+            self.lost_passages += edit.tag == "delete" and missing >= RUN
+            self.invented_passages += edit.tag == "insert" and additional >= RUN
+            self.invented_words += additional if edit.tag == "insert" else 0
+        said, written = (len(find_word_loops(tuple(words))) for words in (reference, hypothesis))
+        self.loops += max(0, written - said)
+
+
+def main() -> None:
+    """Transcribe every set with every program, one by one and joined, and write the result."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--minutes", type=float, default=20.0, help="Length of the joined recordings together.")
+    parser.add_argument("--only", nargs="+", help="Names of programs; the figures of others are kept.")
+    parser.add_argument("--note", default="", help="About the machine, for the result.")
+    options = parser.parse_args()
+    sets = clips(options.data)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        model = checkpoint.export(options.data / "whisper" / "tiny.en-relearned-2", folder / "model")
+        joined = {each: [join(found, 60 * options.minutes / len(sets), folder / each)] for each, found in sets.items()}
+        for program, load in loaders(model).items():
+            if not options.only or program in options.only:
+                found = scores(load, {"one by one": sets, "joined": joined}, program)
+                write(program, found, sets, options)
+
+
+def write(program: str, found: dict[str, Any] | str, sets: dict[str, list[Clip]], options: argparse.Namespace) -> None:
+    """Write a program's scores beside those of others."""
+    before = result.last("real_speech")
+    result.write(
+        "real_speech",
+        ("torch", "transformers", "ctranslate2", "faster-whisper", "openai-whisper"),
+        "real English speech beside the project: " + ", ".join(f"{len(sets[name])} clips {name}" for name in sets),
+        note=options.note or before.get("note", ""),
+        minutes_joined=options.minutes,
+        load_average=before.get("load_average", {}) | {program: [round(load, 1) for load in os.getloadavg()]},
+        scores=before.get("scores", {}) | {program: found},
+    )
+
+
+def scores(
+    load: Callable[[], Program], tasks: dict[str, dict[str, list[Clip]]], program: str
+) -> dict[str, dict[str, Any]] | str:
+    """Return a program's scores by task and set, or why it cannot be used."""
+    try:
+        transcribe = load()
+    except ImportError as error:
+        return f"not installed ({error})"
+    found: dict[str, dict[str, Any]] = {}
+    for task, sets in tasks.items():
+        for name, each in sets.items():
+            score = Score()
+            for clip in each:
+                began, computed = time.perf_counter(), time.process_time()
+                text = transcribe(clip.path)
+                score.seconds += time.perf_counter() - began
+                score.processor_seconds += time.process_time() - computed
+                score.add(words(clip.text), words(text))
+            score.seconds, score.processor_seconds = round(score.seconds, 1), round(score.processor_seconds, 1)
+            found.setdefault(task, {})[name] = asdict(score)
+            print(f"{program}, {task}, {name}: {found[task][name]}", flush=True)
+    return found
+
+
+def words(text: str) -> list[str]:
+    """Return the words of a text in lower case.
+
+    >>> words("Well, it's -- um -- OK.")
+    ['well', "it's", 'um', 'ok']
+    """
+    return re.findall(r"[a-z0-9]+(?:'[a-z]+)*", text.lower().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'"))
+
+
+def clips(data: Path) -> dict[str, list[Clip]]:
+    """Return the English clips with a transcript by set."""
+    rows = [row for row in json.loads((data / "speech" / "manifest.json").read_text("utf-8")) if row.get("text")]
+    english = [row for row in rows if row["text"].isascii() and "|" not in row["text"]]
+    children = json.loads((data / "children" / "manifest.json").read_text("utf-8"))
+
+    def from_rows(folder: str, chosen: Sequence[dict[str, Any]]) -> list[Clip]:
+        return [Clip(data / folder / row["file"], row["text"]) for row in chosen]
+
+    def from_chat(paths: Sequence[Path]) -> list[Clip]:
+        return [Clip(_sound(path), _said(path)) for path in paths]
+
+    return {
+        "speech, read": from_rows("speech", [row for row in english if row["kind"].startswith("read")]),
+        "speech, spontaneous": from_rows("speech", [row for row in english if not row["kind"].startswith("read")]),
+        "children, read": from_rows("children", [r for r in children if r["file"].startswith(UNHEARD_CHILDREN)]),
+        "paired, spontaneous": from_chat(
+            [data / "paired" / f"{name}.cha" for name in ("clip", "eng_multi_speaker", "michael")]
+        ),
+        "ami, spontaneous": from_chat(sorted((data / "ami").glob("*.cha"))),
+    }
+
+
+def _sound(transcript: Path) -> Path:
+    return next(path for ending in (".flac", ".mp3") if (path := transcript.with_suffix(ending)).exists())
+
+
+def _said(transcript: Path) -> str:
+    return " ".join(word for each in chat.read(transcript).utterances for word in each.verbatim())
+
+
+def join(found: Sequence[Clip], length_s: float, stem: Path) -> Clip:
+    """Return one recording of the clips, again and again in random order until it is long enough."""
+    chooser, pieces, texts = random.Random(0), [], []
+    pause = np.zeros(round(PAUSE_S * SAMPLE_RATE_HZ), np.float32)
+    seconds = 0.0
+    while seconds < length_s:
+        for clip in chooser.sample(list(found), len(found)):
+            pieces += [Recording.open(clip.path).load(), pause]
+            texts.append(clip.text)
+            seconds += len(pieces[-2]) / SAMPLE_RATE_HZ + PAUSE_S
+            if seconds >= length_s:
+                break
+    path = stem.with_name(stem.name.replace(", ", "-") + ".wav")
+    soundfile.write(path, np.concatenate(pieces), SAMPLE_RATE_HZ)
+    return Clip(path, " ".join(texts))
+
+
+def loaders(model: Path) -> dict[str, Callable[[], Program]]:
+    """Return for each program by name what loads it."""
+
+    def converted() -> Path:
+        out = model.with_name("ct2")
+        return out if out.exists() else checkpoint.export(model, out, to="ct2")
+
+    return {
+        "lsa-whisper": lambda: ours(model, "transformers"),
+        "lsa-whisper ct2": lambda: ours(model, "ct2"),
+        "lsa-whisper trimmed": lambda: ours(with_margin(model), "transformers"),
+        "faster-whisper": lambda: faster(converted(), batched=False),
+        "faster-whisper batched": lambda: faster(converted(), batched=True),
+        "openai-whisper": lambda: openai(model),
+        "transformers pipeline": lambda: pipeline(model),
+    }
+
+
+def with_margin(model: Path) -> Path:
+    """Return a copy that may be trimmed: half of this model's training was in contexts of 8 s."""
+    loaded = dataclasses.replace(checkpoint.load(model), trim_margin_s=TRIM_MARGIN_S)
+    return checkpoint.export(loaded, model.with_name("trimmed"))
+
+
+def ours(model: Path, engine: str) -> Program:
+    transcriber = Transcriber(model, engine=engine)
+    return lambda path: " ".join(
+        word for each in transcriber.transcribe(path).transcript.utterances for word in each.verbatim()
+    )
+
+
+def faster(model: Path, *, batched: bool) -> Program:
+    from faster_whisper import BatchedInferencePipeline, WhisperModel
+
+    loaded = WhisperModel(str(model), device="cpu", compute_type="float32")
+    options: dict[str, Any] = {"language": "en", "suppress_tokens": [-1, *_suppressed(model)]}
+    program = BatchedInferencePipeline(loaded) if batched else loaded
+    return lambda path: " ".join(segment.text for segment in program.transcribe(str(path), **options)[0])
+
+
+def openai(model: Path) -> Program:
+    from benchmarks.forced_text import openai_model
+
+    loaded = openai_model(checkpoint.load(model).model)
+    suppressed = [-1, *_suppressed(model)]
+
+    def run(path: Path) -> str:
+        found = loaded.transcribe(_samples(path), language="en", fp16=False, suppress_tokens=suppressed)
+        return str(found["text"])
+
+    return run
+
+
+def pipeline(model: Path) -> Program:
+    from transformers import pipeline as load
+
+    pipe = load("automatic-speech-recognition", str(model), device="cpu", chunk_length_s=30, batch_size=8)
+    if pipe.tokenizer.pad_token_id is None:
+        pipe.tokenizer.pad_token_id = pipe.tokenizer.eos_token_id
+
+    def run(path: Path) -> str:
+        found = pipe({"raw": _samples(path), "sampling_rate": SAMPLE_RATE_HZ}, return_timestamps=True)
+        return str(found["text"])
+
+    return run
+
+
+def _suppressed(model: Path) -> list[int]:
+    settings = json.loads((model / "generation_config.json").read_text("utf-8"))
+    return list(settings.get("suppress_tokens") or [])
+
+
+def _samples(path: Path) -> Any:
+    return Recording.open(path).load()
+
+
+if __name__ == "__main__":
+    main()
