@@ -232,6 +232,15 @@ def review_time(found: Figures) -> str:
     )
 
 
+def model_retraces(found: Figures) -> str:
+    def revisions(kind: str) -> str:
+        counts = [model[kind]["revision"] for model in found["models"]]
+        hits, extra, missed = (sum(one[key] for one in counts) for key in ("found", "invented", "missed"))
+        return f"{kind}: {hits} of {hits + missed} revisions found, {extra} invented"
+
+    return "; ".join(map(revisions, ("written", "shipped tagger", "own tagger")))
+
+
 def retraces(found: Figures) -> str:
     def scores(each: Figures) -> str:
         return f"F1 {each['f1']:.2f}, precision {each['precision']:.2f}, recall {each['recall']:.2f}"

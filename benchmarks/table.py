@@ -107,6 +107,12 @@ CLAIMS = (
         summaries.verbatimize,
         (("docs/verbatimize.md", "Measured"),),
     ),
+    Claim(
+        "Revisions in the transcripts of models fine-tuned on storybook, with a tagger that sets missing codes",
+        "model_retraces",
+        summaries.model_retraces,
+        (("docs/labels-and-scores.md", "Measured: revisions that a tagger adds"),),
+    ),
     Claim("Malformed and hostile texts give a one-line error, not a traceback", "fuzz", summaries.fuzz),
     Claim(
         "An export gives the same text in transformers 4",

@@ -55,10 +55,11 @@ def mark_retraces(
 
 
 def add_retraces(text: str, tagger: Tagger, threshold: float = CAREFUL) -> str:
-    """Return a main tier's ``text`` with the retrace codes that it lacks; those that it has stay as they are.
+    """Return a main tier's ``text`` with the retrace codes that it lacks; those that it has stay.
 
     A model that writes from left to right has to set a code before it has heard what follows, and leaves many out; here
-    both sides are known.
+    both sides are known. So is whether a revision ``[//]`` is one: where the same words follow, it becomes ``[/]``, as
+    CHAT defines it.
 
     Args:
         text: The main tier without its speaker code, as :func:`lsa_whisper.labels.decode` makes it.
@@ -67,7 +68,10 @@ def add_retraces(text: str, tagger: Tagger, threshold: float = CAREFUL) -> str:
 
     >>> add_retraces("the [/] the dog I want &-um I want it .", tagger_for("eng"))
     'the [/] the dog <I want> [/] &-um I want it .'
+    >>> add_retraces("a [//] a bear .", tagger_for("eng"))
+    'a [/] a bear .'
     """
+    text = _repetitions(text)
     words = marked_words(text)
     missing = [
         retrace
@@ -75,6 +79,20 @@ def add_retraces(text: str, tagger: Tagger, threshold: float = CAREFUL) -> str:
         if all(word.retrace == NOT_TAKEN_BACK for word in words[retrace.first : retrace.last + 1])
     ]
     return _set_all(text, words, missing)
+
+
+def _repetitions(text: str) -> str:
+    """Return ``text`` with ``[/]`` for each ``[//]`` that the same words follow."""
+    words = marked_words(text)
+    for first in range(len(words) - 1, -1, -1):
+        if words[first].retrace != "begin revision":
+            continue
+        inside = (at for at in range(first + 1, len(words)) if words[at].retrace != "inside revision")
+        end = next(inside, len(words))
+        if [word.text for word in words[first:end]] == [word.text for word in words[end : 2 * end - first]]:
+            code = text.index("[//]", words[end - 1].start)
+            text = f"{text[:code]}[/]{text[code + len('[//]') :]}"
+    return text
 
 
 def _set_all(text: str, words: Sequence[SpokenWord], found: Sequence[Retrace]) -> str:

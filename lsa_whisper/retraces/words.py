@@ -12,7 +12,7 @@ from lsa_whisper.timespan import TimeSpan
 KIND_OF_CODE = {"[/]": "repeat", "[//]": "revision", "[///]": "reformulation", "[/-]": "reformulation"}
 """What each retrace code says of the words before it."""
 NOT_TAKEN_BACK = "none"
-_SPELLING = re.compile(r"↫[^↫]*↫|[:^()]|@.*")  # part-word repetitions, lengthening, blocks, shortenings, form markers
+_SPELLING = re.compile(r"↫[^↫]*↫|[:^()≠]|@.*")  # part-word repetitions, lengthening, blocks, shortenings, forms
 _NOT_SPOKEN = ("&=", "&{", "&}", "&*", "0")
 
 

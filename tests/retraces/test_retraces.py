@@ -101,6 +101,21 @@ def test_codes_that_a_model_left_out_are_added_and_its_own_stay():
     assert add_retraces(nested, tagger, 0.4) == "<I [/] I want> [//] <I need> [/] I need a cat ."
 
 
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("a [//] a (.) a [//] a bear .", "a [/] a (.) a [/] a bear ."),
+        ("<I want> [//] &-um I want it .", "<I want> [/] &-um I want it ."),
+        ("<the dog> [//] the cat [//] cat ran .", "<the dog> [//] the cat [/] cat ran ."),
+        ("≠loud [//] loud dog .", "≠loud [/] loud dog ."),
+        ("dirty [//] the dirty frog .", "dirty [//] the dirty frog ."),
+        ("well [//]", "well [//]"),
+    ],
+)
+def test_a_revision_that_repeats_is_a_repetition(written, read):
+    assert add_retraces(written, tagger_for("eng"), threshold=1.1) == read
+
+
 @pytest.fixture(scope="module")
 def corpus_tagger():
     nouns = ["dog", "cat", "frog", "bird", "sheep", "boat", "cup", "book", "hat", "tree"]
