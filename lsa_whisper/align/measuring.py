@@ -148,8 +148,9 @@ class KnownRecording:
         pairs = list(self._windows[0].weights)
         found = {}
         for at in np.argsort(-near)[:_CANDIDATES].tolist():
-            lag = int(float(np.median(self.errors_ms([LaggedHead(*pairs[at])]))) / self.step_ms)
-            head = LaggedHead(*pairs[at], max(-_MAX_LAG, min(lag, _MAX_LAG)))
+            layer, number = pairs[at]
+            lag = int(float(np.median(self.errors_ms([LaggedHead(layer, number)]))) / self.step_ms)
+            head = LaggedHead(layer, number, max(-_MAX_LAG, min(lag, _MAX_LAG)))
             found[head] = self.mean_error([head])
         return found
 

@@ -154,3 +154,25 @@ def test_silence_gives_no_times(visit):
     summary = align(visit / "a.cha")
     assert not any(each.span for each in chat.read(visit / "aligned" / "a.cha").utterances)
     assert "was not found" in summary.table()
+
+
+def test_a_real_transcript_with_its_defects_is_aligned(visit, known):
+    """The text begins late, there is a long silence, ``xxx`` has no time, and two utterances are swapped."""
+    pause_ms, before = 12_000, known[2].span.start_ms - 200
+    sound, rate = soundfile.read(visit / "a.wav")
+    cut = before * rate // 1000
+    soundfile.write(
+        visit / "a.wav", np.concatenate([sound[:cut], np.zeros(pause_ms * rate // 1000), sound[cut:]]), rate
+    )
+    lines = [each.text for each in known]
+    write(visit / "a.cha", [lines[1], "xxx .", lines[3].replace("door", "xxx"), lines[2], *lines[4:]])
+    summary = align(visit / "a.cha")
+    first, unclear, pushed, made, *rest = chat.read(visit / "aligned" / "a.cha").utterances
+    assert unclear.span is None and "1 no words" in summary.table()
+    expected = [
+        (first, known[1], 0),
+        *((a, b, pause_ms) for a, b in zip([made, pushed, *rest], known[2:], strict=True)),
+    ]
+    assert all(abs(a.span.start_ms - shift_ms - b.span.start_ms) < 300 for a, b, shift_ms in expected)
+    assert "xxx" not in [word for word, _ in pushed.word_times]
+    assert [word for word, _ in pushed.word_times] == ["then", "your", "goat", "pushed", "it", "in", "it", "in", "the"]
