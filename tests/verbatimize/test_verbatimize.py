@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 
 import pytest
@@ -11,7 +12,7 @@ from lsa_whisper import chat
 from lsa_whisper.decoding.partial import PartialDecoding
 from lsa_whisper.errors import CheckpointError, CorpusError, LsaWhisperError
 from lsa_whisper.labels import Labels
-from lsa_whisper.verbatimize import verbatimize
+from lsa_whisper.verbatimize import jobs, verbatimize
 from lsa_whisper.verbatimize.verbatimizer import Verbatimizer
 
 HEAD = (
@@ -85,6 +86,26 @@ def test_an_interrupted_run_resumes(folder, scripted, monkeypatch):
     assert len(searched) == 1
     assert (folder / "verbatim" / "visit.cha").read_bytes() == (folder / "whole" / "visit.cha").read_bytes()
     assert [path.name for path in (folder / "verbatim").iterdir()] == ["visit.cha"]
+
+
+def test_a_model_that_was_trained_with_prompts_is_given_them(folder, scripted, tmp_path, monkeypatch):
+    model = shutil.copytree(scripted, tmp_path / "prompted")
+    record = json.loads((model / "lsa_whisper.json").read_text())
+    (model / "lsa_whisper.json").write_text(json.dumps(record | {"provenance": {"prompt": "fluent"}}))
+    given = []
+
+    class Recorded(Verbatimizer):
+        def __init__(self, *args, prompt, **options):
+            given.append(prompt)
+            super().__init__(*args, prompt=prompt, **options)
+
+        def windows(self, *_):
+            return []
+
+    monkeypatch.setattr(jobs, "Verbatimizer", Recorded)
+    for prompt, path in (("auto", model), ("none", model), ("auto", scripted), ("fluent", scripted)):
+        verbatimize(folder / "visit.cha", model=path, prompt=prompt, out=tmp_path / f"{prompt}-{len(given)}")
+    assert given == [True, False, False, True]
 
 
 def test_what_cannot_be_done_is_said(folder, scripted, tmp_path):
