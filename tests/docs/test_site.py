@@ -10,7 +10,15 @@ import pytest
 from pages import ROOT
 
 pytestmark = pytest.mark.slow
-SEEN = ("index", "tutorial", "base-models", "check-and-correct", "strategy", "reference/commands", "reference/recipes")
+SEEN = (
+    "index",
+    "tutorial",
+    "base-models",
+    "check-and-correct",
+    "reference/commands",
+    "reference/recipes",
+    "reference/python",
+)
 """Pages that have between them whatever the pages are made of: tables, pictures, code, command and class references."""
 
 
