@@ -30,8 +30,11 @@ def sources():
     return [file for file in sorted(PACKAGE.rglob("*.py")) if file.relative_to(PACKAGE).parts[0] not in EXEMPT]
 
 
+NAMED_TUPLE = ("_replace", "_asdict", "_fields", "_make")  # underscored lest they clash with fields; documented
+
+
 def is_private(name):
-    return name.startswith("_") and not name.endswith("__")
+    return name.startswith("_") and not name.endswith("__") and name not in NAMED_TUPLE
 
 
 def private_parts(tree):

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from lsa_whisper.machine import available_memory_gib
 
-Result = TypeVar("Result")
+WindowOutput = TypeVar("WindowOutput")
 
 _LEAST, _MOST = 8, 32
 _SHARE = 0.5  # of the free memory
@@ -25,10 +25,10 @@ _GIB = 2**30
 def decode_in_batches(
     windows: Sequence[Any],
     batch_size: int,
-    decode: Callable[[list[Any]], list[Result]],
+    decode: Callable[[list[Any]], list[WindowOutput]],
     *,
     input_share: Callable[[Any], float] = lambda _: 1.0,
-) -> list[Result]:
+) -> list[WindowOutput]:
     """Return one result per window, in order.
 
     Args:
@@ -41,7 +41,7 @@ def decode_in_batches(
     ['aa+a', 'aaaa+aaa', 'aa+a', 'aaaa+aaa']
     """
     order = sorted(range(len(windows)), key=lambda index: -len(windows[index]))
-    results: dict[int, Result] = {}
+    results: dict[int, WindowOutput] = {}
     for share, group in groupby(order, lambda index: input_share(windows[index])):
         for chosen in even_batches(list(group), int(batch_size / share)):
             results.update(zip(chosen, decode([windows[index] for index in chosen]), strict=True))

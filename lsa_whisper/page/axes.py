@@ -21,7 +21,7 @@ def draw_axes(axes: Axes, plot: Plot) -> None:
     _plane(axes, plot) if plot.y_range or plot.rows else _intervals(axes, plot)
 
 
-def printable(text: str) -> str:
+def label_text(text: str) -> str:
     """Return ``text`` in one line, without control characters."""
     return "".join(c if c.isprintable() else " " for c in text)
 
@@ -32,7 +32,7 @@ def _color(series: int) -> str:
 
 def _short(name: str) -> str:
     """Return a name for a label: in one line, printable, and not too long."""
-    text = printable(name)
+    text = label_text(name)
     return text if len(text) <= _LONGEST_NAME else text[: _LONGEST_NAME - 1] + "…"
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 from xml.etree import ElementTree
 
-from lsa_whisper.page.axes import INK, LINE, QUIET, VARIABLES, draw_axes, printable
+from lsa_whisper.page.axes import INK, LINE, QUIET, VARIABLES, draw_axes, label_text
 from lsa_whisper.page.figures import Plot
 
 _STYLE = {
@@ -67,13 +67,13 @@ def _inline(text: str, plot: Plot) -> str:
             element.attrib[name.rpartition("}")[2]] = _VARIABLE.sub(lambda c: f"var({VARIABLES[c[0]]})", value)
     for group in list(root.iter("g")):
         for element, title in _titled(group, plot):
-            ElementTree.SubElement(element, "title").text = printable(title)
+            ElementTree.SubElement(element, "title").text = label_text(title)
     _without_own_names(root, plot)
     for name in ("width", "height", "version"):
         root.attrib.pop(name, None)
-    root.attrib |= {"role": "img", "aria-label": printable(plot.title)}
+    root.attrib |= {"role": "img", "aria-label": label_text(plot.title)}
     about = ElementTree.Element("title")
-    about.text = printable(plot.hover or plot.title)
+    about.text = label_text(plot.hover or plot.title)
     root.insert(0, about)
     return ElementTree.tostring(root, encoding="unicode")
 

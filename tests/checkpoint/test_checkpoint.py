@@ -131,7 +131,7 @@ def test_export_to_ctranslate2_names_the_extra(folder, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "ctranslate2", None)
     with pytest.raises(MissingExtraError, match=r"lsa-whisper\[ct2\]"):
         checkpoint.export(checkpoint.load(folder), tmp_path / "out", to="ct2")
-    with pytest.raises(CheckpointError, match="choose hf or ct2"):
+    with pytest.raises(CheckpointError, match="choose hf, ct2, ggml"):
         checkpoint.export(checkpoint.load(folder), tmp_path / "out", to="onnx")
     assert not list(tmp_path.iterdir())
 
