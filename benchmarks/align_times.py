@@ -23,6 +23,7 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import sys
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from pathlib import Path
@@ -222,8 +223,10 @@ def main() -> None:
     options = parser.parse_args()
     figures = run(options.folder, options.model, options.language, options.wrong, options.listed)
     if options.write:
-        data = f"{options.folder.name}, {figures['words']} words, {Path(options.model).name}"
-        folders = result.last("align_times").get("folders", {}) | {options.folder.name: figures}
+        measured = f"{options.folder.name}, {Path(options.model).name}"
+        figures |= {"command": f"python -m benchmarks.align_times {' '.join(sys.argv[1:])}"}
+        folders = result.last("align_times").get("folders", {}) | {measured: figures}
+        data = "storybook: SYNTHETIC speech; the other folders: real recordings. Each entry has its own command"
         result.write("align_times", ("torch", "transformers"), data, folders=folders)
     print(json.dumps(figures, indent=1))
 
