@@ -20,10 +20,10 @@ from torch.distributed.tensor import DTensor, distribute_tensor
 
 def is_divided(model: torch.nn.Module) -> bool:
     """Return whether this rank does not have all weights of ``model`` as plain tensors."""
-    return any(isinstance(weight, DTensor) or is_elsewhere(weight) for weight in model.parameters())
+    return any(isinstance(weight, DTensor) or is_on_other_ranks(weight) for weight in model.parameters())
 
 
-def is_elsewhere(weight: torch.Tensor) -> bool:
+def is_on_other_ranks(weight: torch.Tensor) -> bool:
     """Return whether other ranks have this weight."""
     return bool(weight.numel() == 0)
 
@@ -32,8 +32,8 @@ def whole_weights(model: torch.nn.Module, *, only_trained: bool) -> dict[str, to
     """Return the whole weights on the CPU of rank 0, one gathered after the other; every rank must call this."""
     named = dict(model.named_parameters(remove_duplicate=False))
     wanted = {name: weight for name, weight in named.items() if weight.requires_grad or not only_trained}
-    if any(map(is_elsewhere, named.values())):
-        return _collected({name: weight.detach() for name, weight in wanted.items() if not is_elsewhere(weight)})
+    if any(map(is_on_other_ranks, named.values())):
+        return _collected({name: weight.detach() for name, weight in wanted.items() if not is_on_other_ranks(weight)})
     first, found = distributed.get_rank() == 0, {}
     for name, weight in wanted.items():
         gathered = _gathered(weight.detach())
@@ -72,7 +72,7 @@ def load_whole_weights(model: torch.nn.Module) -> None:
         targets = dict(module.named_parameters(remove_duplicate=False))
         for name, value in state.items():
             target = targets.get(name)
-            if target is not None and is_elsewhere(target):
+            if target is not None and is_on_other_ranks(target):
                 state[name] = target.detach()
             elif isinstance(target, DTensor) and not isinstance(value, DTensor):
                 state[name] = _like(value, target)
@@ -88,7 +88,7 @@ def load_whole_state(optimizer: torch.optim.Optimizer) -> None:
         divided = {
             place: _divided(each, parameters[place])
             for place, each in state["state"].items()
-            if not is_elsewhere(parameters[place])
+            if not is_on_other_ranks(parameters[place])
         }
         return state | {"state": divided}
 
@@ -124,7 +124,7 @@ def _moments(optimizer: torch.optim.Optimizer) -> dict[Any, dict[str, Any]]:
     """Return the whole moments on rank 0, by the place of their weight; every rank must call this."""
     own, found = optimizer.state_dict()["state"], dict[Any, dict[str, Any]]()
     weights = [one for group in optimizer.param_groups for one in group["params"]]
-    if any(map(is_elsewhere, weights)):
+    if any(map(is_on_other_ranks, weights)):
         flat = {(place, name): value for place, state in own.items() for name, value in state.items()}
         for (place, name), value in _collected(flat).items():
             found.setdefault(place, {})[name] = value

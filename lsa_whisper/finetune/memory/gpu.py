@@ -68,15 +68,15 @@ def memory_use(
         checkpoints: Checkpoints on disk at the same time.
     """
     ranks = 1 if configuration.strategy == "single" else gpus
-    whole = host_bytes(counts, configuration, ranks, workers), disk_bytes(counts, configuration, checkpoints)
+    shared = host_bytes(counts, configuration, ranks, workers), disk_bytes(counts, configuration, checkpoints)
     if configuration.stages == 1:
         passing = activations(counts.shape, configuration, micro_batch)
-        return _on_gpu(counts, configuration, micro_batch, ranks, passing, whole)
+        return _on_gpu(counts, configuration, micro_batch, ranks, passing, shared)
     parts = stage_parts(counts.shape, configuration.stages)
     every = stage_activations(counts.shape, configuration, micro_batch)
     again = dataclasses.replace(micro_batch, accumulates=True)
     stages = (
-        _on_gpu(counts.of_stage(part), configuration, again, ranks, passing, whole)
+        _on_gpu(counts.of_stage(part), configuration, again, ranks, passing, shared)
         for part, passing in zip(parts, every, strict=True)
     )
     return max(stages, key=lambda stage: stage.peak)
@@ -88,9 +88,9 @@ def _on_gpu(
     micro_batch: MicroBatch,
     ranks: int,
     passing: int,
-    whole: tuple[int, int],
+    shared: tuple[int, int],
 ) -> MemoryUse:
-    """Return the memory of a GPU whose activations take ``passing`` bytes; ``whole`` is host and disk."""
+    """Return the memory of a GPU whose activations take ``passing`` bytes; ``shared`` are those on host and disk."""
     weights, gradients, optimizer = _states_bytes(counts, configuration, ranks)
     always, forward, step = buffers(counts, configuration, micro_batch, ranks)
     activation_bytes = round(FRAGMENTED * passing)
@@ -104,7 +104,7 @@ def _on_gpu(
         activation_bytes,
         always + max(forward, step),
         weights + optimizer + changing + always,
-        *whole,
+        *shared,
     )
 
 

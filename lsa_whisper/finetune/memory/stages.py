@@ -82,23 +82,23 @@ class StagePart:
     starts_decoder: bool
     is_last: bool
 
-    def shape(self, whole: Shape) -> Shape:
+    def shape(self, model: Shape) -> Shape:
         """Return the shape of the stage; the vocabulary is where the output layer is."""
         return dataclasses.replace(
-            whole,
+            model,
             encoder_layers=self.encoder_layers,
             decoder_layers=self.decoder_layers,
-            vocabulary=whole.vocabulary if self.is_last else 0,
+            vocabulary=model.vocabulary if self.is_last else 0,
         )
 
-    def parameters(self, whole: Shape) -> int:
+    def parameters(self, model: Shape) -> int:
         """Return the parameters; the token embeddings are in the first stage of the decoder and in the last."""
-        found = self.encoder_layers * whole.encoder_layer + self.decoder_layers * whole.decoder_layer
+        found = self.encoder_layers * model.encoder_layer + self.decoder_layers * model.decoder_layer
         if self.is_first:
-            found += whole.count("encoder.conv") + whole.count("encoder.embed_positions")
+            found += model.count("encoder.conv") + model.count("encoder.embed_positions")
         if self.starts_decoder:
-            found += whole.count("decoder.embed_positions")
-        return found + (whole.count("decoder.embed_tokens") if self.starts_decoder or self.is_last else 0)
+            found += model.count("decoder.embed_positions")
+        return found + (model.count("decoder.embed_tokens") if self.starts_decoder or self.is_last else 0)
 
 
 def stage_parts(shape: Shape, stages: int) -> tuple[StagePart, ...]:

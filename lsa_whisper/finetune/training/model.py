@@ -14,8 +14,6 @@ from lsa_whisper.checkpoint import Checkpoint
 from lsa_whisper.checkpoint.trimming import accept_shorter_inputs
 from lsa_whisper.finetune.distributed.ranks import rank
 from lsa_whisper.finetune.distributed.zero_loading import partitions_while_loading
-from lsa_whisper.finetune.memory.shape import shape_of_config
-from lsa_whisper.finetune.memory.stages import stage_layers
 from lsa_whisper.finetune.recipe import ModelSettings, Recipe
 from lsa_whisper.finetune.training.adapter import add_adapter, quantization_config
 from lsa_whisper.finetune.training.decoder_layers import add_decoder_layers
@@ -112,17 +110,6 @@ def prepare_for_training(start: Checkpoint, recipe: Recipe) -> Any:
             model, recipe.adapter, _label_tokens(start, recipe) if recipe.adapter.token_embeddings else ()
         )
     return convert_to_fp8(model) if recipe.precision == "fp8" else model
-
-
-def stage_sizes(model: Any, recipe: Recipe) -> tuple[int, ...]:
-    """Return the layers of each stage if the recipe's strategy is a pipeline, one stage for each rank.
-
-    Raises:
-        RecipeError: If there are fewer layers than ranks.
-    """
-    if recipe.strategy != "pipeline":
-        return ()
-    return stage_layers(shape_of_config(model.config.to_dict()), torch.distributed.get_world_size())
 
 
 def freeze_parameters(model: Any, settings: ModelSettings) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -105,6 +106,17 @@ def _attention(recipe: Recipe) -> None:
         )
 
 
+def _pipeline(recipe: Recipe) -> None:
+    """Raise if this torch has no schedules that can leave the logits of a batch out of what they keep."""
+    if recipe.strategy != "pipeline":
+        return
+    import torch
+    from torch.distributed.pipelining import ScheduleGPipe
+
+    if "return_outputs" not in inspect.signature(ScheduleGPipe.step).parameters:
+        raise RecipeError(f"strategy: pipeline needs a newer torch than {torch.__version__}; it was tested with 2.13")
+
+
 def _quantization(recipe: Recipe) -> None:
     if recipe.adapter and recipe.adapter.quantize != "none":
         require_bitsandbytes(f"adapter.quantize: {recipe.adapter.quantize}")
@@ -131,6 +143,7 @@ _CHECKS: tuple[Callable[[Recipe], object], ...] = (
     precision_arguments,
     optimizer_arguments,
     _attention,
+    _pipeline,
     _quantization,
     _deepspeed,
     _trainer_args,

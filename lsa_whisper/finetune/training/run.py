@@ -35,8 +35,9 @@ from lsa_whisper.finetune.training.corpus_retraces import learn_retraces
 from lsa_whisper.finetune.training.curves import CURVE, plot_curves
 from lsa_whisper.finetune.training.data_check import check_data
 from lsa_whisper.finetune.training.dev_evaluation import SAMPLES, TENSORBOARD, manifest_labels
-from lsa_whisper.finetune.training.model import prepare_for_training, stage_sizes, starting_checkpoint
+from lsa_whisper.finetune.training.model import prepare_for_training, starting_checkpoint
 from lsa_whisper.finetune.training.out_of_memory import train_within_memory
+from lsa_whisper.finetune.training.pipeline_step import stage_sizes
 from lsa_whisper.finetune.training.precision import precision_warning
 from lsa_whisper.finetune.training.preflight import preflight
 from lsa_whisper.finetune.training.requirements import check_requirements

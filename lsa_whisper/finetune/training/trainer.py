@@ -5,9 +5,8 @@ from __future__ import annotations
 import contextlib
 import functools
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -34,6 +33,7 @@ from lsa_whisper.finetune.training.disfluency_mask import DISFLUENCY_MASK, Disfl
 from lsa_whisper.finetune.training.loss import ExactLoss, FrozenBase, loss_sums_and_counts
 from lsa_whisper.finetune.training.optimizer import optimizer_class
 from lsa_whisper.finetune.training.padded_vocabulary import without_padding
+from lsa_whisper.finetune.training.pipeline_step import train_in_stages
 from lsa_whisper.finetune.training.resume import MARK, mark_complete, remove_older_checkpoints, run_identity
 from lsa_whisper.finetune.training.saving import CheckpointSchedule
 from lsa_whisper.finetune.training.trim import LengthGroupedSampler, ShuffledSampler
@@ -201,12 +201,7 @@ class SpeechTrainer(TrainerHooks, Seq2SeqTrainer):
         model.train()
         # transformers adds up the tokens of all ranks, which have the same windows here.
         items = num_items_in_batch / (self.args.world_size if self.args.average_tokens_across_devices else 1)
-
-        def loss_of(logits: torch.Tensor, part: Mapping[str, torch.Tensor]) -> torch.Tensor:
-            outputs, mask = SimpleNamespace(logits=logits), part.get(DISFLUENCY_MASK)
-            return self.loss(outputs, part["labels"], items, disfluency_mask=mask)
-
-        loss = self.pipeline.train(self.batch_on_device(inputs), loss_of)
+        loss = train_in_stages(self.pipeline, self.batch_on_device(inputs), self.loss, items)
         if self.accelerator.sync_gradients:
             self.pipeline.share_tied_gradients()
         return loss
