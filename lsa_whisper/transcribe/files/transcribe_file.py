@@ -56,6 +56,7 @@ def transcribe_file(
         LsaWhisperError: a file exists that must not be written over, or the disk is full or read-only.
     """
     derived = DerivedFiles(target, output.formats)
+    _verify_no_folders(target, confidences_path(target), *derived.paths.values())
     derived.verify()
     turns, turns_path = _read_turns(output, recording, target, derived)
     verify_header(spec.header(recording.path, turns), target)
@@ -84,6 +85,13 @@ def transcribe_file(
         PartialDecoding(target, inputs).remove()
     said = tuple(recording.messages)
     return TranscribedFile(recording.path, target, finished, _counts(transcript), note, messages=said)
+
+
+def _verify_no_folders(*paths: Path) -> None:
+    """Return when no folder stands where a file will be written."""
+    for path in paths:
+        if path.is_dir():
+            raise LsaWhisperError(f"{path}: is a folder; rename it, or choose another output folder")
 
 
 def _read_turns(
