@@ -158,6 +158,18 @@ def speed(found: Figures) -> str:
     )
 
 
+def peers(found: Figures) -> str:
+    return "; ".join(
+        f"{model}: "
+        + ", ".join(
+            f"{name} {100 * one['wer_verbatim']['value']:.1f} %"
+            for name, one in judged["programs"].items()
+            if "failed" not in one
+        )
+        for model, judged in found["models"].items()
+    )
+
+
 def long(found: Figures) -> str:
     same = "the same bytes" if found["same_bytes_after_kill"] else "OTHER BYTES"
     return f"{found['grown_mb']} MB more; killed: {same}"

@@ -76,6 +76,11 @@ CLAIMS = (
         gpu=True,
     ),
     Claim("Speed of transcription compared with other programs, on a CPU", "transcribe_speed", summaries.speed),
+    Claim(
+        "Verbatim WER of other programs with the same checkpoint, by `evaluate` ([all](peers.md))",
+        "peers",
+        summaries.peers,
+    ),
     Claim("Deleted words that `transcribe --review` lists as speech without words", "missed_speech", summaries.missed),
     Claim("Accuracy of the word onsets of `transcribe --wor`", "word_times", summaries.words_in_time),
     Claim(
