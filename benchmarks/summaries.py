@@ -195,6 +195,25 @@ def real_speech(found: Figures) -> str:
     )
 
 
+def peers(found: Figures) -> str:
+    return "; ".join(
+        f"{model}: "
+        + ", ".join(
+            f"{name} {100 * one['wer_verbatim']['value']:.1f} %"
+            for name, one in judged["programs"].items()
+            if "failed" not in one
+        )
+        for model, judged in found["models"].items()
+    )
+
+
+def measures(found: Figures) -> str:
+    parts = [f"{name}: {each['equal']} of {each['of']} files" for name, each in found["children"].items()]
+    same = all(each["ours"] == each["pylangacq"] for each in found["plain"].values())
+    plain = f"{'equal' if same else 'NOT EQUAL'} over {found['plain_utterances']} plain utterances"
+    return f"{', '.join(parts)}; {plain}; FluCalc: {found['flucalc']['equal']} of {found['flucalc']['of']} counts"
+
+
 def long(found: Figures) -> str:
     same = "the same bytes" if found["same_bytes_after_kill"] else "OTHER BYTES"
     return f"{found['grown_mb']} MB more; killed: {same}"

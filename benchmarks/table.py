@@ -88,6 +88,17 @@ CLAIMS = (
         summaries.real_speech,
         (("docs/base-models.md", "Measured: real speech"),),
     ),
+    Claim(
+        "Verbatim WER of other programs with the same checkpoint, by `evaluate` ([all](peers.md))",
+        "peers",
+        summaries.peers,
+    ),
+    Claim(
+        "Measures of a language sample, beside pylangacq's and CLAN's published counts",
+        "measures",
+        summaries.measures,
+        (("docs/labels-and-scores.md", "Measured: measures beside pylangacq and CLAN"),),
+    ),
     Claim("Deleted words that `transcribe --review` lists as speech without words", "missed_speech", summaries.missed),
     Claim("Accuracy of the word onsets of `transcribe --wor`", "word_times", summaries.words_in_time),
     Claim(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from lsa_whisper.chat import Transcript
 from lsa_whisper.inspection.text_output import format_number
+from lsa_whisper.scoring.normalize import is_unspaced
 from lsa_whisper.terminal import hanging_lines
 
 SUMMARY = ("utterances", "total_words", "mlu_words", "different_words", "maze_share", "weighted_sld")
@@ -37,6 +39,9 @@ FLUENCY_TERMS = {
     "weighted SLD": "(iterations of part-word repetitions + repetitions of words of one syllable + 2 x prolongations "
     "and blocks) per 100 syllables; above 4 suggests stuttering in a young child (Ambrose and Yairi 1999)",
 }
+CHARACTERS = (
+    "in scripts without spaces (such as Chinese and Japanese), each character counts as a word: MLU is in characters"
+)
 COUNTING = {
     "strict": "strict counting, the default, counts the marks in the words that were spoken: report it",
     "flucalc": "flucalc counting repeats CLAN's, which also takes signs such as the colon of &=head:yes for marks: "
@@ -48,6 +53,17 @@ def explained(mode: str) -> list[str]:
     """Return what stands below a table of disfluencies: the meaning of its sums, and which counting this is."""
     lines = [*(f"{term}: {meaning}" for term, meaning in FLUENCY_TERMS.items()), COUNTING[mode]]
     return [hanging_lines(line, 2) for line in lines]
+
+
+def unit_remarks(transcripts: Iterable[Transcript]) -> list[str]:
+    r"""Return what to say of the unit of words: that it is the character, where a script has no spaces.
+
+    >>> from lsa_whisper.chat import parse
+    >>> unit_remarks([parse("*CHI:\t我 要 糖 .")]) == [CHARACTERS], unit_remarks([parse("*CHI:\tno .")])
+    (True, [])
+    """
+    texts = (each.text for transcript in transcripts for each in transcript.utterances)
+    return [CHARACTERS] if any(map(is_unspaced, texts)) else []
 
 
 def measure_name(name: str) -> str:

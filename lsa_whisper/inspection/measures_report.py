@@ -10,7 +10,7 @@ from typing import Any
 
 from lsa_whisper.atomic_write import write_atomic
 from lsa_whisper.chat import Transcript
-from lsa_whisper.inspection.measure_names import SUMMARY, explained, measure_cell, measure_name
+from lsa_whisper.inspection.measure_names import SUMMARY, explained, measure_cell, measure_name, unit_remarks
 from lsa_whisper.inspection.measures import measure_speakers
 from lsa_whisper.inspection.text_output import as_json
 from lsa_whisper.inspection.transcript_report import readable_transcripts
@@ -38,6 +38,7 @@ def measures_report(files: Sequence[Path], mode: str, json: bool, out: Path | No
         file: {code: one.as_dict() for code, one in measure_speakers(transcript, mode).items()}
         for file, transcript in read
     }
+    units = unit_remarks(transcript for _, transcript in read)
     if out is not None:
         write_atomic(_as_csv(found).encode(), out)
     if json:
@@ -50,12 +51,12 @@ def measures_report(files: Sequence[Path], mode: str, json: bool, out: Path | No
         )
         more = [] if out is not None else ["--csv FILE writes all measures"]
         return render_text(
-            TerminalTable(title, ["", *map(measure_name, SUMMARY)], rows), *explained(mode), *unread, *more
+            TerminalTable(title, ["", *map(measure_name, SUMMARY)], rows), *explained(mode), *units, *unread, *more
         )
     heads = [code if len(found) == 1 else f"{Path(file).stem} {code}" for file, code, _ in columns]
     names = list(columns[0][2]) if columns else []
     rows = ([measure_name(name), *(measure_cell(row, name) for _, _, row in columns)] for name in names)
-    return render_text(TerminalTable(title, ["", *heads], rows), *explained(mode), *unread)
+    return render_text(TerminalTable(title, ["", *heads], rows), *explained(mode), *units, *unread)
 
 
 def events_report(files: Sequence[Path], json: bool) -> str:

@@ -51,6 +51,8 @@ def chunk_utterances(chunks: Sequence[Any], place: str) -> Iterator[SpokenText]:
             raise FormatError(f"{here}: has no text; write the file again")
         times = each.get("timestamp")
         start, end = times if isinstance(times, list | tuple) and len(times) == 2 else (None, None)
+        if isinstance(start, int | float) and isinstance(end, int | float) and end < start:
+            start = end = None  # where two windows overlap, the pipeline may write an end before the start
         span = span_of_seconds(start, start if end is None else end, here)
         if each["text"].strip():
             found.append(RecognizedWord(each["text"].strip(), span or TimeSpan(0, 0), "", here))

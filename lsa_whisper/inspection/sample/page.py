@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from lsa_whisper.chat import Transcript
-from lsa_whisper.inspection.measure_names import COUNTING, FLUENCY_TERMS
+from lsa_whisper.inspection.measure_names import COUNTING, FLUENCY_TERMS, unit_remarks
 from lsa_whisper.inspection.sample.files import SampleFile, sample_files
 from lsa_whisper.inspection.sample.sounds import MOST_CLIPS, utterances_with_disfluencies
 from lsa_whisper.inspection.sample.tables import class_table, measures_tables, sentences
@@ -36,7 +36,7 @@ def write_sample_page(
     facts = {
         "path": path,
         "sentences": list(sentences(files)),
-        "remarks": [*unread, *_remarks(files)],
+        "remarks": [*unread, *unit_remarks(transcript for _, transcript in read), *_remarks(files)],
         "measures": measures_tables(files),
         "classes": class_table(files),
         "terms": {**FLUENCY_TERMS, "counting": COUNTING[mode]},
