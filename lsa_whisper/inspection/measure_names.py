@@ -10,7 +10,7 @@ from lsa_whisper.inspection.text_output import format_number
 from lsa_whisper.scoring.normalize import is_unspaced
 from lsa_whisper.terminal import hanging_lines
 
-SUMMARY = ("utterances", "total_words", "mlu_words", "different_words", "maze_share", "weighted_sld")
+SUMMARY_MEASURES = ("utterances", "total_words", "mlu_words", "different_words", "maze_share", "weighted_sld")
 """The measures of a table in which speakers are rows."""
 _SHARES = ("maze_share", "intelligible_share")
 _NAMES = {

@@ -10,7 +10,7 @@ from typing import Any
 
 from lsa_whisper.atomic_write import write_atomic
 from lsa_whisper.chat import Transcript
-from lsa_whisper.inspection.measure_names import SUMMARY, explained, measure_cell, measure_name, unit_remarks
+from lsa_whisper.inspection.measure_names import SUMMARY_MEASURES, explained, measure_cell, measure_name, unit_remarks
 from lsa_whisper.inspection.measures import measure_speakers
 from lsa_whisper.inspection.text_output import as_json
 from lsa_whisper.inspection.transcript_report import readable_transcripts
@@ -47,11 +47,16 @@ def measures_report(files: Sequence[Path], mode: str, json: bool, out: Path | No
     title = f"Language-sample measures per speaker (disfluencies: {mode} counting)"
     if len(columns) > _SIDE_BY_SIDE:
         rows = (
-            [f"{Path(file).stem} {code}", *(measure_cell(row, name) for name in SUMMARY)] for file, code, row in columns
+            [f"{Path(file).stem} {code}", *(measure_cell(row, name) for name in SUMMARY_MEASURES)]
+            for file, code, row in columns
         )
         more = [] if out is not None else ["--csv FILE writes all measures"]
         return render_text(
-            TerminalTable(title, ["", *map(measure_name, SUMMARY)], rows), *explained(mode), *units, *unread, *more
+            TerminalTable(title, ["", *map(measure_name, SUMMARY_MEASURES)], rows),
+            *explained(mode),
+            *units,
+            *unread,
+            *more,
         )
     heads = [code if len(found) == 1 else f"{Path(file).stem} {code}" for file, code, _ in columns]
     names = list(columns[0][2]) if columns else []

@@ -9,7 +9,7 @@ from lsa_whisper.chat import Transcript
 from lsa_whisper.inspection.measure_names import COUNTING, FLUENCY_TERMS, unit_remarks
 from lsa_whisper.inspection.sample.files import SampleFile, sample_files
 from lsa_whisper.inspection.sample.sounds import MOST_CLIPS, utterances_with_disfluencies
-from lsa_whisper.inspection.sample.tables import class_table, measures_tables, sentences
+from lsa_whisper.inspection.sample.tables import class_table, measures_tables, summary_sentences
 from lsa_whisper.inspection.sample.timeline import timeline
 from lsa_whisper.inspection.sample.trends import MOST_PERSONS, trend_plots
 from lsa_whisper.inspection.write_page import write_page
@@ -35,7 +35,7 @@ def write_sample_page(
     files = sample_files(path, read, mode)
     facts = {
         "path": path,
-        "sentences": list(sentences(files)),
+        "sentences": list(summary_sentences(files)),
         "remarks": [*unread, *unit_remarks(transcript for _, transcript in read), *_remarks(files)],
         "measures": measures_tables(files),
         "classes": class_table(files),

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from lsa_whisper.chat import Disfluency
-from lsa_whisper.inspection.measure_names import SUMMARY, measure_cell, measure_name
+from lsa_whisper.inspection.measure_names import SUMMARY_MEASURES, measure_cell, measure_name
 from lsa_whisper.inspection.sample.files import SampleFile, SampleSpeaker
 from lsa_whisper.inspection.tables import TextTable
 from lsa_whisper.inspection.text_output import format_number
@@ -18,7 +18,7 @@ SIDE_BY_SIDE = 6
 _GROUPS = 3
 
 
-def sentences(files: Sequence[SampleFile]) -> Iterator[str]:
+def summary_sentences(files: Sequence[SampleFile]) -> Iterator[str]:
     """Yield what was measured of each speaker of a few transcripts, or of how many, in sentences."""
     speakers = [one for file in files for one in file.speakers]
     words = sum(one.measures.sample.total_words for one in speakers)
@@ -52,7 +52,7 @@ def measures_tables(files: Sequence[SampleFile]) -> list[TextTable]:
     measures = list(next(iter(rows.values()), {}))
     note = "Fluent words: without fillers, cut-off words, nonwords, retraced words and xxx. A dash: not in this sample."
     if len(rows) > SIDE_BY_SIDE:
-        titles = {"Measures of each speaker": SUMMARY, "All measures of each speaker": measures}
+        titles = {"Measures of each speaker": SUMMARY_MEASURES, "All measures of each speaker": measures}
         return [
             TextTable(
                 title,
