@@ -190,7 +190,7 @@ def test_evaluate(place):
     named = ["--name", f"../../{SCRIPT}", "--name", "-x\x1b[2J\n| a |"]
     run(place, "evaluate", "corpus", hypotheses, hypotheses, *named, "-o", "out/report", "--audio", "corpus")
     page = Inert(place / "out" / "report" / "report.html")
-    assert page.wrong == [] and len(page.scripts) == 2  # our own, and the rows as JSON
+    assert page.wrong == [] and len(page.scripts) == 3  # our own; the rows and the pictures of sounds as JSON
     assert {path.name for path in (place / "out" / "report").iterdir()} == {"report.html", "report.md", "report.json"}
 
 
