@@ -153,7 +153,7 @@ def test_a_clip_plays_from_where_the_utterance_begins(page):
     page.fill("#search", "test01")
     page.select_option("#order", "")
     page.wait_for_function("document.querySelector('article b')?.textContent === 'test01'")
-    page.locator("article").nth(3).get_by_role("button").click()
+    page.locator("article").nth(3).get_by_role("button", name="Play").click()
     page.wait_for_function("!document.querySelector('audio').paused")
     start = float(re.search(r"#t=([\d.]+),", page.get_attribute("audio", "src")).group(1))
     page.wait_for_function(f"document.querySelector('audio').currentTime > {start}")

@@ -30,7 +30,7 @@ def test_one_clip_plays_at_a_time_and_ends_when_played_again(chromium, sounding)
     page.goto((sounding / "linked" / "report.html").as_uri())
     page.select_option("#order", "")
     for number in (2, 3):
-        page.locator("article").nth(number).get_by_role("button").click()
+        page.locator("article").nth(number).get_by_role("button", name="Play").click()
         page.wait_for_function(f"document.querySelectorAll('audio')[{number - 2}].currentTime > 1")
     assert page.evaluate("[...document.querySelectorAll('audio')].map(a => a.paused)") == [True, False]
     start, end = page.evaluate("document.querySelectorAll('audio')[1].src.split('#t=')[1].split(',').map(Number)")
@@ -47,7 +47,7 @@ def test_a_report_with_embedded_sound_plays_wherever_it_is(chromium, sounding, t
     assert Path(moved).stat().st_size < 2_000_000
     page = chromium.new_page()
     page.goto(Path(moved).as_uri())
-    page.locator("article").first.get_by_role("button").click()
+    page.locator("article").first.get_by_role("button", name="Play").click()
     page.wait_for_function("document.querySelector('audio').currentTime > 0.3")
     assert page.evaluate("document.querySelector('audio').src.slice(0, 16)") == "data:audio/mpeg;"
     page.close()
@@ -57,7 +57,7 @@ def test_a_moved_report_names_the_recording_that_it_misses(chromium, sounding, t
     moved = shutil.copy(sounding / "linked" / "report.html", tmp_path / "report.html")
     page = chromium.new_page()
     page.goto(Path(moved).as_uri())
-    page.locator("article").first.get_by_role("button").click()
+    page.locator("article").first.get_by_role("button", name="Play").click()
     page.wait_for_selector("text=cannot be played")
     shown = page.locator("article .facts").first.inner_text()
     assert "audio/test01.flac is missing or damaged" in shown and "--embed-audio" in shown

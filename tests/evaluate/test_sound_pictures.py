@@ -23,7 +23,8 @@ def write(path, utterances):
 
 def pictures(tmp_path, **options):
     report = evaluate(tmp_path / "a", [tmp_path / "b"], out=tmp_path / "out", samples=40, **options).report
-    return json.loads(re.search(r'id="pictures">(.*?)</script>', report.read_text(), re.DOTALL)[1])
+    found = re.search(r'id="pictures">(.*?)</script>', report.read_text(), re.DOTALL)
+    return json.loads(found[1]) if found else {}
 
 
 def recorded(tmp_path, seconds=4):
