@@ -14,7 +14,7 @@ from lsa_whisper.finetune.recipe import parse_recipe
 from lsa_whisper.finetune.training import arguments as translated
 from lsa_whisper.finetune.training.curves import CurveLogger
 from lsa_whisper.finetune.training.model import prepare_for_training, starting_checkpoint
-from lsa_whisper.finetune.training.run import _revision
+from lsa_whisper.finetune.training.provenance import _revision
 from lsa_whisper.labels import Labels
 
 

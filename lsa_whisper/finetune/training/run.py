@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import glob
-import importlib.metadata
 import shutil
 import signal
-import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -30,7 +28,7 @@ from lsa_whisper.finetune.distributed.strategy import (
     reset_distributed,
 )
 from lsa_whisper.finetune.recipe import Recipe
-from lsa_whisper.finetune.recipe.changes import HARMLESS, changes, recipe_values
+from lsa_whisper.finetune.recipe.changes import HARMLESS, changes
 from lsa_whisper.finetune.training.corpus_retraces import learn_retraces
 from lsa_whisper.finetune.training.curves import CURVE, plot_curves
 from lsa_whisper.finetune.training.data_check import check_data
@@ -40,6 +38,7 @@ from lsa_whisper.finetune.training.out_of_memory import train_within_memory
 from lsa_whisper.finetune.training.pipeline_step import stage_sizes
 from lsa_whisper.finetune.training.precision import precision_warning
 from lsa_whisper.finetune.training.preflight import preflight
+from lsa_whisper.finetune.training.provenance import provenance
 from lsa_whisper.finetune.training.requirements import check_requirements
 from lsa_whisper.finetune.training.resume import (
     last_complete_checkpoint,
@@ -221,31 +220,6 @@ def _keep_log(unfinished: Path, out: Path, *, plot: bool) -> None:
 
 def _nothing(line: str) -> None:
     """Report nothing; only rank 0 reports."""
-
-
-def provenance(recipe: Recipe) -> dict[str, Any]:
-    """Return what is needed to reproduce the checkpoint: recipe, hash of the data, versions, git revision."""
-    packages = ("lsa-whisper", "torch", "transformers", "peft", "accelerate")
-    return {
-        "recipe": recipe_values(recipe),
-        "manifest_sha256": manifest.sha256(Path(recipe.data.train)),
-        "prompt": manifest.prompt_kind(recipe.data.train),
-        "versions": {name: importlib.metadata.version(name) for name in packages},
-        "revision": _revision(),
-    }
-
-
-def _revision(source: Path = Path(__file__)) -> str | None:
-    """Return the git revision of the package's source, ``None`` when it is installed without one.
-
-    An environment often lies inside another repository, which does not track ``source``.
-    """
-    git = ["git", "-C", str(source.parent)]
-    try:
-        subprocess.run([*git, "ls-files", "--error-unmatch", source.name], capture_output=True, check=True)
-        return subprocess.run([*git, "rev-parse", "HEAD"], capture_output=True, text=True, check=True).stdout.strip()
-    except (OSError, subprocess.CalledProcessError):
-        return None
 
 
 def _finished(out: Path, recipe: Recipe) -> Finetuned | None:
