@@ -33,11 +33,12 @@ PUBLISHED = {
 }  # fmt: skip
 """FluCalc's row for ``fluency.cha``, as published."""
 WHY = {
-    "mluw": "CLAN: the same, `MLU -t%mor`. pylangacq also counts the terminator where there is no `%mor`, and keeps "
-    "utterances with `xxx`",
-    "mlum": "CLAN: the same, `MLU`. pylangacq counts the items of `%mor`, and no suffixes or clitics",
-    "ttr": "CLAN: the same, `FREQ`. pylangacq counts forms as written: capitals, `xxx` and form markers are types",
-    "flucalc": "CLAN: `FluCalc`, with `--mode flucalc`",
+    "mluw": "as CLAN's manual defines `MLU -t%mor`. Without `%mor`, pylangacq also counts terminators and commas; it "
+    "keeps the rest of an utterance with `xxx`",
+    "mlum": "as CLAN's manual defines `MLU`. pylangacq counts the items and clitics of `%mor`, but no suffixes",
+    "ttr": "as CLAN's manual defines `FREQ`. Without `%mor`, pylangacq also counts terminators; capitals make another "
+    "type",
+    "flucalc": "with `--mode flucalc`; the published row has no more counts",
 }
 _PLAIN = re.compile(r"[a-zA-ZÀ-ſ' ]+")
 _SUFFIX = re.compile(r"\|\S*-(?![SPD]\d)[0-9A-Z]{2,}(?![a-z])")
@@ -112,7 +113,7 @@ def plain_lines(files: list[Path]) -> Iterator[str]:
 
 def table(found: dict[str, Any]) -> str:
     """Return the table of the documentation."""
-    lines = ["| measure | equal to | in | definitions of others |", "|---|---|---|---|"]
+    lines = ["| measure | equal to | in | definition, and why others differ |", "|---|---|---|---|"]
     for name, title in MEASURES.items():
         children, plain = found["children"][name], found["plain"][name]
         same = "equal" if isclose(plain["ours"], plain["pylangacq"]) else "NOT EQUAL"

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from io import StringIO
-from textwrap import wrap
+from textwrap import fill, wrap
 
 _SEPARATORS = ("/", "\\")
 
@@ -114,6 +114,19 @@ def hanging_lines(text: str, indent: int) -> str:
         return text
     width = max(30, shutil.get_terminal_size((100, 24)).columns - indent)
     return f"\n{' ' * indent}".join(wrap(text, width, break_long_words=False, break_on_hyphens=False))
+
+
+def wrapped(text: str, indent: int = 2) -> str:
+    """Return ``text`` indented and wrapped at spaces to the terminal's width; no word is cut.
+
+    >>> wrapped("I want [/] want it .")
+    '  I want [/] want it .'
+    """
+    width = max(30, shutil.get_terminal_size((100, 24)).columns)
+    space = " " * indent
+    return fill(
+        text, width, initial_indent=space, subsequent_indent=space, break_long_words=False, break_on_hyphens=False
+    )
 
 
 def print_progress(line: str) -> None:

@@ -13,7 +13,7 @@ from lsa_whisper.inspection.survey import FREQUENT, Survey
 from lsa_whisper.inspection.text_output import format_number, sparkline
 from lsa_whisper.manifest import Segment
 from lsa_whisper.page.terms import CLASSES
-from lsa_whisper.terminal import TerminalTable, render_text
+from lsa_whisper.terminal import TerminalTable, render_text, wrapped
 
 _SHARES = ("padding", "padding_one_utterance", "oov_rate")
 _NAMES = {
@@ -41,8 +41,8 @@ def survey_report(path: Path, survey: Survey) -> str:
     ]
     parts += survey_notes(survey)
     for kind, outliers in (("slow", survey.slow), ("fast", survey.fast)):
-        parts += [f"{kind}: {rate:.2f} words/s, {describe_segment(row)}" for rate, row in outliers]
-    parts += [f"\n{describe_segment(row)}\n  {row.text}" for row in survey.examples]
+        parts += [wrapped(f"{kind}: {rate:.2f} words/s, {describe_segment(row)}", 0) for rate, row in outliers]
+    parts += [f"\n{describe_segment(row)}\n{wrapped(row.text)}" for row in survey.examples]
     return render_text(*parts)
 
 
@@ -122,7 +122,7 @@ def _distributions(survey: Survey, blocks: bool) -> TextTable:
     for name, (values, top) in measures.items():
         distribution = Distribution(values)
         if quartiles := distribution.quartiles:
-            drawn = [sparkline(distribution.histogram(top, bins=20)[0])] if blocks else []
+            drawn = [sparkline(distribution.histogram(top, bins=14)[0])] if blocks else []
             rows.append([name, *map(format_number, quartiles), *drawn])
     head = ["", "minimum", "25 %", "median", "75 %", "maximum", *(["from 0 to maximum"] if blocks else [])]
     note = "Over all windows: a quarter of the values lie below 25 %, half below the median."

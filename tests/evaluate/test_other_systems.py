@@ -9,6 +9,7 @@ import pytest
 from lsa_whisper.chat import Participant, compose, utterance, write
 from lsa_whisper.errors import CorpusError, FormatError
 from lsa_whisper.evaluate import evaluate
+from lsa_whisper.formats.reading import read_transcripts
 from lsa_whisper.timespan import TimeSpan
 
 REFERENCE = [("&-um the [/] the dog ran .", 500, 2000), ("it was &+b big .", 2500, 4000)]
@@ -108,3 +109,12 @@ def test_damaged_output_is_a_sentence(reference, tmp_path):
     (tmp_path / "it.ctm").write_text("visit 1 nan 0.2 dog\n")
     with pytest.raises(FormatError, match=r"it\.ctm:1: 'nan' is not a time"):
         evaluate(reference, [tmp_path / "it.ctm"])
+
+
+def test_a_chunk_that_ends_before_it_starts_keeps_its_words(tmp_path):
+    """Transformers' pipeline writes such times where two of its windows overlap."""
+    chunks = [{"text": " I want it.", "timestamp": [58.2, 57.6]}, {"text": " The dog ran.", "timestamp": [59.0, 60.0]}]
+    (tmp_path / "visit.json").write_text(json.dumps({"text": "", "chunks": chunks}))
+    (found,) = read_transcripts(tmp_path / "visit.json")
+    assert [each.span for each in found.transcript.utterances] == [None, TimeSpan(59_000, 60_000)]
+    assert [each.fluent() for each in found.transcript.utterances] == [["I", "want", "it"], ["the", "dog", "ran"]]

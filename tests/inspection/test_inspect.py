@@ -228,3 +228,9 @@ def test_packing_leaves_little_of_the_context_empty(tmp_path):
         assert found["padding_one_utterance"] > 0.9, "the same without preparing twice"
         assert cells(inspect(out))["padding"][-1] == f"{found['padding']:.1%}"
     assert padding[False] < 0.15 and padding[True] > 0.7
+
+
+def test_what_is_printed_of_data_fits_a_narrow_terminal(thirty, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    title, *lines = inspect(thirty).splitlines()
+    assert title.startswith(str(thirty)) and max(map(len, lines)) <= 80

@@ -218,6 +218,15 @@ def test_the_doubtful_come_first_and_filters_narrow_the_list(visit, serve, chrom
     page.select_option("#kind", "")
     page.select_option("#which", "reviewed")
     assert page.locator("#rows .utterance").count() == 1
+    page.select_option("#which", "")
+    whole = int(page.inner_text("#found").split()[2])
+    for name, values in {"which": ("reviewed", "unreviewed"), "who": ("CHI", "ADU")}.items():
+        counts = []
+        for value in values:
+            page.select_option(f"#{name}", value)
+            counts.append(int(page.inner_text("#found").split()[0]))
+        page.select_option(f"#{name}", "")
+        assert sum(counts) == whole and min(counts) > 0
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
