@@ -121,7 +121,7 @@ REPLACED = {
         ("the dog.", "..."),
     ],
     "chunks.json": [
-        *[("[0.5, 1.1]", f"[{time}, 1.1]") for time in ("NaN", "-3", "Infinity", '"x"', "[1]", "true", "9.5")],
+        *[("[0.5, 1.1]", f"[{time}, 1.1]") for time in ("NaN", "-3", "Infinity", '"x"', "[1]", "true", "{}")],
         ('"text": "dog"', '"txt": "dog"'),
         ('"dog"', "7"),
         ('[{"text"', '[7, {"text"'),
