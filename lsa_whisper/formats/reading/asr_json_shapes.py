@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from math import inf
 from typing import Any
 
 from lsa_whisper.errors import FormatError
@@ -51,7 +52,7 @@ def chunk_utterances(chunks: Sequence[Any], place: str) -> Iterator[SpokenText]:
             raise FormatError(f"{here}: has no text; write the file again")
         times = each.get("timestamp")
         start, end = times if isinstance(times, list | tuple) and len(times) == 2 else (None, None)
-        if isinstance(start, int | float) and isinstance(end, int | float) and end < start:
+        if isinstance(start, int | float) and isinstance(end, int | float) and end < start < inf:
             start = end = None  # where two windows overlap, the pipeline may write an end before the start
         span = span_of_seconds(start, start if end is None else end, here)
         if each["text"].strip():
