@@ -46,18 +46,18 @@ def transcribe(setting: Setting, record: Record, *, size: str) -> None:
         if not model.exists():
             forced_text.build(size, processor, DRY_TOKENS if setting.dry else TOKENS, model)
         for batch in DRY_BATCHES if setting.dry else BATCHES:
-            with_batch(setting, record, model, size, batch)
+            with_batch(setting, record, model, batch)
     if setting.dry:
         record.not_run("compiling", "transformers compiles the decoder on a GPU only")
 
 
-def with_batch(setting: Setting, record: Record, model: Path, size: str, batch: int) -> None:
+def with_batch(setting: Setting, record: Record, model: Path, batch: int) -> None:
     """Record every program with one batch size, over sound for at least two batches."""
     seconds = 20.0 * batch if setting.dry else min(1800.0, max(240.0, 60.0 * batch))
     folder = Path("corpora/storybook") / ("test" if setting.dry else "train")
     audio, length_s = transcribe_speed.sound(folder, seconds, setting.folder / f"sound-{batch}.wav")
     options = argparse.Namespace(batch_size=batch, threads=os.cpu_count(), only=None)
-    loaders = transcribe_speed.loaders(model, audio, setting.device, options, size)
+    loaders = transcribe_speed.loaders(model, model, audio, setting.device, options)
     for name in PROGRAMS:
         if name in ONE_BY_ONE and batch > 1:
             continue
