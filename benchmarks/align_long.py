@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -25,11 +24,14 @@ from typing import Any
 import soundfile
 
 from benchmarks import result
+from benchmarks.long_recording import killed_half_way
 from lsa_whisper import chat
 from lsa_whisper.align.writing import without_times
 from lsa_whisper.audio import AUDIO_SUFFIXES, SAMPLE_RATE_HZ, Recording
 
 ALLOWED_MB = 200
+_WINDOW_S = 6.0
+"""The usual length of a window of nano."""
 _RUN = (
     "import resource, sys\nfrom lsa_whisper.align import align_transcripts\n"
     "align_transcripts(sys.argv[2], model=sys.argv[1], out=sys.argv[3], vad=sys.argv[4])\n"
@@ -80,19 +82,6 @@ def aligned(options: argparse.Namespace, transcript: Path, out: Path) -> dict[st
     }
 
 
-def killed_half_way(options: argparse.Namespace, transcript: Path, out: Path) -> int:
-    """Kill a run when about half of its windows are stored, and return how many were."""
-    half = Recording.open(transcript.with_suffix(".flac")).duration_s / 2 / 6  # windows of about six seconds
-    running = subprocess.Popen(command(options, transcript, out), stdout=subprocess.DEVNULL)
-    kept = 0
-    while running.poll() is None and kept < half:
-        time.sleep(0.2)
-        kept = sum(path.read_bytes().count(b'"segments"') for path in out.glob(".*.windows.jsonl"))
-    running.send_signal(signal.SIGKILL)
-    running.wait()
-    return kept
-
-
 def main() -> None:
     """Measure, compare and write the result; exits with 1 if memory or the resumed transcript is wrong."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -108,7 +97,8 @@ def main() -> None:
         short, long = (write_long(sources, minutes, folder) for minutes in options.minutes)
         figures = {path.stem: aligned(options, path, folder / "whole") for path in (short, long)}
         victim = long if options.kill_long else short
-        kept = killed_half_way(options, victim, folder / "killed")
+        windows = Recording.open(victim.with_suffix(".flac")).duration_s / _WINDOW_S
+        kept = killed_half_way(command(options, victim, folder / "killed"), folder / "killed", windows)
         aligned(options, victim, folder / "killed")
         same = (folder / "killed" / victim.name).read_bytes() == (folder / "whole" / victim.name).read_bytes()
         left = [path.name for path in (folder / "killed").iterdir()]

@@ -46,18 +46,21 @@ def write_long(sources: list[Path], minutes: float, path: Path) -> Path:
     return path
 
 
+def command(options: argparse.Namespace, audio: Path, out: Path) -> list[str]:
+    """Return the command that transcribes in a new process."""
+    return [sys.executable, "-c", _RUN, options.model, str(audio), str(out), options.windows, options.vad]
+
+
 def transcribed(options: argparse.Namespace, audio: Path, out: Path) -> dict[str, Any]:
     """Transcribe in a new process and return its peak memory and time."""
     began = time.monotonic()
-    command = [sys.executable, "-c", _RUN, options.model, str(audio), str(out), options.windows, options.vad]
-    ran = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    ran = subprocess.run(command(options, audio, out), check=True, stdout=subprocess.PIPE, text=True)
     return {"peak_mb": round(float(ran.stdout.split()[-1])), "took_s": round(time.monotonic() - began, 1)}
 
 
-def killed_half_way(options: argparse.Namespace, audio: Path, out: Path, windows: int) -> int:
-    """Kill a run when half of its windows are stored, and return their number."""
-    command = [sys.executable, "-c", _RUN, options.model, str(audio), str(out), options.windows, options.vad]
-    running = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+def killed_half_way(arguments: list[str], out: Path, windows: float) -> int:
+    """Kill a run when half of its windows are stored in ``out``, and return how many were."""
+    running = subprocess.Popen(arguments, stdout=subprocess.DEVNULL)
     kept = 0
     while running.poll() is None and kept < windows / 2:
         time.sleep(0.2)
@@ -83,7 +86,8 @@ def main() -> None:
         figures = {path.stem: transcribed(options, path, folder / "whole") for path in (short, long)}
         transcript = chat.read(folder / "whole" / f"{long.stem}.cha", strict=True)
         # About one window per three utterances; half of them is close enough to half-way.
-        kept = killed_half_way(options, long, folder / "killed", max(2, len(transcript.utterances) // 3))
+        windows = max(2, len(transcript.utterances) // 3)
+        kept = killed_half_way(command(options, long, folder / "killed"), folder / "killed", windows)
         again = transcribed(options, long, folder / "killed")
         same = (folder / "killed" / f"{long.stem}.cha").read_bytes() == transcript_bytes(folder, long)
         left = [path.name for path in (folder / "killed").iterdir()]

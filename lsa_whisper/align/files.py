@@ -1,20 +1,22 @@
-"""Which recording belongs to a transcript, where its result is written, and whether that is finished."""
+"""Which recording belongs to a transcript, where its result is written, whether that is finished, and what failed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from lsa_whisper import chat
-from lsa_whisper.align.writing import text_without_times
 from lsa_whisper.audio import AUDIO_SUFFIXES, Recording
 from lsa_whisper.chat import Transcript
 from lsa_whisper.corpus.files import RecordingIndex, is_transcript, list_files
-from lsa_whisper.errors import AudioError, CorpusError, LsaWhisperError
+from lsa_whisper.errors import AudioError, CorpusError, DiskError, LsaWhisperError
+from lsa_whisper.failed_files import FailedFile
 
 OUT_FOLDER = "aligned"
 """Name of the folder next to a transcript that its result is written to by default."""
+FileResult = TypeVar("FileResult")
 
 
 @dataclass(frozen=True)
@@ -26,13 +28,20 @@ class AlignmentJob:
 
 
 def find_transcripts(
-    inputs: Sequence[Path], out: Path | None, in_place: bool, *, folder: str = OUT_FOLDER
+    transcripts: Sequence[Path | str] | Path | str,
+    *,
+    audio: Path | None,
+    out: Path | None,
+    in_place: bool = False,
+    folder: str = OUT_FOLDER,
 ) -> list[AlignmentJob]:
     """Return each transcript once, with the path of its result: in ``out``, or in a ``folder`` next to the transcript.
 
     Raises:
-        CorpusError: a path does not exist, there is no transcript, or two results would have one path.
+        CorpusError: a path does not exist, there is no transcript, two results would have one path, or ``audio`` is
+            one recording for several transcripts.
     """
+    inputs = [Path(each) for each in ([transcripts] if isinstance(transcripts, str | Path) else transcripts)]
     found: dict[Path, AlignmentJob] = {}
     for path, within in dict.fromkeys(each for named in inputs for each in _transcripts(named, folder)):
         target = path if in_place else (out or path.parent / folder) / within / f"{path.stem}.cha"
@@ -43,7 +52,31 @@ def find_transcripts(
         found[target] = AlignmentJob(path, target)
     if not found:
         raise CorpusError("no transcript was found; name .cha or .txt files, or folders that contain some")
+    if audio is not None and not audio.is_dir() and len(found) > 1:
+        raise CorpusError(f"{audio}: one recording for {len(found)} transcripts; name a folder of recordings")
     return list(found.values())
+
+
+def attempt_each(
+    jobs: Sequence[AlignmentJob], work: Callable[[AlignmentJob], FileResult]
+) -> tuple[tuple[FileResult, ...], tuple[FailedFile, ...]]:
+    """Return the results of ``work`` and the transcripts that failed, which do not stop the others.
+
+    Raises:
+        LsaWhisperError: the disk fails, or the only transcript does.
+    """
+    done: list[FileResult] = []
+    failed: list[FailedFile] = []
+    for job in jobs:
+        try:
+            done.append(work(job))
+        except DiskError:
+            raise
+        except LsaWhisperError as error:
+            if len(jobs) == 1:
+                raise
+            failed.append(FailedFile(job.transcript, str(error)))
+    return tuple(done), tuple(failed)
 
 
 def _transcripts(named: Path, folder: str) -> Iterator[tuple[Path, Path]]:
@@ -81,17 +114,23 @@ def find_recording(job: AlignmentJob, transcript: Transcript | None, audio: Path
     raise AudioError(f"{job.transcript}: no recording named {called} in {folder}; name it with --audio")
 
 
-def is_aligned(target: Path, source: Transcript) -> bool:
-    """Return whether the result of an earlier run is there.
+def has_result(target: Path, source: Transcript, kept: Callable[[Transcript], object], name: str) -> bool:
+    """Return whether the result of an earlier run is there; a person may have corrected it since.
+
+    Args:
+        target: the path of the result.
+        source: the transcript that it is made of.
+        kept: returns what both have in common.
+        name: what that is, for the message.
 
     Raises:
-        LsaWhisperError: a file is there that has another text.
+        LsaWhisperError: a file is there that does not have it.
     """
     if not target.exists():
         return False
-    if text_without_times(chat.read(target)) == text_without_times(source):
+    if kept(chat.read(target)) == kept(source):
         return True
-    raise LsaWhisperError(f"{target}: exists and has another text; move it, or choose another folder")
+    raise LsaWhisperError(f"{target}: exists and has {name}; move it, or choose another folder")
 
 
 def is_plain_text(path: Path) -> bool:

@@ -10,20 +10,20 @@ from lsa_whisper import chat, disk
 from lsa_whisper.align.doubts import judge, write_doubts
 from lsa_whisper.align.files import (
     AlignmentJob,
+    attempt_each,
     find_recording,
     find_transcripts,
-    is_aligned,
+    has_result,
     is_plain_text,
 )
 from lsa_whisper.align.plain_text import read_plain_text
 from lsa_whisper.align.settings import AlignmentSettings
 from lsa_whisper.align.summary import AlignedFile, AlignmentSummary, bullet_deviations
-from lsa_whisper.align.writing import with_times, with_word_tier, without_times
+from lsa_whisper.align.writing import text_without_times, with_times, with_word_tier, without_times
 from lsa_whisper.audio import Recording
 from lsa_whisper.chat import Line, Transcript, Utterance
 from lsa_whisper.checkpoint import overview_line
-from lsa_whisper.errors import CorpusError, DiskError, LsaWhisperError
-from lsa_whisper.failed_files import FailedFile
+from lsa_whisper.errors import CorpusError, LsaWhisperError
 from lsa_whisper.languages import chat_code
 from lsa_whisper.lock import write_lock
 from lsa_whisper.models import choose_model
@@ -73,26 +73,17 @@ def align_transcripts(
     """
     if in_place and out is not None:
         raise LsaWhisperError("--in-place writes into the transcripts themselves; leave out --out")
-    named = [transcripts] if isinstance(transcripts, str | Path) else transcripts
-    jobs = find_transcripts([Path(each) for each in named], Path(out) if out else None, in_place)
     recordings = Path(audio) if audio is not None else None
-    if recordings is not None and not recordings.is_dir() and len(jobs) > 1:
-        raise CorpusError(f"{recordings}: one recording for {len(jobs)} transcripts; name a folder of recordings")
+    jobs = find_transcripts(transcripts, audio=recordings, out=Path(out) if out else None, in_place=in_place)
     settings = AlignmentSettings(choose_model(model, device=device), language, vad, batch_size, device)
     report = report or print_progress
     report(overview_line(settings.model))
-    done: list[AlignedFile] = []
-    failed: list[FailedFile] = []
-    for job in jobs:
-        try:
-            done.append(_align_file(job, recordings, settings, check=check, in_place=in_place, report=report))
-        except DiskError:
-            raise
-        except LsaWhisperError as error:
-            if len(jobs) == 1:
-                raise
-            failed.append(FailedFile(job.transcript, str(error)))
-    summary = AlignmentSummary(tuple(done), tuple(failed))
+
+    def align(job: AlignmentJob) -> AlignedFile:
+        return _align_file(job, recordings, settings, check=check, in_place=in_place, report=report)
+
+    done, failed = attempt_each(jobs, align)
+    summary = AlignmentSummary(done, failed)
     if review is not None:
         write_doubts([(each.transcript.name, doubt) for each in done for doubt in each.doubts], Path(review))
         summary = replace(summary, review=Path(review))
@@ -124,7 +115,7 @@ def _align_file(
         raise CorpusError(f"{job.transcript}: contains no utterance")
     if check:
         return _check(job, source, recording, settings, language, report)
-    if not in_place and is_aligned(job.target, source):
+    if not in_place and has_result(job.target, source, text_without_times, "another text"):
         return AlignedFile(job.transcript, job.target, skipped=True, utterances=len(source.utterances))
     with disk.convert_disk_errors(job.target), write_lock(job.target):
         return _write(job, source, recording, settings, language, report)

@@ -57,10 +57,13 @@ from lsa_whisper.cli.group import PATH, call, main, show
 )
 @click.option("--vad", default="auto", show_default=True, help="Voice activity detection: auto, silero or energy.")
 @click.option(
-    "--no-speech-threshold", default=0.6, show_default=True, help="Probability of no speech above which no text is due."
+    "--no-speech-threshold",
+    default=0.6,
+    show_default=True,
+    help="Probability of no speech above which a text is dropped.",
 )
 @click.option(
-    "--logprob-threshold", default=-1.0, show_default=True, help="Mean log-probability above which it is kept anyway."
+    "--logprob-threshold", default=-1.0, show_default=True, help="Mean log-probability above which such a text is kept."
 )
 @click.option(
     "--channels",

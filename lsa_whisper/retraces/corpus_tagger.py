@@ -1,4 +1,4 @@
-"""The tagger of one corpus: learned from the marks of its own transcripts, with the shipped tagger as adviser.
+"""The tagger of one corpus: learned from its own marks, with the output of the shipped tagger as features.
 
 It belongs to the model that was fine-tuned on that corpus, and sets the marks that this model leaves out.
 """

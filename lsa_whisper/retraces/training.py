@@ -20,7 +20,7 @@ CRF_SETTINGS = {"c1": 0.3, "c2": 0.1, "max_iterations": 100, "feature.minfreq": 
 """Elastic-net regularization and stopping, as python-crfsuite calls them."""
 
 ENOUGH_WITH_SHIPPED, ENOUGH_ALONE = 20, 100
-"""Least revisions and reformulations for a tagger of a corpus's own: with and without the shipped one's advice."""
+"""Least revisions and reformulations for a tagger of a corpus's own, with and without features of the shipped one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -143,7 +143,7 @@ class Transcriber:
         labels = self._checkpoint.labels
         self._tagger = functools.cache(lambda code: _tagger(self._checkpoint, code) if options.retraces else None)
         for language in (self._language, *self._checkpoint.retraces):
-            self._tagger(language)  # wrong weights are told before anything is decoded
+            self._tagger(language)  # damaged weights are reported before anything is decoded
         named = options.language if options.detects_language else self._language
         self._provenance = (
             f"transcribed by lsa-whisper {__version__} with model {_model_name(model)} (labels {labels.style}/"

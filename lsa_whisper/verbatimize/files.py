@@ -1,33 +1,18 @@
-"""The verbatim transcript: how it is made of the clean one, and whether it is there."""
+"""The verbatim transcript: how it is made of the clean one, and what both have in common."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 
-from lsa_whisper import chat
 from lsa_whisper.chat import Line, Transcript, Utterance
-from lsa_whisper.errors import LsaWhisperError
 
 VERBATIM_FOLDER = "verbatim"
 """Name of the folder next to a transcript that its result is written to by default."""
 
 
-def is_verbatimized(target: Path, source: Transcript) -> bool:
-    """Return whether the result of an earlier run is there; a person may have corrected it since.
-
-    Raises:
-        LsaWhisperError: a file is there that has other words.
-    """
-    if not target.exists():
-        return False
-    if _words(chat.read(target)) == _words(source):
-        return True
-    raise LsaWhisperError(f"{target}: exists and has other words; move it, or choose another folder")
-
-
-def _words(transcript: Transcript) -> list[tuple[str, list[str]]]:
+def fluent_words(transcript: Transcript) -> list[tuple[str, list[str]]]:
+    """Return the speaker and the fluent words of each utterance, which the verbatim transcript keeps."""
     return [(each.speaker, each.fluent()) for each in transcript.utterances]
 
 

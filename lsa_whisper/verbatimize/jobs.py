@@ -10,19 +10,18 @@ from functools import cached_property
 from pathlib import Path
 
 from lsa_whisper import chat, checkpoint, disk
-from lsa_whisper.align.files import AlignmentJob, find_recording, find_transcripts
+from lsa_whisper.align.files import AlignmentJob, attempt_each, find_recording, find_transcripts, has_result
 from lsa_whisper.audio import Recording
 from lsa_whisper.chat import Transcript, Utterance
 from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow
 from lsa_whisper.decoding.engines import resolve_device
 from lsa_whisper.decoding.partial import PartialDecoding
-from lsa_whisper.errors import CorpusError, DiskError, LsaWhisperError
-from lsa_whisper.failed_files import FailedFile
+from lsa_whisper.errors import CorpusError, LsaWhisperError
 from lsa_whisper.lock import write_lock
 from lsa_whisper.models import choose_model
 from lsa_whisper.terminal import print_progress
 from lsa_whisper.umask import private_umask
-from lsa_whisper.verbatimize.files import VERBATIM_FOLDER, count_changes, is_verbatimized, with_bodies
+from lsa_whisper.verbatimize.files import VERBATIM_FOLDER, count_changes, fluent_words, with_bodies
 from lsa_whisper.verbatimize.summary import VerbatimFile, VerbatimSummary
 from lsa_whisper.verbatimize.verbatimizer import Verbatimizer
 from lsa_whisper.version import __version__
@@ -66,26 +65,12 @@ def verbatimize(
     """
     if prompt not in ("auto", "fluent", "none"):
         raise LsaWhisperError(f"--prompt {prompt}: choose auto, fluent or none")
-    named = [transcripts] if isinstance(transcripts, str | Path) else transcripts
-    jobs = find_transcripts([Path(each) for each in named], Path(out) if out else None, False, folder=VERBATIM_FOLDER)
     recordings = Path(audio) if audio is not None else None
-    if recordings is not None and not recordings.is_dir() and len(jobs) > 1:
-        raise CorpusError(f"{recordings}: one recording for {len(jobs)} transcripts; name a folder of recordings")
+    jobs = find_transcripts(transcripts, audio=recordings, out=Path(out) if out else None, folder=VERBATIM_FOLDER)
     report = report or print_progress
     settings = _Settings(choose_model(model, device=device), prompt, language, device)
     report(checkpoint.overview_line(settings.model))
-    done: list[VerbatimFile] = []
-    failed: list[FailedFile] = []
-    for job in jobs:
-        try:
-            done.append(_verbatimize_file(job, recordings, settings))
-        except DiskError:
-            raise
-        except LsaWhisperError as error:
-            if len(jobs) == 1:
-                raise
-            failed.append(FailedFile(job.transcript, str(error)))
-    return VerbatimSummary(tuple(done), tuple(failed))
+    return VerbatimSummary(*attempt_each(jobs, lambda job: _verbatimize_file(job, recordings, settings)))
 
 
 @dataclass(frozen=True)
@@ -133,7 +118,7 @@ def _verbatimize_file(job: AlignmentJob, audio: Path | None, settings: _Settings
     source = chat.read(job.transcript)
     if not source.utterances:
         raise CorpusError(f"{job.transcript}: contains no utterance")
-    if is_verbatimized(job.target, source):
+    if has_result(job.target, source, fluent_words, "other words"):
         return VerbatimFile(job.transcript, job.target, skipped=True)
     if not any(each.span for each in source.utterances):
         raise CorpusError(f"{job.transcript}: has no times; add them with 'lsa-whisper align' first")

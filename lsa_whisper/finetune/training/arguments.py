@@ -10,7 +10,6 @@ from transformers import Seq2SeqTrainingArguments
 from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetune.distributed.strategy import strategy_arguments
 from lsa_whisper.finetune.recipe import Recipe, TrainingSettings
-from lsa_whisper.finetune.training.data_workers import shorten_socket_paths
 from lsa_whisper.finetune.training.dev_evaluation import evaluation_arguments
 from lsa_whisper.finetune.training.optimizer import optimizer_arguments
 from lsa_whisper.finetune.training.precision import precision_arguments
@@ -57,8 +56,6 @@ def training_arguments(recipe: Recipe, folder: Path) -> Seq2SeqTrainingArguments
     except (TypeError, ValueError) as error:
         raise RecipeError(f"trainer_args: {error}") from None
     use_one_gpu(arguments)
-    if recipe.data.workers:
-        shorten_socket_paths()
     return arguments
 
 

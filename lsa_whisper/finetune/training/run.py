@@ -32,6 +32,7 @@ from lsa_whisper.finetune.recipe.changes import HARMLESS, changes
 from lsa_whisper.finetune.training.corpus_retraces import learn_retraces
 from lsa_whisper.finetune.training.curves import CURVE, plot_curves
 from lsa_whisper.finetune.training.data_check import check_data
+from lsa_whisper.finetune.training.data_workers import shorten_socket_paths
 from lsa_whisper.finetune.training.dev_evaluation import SAMPLES, TENSORBOARD, manifest_labels
 from lsa_whisper.finetune.training.model import prepare_for_training, starting_checkpoint
 from lsa_whisper.finetune.training.out_of_memory import train_within_memory
@@ -73,6 +74,8 @@ def run_training(
         report(checkpoint.overview_line(recipe.model.base))
     if not force:
         preflight(recipe, report if rank() == 0 else _nothing)
+    if recipe.data.workers:
+        shorten_socket_paths()
     with convert_disk_errors(out, CheckpointError), _only_run(out), restored_environment(), report_lost_rank():
         try:
             return train_within_memory(recipe, lambda fitting: _run(fitting, record, report), report)
