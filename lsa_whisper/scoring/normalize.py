@@ -58,15 +58,17 @@ def normalize_word(word: str, fillers: Fillers = "folded") -> tuple[str, ...]:
 
     >>> normalize_word("uh-huh"), normalize_word("..."), normalize_word("ERM")
     (('uhhuh',), (), ('um',))
-    >>> normalize_word("小狗"), normalize_word("T恤")
-    (('小', '狗'), ('t', '恤'))
+    >>> normalize_word("小狗"), normalize_word("T恤"), normalize_word("uhm'狗")
+    (('小', '狗'), ('t', '恤'), ('um', '狗'))
     """
     text = unicodedata.normalize("NFKC", word.translate(_APOSTROPHES)).casefold()
     spaced = "".join(c if c in "'-" or c.isalnum() or unicodedata.category(c)[0] == "M" else " " for c in text)
     parts = tuple(part for token in spaced.split() for part in _unhyphenated(token, fillers))
     if not is_unspaced(text):
         return parts
-    return tuple(character for part in parts for character in _CHARACTER.findall(part))
+    chunks = [chunk for part in parts for chunk in _CHARACTER.findall(part)]
+    # What stood between characters of such a script now stands alone, so its edges and fillers are normalized again.
+    return tuple(one for each in chunks for one in ([each] if is_unspaced(each) else normalize_word(each, fillers)))
 
 
 def is_unspaced(text: str) -> bool:

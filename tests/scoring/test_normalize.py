@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from lsa_whisper.scoring.normalize import normalize
@@ -56,6 +56,7 @@ def test_raw_keeps_the_spelling_and_the_number_of_words():
 
 
 @given(st.lists(st.text()))
+@example(["0´𠀀", "狗mmhm"])
 def test_normalizing_twice_changes_nothing(written):
     once = normalize(written)
     assert normalize(once) == once
