@@ -6,19 +6,14 @@ speaker says inside an utterance (``&*INV:mhm``) are not aligned; their sound li
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rapidfuzz.distance import Indel
-
 from lsa_whisper.chat import Utterance
-from lsa_whisper.labels import Labels, encode
+from lsa_whisper.labels import Labels, encode, letters_of, words_of_tokens
 from lsa_whisper.scoring.normalize import normalize_word
 from lsa_whisper.scoring.words import NON_WORDS, RETRACES, UNINTELLIGIBLE
-
-_ONSETS = frozenset({"=", "≠", ":"})
-"""Signs of a block and of a prolonged first sound: the word begins there, before its letters."""
 
 
 @dataclass(frozen=True)
@@ -104,9 +99,9 @@ def text_tokens(
         text = _label(utterances[number], labels)
         ids = tokenizer.encode(f" {text}", add_special_tokens=False) if text else []
         texts = [str(tokenizer.decode([token], clean_up_tokenization_spaces=False)) for token in ids]
-        places = _word_of_token(texts, [words[index].text for index in indices])
+        places = words_of_tokens(texts, [words[index].text for index in indices])
         found += [
-            TextToken(token, indices[at], spoken, len(_letters(own)) if spoken else 0)
+            TextToken(token, indices[at], spoken, len(letters_of(own)) if spoken else 0)
             for token, own, (at, spoken) in zip(ids, texts, places, strict=True)
         ]
     return found
@@ -117,45 +112,3 @@ def _label(utterance: Utterance, labels: Labels) -> str:
         return encode(utterance, labels)
     text = encode(utterance, Labels("verbatim"))
     return text[:1].upper() + text[1:]
-
-
-def _word_of_token(texts: Sequence[str], words: Sequence[str]) -> list[tuple[int, bool]]:
-    """Return each token's word and whether it is heard there; a label is written in signs of its own."""
-    letters = ""
-    token_of: list[int] = []
-    for at, own in enumerate(_spoken_letters(texts)):
-        letters, token_of = letters + own, token_of + [at] * len(own)
-    spelled = "".join(map(_letters, words))
-    word_of = [at for at, word in enumerate(words) for _ in _letters(word)]
-    places: dict[int, int] = {}
-    for part in Indel.opcodes(letters, spelled):
-        if part.tag == "equal":
-            for source in range(part.src_start, part.src_end):
-                places.setdefault(token_of[source], word_of[part.dest_start + source - part.src_start])
-    for at in range(len(texts) - 1, 0, -1):
-        if texts[at - 1].strip() in _ONSETS and texts[at - 1] != texts[at - 1].strip() and at in places:
-            places[at - 1] = places[at]
-    found, last = [], 0
-    for at in range(len(texts)):
-        last = max(last, places.get(at, last))
-        found.append((last, at in places))
-    return found
-
-
-def _spoken_letters(texts: Sequence[str]) -> Iterator[str]:
-    """Yield the letters that each token stands for; ``b~~`` are two copies, so its second ``~`` is another ``b``.
-
-    >>> list(_spoken_letters([" a", " b", "~~", " ball", " ~", "like"]))
-    ['a', 'b', 'b', 'ball', '', 'like']
-    """
-    part, copies = "", 0
-    for text in texts:
-        if text.startswith(" "):
-            part, copies = "", 0
-        own, signs = _letters(text), text.count("~")
-        yield own or part * (max(0, copies + signs - 1) - max(0, copies - 1))
-        part, copies = part + own, copies + signs
-
-
-def _letters(text: str) -> str:
-    return "".join(letter.lower()[0] for letter in text if letter.isalnum())

@@ -14,6 +14,9 @@ from lsa_whisper.whisper_constants import TIMESTAMP_STEP_S
 IGNORE_INDEX = -100
 """The label of tokens that carry no loss, as in PyTorch: padding and the prompt."""
 
+TOKEN_SPANS_S = "token_spans_s"
+"""Key of the times of the label tokens in a row and in a batch; the model itself does not accept it."""
+
 _MARGIN_FRAMES = 2 * round(TRIM_MARGIN_S / TIMESTAMP_STEP_S)
 
 
@@ -37,7 +40,8 @@ class Collator:
     def __call__(self, rows: Sequence[dict[str, Any]]) -> dict[str, torch.Tensor]:
         """Return ``input_features`` (batch, mels, frames), ``decoder_input_ids`` and ``labels`` (batch, tokens).
 
-        Rows with ``duration_s`` also give ``durations_s`` (batch,).
+        Rows with ``duration_s`` also give ``durations_s`` (batch,), and rows with ``token_spans_s`` the spans of the
+        labels (batch, tokens, 2) in seconds, padded with NaN.
         """
         longest = max(len(row["tokens"]) for row in rows) - 1
         inputs = torch.full((len(rows), longest), self.pad_token_id)
@@ -50,6 +54,11 @@ class Collator:
         batch = {"input_features": features.contiguous(), "decoder_input_ids": inputs, "labels": labels}
         if all("duration_s" in row for row in rows):
             batch["durations_s"] = torch.tensor([row["duration_s"] for row in rows])
+        if all(TOKEN_SPANS_S in row for row in rows):
+            spans = torch.full((len(rows), longest, 2), torch.nan)
+            for number, row in enumerate(rows):
+                spans[number, : len(row["tokens"]) - 1] = row[TOKEN_SPANS_S][1:]
+            batch[TOKEN_SPANS_S] = spans
         return batch
 
     def _frames(self, rows: Sequence[dict[str, Any]]) -> int | None:

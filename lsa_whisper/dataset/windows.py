@@ -17,7 +17,9 @@ from lsa_whisper.audio import Recording, Samples
 from lsa_whisper.audio.encoded import decode_audio
 from lsa_whisper.augment import Augmentation
 from lsa_whisper.checkpoint import Checkpoint
+from lsa_whisper.dataset.collator import TOKEN_SPANS_S
 from lsa_whisper.dataset.label_encoder import LabelEncoder, Split
+from lsa_whisper.dataset.token_times import TokenTimes
 from lsa_whisper.errors import CheckpointError, ManifestError
 from lsa_whisper.labels import codes_in
 from lsa_whisper.whisper_constants import TIMESTAMP_STEP_S
@@ -46,6 +48,7 @@ class WindowDataset(torch.utils.data.Dataset[dict[str, Any]]):  # type: ignore[m
         keep: Sequence[int] | None = None,
         splitter: LabelSplitter | None = None,
         verify: bool = True,
+        word_times: bool = False,
     ):
         """Open the manifest and verify that every window and label fits the model.
 
@@ -63,6 +66,8 @@ class WindowDataset(torch.utils.data.Dataset[dict[str, Any]]):  # type: ignore[m
             keep: Rows to use, ``None`` for all.
             splitter: Splits the label of each item at random, drawn as the augmentation is.
             verify: ``False`` if the rows have been verified already.
+            word_times: Add ``token_spans_s`` to each item: the start and end of each token in seconds, NaN where no
+                word is heard.
 
         Raises:
             ManifestError: A window is longer than the model's context, or its label longer than its decoder.
@@ -75,6 +80,7 @@ class WindowDataset(torch.utils.data.Dataset[dict[str, Any]]):  # type: ignore[m
         self.cache: dict[int, torch.Tensor] | None = {} if cache else None
         self.augmentation = augmentation if augmentation and augmentation.changes_sound else None
         self.trim, self.language, self.seed, self.splitter = trim, language, seed, splitter
+        self.token_times = TokenTimes(checkpoint.tokenizer, self.labels.first_timestamp) if word_times else None
         self.max_positions = int(checkpoint.model.config.max_target_positions)
         if verify:
             self._check(path, self.max_positions)
@@ -125,6 +131,16 @@ class WindowDataset(torch.utils.data.Dataset[dict[str, Any]]):  # type: ignore[m
         found = np.asarray(self.rows.data.column("duration"))  # of all rows, also those that are not kept
         return found if self.keep is None else found[list(self.keep)]
 
+    @property
+    def spliced(self) -> npt.NDArray[np.bool_]:
+        """Whether every window is spliced speech, in the manifest's order."""
+        return np.array([bool(kinds) for kinds in self.rows["spliced"]], dtype=bool)
+
+    @property
+    def has_word_times(self) -> bool:
+        """Whether any window has word times."""
+        return any(times for (times,) in self._texts("word_times"))
+
     @functools.cached_property
     def trained_codes(self) -> set[str]:
         """The speaker codes in the labels; empty without roles."""
@@ -166,6 +182,7 @@ class WindowDataset(torch.utils.data.Dataset[dict[str, Any]]):  # type: ignore[m
         epoch, index = divmod(index, len(self))
         segment = self.segment(index)
         tokens, prompt_length = self._drawn(segment, epoch, index)
+        speed = 1.0
         if self.augmentation is None:
             features = self._cached(index, lambda: self._log_mel(self._samples(segment, index)))
             seconds = segment.duration
@@ -176,6 +193,8 @@ class WindowDataset(torch.utils.data.Dataset[dict[str, Any]]):  # type: ignore[m
             features, seconds = self._log_mel(changed), segment.duration / speed
             tokens = [self._rescale_timestamp(token, speed) for token in tokens]
         row = {"input_features": features, "tokens": tokens, "prompt_length": prompt_length}
+        if self.token_times is not None:
+            row[TOKEN_SPANS_S] = self.token_times.spans_s(tokens, prompt_length, segment.word_times, speed)
         return row | {"index": index, "frames": self._frames(seconds)} if self.trim else row
 
     def _rescale_timestamp(self, token: int, speed: float) -> int:

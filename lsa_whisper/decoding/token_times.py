@@ -18,12 +18,16 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from lsa_whisper.labels import begins_word, letters_of
 from lsa_whisper.library_internals import eager_attention
 
 _GAP = math.log(0.02 / 1.8)  # a frame is a gap if every token attends to it less than evenly over 1.8 s
 _MIN_ATTENTION = 1e-4  # zero attention must not exclude a frame
 _NEVER = -1e9
 _MOST_FILLED = 0.8  # of the frames, by the shortest possible tokens
+_SHORTEST = 0.5  # of the usual duration of a letter; attention alone may squeeze a repeated word into one frame
+_SHORTEST_LETTER_MS = 40.0  # at most: where much is not transcribed, letters seem to be longer than they are
+_LONGEST_MS = 320.0  # a token need not be longer than that, however many letters it has
 _UNLIKELY = 3.0  # logarithm of how much less probable a token in silence is, and a gap inside a word
 
 Weights = npt.NDArray[np.float32]
@@ -42,7 +46,15 @@ def alignment_heads(model: Any) -> list[tuple[int, int]]:
 
 
 def token_times(
-    model: Any, hidden: torch.Tensor, prompt: Sequence[int], tokens: Sequence[int], duration_s: float, step_s: float
+    model: Any,
+    hidden: torch.Tensor,
+    prompt: Sequence[int],
+    tokens: Sequence[int],
+    duration_s: float,
+    step_s: float,
+    *,
+    texts: Sequence[str],
+    silence: Weights,
 ) -> list[tuple[float, float]]:
     """Return the start and end of each token in seconds, in order and without overlap.
 
@@ -53,13 +65,48 @@ def token_times(
         tokens: decoded tokens, with timestamps and without the end of text.
         duration_s: length of the window's audio.
         step_s: duration of one frame of ``hidden``.
+        texts: the text of each token, empty for a timestamp.
+        silence: how silent the frames are, from 0 to 1.
     """
     frames = max(1, min(hidden.shape[1], round(duration_s / step_s)))
     weights = cross_attention(model, hidden, prompt, tokens, alignment_heads(model))[:, :, :frames]
     return [
         (min(begin * step_s, duration_s), min(end * step_s, duration_s))
-        for begin, end in viterbi_spans(weights.mean(axis=0))
+        for begin, end in spoken_spans(weights.mean(axis=0), texts, silence, 1000 * step_s)
     ]
+
+
+def spoken_spans(weights: Weights, texts: Sequence[str], silence: Weights, step_ms: float) -> list[tuple[float, float]]:
+    """Return the first frame of each token and the one after its last, from its text and the loudness of the sound.
+
+    Args:
+        weights: attention, ``(tokens, frames)``.
+        texts: the text of each token, empty for a timestamp.
+        silence: how silent the frames are, from 0 to 1; missing ones are not.
+        step_ms: duration of a frame.
+    """
+    letters = [len(letters_of(text)) for text in texts]
+    return heard_spans(weights, letters, [not begins for begins in begins_word(texts)], silence, step_ms)
+
+
+def heard_spans(
+    weights: Weights, letters: Sequence[int], continued: Sequence[bool], silence: Weights, step_ms: float
+) -> list[tuple[float, float]]:
+    """Return the first frame of each token and the one after its last: no token is squeezed, or heard in silence.
+
+    Args:
+        weights: attention, ``(tokens, frames)``.
+        letters: how many letters of a word are heard in each token.
+        continued: whether each token continues the word of the token before, or is not heard.
+        silence: how silent the frames are, from 0 to 1; missing ones are not.
+        step_ms: duration of a frame.
+    """
+    frames = weights.shape[1]
+    silence = np.pad(silence[:frames], (0, frames - len(silence[:frames])))
+    heard_ms = float((1 - silence).sum()) * step_ms
+    letter_ms = min(_SHORTEST_LETTER_MS, _SHORTEST * heard_ms / max(1, sum(letters)))
+    least = [max(1, round(min(_LONGEST_MS, each * letter_ms) / step_ms)) for each in letters]
+    return viterbi_spans(weights, silence=silence, continued=continued, least=least)
 
 
 def cross_attention(

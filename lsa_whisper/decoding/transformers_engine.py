@@ -22,6 +22,7 @@ from lsa_whisper.decoding.greedy import greedy_search
 from lsa_whisper.decoding.no_speech import WHISPERS_RULE, NoSpeechRule
 from lsa_whisper.decoding.rules import DecodingRules
 from lsa_whisper.decoding.token_times import token_times
+from lsa_whisper.speech.energy import silence_of
 
 
 class TransformersDecoder:
@@ -103,7 +104,9 @@ class TransformersDecoder:
         durations_s = [min(len(window) / self._rate_hz, self._checkpoint.context_s) for window in windows]
         hidden = self.model.get_encoder()(self.features(windows)).last_hidden_state
         tokens, logprobs, no_speech = self._greedy(hidden, torch.tensor(durations_s, device=self.model.device))
-        rows = zip(tokens.tolist(), logprobs.tolist(), durations_s, hidden.split(1), no_speech.tolist(), strict=True)
+        rows = zip(
+            tokens.tolist(), logprobs.tolist(), durations_s, hidden.split(1), no_speech.tolist(), windows, strict=True
+        )
         return [self._result(*row) for row in rows]
 
     def _input_share(self, window: np.ndarray) -> float:
@@ -125,17 +128,27 @@ class TransformersDecoder:
         return token_limit(duration_s, len(self.prompt), self.model.config.max_target_positions)
 
     def _result(
-        self, tokens: list[int], logprobs: list[float], duration_s: float, hidden: torch.Tensor, no_speech_prob: float
+        self,
+        tokens: list[int],
+        logprobs: list[float],
+        duration_s: float,
+        hidden: torch.Tensor,
+        no_speech_prob: float,
+        sound: np.ndarray,
     ) -> DecodedWindow:
         def times_of(text: Sequence[int]) -> list[tuple[float, float]]:
-            return self._times_s(text, duration_s, hidden)
+            return self._times_s(text, duration_s, hidden, sound)
 
         times = times_of if self._word_times else None
         window = self._parser.window(tokens, logprobs, duration_s, self._limit(duration_s), times)
         return self.silence.apply(window, no_speech_prob)
 
-    def _times_s(self, tokens: Sequence[int], duration_s: float, hidden: torch.Tensor) -> list[tuple[float, float]]:
-        return token_times(self.model, hidden, self.prompt, tokens, duration_s, self._checkpoint.time_precision_s)
+    def _times_s(
+        self, tokens: Sequence[int], duration_s: float, hidden: torch.Tensor, sound: np.ndarray
+    ) -> list[tuple[float, float]]:
+        texts = ["" if token in self.rules.timestamps_s else self._text([token]) for token in tokens]
+        step_s, silence = self._checkpoint.time_precision_s, silence_of(sound, self._rate_hz)
+        return token_times(self.model, hidden, self.prompt, tokens, duration_s, step_s, texts=texts, silence=silence)
 
     def _text(self, tokens: Sequence[int]) -> str:
         return str(

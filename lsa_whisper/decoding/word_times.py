@@ -1,21 +1,21 @@
 """Token times -> word times, in order and inside their utterance.
 
 Decoded text and transcript differ: codes are not words, numbers are spelled out, broken labels are repaired. So letters
-are aligned, and a word has the time of its letters; a word without an aligned letter has no time.
+are aligned, and a word has the time of its letters; a word without an aligned letter has no time. A word with a block
+or a prolonged first sound begins with the sign for it.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from lsa_whisper.chat import Utterance
 from lsa_whisper.decoding.decoder import TimedToken
+from lsa_whisper.labels import NOT_SPOKEN, is_onset, letters_of
 from lsa_whisper.timespan import TimeSpan
 
 TimedWord = tuple[str, TimeSpan]
 _FRAME_MS = 20
-_NOT_SPOKEN = re.compile(r"\*[A-Z][A-Z0-9]*:|&=\S+")
 
 
 def align_words(
@@ -40,7 +40,7 @@ def align_words(
 
     letters, tokens = _letters(timed)
     words = [(number, word) for number, each in enumerate(utterances) for word in each.verbatim()]
-    spelled = "".join(_spelled(word) for _, word in words)
+    spelled = "".join(letters_of(word) for _, word in words)
     token_of: dict[int, int] = {}
     for part in Indel.opcodes(letters, spelled):
         if part.tag == "equal":
@@ -48,10 +48,11 @@ def align_words(
     found: list[list[TimedWord]] = [[] for _ in utterances]
     at = 0
     for number, word in words:
-        end = at + len(_spelled(word))
+        end = at + len(letters_of(word))
         matched = [token_of[letter] for letter in range(at, end) if letter in token_of]
         if matched:
-            first, last = timed[matched[0]], timed[matched[-1]]
+            begin = matched[0] - (matched[0] > 0 and is_onset(timed[matched[0] - 1].text))
+            first, last = timed[begin], timed[matched[-1]]
             span = TimeSpan(begin_ms + round(1000 * first.start_s), begin_ms + round(1000 * last.end_s))
             found[number].append((word, span))
         at = end
@@ -62,14 +63,10 @@ def _letters(timed: Sequence[TimedToken]) -> tuple[str, list[int]]:
     """Return the letters that are spoken, and the token of each."""
     text = "".join(each.text for each in timed)
     token_at = [number for number, each in enumerate(timed) for _ in each.text]
-    silent = {place for match in _NOT_SPOKEN.finditer(text) for place in range(*match.span())}
+    silent = {place for match in NOT_SPOKEN.finditer(text) for place in range(*match.span())}
     kept = [place for place, letter in enumerate(text) if letter.isalnum() and place not in silent]
     # Lowercasing must not lengthen the text ("İ".lower() has two characters), or later indices would shift.
     return "".join(text[place].lower()[0] for place in kept), [token_at[place] for place in kept]
-
-
-def _spelled(word: str) -> str:
-    return "".join(letter.lower()[0] for letter in word if letter.isalnum())
 
 
 def adjacent_spans(spans: Sequence[TimeSpan], words: Sequence[Sequence[TimedWord]]) -> list[TimeSpan]:

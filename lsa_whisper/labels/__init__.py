@@ -5,18 +5,34 @@ from lsa_whisper.labels.disfluent import disfluent_spans
 from lsa_whisper.labels.encode import encode
 from lsa_whisper.labels.style import STYLES, VERSION, Labels
 from lsa_whisper.labels.token_estimate import tokens_at_most
+from lsa_whisper.labels.token_words import (
+    NOT_SPOKEN,
+    TokenPlace,
+    begins_word,
+    is_onset,
+    letters_of,
+    token_places,
+    words_of_tokens,
+)
 from lsa_whisper.labels.tokens import characters, tokens_to_allow
 
 __all__ = [
+    "NOT_SPOKEN",
     "STYLES",
     "VERSION",
     "Decoded",
     "Labels",
+    "TokenPlace",
+    "begins_word",
     "characters",
     "codes_in",
     "decode",
     "disfluent_spans",
     "encode",
+    "is_onset",
+    "letters_of",
+    "token_places",
     "tokens_at_most",
     "tokens_to_allow",
+    "words_of_tokens",
 ]

@@ -12,12 +12,14 @@ from lsa_whisper.manifest.files import describe_row, prompt_kind, read, serializ
 from lsa_whisper.manifest.mapped import from_row, open_rows, remove_copies
 from lsa_whisper.manifest.segment import SPLITS, TIMESTAMP, Segment, is_unicode, parse_row
 from lsa_whisper.manifest.shard_audio import ShardAudio, is_manifest, manifest_files, open_audio
+from lsa_whisper.manifest.word_times import WordTime, parse_word_times, serialize_word_times
 
 __all__ = [
     "SPLITS",
     "TIMESTAMP",
     "Segment",
     "ShardAudio",
+    "WordTime",
     "describe_row",
     "from_row",
     "is_manifest",
@@ -26,10 +28,12 @@ __all__ = [
     "open_audio",
     "open_rows",
     "parse_row",
+    "parse_word_times",
     "prompt_kind",
     "read",
     "remove_copies",
     "serialize_row",
+    "serialize_word_times",
     "sha256",
     "stream",
     "write",

@@ -15,6 +15,7 @@ from lsa_whisper.errors import ManifestError
 from lsa_whisper.manifest.segment import MANIFEST_COLUMNS, Segment, parse_row, segment_of
 from lsa_whisper.manifest.shard_audio import manifest_files, unreadable_manifest
 
+_LEFT_OUT_IF_EMPTY = ("spliced", "word_times")
 MAX_ROW_CHARS = 1 << 20
 """Maximum length of a row in characters; a window of thirty seconds has about a thousand."""
 
@@ -111,10 +112,10 @@ def describe_row(segment: Segment, folder: Path) -> dict[str, Any]:
 def serialize_row(segment: Segment, folder: Path) -> str:
     """Return ``segment`` as one JSON line for a manifest in ``folder`` (absolute).
 
-    Only rows of spliced speech have the column ``spliced``.
+    Only rows of spliced speech have the column ``spliced``, and only those with word times ``word_times``.
     """
     row = describe_row(segment, folder)
-    return plain_json.serialize(row if segment.spliced else {name: row[name] for name in row if name != "spliced"})
+    return plain_json.serialize({name: row[name] for name in row if row[name] or name not in _LEFT_OUT_IF_EMPTY})
 
 
 def sha256(path: Path | str) -> str:

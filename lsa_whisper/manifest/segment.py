@@ -10,6 +10,7 @@ from typing import Any
 
 from lsa_whisper import plain_json
 from lsa_whisper.errors import ManifestError
+from lsa_whisper.manifest.word_times import parse_word_times
 from lsa_whisper.timespan import TimeSpan
 
 SPLITS = ("train", "dev", "test")
@@ -37,6 +38,8 @@ class Segment:
         prompt: The preceding text, a decoder prompt without loss; often empty.
         spliced: The classes of disfluency that were spliced into the window, separated by spaces; empty for speech as
             it was recorded.
+        word_times: The spoken words and their times from ``%wor`` (:mod:`lsa_whisper.manifest.word_times`); empty
+            where the transcript has none.
     """
 
     audio_filepath: str
@@ -51,6 +54,7 @@ class Segment:
     labels: str = "chat/3"
     prompt: str = ""
     spliced: str = ""
+    word_times: str = ""
 
     @property
     def span(self) -> TimeSpan:
@@ -110,6 +114,10 @@ def _problem(row: dict[str, Any]) -> str | None:
         value = row[name]
         if not plain_json.is_finite(value):
             return f"{name!r} must be a number of seconds, not {_short_repr(value)}"
+    try:
+        parse_word_times(row.get("word_times", ""))
+    except ValueError as error:
+        return f"'word_times': {error}"
     for name in ("text", "prompt"):
         if not is_unicode(row.get(name, "")):
             return f"{name!r} contains a lone surrogate (half a character); correct the text"

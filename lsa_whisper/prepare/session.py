@@ -11,7 +11,7 @@ from typing import Any
 from lsa_whisper.corpus import Session
 from lsa_whisper.labels import Labels, encode, tokens_at_most
 from lsa_whisper.languages import whisper_code
-from lsa_whisper.manifest import Segment
+from lsa_whisper.manifest import Segment, serialize_word_times
 from lsa_whisper.prepare.non_speech import non_speech_windows
 from lsa_whisper.prepare.peak_levels import PeakLevels
 from lsa_whisper.prepare.screening import Candidate, ScreeningLimits, screen_utterances
@@ -164,7 +164,18 @@ def _segment(window: Window, before: Window | None, session: Session, split: str
         split=split,
         labels=options.labels.name,
         prompt=_prompt(before, window, options.prompt) if prompted else "",
+        word_times="" if options.labels.style == "fluent" else _word_times(window),
     )
+
+
+def _word_times(window: Window) -> str:
+    """Return the times of all words of the window; fluent labels leave out some of them, so their rows have none."""
+    spoken = (
+        pair
+        for one in window.members
+        for pair in zip(one.utterance.verbatim(), one.utterance.word_spans(), strict=True)
+    )
+    return serialize_word_times(spoken, window.span)
 
 
 def _prompt(before: Window | None, window: Window, kind: str) -> str:

@@ -15,6 +15,7 @@ from itertools import accumulate, pairwise
 from lsa_whisper.chat import Disfluency, Utterance
 from lsa_whisper.chat.lines import FOLD
 from lsa_whisper.chat.main_tier import BULLET
+from lsa_whisper.chat.main_tier import utterance as utterance_of
 from lsa_whisper.chat.reading import Event, Reading
 from lsa_whisper.chat.tree import Group, Word
 from lsa_whisper.chat.word import read_word
@@ -72,7 +73,10 @@ def split_utterance(utterance: Utterance, context_ms: int, labels: Labels) -> li
         chosen.append(best)
         left = TimeSpan(best.start_ms, left.end_ms)
     pieces = list(_pieces(utterance, utterance.span, chosen))
-    return [_with_label(pieces, at, labels) for at in range(len(pieces))] if _is_lossless(utterance, pieces) else []
+    if not _is_lossless(utterance, pieces):
+        return []
+    pieces = list(_with_word_times(pieces, _times(utterance)))
+    return [_with_label(pieces, at, labels) for at in range(len(pieces))]
 
 
 def _places(utterance: Utterance, span: TimeSpan) -> Iterator[CutPoint]:
@@ -127,6 +131,16 @@ def _pieces(utterance: Utterance, span: TimeSpan, cuts: Sequence[CutPoint]) -> I
         yield replace(utterance, main=main, tiers=())
         if at < len(cuts):
             start, start_ms = cuts[at].start, cuts[at].start_ms
+
+
+def _with_word_times(pieces: Sequence[Utterance], times: Sequence[TimeSpan | None]) -> Iterator[Utterance]:
+    """Yield the parts with their words' times; ``times`` are those of all words."""
+    at = 0
+    for piece in pieces:
+        spoken = piece.verbatim()
+        words = [(word, span) for word, span in zip(spoken, times[at:], strict=False) if span]
+        yield replace(piece, tiers=utterance_of(piece.speaker, ".", words=words).tiers)
+        at += len(spoken)
 
 
 def _is_lossless(utterance: Utterance, pieces: Sequence[Utterance]) -> bool:

@@ -118,6 +118,24 @@ def find_speech(blocks: Iterable[npt.NDArray[np.float32]], rate_hz: int) -> Spee
     return SpeechActivity(level, merge_active_frames(level > threshold) if threshold is not None else ())
 
 
+def silence_of(samples: npt.NDArray[np.float32], rate_hz: int) -> npt.NDArray[np.float32]:
+    """Return how silent each frame of a window is, from 0 (speech) to 1, compared with the rest of the window.
+
+    Args:
+        samples: float32 mono samples, ``(n,)``.
+        rate_hz: their sample rate.
+
+    >>> tone = 0.3 * np.sin(2 * np.pi * 200 * np.arange(1600) / 16_000).astype(np.float32)
+    >>> silence_of(np.concatenate([tone, np.zeros(1600, np.float32)]), 16_000).round().tolist()
+    [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0]
+    """
+    levels = EnergyMeter(rate_hz)
+    for _ in levels.measure([samples]):
+        pass
+    level = levels.smoothed()
+    return SpeechActivity(level, ()).silence(TimeSpan(0, round(1000 * FRAME_S * len(level))))
+
+
 class EnergyMeter:
     """Measures the log-energy of each frame while the audio passes through to another consumer."""
 

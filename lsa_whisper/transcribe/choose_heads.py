@@ -20,15 +20,17 @@ import torch
 
 from lsa_whisper import checkpoint, plain_json
 from lsa_whisper.atomic_write import write_atomic
+from lsa_whisper.audio import Samples
 from lsa_whisper.chat import Utterance
 from lsa_whisper.checkpoint import Checkpoint
 from lsa_whisper.corpus import Session, discover
 from lsa_whisper.decoding.decoder import DecodedWindow, TimedToken
-from lsa_whisper.decoding.token_times import alignment_heads, cross_attention, viterbi_spans
+from lsa_whisper.decoding.token_times import alignment_heads, cross_attention, spoken_spans
 from lsa_whisper.decoding.word_times import align_words
 from lsa_whisper.errors import CheckpointError, CorpusError, LsaWhisperError
 from lsa_whisper.labels import decode
 from lsa_whisper.languages import whisper_code
+from lsa_whisper.speech.energy import silence_of
 from lsa_whisper.terminal import print_progress
 from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.umask import private_umask
@@ -169,19 +171,25 @@ class _AttentionWindow:
         result: DecodedWindow,
         decoder: TransformersDecoder,
         hidden: torch.Tensor,
+        sound: Samples,
     ):
-        self._tokenizer, self._step_s, self._begin_ms = loaded.tokenizer, loaded.time_precision_s, window.span.start_ms
+        self._step_s, self._begin_ms = loaded.time_precision_s, window.span.start_ms
         self._utterances = [
             each for segment in result.segments for each in decode(segment.text, loaded.labels).utterances
         ]
         self._reference = [(word.lower(), at.start_ms) for each in window.utterances for word, at in each.word_times]
-        self._tokens, self._is_timestamp = _tokens_of(result, loaded.tokenizer, decoder.rules.timestamps_s)
+        tokens, self._is_timestamp = _tokens_of(result, loaded.tokenizer, decoder.rules.timestamps_s)
+        self._texts = [
+            "" if is_timestamp else str(loaded.tokenizer.decode([token]))
+            for token, is_timestamp in zip(tokens, self._is_timestamp, strict=True)
+        ]
         config = loaded.model.config
         self.heads = [
             (layer, head) for layer in range(config.decoder_layers) for head in range(config.decoder_attention_heads)
         ]
         frames = max(1, int(window.span.duration_ms / 1000 / self._step_s))
-        weights = cross_attention(loaded.model, hidden, decoder.prompt, self._tokens, self.heads)[:, :, :frames]
+        weights = cross_attention(loaded.model, hidden, decoder.prompt, tokens, self.heads)[:, :, :frames]
+        self._silence = silence_of(sound, loaded.feature_extractor.sampling_rate)
         self._weights = dict(zip(self.heads, weights.astype(np.float16), strict=True))
 
     def keep(self, heads: Sequence[Head]) -> None:
@@ -190,10 +198,11 @@ class _AttentionWindow:
 
     def errors_ms(self, heads: Sequence[Head]) -> Iterator[float]:
         """Yield the error of the start time of each correctly recognized word."""
-        spans = viterbi_spans(np.mean([self._weights[head] for head in heads], axis=0, dtype=np.float32))
+        weights = np.stack([self._weights[head] for head in heads]).astype(np.float32).mean(axis=0)
+        spans = spoken_spans(weights, self._texts, self._silence, 1000 * self._step_s)
         timed = [
-            TimedToken(self._tokenizer.decode([token]), begin * self._step_s, end * self._step_s)
-            for token, (begin, end), is_timestamp in zip(self._tokens, spans, self._is_timestamp, strict=True)
+            TimedToken(text, begin * self._step_s, end * self._step_s)
+            for text, (begin, end), is_timestamp in zip(self._texts, spans, self._is_timestamp, strict=True)
             if not is_timestamp
         ]
         found = [
@@ -234,7 +243,7 @@ def _decode_windows(loaded: Checkpoint, windows: Sequence[_Window]) -> list[_Att
         (result,) = decoder.decode([sound])
         if result.segments and result.complete:
             hidden = loaded.model.get_encoder()(decoder.features([sound])).last_hidden_state
-            decoded.append(_AttentionWindow(loaded, window, result, decoder, hidden))
+            decoded.append(_AttentionWindow(loaded, window, result, decoder, hidden, sound))
     return decoded
 
 

@@ -15,7 +15,7 @@ from lsa_whisper import chat
 from lsa_whisper.audio import Recording
 from lsa_whisper.chat import utterance
 from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow, TimedToken
-from lsa_whisper.decoding.token_times import alignment_heads
+from lsa_whisper.decoding.token_times import alignment_heads, spoken_spans
 from lsa_whisper.decoding.word_times import align_words, fit_words
 from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcribe import Transcriber, transcribe
@@ -117,7 +117,30 @@ def test_odd_models_do_not_stop_the_alignment(scripted, visit):
     hidden = torch.randn(1, 400, model.config.d_model)
     for tokens, duration_s in (([5], 8.0), ([5, 6, 7], 0.01), ([5] * 60, 0.1)):
         with torch.inference_mode():
-            times = token_times(model, hidden, [1, 2], tokens, duration_s, 0.02)
+            texts = [" a"] * len(tokens)
+            times = token_times(
+                model, hidden, [1, 2], tokens, duration_s, 0.02, texts=texts, silence=np.zeros(1, np.float32)
+            )
         edges = [edge for span in times for edge in span]
         assert len(times) == len(tokens) and edges == sorted(edges) and edges[0] >= 0 and edges[-1] <= duration_s
     assert model.config._attn_implementation != "eager"
+
+
+def test_a_word_does_not_begin_in_silence():
+    """Attention that spreads over a pause leaves it to nobody, and a repeated word is not squeezed into one frame."""
+    weights = np.full((3, 60), 0.01, np.float32)
+    weights[0, :15] = weights[1, 15:58] = weights[2, 58:] = 0.5
+    weights /= weights.sum(axis=1, keepdims=True)
+    silence = np.zeros(60, np.float32)
+    silence[15:40] = 1.0
+    texts = [" the", " dog", " dog"]
+    (_, first), second, third = spoken_spans(weights, texts, silence, 20.0)
+    assert first == 15 and second[0] == 40 and third[1] - third[0] >= 4
+    assert spoken_spans(weights, texts, np.zeros(60, np.float32), 20.0)[1][0] == 15
+
+
+def test_a_word_with_a_block_begins_at_its_sign():
+    times = [(" =", 0.1, 0.4), (" can", 0.4, 0.7), (" you", 0.7, 0.9), ("?", 0.9, 0.9)]
+    timed = [TimedToken(*each) for each in times]
+    (words,) = align_words([utterance("PAR", "≠can you ?")], timed)
+    assert words == [("can", TimeSpan(100, 700)), ("you", TimeSpan(700, 900))]

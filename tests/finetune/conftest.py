@@ -14,6 +14,15 @@ TEXTS = (
     "I I I see a : ball.",
     "<|0.10|>oh.<|0.30|>",
 )
+WORD_TIMES = (
+    "0.10 0.30 um 0.35 0.40 I 0.40 0.60 want 0.70 0.90 want 0.90 1.20 it",
+    "0.10 0.20 the 0.20 0.50 dog 0.60 0.70 ra- 0.80 1.20 ran",
+    "",
+    "0.10 0.30 the - - the 0.50 0.90 cat 0.90 1.40 sat 1.60 1.90 yes",
+    "0.10 0.20 I 0.20 0.30 I 0.40 0.50 I 0.50 0.70 see 0.70 0.80 a 0.90 1.30 ball",
+    "",
+)
+"""Two windows have none, and one word."""
 
 
 @pytest.fixture(scope="session")
@@ -25,7 +34,8 @@ def windows(tmp_path_factory):
     for number, text in enumerate(TEXTS):
         path = folder / f"{number}.wav"
         soundfile.write(path, 0.1 * rng.standard_normal(16_000 * 2), 16_000)
-        rows.append(manifest.Segment(str(path), 0.0, 2.0 - 0.1 * number, text))
+        times = WORD_TIMES[number]
+        rows.append(manifest.Segment(str(path), 0.0, 2.0 - 0.1 * number, text, word_times=times))
     manifest.write(rows, folder / "train.jsonl")
     return folder / "train.jsonl"
 

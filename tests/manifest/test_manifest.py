@@ -259,3 +259,18 @@ def test_the_kind_of_prompts_is_read_from_the_summary(summary, kind, tmp_path):
     assert manifest.prompt_kind(tmp_path / "train.jsonl") is None
     (tmp_path / "prepared.json").write_text(summary)
     assert manifest.prompt_kind(tmp_path / "train.jsonl") == manifest.prompt_kind(tmp_path) == kind
+
+
+def test_word_times_survive_and_are_checked(tmp_path):
+    timed = manifest.Segment("a.wav", 0.0, 2.0, "I see.", word_times="0.10 0.25 I - - see")
+    manifest.write([timed, manifest.Segment("b.wav", 0.0, 2.0, "no.")], tmp_path / "train.jsonl")
+    first, second = manifest.read(tmp_path / "train.jsonl")
+    assert first.word_times == timed.word_times and second.word_times == ""
+    assert "word_times" not in (tmp_path / "train.jsonl").read_text().splitlines()[1]
+    assert manifest.from_row(manifest.open_rows(tmp_path / "train.jsonl")[0]).word_times == timed.word_times
+    words = manifest.parse_word_times(first.word_times)
+    assert [(word.text, word.start_s, word.end_s) for word in words] == [("I", 0.1, 0.25), ("see", None, None)]
+    for broken, reason in (("0.1 I", "three fields"), ("0.1 - I", "no times"), ("x y I", "no times")):
+        line = f'{{"audio_filepath": "a", "offset": 0, "duration": 1, "text": "I", "word_times": "{broken}"}}'
+        with pytest.raises(ManifestError, match=f"row: 'word_times': .*{reason}"):
+            manifest.parse_row(line)

@@ -20,7 +20,7 @@ from lsa_whisper.corpus import discover
 from lsa_whisper.errors import CorpusError, LsaWhisperError
 from lsa_whisper.inspection.tokens import token_counter
 from lsa_whisper.labels import Labels, decode
-from lsa_whisper.manifest import SPLITS, Segment
+from lsa_whisper.manifest import SPLITS, Segment, parse_word_times
 from lsa_whisper.prepare import prepare
 from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.whisper_constants import DECODER_POSITIONS
@@ -423,6 +423,7 @@ def test_storybook_windows_hold_their_words_by_exact_word_times(tmp_path, contex
             inside = [word for word, at in timed if at.start_ms >= start_ms and at.end_ms <= end_ms]
             overlapping = [word for word, at in timed if at & TimeSpan(start_ms, end_ms)]
             assert len(inside) == len(overlapping) == len(words_of(row)), (one.name, row.offset)
+            assert [word.text for word in parse_word_times(row.word_times)] == inside
             assert row.split == one.split
 
 

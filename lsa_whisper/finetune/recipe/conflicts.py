@@ -154,11 +154,13 @@ def label_splits(recipe: Recipe) -> Iterator[str]:
 
 
 def loss(recipe: Recipe) -> Iterator[str]:
-    """Yield what the divergence to the base excludes."""
+    """Yield what the divergence to the base and the alignment loss exclude."""
     if recipe.loss.kl_to_base and recipe.strategy not in _REPLICATED:
         yield f"loss.kl_to_base: the base cannot be evaluated under {recipe.strategy}; use {', '.join(_REPLICATED)}"
     if recipe.loss.kl_to_base and recipe.model.scratch:
         yield "loss.kl_to_base: a new model has no base"
+    if recipe.loss.alignment_weight and recipe.strategy in _MODEL_PARALLEL:
+        yield f"loss.alignment_weight: {recipe.strategy} divides the heads among ranks; use ddp, zero3 or fsdp2"
 
 
 def precision(recipe: Recipe) -> Iterator[str]:

@@ -49,6 +49,10 @@ class DataSettings:
     corpora: dict[str, CorpusSettings] = field(default_factory=dict)
     """How much of each corpus to train on, by its name in the manifest (the corpus card's, or the folder's); corpora
     that are not named are used in full."""
+    spliced: Annotated[float | None, Range(least=0)] = None
+    """Hours of spliced speech (``prepare --splice``) in an epoch for each hour of recorded speech, drawn anew each
+    epoch: with ``prepare --splice 8`` and 1 here, eight epochs hear eight different versions of each utterance.
+    ``null`` uses every window once in each epoch, 0 no spliced one."""
     bpe_dropout: Annotated[float, Range(least=0, below=1)] = 0.0
     """Probability with which each merge of the vocabulary is left out when a training label is split into tokens (BPE
     dropout, Provilkov et al. 2020), drawn again each epoch. 0.1 is usual; helps with rare words and word fragments."""

@@ -80,6 +80,12 @@ class LossSettings:
     for fluent speech close to the base's. Costs a second forward pass and, without an adapter, a frozen copy of the
     base."""
 
+    alignment_weight: Annotated[float, Range(least=0)] = 0.0
+    """Weight of the alignment loss, which teaches the alignment heads when each word is spoken (one minus the cosine
+    between their attention and the word's time, as for CrisperWhisper, Wagner et al. 2024), so that ``transcribe
+    --wor`` writes better word times. Needs transcripts with ``%wor``, such as ``lsa-whisper align`` writes. 0.5 to 2
+    are usual."""
+
     @property
     def needs_disfluency_mask(self) -> bool:
         """Whether the loss depends on which tokens belong to a disfluency."""

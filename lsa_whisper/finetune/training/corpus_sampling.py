@@ -53,6 +53,25 @@ def draws_per_window(corpora: Sequence[str], settings: Mapping[str, CorpusSettin
     return np.array([settings[name].weight if name in settings else 1.0 for name in corpora])
 
 
+def with_spliced_share(
+    weights: npt.NDArray[np.float64], spliced: npt.NDArray[np.bool_], durations_s: npt.NDArray[np.float64], share: float
+) -> npt.NDArray[np.float64]:
+    """Return the weights with those of spliced windows scaled to ``share`` hours for each hour of recorded speech.
+
+    Args:
+        weights: How often each window is drawn in an epoch.
+        spliced: Whether each is spliced.
+        durations_s: The duration of each.
+        share: Hours of spliced speech for each hour of recorded speech.
+
+    >>> with_spliced_share(np.ones(4), np.array([False, False, True, True]), np.array([2.0, 2, 8, 8]), 1.0).tolist()
+    [1.0, 1.0, 0.25, 0.25]
+    """
+    hours = weights * durations_s
+    scale = share * float(hours[~spliced].sum()) / max(float(hours[spliced].sum()), 1e-9)
+    return np.where(spliced, weights * scale, weights)
+
+
 DrawOrder = Callable[[npt.NDArray[np.int64], int], Iterable[int]]
 """Arranges the windows that were drawn for an epoch."""
 

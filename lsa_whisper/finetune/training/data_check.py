@@ -60,6 +60,13 @@ def data_problems(path: Path, start: Checkpoint, recipe: Recipe) -> Iterator[str
         return
     for problem in (*_languages(windows, start), *_lengths(windows, start), *_recordings(windows)):
         yield f"{path}: {problem}"
+    if recipe.data.spliced and path == Path(recipe.data.train) and not windows.spliced.any():
+        yield f"{path}: no window is spliced, which data.spliced needs; prepare the data again with --splice"
+    if recipe.loss.alignment_weight and path == Path(recipe.data.train) and not windows.has_word_times:
+        yield (
+            f"{path}: no row has word times, which loss.alignment_weight needs; write %wor with 'lsa-whisper align', "
+            "then prepare the data again"
+        )
 
 
 def rows_text(indices: Sequence[int]) -> str:

@@ -17,6 +17,7 @@ from torch import nn
 from torch.nn import functional
 
 from lsa_whisper.dataset import IGNORE_INDEX
+from lsa_whisper.finetune.training.alignment_loss import AlignmentLoss
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz'"
 """Output symbols of the auxiliary CTC head; other characters are skipped."""
@@ -120,6 +121,8 @@ class ExactLoss:
     label_smoothing: float = 0.0
     disfluency_weight: float = 1.0
     kl_to_base: float = 0.0
+    alignment: AlignmentLoss | None = None
+    alignment_weight: float = 0.0
 
     def __call__(
         self,
@@ -129,6 +132,7 @@ class ExactLoss:
         *,
         disfluency_mask: torch.Tensor | None = None,
         base_logits: torch.Tensor | None = None,
+        token_spans_s: torch.Tensor | None = None,
     ) -> torch.Tensor:
         """Return the loss of one micro-batch, divided by the label tokens of the whole step.
 
@@ -138,6 +142,7 @@ class ExactLoss:
             num_items_in_batch: Label tokens of the step; by default those in ``labels``.
             disfluency_mask: (batch, tokens), the tokens that belong to a disfluency; required by their weight.
             base_logits: Logits of the base; required by ``kl_to_base``.
+            token_spans_s: (batch, tokens, 2), times of the label tokens; required by ``alignment``.
         """
         items = num_items_in_batch if num_items_in_batch is not None else (labels != IGNORE_INDEX).sum()
         loss = cross_entropy(outputs.logits, labels, self.label_smoothing, self._weights(disfluency_mask))
@@ -147,6 +152,8 @@ class ExactLoss:
             fluent = labels != IGNORE_INDEX
             fluent = fluent if disfluency_mask is None else fluent & ~disfluency_mask
             loss = loss + self.kl_to_base * kl_divergence(base_logits, outputs.logits, fluent)
+        if self.alignment is not None and token_spans_s is not None:
+            loss = loss + self.alignment_weight * self.alignment.loss(token_spans_s)
         return loss / items
 
     def _weights(self, disfluency_mask: torch.Tensor | None) -> torch.Tensor | None:

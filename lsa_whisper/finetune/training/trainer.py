@@ -18,15 +18,22 @@ from transformers.trainer_callback import PrinterCallback, ProgressCallback
 from lsa_whisper import manifest
 from lsa_whisper.checkpoint import Checkpoint
 from lsa_whisper.checkpoint.saving import verify_tensors
-from lsa_whisper.dataset import Collator, WindowDataset
+from lsa_whisper.dataset import TOKEN_SPANS_S, Collator, WindowDataset
+from lsa_whisper.decoding.token_times import alignment_heads
 from lsa_whisper.finetune.distributed import zero
 from lsa_whisper.finetune.distributed.fsdp import reduce_in_fp32
 from lsa_whisper.finetune.distributed.strategy import Division, gather_weights
 from lsa_whisper.finetune.distributed.whole_states import load_whole_state, whole_state_saved
 from lsa_whisper.finetune.recipe import Recipe
+from lsa_whisper.finetune.training.alignment_loss import AlignmentLoss
 from lsa_whisper.finetune.training.arguments import training_arguments
 from lsa_whisper.finetune.training.bpe_dropout import BpeDropout
-from lsa_whisper.finetune.training.corpus_sampling import CorpusSampler, capped_indices, draws_per_window
+from lsa_whisper.finetune.training.corpus_sampling import (
+    CorpusSampler,
+    capped_indices,
+    draws_per_window,
+    with_spliced_share,
+)
 from lsa_whisper.finetune.training.curves import CURVE, CurveLogger
 from lsa_whisper.finetune.training.dev_evaluation import DevEvaluation, evaluation_callbacks
 from lsa_whisper.finetune.training.disfluency_mask import DISFLUENCY_MASK, DisfluencyMaskCollator
@@ -43,12 +50,15 @@ from lsa_whisper.library_internals import TrainerHooks, fsdp_on_cpu, gather_once
 
 def recipe_loss(recipe: Recipe, start: Checkpoint) -> ExactLoss:
     """Return the loss with the terms that the recipe sets."""
+    weight = recipe.loss.alignment_weight
     return ExactLoss(
         getattr(start.model, "ctc_head", None),
         recipe.model.ctc_weight,
         recipe.loss.label_smoothing,
         recipe.loss.disfluency_weight,
         recipe.loss.kl_to_base,
+        AlignmentLoss(start.model, alignment_heads(start.model), start.time_precision_s) if weight else None,
+        weight,
     )
 
 
@@ -83,6 +93,7 @@ def training_windows(recipe: Recipe, start: Checkpoint) -> WindowDataset:
         keep=keep,
         splitter=BpeDropout(start.tokenizer, probability).encode if probability else None,
         verify=False,
+        word_times=recipe.loss.alignment_weight > 0,
     )
 
 
@@ -185,11 +196,13 @@ class SpeechTrainer(TrainerHooks, Seq2SeqTrainer):
         self, model: Any, inputs: dict[str, Any], return_outputs: bool = False, num_items_in_batch: Any = None
     ) -> Any:
         """Return the recipe's loss; on the dev set plain cross-entropy."""
-        mask = inputs.pop(DISFLUENCY_MASK, None)
+        mask, spans_s = inputs.pop(DISFLUENCY_MASK, None), inputs.pop(TOKEN_SPANS_S, None)
         loss: Callable[..., torch.Tensor] = ExactLoss()
         if model.training:
             base_logits = self.base.logits(self.accelerator.unwrap_model(model), inputs) if self.base else None
-            loss = functools.partial(self.loss, disfluency_mask=mask, base_logits=base_logits)
+            if self.loss.alignment is not None:
+                self.loss.alignment.start_step()
+            loss = functools.partial(self.loss, disfluency_mask=mask, base_logits=base_logits, token_spans_s=spans_s)
         self.compute_loss_func = loss
         return super().compute_loss(model, inputs, return_outputs, num_items_in_batch)
 
@@ -275,7 +288,7 @@ class SpeechTrainer(TrainerHooks, Seq2SeqTrainer):
         With augmentation the indices also contain the epoch, so that a resumed run draws the same.
         """
         augmented, corpora = self.train_dataset.varies, self.recipe.data.corpora
-        if corpora and any(one.weight != 1 for one in corpora.values()):
+        if any(one.weight != 1 for one in corpora.values()) or self.recipe.data.spliced is not None:
             return self._corpus_sampler()
         if self.args.train_sampling_strategy != "group_by_length":
             return ShuffledSampler(len(self.train_dataset), self.args.data_seed) if augmented else default()
@@ -289,7 +302,10 @@ class SpeechTrainer(TrainerHooks, Seq2SeqTrainer):
 
     def _corpus_sampler(self) -> CorpusSampler:
         """Return a sampler that draws each corpus by its weight, grouped by length if the recipe groups windows."""
-        weights = draws_per_window(list(self.train_dataset.rows["corpus"]), self.recipe.data.corpora)
+        train, share = self.train_dataset, self.recipe.data.spliced
+        weights = draws_per_window(list(train.rows["corpus"]), self.recipe.data.corpora)
+        if share is not None:
+            weights = with_spliced_share(weights, train.spliced, train.durations, share)
         grouped = self.args.train_sampling_strategy == "group_by_length"
         return CorpusSampler(weights, self.args.data_seed, self._by_length if grouped else None)
 

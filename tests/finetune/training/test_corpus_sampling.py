@@ -13,7 +13,12 @@ from lsa_whisper import manifest
 from lsa_whisper.errors import ManifestError
 from lsa_whisper.finetune import finetune
 from lsa_whisper.finetune.recipe import CorpusSettings
-from lsa_whisper.finetune.training.corpus_sampling import CorpusSampler, capped_indices, draws_per_window
+from lsa_whisper.finetune.training.corpus_sampling import (
+    CorpusSampler,
+    capped_indices,
+    draws_per_window,
+    with_spliced_share,
+)
 
 CORPORA = ["a"] * 40 + ["b"] * 10
 
@@ -80,3 +85,29 @@ def test_training_draws_by_the_weights_of_a_recipe(windows, scratch_recipe, tmp_
     losses = [row["loss"] for row in map(json.loads, (out / "curve.jsonl").read_text().splitlines()) if "loss" in row]
     assert len(losses) == 12 and losses[-1] < losses[0]
     assert sum(seen.values()) >= 24 and seen["b"] > 4 * seen["a"] > 0
+
+
+def test_spliced_windows_are_drawn_by_their_share_and_anew_each_epoch():
+    spliced = np.arange(50) >= 10
+    weights = with_spliced_share(np.ones(50), spliced, np.where(spliced, 2.0, 4.0), 1.0)
+    sampler = CorpusSampler(weights, seed=0)
+    assert len(sampler) == 10 + 20
+    epochs = []
+    for epoch in range(20):
+        sampler.set_epoch(epoch)
+        drawn_now = [index % 50 for index in sampler]
+        assert sorted(index for index in drawn_now if index < 10) == list(range(10))
+        epochs.append(frozenset(index for index in drawn_now if index >= 10))
+    assert len(set(epochs)) == 20 and frozenset.union(*epochs) == frozenset(range(10, 50))
+    assert (with_spliced_share(np.ones(50), spliced, np.ones(50), 0.0) == ~spliced).all()
+
+
+def test_spliced_speech_is_asked_for_where_there_is_some(windows, scratch_recipe, tmp_path):
+    path = tmp_path / "recipe.yaml"
+    path.write_text(scratch_recipe(windows, tmp_path / "out"))
+    with pytest.raises(ManifestError, match=r"no window is spliced, which data\.spliced needs"):
+        finetune(path, set=["data.spliced=1"], report=lambda _: None)
+    rows = [replace(row, spliced="fragment" if at % 2 else "") for at, row in enumerate(manifest.read(windows))]
+    manifest.write(rows, tmp_path / "train.jsonl")
+    set = ["data.spliced=0.5", f"data.train={tmp_path / 'train.jsonl'}"]
+    assert finetune(path, set=set, report=lambda _: None).steps == 4

@@ -106,7 +106,7 @@ def distance(base, out, windows):
         return float(kl_divergence(was.model(**batch).logits, now.model(**batch).logits, fluent))
 
 
-TERMS = ("loss.disfluency_weight=2", "loss.kl_to_base=0.5", "loss.label_smoothing=0.1")
+TERMS = ("loss.disfluency_weight=2", "loss.kl_to_base=0.5", "loss.label_smoothing=0.1", "loss.alignment_weight=1")
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,93 @@
+"""The alignment loss on storybook: word times, word errors and disfluencies with and without it.
+
+Each run trains a recipe of the demo with one weight of the loss, transcribes the test speakers with word times and is
+scored against their transcripts. Finished runs are skipped. Other models, such as one that is used as it is, are
+measured by ``benchmarks.word_times``.
+
+    python -m benchmarks.alignment_loss --seeds 3 --weights 0 1
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks import result
+from benchmarks.demo_seeds import TEST, scores
+from benchmarks.splice import NANO, prepared
+from benchmarks.word_times import LIMITS_MS, errors_ms
+from lsa_whisper import chat
+from lsa_whisper.evaluate import evaluate
+from lsa_whisper.finetune import finetune
+from lsa_whisper.transcribe import transcribe
+
+
+def main() -> None:
+    """Run all seeds and write ``benchmarks/results/alignment_loss.json``."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--weights", type=float, nargs="+", default=[0.0, 1.0])
+    parser.add_argument("--adaptations", nargs="+", default=["full"], choices=["lora", "full"])
+    parser.add_argument("--out", type=Path, default=Path("runs/alignment-loss"))
+    options = parser.parse_args()
+    data = prepared(options.out / "data", 0.0)
+    runs = [
+        (adaptation, weight, seed, trained(adaptation, data, options.out, weight, seed))
+        for seed in range(options.seeds)
+        for adaptation in options.adaptations
+        for weight in options.weights
+    ]
+    names = [f"{adaptation}, weight {weight:g}, seed {seed}" for adaptation, weight, seed, _ in runs]
+    report = evaluate(TEST, [out for *_, out in runs], names=names, out=options.out / "report", audio=TEST)
+    print(report.table())
+    assert report.report is not None
+    found = scores(report.report.with_suffix(".json"))
+    result.write(
+        "alignment_loss",
+        ("torch", "transformers", "peft"),
+        "corpora/storybook, test speakers; SYNTHETIC speech, whose word times are exact",
+        seeds=options.seeds,
+        systems=[
+            {"adaptation": adaptation, "weight": weight, "seed": seed, **word_starts(out), **scored}
+            for (adaptation, weight, seed, out), scored in zip(runs, found, strict=True)
+        ],
+    )
+
+
+def trained(adaptation: str, data: Path, out: Path, weight: float, seed: int) -> Path:
+    """Train a recipe of the demo with one weight of the loss; return the folder with the transcripts."""
+    run = out / f"{adaptation}-{weight:g}-{seed}"
+    transcripts = run / "transcripts"
+    if not transcripts.exists():
+        overrides = [f"data.train={data / 'train.jsonl'}", f"model.base={NANO}", f"seed={seed}"]
+        overrides += [f"loss.alignment_weight={weight}"]
+        finetune(Path(f"recipes/demo-{adaptation}.yaml"), out=run / "run", set=overrides)
+        partial = run / "partial"
+        shutil.rmtree(partial, ignore_errors=True)
+        transcribe([TEST], model=str(run / "run"), out=partial, word_times=True)
+        partial.rename(transcripts)
+    return transcripts
+
+
+def word_starts(transcripts: Path) -> dict[str, Any]:
+    """Return how far the starts of correctly recognized words are from the reference."""
+    errors = np.abs(
+        [
+            error
+            for path in sorted(TEST.glob("*.cha"))
+            for error in errors_ms(chat.read(path), chat.read(transcripts / path.name))
+        ]
+    )
+    return {
+        "matching_words": len(errors),
+        "median_error_ms": round(float(np.median(errors))),
+        "share_within_ms": {limit: round(float((errors <= limit).mean()), 3) for limit in LIMITS_MS},
+    }
+
+
+if __name__ == "__main__":
+    main()

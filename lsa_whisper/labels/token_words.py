@@ -1,0 +1,154 @@
+"""Which word of an utterance each token of its label belongs to.
+
+A label is written in signs of its own, so letters are compared: the letters of the tokens with those of the words that
+are spoken.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+_ONSETS = frozenset({"=", "≠", ":"})
+"""Signs of a block and of a prolonged first sound: the word begins there, before its letters."""
+NOT_SPOKEN = re.compile(r"\*[A-Z][A-Z0-9]*:|&=\S+")
+"""Speaker codes and audible events: letters in a label that nobody speaks."""
+
+
+def words_of_tokens(texts: Sequence[str], words: Sequence[str]) -> list[tuple[int, bool]]:
+    """Return the index of each token's word, and whether the word is heard there.
+
+    Punctuation and signs belong to the word before them, or to the first word; signs of a block or a prolongation to
+    the word that begins with it.
+
+    Args:
+        texts: the text of each token; a space begins a word.
+        words: the words as they are spoken.
+
+    >>> words_of_tokens([" um", " go", "at", "."], ["um", "goat"])
+    [(0, True), (1, True), (1, True), (1, False)]
+    """
+    places = _heard(texts, words)
+    found, last = [], 0
+    for at in range(len(texts)):
+        last = max([last, *places.get(at, ())[:1]])
+        found.append((last, at in places))
+    return found
+
+
+def begins_word(texts: Sequence[str]) -> list[bool]:
+    """Return whether a spoken word begins with each token; in text without spaces any token may begin one.
+
+    >>> begins_word([" =", " go", "at", " /", " um", "."])
+    [True, False, False, False, True, False]
+    """
+    if not any(text.startswith(" ") for text in texts):
+        return [True] * len(texts)
+    spoken = [is_onset(text) or (text.startswith(" ") and bool(letters_of(text))) for text in texts]
+    return [here and not (at and is_onset(texts[at - 1])) for at, here in enumerate(spoken)]
+
+
+def is_onset(text: str) -> bool:
+    """Return whether a token is the sign of a block or of a prolonged first sound: the next word begins with it."""
+    return text.startswith(" ") and text.strip() in _ONSETS
+
+
+def _heard(texts: Sequence[str], words: Sequence[str]) -> dict[int, list[int]]:
+    """Return the words that are heard in each token, in order; a token may stand for several copies of a sound."""
+    from rapidfuzz.distance import Indel
+
+    letters = ""
+    token_of: list[int] = []
+    for at, own in enumerate(_spoken_letters(texts)):
+        letters, token_of = letters + own, token_of + [at] * len(own)
+    spelled = "".join(map(letters_of, words))
+    word_of = [at for at, word in enumerate(words) for _ in letters_of(word)]
+    places: dict[int, list[int]] = {}
+    for part in Indel.opcodes(letters, spelled):
+        if part.tag == "equal":
+            for source in range(part.src_start, part.src_end):
+                places.setdefault(token_of[source], []).append(word_of[part.dest_start + source - part.src_start])
+    for at in range(len(texts) - 1, 0, -1):
+        if is_onset(texts[at - 1]) and at in places:
+            places[at - 1] = places[at][:1]
+    return places
+
+
+@dataclass(frozen=True, slots=True)
+class TokenPlace:
+    """Where a token is heard: from a part of one word to a part of the same word, or of a later one.
+
+    Attributes:
+        first: index of the word where the token begins.
+        start: how much of that word is before the token, from 0 to 1.
+        last: index of the word where it ends.
+        end: how much of that word is before its end.
+    """
+
+    first: int
+    start: float
+    last: int
+    end: float
+
+
+def token_places(texts: Sequence[str], words: Sequence[str]) -> list[TokenPlace | None]:
+    """Return where each token is heard, ``None`` where no word is.
+
+    Letters are spread evenly over a word; a sign without letters counts as one letter.
+
+    >>> token_places([" go", "at", "."], ["goat"])
+    [TokenPlace(first=0, start=0.0, last=0, end=0.5), TokenPlace(first=0, start=0.5, last=0, end=1.0), None]
+    """
+    heard = _heard(texts, words)
+    sizes = [0] * len(words)
+    spans: dict[int, tuple[tuple[int, int], tuple[int, int]]] = {}
+    for at in sorted(heard):
+        first, last = heard[at][0], heard[at][-1]
+        start = sizes[first]
+        for word in dict.fromkeys(heard[at]):
+            sizes[word] += max(1, len(letters_of(texts[at]))) if first == last else 1
+        spans[at] = (first, start), (last, sizes[last])
+    places: list[TokenPlace | None] = [None] * len(texts)
+    for at, ((first, start), (last, end)) in spans.items():
+        places[at] = TokenPlace(first, start / sizes[first], last, end / sizes[last])
+    return places
+
+
+def _spoken_letters(texts: Sequence[str]) -> Iterator[str]:
+    """Yield the letters that each token stands for; ``b~~`` are two copies, so its second ``~`` is another ``b``.
+
+    >>> list(_spoken_letters([" a", " b", "~~", " ball", " ~", "like"]))
+    ['a', 'b', 'b', 'ball', '', 'like']
+    """
+    part, copies = "", 0
+    for text in _without_codes(texts):
+        if text.startswith(" "):
+            part, copies = "", 0
+        own, signs = letters_of(text), text.count("~")
+        yield own or part * (max(0, copies + signs - 1) - max(0, copies - 1))
+        part, copies = part + own, copies + signs
+
+
+def _without_codes(texts: Sequence[str]) -> list[str]:
+    """Return the texts without the letters of speaker codes and audible events.
+
+    >>> _without_codes([" *", "CHI", ":", " no", "."])
+    [' ', '', '', ' no', '.']
+    """
+    text = "".join(texts)
+    silent = {place for match in NOT_SPOKEN.finditer(text) for place in range(*match.span())}
+    kept, at = [], 0
+    for each in texts:
+        kept.append("".join(letter for place, letter in enumerate(each, at) if place not in silent))
+        at += len(each)
+    return kept
+
+
+def letters_of(text: str) -> str:
+    """Return the letters and digits of ``text`` in lower case, one for each (``İ`` has two in lower case).
+
+    >>> letters_of(" Don't")
+    'dont'
+    """
+    return "".join(letter.lower()[0] for letter in text if letter.isalnum())
