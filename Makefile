@@ -148,6 +148,8 @@ bench: .venv/.bench
 
 bench-long: .venv/.bench
 	$(BIN)/python -m benchmarks.demo_seeds --seeds 3
+	$(BIN)/python -m benchmarks.splice --seeds 3
+	$(BIN)/python -m benchmarks.alignment_loss --seeds 3
 	$(BIN)/python -m benchmarks.memory_cpu --sizes small
 	$(BIN)/python -m benchmarks.long_recording models/nano corpora/storybook/test
 	$(BIN)/python -m benchmarks.lora_rank

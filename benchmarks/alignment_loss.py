@@ -14,12 +14,10 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from benchmarks import result
 from benchmarks.demo_seeds import TEST, scores
 from benchmarks.splice import NANO, prepared
-from benchmarks.word_times import LIMITS_MS, errors_ms
+from benchmarks.word_times import errors_ms, summary
 from lsa_whisper import chat
 from lsa_whisper.evaluate import evaluate
 from lsa_whisper.finetune import finetune
@@ -75,18 +73,8 @@ def trained(adaptation: str, data: Path, out: Path, weight: float, seed: int) ->
 
 def word_starts(transcripts: Path) -> dict[str, Any]:
     """Return how far the starts of correctly recognized words are from the reference."""
-    errors = np.abs(
-        [
-            error
-            for path in sorted(TEST.glob("*.cha"))
-            for error in errors_ms(chat.read(path), chat.read(transcripts / path.name))
-        ]
-    )
-    return {
-        "matching_words": len(errors),
-        "median_error_ms": round(float(np.median(errors))),
-        "share_within_ms": {limit: round(float((errors <= limit).mean()), 3) for limit in LIMITS_MS},
-    }
+    references = sorted(TEST.glob("*.cha"))
+    return summary([error for path in references for error in errors_ms(path, chat.read(transcripts / path.name))])
 
 
 if __name__ == "__main__":

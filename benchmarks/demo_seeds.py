@@ -1,7 +1,7 @@
 """The demo over several seeds: fine-tuning on storybook trains models/nano to keep disfluencies.
 
 Runs the complete demo once per seed, then scores all transcripts of the test speakers in one report: the base model and
-every seed of each adaptation. Finished steps are skipped.
+every seed of each adaptation, and once more on a test set in which each class is frequent. Finished steps are skipped.
 
     python -m benchmarks.demo_seeds --seeds 3
 """
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import result
+from benchmarks.rare_disfluencies import events, rare_report
 from lsa_whisper.demo import ADAPTATIONS, demo
 from lsa_whisper.evaluate import evaluate
 
@@ -40,12 +41,17 @@ def main() -> None:
     seconds = timed(options.out, options.seeds)
     report = joined(options.out, options.seeds)
     print(report)
+    models = {"base": Path("models/nano")}
+    models |= {f"{name} seed {n}": options.out / str(n) / name for name in ADAPTATIONS for n in range(options.seeds)}
+    rare = rare_report(models, options.out / "rare")
     result.write(
         "demo_seeds",
         ("torch", "transformers", "peft"),
         "corpora/storybook, test speakers; SYNTHETIC speech",
         demo_seconds=seconds,
         systems=scores(report.with_suffix(".json")),
+        rare_events=events(rare),
+        rare=scores(rare),
     )
 
 

@@ -1,7 +1,8 @@
 """Splicing on storybook: the same 28 minutes of speech, with and without spliced utterances, by class of disfluency.
 
 Each run trains the demo's recipe for the same number of steps from models/nano, transcribes the test speakers and is
-scored against their transcripts. Spliced speech is in train alone. Finished runs are skipped.
+scored against their transcripts, and on a second test set in which each class is frequent. Spliced speech is in train
+alone. Finished runs are skipped.
 
     python -m benchmarks.splice --seeds 3 --adaptations lora full
 """
@@ -15,6 +16,7 @@ from typing import Any
 
 from benchmarks import result
 from benchmarks.demo_seeds import TEST, scores
+from benchmarks.rare_disfluencies import events, rare_report
 from lsa_whisper import checkpoint
 from lsa_whisper.evaluate import evaluate
 from lsa_whisper.finetune import finetune
@@ -47,6 +49,8 @@ def main() -> None:
     report = evaluate(TEST, list(systems.values()), names=list(systems), out=options.out / "report", audio=TEST)
     print(report.table())
     assert report.report is not None
+    models = {name: transcripts.parent / "run" for name, transcripts in systems.items()}
+    rare = rare_report(models, options.out / "rare")
     result.write(
         "splice",
         ("torch", "transformers", "peft"),
@@ -56,6 +60,8 @@ def main() -> None:
         seeds=options.seeds,
         spliced=counts(data["with"]),
         systems=scores(report.report.with_suffix(".json")),
+        rare_events=events(rare),
+        rare=scores(rare),
     )
 
 

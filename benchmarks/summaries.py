@@ -20,6 +20,27 @@ def demo(found: Figures) -> str:
     )
 
 
+def alignment_loss(found: Figures) -> str:
+    def mean(weight: float, limit: str) -> float:
+        shares = [each["share_within_ms"][limit] for each in found["systems"] if each["weight"] == weight]
+        return 100 * sum(shares) / len(shares)
+
+    weights = sorted({each["weight"] for each in found["systems"]})
+    return "; ".join(
+        f"weight {weight:g}: {mean(weight, '50'):.1f} % within 50 ms, {mean(weight, '200'):.1f} % within 200 ms"
+        for weight in weights
+    )
+
+
+def spliced(found: Figures) -> str:
+    def mean(how: str, kind: str) -> str:
+        scores = [each["classes"][kind]["f1"] for each in found["rare"] if f" {how} " in each["system"]]
+        return f"{sum(score or 0.0 for score in scores) / len(scores):.2f}"
+
+    kinds = list(found["rare"][0]["classes"])
+    return "; ".join(f"{kind} {mean('without', kind)} -> {mean('with', kind)}" for kind in kinds)
+
+
 def merged(found: Figures) -> str:
     def percent(scores: Figures, key: str) -> str:
         return f"{100 * scores[key]['value']:.1f} %"
@@ -83,8 +104,10 @@ def missed(found: Figures) -> str:
 
 
 def words_in_time(found: Figures) -> str:
-    shares = ", ".join(f"{share:.0%} within {ms} ms" for ms, share in found["share_within_ms"].items())
-    return f"{shares.replace('%', ' %')} (SYNTHETIC speech)"
+    def shares(row: Figures) -> str:
+        return ", ".join(f"{100 * share:.0f} % within {ms} ms" for ms, share in row["share_within_ms"].items())
+
+    return "; ".join(f"{row['model']} on {row['data']}: {shares(row)}" for row in found["rows"])
 
 
 def aligned(found: Figures) -> str:

@@ -102,6 +102,18 @@ CLAIMS = (
     Claim("Deleted words that `transcribe --review` lists as speech without words", "missed_speech", summaries.missed),
     Claim("Accuracy of the word onsets of `transcribe --wor`", "word_times", summaries.words_in_time),
     Claim(
+        "Accuracy of the word onsets of `transcribe --wor` after fine-tuning, with and without the alignment loss",
+        "alignment_loss",
+        summaries.alignment_loss,
+        (("docs/your-corpus.md", "Measured: the alignment loss"),),
+    ),
+    Claim(
+        "F1 of each class of disfluency with and without spliced speech",
+        "splice",
+        summaries.spliced,
+        (("docs/your-corpus.md", "Measured: splicing"),),
+    ),
+    Claim(
         "Accuracy of the word onsets of `align`, beside simpler methods",
         "align_times",
         summaries.aligned,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -10,7 +11,7 @@ from typing import Any, Protocol, runtime_checkable
 from lsa_whisper.errors import CheckpointError
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class TimedToken:
     """The text of one token and its time, in seconds from the window's start."""
 
@@ -19,7 +20,7 @@ class TimedToken:
     end_s: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class DecodedSegment:
     """Text between two timestamps of one window.
 
@@ -47,7 +48,7 @@ class DecodedSegment:
         return replace(self, start_s=self.start_s + offset_s, end_s=self.end_s + offset_s, timed=timed)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class DecodedWindow:
     """All segments of one window, in time order.
 
@@ -131,7 +132,7 @@ def first_language(languages: Mapping[str, int], path: str) -> str:
     return next(iter(languages))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class SegmentParser:
     """Converts the tokens of a window to text segments.
 
@@ -234,6 +235,6 @@ def _texts(ids: Sequence[int], text_of: Any) -> list[str]:
     texts, decoded = [], ""
     for count in range(1, len(ids) + 1):
         text = text_of(ids[:count]).rstrip("\N{REPLACEMENT CHARACTER}")
-        texts.append(text[len(decoded) :])
+        texts.append(sys.intern(text[len(decoded) :]))  # the same few thousand texts in hours of speech
         decoded = text if len(text) > len(decoded) else decoded
     return texts

@@ -23,7 +23,10 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True, help="folder for the sessions")
     parser.add_argument("--hours", type=float, help="make this much speech, of training speakers and many others")
     parser.add_argument(
-        "--style", choices=("talk", "read", "stammer", "lists"), default="talk", help="with --hours: the kind of speech"
+        "--style",
+        choices=("talk", "read", "stammer", "rare", "lists"),
+        default="talk",
+        help="with --hours: the kind of speech",
     )
     parser.add_argument(
         "--captions",
@@ -31,6 +34,7 @@ def main() -> None:
         default="chat",
         help="with --hours: how they are transcribed",
     )
+    parser.add_argument("--test", action="store_true", help="with --hours: of the test speakers, for another test set")
     parser.add_argument("--seed", type=int, default=20)
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args()
@@ -67,9 +71,9 @@ def _corpus(options: argparse.Namespace) -> list[Job]:
 
 
 def _hours(options: argparse.Namespace) -> list[Job]:
-    how = (True, options.style, options.captions)
+    split, how = "test" if options.test else "train", (not options.test, options.style, options.captions)
     return [
-        Job(options.seed, 10_000 + i, options.out / f"{i // 100:03d}" / f"hours{i:05d}", "train", 60.0, *how)
+        Job(options.seed, 10_000 + i, options.out / f"{i // 100:03d}" / f"hours{i:05d}", split, 60.0, *how)
         for i in range(round(options.hours * 60))
     ]
 

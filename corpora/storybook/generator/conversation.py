@@ -27,6 +27,11 @@ CHILD = Fluency()
 READ = Fluency(*[0.0] * len(fields(Fluency)))
 STAMMER = replace(READ, filler=0.08, repetition=0.22, phrase_repetition=0.06, revision=0.05, pause=0.02)
 """So many repetitions that a model cannot predict them from the text and has to use the audio."""
+RARE = Fluency(
+    filler=0.04, repetition=0.04, phrase_repetition=0.01, revision=0.05, fragment=0.08, part_word=0.12,
+    prolongation=0.12, block=0.12, pause=0.05, false_start=0.12,
+)  # fmt: skip
+"""The classes that are rare in conversation, often enough to judge a model on each."""
 _FLUENCY = {"ADU": ADULT, "CHI": CHILD}
 
 WORD_FOR_WORD = 0.35
@@ -61,8 +66,8 @@ def write_session(
         child: The other.
         length_s: About how long.
         rng: Decides everything else.
-        style: ``talk``; ``read``, where nobody stumbles; ``stammer``, where everybody says many words twice; ``lists``,
-            of words without sense under untidy transcripts.
+        style: ``talk``; ``read``, where nobody stumbles; ``stammer``, where everybody says many words twice; ``rare``,
+            with many disfluencies of the rare classes; ``lists``, of words without sense under untidy transcripts.
         captions: What the transcript keeps of the stumbling: ``chat``, all of it, in codes; ``cleaned``, nothing;
             ``words``, every whole word, without codes; ``web``, that in some sessions and nothing in most.
     """
@@ -86,7 +91,7 @@ def write_session(
 
 def _turn(voice: Voice, style: str, rng: np.random.Generator) -> Turn:
     """Return one utterance; a sentence that is too long, or whose words a synthesiser merged, is drawn again."""
-    fluency = {"read": READ, "stammer": STAMMER}.get(style, _FLUENCY[voice.role])
+    fluency = {"read": READ, "stammer": STAMMER, "rare": RARE}.get(style, _FLUENCY[voice.role])
     while True:
         drawn = word_list(rng) if style == "lists" else plan("CHILD" if voice.role == "CHI" else "ADULT", fluency, rng)
         try:
