@@ -31,7 +31,7 @@ from lsa_whisper.decoding.features import log_mel
 from lsa_whisper.decoding.no_speech import WHISPERS_RULE, NoSpeechRule
 from lsa_whisper.decoding.roles import speaker_codes
 from lsa_whisper.decoding.rules import DecodingRules, allowed_tokens
-from lsa_whisper.decoding.verified_rows import Proposal, Row, complete_rows
+from lsa_whisper.decoding.verified_rows import Proposal, VerifiedRow, complete_rows
 
 _NEVER = -1e30
 _Row = tuple[list[int], list[float], float]
@@ -136,7 +136,7 @@ class CTranslate2Decoder:
         """Return the encoder output of some windows; on a GPU they are encoded again, to avoid a copy."""
         if hidden.device != "cpu":
             return self._model.encode(_view(spectra[indices]))
-        return _view(np.asarray(hidden)[indices])
+        return _view(np.asarray(hidden.to(ctranslate2.DataType.float32))[indices])
 
     def _verified(
         self, rules: DecodingRules, hidden: Any, spectra: np.ndarray, durations_s: Sequence[float]
@@ -148,7 +148,7 @@ class CTranslate2Decoder:
         silent = [self._silence.is_likely(each) for each in no_speech]
         begun = rules.choose_first(logits, torch.tensor(durations_s), silent)
         rows = [
-            Row(duration_s, self._limit(duration_s), [token], [logprob])
+            VerifiedRow(duration_s, self._limit(duration_s), [token], [logprob])
             for duration_s, token, logprob in zip(durations_s, *(each.tolist() for each in begun), strict=True)
         ]
         complete_rows(rows, rules, lambda *of: self._propose(rules, hidden, spectra, durations_s, *of))

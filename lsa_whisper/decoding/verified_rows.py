@@ -19,7 +19,7 @@ import torch
 
 from lsa_whisper.decoding.rules import DecodingRules
 
-_LEFT_OUT = -1e30  # logits below this are those of tokens that the library has left out
+_LEFT_OUT = -6e4  # logits below this, such as the lowest float16, are those of tokens that the library has left out
 _LIKELY = 1e4  # above the logits of any model
 _MARGIN = 1e-4  # less than the difference of two libraries
 
@@ -32,7 +32,7 @@ Propose = Callable[[Sequence[int], Sequence[Sequence[int]]], Sequence[Proposal]]
 
 
 @dataclass
-class Row:
+class VerifiedRow:
     """The tokens of one window.
 
     Attributes:
@@ -62,7 +62,7 @@ class Row:
         return self.tokens[-1] == end or len(self.tokens) >= self.limit
 
 
-def complete_rows(rows: Sequence[Row], rules: DecodingRules, propose: Propose) -> None:
+def complete_rows(rows: Sequence[VerifiedRow], rules: DecodingRules, propose: Propose) -> None:
     """Add tokens to each row until it has ended, as the rules choose them.
 
     Args:
@@ -76,7 +76,7 @@ def complete_rows(rows: Sequence[Row], rules: DecodingRules, propose: Propose) -
             _extend(rows[index], rules, *proposal)
 
 
-def _extend(row: Row, rules: DecodingRules, proposed: Sequence[int], steps: Sequence[Logits]) -> None:
+def _extend(row: VerifiedRow, rules: DecodingRules, proposed: Sequence[int], steps: Sequence[Logits]) -> None:
     """Add the tokens that the proposal and the rules have in common, and then the rules' own one.
 
     At a step where that one is uncertain, the rest of the proposal becomes the row's draft.
