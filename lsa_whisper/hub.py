@@ -6,6 +6,8 @@ import os
 import threading
 import urllib.error
 import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 _REACHABLE_WITHIN_S = 1.5
@@ -40,6 +42,22 @@ def cached_snapshots(name: str | None = None) -> dict[str, Path]:
 def is_offline() -> bool:
     """Return whether the user's environment forbids access to the hub."""
     return any(os.environ.get(variable, "").upper() in _YES for variable in _OFFLINE)
+
+
+@contextmanager
+def offline() -> Iterator[None]:
+    """Let no library ask the hub in the block; what is in the cache is found.
+
+    The environment variable is read only once, when ``huggingface_hub`` is imported.
+    """
+    from huggingface_hub import constants
+
+    before = constants.HF_HUB_OFFLINE
+    constants.HF_HUB_OFFLINE = True
+    try:
+        yield
+    finally:
+        constants.HF_HUB_OFFLINE = before
 
 
 def is_reachable() -> bool:

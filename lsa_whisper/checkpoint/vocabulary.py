@@ -146,7 +146,7 @@ def fit_generation_config(
 
     ``trained_tokens`` are the token ids of the training labels. The model may write them even if its base suppressed
     them; one timestamp among them allows all timestamps. ``trained_codes`` are the speaker codes of the training
-    labels, the only ones that a model with roles may write.
+    labels, the only ones that a model with roles may write; without them, such a model keeps those it has.
 
     OpenAI's list of suppressed tokens contains brackets, ``&`` and ``/``, which CHAT needs. Everything else
     (``alignment_heads``, ``lang_to_id`` ...) is kept; required settings that are missing (start, end,
@@ -167,6 +167,7 @@ def fit_generation_config(
         settings.no_timestamps_token_id = notimestamps
     if trained_tokens & stamps and TokenTable.of_tokenizer(tokenizer).is_verbatim:
         settings.return_timestamps = True
-    settings.speaker_codes = sorted(trained_codes) if labels.roles and trained_codes else None
+    codes = sorted(trained_codes) or getattr(settings, "speaker_codes", None)
+    settings.speaker_codes = codes if labels.roles else None
     settings.max_length = model.config.max_target_positions
     return settings

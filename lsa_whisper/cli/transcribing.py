@@ -74,7 +74,11 @@ from lsa_whisper.cli.group import PATH, call, main, show
 @click.option(
     "--speakers",
     type=PATH,
-    help="Speaker turns from external diarization: RTTM, TextGrid or CHAT, or a folder of such files.",
+    help="Speaker turns: RTTM, TextGrid or CHAT, or a folder of such files; auto: found by pyannote.audio, auto:2 if "
+    "two people speak.",
+)
+@click.option(
+    "--speakers-model", type=PATH, help="Model of --speakers auto: a folder; default: pyannote's in the hub's cache."
 )
 @click.option(
     "--review", type=PATH, help="CSV file for speech without words, and the least confident words and utterances."

@@ -8,13 +8,15 @@ three points, which this module corrects:
 - It takes one set of suppressed tokens per batch, but the timestamps after the end of the audio differ between windows.
   Those after the longest window are suppressed; a shorter window in which a later one was chosen is decoded alone.
 - It takes one length limit per batch. Each window's tokens are cut at the window's own limit.
+
+A model that writes speaker codes needs our rules at every step: its rows are verified, and continued where they differ.
 """
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
-from itertools import accumulate
+from functools import partial
 from typing import Any
 
 import ctranslate2
@@ -23,11 +25,13 @@ import torch
 
 from lsa_whisper.checkpoint import ConvertedCheckpoint, decoder_prompt, language_tokens
 from lsa_whisper.decoding.batches import decode_in_batches
+from lsa_whisper.decoding.ctranslate2_times import aligned_times_s
 from lsa_whisper.decoding.decoder import DecodedWindow, SegmentParser, first_language, token_limit
 from lsa_whisper.decoding.features import log_mel
 from lsa_whisper.decoding.no_speech import WHISPERS_RULE, NoSpeechRule
-from lsa_whisper.decoding.rules import allowed_tokens
-from lsa_whisper.errors import CheckpointError
+from lsa_whisper.decoding.roles import speaker_codes
+from lsa_whisper.decoding.rules import DecodingRules, allowed_tokens
+from lsa_whisper.decoding.verified_rows import Proposal, VerifiedRow, complete_rows
 
 _NEVER = -1e30
 _Row = tuple[list[int], list[float], float]
@@ -55,6 +59,8 @@ class CTranslate2Decoder:
         self._prompt = self._prompt_in(language or first_language(self._languages, converted.path))
         self._columns = np.array(sorted(self._allowed.timestamps_s), dtype=np.int64)
         self._column_times_s = np.array([self._allowed.timestamps_s[index] for index in self._columns.tolist()])
+        has_codes = bool(speaker_codes(converted.settings))
+        self._rules = DecodingRules(converted.tokenizer, converted.settings, converted.size) if has_codes else None
         self._may_be_empty = self._has_times and self._allowed.end not in self._allowed.suppressed_at_begin
 
     def _prompt_in(self, language: str) -> list[int]:
@@ -97,11 +103,15 @@ class CTranslate2Decoder:
         durations_s = [min(len(window) / self._rate_hz, self._converted.context_s) for window in windows]
         spectra = self._spectra(windows)
         hidden = self._model.encode(_view(spectra))
-        rows = self._generate(hidden, durations_s)
+        rows = (
+            self._verified(self._rules, hidden, spectra, durations_s)
+            if self._rules
+            else self._generate(hidden, durations_s)
+        )
         times = self._times_s(hidden, durations_s, [tokens for tokens, _, _ in rows]) if self._word_times else None
         for index, (tokens, _, _) in enumerate(rows):
             if self._exceeds_audio(tokens, durations_s[index]):
-                alone = self._alone(hidden, spectra, index)
+                alone = self._part(hidden, spectra, [index])
                 (rows[index],) = self._generate(alone, durations_s[index : index + 1])
                 if times:
                     (times[index],) = self._times_s(alone, durations_s[index : index + 1], [rows[index][0]])
@@ -122,11 +132,27 @@ class CTranslate2Decoder:
         window = self._parser.window(tokens, logprobs, duration_s, self._limit(duration_s), times_of)
         return self._silence.apply(window, no_speech_prob)
 
-    def _alone(self, hidden: Any, spectra: np.ndarray, index: int) -> Any:
-        """Return the encoder output of one window; on a GPU it is encoded again, to avoid a copy."""
+    def _part(self, hidden: Any, spectra: np.ndarray, indices: Sequence[int]) -> Any:
+        """Return the encoder output of some windows; on a GPU they are encoded again, to avoid a copy."""
         if hidden.device != "cpu":
-            return self._model.encode(_view(spectra[index : index + 1]))
-        return _view(np.asarray(hidden)[index : index + 1])
+            return self._model.encode(_view(spectra[indices]))
+        return _view(np.asarray(hidden.to(ctranslate2.DataType.float32))[indices])
+
+    def _verified(
+        self, rules: DecodingRules, hidden: Any, spectra: np.ndarray, durations_s: Sequence[float]
+    ) -> list[_Row]:
+        """Return the same as :meth:`_generate`, as the rules choose it."""
+        first = self._first_steps(self._prompt, hidden, len(durations_s), self._allowed.no_speech is not None)
+        no_speech = [result.no_speech_prob if self._allowed.no_speech is not None else 0.0 for result in first]
+        logits = torch.from_numpy(np.stack([_numbers(result.logits[0][0]) for result in first]))
+        silent = [self._silence.is_likely(each) for each in no_speech]
+        begun = rules.choose_first(logits, torch.tensor(durations_s), silent)
+        rows = [
+            VerifiedRow(duration_s, self._limit(duration_s), [token], [logprob])
+            for duration_s, token, logprob in zip(durations_s, *(each.tolist() for each in begun), strict=True)
+        ]
+        complete_rows(rows, rules, lambda *of: self._propose(rules, hidden, spectra, durations_s, *of))
+        return [(row.tokens, row.logprobs, each) for row, each in zip(rows, no_speech, strict=True)]
 
     def _generate(self, hidden: Any, durations_s: Sequence[float]) -> list[_Row]:
         """Return each window's tokens, the end of text included where it was reached, and their log-probabilities.
@@ -154,18 +180,49 @@ class CTranslate2Decoder:
         rows = [self._row(*each) for each in zip(results, first, durations_s, strict=True)]
         return [(*row, silent) for row, silent in zip(rows, no_speech, strict=True)]
 
+    def _propose(
+        self,
+        rules: DecodingRules,
+        hidden: Any,
+        spectra: np.ndarray,
+        durations_s: Sequence[float],
+        indices: Sequence[int],
+        given: Sequence[Sequence[int]],
+    ) -> list[Proposal]:
+        """Return what CTranslate2 writes in some rows, after the tokens that are given in each."""
+        late = self._columns[self._column_times_s > max(durations_s[index] for index in indices) + 1e-3].tolist()
+        results = self._model.generate(
+            self._part(hidden, spectra, indices) if len(indices) < len(durations_s) else hidden,
+            [[*self._prompt, *tokens] for tokens in given],
+            beam_size=1,
+            max_length=2 * max(self._limit(durations_s[index]) for index in indices),
+            return_logits_vocab=True,
+            suppress_blank=bool(self._allowed.suppressed_at_begin) and not any(given),
+            suppress_tokens=[*rules.suppressed, *late],
+            max_initial_timestamp_index=max(0, len(self._columns) - 1),
+        )
+        return [
+            ([*each.sequences_ids[0], rules.end], [partial(_numbers, step) for step in each.logits[0]])
+            for each in results
+        ]
+
     def _logits_after(self, prompt: list[int], hidden: Any, batch: int) -> list[Any]:
         """Return the logits of each window's next token after a prompt, before any rule."""
+        return [_numbers(result.logits[0][0]) for result in self._first_steps(prompt, hidden, batch)]
+
+    def _first_steps(self, prompt: list[int], hidden: Any, batch: int, no_speech: bool = False) -> list[Any]:
+        """Return the results of a step after a prompt, before any rule."""
         results = self._model.generate(
             hidden,
             [[*prompt, self._allowed.end]] * batch,
             beam_size=1,
             max_length=2 * len(self._prompt) + 2,
             return_logits_vocab=True,
+            return_no_speech_prob=no_speech,
             suppress_blank=False,
             suppress_tokens=[],
         )
-        return [_numbers(result.logits[0][0]) for result in results]
+        return list(results)
 
     def _row(self, result: Any, first: Any, duration_s: float) -> tuple[list[int], list[float]]:
         tokens, limit = result.sequences_ids[0], self._limit(duration_s)
@@ -192,35 +249,12 @@ class CTranslate2Decoder:
         return token_limit(duration_s, len(self._prompt), int(self._converted.settings.max_length))
 
     def _times_s(self, hidden: Any, durations_s: Sequence[float], rows: Sequence[list[int]]) -> list[list[float]]:
-        """Return the start of each token of each row and, last, the end of its text, in seconds.
-
-        CTranslate2 aligns text after ``<|notimestamps|>``, so timestamps are left out.
-        """
-        step_s = self._converted.time_precision_s
+        """Return the start of each token of each row and, last, the end of its text, in seconds."""
         decoded = [
             tokens[: self._parser.length(tokens, self._limit(duration_s))]
             for tokens, duration_s in zip(rows, durations_s, strict=True)
         ]
-        texts = [[token for token in tokens if token not in self._allowed.timestamps_s] for tokens in decoded]
-        frames = [max(2, round(duration_s / step_s)) * 2 for duration_s in durations_s]
-        start = [token for token in self._prompt if token != self._no_timestamps]
-        try:
-            found = self._model.align(hidden, start, texts, frames)
-        except (RuntimeError, ValueError) as error:
-            raise CheckpointError(
-                f"{self._converted.path}: word times cannot be computed ({error}); leave out --wor, or use the "
-                "engine transformers"
-            ) from error
-        return [
-            _begins_s(each.alignments, [token in self._allowed.timestamps_s for token in tokens], duration_s, step_s)
-            for each, tokens, duration_s in zip(found, decoded, durations_s, strict=True)
-        ]
-
-    @property
-    def _no_timestamps(self) -> int:
-        """The token that CTranslate2 itself adds to the prompt when it aligns."""
-        plain = getattr(self._converted.settings, "no_timestamps_token_id", None)
-        return int(plain or self._converted.tokenizer.get_added_vocab()["<|notimestamps|>"])
+        return aligned_times_s(self._converted, hidden, self._prompt, decoded, self._allowed.timestamps_s, durations_s)
 
     def _text(self, tokens: Sequence[int]) -> str:
         return str(
@@ -254,24 +288,3 @@ def _logprob(logits: np.ndarray, token: int, forbidden: np.ndarray) -> float:
 
 def _constant(times_s: list[float]) -> Callable[[Sequence[int]], list[float]]:
     return lambda _: times_s
-
-
-def _begins_s(
-    path: Sequence[tuple[int, int]], is_timestamp: Sequence[bool], duration_s: float, step_s: float
-) -> list[float]:
-    """Return the start of each token and, last, the end of the text, in seconds.
-
-    Args:
-        path: steps of the alignment: a token of the text (its end is one more), a frame.
-        is_timestamp: which tokens are timestamps: not on the path; they get the time of the text that follows.
-        duration_s: length of the window's audio.
-        step_s: the duration of one encoder frame.
-
-    >>> _begins_s([(0, 0), (0, 1), (1, 2), (2, 2), (2, 3)], [True, False, True, False], 0.05, 0.02)
-    [0.0, 0.0, 0.04, 0.04, 0.04]
-    """
-    first: dict[int, int] = {}
-    for token, frame in path:
-        first.setdefault(token, frame)
-    positions = [0, *accumulate(not each for each in is_timestamp)]
-    return [min(round(first[position] * step_s, 6), duration_s) for position in positions]

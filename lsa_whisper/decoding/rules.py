@@ -106,7 +106,9 @@ class DecodingRules:
             else None
         )
         needed = self._codes.tokens if self._codes else frozenset()
-        self._text = self._mask((*(index for index in self._allowed.suppressed if index not in needed), *ids))
+        self.suppressed = tuple(index for index in self._allowed.suppressed if index not in needed)
+        """Tokens that are never chosen: those of the checkpoint, without what speaker codes consist of."""
+        self._text = self._mask((*self.suppressed, *ids))
         self._text_at_begin = self._text + self._mask(self._allowed.suppressed_at_begin)
 
     def _mask(self, ids: Sequence[int]) -> torch.Tensor:
@@ -128,19 +130,31 @@ class DecodingRules:
             durations_s: ``(batch,)`` length of each window's audio.
             silence: when there is probably no speech.
         """
-        last = logits[:, -1]
-        chosen, logprobs = self.choose(last, prompts[:, :0], durations_s)
-        if self._allowed.no_speech is None:
-            return chosen, logprobs, torch.zeros(len(last), device=last.device)
-        # The model was trained to write the token behind the start token, which is the same place in every row.
-        at = int((prompts[0] == self._start).nonzero()[-1])
-        no_speech = logits[:, at].float().softmax(dim=-1)[:, self._allowed.no_speech]
+        no_speech = torch.zeros(len(logits), device=logits.device)
+        if self._allowed.no_speech is not None:
+            # The model was trained to write the token behind the start token, which is the same place in every row.
+            at = int((prompts[0] == self._start).nonzero()[-1])
+            no_speech = logits[:, at].float().softmax(dim=-1)[:, self._allowed.no_speech]
         silent = [silence.is_likely(each) for each in no_speech.tolist()]
+        return *self.choose_first(logits[:, -1], durations_s, silent), no_speech
+
+    def choose_first(
+        self, last: torch.Tensor, durations_s: torch.Tensor, silent: Sequence[bool]
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return the first token of each row and its log-probability.
+
+        Args:
+            last: ``(batch, vocabulary)``, the logits after the prompt.
+            durations_s: ``(batch,)`` length of each window's audio.
+            silent: for each row, whether the end of text may come first even if the checkpoint suppresses it there.
+        """
+        none = torch.empty((len(last), 0), dtype=torch.long, device=last.device)
+        chosen, logprobs = self.choose(last, none, durations_s)
         if self.timestamps_s and any(silent):
             ended, scores = self._choose_first(last[:, self.end].float(), self._timestamp_logits(last, durations_s))
             rows = torch.tensor(silent, device=last.device)
             chosen, logprobs = torch.where(rows, ended, chosen), torch.where(rows, scores, logprobs)
-        return chosen, logprobs, no_speech
+        return chosen, logprobs
 
     def _timestamp_logits(self, logits: torch.Tensor, durations_s: torch.Tensor) -> torch.Tensor:
         """Return a copy of the timestamps' columns, without those after the end of the audio."""

@@ -22,6 +22,7 @@ from lsa_whisper.formats import FORMATS
 from lsa_whisper.models import choose_model
 from lsa_whisper.speech import vad
 from lsa_whisper.terminal import print_progress
+from lsa_whisper.transcribe.assembly.diarizer import find_diarizer
 from lsa_whisper.transcribe.assembly.media_name import media_name
 from lsa_whisper.transcribe.assembly.review import collect_reviews
 from lsa_whisper.transcribe.files.fluent import FLUENT
@@ -47,6 +48,7 @@ def transcribe(
     out: Path | str | None = None,
     formats: Sequence[str] = ("cha",),
     speakers: Path | str | None = None,
+    speakers_model: Path | str | None = None,
     review: Path | str | None = None,
     log: Path | str | None = None,
     processes: int | None = None,
@@ -69,8 +71,11 @@ def transcribe(
         out: folder for the transcripts (subfolders of input folders are kept); next to the audio if absent.
         formats: formats to write in addition to ``cha``, which is always written.
         speakers: speaker turns from external diarization: an RTTM, TextGrid or CHAT file, or a folder with one such
-            file per recording. They override the model's speakers, and word times are computed unless ``word_times``
-            is false: without them an utterance with several turns gets one speaker.
+            file per recording; or ``auto`` to find them with pyannote.audio, ``auto:2`` if two people speak. They
+            override the model's speakers, and word times are computed unless ``word_times`` is false: without them an
+            utterance with several turns gets one speaker.
+        speakers_model: the model of ``auto``: a folder with a ``config.yaml``, or such a file; by default
+            ``pyannote/speaker-diarization-community-1`` in the cache of the Hugging Face hub, which is not contacted.
         review: CSV file to write, with the least confident words and utterances first.
         log: file to append a line to for each recording.
         processes: recordings processed in parallel; does not affect the transcripts. Default: one per GPU, or one
@@ -101,8 +106,8 @@ def transcribe(
     if not jobs and not closed:
         raise AudioError("no recording was found; name audio files, or folders that contain some")
     # Absolute paths, because the machines of a cluster run in other folders.
-    speakers = Path(speakers).absolute() if speakers else None
-    outputs = OutputOptions((*_known_formats(formats), *(FLUENT if also_fluent else ())), speakers, len(jobs) == 1)
+    who = find_diarizer(speakers or "", speakers_model) or (Path(speakers).absolute() if speakers else None)
+    outputs = OutputOptions((*_known_formats(formats), *(FLUENT if also_fluent else ())), who, len(jobs) == 1)
     if options.draft is not None:
         options = options.with_changes(draft=_absolute(options.draft))
     spec = TranscriberSpec(_absolute(choose_model(model, device=options.device)), options)

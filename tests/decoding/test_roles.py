@@ -126,6 +126,9 @@ def test_codes_are_saved_with_the_checkpoint(tiny_with_roles, tmp_path):
     parts = {"feature_extractor": loaded.feature_extractor, "tokenizer": loaded.tokenizer}
     checkpoint.save(tmp_path / "a", model=loaded.model, labels=ROLES, trained_codes={"MOT", "CHI"}, **parts)
     assert checkpoint.load(tmp_path / "a").model.generation_config.speaker_codes == ["CHI", "MOT"]
+    again = checkpoint.load(tmp_path / "a").model
+    checkpoint.save(tmp_path / "again", model=again, labels=ROLES, **parts)  # as ``merge`` and ``export`` do
+    assert checkpoint.load(tmp_path / "again").model.generation_config.speaker_codes == ["CHI", "MOT"]
     checkpoint.save(tmp_path / "b", model=loaded.model, labels=Labels("chat"), trained_codes={"CHI"}, **parts)
     assert getattr(checkpoint.load(tmp_path / "b").model.generation_config, "speaker_codes", None) is None
 

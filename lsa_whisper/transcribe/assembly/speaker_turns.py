@@ -103,15 +103,33 @@ def read_turns(path: Path, audio: Path, duration_ms: int, *, alone: bool = True)
             f"{path}: speaker turns are read from {', '.join(SUFFIXES)}; convert it, or rename the file"
         )
     named, people = readers[path.suffix.lower()](path, audio, alone or path.stem == audio.stem)
-    named = sorted(((name, span) for name, span in named if name.upper() not in _NOT_A_SPEAKER), key=lambda one: one[1])
+    named = [(name, span) for name, span in named if name.upper() not in _NOT_A_SPEAKER]
     if not named:
         raise LsaWhisperError(f"{path}: contains no speaker turn for {audio.name}; check that it is the right file")
-    codes = chat_codes(name for name, _ in named)
-    inside = [(codes[name], here) for name, span in named if (here := span & TimeSpan(0, duration_ms))]
-    if not inside:
+    turns = named_turns(named, duration_ms, people)
+    if not turns.spans:
         raise LsaWhisperError(
             f"{path}: every turn starts after the end of {audio.name}; check that they belong together"
         )
+    return turns
+
+
+def named_turns(
+    named: Iterable[tuple[str, TimeSpan]], duration_ms: int, people: Iterable[Participant] = ()
+) -> SpeakerTurns:
+    """Return turns with CHAT codes in place of the names of a diarizer, cut at the end of the recording.
+
+    Args:
+        named: name and time of each turn, in any order.
+        duration_ms: length of the recording.
+        people: what is known of those with such a name.
+
+    >>> named_turns([("SPEAKER_01", TimeSpan(900, 1500)), ("SPEAKER_00", TimeSpan(0, 800))], 1000).spans
+    (('PAR0', TimeSpan(start_ms=0, end_ms=800)), ('PAR1', TimeSpan(start_ms=900, end_ms=1000)))
+    """
+    ordered = sorted(named, key=lambda one: one[1])
+    codes = chat_codes(name for name, _ in ordered)
+    inside = [(codes[name], here) for name, span in ordered if (here := span & TimeSpan(0, duration_ms))]
     known = {codes[person.code]: person for person in people if person.code in codes}
     participants = (_person(code, known.get(code)) for code in dict.fromkeys(code for code, _ in inside))
     return SpeakerTurns(tuple(inside), tuple(participants))

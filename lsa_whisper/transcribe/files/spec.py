@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 
 from lsa_whisper import checkpoint
+from lsa_whisper.decoding.engines import resolve_device
 from lsa_whisper.transcribe.assembly.assemble import TranscriptHeader
 from lsa_whisper.transcribe.assembly.media_name import media_name
 from lsa_whisper.transcribe.assembly.speaker_turns import SpeakerTurns
@@ -64,8 +67,26 @@ class TranscriberSpec:
         vars(moved)["model_digest"] = self.model_digest  # gigabytes are read once, not in every process
         return moved
 
-    def digest(self, audio: Path, recording: RecordingIdentity, turns: Path | None = None) -> str:
-        """Return a digest of everything that the transcript of ``audio`` depends on."""
+    @property
+    def device(self) -> str:
+        """The device that the model computes on."""
+        return resolve_device(self.options.device, self.options.dtype, self.options.engine)[0]
+
+    def digest(
+        self,
+        audio: Path,
+        recording: RecordingIdentity,
+        turns: Path | None = None,
+        diarizer: Mapping[str, str] = MappingProxyType({}),
+    ) -> str:
+        """Return a digest of everything that the transcript of ``audio`` depends on.
+
+        Args:
+            audio: the recording.
+            recording: its identity.
+            turns: the file with its speaker turns.
+            diarizer: the settings of what finds them.
+        """
         settings = {name: str(getattr(self.options, name)) for name in _IN_DIGEST}
         settings |= {
             "language": self.options.language if self.options.detects_language else self.options.chat_language,
@@ -76,4 +97,5 @@ class TranscriberSpec:
         settings |= {} if self.options.retraces else {"retraces": "as written"}
         settings |= {"channels": self.options.channels} if self.options.channels != "mix" else {}
         settings |= {"turns": turns.name, "who": digest_inputs(RecordingIdentity.of(turns), "", {})} if turns else {}
+        settings |= diarizer
         return digest_inputs(recording, self.model_digest, settings | {"audio": audio.stem})

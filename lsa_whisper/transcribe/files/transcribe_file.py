@@ -17,6 +17,7 @@ from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.lock import is_locked, write_lock
 from lsa_whisper.machine import is_out_of_memory
 from lsa_whisper.transcribe.assembly.assemble import verify_header
+from lsa_whisper.transcribe.assembly.diarizer import Diarizer
 from lsa_whisper.transcribe.assembly.review import confidences_of
 from lsa_whisper.transcribe.assembly.speaker_turns import SpeakerTurns, find_turns, read_turns
 from lsa_whisper.transcribe.files.derived import DerivedFiles
@@ -31,12 +32,13 @@ class OutputOptions:
 
     Attributes:
         formats: names of other formats.
-        speakers: speaker turns from external diarization: a file, or a folder with one file for each recording.
+        speakers: speaker turns from external diarization: a file, or a folder with one file for each recording; or what
+            finds them.
         single: whether the run has one recording only, so that a file of ``speakers`` must be about that one.
     """
 
     formats: tuple[str, ...] = ()
-    speakers: Path | None = None
+    speakers: Path | Diarizer | None = None
     single: bool = True
 
 
@@ -61,10 +63,13 @@ def transcribe_file(
     turns, turns_path = _read_turns(output, recording, target, derived)
     verify_header(spec.header(recording.path, turns), target)
     identity = RecordingIdentity.of(recording.path)
-    inputs = spec.digest(recording.path, identity, turns_path)
+    diarizer = output.speakers if isinstance(output.speakers, Diarizer) else None
+    inputs = spec.digest(recording.path, identity, turns_path, diarizer.settings if diarizer else {})
     if not is_finished(target, inputs, identity):
         with _convert_out_of_memory(spec, recording.path):
             spec.transcriber  # noqa: B018 -- a model that cannot be loaded must leave no empty folder
+            if diarizer:
+                diarizer.load(spec.device)
     elif not output.formats and not is_locked(target):  # nothing to write, so the folder may be read-only
         return TranscribedFile(
             recording.path,
@@ -79,6 +84,8 @@ def transcribe_file(
         # Another call may have finished it while this one waited.
         finished, note = is_finished(target, inputs, identity), recording.remark
         if not finished:
+            with _convert_out_of_memory(spec, recording.path):
+                turns = diarizer.turns(recording, spec.device) if diarizer else turns
             note = _decode(spec, recording, target, (inputs, identity), turns, report)
         transcript = chat.read(target)
         derived.write(transcript)
@@ -98,7 +105,7 @@ def _read_turns(
     output: OutputOptions, recording: Recording, target: Path, derived: DerivedFiles
 ) -> tuple[SpeakerTurns | None, Path | None]:
     """Return the speaker turns of the recording and their file, which is none of the output files."""
-    if output.speakers is None:
+    if not isinstance(output.speakers, Path):
         return None, None
     outputs = frozenset(path.resolve() for path in (target, *derived.paths.values()))
     path = find_turns(output.speakers, recording.path, alone=output.single, ours=outputs)

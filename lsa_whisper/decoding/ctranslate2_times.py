@@ -1,0 +1,78 @@
+"""The times of tokens by CTranslate2's own alignment: dynamic time warping over the decoder's cross-attention."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
+from typing import Any
+
+from lsa_whisper.checkpoint import ConvertedCheckpoint
+from lsa_whisper.errors import CheckpointError
+
+
+def aligned_times_s(
+    converted: ConvertedCheckpoint,
+    hidden: Any,
+    prompt: Sequence[int],
+    rows: Sequence[Sequence[int]],
+    timestamps_s: Mapping[int, float],
+    durations_s: Sequence[float],
+) -> list[list[float]]:
+    """Return the start of each token of each row and, last, the end of its text, in seconds.
+
+    CTranslate2 aligns text after ``<|notimestamps|>``, so timestamps are left out.
+
+    Args:
+        converted: the model.
+        hidden: the encoder's output.
+        prompt: what the rows were decoded after.
+        rows: decoded tokens, without the end of text.
+        timestamps_s: token id -> seconds.
+        durations_s: length of each window's audio.
+
+    Raises:
+        CheckpointError: the model cannot be aligned.
+    """
+    step_s = converted.time_precision_s
+    texts = [[token for token in tokens if token not in timestamps_s] for tokens in rows]
+    frames = [max(2, round(duration_s / step_s)) * 2 for duration_s in durations_s]
+    no_timestamps = _no_timestamps(converted)
+    start = [token for token in prompt if token != no_timestamps]
+    try:
+        found = converted.model.align(hidden, start, texts, frames)
+    except (RuntimeError, ValueError) as error:
+        raise CheckpointError(
+            f"{converted.path}: word times cannot be computed ({error}); leave out --wor, or use the "
+            "engine transformers"
+        ) from error
+    return [
+        _begins_s(each.alignments, [token in timestamps_s for token in tokens], duration_s, step_s)
+        for each, tokens, duration_s in zip(found, rows, durations_s, strict=True)
+    ]
+
+
+def _no_timestamps(converted: ConvertedCheckpoint) -> int:
+    """Return the token that CTranslate2 itself adds to the prompt when it aligns."""
+    plain = getattr(converted.settings, "no_timestamps_token_id", None)
+    return int(plain or converted.tokenizer.get_added_vocab()["<|notimestamps|>"])
+
+
+def _begins_s(
+    path: Sequence[tuple[int, int]], is_timestamp: Sequence[bool], duration_s: float, step_s: float
+) -> list[float]:
+    """Return the start of each token and, last, the end of the text, in seconds.
+
+    Args:
+        path: steps of the alignment: a token of the text (its end is one more), a frame.
+        is_timestamp: which tokens are timestamps: not on the path; they get the time of the text that follows.
+        duration_s: length of the window's audio.
+        step_s: the duration of one encoder frame.
+
+    >>> _begins_s([(0, 0), (0, 1), (1, 2), (2, 2), (2, 3)], [True, False, True, False], 0.05, 0.02)
+    [0.0, 0.0, 0.04, 0.04, 0.04]
+    """
+    first: dict[int, int] = {}
+    for token, frame in path:
+        first.setdefault(token, frame)
+    positions = [0, *accumulate(not each for each in is_timestamp)]
+    return [min(round(first[position] * step_s, 6), duration_s) for position in positions]
