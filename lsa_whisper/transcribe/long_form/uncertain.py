@@ -21,7 +21,7 @@ from lsa_whisper.transcribe.long_form.repetition import SpeechIntervals
 _UNCERTAIN = -1.0
 """Mean log-probability below which a window has failed: OpenAI's ``logprob_threshold``."""
 _LEAST_S = 4.0
-"""A shorter window is not cut: its halves would hold a few words without what is said around them."""
+"""A shorter window is not cut: its halves would hold a few words without their context."""
 
 
 def decode_uncertain_again(
