@@ -27,6 +27,7 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -110,6 +111,9 @@ def write(program: str, found: dict[str, Any] | str, sets: dict[str, list[Clip]]
         "real English speech beside the project: " + ", ".join(f"{len(sets[name])} clips {name}" for name in sets),
         note=options.note or before.get("note", ""),
         minutes_joined=options.minutes,
+        dates=dict.fromkeys(before.get("scores", {}), before["date"])
+        | before.get("dates", {})
+        | {program: date.today().isoformat()},
         load_average=before.get("load_average", {}) | {program: [round(load, 1) for load in os.getloadavg()]},
         scores=before.get("scores", {}) | {program: found},
     )

@@ -24,11 +24,10 @@ import torch
 
 from benchmarks import result
 from benchmarks.forced_text import SHAPES, build
-from benchmarks.transcribe_speed import sound, trimmed_model
+from benchmarks.transcribe_speed import decoded_once, sound, trimmed_model
 from lsa_whisper.audio import Recording
 from lsa_whisper.decoding import transformers_engine
 from lsa_whisper.transcribe import Transcriber
-from lsa_whisper.transcribe.long_form import loops
 
 
 def main() -> None:
@@ -74,7 +73,7 @@ def profiled(transcriber: Transcriber, audio: Path) -> dict[str, float]:
     spent: dict[str, float] = defaultdict(float)
     model = transcriber._checkpoint.model
     parts = {"encoder": model.get_encoder(), "decoder": model.get_decoder(), "output matrix": model.proj_out}
-    with timed_modules(parts, spent), mock.patch.object(loops, "has_loop", return_value=False):
+    with timed_modules(parts, spent), decoded_once():
         features = _timed(transformers_engine.log_mel, "features", spent)
         with mock.patch.object(transformers_engine, "log_mel", features):
             began = time.process_time()

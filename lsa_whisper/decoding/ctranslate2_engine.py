@@ -6,7 +6,8 @@ three points, which this module corrects:
 - Its first token is always a timestamp. Ours may be the end of text, for a window without speech. The logits of the
   first step are computed in a separate call (a token after the prompt switches off CTranslate2's rules).
 - It takes one set of suppressed tokens per batch, but the timestamps after the end of the audio differ between windows.
-  Those after the longest window are suppressed; a shorter window in which a later one was chosen is decoded alone.
+  Those after the longest window are suppressed; a shorter window in which a later one was chosen is decoded alone. So
+  is one in which later ones had a part in a choice between timestamps together and text.
 - It takes one length limit per batch. Each window's tokens are cut at the window's own limit.
 
 A model that writes speaker codes needs our rules at every step: its rows are verified, and continued where they differ.
@@ -34,7 +35,9 @@ from lsa_whisper.decoding.rules import DecodingRules, allowed_tokens
 from lsa_whisper.decoding.verified_rows import Proposal, VerifiedRow, complete_rows
 
 _NEVER = -1e30
-_Row = tuple[list[int], list[float], float]
+_LATE_SHARE = 0.05  # of the probability of all timestamps, for those after the audio; less hardly ever decides
+_Row = tuple[list[int], list[float], float, bool]
+"""Tokens, their log-probabilities, the probability of no speech, and whether timestamps after the audio had a part."""
 
 
 class CTranslate2Decoder:
@@ -108,15 +111,15 @@ class CTranslate2Decoder:
             if self._rules
             else self._generate(hidden, durations_s)
         )
-        times = self._times_s(hidden, durations_s, [tokens for tokens, _, _ in rows]) if self._word_times else None
-        for index, (tokens, _, _) in enumerate(rows):
-            if self._exceeds_audio(tokens, durations_s[index]):
+        times = self._times_s(hidden, durations_s, [row[0] for row in rows]) if self._word_times else None
+        for index, (tokens, _, _, depends) in enumerate(rows):
+            if depends or self._exceeds_audio(tokens, durations_s[index]):
                 alone = self._part(hidden, spectra, [index])
                 (rows[index],) = self._generate(alone, durations_s[index : index + 1])
                 if times:
                     (times[index],) = self._times_s(alone, durations_s[index : index + 1], [rows[index][0]])
         return [
-            self._window(*row, duration_s, times[index] if times else None)
+            self._window(*row[:3], duration_s, times[index] if times else None)
             for index, (row, duration_s) in enumerate(zip(rows, durations_s, strict=True))
         ]
 
@@ -152,12 +155,12 @@ class CTranslate2Decoder:
             for duration_s, token, logprob in zip(durations_s, *(each.tolist() for each in begun), strict=True)
         ]
         complete_rows(rows, rules, lambda *of: self._propose(rules, hidden, spectra, durations_s, *of))
-        return [(row.tokens, row.logprobs, each) for row, each in zip(rows, no_speech, strict=True)]
+        return [(row.tokens, row.logprobs, each, False) for row, each in zip(rows, no_speech, strict=True)]
 
     def _generate(self, hidden: Any, durations_s: Sequence[float]) -> list[_Row]:
         """Return each window's tokens, the end of text included where it was reached, and their log-probabilities.
 
-        Last comes the probability of no speech.
+        Then comes the probability of no speech, and whether timestamps after the end of the audio had a part.
         """
         late = self._columns[self._column_times_s > max(durations_s) + 1e-3].tolist()
         results = self._model.generate(
@@ -178,7 +181,8 @@ class CTranslate2Decoder:
         )
         first = [each if may else None for each, may in zip(logits, may_end, strict=True)]
         rows = [self._row(*each) for each in zip(results, first, durations_s, strict=True)]
-        return [(*row, silent) for row, silent in zip(rows, no_speech, strict=True)]
+        late = [self._late_ones_count(*each) for each in zip(results, durations_s, strict=True)]
+        return [(*row, *each) for row, *each in zip(rows, no_speech, late, strict=True)]
 
     def _propose(
         self,
@@ -241,6 +245,16 @@ class CTranslate2Decoder:
             return [self._allowed.end], [float(first_logprobs[0])]
         logprobs[0] = max(_NEVER, float(first_logprobs[candidates.index(tokens[0])]))
         return tokens, logprobs
+
+    def _late_ones_count(self, result: Any, duration_s: float) -> bool:
+        """Return whether timestamps after the end of the audio may have made a timestamp of what would be text."""
+        late = self._column_times_s > duration_s + 1e-3
+        for token, step in zip(result.sequences_ids[0][1:], result.logits[0][1:], strict=False):
+            if token in self._allowed.timestamps_s:
+                scores = torch.from_numpy(_numbers(step)[self._columns]).softmax(dim=-1)
+                if float(scores[torch.from_numpy(late)].sum()) > _LATE_SHARE:
+                    return True
+        return False
 
     def _exceeds_audio(self, tokens: Sequence[int], duration_s: float) -> bool:
         return any(self._allowed.timestamps_s.get(token, 0.0) > duration_s + 1e-3 for token in tokens)

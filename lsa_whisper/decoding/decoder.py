@@ -55,12 +55,14 @@ class DecodedWindow:
     Attributes:
         segments: empty when the model decoded no words.
         avg_logprob: mean over every token, the end of text included.
+        tokens: how many these are; 0 if unknown.
         complete: whether decoding ended with the end of text; ``False`` when the length limit stopped it.
         retried: whether the window was decoded again because of a repetition loop.
         truncated: whether the loop remained, and the copies that do not fit into the sound were removed.
         removed: what was removed, such as ``36 times "log"``.
         language: Whisper's code of the language that was detected; empty where none was.
         no_speech_prob: probability of no speech; 0 for a model that has no token for it.
+        silent: whether the text was removed because there is probably no speech.
     """
 
     segments: tuple[DecodedSegment, ...]
@@ -71,6 +73,8 @@ class DecodedWindow:
     removed: tuple[str, ...] = ()
     language: str = ""
     no_speech_prob: float = 0.0
+    tokens: int = 0
+    silent: bool = False
 
 
 class Decoder(Protocol):
@@ -174,7 +178,7 @@ class SegmentParser:
         segments = parse_segments(
             tokens[:length], logprobs[:length], self.timestamps_s, duration_s, self.text_of, times_s
         )
-        return DecodedWindow(segments, sum(counted) / len(counted), complete)
+        return DecodedWindow(segments, sum(counted) / len(counted), complete, tokens=len(counted))
 
 
 def parse_segments(

@@ -48,7 +48,7 @@ class NoSpeechRule:
         is_certain = self.logprob_threshold is not None and window.avg_logprob > self.logprob_threshold
         if not self.is_likely(no_speech_prob) or is_certain:
             return window
-        return replace(window, segments=(), complete=True)
+        return replace(window, segments=(), complete=True, silent=True)
 
 
 WHISPERS_RULE = NoSpeechRule()

@@ -20,7 +20,7 @@ from lsa_whisper.decoding.word_times import align_words, fit_words
 from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcribe import Transcriber, transcribe
 from lsa_whisper.transcribe.assembly.assemble import place_utterances
-from lsa_whisper.transcribe.long_form.loops import _joined
+from lsa_whisper.transcribe.long_form.halves import join_windows
 
 ROOT = Path(__file__).resolve().parents[2]
 SESSION = ROOT / "corpora" / "storybook" / "test" / "test01"
@@ -71,7 +71,7 @@ def test_the_command_keeps_runs_with_and_without_apart(scripted, visit, tmp_path
 
 def test_a_half_of_a_loop_has_its_times_where_it_lies():
     half = DecodedWindow((DecodedSegment("no .", 0.1, 0.9, timed=(TimedToken("no", 0.2, 0.4),)),))
-    joined = _joined(half, half, 2.0)
+    joined = join_windows(half, half, 2.0)
     assert [segment.timed[0].start_s for segment in joined.segments] == [0.2, 2.2]
 
 

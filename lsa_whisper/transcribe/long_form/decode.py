@@ -17,8 +17,8 @@ from lsa_whisper.speech.windows import pack_windows, speech_spans
 from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcribe.long_form.languages import DETECTION_WINDOWS, most_frequent_language
 from lsa_whisper.transcribe.long_form.loops import decode_without_loops, has_loop
-from lsa_whisper.transcribe.long_form.remainders import decode_with_remainders
 from lsa_whisper.transcribe.long_form.sequential import sequential_windows
+from lsa_whisper.transcribe.long_form.uncertain import decode_uncertain_again
 
 
 def decode_windows(
@@ -38,7 +38,7 @@ def decode_windows(
         spans = windows[first : first + at_once]
         audio = [_loaded(recording, span, speech) for span in spans]
         intervals = [speech.within(span) for span in spans]
-        decoded = decode_with_remainders(decoder, audio, SAMPLE_RATE_HZ, speech=intervals)
+        decoded = decode_uncertain_again(decoder, audio, SAMPLE_RATE_HZ, speech=intervals)
         yield _stored(list(zip(spans, decoded, strict=True)), partial)
 
 

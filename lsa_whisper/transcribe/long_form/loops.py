@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow, Decoder
 from lsa_whisper.speech.energy import FRAME_S, find_speech
+from lsa_whisper.transcribe.long_form.halves import join_windows, quietest_sample, split_speech
 from lsa_whisper.transcribe.long_form.repetition import (
     SpeechIntervals,
     find_copies,
@@ -73,9 +74,13 @@ def _decode_halves(
 ) -> list[DecodedWindow]:
     if not windows:
         return []
-    cuts = [_quietest(window, rate_hz) for window in windows]
+    cuts = [quietest_sample(window, rate_hz) for window in windows]
     halves = [half for window, cut in zip(windows, cuts, strict=True) for half in np.split(window, [cut])]
-    parts = [part for each, cut in zip(speech, cuts, strict=True) for part in _split(each, cut / rate_hz)]
+    parts = [
+        part
+        for each, cut in zip(speech, cuts, strict=True)
+        for part in (split_speech(each, cut / rate_hz) if each is not None else (None, None))
+    ]
     results = decoder.decode(halves)
     looping = [
         at
@@ -87,15 +92,7 @@ def _decode_halves(
     )
     for at, result in zip(looping, decoded, strict=True):
         results[at] = result
-    return [_joined(results[2 * at], results[2 * at + 1], cut / rate_hz) for at, cut in enumerate(cuts)]
-
-
-def _split(speech: SpeechIntervals | None, cut_s: float) -> list[SpeechIntervals | None]:
-    if speech is None:
-        return [None, None]
-    before = tuple((start, min(end, cut_s)) for start, end in speech if start < cut_s)
-    after = tuple((max(start - cut_s, 0.0), end - cut_s) for start, end in speech if end > cut_s)
-    return [before, after]
+    return [join_windows(results[2 * at], results[2 * at + 1], cut / rate_hz) for at, cut in enumerate(cuts)]
 
 
 def has_loop(result: DecodedWindow, speech: SpeechIntervals | None = None) -> bool:
@@ -184,23 +181,3 @@ def count_syllables(window: npt.NDArray[np.float32], rate_hz: int, start_s: floa
     loudest = float(part.max())
     peaks, _ = find_peaks(padded, height=loudest - _SYLLABLE_RANGE_DB, prominence=_DIP_DB, distance=_SYLLABLE_FRAMES)
     return len(peaks)
-
-
-def _quietest(window: npt.NDArray[np.float32], rate_hz: int) -> int:
-    """Return the quietest sample in the middle half of a window."""
-    level = find_speech([window], rate_hz).level_db
-    first, last = len(level) // 4, max(len(level) // 4 + 1, 3 * len(level) // 4)
-    frame = first + int(level[first:last].argmin()) if len(level) else 0
-    return min(len(window), round(len(window) * frame / max(1, len(level))))
-
-
-def _joined(first: DecodedWindow, second: DecodedWindow, offset_s: float) -> DecodedWindow:
-    shifted = [segment.shifted(offset_s) for segment in second.segments]
-    mean = (first.avg_logprob + second.avg_logprob) / 2
-    return replace(
-        first,
-        segments=(*first.segments, *shifted),
-        avg_logprob=mean,
-        complete=first.complete and second.complete,
-        no_speech_prob=min(first.no_speech_prob, second.no_speech_prob),
-    )

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lsa_whisper.decoding.decoder import DecodedWindow, Decoder
+from lsa_whisper.transcribe.long_form.halves import mean_logprob
 from lsa_whisper.transcribe.long_form.loops import decode_without_loops
 from lsa_whisper.transcribe.long_form.repetition import SpeechIntervals
 
@@ -91,5 +92,5 @@ def after(speech: SpeechIntervals, begin_s: float) -> list[tuple[float, float]]:
 def continued(result: DecodedWindow, rest: DecodedWindow, begin_s: float) -> DecodedWindow:
     """Return a window with the text of its rest after its own."""
     segments = (*result.segments, *(segment.shifted(begin_s) for segment in rest.segments))
-    mean = (result.avg_logprob + rest.avg_logprob) / 2
-    return replace(result, segments=segments, avg_logprob=mean, complete=rest.complete)
+    tokens, mean = result.tokens + rest.tokens, mean_logprob(result, rest)
+    return replace(result, segments=segments, avg_logprob=mean, tokens=tokens, complete=rest.complete)
