@@ -1,8 +1,8 @@
 """Token times: the Viterbi path through the decoder's cross-attention.
 
 The decoded text passes through the decoder once more to obtain its cross-attention; the text does not change. The
-attention of a token is used as its probability at each frame: a window is a hidden Markov model whose states are the
-tokens and the optional gaps before them, and the Viterbi algorithm finds the times.
+attention of a token, divided by its norm, is used as its probability at each frame: a window is a hidden Markov model
+whose states are the tokens and the optional gaps before them, and the Viterbi algorithm finds the times.
 
 OpenAI's alignment (dynamic time warping over standardized, median-filtered weights) has no gaps: a pause, or an "um"
 that was not transcribed, becomes part of the next word. benchmarks/word_times.py compares both.
@@ -21,7 +21,7 @@ import torch
 from lsa_whisper.labels import begins_word, letters_of
 from lsa_whisper.library_internals import eager_attention
 
-_GAP = math.log(0.02 / 1.8)  # a frame is a gap if every token attends to it less than evenly over 1.8 s
+_GAP = math.log(0.06)  # a frame is a gap if the attention of each token there, divided by its norm, is less
 _MIN_ATTENTION = 1e-4  # zero attention must not exclude a frame
 _NEVER = -1e9
 _MOST_FILLED = 0.8  # of the frames, by the shortest possible tokens
@@ -135,7 +135,7 @@ def viterbi_spans(
     """Return the first frame of each token and the one after its last on the Viterbi path.
 
     Args:
-        weights: probabilities ``(tokens, frames)``. If there are more tokens than frames, tokens share frames.
+        weights: attention ``(tokens, frames)``. If there are more tokens than frames, tokens share frames.
         silence: how silent each frame is, from 0 to 1, ``(frames,)``; a token is less probable there.
         continued: whether each token continues the word of the token before; a gap is less probable there.
         least: the fewest frames of each token, 1 if absent; all are shortened where the frames do not suffice.
@@ -148,7 +148,10 @@ def viterbi_spans(
     """
     tokens, frames = weights.shape
     parts = math.ceil(tokens / frames)
-    scores = np.log(weights.astype(np.float64) + _MIN_ATTENTION)
+    # Divided by its norm, a long word that spreads its attention is as strong at its edge as a short neighbor.
+    attention = weights.astype(np.float64)
+    norms = np.linalg.norm(attention, axis=1, keepdims=True)
+    scores = np.log(attention / np.maximum(norms, _MIN_ATTENTION) + _MIN_ATTENTION)
     if silence is not None:
         scores -= _UNLIKELY * silence
     gaps = np.full(tokens + 1, _GAP)
