@@ -1,8 +1,8 @@
 """Token times: the Viterbi path through the decoder's cross-attention.
 
 The decoded text passes through the decoder once more to obtain its cross-attention; the text does not change. The
-attention of a token, divided by its norm, is used as its probability at each frame: a window is a hidden Markov model
-whose states are the tokens and the optional gaps before them, and the Viterbi algorithm finds the times.
+attention of a token is used as its probability at each frame: a window is a hidden Markov model whose states are the
+tokens and the optional gaps before them, and the Viterbi algorithm finds the times.
 
 OpenAI's alignment (dynamic time warping over standardized, median-filtered weights) has no gaps: a pause, or an "um"
 that was not transcribed, becomes part of the next word. benchmarks/word_times.py compares both.
@@ -21,7 +21,8 @@ import torch
 from lsa_whisper.labels import begins_word, letters_of
 from lsa_whisper.library_internals import eager_attention
 
-_GAP = math.log(0.06)  # a frame is a gap if the attention of each token there, divided by its norm, is less
+_GAP = math.log(0.02 / 1.8)  # a frame is a gap if every token attends to it less than evenly over 1.8 s
+_GAP_OF_NORMS = math.log(0.06)  # the same for attention that is divided by its norm
 _MIN_ATTENTION = 1e-4  # zero attention must not exclude a frame
 _NEVER = -1e9
 _MOST_FILLED = 0.8  # of the frames, by the shortest possible tokens
@@ -85,12 +86,23 @@ def spoken_spans(weights: Weights, texts: Sequence[str], silence: Weights, step_
         silence: how silent the frames are, from 0 to 1; missing ones are not.
         step_ms: duration of a frame.
     """
+    # Divided by its norm, a long word that spreads its attention is as strong at its edge as a short neighbor. (Known
+    # text is aligned without that: its words are there whether or not a model recognizes them, some with faint
+    # attention, which the norm would raise.)
+    norms = np.maximum(np.linalg.norm(weights, axis=1, keepdims=True), _MIN_ATTENTION)
     letters = [len(letters_of(text)) for text in texts]
-    return heard_spans(weights, letters, [not begins for begins in begins_word(texts)], silence, step_ms)
+    continued = [not begins for begins in begins_word(texts)]
+    return heard_spans(weights / norms, letters, continued, silence, step_ms, gap=_GAP_OF_NORMS)
 
 
 def heard_spans(
-    weights: Weights, letters: Sequence[int], continued: Sequence[bool], silence: Weights, step_ms: float
+    weights: Weights,
+    letters: Sequence[int],
+    continued: Sequence[bool],
+    silence: Weights,
+    step_ms: float,
+    *,
+    gap: float = _GAP,
 ) -> list[tuple[float, float]]:
     """Return the first frame of each token and the one after its last: no token is squeezed, or heard in silence.
 
@@ -100,13 +112,14 @@ def heard_spans(
         continued: whether each token continues the word of the token before, or is not heard.
         silence: how silent the frames are, from 0 to 1; missing ones are not.
         step_ms: duration of a frame.
+        gap: logarithm of the attention to a gap.
     """
     frames = weights.shape[1]
     silence = np.pad(silence[:frames], (0, frames - len(silence[:frames])))
     heard_ms = float((1 - silence).sum()) * step_ms
     letter_ms = min(_SHORTEST_LETTER_MS, _SHORTEST * heard_ms / max(1, sum(letters)))
     least = [max(1, round(min(_LONGEST_MS, each * letter_ms) / step_ms)) for each in letters]
-    return viterbi_spans(weights, silence=silence, continued=continued, least=least)
+    return viterbi_spans(weights, silence=silence, continued=continued, least=least, gap=gap)
 
 
 def cross_attention(
@@ -131,6 +144,7 @@ def viterbi_spans(
     silence: Weights | None = None,
     continued: Sequence[bool] | None = None,
     least: Sequence[int] | None = None,
+    gap: float = _GAP,
 ) -> list[tuple[float, float]]:
     """Return the first frame of each token and the one after its last on the Viterbi path.
 
@@ -138,6 +152,7 @@ def viterbi_spans(
         weights: attention ``(tokens, frames)``. If there are more tokens than frames, tokens share frames.
         silence: how silent each frame is, from 0 to 1, ``(frames,)``; a token is less probable there.
         continued: whether each token continues the word of the token before; a gap is less probable there.
+        gap: logarithm of the attention to a gap.
         least: the fewest frames of each token, 1 if absent; all are shortened where the frames do not suffice.
 
     >>> weights = np.array([[0.8, 0.2, 0, 0, 0, 0], [0, 0, 0, 0, 0.5, 0.5]])
@@ -148,13 +163,10 @@ def viterbi_spans(
     """
     tokens, frames = weights.shape
     parts = math.ceil(tokens / frames)
-    # Divided by its norm, a long word that spreads its attention is as strong at its edge as a short neighbor.
-    attention = weights.astype(np.float64)
-    norms = np.linalg.norm(attention, axis=1, keepdims=True)
-    scores = np.log(attention / np.maximum(norms, _MIN_ATTENTION) + _MIN_ATTENTION)
+    scores = np.log(weights.astype(np.float64) + _MIN_ATTENTION)
     if silence is not None:
         scores -= _UNLIKELY * silence
-    gaps = np.full(tokens + 1, _GAP)
+    gaps = np.full(tokens + 1, gap)
     if continued is not None:
         gaps[:-1] -= _UNLIKELY * np.asarray(continued, dtype=np.float64)
     path = _viterbi(np.repeat(scores, parts, axis=1), gaps, _fitting(least or [1] * tokens, frames * parts))

@@ -1,0 +1,104 @@
+"""The learning curve of the demo: F1 of each class of disfluency by hours of training speech.
+
+Storybook's generator makes the hours: other sentences, the training speakers and many more voices; SYNTHETIC speech.
+About four fifths are in train, on which the demo's recipes train, with twice the steps for four times the hours. The
+test speakers are transcribed with and without the tagger of retraces, and also a second test set in which each class is
+frequent. Finished runs are skipped; rows of other hours stay.
+
+    python -m benchmarks.hours_heard --hours 2 --seeds 1
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from benchmarks import result
+from benchmarks.demo_seeds import TEST, scores
+from benchmarks.rare_disfluencies import events, rare_report
+from lsa_whisper import checkpoint
+from lsa_whisper.evaluate import evaluate
+from lsa_whisper.finetune.distributed.launch import thread_environment
+from lsa_whisper.prepare import prepare
+from lsa_whisper.transcribe import transcribe
+
+NANO, DEMO_HOURS, DEMO_STEPS, SPEECH_SEED = Path("models/nano"), 0.5, 520, 40
+
+
+def main() -> None:
+    """Run all hours and seeds and write ``benchmarks/results/hours_heard.json``."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--hours", type=float, nargs="+", default=[2, 8, 30])
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--adaptations", nargs="+", default=["lora", "full"], choices=["lora", "full"])
+    parser.add_argument("--splice", type=float, default=0.0, help="Spliced versions of each utterance.")
+    parser.add_argument("--out", type=Path, default=Path("runs/hours-heard"))
+    options = parser.parse_args()
+    runs = [
+        (f"{adaptation}, {hours:g} h, splice {options.splice:g}, seed {seed}", adaptation, hours, seed)
+        for hours in options.hours
+        for seed in range(options.seeds)
+        for adaptation in options.adaptations
+    ]
+    data = {hours: prepared(options.out, hours, options.splice) for hours in options.hours}
+    with ThreadPoolExecutor(2) as pool:  # a model this small cannot keep two cores busy, two of them can
+        models = list(pool.map(lambda run: trained(options.out, data[run[2]], *run), runs))
+    written = {}
+    for (name, *_), model in zip(runs, models, strict=True):
+        for suffix, tagger in (("", True), (", without the tagger", False)):
+            out = model.with_name(f"{model.name}-transcripts{'' if tagger else '-untagged'}")
+            transcribe([TEST], model=str(model), out=out, retraces=tagger)
+            written[name + suffix] = out
+    report = evaluate(TEST, list(written.values()), names=list(written), out=options.out / "report", audio=TEST)
+    print(report.table())
+    assert report.report is not None
+    rare = rare_report(dict(zip((name for name, *_ in runs), models, strict=True)), options.out / "rare")
+    result.write(
+        "hours_heard",
+        ("torch", "transformers", "peft"),
+        "hours of storybook's generator, test speakers; SYNTHETIC speech",
+        rare_events=events(rare),
+        systems=merged("systems", scores(report.report.with_suffix(".json"))),
+        rare=merged("rare", scores(rare)),
+    )
+
+
+def merged(key: str, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the rows and those of the last result that are of other systems."""
+    names = {row["system"] for row in rows}
+    return [*(row for row in result.last("hours_heard").get(key, []) if row["system"] not in names), *rows]
+
+
+def prepared(out: Path, hours: float, splice: float) -> Path:
+    """Generate and prepare speech; return the prepared folder."""
+    folder, speech = out / f"data-{hours:g}-{splice:g}", out / f"speech-{hours:g}"
+    if not speech.exists():
+        partial = speech.with_name(f"{speech.name}.partial")
+        command = [sys.executable, "-m", "corpora.storybook.generator", "--out", str(partial)]
+        subprocess.run([*command, "--hours", str(hours), "--seed", str(SPEECH_SEED)], check=True)
+        partial.rename(speech)
+    if not (folder / "prepared.json").exists():
+        print(prepare([speech], folder, context_s=checkpoint.load(NANO).context_s, splice=splice, processes=2).table())
+    return folder
+
+
+def trained(out: Path, data: Path, name: str, adaptation: str, hours: float, seed: int) -> Path:
+    """Train a recipe of the demo on ``data`` in a process of its own; return the checkpoint."""
+    run = out / name.replace(",", "").replace(" ", "-")
+    steps = round(DEMO_STEPS * math.sqrt(hours / DEMO_HOURS))
+    settings = [f"data.train={data / 'train.jsonl'}", f"model.base={NANO}", f"seed={seed}"]
+    settings += [f"training.max_steps={steps}"]
+    command = [sys.executable, "-m", "lsa_whisper", "finetune", f"recipes/demo-{adaptation}.yaml", "--out", str(run)]
+    subprocess.run(
+        [*command, *(part for each in settings for part in ("--set", each))], env=thread_environment(2), check=True
+    )
+    return run
+
+
+if __name__ == "__main__":
+    main()
