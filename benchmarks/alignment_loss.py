@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import argparse
 import shutil
+import statistics
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -44,16 +46,33 @@ def main() -> None:
     print(report.table())
     assert report.report is not None
     found = scores(report.report.with_suffix(".json"))
+    systems = [
+        {"adaptation": adaptation, "weight": weight, "seed": seed, **word_starts(out), **scored}
+        for (adaptation, weight, seed, out), scored in zip(runs, found, strict=True)
+    ]
     result.write(
         "alignment_loss",
         ("torch", "transformers", "peft"),
         "corpora/storybook, test speakers; SYNTHETIC speech, whose word times are exact",
         seeds=options.seeds,
-        systems=[
-            {"adaptation": adaptation, "weight": weight, "seed": seed, **word_starts(out), **scored}
-            for (adaptation, weight, seed, out), scored in zip(runs, found, strict=True)
+        means=[
+            {"adaptation": adaptation, "weight": weight, **means(systems, adaptation, weight)}
+            for adaptation in options.adaptations
+            for weight in options.weights
         ],
+        systems=systems,
     )
+
+
+def means(systems: Sequence[dict[str, Any]], adaptation: str, weight: float) -> dict[str, float]:
+    """Return the means over the seeds of one adaptation with one weight."""
+    own = [each for each in systems if (each["adaptation"], each["weight"]) == (adaptation, weight)]
+    shares = {
+        f"within_{limit}_ms": statistics.mean(each["share_within_ms"][limit] for each in own)
+        for limit in own[0]["share_within_ms"]
+    }
+    scored = {name: statistics.mean(each[name]["value"] for each in own) for name in ("wer_verbatim", "disfluency_f1")}
+    return {name: round(value, 4) for name, value in (shares | scored).items()}
 
 
 def trained(adaptation: str, data: Path, out: Path, weight: float, seed: int) -> Path:

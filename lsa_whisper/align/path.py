@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lsa_whisper.align.text import TextToken
-from lsa_whisper.decoding.token_times import Weights, heard_spans
+from lsa_whisper.decoding.token_times import Weights, constrained_spans
 
 
 def token_spans(
@@ -20,7 +20,7 @@ def token_spans(
         step_ms: duration of a frame.
     """
     continued = [bool(at) and (row[at - 1].word == each.word or not each.spoken) for at, each in enumerate(row)]
-    return heard_spans(weights, [each.letters for each in row], continued, silence, step_ms)
+    return constrained_spans(weights, [each.letters for each in row], continued, silence, step_ms)
 
 
 def spoken_places(row: Sequence[TextToken]) -> dict[int, list[int]]:

@@ -16,7 +16,7 @@ class TokenTimes:
     """Gives the tokens of a label the times of their words."""
 
     def __init__(self, tokenizer: Any, first_timestamp: int):
-        """Use the texts of ``tokenizer``; tokens from ``first_timestamp`` on are timestamps, which nobody speaks."""
+        """Use the texts of ``tokenizer``; tokens from ``first_timestamp`` on are timestamps, which are not spoken."""
         self._tokenizer, self._first_timestamp = tokenizer, first_timestamp
         self._special = frozenset(tokenizer.all_special_ids)
         self._texts: dict[int, str] = {}

@@ -92,10 +92,10 @@ def spoken_spans(weights: Weights, texts: Sequence[str], silence: Weights, step_
     norms = np.maximum(np.linalg.norm(weights, axis=1, keepdims=True), _MIN_ATTENTION)
     letters = [len(letters_of(text)) for text in texts]
     continued = [not begins for begins in begins_word(texts)]
-    return heard_spans(weights / norms, letters, continued, silence, step_ms, gap=_GAP_OF_NORMS)
+    return constrained_spans(weights / norms, letters, continued, silence, step_ms, gap=_GAP_OF_NORMS)
 
 
-def heard_spans(
+def constrained_spans(
     weights: Weights,
     letters: Sequence[int],
     continued: Sequence[bool],

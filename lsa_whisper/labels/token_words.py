@@ -13,7 +13,7 @@ from dataclasses import dataclass
 _ONSETS = frozenset({"=", "≠", ":"})
 """Signs of a block and of a prolonged first sound: the word begins there, before its letters."""
 NOT_SPOKEN = re.compile(r"\*[A-Z][A-Z0-9]*:|&=\S+")
-"""Speaker codes and audible events: letters in a label that nobody speaks."""
+"""Speaker codes and audible events: letters in a label that are not spoken."""
 
 
 def words_of_tokens(texts: Sequence[str], words: Sequence[str]) -> list[tuple[int, bool]]:
@@ -29,7 +29,7 @@ def words_of_tokens(texts: Sequence[str], words: Sequence[str]) -> list[tuple[in
     >>> words_of_tokens([" um", " go", "at", "."], ["um", "goat"])
     [(0, True), (1, True), (1, True), (1, False)]
     """
-    places = _heard(texts, words)
+    places = _words_in_tokens(texts, words)
     found, last = [], 0
     for at in range(len(texts)):
         last = max([last, *places.get(at, ())[:1]])
@@ -54,7 +54,7 @@ def is_onset(text: str) -> bool:
     return text.startswith(" ") and text.strip() in _ONSETS
 
 
-def _heard(texts: Sequence[str], words: Sequence[str]) -> dict[int, list[int]]:
+def _words_in_tokens(texts: Sequence[str], words: Sequence[str]) -> dict[int, list[int]]:
     """Return the words that are heard in each token, in order; a token may stand for several copies of a sound."""
     from rapidfuzz.distance import Indel
 
@@ -100,7 +100,7 @@ def token_places(texts: Sequence[str], words: Sequence[str]) -> list[TokenPlace 
     >>> token_places([" go", "at", "."], ["goat"])
     [TokenPlace(first=0, start=0.0, last=0, end=0.5), TokenPlace(first=0, start=0.5, last=0, end=1.0), None]
     """
-    heard = _heard(texts, words)
+    heard = _words_in_tokens(texts, words)
     sizes = [0] * len(words)
     spans: dict[int, tuple[tuple[int, int], tuple[int, int]]] = {}
     for at in sorted(heard):

@@ -50,7 +50,7 @@ class DataSettings:
     """How much of each corpus to train on, by its name in the manifest (the corpus card's, or the folder's); corpora
     that are not named are used in full."""
     spliced: Annotated[float | None, Range(least=0)] = None
-    """Hours of spliced speech (``prepare --splice``) in an epoch for each hour of recorded speech, drawn anew each
+    """Hours of spliced speech (``prepare --splice``) in an epoch for each hour of recorded speech, drawn again each
     epoch: with ``prepare --splice 8`` and 1 here, eight epochs hear eight different versions of each utterance.
     ``null`` uses every window once in each epoch, 0 no spliced one."""
     bpe_dropout: Annotated[float, Range(least=0, below=1)] = 0.0
