@@ -10,7 +10,6 @@ measured by ``benchmarks.word_times``.
 from __future__ import annotations
 
 import argparse
-import shutil
 import statistics
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,12 +17,10 @@ from typing import Any
 
 from benchmarks import result
 from benchmarks.demo_seeds import TEST, scores
-from benchmarks.splice import NANO, prepared
+from benchmarks.splice import prepared, trained
 from benchmarks.word_times import errors_ms, summary
 from lsa_whisper import chat
 from lsa_whisper.evaluate import evaluate
-from lsa_whisper.finetune import finetune
-from lsa_whisper.transcribe import transcribe
 
 
 def main() -> None:
@@ -36,7 +33,7 @@ def main() -> None:
     options = parser.parse_args()
     data = prepared(options.out / "data", 0.0)
     runs = [
-        (adaptation, weight, seed, trained(adaptation, data, options.out, weight, seed))
+        (adaptation, weight, seed, transcripts(adaptation, data, options.out, weight, seed))
         for seed in range(options.seeds)
         for adaptation in options.adaptations
         for weight in options.weights
@@ -75,19 +72,10 @@ def means(systems: Sequence[dict[str, Any]], adaptation: str, weight: float) -> 
     return {name: round(value, 4) for name, value in (shares | scored).items()}
 
 
-def trained(adaptation: str, data: Path, out: Path, weight: float, seed: int) -> Path:
+def transcripts(adaptation: str, data: Path, out: Path, weight: float, seed: int) -> Path:
     """Train a recipe of the demo with one weight of the loss; return the folder with the transcripts."""
-    run = out / f"{adaptation}-{weight:g}-{seed}"
-    transcripts = run / "transcripts"
-    if not transcripts.exists():
-        overrides = [f"data.train={data / 'train.jsonl'}", f"model.base={NANO}", f"seed={seed}"]
-        overrides += [f"loss.alignment_weight={weight}"]
-        finetune(Path(f"recipes/demo-{adaptation}.yaml"), out=run / "run", set=overrides)
-        partial = run / "partial"
-        shutil.rmtree(partial, ignore_errors=True)
-        transcribe([TEST], model=str(run / "run"), out=partial, word_times=True)
-        partial.rename(transcripts)
-    return transcripts
+    run, settings = out / f"{adaptation}-{weight:g}-{seed}", [f"loss.alignment_weight={weight}"]
+    return trained(adaptation, data, run, seed, settings, word_times=True)
 
 
 def word_starts(transcripts: Path) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,13 +40,14 @@ def main() -> None:
     data = {"without": prepared(options.out / "data-without", 0.0)}
     data["with"] = prepared(options.out / "data-with", options.rate)
     systems: dict[str, Path] = {}
+    # Word times are not compared, so the loss for them is left out.
+    settings = ["loss.alignment_weight=0"]
+    settings += [f"training.max_steps={options.steps}", "training.warmup_steps=0"] if options.steps else []
     for seed in range(options.seeds):
         for adaptation in options.adaptations:
             for name, folder in data.items():
                 out = options.out / f"{adaptation}-{name}-{seed}"
-                systems[f"{adaptation} {name} splicing, seed {seed}"] = trained(
-                    adaptation, folder, out, seed, options.steps
-                )
+                systems[f"{adaptation} {name} splicing, seed {seed}"] = trained(adaptation, folder, out, seed, settings)
     report = evaluate(TEST, list(systems.values()), names=list(systems), out=options.out / "report", audio=TEST)
     print(report.table())
     assert report.report is not None
@@ -81,16 +83,20 @@ def counts(folder: Path) -> dict[str, Any]:
     return dict(plain_json.read(folder / "prepared.json")["spliced"])
 
 
-def trained(adaptation: str, data: Path, out: Path, seed: int, steps: int | None) -> Path:
-    """Train a recipe of the demo on ``data`` and return the folder with the transcripts of the test speakers."""
+def trained(
+    adaptation: str, data: Path, out: Path, seed: int, settings: Sequence[str] = (), *, word_times: bool = False
+) -> Path:
+    """Train a recipe of the demo on ``data`` and return the folder with the transcripts of the test speakers.
+
+    ``settings`` are changes of the recipe.
+    """
     transcripts = out / "transcripts"
     if not transcripts.exists():
         overrides = [f"data.train={data / 'train.jsonl'}", f"model.base={NANO}", f"seed={seed}"]
-        overrides += [f"training.max_steps={steps}", "training.warmup_steps=0"] if steps else []
-        finetune(Path(f"recipes/demo-{adaptation}.yaml"), out=out / "run", set=overrides)
+        finetune(Path(f"recipes/demo-{adaptation}.yaml"), out=out / "run", set=[*overrides, *settings])
         partial = out / "partial"
         shutil.rmtree(partial, ignore_errors=True)
-        transcribe([TEST], model=str(out / "run"), out=partial)
+        transcribe([TEST], model=str(out / "run"), out=partial, word_times=word_times)
         partial.rename(transcripts)
     return transcripts
 

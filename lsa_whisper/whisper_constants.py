@@ -15,6 +15,8 @@ ENCODER_POSITIONS = 1500
 """Encoder positions of one window (``max_source_positions``)."""
 DECODER_POSITIONS = 448
 """Decoder positions (``max_target_positions``): prompt, labels and special tokens together."""
+LOGPROB_THRESHOLD = -1.0
+"""Mean log-probability of a text below which OpenAI's program takes a window as failed."""
 SPECIAL_TOKENS = (
     "<|endoftext|>", "<|startoftranscript|>", "<|en|>", "<|translate|>", "<|transcribe|>", "<|startoflm|>",
     "<|startofprev|>", "<|nospeech|>", "<|notimestamps|>",

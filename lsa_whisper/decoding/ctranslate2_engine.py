@@ -26,6 +26,7 @@ import torch
 
 from lsa_whisper.checkpoint import ConvertedCheckpoint, decoder_prompt, language_tokens
 from lsa_whisper.decoding.batches import decode_in_batches
+from lsa_whisper.decoding.ctranslate2_logits import logits_of_step, token_logprob
 from lsa_whisper.decoding.ctranslate2_times import aligned_times_s
 from lsa_whisper.decoding.decoder import DecodedWindow, SegmentParser, first_language, token_limit
 from lsa_whisper.decoding.features import log_mel
@@ -147,7 +148,7 @@ class CTranslate2Decoder:
         """Return the same as :meth:`_generate`, as the rules choose it."""
         first = self._first_steps(self._prompt, hidden, len(durations_s), self._allowed.no_speech is not None)
         no_speech = [result.no_speech_prob if self._allowed.no_speech is not None else 0.0 for result in first]
-        logits = torch.from_numpy(np.stack([_numbers(result.logits[0][0]) for result in first]))
+        logits = torch.from_numpy(np.stack([logits_of_step(result.logits[0][0]) for result in first]))
         silent = [self._silence.is_likely(each) for each in no_speech]
         begun = rules.choose_first(logits, torch.tensor(durations_s), silent)
         rows = [
@@ -206,13 +207,13 @@ class CTranslate2Decoder:
             max_initial_timestamp_index=max(0, len(self._columns) - 1),
         )
         return [
-            ([*each.sequences_ids[0], rules.end], [partial(_numbers, step) for step in each.logits[0]])
+            ([*each.sequences_ids[0], rules.end], [partial(logits_of_step, step) for step in each.logits[0]])
             for each in results
         ]
 
     def _logits_after(self, prompt: list[int], hidden: Any, batch: int) -> list[Any]:
         """Return the logits of each window's next token after a prompt, before any rule."""
-        return [_numbers(result.logits[0][0]) for result in self._first_steps(prompt, hidden, batch)]
+        return [logits_of_step(result.logits[0][0]) for result in self._first_steps(prompt, hidden, batch)]
 
     def _first_steps(self, prompt: list[int], hidden: Any, batch: int, no_speech: bool = False) -> list[Any]:
         """Return the results of a step after a prompt, before any rule."""
@@ -232,8 +233,8 @@ class CTranslate2Decoder:
         tokens, limit = result.sequences_ids[0], self._limit(duration_s)
         tokens = [*tokens, self._allowed.end][: min(len(result.logits[0]), limit)]
         late = self._columns[self._column_times_s > duration_s + 1e-3]
-        steps = map(_numbers, result.logits[0])
-        logprobs = [_logprob(logits, token, late) for logits, token in zip(steps, tokens, strict=False)]
+        steps = map(logits_of_step, result.logits[0])
+        logprobs = [token_logprob(logits, token, late) for logits, token in zip(steps, tokens, strict=False)]
         if first is None:
             return tokens, logprobs
         # The end of text competes with the timestamps for the first position.
@@ -251,7 +252,7 @@ class CTranslate2Decoder:
         late = self._column_times_s > duration_s + 1e-3
         for token, step in zip(result.sequences_ids[0][1:], result.logits[0][1:], strict=False):
             if token in self._allowed.timestamps_s:
-                scores = torch.from_numpy(_numbers(step)[self._columns]).softmax(dim=-1)
+                scores = torch.from_numpy(logits_of_step(step)[self._columns]).softmax(dim=-1)
                 if float(scores[torch.from_numpy(late)].sum()) > _LATE_SHARE:
                     return True
         return False
@@ -278,26 +279,6 @@ class CTranslate2Decoder:
 
 def _view(spectra: np.ndarray) -> Any:
     return ctranslate2.StorageView.from_array(np.ascontiguousarray(spectra))
-
-
-def _numbers(step: Any) -> np.ndarray:
-    """Return a copy of the logits of one step, ``(vocabulary,)``; suppressed tokens have the lowest float."""
-    return np.array(step.to(ctranslate2.DataType.float32))
-
-
-def _logprob(logits: np.ndarray, token: int, forbidden: np.ndarray) -> float:
-    """Return the log-probability of a token among the allowed tokens; overwrites the logits.
-
-    Done per step, because one step fits into the CPU cache: all steps of a window at once take twice as long.
-
-    >>> round(_logprob(np.log(np.array([2, 1, 1, 4], dtype=np.float32)), 0, np.array([3])), 6)
-    -0.693147
-    """
-    chosen = float(logits[token])
-    logits[forbidden] = -np.inf
-    most = float(logits.max())
-    logits -= most
-    return min(0.0, chosen - most - float(np.log(np.exp(logits, out=logits).sum())))
 
 
 def _constant(times_s: list[float]) -> Callable[[Sequence[int]], list[float]]:

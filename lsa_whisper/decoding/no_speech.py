@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from lsa_whisper.decoding.decoder import DecodedWindow
+from lsa_whisper.whisper_constants import LOGPROB_THRESHOLD
 
 _NAMES = ("<|nospeech|>", "<|nocaptions|>")
 
@@ -26,7 +27,7 @@ class NoSpeechRule:
     """
 
     no_speech_threshold: float | None = 0.6
-    logprob_threshold: float | None = -1.0
+    logprob_threshold: float | None = LOGPROB_THRESHOLD
 
     def is_likely(self, no_speech_prob: float) -> bool:
         """Return whether a window may be silent, so that its text may end at once.

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from lsa_whisper.chat import Utterance
 from lsa_whisper.decoding.decoder import TimedToken
-from lsa_whisper.labels import NOT_SPOKEN, is_onset, letters_of
+from lsa_whisper.labels import is_onset, letters_of, without_codes
 from lsa_whisper.timespan import TimeSpan
 
 TimedWord = tuple[str, TimeSpan]
@@ -61,12 +61,8 @@ def align_words(
 
 def _letters(timed: Sequence[TimedToken]) -> tuple[str, list[int]]:
     """Return the letters that are spoken, and the token of each."""
-    text = "".join(each.text for each in timed)
-    token_at = [number for number, each in enumerate(timed) for _ in each.text]
-    silent = {place for match in NOT_SPOKEN.finditer(text) for place in range(*match.span())}
-    kept = [place for place, letter in enumerate(text) if letter.isalnum() and place not in silent]
-    # Lowercasing must not lengthen the text ("İ".lower() has two characters), or later indices would shift.
-    return "".join(text[place].lower()[0] for place in kept), [token_at[place] for place in kept]
+    texts = [letters_of(text) for text in without_codes([each.text for each in timed])]
+    return "".join(texts), [number for number, text in enumerate(texts) for _ in text]
 
 
 def adjacent_spans(spans: Sequence[TimeSpan], words: Sequence[Sequence[TimedWord]]) -> list[TimeSpan]:

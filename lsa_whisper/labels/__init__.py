@@ -6,18 +6,17 @@ from lsa_whisper.labels.encode import encode
 from lsa_whisper.labels.style import STYLES, VERSION, Labels
 from lsa_whisper.labels.token_estimate import tokens_at_most
 from lsa_whisper.labels.token_words import (
-    NOT_SPOKEN,
     TokenPlace,
     begins_word,
     is_onset,
     letters_of,
     token_places,
+    without_codes,
     words_of_tokens,
 )
 from lsa_whisper.labels.tokens import characters, tokens_to_allow
 
 __all__ = [
-    "NOT_SPOKEN",
     "STYLES",
     "VERSION",
     "Decoded",
@@ -34,5 +33,6 @@ __all__ = [
     "token_places",
     "tokens_at_most",
     "tokens_to_allow",
+    "without_codes",
     "words_of_tokens",
 ]

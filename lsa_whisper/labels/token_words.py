@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 _ONSETS = frozenset({"=", "≠", ":"})
 """Signs of a block and of a prolonged first sound: the word begins there, before its letters."""
-NOT_SPOKEN = re.compile(r"\*[A-Z][A-Z0-9]*:|&=\S+")
+_NOT_SPOKEN = re.compile(r"\*[A-Z][A-Z0-9]*:|&=\S+")
 """Speaker codes and audible events: letters in a label that are not spoken."""
 
 
@@ -122,7 +122,7 @@ def _spoken_letters(texts: Sequence[str]) -> Iterator[str]:
     ['a', 'b', 'b', 'ball', '', 'like']
     """
     part, copies = "", 0
-    for text in _without_codes(texts):
+    for text in without_codes(texts):
         if text.startswith(" "):
             part, copies = "", 0
         own, signs = letters_of(text), text.count("~")
@@ -130,14 +130,14 @@ def _spoken_letters(texts: Sequence[str]) -> Iterator[str]:
         part, copies = part + own, copies + signs
 
 
-def _without_codes(texts: Sequence[str]) -> list[str]:
+def without_codes(texts: Sequence[str]) -> list[str]:
     """Return the texts without the letters of speaker codes and audible events.
 
-    >>> _without_codes([" *", "CHI", ":", " no", "."])
+    >>> without_codes([" *", "CHI", ":", " no", "."])
     [' ', '', '', ' no', '.']
     """
     text = "".join(texts)
-    silent = {place for match in NOT_SPOKEN.finditer(text) for place in range(*match.span())}
+    silent = {place for match in _NOT_SPOKEN.finditer(text) for place in range(*match.span())}
     kept, at = [], 0
     for each in texts:
         kept.append("".join(letter for place, letter in enumerate(each, at) if place not in silent))

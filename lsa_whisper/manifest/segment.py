@@ -10,7 +10,7 @@ from typing import Any
 
 from lsa_whisper import plain_json
 from lsa_whisper.errors import ManifestError
-from lsa_whisper.manifest.word_times import parse_word_times
+from lsa_whisper.manifest.word_times import verify_word_times
 from lsa_whisper.timespan import TimeSpan
 
 SPLITS = ("train", "dev", "test")
@@ -115,7 +115,7 @@ def _problem(row: dict[str, Any]) -> str | None:
         if not plain_json.is_finite(value):
             return f"{name!r} must be a number of seconds, not {_short_repr(value)}"
     try:
-        parse_word_times(row.get("word_times", ""))
+        verify_word_times(row.get("word_times", ""))
     except ValueError as error:
         return f"'word_times': {error}"
     for name in ("text", "prompt"):

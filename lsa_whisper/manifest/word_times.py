@@ -12,7 +12,9 @@ from dataclasses import dataclass
 
 from lsa_whisper.timespan import TimeSpan
 
-_FIELD = re.compile(r"\d{1,7}(?:\.\d{1,6})?|-")
+_SECONDS = r"\d{1,7}(?:\.\d{1,6})?"
+_COLUMN = re.compile(rf"(?:(?:{_SECONDS} {_SECONDS}|- -) \S+(?: (?=\S)|$))*")
+_TIMES = re.compile(rf"{_SECONDS} {_SECONDS}|- -")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +61,26 @@ def parse_word_times(column: str) -> tuple[WordTime, ...]:
     Raises:
         ValueError: The column is malformed.
     """
-    fields = column.split()
+    verify_word_times(column)
+    fields = column.split(" ") if column else []
+    return tuple(
+        WordTime(text) if start == "-" else WordTime(text, float(start), float(end))
+        for start, end, text in zip(fields[::3], fields[1::3], fields[2::3], strict=True)
+    )
+
+
+def verify_word_times(column: str) -> None:
+    """Return if a column is well-formed; in one pass, because each row of a manifest is verified when it is read.
+
+    Raises:
+        ValueError: The column is malformed.
+    """
+    if _COLUMN.fullmatch(column):
+        return
+    fields = column.split(" ")
     if len(fields) % 3:
         raise ValueError("not three fields for each word: start, end, word")
-    found = []
     for start, end, text in zip(fields[::3], fields[1::3], fields[2::3], strict=True):
-        if not (_FIELD.fullmatch(start) and _FIELD.fullmatch(end)) or (start == "-") != (end == "-"):
+        if not _TIMES.fullmatch(f"{start} {end}"):
             raise ValueError(f"{start} {end} before {text!r} are no times in seconds")
-        found.append(WordTime(text) if start == "-" else WordTime(text, float(start), float(end)))
-    return tuple(found)
+    raise ValueError("a word is empty")

@@ -13,6 +13,7 @@ from lsa_whisper.decoding.no_speech import NoSpeechRule
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.languages import chat_code
 from lsa_whisper.speech.vad import DETECTORS
+from lsa_whisper.whisper_constants import LOGPROB_THRESHOLD
 
 WINDOWS = ("speech", "sequential")
 AUTO, MIXED = "auto", "mixed"
@@ -70,7 +71,7 @@ class TranscriptionOptions:
     no_speech_threshold: float | None = 0.6
     """Probability of the model's token for no speech above which a window may be silent, as in Whisper; ``None``
     ignores it."""
-    logprob_threshold: float | None = -1.0
+    logprob_threshold: float | None = LOGPROB_THRESHOLD
     """Mean log-probability above which the text of such a window is kept; ``None`` keeps none."""
     draft: str | Path | None = None
     """A small checkpoint with the same vocabulary for speculative decoding (transformers only): same text, less time

@@ -51,7 +51,7 @@ class DataSettings:
     that are not named are used in full."""
     spliced: Annotated[float | None, Range(least=0)] = None
     """Hours of spliced speech (``prepare --splice``) in an epoch for each hour of recorded speech, drawn again each
-    epoch: with ``prepare --splice 8`` and 1 here, eight epochs hear eight different versions of each utterance.
+    epoch: with ``prepare --splice 8`` and 1 here, an epoch has about one of the eight versions of each utterance.
     ``null`` uses every window once in each epoch, 0 no spliced one."""
     bpe_dropout: Annotated[float, Range(least=0, below=1)] = 0.0
     """Probability with which each merge of the vocabulary is left out when a training label is split into tokens (BPE

@@ -41,7 +41,8 @@ class AlignmentLoss:
 
     def _recorder(self, layer: int, heads: list[int]) -> Any:
         def record(module: Any, inputs: tuple[Any, ...], named: Mapping[str, Any], _: Any) -> None:
-            # Neither the dev set nor the frozen base; and activation checkpointing runs a layer twice.
+            # Not for the dev set, nor for the frozen base. Activation checkpointing runs a layer again in the backward
+            # pass; that record is dropped when the next step starts.
             if module.training and torch.is_grad_enabled():
                 hidden = named["hidden_states"] if "hidden_states" in named else inputs[0]
                 self._recorded[layer] = _attention(module, hidden, named["key_value_states"], heads)

@@ -5,20 +5,18 @@ from __future__ import annotations
 import contextlib
 import functools
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from torch.utils.data import SequentialSampler
 from transformers import Seq2SeqTrainer
 from transformers.trainer_callback import PrinterCallback, ProgressCallback
 
-from lsa_whisper import manifest
 from lsa_whisper.checkpoint import Checkpoint
 from lsa_whisper.checkpoint.saving import verify_tensors
-from lsa_whisper.dataset import TOKEN_SPANS_S, Collator, WindowDataset
+from lsa_whisper.dataset import TOKEN_SPANS_S
 from lsa_whisper.decoding.token_times import alignment_heads
 from lsa_whisper.finetune.distributed import zero
 from lsa_whisper.finetune.distributed.fsdp import reduce_in_fp32
@@ -27,23 +25,16 @@ from lsa_whisper.finetune.distributed.whole_states import load_whole_state, whol
 from lsa_whisper.finetune.recipe import Recipe
 from lsa_whisper.finetune.training.alignment_loss import AlignmentLoss
 from lsa_whisper.finetune.training.arguments import training_arguments
-from lsa_whisper.finetune.training.bpe_dropout import BpeDropout
-from lsa_whisper.finetune.training.corpus_sampling import (
-    CorpusSampler,
-    capped_indices,
-    draws_per_window,
-    with_spliced_share,
-)
 from lsa_whisper.finetune.training.curves import CURVE, CurveLogger
 from lsa_whisper.finetune.training.dev_evaluation import DevEvaluation, evaluation_callbacks
-from lsa_whisper.finetune.training.disfluency_mask import DISFLUENCY_MASK, DisfluencyMaskCollator
+from lsa_whisper.finetune.training.disfluency_mask import DISFLUENCY_MASK
 from lsa_whisper.finetune.training.loss import ExactLoss, FrozenBase, loss_sums_and_counts
 from lsa_whisper.finetune.training.optimizer import optimizer_class
 from lsa_whisper.finetune.training.padded_vocabulary import without_padding
 from lsa_whisper.finetune.training.pipeline_step import train_in_stages
 from lsa_whisper.finetune.training.resume import MARK, mark_complete, remove_older_checkpoints, run_identity
 from lsa_whisper.finetune.training.saving import CheckpointSchedule
-from lsa_whisper.finetune.training.trim import LengthGroupedSampler, ShuffledSampler
+from lsa_whisper.finetune.training.training_data import training_collator, training_windows, window_sampler
 from lsa_whisper.finetune.training.weight_average import WeightAverage
 from lsa_whisper.library_internals import TrainerHooks, fsdp_on_cpu, gather_once, inner_optimizer, share_batches
 
@@ -59,41 +50,6 @@ def recipe_loss(recipe: Recipe, start: Checkpoint) -> ExactLoss:
         recipe.loss.kl_to_base,
         AlignmentLoss(start.model, alignment_heads(start.model), start.time_precision_s) if weight else None,
         weight,
-    )
-
-
-def _collator(recipe: Recipe, start: Checkpoint) -> Collator:
-    pad = start.model.config.pad_token_id
-    options: dict[str, Any] = {"full_length_share": recipe.data.full_length_share, "seed": recipe.seed}
-    if recipe.loss.needs_disfluency_mask:
-        return DisfluencyMaskCollator(pad, start.tokenizer, start.labels, **options)
-    return Collator(pad, **options)
-
-
-def training_windows(recipe: Recipe, start: Checkpoint) -> WindowDataset:
-    """Return the windows to train on: those of the manifest, without what ``data.corpora`` cuts.
-
-    Raises:
-        ManifestError: If ``data.corpora`` names a corpus that is not in the manifest.
-    """
-    path, keep = Path(recipe.data.train), None
-    if recipe.data.corpora:
-        rows = manifest.open_rows(path)
-        durations = np.asarray(rows.data.column("duration"))
-        keep = capped_indices(list(rows["corpus"]), durations, recipe.data.corpora, recipe.seed)
-    probability = recipe.data.bpe_dropout
-    return WindowDataset(
-        path,
-        start,
-        cache=recipe.data.cache,
-        augmentation=recipe.data.augment,
-        trim=recipe.data.trim,
-        language=recipe.data.language,
-        seed=recipe.seed,
-        keep=keep,
-        splitter=BpeDropout(start.tokenizer, probability).encode if probability else None,
-        verify=False,
-        word_times=recipe.loss.alignment_weight > 0,
     )
 
 
@@ -126,7 +82,7 @@ class SpeechTrainer(TrainerHooks, Seq2SeqTrainer):
             args=arguments,
             train_dataset=train,
             eval_dataset=self.dev_evaluation.dev if self.dev_evaluation else None,
-            data_collator=_collator(recipe, start),
+            data_collator=training_collator(recipe, start),
             compute_loss_func=self.loss,
             compute_metrics=self._scores if self.dev_evaluation else None,
             callbacks=evaluation_callbacks(recipe, folder),
@@ -283,34 +239,7 @@ class SpeechTrainer(TrainerHooks, Seq2SeqTrainer):
         return SequentialSampler(dataset) if self.args.world_size <= 1 else None
 
     def train_sampler(self, dataset: Any, default: Callable[[], Any]) -> Any:
-        """Return transformers' sampler, except for lengths: it would load every window to find them.
-
-        With augmentation the indices also contain the epoch, so that a resumed run draws the same.
-        """
-        augmented, corpora = self.train_dataset.varies, self.recipe.data.corpora
-        if any(one.weight != 1 for one in corpora.values()) or self.recipe.data.spliced is not None:
-            return self._corpus_sampler()
-        if self.args.train_sampling_strategy != "group_by_length":
-            return ShuffledSampler(len(self.train_dataset), self.args.data_seed) if augmented else default()
-        lengths = (self.train_dataset if dataset is None else dataset).durations.tolist()
-        return LengthGroupedSampler(lengths, self._step_windows, self.args.data_seed, with_epoch=augmented)
-
-    @property
-    def _step_windows(self) -> int:
-        ranks = self.recipe.window_ranks(self.args.world_size)
-        return int(self.args.train_batch_size * self.args.gradient_accumulation_steps * ranks)
-
-    def _corpus_sampler(self) -> CorpusSampler:
-        """Return a sampler that draws each corpus by its weight, grouped by length if the recipe groups windows."""
-        train, share = self.train_dataset, self.recipe.data.spliced
-        weights = draws_per_window(list(train.rows["corpus"]), self.recipe.data.corpora)
-        if share is not None:
-            weights = with_spliced_share(weights, train.spliced, train.durations, share)
-        grouped = self.args.train_sampling_strategy == "group_by_length"
-        return CorpusSampler(weights, self.args.data_seed, self._by_length if grouped else None)
-
-    def _by_length(self, drawn: Any, epoch: int) -> Iterator[int]:
-        lengths = self.train_dataset.durations[drawn].tolist()
-        sampler = LengthGroupedSampler(lengths, self._step_windows, self.args.data_seed)
-        sampler.set_epoch(epoch)
-        return (int(drawn[place]) for place in sampler)
+        """Return transformers' sampler, except for lengths: it would load every window to find them."""
+        windows = self.train_dataset if dataset is None else dataset
+        sampler = window_sampler(self.recipe, windows, self.args)
+        return default() if sampler is None else sampler

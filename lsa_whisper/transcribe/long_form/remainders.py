@@ -20,11 +20,10 @@ from lsa_whisper.decoding.decoder import DecodedWindow, Decoder
 from lsa_whisper.transcribe.long_form.halves import mean_logprob
 from lsa_whisper.transcribe.long_form.loops import decode_without_loops
 from lsa_whisper.transcribe.long_form.repetition import SpeechIntervals
+from lsa_whisper.whisper_constants import LOGPROB_THRESHOLD
 
 _LEAST_SPEECH_S = 2.0
 """Less speech than this after the last timestamp is not decoded again: it holds few words, if any."""
-_UNCERTAIN = -1.0
-"""Mean log-probability of a segment from which on a rest is not kept (OpenAI's threshold for a failed window)."""
 _MOST_RESTS = 8
 
 
@@ -55,7 +54,7 @@ def decode_with_remainders(
         decoded = decode_without_loops(decoder, rests, rate_hz, speech=heard)
         following = {}
         for (at, begin_s), rest, intervals in zip(begins.items(), decoded, heard, strict=True):
-            kept = tuple(takewhile(lambda segment: segment.avg_logprob >= _UNCERTAIN, rest.segments))
+            kept = tuple(takewhile(lambda segment: segment.avg_logprob >= LOGPROB_THRESHOLD, rest.segments))
             if not kept or rest.retried:
                 continue
             results[at] = continued(results[at], replace(rest, segments=kept), begin_s)

@@ -15,6 +15,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 
 from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow
+from lsa_whisper.whisper_constants import LOGPROB_THRESHOLD
 
 SpeechIntervals = Sequence[tuple[float, float]]
 """Start and end of each stretch of speech in a window, in seconds from its start."""
@@ -25,7 +26,6 @@ _MAX_PERIOD = 3  # sentences that repeat as a group
 _WORDS_PER_S = 8.0
 _LETTERS_PER_S = 25.0
 _COMPRESSION = 2.4
-_UNCERTAIN = -1.0
 _COPYING = -0.05
 _TOLERANCE_S = 0.3  # error of a timestamp
 
@@ -57,7 +57,7 @@ def is_degenerate(segment: DecodedSegment) -> bool:
     if compression_ratio(segment.text) <= _COMPRESSION or not _RUN.search(segment.text):
         return False
     is_fast = 2 * min_speaking_s(segment.text) > segment.end_s - segment.start_s
-    return segment.avg_logprob < _UNCERTAIN or (is_fast and _COPYING < segment.avg_logprob < 0)
+    return segment.avg_logprob < LOGPROB_THRESHOLD or (is_fast and _COPYING < segment.avg_logprob < 0)
 
 
 def repeated_segments(result: DecodedWindow, speech: SpeechIntervals | None) -> list[int]:

@@ -17,9 +17,8 @@ from lsa_whisper.decoding.decoder import DecodedWindow, Decoder
 from lsa_whisper.transcribe.long_form.halves import join_windows, quietest_sample, split_speech
 from lsa_whisper.transcribe.long_form.remainders import decode_with_remainders
 from lsa_whisper.transcribe.long_form.repetition import SpeechIntervals
+from lsa_whisper.whisper_constants import LOGPROB_THRESHOLD
 
-_UNCERTAIN = -1.0
-"""Mean log-probability below which a window has failed: OpenAI's ``logprob_threshold``."""
 _LEAST_S = 4.0
 """A shorter window is not cut: its halves would hold a few words without their context."""
 
@@ -62,4 +61,4 @@ def is_uncertain(result: DecodedWindow, duration_s: float) -> bool:
     >>> [is_uncertain(DecodedWindow((), logprob), 20.0) for logprob in (-0.9, -1.1)]
     [False, True]
     """
-    return result.avg_logprob < _UNCERTAIN and duration_s > _LEAST_S and not result.silent and not result.retried
+    return result.avg_logprob < LOGPROB_THRESHOLD and duration_s > _LEAST_S and not result.silent and not result.retried
