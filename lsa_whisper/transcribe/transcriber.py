@@ -25,7 +25,12 @@ from lsa_whisper.transcribe.assembly.media_name import corpus_of, media_name
 from lsa_whisper.transcribe.assembly.missed_speech import missed_speech
 from lsa_whisper.transcribe.assembly.speaker_turns import SpeakerTurns, one_speaker
 from lsa_whisper.transcribe.assembly.tracks import merge_tracks
-from lsa_whisper.transcribe.long_form.decode import decode_sequentially, decode_windows, detect_language
+from lsa_whisper.transcribe.long_form.decode import (
+    decode_sequentially,
+    decode_windows,
+    detect_language,
+    join_cut_utterances,
+)
 from lsa_whisper.transcribe.long_form.languages import DetectedLanguageDecoder
 from lsa_whisper.transcribe.options import MIXED, OptionChanges, TranscriptionOptions, combine
 from lsa_whisper.transcribe.result import TranscriptionResult
@@ -76,6 +81,18 @@ def _part_of(
     if progress is None:
         return None
     return lambda seconds: progress((done * recording.duration_s + seconds) / channels)
+
+
+def _collected(
+    batches: Iterator[Sequence[WindowResult]], progress: Callable[[float], None] | None
+) -> list[WindowResult]:
+    """Return the windows of all batches; report the end of each batch, in seconds."""
+    decoded: list[WindowResult] = []
+    for batch in batches:
+        decoded += batch
+        if progress:  # the first batch is what an earlier run decoded, so that the speed is not overestimated
+            progress(decoded[-1][0].end_ms / 1000 if decoded else 0.0)
+    return decoded
 
 
 def _tagger(model: Checkpoint | ConvertedCheckpoint, language: str) -> Tagger | None:
@@ -217,11 +234,7 @@ class Transcriber:
         partial: PartialDecoding | None,
     ) -> ScoredTranscript:
         speech = vad.detect_speech(self._vad, recording.stream(), SAMPLE_RATE_HZ)
-        decoded: list[WindowResult] = []
-        for batch in self._decode(recording, speech, partial):
-            decoded += batch
-            if progress:  # the first batch is what an earlier run decoded, so that the speed is not overestimated
-                progress(decoded[-1][0].end_ms / 1000 if decoded else 0.0)
+        decoded = self._decode(recording, speech, progress, partial)
         scored = assemble_with_scores(
             [span for span, _ in decoded],
             [result for _, result in decoded],
@@ -258,12 +271,20 @@ class Transcriber:
         )
 
     def _decode(
-        self, recording: Recording, speech: SpeechActivity, partial: PartialDecoding | None
-    ) -> Iterator[Sequence[WindowResult]]:
+        self,
+        recording: Recording,
+        speech: SpeechActivity,
+        progress: Callable[[float], None] | None,
+        partial: PartialDecoding | None,
+    ) -> Sequence[WindowResult]:
         decoder, context_s = self._decoder_for(recording, speech, partial), self._checkpoint.context_s
         if self._options.windows == "sequential" and isinstance(decoder, PromptedDecoder):
-            return decode_sequentially(decoder, recording, speech, context_s=context_s, partial=partial)
+            return _collected(
+                decode_sequentially(decoder, recording, speech, context_s=context_s, partial=partial), progress
+            )
         window_s = self._checkpoint.window_s
         whole = min(_BATCHES_AT_ONCE * decoder.batch_size, max(_WINDOWS_AT_ONCE, decoder.batch_size))
         at_once = round(whole * context_s / window_s)
-        return decode_windows(decoder, recording, speech, context_s=window_s, at_once=at_once, partial=partial)
+        batches = decode_windows(decoder, recording, speech, context_s=window_s, at_once=at_once, partial=partial)
+        decoded = _collected(batches, progress)
+        return join_cut_utterances(decoder, recording, speech, decoded, context_s=context_s, at_once=whole)

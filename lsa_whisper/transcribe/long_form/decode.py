@@ -15,8 +15,10 @@ from lsa_whisper.decoding.partial import PartialDecoding, WindowResult
 from lsa_whisper.speech.energy import SpeechActivity
 from lsa_whisper.speech.windows import pack_windows, speech_spans
 from lsa_whisper.timespan import TimeSpan
+from lsa_whisper.transcribe.long_form.borders import decode_across_borders
 from lsa_whisper.transcribe.long_form.languages import DETECTION_WINDOWS, most_frequent_language
 from lsa_whisper.transcribe.long_form.loops import decode_without_loops, has_loop
+from lsa_whisper.transcribe.long_form.repetition import SpeechIntervals
 from lsa_whisper.transcribe.long_form.sequential import sequential_windows
 from lsa_whisper.transcribe.long_form.uncertain import decode_uncertain_again
 
@@ -40,6 +42,23 @@ def decode_windows(
         intervals = [speech.within(span) for span in spans]
         decoded = decode_uncertain_again(decoder, audio, SAMPLE_RATE_HZ, speech=intervals)
         yield _stored(list(zip(spans, decoded, strict=True)), partial)
+
+
+def join_cut_utterances(
+    decoder: Decoder,
+    recording: Recording,
+    speech: SpeechActivity,
+    windows: Sequence[WindowResult],
+    *,
+    context_s: float,
+    at_once: int,
+) -> Sequence[WindowResult]:
+    """Return the windows of a recording that was cut in silence, with the utterances that this cut made whole again."""
+
+    def load(span: TimeSpan) -> tuple[Samples, SpeechIntervals]:
+        return _loaded(recording, span, speech), speech.within(span)
+
+    return decode_across_borders(decoder, windows, load, SAMPLE_RATE_HZ, context_s=context_s, at_once=at_once)
 
 
 def decode_sequentially(
