@@ -44,7 +44,7 @@ from lsa_whisper.audio import AUDIO_SUFFIXES, Recording
 from lsa_whisper.chat import Utterance, utterance
 from lsa_whisper.chat.tree import Group, Word
 from lsa_whisper.chat.word import read_word
-from lsa_whisper.decoding.token_times import alignment_heads
+from lsa_whisper.decoding.cross_attention import alignment_heads
 from lsa_whisper.languages import whisper_code
 from lsa_whisper.speech import vad
 

@@ -30,20 +30,6 @@ def empty_whisper(config: Any, dtype: Any) -> Any:
         return WhisperForConditionalGeneration._from_config(config, dtype=dtype)
 
 
-@contextmanager
-def eager_attention(model: Any) -> Iterator[None]:
-    """Use the attention implementation that returns attention weights; restore the faster one afterwards.
-
-    ``set_attn_implementation`` is public, but which implementation is in use is known to ``_attn_implementation`` only.
-    """
-    before = model.config._attn_implementation
-    model.set_attn_implementation("eager")
-    try:
-        yield
-    finally:
-        model.set_attn_implementation(before)
-
-
 def sinusoidal_positions(positions: int, width: int) -> Any:
     """Return the encoder's table of positions ``(positions, width)``; the function is an undocumented module global."""
     from transformers.models.whisper.modeling_whisper import sinusoids

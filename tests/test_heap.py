@@ -7,9 +7,7 @@ import sys
 
 import pytest
 
-pytestmark = pytest.mark.skipif(
-    platform.libc_ver()[0] != "glibc", reason="malloc_info is part of glibc"
-)
+pytestmark = pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="malloc_info is part of glibc")
 
 _COUNT = """
 import ctypes, sys, tempfile, threading

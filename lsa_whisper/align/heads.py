@@ -16,7 +16,7 @@ import numpy as np
 from lsa_whisper import machine, plain_json
 from lsa_whisper.atomic_write import write_atomic
 from lsa_whisper.checkpoint import digest
-from lsa_whisper.decoding.token_times import Weights
+from lsa_whisper.decoding.cross_attention import Weights
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.labels import Labels
 

@@ -22,7 +22,7 @@ from lsa_whisper.align.path import spoken_places, token_spans
 from lsa_whisper.align.text import TextToken, TextWord, text_tokens, text_words
 from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
 from lsa_whisper.chat import Utterance
-from lsa_whisper.decoding.token_times import Weights, alignment_heads
+from lsa_whisper.decoding.cross_attention import Weights, alignment_heads
 from lsa_whisper.labels import Labels
 from lsa_whisper.shipped import STORYBOOK, shipped
 from lsa_whisper.speech.energy import find_speech

@@ -11,8 +11,8 @@ import torch
 
 from lsa_whisper.align.ranges import Scores
 from lsa_whisper.checkpoint import Checkpoint, decoder_prompt
+from lsa_whisper.decoding.cross_attention import Weights, cross_attention
 from lsa_whisper.decoding.decoder import DecodedWindow
-from lsa_whisper.decoding.token_times import Weights, cross_attention
 from lsa_whisper.decoding.transformers_engine import TransformersDecoder
 
 _ROWS_AT_ONCE = 16
@@ -74,4 +74,4 @@ class AlignmentModel:
     def attention(self, hidden: torch.Tensor, tokens: Sequence[int], heads: Sequence[Any]) -> Weights:
         """Return the cross-attention of some heads to known text, ``(heads, tokens, frames)``."""
         with torch.inference_mode():
-            return cross_attention(self._model, hidden, self._prompt, tokens, heads)
+            return cross_attention(self._model, hidden, self._prompt, [tokens], heads)[0]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lsa_whisper.align.text import TextToken
-from lsa_whisper.decoding.token_times import Weights, constrained_spans
+from lsa_whisper.decoding.cross_attention import Weights
+from lsa_whisper.decoding.token_times import constrained_spans
 
 
 def token_spans(

@@ -65,7 +65,8 @@ class AssistedDecoder(TransformersDecoder):
             # As in transformers: more proposals after all were accepted, fewer after a rejection.
             all_accepted = len(accepted) > len(proposed)
             count = min(_MAX_PROPOSED, count + 2) if all_accepted else max(_MIN_PROPOSED, count - 1)
-        return self._result(tokens, logprobs, duration_s, large.hidden, large.no_speech_prob, window)
+        (times_s,) = self._times_s([tokens], [duration_s], large.hidden, [window])
+        return self._result(tokens, logprobs, duration_s, large.no_speech_prob, times_s)
 
 
 class _CachedDecoder:

@@ -16,7 +16,7 @@ A model that writes speaker codes needs our rules at every step: its rows are ve
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -120,7 +120,7 @@ class CTranslate2Decoder:
                 if times:
                     (times[index],) = self._times_s(alone, durations_s[index : index + 1], [rows[index][0]])
         return [
-            self._window(*row[:3], duration_s, times[index] if times else None)
+            self._window(*row[:3], duration_s, times[index] if times and len(row[0]) else [])
             for index, (row, duration_s) in enumerate(zip(rows, durations_s, strict=True))
         ]
 
@@ -130,10 +130,9 @@ class CTranslate2Decoder:
         logprobs: list[float],
         no_speech_prob: float,
         duration_s: float,
-        times_s: list[float] | None,
+        times_s: list[float],
     ) -> DecodedWindow:
-        times_of = _constant(times_s) if times_s else None
-        window = self._parser.window(tokens, logprobs, duration_s, self._limit(duration_s), times_of)
+        window = self._parser.window(tokens, logprobs, duration_s, self._limit(duration_s), times_s)
         return self._silence.apply(window, no_speech_prob)
 
     def _part(self, hidden: Any, spectra: np.ndarray, indices: Sequence[int]) -> Any:
@@ -279,7 +278,3 @@ class CTranslate2Decoder:
 
 def _view(spectra: np.ndarray) -> Any:
     return ctranslate2.StorageView.from_array(np.ascontiguousarray(spectra))
-
-
-def _constant(times_s: list[float]) -> Callable[[Sequence[int]], list[float]]:
-    return lambda _: times_s

@@ -160,7 +160,7 @@ class SegmentParser:
         logprobs: Sequence[float],
         duration_s: float,
         limit: int,
-        times_of: Callable[[Sequence[int]], Sequence[float] | Sequence[tuple[float, float]]] | None = None,
+        times_s: Sequence[float] | Sequence[tuple[float, float]] = (),
     ) -> DecodedWindow:
         """Return the decoded window for a sequence of tokens.
 
@@ -169,12 +169,11 @@ class SegmentParser:
             logprobs: one per token, that of the end of text included.
             duration_s: length of the window's audio.
             limit: see :func:`token_limit`.
-            times_of: tokens -> ``times_s`` of :func:`parse_segments`; absent unless token times are requested.
+            times_s: see :func:`parse_segments`; empty unless token times are requested.
         """
         length = self.length(tokens, limit)
         complete = length < limit
         counted = logprobs[: length + complete]
-        times_s = times_of(tokens[:length]) if times_of and length else ()
         segments = parse_segments(
             tokens[:length], logprobs[:length], self.timestamps_s, duration_s, self.text_of, times_s
         )

@@ -12,14 +12,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import torch
 
+from lsa_whisper.decoding.cross_attention import Weights
 from lsa_whisper.labels import begins_word, letters_of
-from lsa_whisper.library_internals import eager_attention
 
 _GAP = math.log(0.02 / 1.8)  # a frame is a gap if every token attends to it less than evenly over 1.8 s
 _GAP_OF_NORMS = math.log(0.06)  # the same for attention that is divided by its norm
@@ -31,49 +29,23 @@ _SHORTEST_LETTER_MS = 40.0  # at most: where much is not transcribed, letters se
 _LONGEST_MS = 320.0  # a token need not be longer than that, however many letters it has
 _UNLIKELY = 3.0  # logarithm of how much less probable a token in silence is, and a gap inside a word
 
-Weights = npt.NDArray[np.float32]
-
-
-def alignment_heads(model: Any) -> list[tuple[int, int]]:
-    """Return the ``(layer, head)`` pairs whose attention follows the audio.
-
-    Those that the checkpoint lists; otherwise all heads of the upper half of the decoder's layers.
-    """
-    named = getattr(model.generation_config, "alignment_heads", None)
-    layers, heads = model.config.decoder_layers, model.config.decoder_attention_heads
-    if named and all(layer < layers and head < heads for layer, head in named):
-        return [(layer, head) for layer, head in named]
-    return [(layer, head) for layer in range(layers // 2, layers) for head in range(heads)]
-
 
 def token_times(
-    model: Any,
-    hidden: torch.Tensor,
-    prompt: Sequence[int],
-    tokens: Sequence[int],
-    duration_s: float,
-    step_s: float,
-    *,
-    texts: Sequence[str],
-    silence: Weights,
+    weights: Weights, duration_s: float, step_s: float, *, texts: Sequence[str], silence: Weights
 ) -> list[tuple[float, float]]:
     """Return the start and end of each token in seconds, in order and without overlap.
 
     Args:
-        model: a Whisper model.
-        hidden: the encoder's output for the window, ``(1, frames, width)``.
-        prompt: the decoder's prompt.
-        tokens: decoded tokens, with timestamps and without the end of text.
+        weights: attention of the alignment heads to decoded tokens, ``(tokens, frames)``.
         duration_s: length of the window's audio.
-        step_s: duration of one frame of ``hidden``.
+        step_s: duration of one frame.
         texts: the text of each token, empty for a timestamp.
         silence: how silent the frames are, from 0 to 1.
     """
-    frames = max(1, min(hidden.shape[1], round(duration_s / step_s)))
-    weights = cross_attention(model, hidden, prompt, tokens, alignment_heads(model))[:, :, :frames]
+    frames = max(1, min(weights.shape[1], round(duration_s / step_s)))
     return [
         (min(begin * step_s, duration_s), min(end * step_s, duration_s))
-        for begin, end in spoken_spans(weights.mean(axis=0), texts, silence, 1000 * step_s)
+        for begin, end in spoken_spans(weights[:, :frames], texts, silence, 1000 * step_s)
     ]
 
 
@@ -120,22 +92,6 @@ def constrained_spans(
     letter_ms = min(_SHORTEST_LETTER_MS, _SHORTEST * heard_ms / max(1, sum(letters)))
     least = [max(1, round(min(_LONGEST_MS, each * letter_ms) / step_ms)) for each in letters]
     return viterbi_spans(weights, silence=silence, continued=continued, least=least, gap=gap)
-
-
-def cross_attention(
-    model: Any, hidden: torch.Tensor, prompt: Sequence[int], tokens: Sequence[int], heads: Sequence[tuple[int, int]]
-) -> Weights:
-    """Return the cross-attention weights of each head, ``(heads, tokens, frames)``."""
-    inputs = torch.tensor([[*prompt, *tokens]], device=hidden.device)
-    with eager_attention(model):
-        output = model.model.decoder(
-            input_ids=inputs, encoder_hidden_states=hidden, output_attentions=True, use_cache=False
-        )
-    # Each row belongs to the NEXT token: the row of the first token is the prompt's last.
-    first = len(prompt) - 1
-    rows = [output.cross_attentions[layer][0, head, first : first + len(tokens)] for layer, head in heads]
-    weights: Weights = torch.stack(rows).float().cpu().numpy()
-    return weights
 
 
 def viterbi_spans(

@@ -16,6 +16,7 @@ import torch
 from lsa_whisper.checkpoint import Checkpoint, add_previous_text, decoder_prompt, language_tokens
 from lsa_whisper.checkpoint.trimming import accept_shorter_inputs
 from lsa_whisper.decoding.batches import decode_in_batches
+from lsa_whisper.decoding.cross_attention import alignment_heads, mean_attention
 from lsa_whisper.decoding.decoder import DecodedWindow, SegmentParser, first_language, token_limit
 from lsa_whisper.decoding.features import log_mel
 from lsa_whisper.decoding.greedy import greedy_search
@@ -104,10 +105,10 @@ class TransformersDecoder:
         durations_s = [min(len(window) / self._rate_hz, self._checkpoint.context_s) for window in windows]
         hidden = self.model.get_encoder()(self.features(windows)).last_hidden_state
         tokens, logprobs, no_speech = self._greedy(hidden, torch.tensor(durations_s, device=self.model.device))
-        rows = zip(
-            tokens.tolist(), logprobs.tolist(), durations_s, hidden.split(1), no_speech.tolist(), windows, strict=True
-        )
-        return [self._result(*row) for row in rows]
+        rows = tokens.tolist()
+        times = self._times_s(rows, durations_s, hidden, windows)
+        found = zip(rows, logprobs.tolist(), durations_s, no_speech.tolist(), times, strict=True)
+        return [self._result(*row) for row in found]
 
     def _input_share(self, window: np.ndarray) -> float:
         return self._checkpoint.encoder_input_s(len(window) / self._rate_hz) / self._checkpoint.context_s
@@ -132,23 +133,39 @@ class TransformersDecoder:
         tokens: list[int],
         logprobs: list[float],
         duration_s: float,
-        hidden: torch.Tensor,
         no_speech_prob: float,
-        sound: np.ndarray,
+        times_s: Sequence[tuple[float, float]],
     ) -> DecodedWindow:
-        def times_of(text: Sequence[int]) -> list[tuple[float, float]]:
-            return self._times_s(text, duration_s, hidden, sound)
-
-        times = times_of if self._word_times else None
-        window = self._parser.window(tokens, logprobs, duration_s, self._limit(duration_s), times)
+        window = self._parser.window(tokens, logprobs, duration_s, self._limit(duration_s), times_s)
         return self.silence.apply(window, no_speech_prob)
 
     def _times_s(
-        self, tokens: Sequence[int], duration_s: float, hidden: torch.Tensor, sound: np.ndarray
-    ) -> list[tuple[float, float]]:
-        texts = ["" if token in self.rules.timestamps_s else self._text([token]) for token in tokens]
-        step_s, silence = self._checkpoint.time_precision_s, silence_of(sound, self._rate_hz)
-        return token_times(self.model, hidden, self.prompt, tokens, duration_s, step_s, texts=texts, silence=silence)
+        self,
+        rows: Sequence[list[int]],
+        durations_s: Sequence[float],
+        hidden: torch.Tensor,
+        sounds: Sequence[np.ndarray],
+    ) -> list[list[tuple[float, float]]]:
+        """Return the start and end of each token of each row in seconds; nothing unless word times are requested."""
+        if not self._word_times:
+            return [[] for _ in rows]
+        texts = [
+            row[: self._parser.length(row, self._limit(duration_s))]
+            for row, duration_s in zip(rows, durations_s, strict=True)
+        ]
+        weights = mean_attention(self.model, hidden, self.prompt, texts, alignment_heads(self.model))
+        return [
+            token_times(
+                each,
+                duration_s,
+                self._checkpoint.time_precision_s,
+                texts=["" if token in self.rules.timestamps_s else self._text([token]) for token in tokens],
+                silence=silence_of(sound, self._rate_hz),
+            )
+            if tokens
+            else []
+            for each, duration_s, tokens, sound in zip(weights, durations_s, texts, sounds, strict=True)
+        ]
 
     def _text(self, tokens: Sequence[int]) -> str:
         return str(

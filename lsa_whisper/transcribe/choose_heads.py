@@ -24,8 +24,9 @@ from lsa_whisper.audio import Samples
 from lsa_whisper.chat import Utterance
 from lsa_whisper.checkpoint import Checkpoint
 from lsa_whisper.corpus import Session, discover
+from lsa_whisper.decoding.cross_attention import Head, alignment_heads, cross_attention
 from lsa_whisper.decoding.decoder import DecodedWindow, TimedToken
-from lsa_whisper.decoding.token_times import alignment_heads, cross_attention, spoken_spans
+from lsa_whisper.decoding.token_times import spoken_spans
 from lsa_whisper.decoding.word_times import align_words
 from lsa_whisper.errors import CheckpointError, CorpusError, LsaWhisperError
 from lsa_whisper.labels import decode
@@ -43,7 +44,6 @@ _MAX_ERROR_MS = 200.0  # larger errors count as this
 _CANDIDATES = 12
 _MARGIN_MS = 200
 
-Head = tuple[int, int]
 Errors = npt.NDArray[np.float64]
 
 
@@ -188,9 +188,9 @@ class _AttentionWindow:
             (layer, head) for layer in range(config.decoder_layers) for head in range(config.decoder_attention_heads)
         ]
         frames = max(1, int(window.span.duration_ms / 1000 / self._step_s))
-        weights = cross_attention(loaded.model, hidden, decoder.prompt, tokens, self.heads)[:, :, :frames]
+        (weights,) = cross_attention(loaded.model, hidden, decoder.prompt, [tokens], self.heads)
         self._silence = silence_of(sound, loaded.feature_extractor.sampling_rate)
-        self._weights = dict(zip(self.heads, weights.astype(np.float16), strict=True))
+        self._weights = dict(zip(self.heads, weights[:, :, :frames].astype(np.float16), strict=True))
 
     def keep(self, heads: Sequence[Head]) -> None:
         """Drop the attention of all other heads."""

@@ -14,8 +14,9 @@ from benchmarks.word_times import errors_ms
 from lsa_whisper import chat
 from lsa_whisper.audio import Recording
 from lsa_whisper.chat import utterance
+from lsa_whisper.decoding.cross_attention import alignment_heads, cross_attention, mean_attention
 from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow, TimedToken
-from lsa_whisper.decoding.token_times import alignment_heads, spoken_spans
+from lsa_whisper.decoding.token_times import spoken_spans
 from lsa_whisper.decoding.word_times import align_words, fit_words
 from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcribe import Transcriber, transcribe
@@ -108,7 +109,7 @@ def test_words_move_with_their_utterance_and_vanish_without_room():
     assert fit_words(words, TimeSpan(0, 1)) == []
 
 
-def test_odd_models_do_not_stop_the_alignment(scripted, visit):
+def test_odd_windows_do_not_stop_the_alignment(scripted):
     """One token, or sound of a single frame, has no rows or columns to warp."""
     from lsa_whisper import checkpoint
     from lsa_whisper.decoding.token_times import token_times
@@ -117,13 +118,40 @@ def test_odd_models_do_not_stop_the_alignment(scripted, visit):
     hidden = torch.randn(1, 400, model.config.d_model)
     for tokens, duration_s in (([5], 8.0), ([5, 6, 7], 0.01), ([5] * 60, 0.1)):
         with torch.inference_mode():
-            texts = [" a"] * len(tokens)
-            times = token_times(
-                model, hidden, [1, 2], tokens, duration_s, 0.02, texts=texts, silence=np.zeros(1, np.float32)
-            )
+            (weights,) = mean_attention(model, hidden, [1, 2], [tokens], alignment_heads(model))
+        times = token_times(weights, duration_s, 0.02, texts=[" a"] * len(tokens), silence=np.zeros(1, np.float32))
         edges = [edge for span in times for edge in span]
         assert len(times) == len(tokens) and edges == sorted(edges) and edges[0] >= 0 and edges[-1] <= duration_s
-    assert model.config._attn_implementation != "eager"
+
+
+def test_the_attention_is_the_models_own_however_many_rows_are_computed_together(scripted):
+    from lsa_whisper import checkpoint
+
+    model = checkpoint.load(scripted).model
+    heads = [
+        (layer, head)
+        for layer in range(model.config.decoder_layers)
+        for head in range(model.config.decoder_attention_heads)
+    ][::-1]
+    prompt, rows = [1, 2, 3], [[5, 6, 7], [], [8], *([at] * 20 for at in range(4, 12))]
+    hidden = torch.randn(len(rows), 40, model.config.d_model)
+    with torch.inference_mode():
+        found = cross_attention(model, hidden, prompt, rows, heads)
+        means = mean_attention(model, hidden, prompt, rows, heads)
+        assert not any(module._forward_hooks for module in model.modules())
+        model.set_attn_implementation("eager")
+        for at, row in enumerate(rows):
+            output = model.model.decoder(
+                input_ids=torch.tensor([[*prompt, *row]]),
+                encoder_hidden_states=hidden[at : at + 1],
+                output_attentions=True,
+                use_cache=False,
+            )
+            layers = output.cross_attentions
+            wanted = np.stack([layers[layer][0, head, 2 : 2 + len(row)].numpy() for layer, head in heads])
+            np.testing.assert_allclose(found[at], wanted, atol=1e-5)
+            np.testing.assert_allclose(means[at], wanted.mean(axis=0), atol=1e-5)
+        model.set_attn_implementation("sdpa")
 
 
 def test_a_word_does_not_begin_in_silence():

@@ -7,22 +7,28 @@ word, as published for CrisperWhisper (Wagner et al., Interspeech 2024). The ave
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import torch
 from torch.nn import functional
 
+from lsa_whisper.decoding.cross_attention import (
+    Head,
+    Observe,
+    attention_weights,
+    heads_by_layer,
+    observe_cross_attention,
+)
+
 
 class AlignmentLoss:
     """Records the attention of the alignment heads in each training step, and compares it with the word times.
 
-    The attention is computed again from the layer's own projections, inside its forward pass: there the weights are
-    whole under every sharding strategy, and all other heads and layers keep the faster attention, which returns none.
+    It is recorded inside a layer's forward pass: there the weights are whole under every sharding strategy.
     """
 
-    def __init__(self, model: Any, heads: Iterable[tuple[int, int]], step_s: float):
+    def __init__(self, model: Any, heads: Iterable[Head], step_s: float):
         """Record the cross-attention of ``heads``, ``(layer, head)`` pairs of a Whisper model.
 
         Args:
@@ -31,21 +37,17 @@ class AlignmentLoss:
             step_s: Duration of an encoder frame in seconds.
         """
         self.step_s, self._recorded = step_s, dict[int, torch.Tensor]()
-        of_layer: Mapping[int, list[int]] = defaultdict(list)
-        for layer, head in heads:
-            of_layer[layer].append(head)
+        of_layer = heads_by_layer(heads)
         self.heads = sum(map(len, of_layer.values()))
-        for number, chosen in of_layer.items():
-            layer = model.get_decoder().layers[number]
-            layer.encoder_attn.register_forward_hook(self._recorder(number, chosen), with_kwargs=True)
+        for layer, chosen in of_layer.items():
+            observe_cross_attention(model, layer, self._recorder(layer, chosen))
 
-    def _recorder(self, layer: int, heads: list[int]) -> Any:
-        def record(module: Any, inputs: tuple[Any, ...], named: Mapping[str, Any], _: Any) -> None:
+    def _recorder(self, layer: int, heads: Sequence[int]) -> Observe:
+        def record(module: Any, hidden: torch.Tensor, encoded: torch.Tensor) -> None:
             # Not for the dev set, nor for the frozen base. Activation checkpointing runs a layer again in the backward
             # pass; that record is dropped when the next step starts.
             if module.training and torch.is_grad_enabled():
-                hidden = named["hidden_states"] if "hidden_states" in named else inputs[0]
-                self._recorded[layer] = _attention(module, hidden, named["key_value_states"], heads)
+                self._recorded[layer] = attention_weights(module, hidden, encoded, heads).sum(0)
 
         return record
 
@@ -66,19 +68,6 @@ class AlignmentLoss:
             return attention.sum() * 0.0
         target = frame_shares(spans_s[known], attention.shape[-1], self.step_s)
         return (1 - functional.cosine_similarity(attention[known], target, dim=-1)).sum()
-
-
-def _attention(module: Any, hidden: torch.Tensor, encoded: torch.Tensor, heads: list[int]) -> torch.Tensor:
-    """Return the attention weights summed over heads, (batch, tokens, frames) in fp32."""
-    width = module.head_dim
-    query, key = module.q_proj(hidden) * module.scaling, module.k_proj(encoded)
-    scores = torch.stack(
-        [
-            query[..., head * width : (head + 1) * width] @ key[..., head * width : (head + 1) * width].mT
-            for head in heads
-        ]
-    )
-    return scores.float().softmax(-1).sum(0)
 
 
 def frame_shares(spans_s: torch.Tensor, frames: int, step_s: float) -> torch.Tensor:

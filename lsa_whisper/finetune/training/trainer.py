@@ -17,7 +17,7 @@ from transformers.trainer_callback import PrinterCallback, ProgressCallback
 from lsa_whisper.checkpoint import Checkpoint
 from lsa_whisper.checkpoint.saving import verify_tensors
 from lsa_whisper.dataset import TOKEN_SPANS_S
-from lsa_whisper.decoding.token_times import alignment_heads
+from lsa_whisper.decoding.cross_attention import alignment_heads
 from lsa_whisper.finetune.distributed import zero
 from lsa_whisper.finetune.distributed.fsdp import reduce_in_fp32
 from lsa_whisper.finetune.distributed.strategy import Division, gather_weights

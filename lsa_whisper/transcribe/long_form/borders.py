@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -57,9 +58,8 @@ def decode_across_borders(
         at_once: how many spans are read and decoded together; does not affect the result.
     """
     found = list(windows)
-    borders = [
-        border for left in range(len(windows) - 1) if (border := _border(left, *windows[left : left + 2], context_s))
-    ]
+    pairs = enumerate(pairwise(windows))
+    borders = [border for left, pair in pairs if (border := _border(left, *pair, context_s))]
     replaced = -1  # the window whose first segment belongs to an utterance that was joined
     for first in range(0, len(borders), at_once):
         some = borders[first : first + at_once]

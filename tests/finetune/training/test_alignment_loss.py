@@ -10,11 +10,10 @@ import torch
 
 from lsa_whisper import checkpoint, manifest
 from lsa_whisper.dataset import TOKEN_SPANS_S, Collator, WindowDataset
-from lsa_whisper.decoding.token_times import alignment_heads
+from lsa_whisper.decoding.cross_attention import alignment_heads
 from lsa_whisper.errors import ManifestError, RecipeError
 from lsa_whisper.finetune import finetune
 from lsa_whisper.finetune.training.alignment_loss import AlignmentLoss, frame_shares
-from lsa_whisper.library_internals import eager_attention
 
 
 def quiet(line):
@@ -66,8 +65,8 @@ def test_the_recorded_attention_is_the_models_own(base, windows):
             module.dropout = 0.0
     start.model.train()(**batch)
     found = recorded.loss(spans)
-    with eager_attention(start.model):
-        weights = start.model(**batch, output_attentions=True).cross_attentions
+    start.model.set_attn_implementation("eager")
+    weights = start.model(**batch, output_attentions=True).cross_attentions
     mean = torch.stack([weights[layer][:, head] for layer, head in heads]).mean(0)
     known = ~spans.isnan().any(-1)
     target = frame_shares(spans[known], mean.shape[-1], start.time_precision_s)

@@ -1,0 +1,143 @@
+"""The cross-attention of chosen heads: which frames of the sound a model attends to for each token.
+
+The weights are computed again from a layer's own projections, inside its forward pass. The model keeps its fast
+attention, which returns no weights, and only those of the chosen heads need memory.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+_ROWS_AT_ONCE = 8
+
+Weights = npt.NDArray[np.float32]
+Head = tuple[int, int]
+"""A decoder layer and the number of a head in it."""
+Observe = Callable[[Any, torch.Tensor, torch.Tensor], None]
+"""Called with a cross-attention module, its input ``(batch, tokens, width)`` and the encoder's output."""
+
+
+def alignment_heads(model: Any) -> list[Head]:
+    """Return the ``(layer, head)`` pairs whose attention follows the audio.
+
+    Those that the checkpoint lists; otherwise all heads of the upper half of the decoder's layers.
+    """
+    named = getattr(model.generation_config, "alignment_heads", None)
+    layers, heads = model.config.decoder_layers, model.config.decoder_attention_heads
+    if named and all(layer < layers and head < heads for layer, head in named):
+        return [(layer, head) for layer, head in named]
+    return [(layer, head) for layer in range(layers // 2, layers) for head in range(heads)]
+
+
+def heads_by_layer(heads: Iterable[Head]) -> Mapping[int, list[int]]:
+    """Return the numbers of the heads in each layer.
+
+    >>> dict(heads_by_layer([(2, 0), (3, 1), (2, 4)]))
+    {2: [0, 4], 3: [1]}
+    """
+    of_layer = defaultdict(list)
+    for layer, head in heads:
+        of_layer[layer].append(head)
+    return of_layer
+
+
+def observe_cross_attention(model: Any, layer: int, observe: Observe) -> Any:
+    """Call ``observe`` in each forward pass of a layer's cross-attention; return the hook, which can be removed."""
+
+    def hook(module: Any, inputs: tuple[Any, ...], named: Mapping[str, Any], _: Any) -> None:
+        observe(module, named["hidden_states"] if "hidden_states" in named else inputs[0], named["key_value_states"])
+
+    return model.get_decoder().layers[layer].encoder_attn.register_forward_hook(hook, with_kwargs=True)
+
+
+def attention_weights(module: Any, hidden: torch.Tensor, encoded: torch.Tensor, heads: Sequence[int]) -> torch.Tensor:
+    """Return the attention weights of heads of a module, ``(heads, batch, tokens, frames)`` in fp32."""
+    width = module.head_dim
+    query, key = module.q_proj(hidden) * module.scaling, module.k_proj(encoded)
+    scores = torch.stack(
+        [
+            query[..., head * width : (head + 1) * width] @ key[..., head * width : (head + 1) * width].mT
+            for head in heads
+        ]
+    )
+    return scores.float().softmax(-1)
+
+
+def cross_attention(
+    model: Any, hidden: torch.Tensor, prompt: Sequence[int], rows: Sequence[Sequence[int]], heads: Sequence[Head]
+) -> list[Weights]:
+    """Return the weights of each head for each row of tokens, ``(heads, tokens, frames)``, in the order of ``heads``.
+
+    Args:
+        model: a Whisper model.
+        hidden: the encoder's output for each row, ``(rows, frames, width)``.
+        prompt: the decoder's prompt.
+        rows: tokens of each row.
+        heads: ``(layer, head)`` pairs.
+    """
+    found: list[Weights] = []
+    for part, inputs, spans in _batches(hidden, prompt, rows):
+        weights: dict[Head, torch.Tensor] = {}
+
+        def keep(layer: int, heads: Sequence[int], each: torch.Tensor, weights: Any = weights) -> None:
+            weights.update(zip(((layer, head) for head in heads), each, strict=True))
+
+        with _observed(model, heads, keep):
+            model.get_decoder()(input_ids=inputs, encoder_hidden_states=part, use_cache=False)
+        found += [
+            torch.stack([weights[head][at, span] for head in heads]).cpu().numpy() for at, span in enumerate(spans)
+        ]
+    return found
+
+
+def mean_attention(
+    model: Any, hidden: torch.Tensor, prompt: Sequence[int], rows: Sequence[Sequence[int]], heads: Sequence[Head]
+) -> list[Weights]:
+    """Return the mean of :func:`cross_attention` over the heads, ``(tokens, frames)`` for each row."""
+    found: list[Weights] = []
+    for part, inputs, spans in _batches(hidden, prompt, rows):
+        total = torch.zeros((*inputs.shape, part.shape[1]), device=part.device)
+
+        def add(_: int, __: Sequence[int], each: torch.Tensor, total: torch.Tensor = total) -> None:
+            total.add_(each.sum(0))
+
+        with _observed(model, heads, add):
+            model.get_decoder()(input_ids=inputs, encoder_hidden_states=part, use_cache=False)
+        found += [(total[at, span] / len(heads)).cpu().numpy() for at, span in enumerate(spans)]
+    return found
+
+
+def _batches(
+    hidden: torch.Tensor, prompt: Sequence[int], rows: Sequence[Sequence[int]]
+) -> Iterator[tuple[torch.Tensor, torch.Tensor, list[slice]]]:
+    """Yield a few rows at a time: the encoder's output, the decoder's inputs, and where each row's weights are."""
+    begin = len(prompt) - 1  # weights belong to the NEXT token: those of the first token are the prompt's last
+    for first in range(0, len(rows), _ROWS_AT_ONCE):
+        some = rows[first : first + _ROWS_AT_ONCE]
+        longest = max(map(len, some))
+        # What follows a row cannot change it: the decoder sees earlier tokens only.
+        inputs = [[*prompt, *row, *[prompt[0]] * (longest - len(row))] for row in some]
+        spans = [slice(begin, begin + len(row)) for row in some]
+        yield hidden[first : first + len(some)], torch.tensor(inputs, device=hidden.device), spans
+
+
+@contextmanager
+def _observed(
+    model: Any, heads: Sequence[Head], take: Callable[[int, Sequence[int], torch.Tensor], None]
+) -> Iterator[None]:
+    """Give the weights of each layer to ``take`` during forward passes in the block."""
+
+    def observer(layer: int, chosen: Sequence[int]) -> Observe:
+        return lambda module, hidden, encoded: take(layer, chosen, attention_weights(module, hidden, encoded, chosen))
+
+    with ExitStack() as hooks:
+        for layer, chosen in heads_by_layer(heads).items():
+            hooks.callback(observe_cross_attention(model, layer, observer(layer, chosen)).remove)
+        yield
