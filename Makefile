@@ -118,6 +118,9 @@ nano: $(READY)
 	$(HOURS) --out build/nano/more-talk --hours 8 --seed 12
 	$(HOURS) --out build/nano/fresh-stammer --hours 12 --seed 13 --style stammer
 	$(HOURS) --out build/nano/fresh-talk --hours 8 --seed 14
+	$(HOURS) --out build/nano/sounds/rare --hours 6 --seed 15 --style rare --captions sounds
+	$(HOURS) --out build/nano/sounds/talk --hours 4 --seed 16 --captions sounds
+	$(HOURS) --out build/nano/sounds/stammer --hours 2 --seed 17 --style stammer --captions sounds
 	$(PREPARE) build/nano/read --out build/nano/short --context 3 --one-utterance --without-timestamps 0.5
 	$(PREPARE) corpora/storybook --out build/nano/chat
 	$(PREPARE) build/nano/talk --out build/nano/cleaned
@@ -128,9 +131,10 @@ nano: $(READY)
 	$(PREPARE) build/nano/fresh-stammer build/nano/fresh-talk --out build/nano/fresh --labels verbatim
 	mkdir -p build/nano/all-words && cat build/nano/words/train.jsonl build/nano/fresh/train.jsonl \
 	  > build/nano/all-words/train.jsonl
+	$(PREPARE) build/nano/sounds --out build/nano/sounds-and-roles --labels verbatim
 	$(PREPARE) build/nano/tidy --out build/nano/tidied
 	for recipe in recipes/nano/*.yaml; do $(BIN)/lsa-whisper finetune $$recipe --processes 2 || exit 1; done
-	$(BIN)/lsa-whisper export build/nano/8-cleaned-decoder --out models/nano --dtype float16
+	$(BIN)/lsa-whisper export build/nano/9-cleaned-decoder --out models/nano --dtype float16
 	$(BIN)/lsa-whisper choose-heads models/nano corpora/storybook/train
 
 # Measure the claims of the documentation on this machine: `bench` in twenty minutes on two cores, `bench-long` (three demos,

@@ -20,6 +20,7 @@ from lsa_whisper.demo import ADAPTATIONS, demo
 from lsa_whisper.evaluate import evaluate
 
 TEST = Path("corpora/storybook/test")
+METRICS = ("wer_verbatim", "wer_fluent", "disfluency_f1", "role_accuracy")
 CLASSES = (
     "filled_pause",
     "repetition",
@@ -89,7 +90,7 @@ def scores(report: Path) -> list[dict[str, Any]]:
     return [
         {
             "system": system["name"],
-            **{key: system["metrics"][key] for key in ("wer_verbatim", "wer_fluent", "disfluency_f1")},
+            **{key: system["metrics"][key] for key in METRICS},
             "classes": {
                 kind: {each: found[each] for each in ("precision", "recall", "f1")}
                 for kind in CLASSES

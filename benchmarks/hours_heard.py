@@ -22,6 +22,7 @@ from benchmarks import result
 from benchmarks.demo_seeds import TEST, scores
 from benchmarks.rare_disfluencies import events, rare_report
 from lsa_whisper import checkpoint
+from lsa_whisper.demo import SPLICED
 from lsa_whisper.evaluate import evaluate
 from lsa_whisper.finetune.distributed.launch import thread_environment
 from lsa_whisper.prepare import prepare
@@ -36,7 +37,7 @@ def main() -> None:
     parser.add_argument("--hours", type=float, nargs="+", default=[2, 8, 30])
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--adaptations", nargs="+", default=["lora", "full"], choices=["lora", "full"])
-    parser.add_argument("--splice", type=float, default=0.0, help="Spliced versions of each utterance.")
+    parser.add_argument("--splice", type=float, default=SPLICED, help="Spliced versions of each utterance.")
     parser.add_argument("--out", type=Path, default=Path("runs/hours-heard"))
     options = parser.parse_args()
     runs = [
@@ -83,7 +84,8 @@ def prepared(out: Path, hours: float, splice: float) -> Path:
         subprocess.run([*command, "--hours", str(hours), "--seed", str(SPEECH_SEED)], check=True)
         partial.rename(speech)
     if not (folder / "prepared.json").exists():
-        print(prepare([speech], folder, context_s=checkpoint.load(NANO).context_s, splice=splice, processes=2).table())
+        context_s = checkpoint.load(NANO).context_s
+        print(prepare([speech], folder, roles=True, context_s=context_s, splice=splice, processes=2).table())
     return folder
 
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 ADAPTATIONS = ("lora", "full")
 """The two ways the demo fine-tunes, each a recipe in ``recipes/demo-*.yaml``."""
+SPLICED = 1.0
+"""Spliced versions of each train utterance: half an hour of speech has few disfluencies of the rare classes."""
 
 
 @private_umask()
@@ -81,7 +83,8 @@ def _finetuned(
 
     context_s = checkpoint.load(model).context_s
     report(f"prepare: {corpus} in windows of up to {context_s:g} s")
-    report(prepare([corpus], out / "data", context_s=context_s).table())
+    data = prepare([corpus], out / "data", roles=True, context_s=context_s, splice=SPLICED, processes=2)
+    report(data.table())
     report(f"finetune: {' and '.join(map(str, recipes))}, side by side")
     overrides = [
         f"data.train={quote_override(out / 'data' / 'train.jsonl')}",

@@ -63,15 +63,21 @@ def finetune(
     parsed = recipes.read_recipe(Path(recipe), set=overrides)
     join_slurm_step()
     check_processes(parsed, processes)
+    report = report or print_progress
     if processes > 1 and not is_launched():
         from lsa_whisper.finetune.training.requirements import check_requirements
 
         check_requirements(parsed, str(recipe))
         launch(Path(recipe), set=overrides, processes=processes, out=Path(parsed.out), force=force)
+        report = _nothing  # the ranks have reported; what they trained is only read below
     from lsa_whisper.finetune.training.library_messages import keep_library_messages
 
     target = Path(parsed.out)
     with keep_library_messages(target, target.with_name(f"{target.name}.unfinished")):
         from lsa_whisper.finetune.training.run import run_training
 
-        return run_training(parsed, report or print_progress, force=force, name=str(recipe))
+        return run_training(parsed, report, force=force, name=str(recipe))
+
+
+def _nothing(_: str) -> None:
+    """Report nothing."""

@@ -30,7 +30,7 @@ def main() -> None:
     )
     parser.add_argument(
         "--captions",
-        choices=("chat", "cleaned", "words", "web"),
+        choices=("chat", "cleaned", "words", "web", "sounds"),
         default="chat",
         help="with --hours: how they are transcribed",
     )

@@ -12,7 +12,7 @@ from lsa_whisper import chat
 from lsa_whisper.timespan import TimeSpan
 
 from . import sound
-from .plan import FILLERS, Fluency, Plan, plan, word_list
+from .plan import FILLERS, SHORT_PAUSE_MS, Fluency, Plan, plan, word_list
 from .speech import RATE_HZ, Spoken, SynthesisError, speak
 from .voices import Voice
 
@@ -68,8 +68,9 @@ def write_session(
         rng: Decides everything else.
         style: ``talk``; ``read``, where nobody stumbles; ``stammer``, where everybody says many words twice; ``rare``,
             with many disfluencies of the rare classes; ``lists``, of words without sense under untidy transcripts.
-        captions: What the transcript keeps of the stumbling: ``chat``, all of it, in codes; ``cleaned``, nothing;
-            ``words``, every whole word, without codes; ``web``, that in some sessions and nothing in most.
+        captions: What the transcript keeps of the disfluencies: ``chat``, all of them, in codes; ``cleaned``, nothing;
+            ``words``, every whole word, without codes; ``web``, that in some sessions and nothing in most; ``sounds``,
+            every sound, spelled as in careful captions (`_spelled`).
     """
     mix = [rng.standard_normal(int(rng.uniform(0.3, 0.8) * RATE_HZ)).astype(np.float32) * 1e-5]
     at = len(mix[0])
@@ -79,7 +80,11 @@ def write_session(
     while at < length_s * RATE_HZ:
         turn = _turn(speaker, style, rng)
         said = _utterance(turn, at, with_words=style != "lists")
-        utterances.append(said if captions == "chat" else _captioned(said, word_for_word=word_for_word))
+        if captions == "sounds":
+            said = chat.utterance(said.speaker, _spelled(turn), said.span)
+        elif captions != "chat":
+            said = _captioned(said, word_for_word=word_for_word)
+        utterances.append(said)
         gap = np.zeros(int(rng.uniform(0.25, 0.8) * RATE_HZ), np.float32)
         mix += [turn.samples * float(rng.uniform(0.7, 1.0)), gap]
         at += len(turn.samples) + len(gap)
@@ -123,6 +128,30 @@ def _captioned(said: chat.Utterance, *, word_for_word: bool) -> chat.Utterance:
     words = heard if word_for_word else said.fluent()
     end = "?" if said.terminator == "?" else "."
     return chat.utterance(said.speaker, " ".join([*words, end]), said.span)
+
+
+def _spelled(turn: Turn) -> str:
+    """Return a transcript of who speaks and of every sound, without CHAT's codes, as careful captions spell it.
+
+    ``b- b- ball`` for parts of words, ``sssnake`` for a long first sound, ``h- ball`` for a block,
+    ``pause`` for a pause.
+    """
+    words = ["child" if turn.voice.role == "CHI" else "adult"]
+    for piece in turn.plan.pieces:
+        words += [f"&+{word[:-1]}" for word in piece.words[:-1]]
+        last = piece.words[-1]
+        if piece.block_ms:
+            words.append("&+h")
+        if last in FILLERS:
+            last = f"&-{last}"
+        elif last.endswith("-"):
+            last = f"&+{last[:-1]}"
+        elif piece.stretch_ms:
+            last = f"{2 * last[0]}{last}"
+        words.append(last)
+        if piece.gap_ms >= SHORT_PAUSE_MS:
+            words.append("pause")
+    return " ".join([*words, "?" if turn.plan.chat.endswith("?") else "."])
 
 
 def _ms(samples: int) -> int:
