@@ -22,7 +22,7 @@ from benchmarks import result
 from benchmarks.demo_seeds import TEST, scores
 from benchmarks.rare_disfluencies import events, rare_report
 from lsa_whisper import checkpoint
-from lsa_whisper.demo import SPLICED
+from lsa_whisper.demo import SPLICE_RATE
 from lsa_whisper.evaluate import evaluate
 from lsa_whisper.finetune.distributed.launch import thread_environment
 from lsa_whisper.prepare import prepare
@@ -37,7 +37,7 @@ def main() -> None:
     parser.add_argument("--hours", type=float, nargs="+", default=[2, 8, 30])
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--adaptations", nargs="+", default=["lora", "full"], choices=["lora", "full"])
-    parser.add_argument("--splice", type=float, default=SPLICED, help="Spliced versions of each utterance.")
+    parser.add_argument("--splice", type=float, default=SPLICE_RATE, help="Spliced versions of each utterance.")
     parser.add_argument("--out", type=Path, default=Path("runs/hours-heard"))
     options = parser.parse_args()
     runs = [

@@ -41,16 +41,6 @@ def spliced(found: Figures) -> str:
     return "; ".join(f"{kind} {mean('without', kind)} -> {mean('with', kind)}" for kind in kinds)
 
 
-def learning_curve(found: Figures) -> str:
-    def mean(hours: str, kind: str) -> str:
-        scores = [each["classes"][kind]["f1"] for each in found["rare"] if f" {hours}, " in each["system"]]
-        return f"{sum(score or 0.0 for score in scores) / len(scores):.2f}"
-
-    kinds = list(found["rare"][0]["classes"])
-    hours = dict.fromkeys(each["system"].split(", ")[1] for each in found["rare"])
-    return "; ".join(f"{each}: {', '.join(f'{kind} {mean(each, kind)}' for kind in kinds)}" for each in hours)
-
-
 def merged(found: Figures) -> str:
     def percent(scores: Figures, key: str) -> str:
         return f"{100 * scores[key]['value']:.1f} %"

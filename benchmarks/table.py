@@ -108,12 +108,6 @@ CLAIMS = (
         (("docs/your-corpus.md", "Measured: the alignment loss"),),
     ),
     Claim(
-        "F1 of each class of disfluency by hours of training speech",
-        "hours_heard",
-        summaries.learning_curve,
-        (("docs/your-corpus.md", "Measured: more hours"),),
-    ),
-    Claim(
         "F1 of each class of disfluency with and without spliced speech",
         "splice",
         summaries.spliced,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 ADAPTATIONS = ("lora", "full")
 """The two ways the demo fine-tunes, each a recipe in ``recipes/demo-*.yaml``."""
-SPLICED = 1.0
+SPLICE_RATE = 0.5
 """Spliced versions of each train utterance: half an hour of speech has few disfluencies of the rare classes."""
 
 
@@ -83,7 +83,7 @@ def _finetuned(
 
     context_s = checkpoint.load(model).context_s
     report(f"prepare: {corpus} in windows of up to {context_s:g} s")
-    data = prepare([corpus], out / "data", roles=True, context_s=context_s, splice=SPLICED, processes=2)
+    data = prepare([corpus], out / "data", roles=True, context_s=context_s, splice=SPLICE_RATE, processes=2)
     report(data.table())
     report(f"finetune: {' and '.join(map(str, recipes))}, side by side")
     overrides = [
