@@ -120,7 +120,7 @@ class CTranslate2Decoder:
                 if times:
                     (times[index],) = self._times_s(alone, durations_s[index : index + 1], [rows[index][0]])
         return [
-            self._window(*row[:3], duration_s, times[index] if times and len(row[0]) else [])
+            self._window(*row[:3], duration_s, times[index] if times else [])
             for index, (row, duration_s) in enumerate(zip(rows, durations_s, strict=True))
         ]
 
