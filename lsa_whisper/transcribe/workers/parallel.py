@@ -7,7 +7,6 @@ from functools import partial
 
 from lsa_whisper.decoding.engines import resolve_device
 from lsa_whisper.errors import LsaWhisperError
-from lsa_whisper.heap import share_one_heap
 from lsa_whisper.process_pool import WorkerPool, process_pool, run_in_this_process, run_tasks
 from lsa_whisper.transcribe.files.log import RunLog
 from lsa_whisper.transcribe.files.outcome import TranscribedFile, TranscriptionSummary
@@ -73,7 +72,6 @@ def worker_devices(device: str, processes: int | None, jobs: int) -> list[str]:
 def _transcribe(
     spec: TranscriberSpec, output: OutputOptions, task: FileTask, report: Callable[[float], None], /
 ) -> TranscribedFile:
-    share_one_heap()  # before the model's threads start
     return transcribe_file(spec, output, task.recording, task.target, report)
 
 
