@@ -64,20 +64,16 @@ def finetune(
     join_slurm_step()
     check_processes(parsed, processes)
     report = report or print_progress
-    if processes > 1 and not is_launched():
+    if launched := processes > 1 and not is_launched():
         from lsa_whisper.finetune.training.requirements import check_requirements
 
         check_requirements(parsed, str(recipe))
         launch(Path(recipe), set=overrides, processes=processes, out=Path(parsed.out), force=force)
-        report = _nothing  # the ranks have reported; what they trained is only read below
     from lsa_whisper.finetune.training.library_messages import keep_library_messages
 
     target = Path(parsed.out)
     with keep_library_messages(target, target.with_name(f"{target.name}.unfinished")):
-        from lsa_whisper.finetune.training.run import run_training
+        from lsa_whisper.finetune.training.run import report_nothing, run_training
 
-        return run_training(parsed, report, force=force, name=str(recipe))
-
-
-def _nothing(_: str) -> None:
-    """Report nothing."""
+        # Ranks that were launched here have reported already; what they trained is only read.
+        return run_training(parsed, report_nothing if launched else report, force=force, name=str(recipe))

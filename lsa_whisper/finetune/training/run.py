@@ -73,7 +73,7 @@ def run_training(
     if recipe.model.base is not None and rank() == 0:
         report(checkpoint.overview_line(recipe.model.base))
     if not force:
-        preflight(recipe, report if rank() == 0 else _nothing)
+        preflight(recipe, report if rank() == 0 else report_nothing)
     if recipe.data.workers:
         shorten_socket_paths()
     with convert_disk_errors(out, CheckpointError), _only_run(out), restored_environment(), report_lost_rank():
@@ -128,7 +128,7 @@ def _run(recipe: Recipe, record: dict[str, Any], report: Callable[[str], None]) 
     model = prepare_for_training(start, recipe)
     unfinished = _unfinished(out)
     unfinished.mkdir(parents=True, exist_ok=True)
-    report = report if rank() == 0 else _nothing
+    report = report if rank() == 0 else report_nothing
     trainable, weight_bytes = _parameter_counts(model), 2 * sum(weight.numel() for weight in start.model.parameters())
     division = divide_model(model, recipe, start.unread, stage_sizes(model, recipe))
     trainer = SpeechTrainer(recipe, start, model, unfinished, report, division)
@@ -205,7 +205,7 @@ def _kept_weights(unfinished: Path) -> Iterator[None]:
     except OSError:
         raise
     except Exception as error:
-        kept = last_complete_checkpoint(unfinished, _nothing)
+        kept = last_complete_checkpoint(unfinished, report_nothing)
         where = f"the trained weights are in {kept}, and the same command tries again" if kept else "none are kept"
         raise CheckpointError(f"the trained model cannot be saved ({error}); {where}") from error
 
@@ -221,7 +221,7 @@ def _keep_log(unfinished: Path, out: Path, *, plot: bool) -> None:
         shutil.copytree(unfinished / TENSORBOARD, out / TENSORBOARD)
 
 
-def _nothing(line: str) -> None:
+def report_nothing(line: str) -> None:
     """Report nothing; only rank 0 reports."""
 
 
