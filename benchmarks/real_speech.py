@@ -210,6 +210,7 @@ def loaders(model: Path) -> dict[str, Callable[[], Program]]:
     return {
         "lsa-whisper": lambda: ours(model, "transformers"),
         "lsa-whisper ct2": lambda: ours(model, "ct2"),
+        "lsa-whisper beams": lambda: ours(model, "transformers", beams=5),
         "lsa-whisper trimmed": lambda: ours(with_margin(model), "transformers"),
         "faster-whisper": lambda: faster(converted(), batched=False),
         "faster-whisper batched": lambda: faster(converted(), batched=True),
@@ -224,8 +225,8 @@ def with_margin(model: Path) -> Path:
     return checkpoint.export(loaded, model.with_name("trimmed"))
 
 
-def ours(model: Path, engine: str) -> Program:
-    transcriber = Transcriber(model, engine=engine)
+def ours(model: Path, engine: str, beams: int = 1) -> Program:
+    transcriber = Transcriber(model, engine=engine, beams=beams)
     return lambda path: " ".join(
         word for each in transcriber.transcribe(path).transcript.utterances for word in each.verbatim()
     )

@@ -82,6 +82,7 @@ def load_engine(
     word_times: bool,
     silence: NoSpeechRule = WHISPERS_RULE,
     draft: str | Path | None = None,
+    beams: int = 1,
 ) -> tuple[Any, Decoder, str]:
     """Return a loaded model, its decoder, and the number format it computes in.
 
@@ -95,6 +96,7 @@ def load_engine(
         word_times: compute the time of each token.
         silence: when a window counts as silent.
         draft: a small checkpoint for speculative decoding (``transformers`` only).
+        beams: how many texts are compared (``transformers`` only); one is greedy decoding.
 
     Raises:
         CheckpointError: a model cannot be loaded, expects another sample rate than recordings are loaded at, or
@@ -112,7 +114,7 @@ def load_engine(
     loaded = checkpoint.load(model, dtype=dtype, device=device)
     _verify_rate(loaded)
     size_bytes = sum(weight.nbytes for weight in loaded.model.parameters())
-    options["batch_size"] = batch_size or default_batch_size(size_bytes, device)
+    options["batch_size"] = batch_size or default_batch_size(size_bytes * beams, device)
     if draft is not None:
         from lsa_whisper.decoding.assisted import AssistedDecoder
 
@@ -120,7 +122,7 @@ def load_engine(
         return loaded, AssistedDecoder(loaded, draft=draft_model, **options), dtype
     from lsa_whisper.decoding.transformers_engine import TransformersDecoder
 
-    return loaded, TransformersDecoder(loaded, **options), dtype
+    return loaded, TransformersDecoder(loaded, beams=beams, **options), dtype
 
 
 def _load_ct2(model: str | Path, device: str, dtype: str) -> checkpoint.ConvertedCheckpoint:

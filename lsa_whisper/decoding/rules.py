@@ -195,6 +195,40 @@ class DecodingRules:
         log_total = torch.where(is_timestamp, timestamps_logit, torch.logaddexp(timestamps_logit, all_text))
         return chosen, torch.where(is_timestamp, best_timestamp, best_text) - log_total
 
+    def candidates(
+        self, logits: torch.Tensor, tokens: torch.Tensor, durations_s: torch.Tensor, count: int
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return the most probable next tokens of each row and their log-probabilities, ``(batch, count)`` each.
+
+        Of the timestamps only the most probable is a candidate, with the probability of all together: they differ in
+        the time alone, and would otherwise take the place of other texts. A forbidden token has the log-probability
+        minus infinity.
+
+        Args:
+            logits: ``(batch, vocabulary)``, any number format.
+            tokens: ``(batch, n)`` decoded so far, without the prompt; at least one where the model has timestamps.
+            durations_s: ``(batch,)`` length of each window's audio.
+            count: how many; of a small vocabulary all.
+        """
+        if self._codes:
+            logits = logits + self._codes.mask(tokens, self._since_begin(tokens))
+        text = (logits + (self._text if tokens.shape[1] else self._text_at_begin)).float()
+        count = min(count, text.shape[1])
+        if not self.timestamps_s:
+            scores, chosen = text.log_softmax(dim=-1).topk(count)
+            return chosen, scores
+        timestamp_logits = self._timestamp_logits(logits, durations_s)
+        closing = self._keep_order(timestamp_logits, tokens)
+        text[closing] = _NEVER  # only the end of text may follow, or another timestamp
+        text[closing, self.end] = logits[closing, self.end].float()
+        timestamps_logit = timestamp_logits.logsumexp(dim=-1, keepdim=True)
+        scores, chosen = text.topk(count)
+        scores = torch.cat((timestamps_logit, scores), dim=1)
+        chosen = torch.cat((self._columns[timestamp_logits.argmax(dim=-1)][:, None], chosen), dim=1)
+        best, order = scores.topk(count)
+        total = torch.logaddexp(timestamps_logit, text.logsumexp(dim=-1, keepdim=True))
+        return chosen.gather(1, order), best - total
+
     def _since_begin(self, tokens: torch.Tensor) -> list[int]:
         """Return for each row the number of tokens since its segment of text began; 2 stands for more."""
         if not self.timestamps_s:

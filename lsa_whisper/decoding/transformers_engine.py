@@ -1,4 +1,4 @@
-"""The transformers engine: greedy decoding in batches, with timestamps and a key-value cache.
+"""The transformers engine: decoding in batches, with timestamps and a key-value cache.
 
 Whisper's own ``generate`` is not used: its long-form loop seeks through the recording itself (we cut in silence, so
 each window is decoded once), it falls back to sampling on repetitions, and its overhead exceeds a small model's forward
@@ -16,6 +16,7 @@ import torch
 from lsa_whisper.checkpoint import Checkpoint, add_previous_text, decoder_prompt, language_tokens
 from lsa_whisper.checkpoint.trimming import accept_shorter_inputs
 from lsa_whisper.decoding.batches import decode_in_batches
+from lsa_whisper.decoding.beam_search import beam_search
 from lsa_whisper.decoding.cross_attention import alignment_heads, mean_attention
 from lsa_whisper.decoding.decoder import DecodedWindow, SegmentParser, first_language, token_limit
 from lsa_whisper.decoding.features import log_mel
@@ -37,8 +38,9 @@ class TransformersDecoder:
         batch_size: int = 8,
         word_times: bool = False,
         silence: NoSpeechRule = WHISPERS_RULE,
+        beams: int = 1,
     ):
-        self._checkpoint, self._word_times, self.silence = checkpoint, word_times, silence
+        self._checkpoint, self._word_times, self.silence, self._beams = checkpoint, word_times, silence, beams
         self.model = checkpoint.model
         if checkpoint.trim_margin_s is not None:
             accept_shorter_inputs(self.model.get_encoder())
@@ -104,7 +106,7 @@ class TransformersDecoder:
     def _decode_together(self, windows: Sequence[np.ndarray]) -> list[DecodedWindow]:
         durations_s = [min(len(window) / self._rate_hz, self._checkpoint.context_s) for window in windows]
         hidden = self.model.get_encoder()(self.features(windows)).last_hidden_state
-        tokens, logprobs, no_speech = self._greedy(hidden, torch.tensor(durations_s, device=self.model.device))
+        tokens, logprobs, no_speech = self._search(hidden, torch.tensor(durations_s, device=self.model.device))
         rows = tokens.tolist()
         times = self._times_s(rows, durations_s, hidden, windows)
         found = zip(rows, logprobs.tolist(), durations_s, no_speech.tolist(), times, strict=True)
@@ -119,11 +121,14 @@ class TransformersDecoder:
         spectra = log_mel(self._checkpoint.feature_extractor, windows, input_s)
         return spectra.to(self.model.device, self.model.dtype)
 
-    def _greedy(
+    def _search(
         self, hidden: torch.Tensor, durations_s: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         prompts = torch.tensor([self.prompt], device=hidden.device).expand(len(hidden), -1)
-        return greedy_search(self.model, hidden, prompts, durations_s, self.rules, silence=self.silence)
+        inputs = (self.model, hidden, prompts, durations_s, self.rules)
+        if self._beams > 1:
+            return beam_search(*inputs, beams=self._beams, silence=self.silence)
+        return greedy_search(*inputs, silence=self.silence)
 
     def _limit(self, duration_s: float) -> int:
         return token_limit(duration_s, len(self.prompt), self.model.config.max_target_positions)

@@ -76,6 +76,9 @@ class TranscriptionOptions:
     draft: str | Path | None = None
     """A small checkpoint with the same vocabulary for speculative decoding (transformers only): same text, less time
     for a large model on a GPU."""
+    beams: int = 1
+    """How many texts of a window are compared, at least 1 (transformers only). One is greedy decoding; five take about
+    two to three times as long."""
 
     def __post_init__(self) -> None:
         if problems := list(self._problems()):
@@ -86,6 +89,12 @@ class TranscriptionOptions:
             yield f"engine {self.engine!r} is not known; choose {' or '.join(ENGINES)}"
         elif self.draft is not None and self.engine != "transformers":
             yield f"the engine {self.engine} cannot use a draft model; leave it out, or use transformers"
+        if self.beams < 1:
+            yield f"beams {self.beams}: at least one text must be followed"
+        elif self.beams > 1 and self.engine in ENGINES and self.engine != "transformers":
+            yield f"the engine {self.engine} compares no beams; leave them out, or use transformers"
+        elif self.beams > 1 and self.draft is not None:
+            yield "a draft model speeds up greedy decoding; leave it out, or the beams"
         if self.windows not in WINDOWS:
             yield f"windows {self.windows!r} are not known; choose {' or '.join(WINDOWS)}"
         elif self.windows == "sequential" and self.engine in ENGINES and self.engine not in ENGINES_WITH_PROMPT:
@@ -159,6 +168,7 @@ class OptionChanges(TypedDict, total=False):
     no_speech_threshold: float | None
     logprob_threshold: float | None
     draft: str | Path | None
+    beams: int
 
 
 def combine(options: TranscriptionOptions | None, changes: OptionChanges) -> TranscriptionOptions:

@@ -155,6 +155,7 @@ class Transcriber:
             word_times=bool(options.word_times),
             silence=options.silence,
             draft=options.draft,
+            beams=options.beams,
         )
         self._model, self._options, self._language = model, options, options.chat_language
         labels = self._checkpoint.labels

@@ -30,7 +30,7 @@ def test_greedy_equals_the_library_token_by_token(loaded):
     with torch.inference_mode():
         features = decoder.features([voice(CONTEXT_S, seed=seed) for seed in range(5)])
         hidden = loaded.model.get_encoder()(features)
-        tokens, *_ = decoder._greedy(hidden.last_hidden_state, torch.full((5,), float(CONTEXT_S)))
+        tokens, *_ = decoder._search(hidden.last_hidden_state, torch.full((5,), float(CONTEXT_S)))
         expected = GenerationMixin.generate(
             loaded.model,
             encoder_outputs=hidden,

@@ -145,13 +145,13 @@ def test_a_corrected_transcript_stays_in_the_review(visit, scripted, tmp_path):
 def test_the_previous_text_is_the_prompt(scripted, monkeypatch):
     loaded = checkpoint.load(scripted)
     loaded.tokenizer.add_tokens(["<|startofprev|>"], special_tokens=True)
-    asked, original = [], TransformersDecoder._greedy
+    asked, original = [], TransformersDecoder._search
 
     def noted(self, hidden, durations_s):
         asked.append(list(self.prompt))
         return original(self, hidden, durations_s)
 
-    monkeypatch.setattr(TransformersDecoder, "_greedy", noted)
+    monkeypatch.setattr(TransformersDecoder, "_search", noted)
     decoder = TransformersDecoder(loaded)
     for previous in ("the cat sat " * 90, ""):
         decoder.decode_with_prompt(np.zeros(16_000, np.float32), previous)

@@ -28,6 +28,7 @@ _IN_DIGEST = (
     "vad",
     "no_speech_threshold",
     "logprob_threshold",
+    "beams",
 )
 """Options that can change a transcript. The batch size and the device cannot."""
 

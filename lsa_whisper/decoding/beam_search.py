@@ -1,0 +1,130 @@
+"""Beam search under the decoding rules: the most probable of several texts, at several times the cost of one.
+
+Texts are compared by their mean log-probability per token, as in OpenAI's decoder. The search of a window ends when as
+many texts are complete as there are beams, or at its limit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+import torch
+
+from lsa_whisper.decoding.decoder import token_limit
+from lsa_whisper.decoding.no_speech import NEVER_SILENT, NoSpeechRule
+from lsa_whisper.decoding.rules import DecodingRules
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """The beginning of a window's text.
+
+    Attributes:
+        window: index of the window.
+        tokens: its ids without the prompt.
+        logprobs: one per token.
+        score: their sum.
+    """
+
+    window: int
+    tokens: tuple[int, ...] = ()
+    logprobs: tuple[float, ...] = ()
+    score: float = 0.0
+
+    def followed_by(self, token: int, logprob: float) -> _Text:
+        return _Text(self.window, (*self.tokens, token), (*self.logprobs, logprob), self.score + logprob)
+
+
+def beam_search(
+    model: Any,
+    hidden: torch.Tensor,
+    prompts: torch.Tensor,
+    durations_s: torch.Tensor,
+    rules: DecodingRules,
+    *,
+    beams: int,
+    silence: NoSpeechRule = NEVER_SILENT,
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Return what :func:`~lsa_whisper.decoding.greedy.greedy_search` returns, for the best of several texts.
+
+    Args:
+        model: a Whisper model.
+        hidden: the encoder's output ``(batch, frames, width)``.
+        prompts: token ids that decoding starts with, ``(batch, prompt length)``.
+        durations_s: length of the audio in each window, ``(batch,)``.
+        rules: the tokens that may come next.
+        beams: how many texts of a window are followed.
+        silence: when a window may end at once.
+    """
+    positions, prompt_length = model.config.max_target_positions, prompts.shape[1]
+    limits = [token_limit(s, prompt_length, positions) for s in durations_s.tolist()]
+    complete: list[list[_Text]] = [[] for _ in limits]
+    live = [_Text(window) for window in range(len(limits))]
+    output = model(encoder_outputs=(hidden,), decoder_input_ids=prompts, use_cache=True)
+    first, logprobs, no_speech = rules.begin(output.logits, prompts, durations_s, silence)
+    next_tokens, scores = first[:, None], logprobs[:, None]
+    if not rules.timestamps_s:
+        none = torch.empty((len(hidden), 0), dtype=torch.long, device=hidden.device)
+        next_tokens, scores = rules.candidates(output.logits[:, -1], none, durations_s, beams)
+    while True:
+        before, parents, live = live, *_extended(live, next_tokens, scores, rules.end, limits, complete, beams)
+        if not live:
+            break
+        rows = torch.tensor(parents, device=hidden.device)
+        if [each.window for each in live] == [each.window for each in before]:
+            output.past_key_values.self_attention_cache.batch_select_indices(rows)
+        else:  # the encoder's keys and values are large: they are copied only when a row is of another window
+            output.past_key_values.batch_select_indices(rows)
+            hidden = hidden[rows]
+        tokens = torch.tensor([each.tokens for each in live], device=hidden.device)
+        output = model(
+            encoder_outputs=(hidden,),
+            decoder_input_ids=tokens[:, -1:],
+            past_key_values=output.past_key_values,
+            use_cache=True,
+        )
+        lengths_s = durations_s[[each.window for each in live]]
+        next_tokens, scores = rules.candidates(output.logits[:, -1], tokens, lengths_s, beams + 1)
+    best = [max(texts, key=lambda text: text.score / len(text.tokens)) for texts in complete]
+    return *_padded(best, rules.end, hidden.device), no_speech
+
+
+def _extended(
+    live: Sequence[_Text],
+    next_tokens: torch.Tensor,
+    scores: torch.Tensor,
+    end: int,
+    limits: Sequence[int],
+    complete: list[list[_Text]],
+    beams: int,
+) -> tuple[list[int], list[_Text]]:
+    """Return the rows that the next texts come from, and these texts; add those that are complete to ``complete``."""
+    kept: list[tuple[int, _Text]] = []
+    candidates = (
+        (row, text.followed_by(token, logprob))
+        for row, (text, *choices) in enumerate(zip(live, next_tokens.tolist(), scores.tolist(), strict=True))
+        for token, logprob in zip(*choices, strict=True)
+        if logprob != -math.inf  # not a number is kept: weights may be damaged, and every window needs a text
+    )
+    for window, group in groupby(candidates, key=lambda each: each[1].window):
+        ranked = sorted(group, key=lambda each: -each[1].score)
+        ends = [each for each in ranked[:beams] if each[1].tokens[-1] == end]
+        complete[window] += [text for _, text in ends]
+        going = [each for each in ranked if each[1].tokens[-1] != end][:beams]
+        if going and len(going[0][1].tokens) == limits[window]:
+            complete[window] += [text for _, text in going]
+        elif len(complete[window]) < beams:
+            kept += going
+    return [row for row, _ in kept], [text for _, text in kept]
+
+
+def _padded(texts: Sequence[_Text], end: int, device: torch.device) -> Iterator[torch.Tensor]:
+    """Yield the tokens and their log-probabilities ``(batch, n)``, filled with the end of text."""
+    longest = max(len(text.tokens) for text in texts)
+    gaps = [longest - len(text.tokens) for text in texts]
+    yield torch.tensor([[*text.tokens, *[end] * gap] for text, gap in zip(texts, gaps, strict=True)], device=device)
+    yield torch.tensor([[*text.logprobs, *[0.0] * gap] for text, gap in zip(texts, gaps, strict=True)], device=device)

@@ -1,0 +1,146 @@
+"""Beam search finds what ``generate`` finds, its scores are the model's, and with one beam it is greedy."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from tiny_whisper import CONTEXT_S, voice
+
+from lsa_whisper import checkpoint
+from lsa_whisper.decoding.beam_search import beam_search
+from lsa_whisper.decoding.decoder import token_limit
+from lsa_whisper.decoding.greedy import greedy_search
+from lsa_whisper.decoding.transformers_engine import TransformersDecoder
+from lsa_whisper.errors import LsaWhisperError
+from lsa_whisper.transcribe import Transcriber, TranscriptionOptions
+
+LENGTHS_S = (2.0, 1.0, 3.0, 0.5)
+BONUS = 7.0
+
+
+@pytest.fixture
+def ending(tiny):
+    """A model of random weights to which the end of text is always rather probable."""
+    loaded = checkpoint.load(tiny)
+    return _ending(loaded)
+
+
+@pytest.fixture
+def untimed(tiny):
+    """The same, without timestamps."""
+    loaded = checkpoint.load(tiny)
+    loaded.model.generation_config.no_timestamps_token_id = None
+    loaded.model.generation_config.suppress_tokens = [
+        *(loaded.model.generation_config.suppress_tokens or []),
+        *checkpoint.timestamp_tokens(loaded.tokenizer, loaded.model.generation_config),
+    ]
+    return _ending(loaded)
+
+
+def _ending(loaded):
+    model, end = loaded.model, int(loaded.model.generation_config.eos_token_id)
+    rows = torch.empty_like(model.proj_out.weight).normal_(std=0.5, generator=torch.Generator().manual_seed(0))
+    model.proj_out.weight = torch.nn.Parameter(rows)  # its own: with the embedding's, a token predicts itself
+    with torch.no_grad():
+        model.model.decoder.layer_norm.bias += BONUS * rows[end] / rows[end].square().sum()
+    return loaded
+
+
+def searched(decoder, lengths_s, search, **options):
+    """Return what an encoder might have heard, and what the search writes for it."""
+    config = decoder.model.config
+    shape = (len(lengths_s), config.max_source_positions, config.d_model)
+    hidden = torch.randn(shape, generator=torch.Generator().manual_seed(1)).cumsum(dim=1) / 20
+    with torch.inference_mode():
+        prompts = torch.tensor([decoder.prompt] * len(hidden))
+        return hidden, search(decoder.model, hidden, prompts, torch.tensor(lengths_s), decoder.rules, **options)
+
+
+def text(row, end):
+    """The tokens before the end of text."""
+    return row[: row.index(end)] if end in row else row
+
+
+@pytest.mark.parametrize("name", ["ending", "untimed"])
+def test_one_beam_is_greedy(name, request):
+    decoder = TransformersDecoder(request.getfixturevalue(name))
+    _, (greedy, *_) = searched(decoder, LENGTHS_S, greedy_search)
+    _, (tokens, *_) = searched(decoder, LENGTHS_S, beam_search, beams=1)
+    assert greedy[:, : tokens.shape[1]].tolist() == tokens.tolist()
+    assert (greedy[:, tokens.shape[1] :] == decoder.rules.end).all() and tokens.shape[1] > 5
+
+
+@pytest.mark.parametrize("beams", [2, 5])
+def test_the_best_text_is_the_library_s(untimed, beams):
+    from transformers import GenerationMixin, SuppressTokensLogitsProcessor
+    from transformers.modeling_outputs import BaseModelOutput
+
+    decoder = TransformersDecoder(untimed)
+    assert not decoder.rules.timestamps_s
+    hidden, (tokens, _, _) = searched(decoder, [CONTEXT_S] * 4, beam_search, beams=beams)
+    prompt = torch.tensor([decoder.prompt] * 4)
+    with torch.inference_mode():
+        expected = GenerationMixin.generate(
+            untimed.model,
+            encoder_outputs=BaseModelOutput(hidden),
+            decoder_input_ids=prompt,
+            logits_processor=[SuppressTokensLogitsProcessor([*decoder.rules.suppressed])],
+            do_sample=False,
+            num_beams=beams,
+            early_stopping=True,
+            renormalize_logits=True,  # as here: without it, suppressed tokens lower the scores of all others
+            max_new_tokens=token_limit(CONTEXT_S, prompt.shape[1], untimed.model.config.max_target_positions),
+        )[:, prompt.shape[1] :]
+    found, wanted = ([text(row, decoder.rules.end) for row in rows.tolist()] for rows in (tokens, expected))
+    assert found == wanted
+    assert len(set(map(len, found))) > 1
+
+
+def test_the_log_probabilities_are_those_of_the_whole_text(untimed):
+    decoder = TransformersDecoder(untimed)
+    hidden, (tokens, logprobs, _) = searched(decoder, LENGTHS_S, beam_search, beams=4)
+    positions = untimed.model.config.max_target_positions
+    for row, scores, window, seconds in zip(tokens.tolist(), logprobs, hidden, LENGTHS_S, strict=True):
+        length = min(len(text(row, decoder.rules.end)) + 1, token_limit(seconds, len(decoder.prompt), positions))
+        inputs = torch.tensor([[*decoder.prompt, *row[: length - 1]]])
+        with torch.inference_mode():
+            logits = untimed.model(encoder_outputs=(window[None],), decoder_input_ids=inputs).logits[0]
+            logits[:, [*decoder.rules.suppressed]] = -torch.inf
+        wanted = logits[len(decoder.prompt) - 1 :].log_softmax(dim=-1)[range(length), row[:length]]
+        assert torch.allclose(wanted, scores[:length], atol=1e-4)
+
+
+def test_more_beams_find_more_probable_texts(untimed):
+    decoder = TransformersDecoder(untimed)
+    lengths_s = [CONTEXT_S] * 8
+    means = []
+    for beams in (1, 8):
+        _, (_, logprobs, _) = searched(decoder, lengths_s, beam_search, beams=beams)
+        lengths = (logprobs != 0).sum(dim=1)
+        means.append(logprobs.sum(dim=1) / lengths)
+    assert (means[1] > means[0] + 1e-4).any() and means[1].mean() > means[0].mean()
+
+
+def test_timestamps_run_forward_and_batches_do_not_matter(ending):
+    windows = [voice(length, seed=n) for n, length in enumerate((1.0, 8.0, 0.3, 5.0, 2.0))]
+    together = TransformersDecoder(ending, beams=4, batch_size=3).decode(windows)
+    alone = [TransformersDecoder(ending, beams=4).decode([window])[0] for window in windows]
+    assert [[p.text for p in each.segments] for each in together] == [[p.text for p in each.segments] for each in alone]
+    for window, result in zip(windows, together, strict=True):
+        times = [time for segment in result.segments for time in (segment.start_s, segment.end_s)]
+        assert times == sorted(times) and max(times, default=0.0) <= len(window) / 16_000 + 1e-6
+    assert any(result.segments for result in together)
+
+
+def test_a_recording_with_beams(visit, scripted):
+    greedy, beams = (Transcriber(scripted, beams=count).transcribe(visit) for count in (1, 5))
+    assert [each.text for each in beams.utterances] == [each.text for each in greedy.utterances] != []
+
+
+def test_what_beams_cannot_be_combined_with():
+    with pytest.raises(LsaWhisperError, match="beams 0: at least one text"):
+        TranscriptionOptions(beams=0)
+    with pytest.raises(LsaWhisperError, match="the engine ct2 compares no beams"):
+        TranscriptionOptions(beams=5, engine="ct2")
+    with pytest.raises(LsaWhisperError, match="speeds up greedy decoding"):
+        TranscriptionOptions(beams=5, draft="small")
