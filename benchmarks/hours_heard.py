@@ -25,10 +25,11 @@ from lsa_whisper import checkpoint
 from lsa_whisper.demo import SPLICE_RATE
 from lsa_whisper.evaluate import evaluate
 from lsa_whisper.finetune.distributed.launch import thread_environment
+from lsa_whisper.finetune.recipe import read_recipe
 from lsa_whisper.prepare import prepare
 from lsa_whisper.transcribe import transcribe
 
-NANO, DEMO_HOURS, DEMO_STEPS, SPEECH_SEED = Path("models/nano"), 0.5, 520, 40
+NANO, DEMO_HOURS, SPEECH_SEED = Path("models/nano"), 0.5, 40
 
 
 def main() -> None:
@@ -91,11 +92,11 @@ def prepared(out: Path, hours: float, splice: float) -> Path:
 
 def trained(out: Path, data: Path, name: str, adaptation: str, hours: float, seed: int) -> Path:
     """Train a recipe of the demo on ``data`` in a process of its own; return the checkpoint."""
-    run = out / name.replace(",", "").replace(" ", "-")
-    steps = round(DEMO_STEPS * math.sqrt(hours / DEMO_HOURS))
+    run, recipe = out / name.replace(",", "").replace(" ", "-"), f"recipes/demo-{adaptation}.yaml"
+    steps = round((read_recipe(Path(recipe)).training.max_steps or 0) * math.sqrt(hours / DEMO_HOURS))
     settings = [f"data.train={data / 'train.jsonl'}", f"model.base={NANO}", f"seed={seed}"]
     settings += [f"training.max_steps={steps}"]
-    command = [sys.executable, "-m", "lsa_whisper", "finetune", f"recipes/demo-{adaptation}.yaml", "--out", str(run)]
+    command = [sys.executable, "-m", "lsa_whisper", "finetune", recipe, "--out", str(run)]
     subprocess.run(
         [*command, *(part for each in settings for part in ("--set", each))], env=thread_environment(2), check=True
     )

@@ -142,7 +142,7 @@ def prepare(found: Figures) -> str:
 
 def tokens(found: Figures) -> str:
     kinds = next(iter(found["tokens_per_utterance"].values()))["disfluent"]
-    return ", ".join(f"{name} {kinds[name]['ratio']}" for name in ("chat/3", "chat/1", "verbatim")) + " x bare words"
+    return ", ".join(f"{name} {kinds[name]['ratio']}" for name in ("chat/4", "chat/1", "verbatim")) + " x bare words"
 
 
 def damaged(found: Figures) -> str:

@@ -13,7 +13,7 @@ from lsa_whisper.labels.style import Labels
 
 _PIECE = re.compile(r"[<>]|[^\s<>]+")
 _END = re.compile(r"(?<=.)(?:\.\.\.\??|\?!|[.?!])$")
-_SOUND = re.compile(r"&[-+~].|[~%][^\W\d_]|[^\W\d_]+-$|(?:[^\W\d_]+~+)+$")
+_SOUND = re.compile(r"&[-+~].|[~%][^\W\d_]|(?:[^\W\d_]+-)+$|(?:[^\W\d_]+~+)+$")
 """A filler, fragment or nonword as either version spells it, or the copies of a part-word repetition."""
 _INSIDE = re.compile(r".*[↫≠^]|[^\W\d_]+:+[^\W\d_:]*$")
 """A word with a disfluency inside, which version 1 writes as one piece."""

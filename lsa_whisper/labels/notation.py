@@ -25,6 +25,9 @@ Codes without a row stay as in CHAT, so that every text survives the round trip.
 
 Version 3 is version 2 without the repetition symbol where the words alone show it: ``the the``, ``I want I want``
 (see :mod:`lsa_whisper.labels.repeats`).
+
+Version 4 is version 3 with several copies of a sound as captions spell them: ``b-b- ball``. A single copy stays
+``b~ ball``, since ``b- ball`` is a fragment before a word.
 """
 
 from __future__ import annotations
@@ -33,7 +36,7 @@ import re
 
 from lsa_whisper.labels.repeats import drop_repetition_marks, restore_repetition_marks
 
-VERSIONS = (1, 2, 3)
+VERSIONS = (1, 2, 3, 4)
 
 UNMARKED_FILLERS = frozenset(("um", "uh", "uhm", "er", "erm"))
 """Fillers without a symbol; ``"`` marks the same word where it is no filler."""
@@ -53,7 +56,7 @@ _SPECIAL = re.compile(r"<\|[^|<>]*\|>|,(?!\d)")
 """Not part of labels: special tokens, and commas, which models write before fine-tuning."""
 _BRACKET = re.compile(r"([<>])")
 _DISFLUENT_WORD = re.compile(r"(?P<block>≠?)(?:↫(?P<copies>[^\W\d_]+(?:-[^\W\d_]+)*)↫)?(?P<word>[^\W\d_][\w':^]*)")
-_COPIES = re.compile(r"(?:[^\W\d_]+~+)+")
+_COPIES = re.compile(r"(?:[^\W\d_]+~+)+|(?:[^\W\d_]+-){2,}")
 _ENDED = re.compile(r"(?P<word>.*?[^\W_][-~'_:^]*)(?P<end>\.\.\.\??|\?!|[.?!])")
 _CHAT_OF_CODE = {written: chat for chat, written in _CODES.items()}
 _CHAT_OF_ENDING = {written: chat for chat, written in _ENDINGS.items()}
@@ -69,11 +72,18 @@ def chat_to_label(text: str, version: int) -> str:
     '&-um I [/] I .'
     >>> chat_to_label("&-um I [/] I .", 3)
     'um I I.'
+    >>> chat_to_label("↫b-b↫ball &+b &+b ↫b↫ball .", 4)
+    'b-b- ball b- b- b~ ball.'
     """
     if version == 1:
         return text
-    if version == 3:
-        return drop_repetition_marks(chat_to_label(text, 2))
+    if version > 2:
+        return drop_repetition_marks(_with_symbols(text, hyphens=version > 3))
+    return _with_symbols(text, hyphens=False)
+
+
+def _with_symbols(text: str, *, hyphens: bool) -> str:
+    """Return a canonical CHAT tier in version 2; with ``hyphens``, copies of a sound are spelled as in version 4."""
     written: list[str] = []
     for piece in _BRACKET.sub(r" \1 ", text).split():
         if piece in _ENDINGS:
@@ -82,11 +92,11 @@ def chat_to_label(text: str, version: int) -> str:
             else:
                 written.append(piece)
         else:
-            written.append(_CODES.get(piece) or _word(piece))
+            written.append(_CODES.get(piece) or _word(piece, hyphens))
     return " ".join(written)
 
 
-def _word(piece: str) -> str:
+def _word(piece: str, hyphens: bool) -> str:
     if piece[:2] == "&-" and piece[2:] in UNMARKED_FILLERS:
         return piece[2:]
     if piece[:2] == "&+":
@@ -96,10 +106,10 @@ def _word(piece: str) -> str:
     if piece.casefold() in UNMARKED_FILLERS:
         return '"' + piece
     parts = _DISFLUENT_WORD.fullmatch(piece)
-    return _disfluent_word(parts) if parts else piece
+    return _disfluent_word(parts, hyphens) if parts else piece
 
 
-def _disfluent_word(parts: re.Match[str]) -> str:
+def _disfluent_word(parts: re.Match[str], hyphens: bool) -> str:
     """Return a word with its symbols in front; a word that would be read as a filler stays as in CHAT."""
     word = parts["word"]
     held = word[1:2] == ":" and word[2:3] != ":"
@@ -108,7 +118,10 @@ def _disfluent_word(parts: re.Match[str]) -> str:
         return parts[0]
     copies = parts["copies"].split("-") if parts["copies"] else []
     same = len(set(copies)) == 1
-    repeated = copies[0] + "~" * len(copies) if same else "".join(f"{copy}~" for copy in copies)
+    if hyphens and len(copies) > 1:
+        repeated = "-".join(copies) + "-"
+    else:
+        repeated = copies[0] + "~" * len(copies) if same else "".join(f"{copy}~" for copy in copies)
     signs = ["=" if parts["block"] else "", repeated, ":" if held else "", bare]
     return " ".join(sign for sign in signs if sign)
 
@@ -121,7 +134,7 @@ def label_to_chat(text: str, version: int) -> str:
     """
     if version == 1:
         return text
-    if version == 3:
+    if version > 2:
         return label_to_chat(restore_repetition_marks(_SPECIAL.sub(" ", text)), 2)
     pieces: list[str] = []
     pending: list[str] = []
@@ -166,6 +179,8 @@ def _joined(pending: list[str], word: str) -> str:
 
 
 def _copies(sign: str) -> list[str]:
+    if sign[-1] == "-":
+        return sign[:-1].split("-")
     return [copy for text, times in re.findall(r"([^~]+)(~+)", sign) for copy in [text] * len(times)]
 
 

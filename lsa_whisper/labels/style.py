@@ -11,18 +11,18 @@ from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.labels.notation import VERSIONS
 
 STYLES = ("chat", "verbatim", "fluent")
-VERSION = 3
+VERSION = 4
 
 
 @dataclass(frozen=True)
 class Labels:
     """The label format of a model: ``style``, speaker codes (``roles``), and ``version`` of the notation.
 
-    Version 1 is CHAT itself. Version 2 needs fewer tokens. Version 3 also omits the symbol of exact repetitions
-    (see :mod:`lsa_whisper.labels.notation`).
+    Version 1 is CHAT itself. Version 2 needs fewer tokens. Version 3 also omits the symbol of exact repetitions,
+    and version 4 spells the copies of a sound as ``b-b- ball`` (see :mod:`lsa_whisper.labels.notation`).
 
     >>> Labels.from_dict(Labels("verbatim").as_dict())
-    Labels(style='verbatim', roles=False, version=3)
+    Labels(style='verbatim', roles=False, version=4)
 
     Raises:
         LsaWhisperError: The style or version is unknown.

@@ -34,7 +34,7 @@ class Segment:
         corpus: The corpus card's name, or the folder's.
         session: The name of its transcript.
         split: ``train``, ``dev`` or ``test``.
-        labels: Label style and version, such as ``chat/3``.
+        labels: Label style and version, such as ``chat/4``.
         prompt: The preceding text, a decoder prompt without loss; often empty.
         spliced: The classes of disfluency that were spliced into the window, separated by spaces; empty for speech as
             it was recorded.
@@ -51,7 +51,7 @@ class Segment:
     corpus: str = ""
     session: str = ""
     split: str = "train"
-    labels: str = "chat/3"
+    labels: str = "chat/4"
     prompt: str = ""
     spliced: str = ""
     word_times: str = ""

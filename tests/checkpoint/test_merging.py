@@ -88,7 +88,7 @@ def test_a_token_that_one_of_them_may_write_is_not_suppressed(base, tmp_path):
 
 def test_differing_label_styles_are_said(base, tmp_path):
     run = trained(base, tmp_path / "run", seed=1, labels=Labels("verbatim"))
-    assert "the merged model is set to chat/3" in merge([base, run], tmp_path / "merged").table()
+    assert "the merged model is set to chat/4" in merge([base, run], tmp_path / "merged").table()
     assert "set to" not in merge([base, trained(base, tmp_path / "same", seed=2)], tmp_path / "merged").table()
 
 

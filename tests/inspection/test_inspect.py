@@ -160,7 +160,7 @@ def test_tone_digits_are_no_numbers(tmp_path):
 
 
 def test_unknown_labels_are_reported_with_their_row(tmp_path):
-    rows = [Segment("/x/a.wav", 0, 3.0, "yes.", labels=labels) for labels in ("chat/3", "loud/9")]
+    rows = [Segment("/x/a.wav", 0, 3.0, "yes.", labels=labels) for labels in ("chat/4", "loud/9")]
     manifest.write(rows, tmp_path / "train.jsonl")
     with pytest.raises(ManifestError, match=r"train\.jsonl: row 2: labels: no style 'loud'"):
         inspect(tmp_path)

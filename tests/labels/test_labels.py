@@ -174,7 +174,8 @@ def test_the_signs_of_chat_and_back(tier, written):
         ("<no no> [/] no no .", "< no no > / no no."),
         ("the [//] the dog .", "the // the dog."),
         ("<the [/] the dog> [//] the [/] the cat .", "< the the dog > // the the cat."),
-        ("w:ant [/] want ↫b-b↫ball [/] ball .", ": want want b~~ ball ball."),
+        ("w:ant [/] want ↫b-b↫ball [/] ball .", ": want want b-b- ball ball."),
+        ("↫b↫ball ≠↫b-ba↫b:all &+b &+b ↫b↫ball .", "b~ ball = b-ba- : ball b- b- b~ ball."),
         ("The [/] the dog . ", "The the dog."),
         ("um [/] um &-um &-um dog .", '"um / "um um um dog.'),
         ("a dog . ", "a dog."),
@@ -196,6 +197,8 @@ def test_what_two_sentences_share_is_no_repetition():
     [
         ("Um, I want", ["&-um I want ."]),  # as a model writes that was never told
         ("b~~", ["&+b &+b ."]),  # no word follows: nothing heard is lost
+        ("b-b-", ["&+b &+b ."]),
+        ("b~~ ball", ["↫b-b↫ball ."]),  # as version 3 has it
         ("I = : want.", ["I ≠w:ant ."]),
         ("I want = .", ["I want ."]),
         ("the / dog > / .", ["the [/] dog ."]),

@@ -53,7 +53,7 @@ def test_a_share_of_windows_is_silent_and_has_no_text(session, tmp_path):
         span = TimeSpan(round(row.offset * 1000), round((row.offset + row.duration) * 1000))
         assert 2000 <= span.duration_ms <= LONG_GAP_MS - 1000
         assert np.abs(Recording.open(row.audio_filepath).load(span)).max() < 0.01
-        assert (row.speaker, row.prompt, row.labels) == ("", "", "chat/3")
+        assert (row.speaker, row.prompt, row.labels) == ("", "", "chat/4")
     one = [row.duration for row in found if row.session == found[0].session]
     assert len(set(one)) > len(one) // 2
     offsets = [(row.session, row.offset) for row in rows(tmp_path / "out") if row.split == "train"]

@@ -53,7 +53,7 @@ def test_what_a_session_becomes(session, talk, tmp_path):
     (row,) = rows(tmp_path / "out")
     assert row.text.startswith("<|0.") and row.text.count("<|") == 20
     assert "um I want want it." in row.text
-    assert (row.lang, row.labels, row.corpus, row.session, row.split) == ("en", "chat/3", "corpus", "s", "train")
+    assert (row.lang, row.labels, row.corpus, row.session, row.split) == ("en", "chat/4", "corpus", "s", "train")
     assert row.speaker == "corpus/s-CHI" and row.prompt == ""
     assert Path(row.audio_filepath) == folder / "s.wav"
     assert done.splits["train"]["utterances"] == 10 and done.rejected == {}
@@ -145,7 +145,7 @@ def test_roles_languages_and_shares(session, talk, tmp_path):
     folder = session("s", lines, language="deu")
     done = prepare([folder], tmp_path / "out", roles=True, without_timestamps=0.5, with_prompt=0.5, context_s=5)
     found = rows(tmp_path / "out")
-    assert {(row.lang, row.labels) for row in found} == {("de", "chat+roles/3")}
+    assert {(row.lang, row.labels) for row in found} == {("de", "chat+roles/4")}
     assert {row.speaker for row in found} >= {"corpus/s-CHI+corpus/s-MOT"}
     assert all("*CHI: " in row.text or "*MOT: " in row.text for row in found)
     plain = [row for row in found if not row.text.startswith("<|")]
@@ -218,9 +218,9 @@ def test_names_that_are_not_utf8_end_nothing(session, talk, tmp_path):
 
 
 def test_roles_may_be_named_with_the_labels(session, talk, tmp_path):
-    prepare([session("s", talk(3))], tmp_path / "out", labels="chat+roles/3")
+    prepare([session("s", talk(3))], tmp_path / "out", labels="chat+roles/4")
     (row,) = rows(tmp_path / "out")
-    assert row.labels == "chat+roles/3" and "*CHI: " in row.text
+    assert row.labels == "chat+roles/4" and "*CHI: " in row.text
 
 
 def test_the_prompt_can_be_the_fluent_text_of_the_window(session, tmp_path):

@@ -133,13 +133,14 @@ def _captioned(said: chat.Utterance, *, word_for_word: bool) -> chat.Utterance:
 def _spelled(turn: Turn) -> str:
     """Return a transcript of who speaks and of every sound, without CHAT's codes, as careful captions spell it.
 
-    ``b- b- ball`` for parts of words, ``sssnake`` for a long first sound, ``h- ball`` for a block,
-    ``pause`` for a pause.
+    ``b-b- ball`` for repeated parts of words, ``ba-`` for a cut-off word, ``sssnake`` for a long first sound,
+    ``h- ball`` for a block, ``pause`` for a pause.
     """
     words = ["child" if turn.voice.role == "CHI" else "adult"]
     for piece in turn.plan.pieces:
-        words += [f"&+{word[:-1]}" for word in piece.words[:-1]]
-        last = piece.words[-1]
+        *copies, last = piece.words
+        if copies:
+            words.append("&+" + "-".join(copy[:-1] for copy in copies))
         if piece.block_ms:
             words.append("&+h")
         if last in FILLERS:
