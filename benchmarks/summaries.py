@@ -8,51 +8,6 @@ Figures = dict[str, Any]
 """A file of ``benchmarks/results``."""
 
 
-def demo(found: Figures) -> str:
-    def percent(system: Figures, key: str) -> str:
-        value = system[key]["value"]
-        return "-" if value is None else f"{100 * value:.1f} %"
-
-    return "; ".join(
-        f"{each['system']}: {percent(each, 'wer_verbatim')} verbatim WER, F1 of disfluencies "
-        f"{percent(each, 'disfluency_f1')}"
-        for each in found["systems"]
-    )
-
-
-def alignment_loss(found: Figures) -> str:
-    def mean(weight: float, limit: str) -> float:
-        shares = [each["share_within_ms"][limit] for each in found["systems"] if each["weight"] == weight]
-        return 100 * sum(shares) / len(shares)
-
-    weights = sorted({each["weight"] for each in found["systems"]})
-    return "; ".join(
-        f"weight {weight:g}: {mean(weight, '50'):.1f} % within 50 ms, {mean(weight, '200'):.1f} % within 200 ms"
-        for weight in weights
-    )
-
-
-def spliced(found: Figures) -> str:
-    def mean(how: str, kind: str) -> str:
-        scores = [each["classes"][kind]["f1"] for each in found["rare"] if f" {how} " in each["system"]]
-        return f"{sum(score or 0.0 for score in scores) / len(scores):.2f}"
-
-    kinds = list(found["rare"][0]["classes"])
-    return "; ".join(f"{kind} {mean('without', kind)} -> {mean('with', kind)}" for kind in kinds)
-
-
-def merged(found: Figures) -> str:
-    def percent(scores: Figures, key: str) -> str:
-        return f"{100 * scores[key]['value']:.1f} %"
-
-    return "; ".join(
-        f"{each['system']}: verbatim WER {percent(each['in_domain'], 'wer_verbatim')}, F1 of disfluencies "
-        f"{percent(each['in_domain'], 'disfluency_f1')}, out of domain WER "
-        f"{percent(each['out_of_domain'], 'wer_verbatim')}"
-        for each in found["systems"]
-    )
-
-
 def steps(found: Figures) -> str:
     return "; ".join(
         f"transformers {version}, {name}: {', '.join(f'{loss:.3f}' for loss in losses)}"
@@ -88,37 +43,6 @@ def loading(found: Figures) -> str:
     return "; ".join(
         f"{row['size']}, {row['adapter']}: peak {row['peak_gib']:.2f} GiB, one copy {row['one_copy_gib']:.2f} GiB"
         for row in found["rows"]
-    )
-
-
-def missed(found: Figures) -> str:
-    def recalls(deleted: Figures) -> str:
-        return ", ".join(f"{each['recall']:.0%}".replace("%", " %") for each in deleted.values())
-
-    timed = found["with_word_times"]
-    rates = [each["false_alarms_per_minute"] for each in timed.values()]
-    return (
-        f"1, 2, 3 and 5 deleted words: {recalls(timed)} with word times ({min(rates)} to {max(rates)} other places a "
-        f"minute), {recalls(found['without_word_times'])} without (SYNTHETIC speech)"
-    )
-
-
-def words_in_time(found: Figures) -> str:
-    def shares(row: Figures) -> str:
-        return ", ".join(f"{100 * share:.0f} % within {ms} ms" for ms, share in row["share_within_ms"].items())
-
-    return "; ".join(f"{row['model']} on {row['data']}: {shares(row)}" for row in found["rows"])
-
-
-def aligned(found: Figures) -> str:
-    def shares(methods: Figures) -> str:
-        within = {name: methods[name]["share_within_ms"] for name in ("align", "transcribe and match", "uniform")}
-        return ", ".join(
-            f"{name} {each['50']:.0%} / {each['200']:.0%}".replace("%", " %") for name, each in within.items()
-        )
-
-    return "; ".join(f"{name}: {shares(each['methods'])}" for name, each in found["folders"].items()) + (
-        " (within 50 / 200 ms)"
     )
 
 
@@ -196,40 +120,6 @@ def profile(found: Figures) -> str:
     )
 
 
-def trimmed(found: Figures) -> str:
-    return "; ".join(
-        f"{model}, {engine}: {100 * rates['whole']['wer_verbatim']:.2f} % whole, "
-        f"{100 * rates['trimmed']['wer_verbatim']:.2f} % trimmed"
-        for model, engines in found["models"].items()
-        for engine, rates in engines.items()
-        if engine != "margin_s"
-    )
-
-
-def real_speech(found: Figures) -> str:
-    def errors(sets: Figures) -> str:
-        return ", ".join(f"{name} {100 * score['errors'] / score['words']:.1f} %" for name, score in sets.items())
-
-    return "; ".join(
-        f"{program}, {task}: {errors(sets)}; invented passages {sum(s['invented_passages'] for s in sets.values())}"
-        for program, tasks in found["scores"].items()
-        if isinstance(tasks, dict)
-        for task, sets in tasks.items()
-    )
-
-
-def peers(found: Figures) -> str:
-    return "; ".join(
-        f"{model}: "
-        + ", ".join(
-            f"{name} {100 * one['wer_verbatim']['value']:.1f} %"
-            for name, one in judged["programs"].items()
-            if "failed" not in one
-        )
-        for model, judged in found["models"].items()
-    )
-
-
 def measures(found: Figures) -> str:
     parts = [f"{name}: {each['equal']} of {each['of']} files" for name, each in found["children"].items()]
     same = all(each["ours"] == each["pylangacq"] for each in found["plain"].values())
@@ -240,11 +130,6 @@ def measures(found: Figures) -> str:
 def long(found: Figures) -> str:
     same = "the same bytes" if found["same_bytes_after_kill"] else "OTHER BYTES"
     return f"{found['grown_mb']} MB more; killed: {same}"
-
-
-def rank(found: Figures) -> str:
-    key = "eval_out_of_domain_wer_verbatim"
-    return ", ".join(f"{each['rank']}: {each[key]['mean']:.1%}".replace("%", " %") for each in found["chosen"])
 
 
 def fuzz(found: Figures) -> str:
@@ -272,29 +157,3 @@ def review_time(found: Figures) -> str:
         f"{name}: {100 * points['50%']['errors_corrected']:.0f} % of the errors in half of the time"
         for name, points in found["orders"].items()
     )
-
-
-def model_retraces(found: Figures) -> str:
-    def revisions(kind: str) -> str:
-        counts = [model[kind]["revision"] for model in found["models"]]
-        hits, extra, missed = (sum(one[key] for one in counts) for key in ("found", "invented", "missed"))
-        return f"{kind}: {hits} of {hits + missed} revisions found, {extra} invented"
-
-    return "; ".join(map(revisions, ("written", "shipped tagger", "own tagger")))
-
-
-def retraces(found: Figures) -> str:
-    def scores(each: Figures) -> str:
-        return f"F1 {each['f1']:.2f}, precision {each['precision']:.2f}, recall {each['recall']:.2f}"
-
-    return f"rules: {scores(found['rules'])}; `mark`: {scores(found['marks'])}"
-
-
-def verbatimize(found: Figures) -> str:
-    def scores(each: Figures) -> str:
-        free, ours = (100 * each[name]["f1"] for name in ("free_transcription", "verbatimized"))
-        return (
-            f"F1 {free:.1f} % free, {ours:.1f} % verbatimized, {100 * each['words_unchanged']:.0f} % of words unchanged"
-        )
-
-    return "; ".join(f"{name}: {scores(each)}" for name, each in found["models"].items())

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks import result, summaries
+from benchmarks import accuracy_summaries, result, summaries
 from benchmarks.summaries import Figures
 
 PAGE = Path(__file__).with_name("README.md")
@@ -42,13 +42,19 @@ CLAIMS = (
     Claim(
         "Fine-tuning trains nano to keep disfluencies",
         "demo_seeds",
-        summaries.demo,
+        accuracy_summaries.demo,
         (("README.md", "What the demo shows"),),
+    ),
+    Claim(
+        "The demo's recipes on more hours of synthetic speech: F1 of each class, rare test set",
+        "hours_heard",
+        accuracy_summaries.learning_curve,
+        (("docs/your-corpus.md", "Measured: more hours"),),
     ),
     Claim(
         "Averages of the demo's LoRA runs, in and out of domain (`merge`)",
         "merge",
-        summaries.merged,
+        accuracy_summaries.merged,
         (("docs/strategy.md", "Measured: averages of runs"),),
     ),
     Claim(
@@ -81,17 +87,17 @@ CLAIMS = (
         "transcribe_profile",
         summaries.profile,
     ),
-    Claim("Word errors with trimmed encoder inputs, beside whole ones", "trimming", summaries.trimmed),
+    Claim("Word errors with trimmed encoder inputs, beside whole ones", "trimming", accuracy_summaries.trimmed),
     Claim(
         "Word errors on real English speech, beside other programs with the same weights",
         "real_speech",
-        summaries.real_speech,
+        accuracy_summaries.real_speech,
         (("docs/base-models.md", "Measured: real speech"),),
     ),
     Claim(
         "Verbatim WER of other programs with the same checkpoint, by `evaluate` ([all](peers.md))",
         "peers",
-        summaries.peers,
+        accuracy_summaries.peers,
     ),
     Claim(
         "Measures of a language sample, beside pylangacq's and CLAN's published counts",
@@ -99,24 +105,28 @@ CLAIMS = (
         summaries.measures,
         (("docs/labels-and-scores.md", "Measured: measures beside pylangacq and CLAN"),),
     ),
-    Claim("Deleted words that `transcribe --review` lists as speech without words", "missed_speech", summaries.missed),
-    Claim("Accuracy of the word onsets of `transcribe --wor`", "word_times", summaries.words_in_time),
+    Claim(
+        "Deleted words that `transcribe --review` lists as speech without words",
+        "missed_speech",
+        accuracy_summaries.missed,
+    ),
+    Claim("Accuracy of the word onsets of `transcribe --wor`", "word_times", accuracy_summaries.words_in_time),
     Claim(
         "Accuracy of the word onsets of `transcribe --wor` after fine-tuning, with and without the alignment loss",
         "alignment_loss",
-        summaries.alignment_loss,
+        accuracy_summaries.alignment_loss,
         (("docs/your-corpus.md", "Measured: the alignment loss"),),
     ),
     Claim(
         "F1 of each class of disfluency with and without spliced speech",
         "splice",
-        summaries.spliced,
+        accuracy_summaries.spliced,
         (("docs/your-corpus.md", "Measured: splicing"),),
     ),
     Claim(
         "Accuracy of the word onsets of `align`, beside simpler methods",
         "align_times",
-        summaries.aligned,
+        accuracy_summaries.aligned,
         (("docs/align.md", "Measured"),),
     ),
     Claim(
@@ -128,19 +138,19 @@ CLAIMS = (
     Claim(
         "Retraces found from words alone, 28 hand-annotated meetings, speakers held out",
         "retraces",
-        summaries.retraces,
+        accuracy_summaries.retraces,
         (("docs/labels-and-scores.md", "Measured: retraces from words alone"),),
     ),
     Claim(
         "`verbatimize` on cleaned transcripts of storybook, beside free transcription with the same model",
         "verbatimize",
-        summaries.verbatimize,
+        accuracy_summaries.verbatimize,
         (("docs/verbatimize.md", "Measured"),),
     ),
     Claim(
         "Revisions in the transcripts of models fine-tuned on storybook, with a tagger that sets missing codes",
         "model_retraces",
-        summaries.model_retraces,
+        accuracy_summaries.model_retraces,
         (("docs/labels-and-scores.md", "Measured: revisions that a tagger adds"),),
     ),
     Claim("Malformed and hostile texts give a one-line error, not a traceback", "fuzz", summaries.fuzz),
@@ -183,7 +193,7 @@ CLAIMS = (
     Claim(
         "Effect of the rank of a LoRA on the verbatim WER",
         "lora_rank",
-        summaries.rank,
+        accuracy_summaries.rank,
         (("docs/strategy.md", "Measured: LoRA rank"),),
     ),
 )
