@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -9,6 +10,10 @@ from lsa_whisper.retraces.retrace import Retrace, find_retraces
 from lsa_whisper.retraces.tagger import CAREFUL, THRESHOLD, Tagger, tagger_for
 from lsa_whisper.retraces.words import NOT_TAKEN_BACK, SpokenWord, marked_words, spoken_words
 from lsa_whisper.timespan import TimeSpan
+
+_CODE = re.compile(r"\[(?:/{1,3}|/-)\]")
+_GROUP = re.compile(r"<([^<>]*)>$")
+"""The words before a code, in a group at the end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +63,8 @@ def add_retraces(text: str, tagger: Tagger, threshold: float = CAREFUL) -> str:
     """Return a main tier's ``text`` with the retrace codes that it lacks; those that it has stay.
 
     A model that writes from left to right has to set a code before it has heard what follows, and leaves many out; here
-    both sides are known. So is whether a revision ``[//]`` is one: where the same words follow, it becomes ``[/]``, as
-    CHAT defines it.
+    both sides are known. So is whether a revision ``[//]`` is one: where the same words stand before and after it, it
+    becomes ``[/]``, as CHAT defines it.
 
     Args:
         text: The main tier without its speaker code, as :func:`lsa_whisper.labels.decode` makes it.
@@ -82,17 +87,45 @@ def add_retraces(text: str, tagger: Tagger, threshold: float = CAREFUL) -> str:
 
 
 def _repetitions(text: str) -> str:
-    """Return ``text`` with ``[/]`` for each ``[//]`` that the same words follow."""
+    """Return ``text`` with ``[/]`` for each code that the same words precede and follow.
+
+    >>> _repetitions("the dog [//] the dog ran <to the> [/-] to the tree .")
+    '<the dog> [/] the dog ran <to the> [/] to the tree .'
+    """
     words = marked_words(text)
     for first in range(len(words) - 1, -1, -1):
-        if words[first].retrace != "begin revision":
+        position, _, kind = words[first].retrace.partition(" ")
+        if position != "begin":
             continue
-        inside = (at for at in range(first + 1, len(words)) if words[at].retrace != "inside revision")
+        inside = (at for at in range(first + 1, len(words)) if words[at].retrace != f"inside {kind}")
         end = next(inside, len(words))
-        if [word.text for word in words[first:end]] == [word.text for word in words[end : 2 * end - first]]:
-            code = text.index("[//]", words[end - 1].start)
-            text = f"{text[:code]}[/]{text[code + len('[//]') :]}"
+        begin = _same_words_begin(words, first, end)
+        if begin is not None:
+            text = _as_repetition(text, words, begin, end)
     return text
+
+
+def _same_words_begin(words: Sequence[SpokenWord], first: int, end: int) -> int | None:
+    """Return where words begin that include those from ``first`` to before ``end`` and that stand after these again."""
+    texts = [None if word.cut_off else word.text for word in words]
+    for begin in range(first, max(-1, 2 * end - len(words) - 1), -1):
+        if begin < first and words[begin].retrace != NOT_TAKEN_BACK:
+            return None
+        if None not in texts[begin:end] and texts[begin:end] == texts[end : 2 * end - begin]:
+            return begin
+    return None
+
+
+def _as_repetition(text: str, words: Sequence[SpokenWord], begin: int, end: int) -> str:
+    """Return ``text`` with the retraced words from ``begin`` to before ``end`` as a repetition, in one group."""
+    start, code = words[begin].start, _CODE.search(text, words[end - 1].start)
+    inside = text[start : code.start() if code else None].rstrip()
+    grouped = text[:start].endswith("<") and inside.endswith(">")
+    group = inside.removesuffix(">") if grouped else _GROUP.sub(r"\1", inside)
+    if code is None or "<" in group or ">" in group:
+        return text  # groups within groups
+    written = f"<{group}>" if begin + 1 < end else group
+    return f"{text[: start - grouped]}{written} [/]{text[code.end() :]}"
 
 
 def _set_all(text: str, words: Sequence[SpokenWord], found: Sequence[Retrace]) -> str:

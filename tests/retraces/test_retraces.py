@@ -110,9 +110,18 @@ def test_codes_that_a_model_left_out_are_added_and_its_own_stay():
         ("≠loud [//] loud dog .", "≠loud [/] loud dog ."),
         ("dirty [//] the dirty frog .", "dirty [//] the dirty frog ."),
         ("well [//]", "well [//]"),
+        ("the dirty [//] the dirty frog .", "<the dirty> [/] the dirty frog ."),
+        ("there (.) is a [/-] is a frog .", "there (.) <is a> [/] is a frog ."),
+        ("in <the dog> [///] in the dog .", "<in the dog> [/] in the dog ."),
+        ("the frog [/] the frog .", "<the frog> [/] the frog ."),
+        ("the <big dog> [//] big cat .", "the <big dog> [//] big cat ."),
+        ("I [/] I [//] I see .", "I [/] I [/] I see ."),
+        ("so [//] a dog [//] so a dog .", "so [//] a dog [//] so a dog ."),  # what is taken back stays so
+        ("&+the [//] the dog .", "&+the [//] the dog ."),  # not the same: it was cut off
+        ("<a [/] a dog> [//] a dog .", "<a [/] a dog> [//] a dog ."),
     ],
 )
-def test_a_revision_that_repeats_is_a_repetition(written, read):
+def test_a_code_between_the_same_words_is_a_repetition(written, read):
     assert add_retraces(written, tagger_for("eng"), threshold=1.1) == read
 
 

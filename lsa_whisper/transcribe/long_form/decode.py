@@ -33,15 +33,18 @@ def decode_windows(
     partial: PartialDecoding | None,
 ) -> Iterator[Sequence[WindowResult]]:
     """Yield the decoded windows of a recording that was cut in silence, ``at_once`` windows at a time."""
+
+    def decode(spans: Sequence[TimeSpan]) -> list[WindowResult]:
+        audio = [_loaded(recording, span, speech) for span in spans]  # in memory only until these are decoded
+        intervals = [speech.within(span) for span in spans]
+        decoded = decode_uncertain_again(decoder, audio, SAMPLE_RATE_HZ, speech=intervals)
+        return list(zip(spans, decoded, strict=True))
+
     windows = pack_windows(speech, context_s=context_s, duration_s=recording.duration_s)
     done = partial.read(windows) if partial else []
     yield done
     for first in range(len(done), len(windows), at_once):
-        spans = windows[first : first + at_once]
-        audio = [_loaded(recording, span, speech) for span in spans]
-        intervals = [speech.within(span) for span in spans]
-        decoded = decode_uncertain_again(decoder, audio, SAMPLE_RATE_HZ, speech=intervals)
-        yield _stored(list(zip(spans, decoded, strict=True)), partial)
+        yield _stored(decode(windows[first : first + at_once]), partial)
 
 
 def join_cut_utterances(
