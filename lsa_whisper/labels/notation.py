@@ -27,7 +27,8 @@ Version 3 is version 2 without the repetition symbol where the words alone show 
 (see :mod:`lsa_whisper.labels.repeats`).
 
 Version 4 is version 3 with several copies of a sound as captions spell them: ``b-b- ball``. A single copy stays
-``b~ ball``, since ``b- ball`` is a fragment before a word.
+``b~ ball``, since ``b- ball`` is a fragment before a word. What models write as they learned it from captions is read,
+too: ``sssnake``, ``sss snake`` and ``sss- snake`` are ``: snake``; a word that CHAT spells so is written ``"sssnake``.
 """
 
 from __future__ import annotations
@@ -57,6 +58,9 @@ _SPECIAL = re.compile(r"<\|[^|<>]*\|>|,(?!\d)")
 _BRACKET = re.compile(r"([<>])")
 _DISFLUENT_WORD = re.compile(r"(?P<block>≠?)(?:↫(?P<copies>[^\W\d_]+(?:-[^\W\d_]+)*)↫)?(?P<word>[^\W\d_][\w':^]*)")
 _COPIES = re.compile(r"(?:[^\W\d_]+~+)+|(?:[^\W\d_]+-){2,}")
+_LONG_SOUND = re.compile(r"(?i:(?!xxx|yyy|www)([^\W\d_])\1{2,})")
+"""Of a prolonged sound in captions, and of no word of CHAT but its codes for what cannot be transcribed."""
+_PROLONGED = re.compile(rf"(?<!\S){_LONG_SOUND.pattern}(?:-?\s+(?P<again>(?i:\1))|(?=(?!\1)[^\W\d_]))")
 _ENDED = re.compile(r"(?P<word>.*?[^\W_][-~'_:^]*)(?P<end>\.\.\.\??|\?!|[.?!])")
 _CHAT_OF_CODE = {written: chat for chat, written in _CODES.items()}
 _CHAT_OF_ENDING = {written: chat for chat, written in _ENDINGS.items()}
@@ -78,12 +82,12 @@ def chat_to_label(text: str, version: int) -> str:
     if version == 1:
         return text
     if version > 2:
-        return drop_repetition_marks(_with_symbols(text, hyphens=version > 3))
-    return _with_symbols(text, hyphens=False)
+        return drop_repetition_marks(_with_symbols(text, captions=version > 3))
+    return _with_symbols(text, captions=False)
 
 
-def _with_symbols(text: str, *, hyphens: bool) -> str:
-    """Return a canonical CHAT tier in version 2; with ``hyphens``, copies of a sound are spelled as in version 4."""
+def _with_symbols(text: str, *, captions: bool) -> str:
+    """Return a canonical CHAT tier in version 2; with ``captions``, sounds are spelled as in version 4."""
     written: list[str] = []
     for piece in _BRACKET.sub(r" \1 ", text).split():
         if piece in _ENDINGS:
@@ -92,33 +96,33 @@ def _with_symbols(text: str, *, hyphens: bool) -> str:
             else:
                 written.append(piece)
         else:
-            written.append(_CODES.get(piece) or _word(piece, hyphens))
+            written.append(_CODES.get(piece) or _word(piece, captions))
     return " ".join(written)
 
 
-def _word(piece: str, hyphens: bool) -> str:
+def _word(piece: str, captions: bool) -> str:
     if piece[:2] == "&-" and piece[2:] in UNMARKED_FILLERS:
         return piece[2:]
     if piece[:2] == "&+":
-        return piece[2:] + "-" if piece[2:].isalpha() else piece
+        return piece[2:] + "-" if piece[2:].isalpha() and not (captions and _LONG_SOUND.match(piece[2:])) else piece
     if piece[:2] in _PREFIXES:
         return _PREFIXES[piece[:2]] + piece[2:]
-    if piece.casefold() in UNMARKED_FILLERS:
+    if piece.casefold() in UNMARKED_FILLERS or (captions and _LONG_SOUND.match(piece)):
         return '"' + piece
     parts = _DISFLUENT_WORD.fullmatch(piece)
-    return _disfluent_word(parts, hyphens) if parts else piece
+    return _disfluent_word(parts, captions) if parts else piece
 
 
-def _disfluent_word(parts: re.Match[str], hyphens: bool) -> str:
-    """Return a word with its symbols in front; a word that would be read as a filler stays as in CHAT."""
+def _disfluent_word(parts: re.Match[str], captions: bool) -> str:
+    """Return a word with its symbols in front; a word that would be read as something else stays as in CHAT."""
     word = parts["word"]
     held = word[1:2] == ":" and word[2:3] != ":"
     bare = word[0] + word[2:] if held else word
-    if bare.casefold() in UNMARKED_FILLERS:
+    if bare.casefold() in UNMARKED_FILLERS or (captions and _LONG_SOUND.match(bare)):
         return parts[0]
     copies = parts["copies"].split("-") if parts["copies"] else []
     same = len(set(copies)) == 1
-    if hyphens and len(copies) > 1:
+    if captions and len(copies) > 1:
         repeated = "-".join(copies) + "-"
     else:
         repeated = copies[0] + "~" * len(copies) if same else "".join(f"{copy}~" for copy in copies)
@@ -131,11 +135,14 @@ def label_to_chat(text: str, version: int) -> str:
 
     >>> label_to_chat("um < I : want > / I want b~~ ball .. fr- dog...", 2)
     '&-um <I w:ant> [/] I want ↫b-b↫ball (.) &+fr dog +...'
+    >>> label_to_chat("sssnake mmm- many mmm.", 4)
+    's:nake m:any mmm .'
     """
     if version == 1:
         return text
     if version > 2:
-        return label_to_chat(restore_repetition_marks(_SPECIAL.sub(" ", text)), 2)
+        plain = _SPECIAL.sub(" ", text)
+        return label_to_chat(restore_repetition_marks(_PROLONGED.sub(_prolonged, plain) if version > 3 else plain), 2)
     pieces: list[str] = []
     pending: list[str] = []
     for written in _BRACKET.sub(r" \1 ", _SPECIAL.sub(" ", text)).split():
@@ -151,6 +158,10 @@ def label_to_chat(text: str, version: int) -> str:
             pieces += [*_as_fragments(pending), end]
     pieces += _as_fragments(pending)
     return " ".join(pieces).replace("< ", "<").replace(" >", ">")
+
+
+def _prolonged(match: re.Match[str]) -> str:
+    return f": {match['again'] or match[1]}"
 
 
 def _read(word: str) -> str:
@@ -172,7 +183,8 @@ def _joined(pending: list[str], word: str) -> str:
         if sign == "=":
             word = "≠" + word
         elif sign == ":":
-            word = f"{word[0]}:{word[1:]}"
+            first = 2 if word.startswith(("&+", "&-", "&~")) else 0
+            word = f"{word[: first + 1]}:{word[first + 1 :]}"
         else:
             word = f"↫{'-'.join(_copies(sign))}↫{word}"
     return word
