@@ -16,10 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import result
-from benchmarks.demo_seeds import TEST, scores
+from benchmarks.demo_seeds import TEST, scores, word_starts
 from benchmarks.splice import prepared, trained
-from benchmarks.word_times import errors_ms, summary
-from lsa_whisper import chat
 from lsa_whisper.evaluate import evaluate
 
 
@@ -76,12 +74,6 @@ def transcripts(adaptation: str, data: Path, out: Path, weight: float, seed: int
     """Train a recipe of the demo with one weight of the loss; return the folder with the transcripts."""
     run, settings = out / f"{adaptation}-{weight:g}-{seed}", [f"loss.alignment_weight={weight}"]
     return trained(adaptation, data, run, seed, settings, word_times=True)
-
-
-def word_starts(transcripts: Path) -> dict[str, Any]:
-    """Return how far the starts of correctly recognized words are from the reference."""
-    references = sorted(TEST.glob("*.cha"))
-    return summary([error for path in references for error in errors_ms(path, chat.read(transcripts / path.name))])
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """The demo over several seeds: fine-tuning on storybook trains models/nano to keep disfluencies.
 
 Runs the complete demo once per seed, then scores all transcripts of the test speakers in one report: the base model and
-every seed of each adaptation, and once more on a test set in which each class is frequent. Finished steps are skipped.
+every seed of each adaptation, and once more on a test set in which each class is frequent. The starts of words are
+compared with the known ones. Finished steps are skipped.
 
     python -m benchmarks.demo_seeds --seeds 3
 """
@@ -16,8 +17,11 @@ from typing import Any
 
 from benchmarks import result
 from benchmarks.rare_disfluencies import events, rare_report
+from benchmarks.word_times import errors_ms, summary
+from lsa_whisper import chat
 from lsa_whisper.demo import ADAPTATIONS, demo
 from lsa_whisper.evaluate import evaluate
+from lsa_whisper.transcribe import transcribe
 
 TEST = Path("corpora/storybook/test")
 METRICS = ("wer_verbatim", "wer_fluent", "disfluency_f1", "role_accuracy")
@@ -51,6 +55,7 @@ def main() -> None:
         "corpora/storybook, test speakers; SYNTHETIC speech",
         demo_seconds=seconds,
         systems=scores(report.with_suffix(".json")),
+        word_starts=timed_words(models, options.out / "word-times"),
         rare_events=events(rare),
         rare=scores(rare),
     )
@@ -83,6 +88,22 @@ def joined(out: Path, seeds: int) -> Path:
     print(found.table())
     assert found.report is not None
     return found.report
+
+
+def timed_words(models: dict[str, Path], out: Path) -> list[dict[str, Any]]:
+    """Transcribe with word times, and return how far they are from the known ones, a row for each model by name."""
+    rows = []
+    for name, model in models.items():
+        written = out / name.replace(" ", "-")
+        transcribe([TEST], model=str(model), out=written, word_times=True)
+        rows.append({"system": name, **word_starts(written)})
+    return rows
+
+
+def word_starts(transcripts: Path) -> dict[str, Any]:
+    """Return how far the starts of correctly recognized words of the test speakers are from the known ones."""
+    references = sorted(TEST.glob("*.cha"))
+    return summary([error for path in references for error in errors_ms(path, chat.read(transcripts / path.name))])
 
 
 def scores(report: Path) -> list[dict[str, Any]]:

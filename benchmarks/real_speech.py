@@ -105,10 +105,13 @@ def main() -> None:
 def write(program: str, found: dict[str, Any] | str, sets: dict[str, list[Clip]], options: argparse.Namespace) -> None:
     """Write a program's scores beside those of others."""
     before = result.last("real_speech")
+    packages = ("torch", "transformers", "ctranslate2", "faster-whisper", "openai-whisper")
+    known, now = before.get("versions", {}), result.made_on(("lsa-whisper", *packages))["versions"]
     result.write(
         "real_speech",
-        ("torch", "transformers", "ctranslate2", "faster-whisper", "openai-whisper"),
+        packages,
         "real English speech beside the project: " + ", ".join(f"{len(sets[name])} clips {name}" for name in sets),
+        versions={name: version or known.get(name) for name, version in now.items()},  # kept with the kept figures
         note=options.note or before.get("note", ""),
         minutes_joined=options.minutes,
         dates=dict.fromkeys(before.get("scores", {}), before["date"])
