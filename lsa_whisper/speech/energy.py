@@ -7,8 +7,10 @@ false alarms: an additional window costs a second, a missed word is lost.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -48,7 +50,7 @@ class SpeechActivity:
         loud = float(np.percentile(self.level_db, 98)) if len(self.level_db) else _NOTHING_DB
         return loud if loud > _NOTHING_DB + 1 else None
 
-    @property
+    @cached_property
     def gain(self) -> float:
         """The factor for the samples of a quiet recording, at whose level models lose words; 1 for others.
 
@@ -66,9 +68,11 @@ class SpeechActivity:
         >>> SpeechActivity(np.zeros(500, np.float32), ((0, 100), (150, 400))).within(TimeSpan(1000, 4000))
         ((0.0, 1.0), (2.0, 3.0))
         """
-        regions = (TimeSpan(round(start * FRAME_S * 1000), round(end * FRAME_S * 1000)) for start, end in self.regions)
-        inside = (each & span for each in regions)
-        begin_ms = span.start_ms
+        begin_ms, frame_ms = span.start_ms, 1000 * FRAME_S
+        first = bisect_right(self.regions, begin_ms / frame_ms, key=lambda region: region[1])
+        last = bisect_left(self.regions, span.end_ms / frame_ms, lo=first, key=lambda region: region[0])
+        near = (TimeSpan(round(start * frame_ms), round(end * frame_ms)) for start, end in self.regions[first:last])
+        inside = (each & span for each in near)
         return tuple(((each.start_ms - begin_ms) / 1000, (each.end_ms - begin_ms) / 1000) for each in inside if each)
 
     def silence(self, span: TimeSpan) -> npt.NDArray[np.float32]:
