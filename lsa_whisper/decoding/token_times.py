@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lsa_whisper.decoding.cross_attention import Weights
-from lsa_whisper.labels import begins_word, letters_of
+from lsa_whisper.labels import begins_word, in_speaker_code, letters_of
 
 _GAP = math.log(0.02 / 1.8)  # a frame is a gap if every token attends to it less than evenly over 1.8 s
 _GAP_OF_NORMS = math.log(0.06)  # the same for attention that is divided by its norm
@@ -52,12 +52,26 @@ def token_times(
 def spoken_spans(weights: Weights, texts: Sequence[str], silence: Weights, step_ms: float) -> list[tuple[float, float]]:
     """Return the first frame of each token and the one after its last, from its text and the loudness of the sound.
 
+    A speaker code takes no time: it is where the next token begins.
+
     Args:
         weights: attention, ``(tokens, frames)``.
         texts: the text of each token, empty for a timestamp.
         silence: how silent the frames are, from 0 to 1; missing ones are not.
         step_ms: duration of a frame.
     """
+    heard = [not inside for inside in in_speaker_code(texts)]
+    kept = [text for text, here in zip(texts, heard, strict=True) if here]
+    spans = iter(_heard_spans(weights[heard], kept, silence, step_ms) if kept else ())
+    placed: list[tuple[float, float]] = []
+    begin = float(weights.shape[1])
+    for span in reversed([next(spans) if here else None for here in heard]):
+        placed.append(span or (begin, begin))
+        begin = placed[-1][0]
+    return placed[::-1]
+
+
+def _heard_spans(weights: Weights, texts: Sequence[str], silence: Weights, step_ms: float) -> list[tuple[float, float]]:
     # Divided by its norm, a long word that spreads its attention is as strong at its edge as a short neighbor. (Known
     # text is aligned without that: its words are there whether or not a model recognizes them, some with faint
     # attention, which the norm would raise.)

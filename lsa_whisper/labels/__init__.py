@@ -8,6 +8,7 @@ from lsa_whisper.labels.token_estimate import tokens_at_most
 from lsa_whisper.labels.token_words import (
     TokenPlace,
     begins_word,
+    in_speaker_code,
     is_onset,
     letters_of,
     token_places,
@@ -28,6 +29,7 @@ __all__ = [
     "decode",
     "disfluent_spans",
     "encode",
+    "in_speaker_code",
     "is_onset",
     "letters_of",
     "token_places",

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 _ONSETS = frozenset({"=", "≠", ":"})
 """Signs of a block and of a prolonged first sound: the word begins there, before its letters."""
-_NOT_SPOKEN = re.compile(r"\*[A-Z][A-Z0-9]*:|&=\S+")
+_SPEAKER_CODE = re.compile(r"\*[A-Z0-9_]+:")
+_NOT_SPOKEN = re.compile(rf"{_SPEAKER_CODE.pattern}|&=\S+")
 """Speaker codes and audible events: letters in a label that are not spoken."""
 
 
@@ -143,6 +144,21 @@ def without_codes(texts: Sequence[str]) -> list[str]:
         kept.append("".join(letter for place, letter in enumerate(each, at) if place not in silent))
         at += len(each)
     return kept
+
+
+def in_speaker_code(texts: Sequence[str]) -> list[bool]:
+    """Return whether each token is a part of a speaker code, and therefore not heard at any time.
+
+    >>> in_speaker_code(["", " *", "CHI", ":", " no", "."])
+    [False, True, True, True, False, False]
+    """
+    text = "".join(texts)
+    inside = {place for match in _SPEAKER_CODE.finditer(text) for place in range(*match.span())}
+    found, at = [], 0
+    for each in texts:
+        found.append(any(place in inside for place in range(at, at + len(each))))
+        at += len(each)
+    return found
 
 
 def letters_of(text: str) -> str:

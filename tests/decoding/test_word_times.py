@@ -167,6 +167,20 @@ def test_a_word_does_not_begin_in_silence():
     assert spoken_spans(weights, texts, np.zeros(60, np.float32), 20.0)[1][0] == 15
 
 
+def test_a_speaker_code_takes_no_time_from_the_first_word():
+    """Models attend to a voice when they name its speaker: that is no part of the word before or after."""
+    texts, frames = ["", " *", "CHI", ":", " dog", " ran", "."], 40
+    weights = np.full((len(texts), frames), 0.001, np.float32)
+    for row, first in enumerate([0, 2, 5, 8, 4, 20, 39]):
+        weights[row, first : first + 10] = 0.1
+    silence = np.zeros(frames, np.float32)
+    spans = spoken_spans(weights, texts, silence, 20.0)
+    without = spoken_spans(np.delete(weights, [1, 2, 3], axis=0), ["", *texts[4:]], silence, 20.0)
+    assert spans[1] == spans[2] == spans[3] == (4.0, 4.0) and spans[4][0] == 4.0
+    assert [spans[0], *spans[4:]] == without
+    assert spoken_spans(weights[1:4], texts[1:4], silence, 20.0) == [(40.0, 40.0)] * 3
+
+
 def test_a_word_with_a_block_begins_at_its_sign():
     times = [(" =", 0.1, 0.4), (" can", 0.4, 0.7), (" you", 0.7, 0.9), ("?", 0.9, 0.9)]
     timed = [TimedToken(*each) for each in times]
