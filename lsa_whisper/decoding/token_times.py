@@ -62,7 +62,7 @@ def spoken_spans(weights: Weights, texts: Sequence[str], silence: Weights, step_
     """
     heard = [not inside for inside in in_speaker_code(texts)]
     kept = [text for text, here in zip(texts, heard, strict=True) if here]
-    spans = iter(_heard_spans(weights[heard], kept, silence, step_ms) if kept else ())
+    spans = iter(_token_spans(weights[heard], kept, silence, step_ms) if kept else ())
     placed: list[tuple[float, float]] = []
     begin = float(weights.shape[1])
     for span in reversed([next(spans) if here else None for here in heard]):
@@ -71,7 +71,7 @@ def spoken_spans(weights: Weights, texts: Sequence[str], silence: Weights, step_
     return placed[::-1]
 
 
-def _heard_spans(weights: Weights, texts: Sequence[str], silence: Weights, step_ms: float) -> list[tuple[float, float]]:
+def _token_spans(weights: Weights, texts: Sequence[str], silence: Weights, step_ms: float) -> list[tuple[float, float]]:
     # Divided by its norm, a long word that spreads its attention is as strong at its edge as a short neighbor. (Known
     # text is aligned without that: its words are there whether or not a model recognizes them, some with faint
     # attention, which the norm would raise.)
