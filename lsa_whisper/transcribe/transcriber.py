@@ -37,8 +37,8 @@ from lsa_whisper.transcribe.result import TranscriptionResult
 from lsa_whisper.version import __version__
 
 _VIDEO = (".mp4", ".mov", ".webm", ".mkv", ".avi")
-_BATCHES_AT_ONCE = 4  # windows of several batches are loaded together, so that windows of like length share a batch,
-_WINDOWS_AT_ONCE = 32  # but no more than these of the full context: their sound is held in memory
+_BATCHES_AT_ONCE = 8  # windows of several batches are loaded together, so that windows of like length share a batch,
+_WINDOWS_AT_ONCE = 64  # but no more than these of the full context: their sound is held in memory
 
 
 def _remarks(recording: Recording, speech: SpeechActivity) -> list[str]:
