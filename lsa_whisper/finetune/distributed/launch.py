@@ -160,7 +160,8 @@ def _wait(ranks: Any) -> int | None:
 def _first_to_fail(failed: Sequence[int], logs: Mapping[int, str], first: subprocess.Popen[Any]) -> int:
     """Return the rank that failed by itself: the others only lose their connection to it, with long tracebacks.
 
-    All ranks may report the same error in the recipe. Rank 0, whose output is shown, then gets time to report it.
+    All ranks may report the same error in the recipe. Rank 0, whose output is shown, then gets time to report it. A
+    rank that loses its connection may be gone, without a traceback, before the one that raised an error has ended.
     """
     own = [number for number in failed if _error_line(Path(logs[number]))]
     if own:
@@ -168,7 +169,9 @@ def _first_to_fail(failed: Sequence[int], logs: Mapping[int, str], first: subpro
             first.wait(_SAME_ERROR_S)
         if first.returncode and _error_line(Path(logs[0])):
             return 0
-    return min(own or failed, key=lambda number: (Path(logs[number]).stat().st_mtime_ns, number))
+    raised = [number for number in failed if _traceback(Path(logs[number]))]
+    raised = raised or [number for number, log in logs.items() if _traceback(Path(log))]
+    return min(own or raised or failed, key=lambda number: (Path(logs[number]).stat().st_mtime_ns, number))
 
 
 def _error_line(log: Path) -> str:
@@ -188,6 +191,12 @@ def _failure_message(recipe: Path, number: int, processes: int, logs: Path, log:
 
 def _show_traceback(log: Path) -> bool:
     """Print the traceback in a rank's log; return whether there is one."""
+    found = _traceback(log)
+    print(found, file=sys.stderr, end="", flush=True)
+    return bool(found)
+
+
+def _traceback(log: Path) -> str:
+    """Return the log from its first traceback on, empty without one."""
     _, head, rest = log.read_text("utf-8", "replace").partition("Traceback (most recent call last)")
-    print(head + rest, file=sys.stderr, end="", flush=True)
-    return bool(head)
+    return head + rest

@@ -16,7 +16,7 @@ import torch
 
 from lsa_whisper import checkpoint
 from lsa_whisper.finetune import finetune
-from lsa_whisper.finetune.distributed.launch import free_port
+from lsa_whisper.finetune.distributed.launch import _first_to_fail, free_port
 
 pytestmark = pytest.mark.slow
 PYTHON = [sys.executable, "-m"]
@@ -187,3 +187,15 @@ def test_a_problem_of_all_processes_is_reported_once(windows, scratch_recipe, tm
     assert launcher.returncode == 1
     assert errors.count("does not support the language 'vec'") == 1 and "Traceback" not in errors
     assert f"its output is above; logs of all ranks: {tmp_path / 'out.logs'}" in errors
+
+
+def test_a_rank_that_raised_is_named_although_another_one_ended_first(tmp_path):
+    """The connection breaks while the first one is still ending; the other one is then gone without a traceback."""
+    logs = {rank: str(tmp_path / f"{rank}.log") for rank in range(2)}
+    Path(logs[0]).write_text("step 2/90\nTraceback (most recent call last)\nZeroDivisionError\n")
+    Path(logs[1]).write_text("terminate called without an active exception\n")
+    ending = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    assert _first_to_fail([1], logs, ending) == 0
+    ending.communicate(b"\n")
+    Path(logs[0]).write_text("step 2/90\n")
+    assert _first_to_fail([1], logs, ending) == 1
