@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import re
 import sys
 from datetime import date
 from importlib.metadata import PackageNotFoundError, version
@@ -23,13 +24,22 @@ def write(name: str, packages: tuple[str, ...], data: str, **figures: Any) -> Pa
         data: Description of the data.
         figures: The results.
     """
-    command = {"command": f"python -m benchmarks.{name} {' '.join(sys.argv[1:])}".strip()}
-    made_by = command | made_on(("lsa-whisper", *packages)) | {"data": data}
+    made_by = {"command": f"python -m benchmarks.{name} {_options(sys.argv[1:])}".strip()}
+    made_by |= made_on(("lsa-whisper", *packages)) | {"data": data}
     FOLDER.mkdir(exist_ok=True)
     path = FOLDER / f"{name}.json"
     path.write_text(json.dumps(made_by | figures, indent=1, ensure_ascii=False) + "\n", "utf-8")
     print(path)
     return path
+
+
+def _options(typed: list[str]) -> str:
+    """Return what was typed, without the folder of the runs, which is this machine's own.
+
+    >>> _options(["--seeds", "3", "--out", "/home/me/runs"])
+    '--seeds 3'
+    """
+    return re.sub(r"(^|\s)--out[ =]\S+", "", " ".join(typed)).strip()
 
 
 def made_on(packages: tuple[str, ...]) -> dict[str, Any]:

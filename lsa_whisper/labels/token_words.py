@@ -9,10 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
+
+from lsa_whisper.chat.codes import SPEAKER_CODE
 
 _ONSETS = frozenset({"=", "≠", ":"})
 """Signs of a block and of a prolonged first sound: the word begins there, before its letters."""
-_SPEAKER_CODE = re.compile(r"\*[A-Z0-9_]+:")
+_SPEAKER_CODE = re.compile(rf"\*{SPEAKER_CODE.pattern}:")
 _NOT_SPOKEN = re.compile(rf"{_SPEAKER_CODE.pattern}|&=\S+")
 """Speaker codes and audible events: letters in a label that are not spoken."""
 
@@ -137,13 +140,11 @@ def without_codes(texts: Sequence[str]) -> list[str]:
     >>> without_codes([" *", "CHI", ":", " no", "."])
     [' ', '', '', ' no', '.']
     """
-    text = "".join(texts)
-    silent = {place for match in _NOT_SPOKEN.finditer(text) for place in range(*match.span())}
-    kept, at = [], 0
-    for each in texts:
-        kept.append("".join(letter for place, letter in enumerate(each, at) if place not in silent))
-        at += len(each)
-    return kept
+    inside = _matched(_NOT_SPOKEN, texts)
+    return [
+        "".join(letter for letter, silent in zip(text, places, strict=True) if not silent)
+        for text, places in zip(texts, inside, strict=True)
+    ]
 
 
 def in_speaker_code(texts: Sequence[str]) -> list[bool]:
@@ -151,14 +152,18 @@ def in_speaker_code(texts: Sequence[str]) -> list[bool]:
 
     >>> in_speaker_code(["", " *", "CHI", ":", " no", "."])
     [False, True, True, True, False, False]
+    >>> in_speaker_code([" *F", "_A_T:", " *Theo:"])
+    [True, True, True]
     """
-    text = "".join(texts)
-    inside = {place for match in _SPEAKER_CODE.finditer(text) for place in range(*match.span())}
-    found, at = [], 0
-    for each in texts:
-        found.append(any(place in inside for place in range(at, at + len(each))))
-        at += len(each)
-    return found
+    return [any(places) for places in _matched(_SPEAKER_CODE, texts)]
+
+
+def _matched(pattern: re.Pattern[str], texts: Sequence[str]) -> list[list[bool]]:
+    """Return for each character of each text whether it belongs to a match in all texts together."""
+    whole = "".join(texts)
+    matched = {place for match in pattern.finditer(whole) for place in range(*match.span())}
+    ends = list(accumulate(map(len, texts), initial=0))
+    return [[place in matched for place in range(first, last)] for first, last in pairwise(ends)]
 
 
 def letters_of(text: str) -> str:
