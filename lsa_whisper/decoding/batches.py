@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from itertools import groupby, pairwise
 from typing import Any, TypeVar
 
+from lsa_whisper.heap import release_freed_memory
 from lsa_whisper.machine import available_memory_gib
 
 WindowOutput = TypeVar("WindowOutput")
@@ -45,6 +46,7 @@ def decode_in_batches(
     for share, group in groupby(order, lambda index: input_share(windows[index])):
         for chosen in even_batches(list(group), int(batch_size / share)):
             results.update(zip(chosen, decode([windows[index] for index in chosen]), strict=True))
+            release_freed_memory()
     return [results[index] for index in range(len(windows))]
 
 

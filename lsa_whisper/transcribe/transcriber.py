@@ -38,7 +38,8 @@ from lsa_whisper.version import __version__
 
 _VIDEO = (".mp4", ".mov", ".webm", ".mkv", ".avi")
 _BATCHES_AT_ONCE = 8  # windows of several batches are loaded together, so that windows of like length share a batch,
-_WINDOWS_AT_ONCE = 64  # but no more than these of the full context: their sound is held in memory
+_WINDOWS_AT_ONCE = 32  # but no more than these of the full context: their sound is held in memory
+_BORDER_BATCHES_AT_ONCE = 2  # what is decoded across borders is longer than most windows, and little of a recording
 
 
 def _remarks(recording: Recording, speech: SpeechActivity) -> list[str]:
@@ -288,4 +289,5 @@ class Transcriber:
         at_once = round(whole * context_s / window_s)
         batches = decode_windows(decoder, recording, speech, context_s=window_s, at_once=at_once, partial=partial)
         decoded = _collected(batches, progress)
-        return join_cut_utterances(decoder, recording, speech, decoded, context_s=context_s, at_once=whole)
+        at_borders = _BORDER_BATCHES_AT_ONCE * decoder.batch_size
+        return join_cut_utterances(decoder, recording, speech, decoded, context_s=context_s, at_once=at_borders)

@@ -17,7 +17,6 @@ import numpy.typing as npt
 
 from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow, Decoder
 from lsa_whisper.decoding.partial import WindowResult
-from lsa_whisper.heap import release_freed_memory
 from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcribe.long_form.halves import mean_logprob
 from lsa_whisper.transcribe.long_form.repetition import SpeechIntervals
@@ -76,7 +75,6 @@ def decode_across_borders(
             found[border.left] = (left_span, replace(left, segments=segments, avg_logprob=logprob))
             found[border.left + 1] = (right_span, replace(right, segments=right.segments[1:]))
             replaced = border.left + 1
-        release_freed_memory()
     return found
 
 

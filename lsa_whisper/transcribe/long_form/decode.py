@@ -12,7 +12,6 @@ import numpy as np
 from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording, Samples
 from lsa_whisper.decoding.decoder import DecodedWindow, Decoder, MultilingualDecoder, PromptedDecoder
 from lsa_whisper.decoding.partial import PartialDecoding, WindowResult
-from lsa_whisper.heap import release_freed_memory
 from lsa_whisper.speech.energy import SpeechActivity
 from lsa_whisper.speech.windows import pack_windows, speech_spans
 from lsa_whisper.timespan import TimeSpan
@@ -46,7 +45,6 @@ def decode_windows(
     yield done
     for first in range(len(done), len(windows), at_once):
         yield _stored(decode(windows[first : first + at_once]), partial)
-        release_freed_memory()
 
 
 def join_cut_utterances(
