@@ -1,7 +1,7 @@
 """Beam search under the decoding rules: the most probable of several texts, at several times the cost of one.
 
-Texts are compared by their mean log-probability per token, as in OpenAI's decoder. The search of a window ends when as
-many texts are complete as there are beams, or at its limit.
+It is used where greedy search is nearly right. Texts are compared by their mean log-probability per token, as in
+OpenAI's decoder. The search of a window ends when as many texts are complete as there are beams, or at its limit.
 """
 
 from __future__ import annotations
@@ -13,10 +13,16 @@ from itertools import groupby
 from typing import Any
 
 import torch
+from torch.nn import functional
 
 from lsa_whisper.decoding.decoder import token_limit
+from lsa_whisper.decoding.greedy import greedy_search
 from lsa_whisper.decoding.no_speech import NEVER_SILENT, NoSpeechRule
 from lsa_whisper.decoding.rules import DecodingRules
+
+NEARLY_RIGHT_LOGPROB = -0.8
+"""Mean log-probability of a greedy text above which beams are compared. Below it, in speech that a model hardly
+understands, they find sentences that are more probable and further from the speech."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +43,34 @@ class _Text:
 
     def followed_by(self, token: int, logprob: float) -> _Text:
         return _Text(self.window, (*self.tokens, token), (*self.logprobs, logprob), self.score + logprob)
+
+
+def two_pass_search(
+    model: Any,
+    hidden: torch.Tensor,
+    prompts: torch.Tensor,
+    durations_s: torch.Tensor,
+    rules: DecodingRules,
+    *,
+    beams: int,
+    silence: NoSpeechRule = NEVER_SILENT,
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Return what beam search finds for windows that greedy search gets nearly right, and the greedy text of others.
+
+    Arguments and results are those of :func:`beam_search`.
+    """
+    tokens, logprobs, no_speech = greedy_search(model, hidden, prompts, durations_s, rules, silence=silence)
+    lengths = 1 + (tokens != rules.end).sum(dim=1)
+    rows = (logprobs.sum(dim=1) / lengths >= NEARLY_RIGHT_LOGPROB).nonzero().flatten()
+    if not len(rows):
+        return tokens, logprobs, no_speech
+    some = (hidden[rows], prompts[rows], durations_s[rows])
+    better, better_logprobs, _ = beam_search(model, *some, rules, beams=beams, silence=silence)
+    longer = max(0, better.shape[1] - tokens.shape[1])
+    tokens, logprobs = functional.pad(tokens, (0, longer), value=rules.end), functional.pad(logprobs, (0, longer))
+    tokens[rows], logprobs[rows] = rules.end, 0.0
+    tokens[rows, : better.shape[1]], logprobs[rows, : better.shape[1]] = better, better_logprobs
+    return tokens, logprobs, no_speech
 
 
 def beam_search(

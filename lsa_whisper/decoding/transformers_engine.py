@@ -16,7 +16,7 @@ import torch
 from lsa_whisper.checkpoint import Checkpoint, add_previous_text, decoder_prompt, language_tokens
 from lsa_whisper.checkpoint.trimming import accept_shorter_inputs
 from lsa_whisper.decoding.batches import decode_in_batches
-from lsa_whisper.decoding.beam_search import beam_search
+from lsa_whisper.decoding.beam_search import two_pass_search
 from lsa_whisper.decoding.cross_attention import alignment_heads, mean_attention
 from lsa_whisper.decoding.decoder import DecodedWindow, SegmentParser, first_language, token_limit
 from lsa_whisper.decoding.features import log_mel
@@ -127,7 +127,7 @@ class TransformersDecoder:
         prompts = torch.tensor([self.prompt], device=hidden.device).expand(len(hidden), -1)
         inputs = (self.model, hidden, prompts, durations_s, self.rules)
         if self._beams > 1:
-            return beam_search(*inputs, beams=self._beams, silence=self.silence)
+            return two_pass_search(*inputs, beams=self._beams, silence=self.silence)
         return greedy_search(*inputs, silence=self.silence)
 
     def _limit(self, duration_s: float) -> int:

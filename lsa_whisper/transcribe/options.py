@@ -77,8 +77,8 @@ class TranscriptionOptions:
     """A small checkpoint with the same vocabulary for speculative decoding (transformers only): same text, less time
     for a large model on a GPU."""
     beams: int = 1
-    """How many texts of a window are compared, at least 1 (transformers only). One is greedy decoding; five take about
-    two to three times as long."""
+    """How many texts of a window are compared where its first text is nearly right, at least 1 (transformers only). One
+    is greedy decoding; five take about two to three times as long."""
 
     def __post_init__(self) -> None:
         if problems := list(self._problems()):

@@ -7,7 +7,7 @@ import torch
 from tiny_whisper import CONTEXT_S, voice
 
 from lsa_whisper import checkpoint
-from lsa_whisper.decoding.beam_search import beam_search
+from lsa_whisper.decoding.beam_search import beam_search, two_pass_search
 from lsa_whisper.decoding.decoder import token_limit
 from lsa_whisper.decoding.greedy import greedy_search
 from lsa_whisper.decoding.transformers_engine import TransformersDecoder
@@ -119,6 +119,23 @@ def test_more_beams_find_more_probable_texts(untimed):
         lengths = (logprobs != 0).sum(dim=1)
         means.append(logprobs.sum(dim=1) / lengths)
     assert (means[1] > means[0] + 1e-4).any() and means[1].mean() > means[0].mean()
+
+
+def test_beams_replace_the_texts_that_are_nearly_right_alone(ending, monkeypatch):
+    decoder = TransformersDecoder(ending)
+    _, (greedy, logprobs, _) = searched(decoder, LENGTHS_S, greedy_search)
+    _, (beams, beam_logprobs, _) = searched(decoder, LENGTHS_S, beam_search, beams=4)
+    means = logprobs.sum(dim=1) / (1 + (greedy != decoder.rules.end).sum(dim=1))
+    for least in (-torch.inf, means.median().item(), torch.inf):
+        monkeypatch.setattr("lsa_whisper.decoding.beam_search.NEARLY_RIGHT_LOGPROB", least)
+        _, (tokens, scores, _) = searched(decoder, LENGTHS_S, two_pass_search, beams=4)
+        for row, mean in enumerate(means.tolist()):
+            wanted, wanted_scores = (beams, beam_logprobs) if mean >= least else (greedy, logprobs)
+            assert text(tokens[row].tolist(), decoder.rules.end) == text(wanted[row].tolist(), decoder.rules.end)
+            assert torch.isclose(scores[row].sum(), wanted_scores[row].sum(), atol=1e-4)
+    assert len(set(means.tolist())) > 1
+    texts = [[text(row, decoder.rules.end) for row in found.tolist()] for found in (greedy, beams)]
+    assert texts[0] != texts[1]
 
 
 def test_timestamps_run_forward_and_batches_do_not_matter(ending):
