@@ -2,7 +2,8 @@
 
 Runs the complete demo once per seed, then scores all transcripts of the test speakers in one report: the base model and
 every seed of each adaptation, and once more on a test set in which each class is frequent. The starts of words are
-compared with the known ones. Finished steps are skipped.
+compared with the known ones, in transcripts for which one text was followed, where the demo compares several; these are
+scored, too. Finished steps are skipped.
 
     python -m benchmarks.demo_seeds --seeds 3
 """
@@ -44,18 +45,20 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("runs/demo-seeds"))
     options = parser.parse_args()
     seconds = timed(options.out, options.seeds)
-    report = joined(options.out, options.seeds)
+    report = scored(transcripts(options.out, options.seeds), options.out / "report")
     print(report)
     models = {"base": Path("models/nano")}
     models |= {f"{name} seed {n}": options.out / str(n) / name for name in ADAPTATIONS for n in range(options.seeds)}
     rare = rare_report(models, options.out / "rare")
+    with_times = {name: options.out / "word-times" / name.replace(" ", "-") for name in models}
     result.write(
         "demo_seeds",
         ("torch", "transformers", "peft"),
         "corpora/storybook, test speakers; SYNTHETIC speech",
         demo_seconds=seconds,
         systems=scores(report.with_suffix(".json")),
-        word_starts=timed_words(models, options.out / "word-times"),
+        word_starts=timed_words(models, with_times),
+        one_text=scores(scored(with_times, options.out / "one-text").with_suffix(".json")),
         rare_events=events(rare),
         rare=scores(rare),
     )
@@ -76,27 +79,31 @@ def timed(out: Path, seeds: int) -> list[int | None]:
     return [known.get(seed) for seed in range(seeds)]
 
 
-def joined(out: Path, seeds: int) -> Path:
-    """Evaluate the transcripts of all seeds together and return the report's path.
+def transcripts(out: Path, seeds: int) -> dict[str, Path]:
+    """Return the transcripts of all seeds by the name of their system.
 
     The base model is not trained, so it has no seed: the first demo's transcripts stand for it.
     """
     systems = {"base": out / "0" / "transcripts" / "before"}
     for name in ADAPTATIONS:
         systems |= {f"{name} seed {seed}": out / str(seed) / "transcripts" / name for seed in range(seeds)}
-    found = evaluate(TEST, list(systems.values()), names=list(systems), out=out / "report", audio=TEST)
+    return systems
+
+
+def scored(systems: dict[str, Path], out: Path) -> Path:
+    """Evaluate all transcripts together and return the report's path."""
+    found = evaluate(TEST, list(systems.values()), names=list(systems), out=out, audio=TEST)
     print(found.table())
     assert found.report is not None
     return found.report
 
 
-def timed_words(models: dict[str, Path], out: Path) -> list[dict[str, Any]]:
+def timed_words(models: dict[str, Path], out: dict[str, Path]) -> list[dict[str, Any]]:
     """Transcribe with word times, and return how far they are from the known ones, a row for each model by name."""
     rows = []
     for name, model in models.items():
-        written = out / name.replace(" ", "-")
-        transcribe([TEST], model=str(model), out=written, word_times=True)
-        rows.append({"system": name, **word_starts(written)})
+        transcribe([TEST], model=str(model), out=out[name], word_times=True)
+        rows.append({"system": name, **word_starts(out[name])})
     return rows
 
 

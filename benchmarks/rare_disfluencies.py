@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from lsa_whisper.demo import BEAMS
 from lsa_whisper.evaluate import evaluate
 from lsa_whisper.transcribe import transcribe
 
@@ -34,7 +35,7 @@ def rare_test(folder: Path) -> Path:
 
 
 def rare_report(models: Mapping[str, Path], out: Path) -> Path:
-    """Transcribe the test set with each model, by name, and evaluate all; return the path of the report's figures.
+    """Transcribe the test set with each model, by name, as the demo does; return the path of the report's figures.
 
     Transcripts that are there already are kept.
     """
@@ -42,7 +43,7 @@ def rare_report(models: Mapping[str, Path], out: Path) -> Path:
     written = []
     for name, model in models.items():
         transcripts = out / "transcripts" / name.replace(" ", "-").replace(",", "")
-        transcribe([test], model=str(model), out=transcripts)
+        transcribe([test], model=str(model), out=transcripts, beams=BEAMS)
         written.append(transcripts)
     report = evaluate(test, written, names=list(models), out=out / "report", audio=test)
     print(report.table())

@@ -23,6 +23,8 @@ ADAPTATIONS = ("lora", "full")
 """The two ways the demo fine-tunes, each a recipe in ``recipes/demo-*.yaml``."""
 SPLICE_RATE = 0.5
 """Spliced versions of each train utterance: half an hour of speech has few disfluencies of the rare classes."""
+BEAMS = 2
+"""Texts that are compared in transcription: a model with so few examples often writes one copy of a word too many."""
 
 
 @private_umask()
@@ -128,5 +130,5 @@ def _transcribed(name: str, audio: Path, model: str, out: Path, report: Callable
 
     report(f"transcribe: {audio} with {model}")
     folder = out / "transcripts" / name
-    transcribe([audio], model=model, out=folder)
+    transcribe([audio], model=model, out=folder, beams=BEAMS)
     return folder
