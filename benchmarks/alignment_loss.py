@@ -10,6 +10,7 @@ measured by ``benchmarks.word_times``.
 from __future__ import annotations
 
 import argparse
+import shutil
 import statistics
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,8 +18,13 @@ from typing import Any
 
 from benchmarks import result
 from benchmarks.demo_seeds import TEST, scores, word_starts
-from benchmarks.splice import prepared, trained
+from lsa_whisper import checkpoint
 from lsa_whisper.evaluate import evaluate
+from lsa_whisper.finetune import finetune
+from lsa_whisper.prepare import prepare
+from lsa_whisper.transcribe import transcribe
+
+CORPUS, NANO = Path("corpora/storybook"), Path("models/nano")
 
 
 def main() -> None:
@@ -29,7 +35,9 @@ def main() -> None:
     parser.add_argument("--adaptations", nargs="+", default=["full"], choices=["lora", "full"])
     parser.add_argument("--out", type=Path, default=Path("runs/alignment-loss"))
     options = parser.parse_args()
-    data = prepared(options.out / "data", 0.0)
+    data = options.out / "data"
+    if not (data / "prepared.json").exists():
+        print(prepare([CORPUS], data, context_s=checkpoint.load(NANO).context_s).table())
     runs = [
         (adaptation, weight, seed, transcripts(adaptation, data, options.out, weight, seed))
         for seed in range(options.seeds)
@@ -72,8 +80,17 @@ def means(systems: Sequence[dict[str, Any]], adaptation: str, weight: float) -> 
 
 def transcripts(adaptation: str, data: Path, out: Path, weight: float, seed: int) -> Path:
     """Train a recipe of the demo with one weight of the loss; return the folder with the transcripts."""
-    run, settings = out / f"{adaptation}-{weight:g}-{seed}", [f"loss.alignment_weight={weight}"]
-    return trained(adaptation, data, run, seed, settings, word_times=True)
+    run = out / f"{adaptation}-{weight:g}-{seed}"
+    written = run / "transcripts"
+    if not written.exists():
+        settings = [f"data.train={data / 'train.jsonl'}", f"model.base={NANO}", f"seed={seed}"]
+        settings += [f"loss.alignment_weight={weight}"]
+        finetune(Path(f"recipes/demo-{adaptation}.yaml"), out=run / "run", set=settings)
+        partial = run / "partial"
+        shutil.rmtree(partial, ignore_errors=True)
+        transcribe([TEST], model=str(run / "run"), out=partial, word_times=True)
+        partial.rename(written)
+    return written
 
 
 if __name__ == "__main__":

@@ -14,7 +14,9 @@ import argparse
 import math
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +34,21 @@ from lsa_whisper.transcribe import transcribe
 CORPUS, NANO, DEMO_HOURS, SPEECH_SEED = Path("corpora/storybook"), Path("models/nano"), 0.5, 40
 
 
+@dataclass(frozen=True)
+class Run:
+    """A fine-tuning run: which of the demo's recipes, hours of speech, spliced versions of each utterance, and seed."""
+
+    adaptation: str
+    hours: float
+    splice: float
+    seed: int
+
+    @property
+    def name(self) -> str:
+        """Its name in reports."""
+        return f"{self.adaptation}, {self.hours:g} h, splice {self.splice:g}, seed {self.seed}"
+
+
 def main() -> None:
     """Run all hours and seeds and write ``benchmarks/results/hours_heard.json``."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -42,32 +59,50 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("runs/hours-heard"))
     options = parser.parse_args()
     runs = [
-        (f"{adaptation}, {hours:g} h, splice {options.splice:g}, seed {seed}", adaptation, hours, seed)
+        Run(adaptation, hours, options.splice, seed)
         for hours in options.hours
         for seed in range(options.seeds)
         for adaptation in options.adaptations
     ]
-    data = {hours: prepared(options.out, hours, options.splice) for hours in options.hours}
-    with ThreadPoolExecutor(2) as pool:  # a model this small cannot keep two cores busy, two of them can
-        models = list(pool.map(lambda run: trained(options.out, data[run[2]], *run), runs))
-    written = {}
-    for (name, *_), model in zip(runs, models, strict=True):
-        for suffix, tagger in (("", True), (", without the tagger", False)):
-            out = model.with_name(f"{model.name}-transcripts{'' if tagger else '-untagged'}")
-            transcribe([TEST], model=str(model), out=out, retraces=tagger, beams=BEAMS)
-            written[name + suffix] = out
-    report = evaluate(TEST, list(written.values()), names=list(written), out=options.out / "report", audio=TEST)
-    print(report.table())
-    assert report.report is not None
-    rare = rare_report(dict(zip((name for name, *_ in runs), models, strict=True)), options.out / "rare")
+    models = trained(options.out, runs)
+    report = report_on_test(models, options.out / "report", untagged=True)
+    rare = rare_report(models, options.out / "rare")
     result.write(
         "hours_heard",
         ("torch", "transformers", "peft"),
         "storybook and hours of its generator, test speakers; SYNTHETIC speech",
         rare_events=events(rare),
-        systems=merged("systems", scores(report.report.with_suffix(".json"))),
+        systems=merged("systems", scores(report)),
         rare=merged("rare", scores(rare)),
     )
+
+
+def trained(out: Path, runs: Sequence[Run]) -> dict[str, Path]:
+    """Generate and prepare the speech, train all runs, and return the checkpoints by name."""
+    data = {(run.hours, run.splice): prepared(out, run.hours, run.splice) for run in runs}
+    with ThreadPoolExecutor(2) as pool:  # a model this small cannot keep two cores busy, two of them can
+        models = list(pool.map(lambda run: _trained(out, data[run.hours, run.splice], run), runs))
+    return {run.name: model for run, model in zip(runs, models, strict=True)}
+
+
+def report_on_test(models: Mapping[str, Path], out: Path, *, untagged: bool = False) -> Path:
+    """Transcribe the test speakers with each model, as the demo does; return the path of the report's figures.
+
+    Args:
+        models: checkpoints by name.
+        out: folder of the report; the transcripts are beside each checkpoint.
+        untagged: also without the tagger of retraces.
+    """
+    written = {}
+    for name, model in models.items():
+        for suffix, tagger in (("", True), (", without the tagger", False))[: 1 + untagged]:
+            folder = model.with_name(f"{model.name}-transcripts{'' if tagger else '-untagged'}")
+            transcribe([TEST], model=str(model), out=folder, retraces=tagger, beams=BEAMS)
+            written[name + suffix] = folder
+    report = evaluate(TEST, list(written.values()), names=list(written), out=out, audio=TEST)
+    print(report.table())
+    assert report.report is not None
+    return report.report.with_suffix(".json")
 
 
 def merged(key: str, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -91,17 +126,17 @@ def prepared(out: Path, hours: float, splice: float) -> Path:
     return folder
 
 
-def trained(out: Path, data: Path, name: str, adaptation: str, hours: float, seed: int) -> Path:
+def _trained(out: Path, data: Path, run: Run) -> Path:
     """Train a recipe of the demo on ``data`` in a process of its own; return the checkpoint."""
-    run, recipe = out / name.replace(",", "").replace(" ", "-"), f"recipes/demo-{adaptation}.yaml"
-    steps = round((read_recipe(Path(recipe)).training.max_steps or 0) * math.sqrt(hours / DEMO_HOURS))
-    settings = [f"data.train={data / 'train.jsonl'}", f"model.base={NANO}", f"seed={seed}"]
+    model, recipe = out / run.name.replace(",", "").replace(" ", "-"), f"recipes/demo-{run.adaptation}.yaml"
+    steps = round((read_recipe(Path(recipe)).training.max_steps or 0) * math.sqrt(run.hours / DEMO_HOURS))
+    settings = [f"data.train={data / 'train.jsonl'}", f"model.base={NANO}", f"seed={run.seed}"]
     settings += [f"training.max_steps={steps}"]
-    command = [sys.executable, "-m", "lsa_whisper", "finetune", recipe, "--out", str(run)]
+    command = [sys.executable, "-m", "lsa_whisper", "finetune", recipe, "--out", str(model)]
     subprocess.run(
         [*command, *(part for each in settings for part in ("--set", each))], env=thread_environment(2), check=True
     )
-    return run
+    return model
 
 
 if __name__ == "__main__":
