@@ -65,14 +65,14 @@ def main() -> None:
         for adaptation in options.adaptations
     ]
     models = trained(options.out, runs)
-    report = report_on_test(models, options.out / "report", untagged=True)
+    systems = test_scores(models, options.out / "report", untagged=True)
     rare = rare_report(models, options.out / "rare")
     result.write(
         "hours_heard",
         ("torch", "transformers", "peft"),
         "storybook and hours of its generator, test speakers; SYNTHETIC speech",
         rare_events=events(rare),
-        systems=merged("systems", scores(report)),
+        systems=merged("systems", systems),
         rare=merged("rare", scores(rare)),
     )
 
@@ -85,8 +85,8 @@ def trained(out: Path, runs: Sequence[Run]) -> dict[str, Path]:
     return {run.name: model for run, model in zip(runs, models, strict=True)}
 
 
-def report_on_test(models: Mapping[str, Path], out: Path, *, untagged: bool = False) -> Path:
-    """Transcribe the test speakers with each model, as the demo does; return the path of the report's figures.
+def test_scores(models: Mapping[str, Path], out: Path, *, untagged: bool = False) -> list[dict[str, Any]]:
+    """Transcribe the test speakers with each model, as the demo does; return the main figures of each.
 
     Args:
         models: checkpoints by name.
@@ -102,7 +102,7 @@ def report_on_test(models: Mapping[str, Path], out: Path, *, untagged: bool = Fa
     report = evaluate(TEST, list(written.values()), names=list(written), out=out, audio=TEST)
     print(report.table())
     assert report.report is not None
-    return report.report.with_suffix(".json")
+    return scores(report.report.with_suffix(".json"))
 
 
 def merged(key: str, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

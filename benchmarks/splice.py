@@ -15,7 +15,7 @@ from typing import Any
 
 from benchmarks import result
 from benchmarks.demo_seeds import scores
-from benchmarks.hours_heard import DEMO_HOURS, Run, prepared, report_on_test, trained
+from benchmarks.hours_heard import DEMO_HOURS, Run, prepared, test_scores, trained
 from benchmarks.rare_disfluencies import events, rare_report
 from lsa_whisper import plain_json
 from lsa_whisper.demo import ADAPTATIONS, SPLICE_RATE
@@ -32,17 +32,12 @@ def main() -> None:
         parser.error(
             "there is no result of benchmarks.demo_seeds, which has the runs with spliced speech; run it first"
         )
-    names = {
-        (how, adaptation, seed): f"{adaptation} {how} splicing, seed {seed}"
-        for how in ("without", "with")
-        for adaptation in ADAPTATIONS
-        for seed in range(options.seeds)
-    }
-    runs = {name: Run(one, DEMO_HOURS, 0, seed) for (how, one, seed), name in names.items() if how == "without"}
-    checkpoints = trained(options.out, list(runs.values()))
-    models = {name: checkpoints[run.name] for name, run in runs.items()}
-    rare = rare_report(models, options.out / "rare-without")
-    known = {f"{one} seed {seed}": name for (how, one, seed), name in names.items() if how == "with"}
+    seeds = [(one, seed) for one in ADAPTATIONS for seed in range(options.seeds)]
+    without = {Run(one, DEMO_HOURS, 0, seed): f"{one} without splicing, seed {seed}" for one, seed in seeds}
+    with_splicing = {f"{one} seed {seed}": f"{one} with splicing, seed {seed}" for one, seed in seeds}
+    models = trained(options.out, list(without))
+    names = {run.name: name for run, name in without.items()}
+    systems, rare = test_scores(models, options.out / "report"), rare_report(models, options.out / "rare")
     spliced = prepared(options.out, DEMO_HOURS, SPLICE_RATE)
     inspect(spliced, out=options.out / "spliced.html")
     result.write(
@@ -52,14 +47,14 @@ def main() -> None:
         rate=SPLICE_RATE,
         seeds=options.seeds,
         spliced=dict(plain_json.read(spliced / "prepared.json")["spliced"]),
-        systems=[*scores(report_on_test(models, options.out / "report-without")), *renamed(demos["systems"], known)],
+        systems=[*renamed(systems, names), *renamed(demos["systems"], with_splicing)],
         rare_events=events(rare),
-        rare=[*scores(rare), *renamed(demos["rare"], known)],
+        rare=[*renamed(scores(rare), names), *renamed(demos["rare"], with_splicing)],
     )
 
 
 def renamed(rows: Sequence[Mapping[str, Any]], names: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Return the rows of the systems that have a new name, with it."""
+    """Return the rows of the systems in ``names``, with their new names."""
     return [{**row, "system": names[row["system"]]} for row in rows if row["system"] in names]
 
 
