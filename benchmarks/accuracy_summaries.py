@@ -18,13 +18,14 @@ def demo(found: Figures) -> str:
 
 
 def learning_curve(found: Figures) -> str:
-    def mean(hours: str, kind: str) -> str:
-        scores = [each["classes"][kind]["f1"] for each in found["rare"] if f", {hours}, " in each["system"]]
+    def mean(speech: str, kind: str) -> str:
+        scores = [each["classes"][kind]["f1"] for each in found["rare"] if f", {speech}, " in each["system"]]
         return f"{sum(score or 0.0 for score in scores) / len(scores):.2f}"
 
     kinds = list(found["rare"][0]["classes"])
-    every = dict.fromkeys(each["system"].split(", ")[1] for each in found["rare"])
-    return "; ".join(f"{hours}: {', '.join(f'{kind} {mean(hours, kind)}' for kind in kinds)}" for hours in every)
+    speeches = {", ".join(each["system"].split(", ")[1:3]) for each in found["rare"]}  # such as "8 h, splice 0.5"
+    in_order = sorted(speeches, key=lambda speech: [float(word) for word in speech.split() if word[0].isdigit()])
+    return "; ".join(f"{speech}: {', '.join(f'{kind} {mean(speech, kind)}' for kind in kinds)}" for speech in in_order)
 
 
 def alignment_loss(found: Figures) -> str:
