@@ -17,14 +17,12 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import result
-from benchmarks.demo_seeds import TEST, scores, word_starts
+from benchmarks.demo_seeds import TEST, joint_report, scores, word_starts
+from benchmarks.hours_heard import CORPUS, NANO
 from lsa_whisper import checkpoint
-from lsa_whisper.evaluate import evaluate
 from lsa_whisper.finetune import finetune
 from lsa_whisper.prepare import prepare
 from lsa_whisper.transcribe import transcribe
-
-CORPUS, NANO = Path("corpora/storybook"), Path("models/nano")
 
 
 def main() -> None:
@@ -44,11 +42,8 @@ def main() -> None:
         for adaptation in options.adaptations
         for weight in options.weights
     ]
-    names = [f"{adaptation}, weight {weight:g}, seed {seed}" for adaptation, weight, seed, _ in runs]
-    report = evaluate(TEST, [out for *_, out in runs], names=names, out=options.out / "report", audio=TEST)
-    print(report.table())
-    assert report.report is not None
-    found = scores(report.report.with_suffix(".json"))
+    written = {f"{adaptation}, weight {weight:g}, seed {seed}": out for adaptation, weight, seed, out in runs}
+    found = scores(joint_report(written, options.out / "report").with_suffix(".json"))
     systems = [
         {"adaptation": adaptation, "weight": weight, "seed": seed, **word_starts(out), **scored}
         for (adaptation, weight, seed, out), scored in zip(runs, found, strict=True)

@@ -45,7 +45,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("runs/demo-seeds"))
     options = parser.parse_args()
     seconds = timed(options.out, options.seeds)
-    report = scored(transcripts(options.out, options.seeds), options.out / "report")
+    report = joint_report(transcripts(options.out, options.seeds), options.out / "report")
     print(report)
     models = {"base": Path("models/nano")}
     models |= {f"{name} seed {n}": options.out / str(n) / name for name in ADAPTATIONS for n in range(options.seeds)}
@@ -58,7 +58,7 @@ def main() -> None:
         demo_seconds=seconds,
         systems=scores(report.with_suffix(".json")),
         word_starts=timed_words(models, with_times),
-        one_text=scores(scored(with_times, options.out / "one-text").with_suffix(".json")),
+        one_text=scores(joint_report(with_times, options.out / "one-text").with_suffix(".json")),
         rare_events=events(rare),
         rare=scores(rare),
     )
@@ -90,7 +90,7 @@ def transcripts(out: Path, seeds: int) -> dict[str, Path]:
     return systems
 
 
-def scored(systems: dict[str, Path], out: Path) -> Path:
+def joint_report(systems: dict[str, Path], out: Path) -> Path:
     """Evaluate all transcripts together and return the report's path."""
     found = evaluate(TEST, list(systems.values()), names=list(systems), out=out, audio=TEST)
     print(found.table())

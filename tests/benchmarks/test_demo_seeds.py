@@ -34,7 +34,7 @@ def out(tmp_path_factory):
 
 def test_all_seeds_are_in_one_report_with_their_intervals(out, monkeypatch):
     monkeypatch.setattr(demo_seeds, "TEST", _two_references(out))
-    report = demo_seeds.scored(demo_seeds.transcripts(out, 2), out / "report")
+    report = demo_seeds.joint_report(demo_seeds.transcripts(out, 2), out / "report")
     assert report == out / "report" / "report.html"
     assert all(name in report.read_text("utf-8") for name in NAMES)
     systems = {each["system"]: each for each in demo_seeds.scores(report.with_suffix(".json"))}
