@@ -28,7 +28,7 @@ def rare_test(folder: Path) -> Path:
         partial = folder.with_name(f"{folder.name}.partial")
         shutil.rmtree(partial, ignore_errors=True)
         command = [sys.executable, "-m", "corpora.storybook.generator", "--out", str(partial)]
-        command += ["--hours", str(HOURS), "--style", "rare", "--test", "--seed", str(SEED)]
+        command += ["--hours", str(HOURS), "--style", "rare", "--split", "test", "--seed", str(SEED)]
         subprocess.run(command, check=True)
         partial.rename(folder)
     return folder / "000"

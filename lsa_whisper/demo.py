@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 ADAPTATIONS = ("lora", "full")
 """The two ways the demo fine-tunes, each a recipe in ``recipes/demo-*.yaml``."""
-SPLICE_RATE = 0.5
+SPLICE_RATE = 1.0
 """Spliced versions of each train utterance: half an hour of speech has few disfluencies of the rare classes."""
 BEAMS = 2
 """Texts that are compared in transcription: a model with so few examples often writes one copy of a word too many."""

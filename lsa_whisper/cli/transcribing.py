@@ -39,7 +39,12 @@ from lsa_whisper.cli.group import PATH, call, main, show
 @click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda, cuda:1, or mps on a Mac.")
 @click.option("--dtype", default="auto", show_default=True, help="auto, float32, bfloat16, float16; for ct2 also int8.")
 @click.option("--engine", default="transformers", show_default=True, help="Decoding library: transformers or ct2.")
-@click.option("--beams", default=1, show_default=True, help="Texts of a window that are compared; slower.")
+@click.option(
+    "--beams",
+    default=1,
+    show_default=True,
+    help="Texts of a window that are compared; from 2 on, speech that the model skipped is decoded once more; slower.",
+)
 @click.option("--draft", help="Small checkpoint for speculative decoding; same text.")
 @click.option(
     "--wor/--nowor", "word_times", default=None, help="Write the time of each word; default: only with --speakers."

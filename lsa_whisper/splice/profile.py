@@ -29,6 +29,8 @@ SPLICED_CLASSES = (
 PAUSE_MARKS = ("(.)", "(..)", "(...)")
 FLUENT_ADULTS = Path(__file__).with_name("fluent-adults.json")
 """The profile of fluent adults in meetings, counted by ``benchmarks/fluent_adults.py``."""
+HARDER = {Disfluency.FRAGMENT: 4.0}
+"""How many times as often a class is spliced that a model learns from more examples than others."""
 LONGEST_MS = 10_000
 """A longer silence is no disfluency."""
 
@@ -67,13 +69,15 @@ class DisfluencyProfile:
     def weights(self) -> dict[Disfluency, float]:
         """Return how often to splice each class relative to the others: by the square root of its count.
 
-        Rare classes are the ones that a model does not learn from a corpus as it is. A class that the corpus never
-        marks has no weight, because a model must not learn marks that its transcribers do not write.
+        Rare classes are the ones that a model does not learn from a corpus as it is; :data:`HARDER` ones weigh more. A
+        class that the corpus never marks has no weight, because a model must not learn marks that its transcribers do
+        not write.
 
         >>> DisfluencyProfile(100, {"filled_pause": ClassProfile(9), "block": ClassProfile(1)}).weights()
         {<Disfluency.FILLED_PAUSE: 'filled_pause'>: 3.0, <Disfluency.BLOCK: 'block'>: 1.0}
         """
-        return {Disfluency(name): one.count**0.5 for name, one in self.classes.items() if one.count}
+        counts = {Disfluency(name): one.count for name, one in self.classes.items() if one.count}
+        return {kind: HARDER.get(kind, 1.0) * count**0.5 for kind, count in counts.items()}
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything, ready for JSON, with the rate of each class."""

@@ -78,7 +78,8 @@ class TranscriptionOptions:
     for a large model on a GPU."""
     beams: int = 1
     """How many texts of a window are compared where its first text is nearly right, at least 1 (transformers only). One
-    is greedy decoding; five take about two to three times as long."""
+    is greedy decoding; five take about two to three times as long. From two on, ``speech`` windows are also searched
+    for speech that the model skipped, which is decoded once more."""
 
     def __post_init__(self) -> None:
         if problems := list(self._problems()):
@@ -128,6 +129,11 @@ class TranscriptionOptions:
     def channel_speakers(self) -> tuple[str, ...]:
         """The speaker of each channel; empty where channels are not speakers."""
         return tuple(code.strip() for code in self.channels.split(",")) if "," in self.channels else ()
+
+    @property
+    def finds_skipped(self) -> bool:
+        """Whether speech that no word covers is decoded once more."""
+        return self.beams > 1 and self.windows == "speech"
 
     @property
     def detects_language(self) -> bool:

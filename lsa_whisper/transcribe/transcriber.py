@@ -32,6 +32,8 @@ from lsa_whisper.transcribe.long_form.decode import (
     join_cut_utterances,
 )
 from lsa_whisper.transcribe.long_form.languages import DetectedLanguageDecoder
+from lsa_whisper.transcribe.long_form.skipped import decode_with_skipped
+from lsa_whisper.transcribe.long_form.uncertain import DecodeTogether, decode_uncertain_again
 from lsa_whisper.transcribe.options import MIXED, OptionChanges, TranscriptionOptions, combine
 from lsa_whisper.transcribe.result import TranscriptionResult
 from lsa_whisper.version import __version__
@@ -153,12 +155,15 @@ class Transcriber:
             dtype=dtype,
             language=None if options.detects_language else whisper_code(options.language),
             batch_size=options.batch_size,
-            word_times=bool(options.word_times),
+            word_times=bool(options.word_times) or options.finds_skipped,
             silence=options.silence,
             draft=options.draft,
             beams=options.beams,
         )
         self._model, self._options, self._language = model, options, options.chat_language
+        self._together: DecodeTogether = decode_uncertain_again
+        if options.finds_skipped:
+            self._together = functools.partial(decode_with_skipped, word_times=bool(options.word_times))
         labels = self._checkpoint.labels
         self._tagger = functools.cache(lambda code: _tagger(self._checkpoint, code) if options.retraces else None)
         for language in (self._language, *self._checkpoint.retraces):
@@ -167,7 +172,8 @@ class Transcriber:
         self._provenance = (
             f"transcribed by lsa-whisper {__version__} with model {_model_name(model)} (labels {labels.style}/"
             f"{labels.version}, engine {options.engine}, {dtype}, language {named}, windows "
-            f"{options.windows}, voice activity {self._vad}); not checked by a person"
+            f"{options.windows}, {f'beams {options.beams}, ' * (options.beams > 1)}voice activity {self._vad}); not "
+            "checked by a person"
         )
 
     def transcribe(
@@ -286,8 +292,7 @@ class Transcriber:
             )
         window_s = self._checkpoint.window_s
         whole = min(_BATCHES_AT_ONCE * decoder.batch_size, max(_WINDOWS_AT_ONCE, decoder.batch_size))
-        at_once = round(whole * context_s / window_s)
-        batches = decode_windows(decoder, recording, speech, context_s=window_s, at_once=at_once, partial=partial)
-        decoded = _collected(batches, progress)
-        at_borders = _BORDER_BATCHES_AT_ONCE * decoder.batch_size
-        return join_cut_utterances(decoder, recording, speech, decoded, context_s=context_s, at_once=at_borders)
+        at_once, of = round(whole * context_s / window_s), (decoder, recording, speech)
+        batches = decode_windows(*of, context_s=window_s, at_once=at_once, partial=partial, together=self._together)
+        decoded, at_borders = _collected(batches, progress), _BORDER_BATCHES_AT_ONCE * decoder.batch_size
+        return join_cut_utterances(*of, decoded, context_s=context_s, at_once=at_borders, together=self._together)

@@ -6,7 +6,7 @@ import pytest
 import torch
 from tiny_whisper import CONTEXT_S, voice
 
-from lsa_whisper import checkpoint
+from lsa_whisper import chat, checkpoint
 from lsa_whisper.decoding.beam_search import beam_search, two_pass_search
 from lsa_whisper.decoding.decoder import token_limit
 from lsa_whisper.decoding.greedy import greedy_search
@@ -152,6 +152,10 @@ def test_timestamps_run_forward_and_batches_do_not_matter(ending):
 def test_a_recording_with_beams(visit, scripted):
     greedy, beams = (Transcriber(scripted, beams=count).transcribe(visit) for count in (1, 5))
     assert [each.text for each in beams.utterances] == [each.text for each in greedy.utterances] != []
+    # Word times are computed to find what was skipped, but not written without a request.
+    assert not any(any(each.word_spans()) for each in beams.transcript.utterances)
+    written = [chat.serialize(each.transcript) for each in (greedy, beams)]
+    assert "beams" not in written[0] and "beams 5, voice activity" in written[1].replace("\n\t", " ")
 
 
 def test_what_beams_cannot_be_combined_with():

@@ -34,7 +34,9 @@ def main() -> None:
         default="chat",
         help="with --hours: how they are transcribed",
     )
-    parser.add_argument("--test", action="store_true", help="with --hours: of the test speakers, for another test set")
+    parser.add_argument(
+        "--split", choices=SESSIONS, default="train", help="with --hours: whose speech; train also has many strangers"
+    )
     parser.add_argument("--seed", type=int, default=20)
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args()
@@ -71,9 +73,9 @@ def _corpus(options: argparse.Namespace) -> list[Job]:
 
 
 def _hours(options: argparse.Namespace) -> list[Job]:
-    split, how = "test" if options.test else "train", (not options.test, options.style, options.captions)
+    how = (options.split == "train", options.style, options.captions)
     return [
-        Job(options.seed, 10_000 + i, options.out / f"{i // 100:03d}" / f"hours{i:05d}", split, 60.0, *how)
+        Job(options.seed, 10_000 + i, options.out / f"{i // 100:03d}" / f"hours{i:05d}", options.split, 60.0, *how)
         for i in range(round(options.hours * 60))
     ]
 

@@ -9,6 +9,7 @@ sampling the same recording always gives the same transcript. The halves are kep
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +22,21 @@ from lsa_whisper.whisper_constants import LOGPROB_THRESHOLD
 
 _LEAST_S = 4.0
 """A shorter window is not cut: its halves would hold a few words without their context."""
+
+
+class DecodeTogether(Protocol):
+    """Decodes windows and mends their texts: :func:`decode_uncertain_again`, or what does more."""
+
+    def __call__(
+        self,
+        decoder: Decoder,
+        windows: Sequence[npt.NDArray[np.float32]],
+        rate_hz: int,
+        *,
+        speech: Sequence[SpeechIntervals],
+    ) -> list[DecodedWindow]:
+        """Return one result per window."""
+        ...
 
 
 def decode_uncertain_again(
