@@ -1,6 +1,7 @@
 # Development commands. Everything is installed into .venv; nothing is installed elsewhere.
 PYTHON ?= python3
 BIN := .venv/bin
+BASE := .venv/.base
 READY := .venv/.ready
 # Waiting threads sleep instead of spinning: on a busy machine, torch is three times as fast.
 export OMP_WAIT_POLICY ?= PASSIVE
@@ -11,16 +12,23 @@ setup: $(READY)
 
 # torch is installed first and in an exact version, so that no other package pulls in the newest build with gigabytes of
 # GPU libraries. With a GPU, or from another index: make setup TORCH='torch==2.13.0 --index-url ...'
+# Python compiles what is imported when it is first imported; to compile all of torch takes longer than to install it.
 TORCH ?= torch==2.13.0
-$(READY): pyproject.toml constraints.txt
+INSTALL := $(BIN)/python -m pip install --quiet --no-compile
+$(BASE): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "lsa-whisper needs Python 3.11 or newer: make $(MAKECMDGOALS) PYTHON=python3.12"; exit 1; }
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet $(TORCH)
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	$(INSTALL) $(TORCH)
+	$(INSTALL) --constraint constraints.txt --editable .
 	@touch $@
 
-demo: $(READY)
+$(READY): $(BASE)
+	$(INSTALL) --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+# The demo needs none of the tools for development.
+demo: $(BASE)
 	$(BIN)/lsa-whisper demo
 
 # Test files run in parallel, because most of their time is spent loading on one core; WORKERS=0 runs them one by one.
@@ -41,8 +49,8 @@ test-faults: $(READY)
 BATCHALIGN := .venv-batchalign/bin
 .venv-batchalign/.ready: pyproject.toml constraints-batchalign.txt
 	$(PYTHON) -m venv .venv-batchalign
-	$(BATCHALIGN)/python -m pip install --quiet $(TORCH)
-	$(BATCHALIGN)/python -m pip install --quiet --constraint constraints-batchalign.txt --editable '.[batchalign]' pytest
+	$(BATCHALIGN)/python -m pip install --quiet --no-compile $(TORCH)
+	$(BATCHALIGN)/python -m pip install --quiet --no-compile --constraint constraints-batchalign.txt --editable '.[batchalign]' pytest
 	@touch $@
 
 test-batchalign: .venv-batchalign/.ready

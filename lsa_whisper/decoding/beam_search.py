@@ -15,14 +15,10 @@ from typing import Any
 import torch
 from torch.nn import functional
 
-from lsa_whisper.decoding.decoder import token_limit
+from lsa_whisper.decoding.decoder import NEARLY_RIGHT_LOGPROB, token_limit
 from lsa_whisper.decoding.greedy import greedy_search
 from lsa_whisper.decoding.no_speech import NEVER_SILENT, NoSpeechRule
 from lsa_whisper.decoding.rules import DecodingRules
-
-NEARLY_RIGHT_LOGPROB = -0.8
-"""Mean log-probability of a greedy text above which beams are compared. Below it, in speech that a model hardly
-understands, they find sentences that are more probable and further from the speech."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,6 +109,9 @@ class MultilingualDecoder(Decoder, Protocol):
         ...
 
 
+NEARLY_RIGHT_LOGPROB = -0.8
+"""Mean log-probability of a text above which more is looked for: other texts, and words that were skipped. Below it, in
+speech that a model hardly understands, sentences are found that are more probable and further from the speech."""
 TOKENS_PER_S = 30.0
 """Speech has at most about this many tokens per second, even in a vocabulary of single letters; a repetition loop has
 more."""

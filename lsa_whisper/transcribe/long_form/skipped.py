@@ -15,7 +15,7 @@ from itertools import chain, pairwise
 import numpy as np
 import numpy.typing as npt
 
-from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow, Decoder
+from lsa_whisper.decoding.decoder import NEARLY_RIGHT_LOGPROB, DecodedSegment, DecodedWindow, Decoder
 from lsa_whisper.labels import begins_word, in_speaker_code, letters_of
 from lsa_whisper.labels.canonical import LABEL_TERMINATORS
 from lsa_whisper.speech.energy import FRAME_S, silence_of
@@ -23,7 +23,6 @@ from lsa_whisper.transcribe.long_form.halves import split_speech
 from lsa_whisper.transcribe.long_form.loops import decode_without_loops
 from lsa_whisper.transcribe.long_form.repetition import SpeechIntervals
 from lsa_whisper.transcribe.long_form.uncertain import decode_uncertain_again
-from lsa_whisper.whisper_constants import LOGPROB_THRESHOLD
 
 _LEAST_SPEECH_S = 0.8
 """Less speech between two words may be the error of their times, and what is found in it is often there already."""
@@ -142,13 +141,13 @@ def _words(segment: DecodedSegment, number: int = 0) -> list[_Word]:
 
 def _words_in(gap: _Gap, found: DecodedWindow, first_s: float) -> list[DecodedSegment]:
     """Return what was decoded in a gap, the words alone whose middle lies in it; nothing if it is improbable."""
-    if found.retried or found.avg_logprob < LOGPROB_THRESHOLD:
+    if found.retried or found.avg_logprob < NEARLY_RIGHT_LOGPROB:
         return []
     earliest_s, latest_s = gap.before.end_s - _TOLERANCE_S, gap.after.start_s + _TOLERANCE_S
     added = []
     for segment in (each.shifted(first_s) for each in found.segments if each.timed):
         inside = [word for word in _words(segment) if earliest_s <= (word.start_s + word.end_s) / 2 <= latest_s]
-        if inside and segment.avg_logprob >= LOGPROB_THRESHOLD:
+        if inside and segment.avg_logprob >= NEARLY_RIGHT_LOGPROB:
             start_s = max(segment.start_s, gap.before.end_s)
             end_s = max(start_s, min(segment.end_s, gap.after.start_s))
             tokens = [at for word in inside for at in range(word.first, word.end)]
