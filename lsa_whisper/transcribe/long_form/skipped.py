@@ -3,7 +3,8 @@
 Where a speaker says something twice, a model may jump from the first time to the second: of "I still think it's, I
 think this is" only the end is written, with a high probability. The text shows nothing of it, but the times of its
 words do: between two of them lies speech that no word covers. Such speech is decoded as a window of its own, and the
-words whose middle lies in it are added to the text, if they are probable and no loop.
+words whose middle lies in it are added to the text, if the model is as sure of them as of the rest. A model that omits
+disfluencies is surer of its text than of what it would write for these.
 """
 
 from __future__ import annotations
@@ -91,7 +92,7 @@ def decode_with_skipped(
     decoded = decode_without_loops(decoder, sounds, rate_hz, speech=heard) if gaps else []
     # The last gap of a window comes first, so that the places of the others stay as they are.
     for (at, gap), (first_s, _), found in reversed(list(zip(gaps, bounds_s, decoded, strict=True))):
-        if added := _words_in(gap, found, first_s):
+        if added := _words_in(gap, found, first_s, max(NEARLY_RIGHT_LOGPROB, results[at].avg_logprob)):
             results[at] = replace(results[at], segments=_with_added(results[at].segments, gap, added))
     return results if word_times else list(map(_without_times, results))
 
@@ -139,9 +140,9 @@ def _words(segment: DecodedSegment, number: int = 0) -> list[_Word]:
     return words
 
 
-def _words_in(gap: _Gap, found: DecodedWindow, first_s: float) -> list[DecodedSegment]:
-    """Return what was decoded in a gap, the words alone whose middle lies in it; nothing if it is improbable."""
-    if found.retried or found.avg_logprob < NEARLY_RIGHT_LOGPROB:
+def _words_in(gap: _Gap, found: DecodedWindow, first_s: float, least_logprob: float) -> list[DecodedSegment]:
+    """Return what was decoded in a gap, the words alone whose middle lies in it; nothing if it is less probable."""
+    if found.retried or found.avg_logprob < least_logprob:
         return []
     earliest_s, latest_s = gap.before.end_s - _TOLERANCE_S, gap.after.start_s + _TOLERANCE_S
     added = []

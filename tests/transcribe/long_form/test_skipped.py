@@ -98,11 +98,11 @@ def test_speech_before_the_first_word_and_after_the_last_is_found():
     "found",
     [
         DecodedWindow((), -0.1),
-        DecodedWindow(tuple(FOUND), -1.2, tokens=9),
+        DecodedWindow(tuple(FOUND), -0.2, tokens=9),
         [timed((" well", 2.32), (".", 2.5))],
         [DecodedSegment("still think it's .", 0.3, 1.1, -0.1)],
     ],
-    ids=["no words", "improbable", "words after the gap", "no token times"],
+    ids=["no words", "less probable than the rest", "words after the gap", "no token times"],
 )
 def test_nothing_is_added_without_probable_words_in_the_gap(found):
     (segment,) = decode(Scripted(SKIPPED, found), speech(3.1)).segments
