@@ -73,8 +73,9 @@ class DisfluencyProfile:
         class that the corpus never marks has no weight, because a model must not learn marks that its transcribers do
         not write.
 
-        >>> DisfluencyProfile(100, {"filled_pause": ClassProfile(9), "block": ClassProfile(1)}).weights()
-        {<Disfluency.FILLED_PAUSE: 'filled_pause'>: 3.0, <Disfluency.BLOCK: 'block'>: 1.0}
+        >>> counts = {"filled_pause": ClassProfile(9), "block": ClassProfile(1), "fragment": ClassProfile(1)}
+        >>> {kind.value: weight for kind, weight in DisfluencyProfile(100, counts).weights().items()}
+        {'filled_pause': 3.0, 'block': 1.0, 'fragment': 4.0}
         """
         counts = {Disfluency(name): one.count for name, one in self.classes.items() if one.count}
         return {kind: HARDER.get(kind, 1.0) * count**0.5 for kind, count in counts.items()}
