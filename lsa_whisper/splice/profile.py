@@ -29,8 +29,8 @@ SPLICED_CLASSES = (
 PAUSE_MARKS = ("(.)", "(..)", "(...)")
 FLUENT_ADULTS = Path(__file__).with_name("fluent-adults.json")
 """The profile of fluent adults in meetings, counted by ``benchmarks/fluent_adults.py``."""
-HARDER = {Disfluency.FRAGMENT: 4.0}
-"""How many times as often a class is spliced that a model learns from more examples than others."""
+HARD_CLASSES = {Disfluency.FRAGMENT: 4.0}
+"""Classes that a model learns only from more examples than others, and how many times as often they are spliced."""
 LONGEST_MS = 10_000
 """A longer silence is no disfluency."""
 
@@ -69,16 +69,16 @@ class DisfluencyProfile:
     def weights(self) -> dict[Disfluency, float]:
         """Return how often to splice each class relative to the others: by the square root of its count.
 
-        Rare classes are the ones that a model does not learn from a corpus as it is; :data:`HARDER` ones weigh more. A
-        class that the corpus never marks has no weight, because a model must not learn marks that its transcribers do
-        not write.
+        Rare classes are the ones that a model does not learn from a corpus as it is; those of :data:`HARD_CLASSES`
+        weigh more. A class that the corpus never marks has no weight, because a model must not learn marks that its
+        transcribers do not write.
 
         >>> counts = {"filled_pause": ClassProfile(9), "block": ClassProfile(1), "fragment": ClassProfile(1)}
         >>> {kind.value: weight for kind, weight in DisfluencyProfile(100, counts).weights().items()}
         {'filled_pause': 3.0, 'block': 1.0, 'fragment': 4.0}
         """
         counts = {Disfluency(name): one.count for name, one in self.classes.items() if one.count}
-        return {kind: HARDER.get(kind, 1.0) * count**0.5 for kind, count in counts.items()}
+        return {kind: HARD_CLASSES.get(kind, 1.0) * count**0.5 for kind, count in counts.items()}
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything, ready for JSON, with the rate of each class."""

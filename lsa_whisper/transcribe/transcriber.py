@@ -33,7 +33,7 @@ from lsa_whisper.transcribe.long_form.decode import (
 )
 from lsa_whisper.transcribe.long_form.languages import DetectedLanguageDecoder
 from lsa_whisper.transcribe.long_form.skipped import decode_with_skipped
-from lsa_whisper.transcribe.long_form.uncertain import DecodeTogether, decode_uncertain_again
+from lsa_whisper.transcribe.long_form.uncertain import DecodeBatch, decode_uncertain_again
 from lsa_whisper.transcribe.options import MIXED, OptionChanges, TranscriptionOptions, combine
 from lsa_whisper.transcribe.result import TranscriptionResult
 from lsa_whisper.version import __version__
@@ -161,9 +161,9 @@ class Transcriber:
             beams=options.beams,
         )
         self._model, self._options, self._language = model, options, options.chat_language
-        self._together: DecodeTogether = decode_uncertain_again
+        self._decode_batch: DecodeBatch = decode_uncertain_again
         if options.finds_skipped:
-            self._together = functools.partial(decode_with_skipped, word_times=bool(options.word_times))
+            self._decode_batch = functools.partial(decode_with_skipped, word_times=bool(options.word_times))
         labels = self._checkpoint.labels
         self._tagger = functools.cache(lambda code: _tagger(self._checkpoint, code) if options.retraces else None)
         for language in (self._language, *self._checkpoint.retraces):
@@ -292,7 +292,8 @@ class Transcriber:
             )
         window_s = self._checkpoint.window_s
         whole = min(_BATCHES_AT_ONCE * decoder.batch_size, max(_WINDOWS_AT_ONCE, decoder.batch_size))
-        at_once, of = round(whole * context_s / window_s), (decoder, recording, speech)
-        batches = decode_windows(*of, context_s=window_s, at_once=at_once, partial=partial, together=self._together)
+        at_once = round(whole * context_s / window_s)
+        of, decode = (decoder, recording, speech), self._decode_batch
+        batches = decode_windows(*of, context_s=window_s, at_once=at_once, partial=partial, decode_batch=decode)
         decoded, at_borders = _collected(batches, progress), _BORDER_BATCHES_AT_ONCE * decoder.batch_size
-        return join_cut_utterances(*of, decoded, context_s=context_s, at_once=at_borders, together=self._together)
+        return join_cut_utterances(*of, decoded, context_s=context_s, at_once=at_borders, decode_batch=decode)

@@ -20,7 +20,7 @@ from lsa_whisper.decoding.partial import WindowResult
 from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcribe.long_form.halves import mean_logprob
 from lsa_whisper.transcribe.long_form.repetition import SpeechIntervals
-from lsa_whisper.transcribe.long_form.uncertain import DecodeTogether, decode_uncertain_again
+from lsa_whisper.transcribe.long_form.uncertain import DecodeBatch, decode_uncertain_again
 
 _FARTHEST_MS = 1500
 """More silence than this between two segments is taken for the end of an utterance."""
@@ -52,7 +52,7 @@ def decode_across_borders(
     *,
     context_s: float,
     at_once: int,
-    together: DecodeTogether = decode_uncertain_again,
+    decode_batch: DecodeBatch = decode_uncertain_again,
 ) -> list[WindowResult]:
     """Return the windows, those with a cut utterance replaced: it is then the last of the left window.
 
@@ -63,7 +63,7 @@ def decode_across_borders(
         rate_hz: the sample rate of what it reads.
         context_s: longest window of the decoder.
         at_once: how many spans are read and decoded together; does not affect the result.
-        together: decodes them.
+        decode_batch: decodes them.
     """
     found = list(windows)
     pairs = enumerate(pairwise(windows))
@@ -72,7 +72,7 @@ def decode_across_borders(
     for first in range(0, len(borders), at_once):
         some = borders[first : first + at_once]
         audio, speech = zip(*(load(border.span) for border in some), strict=True)
-        for border, result in zip(some, together(decoder, audio, rate_hz, speech=speech), strict=True):
+        for border, result in zip(some, decode_batch(decoder, audio, rate_hz, speech=speech), strict=True):
             (left_span, left), (right_span, right) = found[border.left : border.left + 2]
             only = replaced == border.left and len(windows[border.left][1].segments) == 1
             if only or not _is_surer(result, border, left, right):

@@ -20,7 +20,7 @@ from lsa_whisper.transcribe.long_form.languages import DETECTION_WINDOWS, most_f
 from lsa_whisper.transcribe.long_form.loops import decode_without_loops, has_loop
 from lsa_whisper.transcribe.long_form.repetition import SpeechIntervals
 from lsa_whisper.transcribe.long_form.sequential import sequential_windows
-from lsa_whisper.transcribe.long_form.uncertain import DecodeTogether, decode_uncertain_again
+from lsa_whisper.transcribe.long_form.uncertain import DecodeBatch, decode_uncertain_again
 
 
 def decode_windows(
@@ -31,14 +31,14 @@ def decode_windows(
     context_s: float,
     at_once: int,
     partial: PartialDecoding | None,
-    together: DecodeTogether = decode_uncertain_again,
+    decode_batch: DecodeBatch = decode_uncertain_again,
 ) -> Iterator[Sequence[WindowResult]]:
     """Yield the decoded windows of a recording that was cut in silence, ``at_once`` windows at a time."""
 
     def decode(spans: Sequence[TimeSpan]) -> list[WindowResult]:
         audio = [_loaded(recording, span, speech) for span in spans]  # in memory only until these are decoded
         intervals = [speech.within(span) for span in spans]
-        decoded = together(decoder, audio, SAMPLE_RATE_HZ, speech=intervals)
+        decoded = decode_batch(decoder, audio, SAMPLE_RATE_HZ, speech=intervals)
         return list(zip(spans, decoded, strict=True))
 
     windows = pack_windows(speech, context_s=context_s, duration_s=recording.duration_s)
@@ -56,7 +56,7 @@ def join_cut_utterances(
     *,
     context_s: float,
     at_once: int,
-    together: DecodeTogether = decode_uncertain_again,
+    decode_batch: DecodeBatch = decode_uncertain_again,
 ) -> Sequence[WindowResult]:
     """Return the windows of a recording that was cut in silence, with the utterances that this cut made whole again."""
 
@@ -64,7 +64,7 @@ def join_cut_utterances(
         return _loaded(recording, span, speech), speech.within(span)
 
     return decode_across_borders(
-        decoder, windows, load, SAMPLE_RATE_HZ, context_s=context_s, at_once=at_once, together=together
+        decoder, windows, load, SAMPLE_RATE_HZ, context_s=context_s, at_once=at_once, decode_batch=decode_batch
     )
 
 

@@ -106,6 +106,13 @@ def speech_s(segment: DecodedSegment, speech: SpeechIntervals | None) -> float:
     length_s = segment.end_s - segment.start_s
     if speech is None:
         return length_s
-    first_s, last_s = segment.start_s - _TOLERANCE_S, segment.end_s + _TOLERANCE_S
-    overlap_s = sum(max(0.0, min(end, last_s) - max(start, first_s)) for start, end in speech)
-    return min(length_s, overlap_s)
+    return min(length_s, speech_between_s(speech, segment.start_s - _TOLERANCE_S, segment.end_s + _TOLERANCE_S))
+
+
+def speech_between_s(speech: SpeechIntervals, first_s: float, last_s: float) -> float:
+    """Return how much speech there is between two points in time, in seconds.
+
+    >>> speech_between_s([(0.0, 1.0), (1.5, 4.0)], 0.5, 2.0)
+    1.0
+    """
+    return sum(max(0.0, min(end, last_s) - max(start, first_s)) for start, end in speech)

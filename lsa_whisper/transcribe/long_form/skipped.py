@@ -22,7 +22,7 @@ from lsa_whisper.labels.canonical import LABEL_TERMINATORS
 from lsa_whisper.speech.energy import FRAME_S, silence_of
 from lsa_whisper.transcribe.long_form.halves import split_speech
 from lsa_whisper.transcribe.long_form.loops import decode_without_loops
-from lsa_whisper.transcribe.long_form.repetition import SpeechIntervals
+from lsa_whisper.transcribe.long_form.repetition import SpeechIntervals, speech_between_s
 from lsa_whisper.transcribe.long_form.uncertain import decode_uncertain_again
 
 _LEAST_SPEECH_S = 0.8
@@ -45,14 +45,21 @@ class _Word:
 
 @dataclass(frozen=True)
 class _Gap:
-    """Speech between two words of a window, or between a word and an edge."""
+    """Speech between two words of a window, or between a word and an edge.
 
+    Attributes:
+        window: index of the window.
+        before: the word before it.
+        after: the word after it.
+        first_s: where the sound that is decoded begins in the window: a margin before the gap.
+        last_s: where it ends.
+    """
+
+    window: int
     before: _Word
     after: _Word
-
-    def sound_s(self, length_s: float) -> tuple[float, float]:
-        """Return the first and last second of what is decoded, in a window of ``length_s``."""
-        return max(0.0, self.before.end_s - _MARGIN_S), min(length_s, self.after.start_s + _MARGIN_S)
+    first_s: float
+    last_s: float
 
 
 def decode_with_skipped(
@@ -73,27 +80,15 @@ def decode_with_skipped(
         word_times: whether to return the token times.
     """
     results = decode_uncertain_again(decoder, windows, rate_hz, speech=speech)
-    lengths_s = [len(window) / rate_hz for window in windows]
-    gaps = [
-        (at, gap)
-        for at, each in enumerate(results)
-        for gap in _gaps(each, lengths_s[at], speech[at])
-        if _sounding_s(gap, windows[at], rate_hz) >= _LEAST_SPEECH_S
-    ]
-    bounds_s = [gap.sound_s(lengths_s[at]) for at, gap in gaps]
-    sounds = [
-        windows[at][round(first_s * rate_hz) : round(last_s * rate_hz)]
-        for (at, _), (first_s, last_s) in zip(gaps, bounds_s, strict=True)
-    ]
-    heard = [
-        split_speech(split_speech(speech[at], last_s)[0], first_s)[1]
-        for (at, _), (first_s, last_s) in zip(gaps, bounds_s, strict=True)
-    ]
+    gaps = [gap for at, each in enumerate(results) for gap in _gaps(at, each, windows[at], rate_hz, speech[at])]
+    sounds = [windows[gap.window][round(gap.first_s * rate_hz) : round(gap.last_s * rate_hz)] for gap in gaps]
+    heard = [split_speech(split_speech(speech[gap.window], gap.last_s)[0], gap.first_s)[1] for gap in gaps]
     decoded = decode_without_loops(decoder, sounds, rate_hz, speech=heard) if gaps else []
     # The last gap of a window comes first, so that the places of the others stay as they are.
-    for (at, gap), (first_s, _), found in reversed(list(zip(gaps, bounds_s, decoded, strict=True))):
-        if added := _words_in(gap, found, first_s, max(NEARLY_RIGHT_LOGPROB, results[at].avg_logprob)):
-            results[at] = replace(results[at], segments=_with_added(results[at].segments, gap, added))
+    for gap, found in reversed(list(zip(gaps, decoded, strict=True))):
+        whole = results[gap.window]
+        if added := _words_in(gap, found, max(NEARLY_RIGHT_LOGPROB, whole.avg_logprob)):
+            results[gap.window] = replace(whole, segments=_with_added(whole.segments, gap, added))
     return results if word_times else list(map(_without_times, results))
 
 
@@ -102,22 +97,23 @@ def _without_times(result: DecodedWindow) -> DecodedWindow:
     return replace(result, segments=tuple(replace(segment, timed=()) for segment in result.segments))
 
 
-def _gaps(result: DecodedWindow, length_s: float, speech: SpeechIntervals) -> Iterator[_Gap]:
-    """Yield where much speech of a window is without words."""
+def _gaps(
+    at: int, result: DecodedWindow, window: npt.NDArray[np.float32], rate_hz: int, speech: SpeechIntervals
+) -> Iterator[_Gap]:
+    """Yield where much speech of window ``at`` is without words."""
     if result.silent or not any(segment.timed for segment in result.segments):
         return
+    length_s = len(window) / rate_hz
     edges = _Word(-1, 0, 0, 0.0, 0.0), _Word(len(result.segments), 0, 0, length_s, length_s)
-    words = chain.from_iterable(_words(segment, at) for at, segment in enumerate(result.segments))
+    words = chain.from_iterable(_words(segment, number) for number, segment in enumerate(result.segments))
     for before, after in pairwise((edges[0], *words, edges[1])):
-        between = (min(end, after.start_s) - max(start, before.end_s) for start, end in speech)
-        if sum(max(0.0, spoken_s) for spoken_s in between) >= _LEAST_SPEECH_S:
-            yield _Gap(before, after)
-
-
-def _sounding_s(gap: _Gap, window: npt.NDArray[np.float32], rate_hz: int) -> float:
-    """Return how long the sound of a gap is no silence: a detector of speech does not leave out its short pauses."""
-    first, last = round(gap.before.end_s / FRAME_S), round(gap.after.start_s / FRAME_S)
-    return float((1 - silence_of(window, rate_hz)[first:last]).sum() * FRAME_S)
+        start_s, end_s = before.end_s, after.start_s
+        if speech_between_s(speech, start_s, end_s) < _LEAST_SPEECH_S:
+            continue
+        # A detector of speech does not leave out short pauses.
+        silence = silence_of(window, rate_hz)[round(start_s / FRAME_S) : round(end_s / FRAME_S)]
+        if float((1 - silence).sum() * FRAME_S) >= _LEAST_SPEECH_S:
+            yield _Gap(at, before, after, max(0.0, start_s - _MARGIN_S), min(length_s, end_s + _MARGIN_S))
 
 
 def _words(segment: DecodedSegment, number: int = 0) -> list[_Word]:
@@ -140,13 +136,13 @@ def _words(segment: DecodedSegment, number: int = 0) -> list[_Word]:
     return words
 
 
-def _words_in(gap: _Gap, found: DecodedWindow, first_s: float, least_logprob: float) -> list[DecodedSegment]:
+def _words_in(gap: _Gap, found: DecodedWindow, least_logprob: float) -> list[DecodedSegment]:
     """Return what was decoded in a gap, the words alone whose middle lies in it; nothing if it is less probable."""
     if found.retried or found.avg_logprob < least_logprob:
         return []
     earliest_s, latest_s = gap.before.end_s - _TOLERANCE_S, gap.after.start_s + _TOLERANCE_S
     added = []
-    for segment in (each.shifted(first_s) for each in found.segments if each.timed):
+    for segment in (each.shifted(gap.first_s) for each in found.segments if each.timed):
         inside = [word for word in _words(segment) if earliest_s <= (word.start_s + word.end_s) / 2 <= latest_s]
         if inside and segment.avg_logprob >= NEARLY_RIGHT_LOGPROB:
             start_s = max(segment.start_s, gap.before.end_s)

@@ -24,7 +24,7 @@ _LEAST_S = 4.0
 """A shorter window is not cut: its halves would hold a few words without their context."""
 
 
-class DecodeTogether(Protocol):
+class DecodeBatch(Protocol):
     """Decodes windows and mends their texts: :func:`decode_uncertain_again`, or what does more."""
 
     def __call__(
