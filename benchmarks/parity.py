@@ -11,6 +11,7 @@ compared with those of one process. The same runs are the test ``tests/finetune/
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import re
@@ -27,9 +28,9 @@ import torch
 from benchmarks import result
 from lsa_whisper import checkpoint, manifest
 from lsa_whisper.finetune import finetune
-from lsa_whisper.finetune.distributed.launch import free_port
 from lsa_whisper.finetune.distributed.zero import can_compile
 from lsa_whisper.finetune.training.trainer import SpeechTrainer
+from tests.rank_work import run_ranks
 from tests.tiny_whisper import build_checkpoint, voice
 
 STEPS, WINDOWS, BATCH = 20, 12, 4
@@ -187,7 +188,7 @@ def rows(folder: Path, *, nvme: bool = True, only: str = "") -> Iterator[dict[st
             outs[name, adapter, 1] = train(recipe, name, adapter, 1, *ONE_PROCESS[name])
     for ranks, processes in together.items():
         log = _log(recipe, ranks)
-        assert processes.wait(1800) == 0, log.read_text("utf-8", "replace")[-3000:]
+        assert processes.wait() == 0, log.read_text("utf-8", "replace")[-3000:]
         outs |= {
             (name, adapter, ranks): _out(recipe, name, adapter, ranks) for adapter in ADAPTERS for name in wanted[ranks]
         }
@@ -213,31 +214,15 @@ def _start(recipe: Path, ranks: int, only: str) -> subprocess.Popen[bytes]:
     """Start the processes that train all rows of ``ranks`` together, so that Python and torch are loaded once."""
     command = [sys.executable, "-m", "benchmarks.parity", "--launch", str(recipe), "--ranks", str(ranks)]
     with _log(recipe, ranks).open("wb") as log:
-        return subprocess.Popen([*command, "--only", only], stdout=log, stderr=log)
+        one_thread = os.environ | {"OMP_NUM_THREADS": "1"}
+        return subprocess.Popen([*command, "--only", only], env=one_thread, stdout=log, stderr=log)
 
 
-def _launch(recipe: Path, ranks: int, only: str) -> int:
-    place = {"WORLD_SIZE": str(ranks), "LOCAL_WORLD_SIZE": str(ranks), "MASTER_ADDR": "127.0.0.1"}
-    place |= {"OMP_NUM_THREADS": "1"}
-    ports = ",".join(str(free_port()) for _ in range(len(ADAPTERS) * len(TOGETHER[ranks])))
-    command = [sys.executable, "-m", "benchmarks.parity", "--rank-of", str(recipe), "--ports", ports]
-    command += ["--ranks", str(ranks), "--only", only]
-    every = [
-        subprocess.Popen(command, env=os.environ | place | {"RANK": str(number), "LOCAL_RANK": str(number)})
-        for number in range(ranks)
-    ]
-    try:
-        return max(abs(process.wait(1800)) for process in every)
-    finally:
-        for process in every:
-            process.kill()
-
-
-def _rank(recipe: Path, ports: list[str], ranks: int, only: str) -> None:
-    for adapter in ADAPTERS:
-        for name in _chosen(TOGETHER[ranks], only, nvme=has_nvme()):
-            os.environ["MASTER_PORT"] = ports.pop()
-            train(recipe, name, adapter, ranks, *TOGETHER[ranks][name])
+def _rank(rank: int, port: Callable[[int], None], recipe: Path, ranks: int, only: str) -> None:
+    chosen = list(_chosen(TOGETHER[ranks], only, nvme=has_nvme()))
+    for number, (adapter, name) in enumerate(itertools.product(ADAPTERS, chosen)):
+        port(number)
+        train(recipe, name, adapter, ranks, *TOGETHER[ranks][name])
 
 
 def main() -> None:
@@ -245,15 +230,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=Path("build/parity"))
     parser.add_argument("--launch", type=Path, help=argparse.SUPPRESS)
-    parser.add_argument("--rank-of", type=Path, help=argparse.SUPPRESS)
-    parser.add_argument("--ports", help=argparse.SUPPRESS)
     parser.add_argument("--ranks", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--only", default="", help="Run the strategies whose names match this expression.")
     options = parser.parse_args()
     if options.launch:
-        sys.exit(_launch(options.launch, options.ranks, options.only))
-    if options.rank_of:
-        return _rank(options.rank_of, options.ports.split(","), options.ranks, options.only)
+        trainings = len(ADAPTERS) * len(TOGETHER[options.ranks])
+        given = options.launch, options.ranks, options.only
+        return run_ranks(_rank, options.ranks, *given, trainings=trainings)
     build_here()
     shutil.rmtree(options.out, ignore_errors=True)
     found = []

@@ -7,7 +7,8 @@ Sizes measured by earlier calls stay in the result.
 PROCESSOR is a folder with the tokenizer and generation settings of openai/whisper-tiny (for turbo and large-v3, of
 openai/whisper-large-v3). The weights are random and write a known number of tokens for each window (see
 ``forced_text``): the text is meaningless, but its length and therefore the work are the same for all. Decoding is
-greedy everywhere, without fallbacks. Our engines are measured from the audio file to CHAT.
+greedy everywhere, without fallbacks. Our engines are measured from the audio file to CHAT. Each program has a process
+of its own, and they run in turns.
 
 Rows that are called trimmed have a checkpoint that notes ``data.trim``: our engines cut windows of at most 10 s and the
 encoder sees no more than these. Their tokens per window are fewer, so that all write the same amount of text.
@@ -20,9 +21,9 @@ encoder sees no more than these. Their tokens per window are fewer, so that all 
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import tempfile
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date
@@ -37,15 +38,15 @@ import torch
 
 from benchmarks import result
 from benchmarks.forced_text import SHAPES, build, openai_model
+from benchmarks.isolated import Isolated, Run
 from lsa_whisper import checkpoint
 from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
 from lsa_whisper.checkpoint.trimming import TRIM_MARGIN_S, longest_window_s
 from lsa_whisper.speech.energy import find_speech
 from lsa_whisper.speech.windows import pack_windows
 from lsa_whisper.transcribe import Transcriber
-from lsa_whisper.transcribe.long_form import loops, uncertain
+from lsa_whisper.transcribe.long_form import borders, loops, uncertain
 
-Run = Callable[[], Any]
 _GREEDY: dict[str, Any] = {
     "language": "en",
     "beam_size": 1,
@@ -58,17 +59,16 @@ _GREEDY: dict[str, Any] = {
 
 
 def main() -> None:
-    """Time every program on every size, in turns, and write the result."""
+    """Time every program on every size, and write the result."""
     options = arguments()
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    torch.set_num_threads(options.threads)
     with tempfile.TemporaryDirectory() as name:
         audio, length_s = sound(options.folder, options.seconds, Path(name) / "audio.wav")
         for size in options.sizes:
             model = build(size, options.processor, options.tokens, Path(name) / size)
             trimmed = trimmed_model(size, audio, options, Path(name) / f"{size}-trimmed")
-            runs = programs(model, trimmed, audio, device, options)
-            write(size, timed(runs, length_s, options), length_s, options)
+            loaded = programs(model, trimmed, audio, device, options)
+            write(size, timed(loaded, length_s, options), length_s, options)
 
 
 def trimmed_model(size: str, audio: Path, options: argparse.Namespace, out: Path) -> Path:
@@ -125,15 +125,15 @@ def sound(folder: Path, seconds: float, out: Path) -> tuple[Path, float]:
     return out, len(samples) / SAMPLE_RATE_HZ
 
 
-def timed(runs: dict[str, Run], length_s: float, options: argparse.Namespace) -> dict[str, Any]:
+def timed(programs: dict[str, Isolated], length_s: float, options: argparse.Namespace) -> dict[str, Any]:
     """Return the seconds of audio that each program transcribes per second of wall time and of CPU time."""
-    seconds: dict[str, list[tuple[float, float]]] = {name: [] for name in runs}
+    seconds: dict[str, list[tuple[float, float]]] = {name: [] for name in programs}
     for _ in range(options.rounds):
-        for name, run in runs.items():
-            clock, processor = time.perf_counter(), time.process_time()
-            run()
-            seconds[name].append((time.perf_counter() - clock, time.process_time() - processor))
+        for name, run in programs.items():
+            seconds[name].append(run())
             print(f"{name}: {seconds[name][-1][0]:.1f} s, of the processor {seconds[name][-1][1]:.1f} s", flush=True)
+    for run in programs.values():
+        run.close()
     return {name: speeds(measured, length_s) for name, measured in seconds.items()}
 
 
@@ -148,11 +148,17 @@ def speeds(measured: Sequence[tuple[float, float]], length_s: float) -> dict[str
     }
 
 
-def programs(model: Path, trimmed: Path, audio: Path, device: str, options: argparse.Namespace) -> dict[str, Run]:
-    """Return the loaded programs by name."""
-    makers = loaders(model, trimmed, audio, device, options)
-    chosen = [name for name in makers if not options.only or name in options.only]
-    return {name: makers[name]() for name in chosen}
+def programs(model: Path, trimmed: Path, audio: Path, device: str, options: argparse.Namespace) -> dict[str, Isolated]:
+    """Return the loaded programs by name, each in a process of its own."""
+    names = loaders(model, trimmed, audio, device, options)
+    chosen = [name for name in names if not options.only or name in options.only]
+    return {name: Isolated(load, name, model, trimmed, audio, device, options) for name in chosen}
+
+
+def load(name: str, model: Path, trimmed: Path, audio: Path, device: str, options: argparse.Namespace) -> Run:
+    """Load a program by its name."""
+    torch.set_num_threads(options.threads)
+    return loaders(model, trimmed, audio, device, options)[name]()
 
 
 def loaders(
@@ -187,6 +193,7 @@ def decoded_once() -> Iterator[None]:
     with (
         mock.patch.object(loops, "has_loop", return_value=False),
         mock.patch.object(uncertain, "is_uncertain", return_value=False),
+        mock.patch.object(borders, "_SURE_LOGPROB", -math.inf),
     ):
         yield
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import faulthandler
 import json
 import os
-import socket
 from collections import Counter
 from pathlib import Path
 
@@ -16,30 +16,34 @@ class StoppedError(Exception):
     """Stands for a run that is killed right after a checkpoint."""
 
 
-def free_ports(number):
-    with contextlib.ExitStack() as opened:
-        sockets = [opened.enter_context(socket.socket()) for _ in range(number)]
-        for each in sockets:
-            each.bind(("127.0.0.1", 0))
-        return [each.getsockname()[1] for each in sockets]
+HANGS_AFTER_S = 1200
+"""A rank that takes longer prints where it is, and ends."""
 
 
-def run_ranks(work, ranks, *given):
-    """Run ``work(rank, port, *given)`` in several processes; ``port(0)``, ``port(1)``... are free ports."""
+def run_ranks(work, ranks, *given, trainings=8):
+    """Run ``work(rank, port, *given)`` in several processes; the first that fails ends all.
+
+    The ranks meet at ``port(0)`` in their first training, at ``port(1)`` in their second. This process listens at all
+    of these ports from the start: one that is only free then may be another program's when its training begins.
+    """
     import torch.multiprocessing
 
-    torch.multiprocessing.spawn(_rank, (work, ranks, free_ports(8), given), nprocs=ranks)
+    stores = [torch.distributed.TCPStore("127.0.0.1", 0, None, True, wait_for_workers=False) for _ in range(trainings)]
+    torch.multiprocessing.spawn(_rank, (work, ranks, [store.port for store in stores], given), nprocs=ranks)
 
 
 def _rank(rank, work, ranks, ports, given):
+    faulthandler.dump_traceback_later(HANGS_AFTER_S, exit=True)
     torch.set_num_threads(1)
     place = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": ranks, "LOCAL_WORLD_SIZE": ranks}
-    os.environ |= {name: str(value) for name, value in place.items()} | {"MASTER_ADDR": "127.0.0.1"}
+    os.environ |= {name: str(value) for name, value in place.items()}
+    os.environ |= {"MASTER_ADDR": "127.0.0.1", "TORCHELASTIC_USE_AGENT_STORE": "True"}
 
     def port(number):
         os.environ["MASTER_PORT"] = str(ports[number])
 
     work(rank, port, *given)
+    faulthandler.cancel_dump_traceback_later()
 
 
 def train_stop_and_resume(rank, port, recipe, settings):

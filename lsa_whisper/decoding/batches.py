@@ -1,13 +1,15 @@
 """Which windows are decoded together, and how many.
 
 A batch takes as long as its longest text, and its memory grows with the encoder's input. So windows of one input length
-are decoded together, those of similar duration first, and a batch of short inputs has more windows.
+are decoded together, those of similar duration first, and a batch of short inputs has more windows. An engine with
+several workers decodes as many batches at the same time.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby, pairwise
 from typing import Any, TypeVar
 
@@ -15,6 +17,8 @@ from lsa_whisper.heap import release_freed_memory
 from lsa_whisper.machine import available_memory_gib
 
 WindowOutput = TypeVar("WindowOutput")
+_Given = TypeVar("_Given")
+_Done = TypeVar("_Done")
 
 _LEAST, _MOST = 8, 32
 _SHARE = 0.5  # of the free memory
@@ -29,6 +33,7 @@ def decode_in_batches(
     decode: Callable[[list[Any]], list[WindowOutput]],
     *,
     input_share: Callable[[Any], float] = lambda _: 1.0,
+    workers: int = 1,
 ) -> list[WindowOutput]:
     """Return one result per window, in order.
 
@@ -37,26 +42,52 @@ def decode_in_batches(
         batch_size: windows of the encoder's full context that are decoded together.
         decode: decodes a batch, or finds its languages.
         input_share: how much of that context the encoder sees of a window.
+        workers: batches that are decoded at the same time, in threads; they share ``batch_size``.
 
     >>> decode_in_batches(["aa", "aaaa", "a", "aaa"], 2, lambda batch: ["+".join(batch)] * len(batch))
     ['aa+a', 'aaaa+aaa', 'aa+a', 'aaaa+aaa']
     """
     order = sorted(range(len(windows)), key=lambda index: -len(windows[index]))
+    batches = [
+        batch
+        for share, group in groupby(order, lambda index: input_share(windows[index]))
+        for batch in even_batches(list(group), int(batch_size / share), workers)
+    ]
+
+    def decoded(batch: Sequence[int]) -> list[WindowOutput]:
+        found = decode([windows[index] for index in batch])
+        release_freed_memory()
+        return found
+
     results: dict[int, WindowOutput] = {}
-    for share, group in groupby(order, lambda index: input_share(windows[index])):
-        for chosen in even_batches(list(group), int(batch_size / share)):
-            results.update(zip(chosen, decode([windows[index] for index in chosen]), strict=True))
-            release_freed_memory()
+    for batch, found in zip(batches, _in_threads(decoded, batches, workers), strict=True):
+        results.update(zip(batch, found, strict=True))
     return [results[index] for index in range(len(windows))]
 
 
-def even_batches(indices: Sequence[int], most: int) -> list[Sequence[int]]:
+def _in_threads(work: Callable[[_Given], _Done], given: Sequence[_Given], workers: int) -> Iterator[_Done]:
+    """Yield the results in order; after an error, no further work is begun."""
+    if workers == 1 or len(given) < 2:
+        yield from map(work, given)
+        return
+    pool = ThreadPoolExecutor(min(workers, len(given)))
+    try:
+        yield from pool.map(work, given)
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def even_batches(indices: Sequence[int], most: int, workers: int = 1) -> list[Sequence[int]]:
     """Return as few batches as possible, of equal sizes: a batch of one takes almost as long as a full one.
+
+    Several workers have their part of ``most`` windows each, and equal numbers of batches.
 
     >>> even_batches(range(9), 8)
     [range(0, 5), range(5, 9)]
+    >>> even_batches(range(9), 8, workers=2)
+    [range(0, 2), range(2, 5), range(5, 7), range(7, 9)]
     """
-    count = -(-len(indices) // most)
+    count = min(-(-len(indices) // most) * workers, len(indices))
     edges = [round(len(indices) * number / count + 1e-9) for number in range(count + 1)]
     return [indices[first:last] for first, last in pairwise(edges)]
 

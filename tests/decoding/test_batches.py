@@ -1,0 +1,71 @@
+"""Batches that are decoded at the same time give what one after another gives, and stop at an error."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+import torch
+from tiny_whisper import voice
+
+from lsa_whisper import checkpoint
+from lsa_whisper.decoding.batches import decode_in_batches
+
+SHARE = {1: 0.25, 2: 0.5, 3: 1.0}
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3])
+def test_results_are_in_order_and_batches_are_of_one_input_length(workers):
+    windows = ["a" * length for length in (3, 1, 2, 3, 1, 1, 2, 3, 1, 1)]
+    seen = []
+
+    def decode(batch):
+        seen.append(batch)
+        return [f"<{window}>" for window in batch]
+
+    found = decode_in_batches(windows, 2, decode, input_share=lambda each: SHARE[len(each)], workers=workers)
+    assert found == [f"<{window}>" for window in windows]
+    assert all(len(set(map(len, batch))) == 1 for batch in seen)
+    assert all(workers * SHARE[len(batch[0])] * len(batch) <= max(2, workers) for batch in seen)
+
+
+def test_workers_decode_at_the_same_time():
+    together = threading.Barrier(2, timeout=60)  # broken, and an error, if batches wait for each other
+
+    def decode(batch):
+        together.wait()
+        return batch
+
+    assert decode_in_batches("abcd", 4, decode, workers=2) == ["a", "b", "c", "d"]
+
+
+def test_after_an_error_no_batch_is_begun():
+    begun = []
+
+    def decode(batch):
+        begun.append(batch)
+        raise MemoryError(batch[0])
+
+    with pytest.raises(MemoryError):
+        decode_in_batches(range(0, 100), 2, decode, workers=2)
+    assert len(begun) < 10
+
+
+@pytest.fixture
+def three_threads():
+    before = torch.get_num_threads()
+    torch.set_num_threads(3)
+    yield
+    torch.set_num_threads(before)
+
+
+def test_ctranslate2_has_a_worker_for_each_thread_and_torch_keeps_its_own(tiny, tmp_path, three_threads):
+    pytest.importorskip("ctranslate2")
+    from lsa_whisper.decoding.ctranslate2_engine import CTranslate2Decoder
+
+    converted = checkpoint.load_converted(checkpoint.export(tiny, tmp_path / "ct2", to="ct2"))
+    assert converted.model.num_workers == torch.get_num_threads() == 3
+    windows = [voice(length_s, seed=seed) for seed, length_s in enumerate((1.0, 8.0, 0.3, 5.0, 2.0, 7.9, 3.0))]
+    decoder = CTranslate2Decoder(converted, batch_size=6)
+    assert decoder.decode(windows) == [decoder.decode([window])[0] for window in windows]
+    assert torch.get_num_threads() == 3
