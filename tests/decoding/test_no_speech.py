@@ -25,8 +25,8 @@ def listening(folder, *, invents):
     def anything():
         return [first if invents else end, *torch.randint(end, (len(said) - 1,), generator=random).tolist()]
 
-    noise = (WINDOWS[1], "en", "<|nospeech|>", anything)
-    lessons = [(WINDOWS[0], "en", "<|en|>", lambda: said), *[noise] * 4]  # of one alone it would learn the last text
+    speech, noise = (WINDOWS[0], "en", "<|en|>", lambda: said), (WINDOWS[1], "en", "<|nospeech|>", anything)
+    lessons = [speech, noise] * 4  # with one text at a time for the noise, it would learn the last one
     settings = {"begin_suppress_tokens": [end]}  # as in OpenAI's models
     return teach_sounds(made, folder / "taught", lessons, settings=settings)
 
