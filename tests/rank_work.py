@@ -17,7 +17,7 @@ class StoppedError(Exception):
 
 
 HANGS_AFTER_S = 1200
-"""A rank that takes longer prints where it is, and ends."""
+"""A rank whose training takes longer prints where it is, and ends."""
 
 
 def run_ranks(work, ranks, *given, trainings=8):
@@ -33,13 +33,13 @@ def run_ranks(work, ranks, *given, trainings=8):
 
 
 def _rank(rank, work, ranks, ports, given):
-    faulthandler.dump_traceback_later(HANGS_AFTER_S, exit=True)
     torch.set_num_threads(1)
     place = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": ranks, "LOCAL_WORLD_SIZE": ranks}
     os.environ |= {name: str(value) for name, value in place.items()}
     os.environ |= {"MASTER_ADDR": "127.0.0.1", "TORCHELASTIC_USE_AGENT_STORE": "True"}
 
     def port(number):
+        faulthandler.dump_traceback_later(HANGS_AFTER_S, exit=True)
         os.environ["MASTER_PORT"] = str(ports[number])
 
     work(rank, port, *given)

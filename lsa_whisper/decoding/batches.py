@@ -47,6 +47,7 @@ def decode_in_batches(
     >>> decode_in_batches(["aa", "aaaa", "a", "aaa"], 2, lambda batch: ["+".join(batch)] * len(batch))
     ['aa+a', 'aaaa+aaa', 'aa+a', 'aaaa+aaa']
     """
+    workers = min(workers, batch_size)
     order = sorted(range(len(windows)), key=lambda index: -len(windows[index]))
     batches = [
         batch

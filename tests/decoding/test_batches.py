@@ -26,7 +26,7 @@ def test_results_are_in_order_and_batches_are_of_one_input_length(workers):
     found = decode_in_batches(windows, 2, decode, input_share=lambda each: SHARE[len(each)], workers=workers)
     assert found == [f"<{window}>" for window in windows]
     assert all(len(set(map(len, batch))) == 1 for batch in seen)
-    assert all(workers * SHARE[len(batch[0])] * len(batch) <= max(2, workers) for batch in seen)
+    assert all(min(workers, 2) * SHARE[len(batch[0])] * len(batch) <= 2 for batch in seen)
 
 
 def test_workers_decode_at_the_same_time():
