@@ -23,7 +23,7 @@ def learning_curve(found: Figures) -> str:
         return f"{sum(score or 0.0 for score in scores) / len(scores):.2f}"
 
     kinds = list(found["rare"][0]["classes"])
-    speeches = {", ".join(each["system"].split(", ")[1:3]) for each in found["rare"]}  # such as "8 h, splice 0.5"
+    speeches = {", ".join(each["system"].split(", ")[1:3]) for each in found["rare"]}  # such as "8 h, splice 1"
     in_order = sorted(speeches, key=lambda speech: [float(word) for word in speech.split() if word[0].isdigit()])
     return "; ".join(f"{speech}: {', '.join(f'{kind} {mean(speech, kind)}' for kind in kinds)}" for speech in in_order)
 
