@@ -51,18 +51,11 @@ def test_after_an_error_no_batch_is_begun():
     assert len(begun) < 10
 
 
-@pytest.fixture
-def three_threads():
-    before = torch.get_num_threads()
-    torch.set_num_threads(3)
-    yield
-    torch.set_num_threads(before)
-
-
-def test_ctranslate2_has_a_worker_for_each_thread_and_torch_keeps_its_own(scripted, tmp_path, three_threads):
+def test_ctranslate2_has_a_worker_for_each_thread_and_torch_keeps_its_own(scripted, tmp_path, set_threads):
     pytest.importorskip("ctranslate2")
     from lsa_whisper.decoding.ctranslate2_engine import CTranslate2Decoder
 
+    set_threads(3)
     converted = checkpoint.load_converted(checkpoint.export(scripted, tmp_path / "ct2", to="ct2"))
     assert converted.model.num_workers == torch.get_num_threads() == 3
     windows = [voice(length_s, seed=seed) for seed, length_s in enumerate((1.0, 8.0, 0.3, 5.0, 2.0, 7.9, 3.0))]

@@ -24,6 +24,12 @@ ROLES = Labels("chat", roles=True)
 SEEDS = range(12)
 
 
+@pytest.fixture(autouse=True)
+def windows_in_one_batch(set_threads):
+    """Let CTranslate2 decode one batch at a time, so that windows of one length share it on any machine."""
+    set_threads(1)
+
+
 def saved(loaded, out, codes=CODES):
     parts = {"feature_extractor": loaded.feature_extractor, "tokenizer": loaded.tokenizer}
     return checkpoint.save(out, model=loaded.model, labels=ROLES, trained_codes=set(codes), **parts)
