@@ -9,50 +9,36 @@ from __future__ import annotations
 import multiprocessing
 import time
 from collections.abc import Callable
-from multiprocessing.connection import Connection
+from concurrent.futures import ProcessPoolExecutor
 from typing import Any
 
 Run = Callable[[], Any]
+_loaded: list[Run] = []
+"""In the new process: the program."""
 
 
 class Isolated:
     """Loads a program in a new process; each call runs it once there."""
 
     def __init__(self, load: Callable[..., Run], *given: Any) -> None:
-        """Start the process, and wait until ``load(*given)`` has returned what it runs.
-
-        Raises:
-            EOFError: If it ended before; its traceback is on standard error.
-        """
-        context = multiprocessing.get_context("spawn")
-        self._pipe, far = context.Pipe()
-        context.Process(target=_serve, args=(far, load, given), daemon=True).start()
-        far.close()
-        self._pipe.recv()
+        """Start the process, and wait until ``load(*given)`` has returned what it runs."""
+        self._process = ProcessPoolExecutor(1, multiprocessing.get_context("spawn"))
+        self._process.submit(_load, load, given).result()
 
     def __call__(self) -> tuple[float, float]:
-        """Run the program; return the seconds of the clock and of the process's processor time.
-
-        Raises:
-            EOFError: If it ended before; its traceback is on standard error.
-        """
-        self._pipe.send(True)
-        clock_s, processor_s = self._pipe.recv()
-        return clock_s, processor_s
+        """Run the program; return the seconds of the clock and of the process's processor time."""
+        return self._process.submit(_timed_run).result()
 
     def close(self) -> None:
         """End the process."""
-        self._pipe.close()
+        self._process.shutdown()
 
 
-def _serve(pipe: Connection, load: Callable[..., Run], given: tuple[Any, ...]) -> None:
-    run = load(*given)
-    pipe.send(None)
-    while True:
-        try:
-            pipe.recv()
-        except EOFError:
-            return
-        clock, processor = time.perf_counter(), time.process_time()
-        run()
-        pipe.send((time.perf_counter() - clock, time.process_time() - processor))
+def _load(load: Callable[..., Run], given: tuple[Any, ...]) -> None:
+    _loaded.append(load(*given))
+
+
+def _timed_run() -> tuple[float, float]:
+    clock, processor = time.perf_counter(), time.process_time()
+    _loaded[0]()
+    return time.perf_counter() - clock, time.process_time() - processor

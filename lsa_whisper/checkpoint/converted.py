@@ -138,8 +138,8 @@ def load_converted(path: str | Path, *, dtype: str = "auto", device: str = "cpu"
 def workers_and_threads(threads: int) -> tuple[int, int]:
     """Return how many batches are decoded at the same time on a CPU, and the threads of each.
 
-    A batch leaves cores idle between its steps; two batches on a core each take three quarters of the time of two
-    that follow each other on both. The weights are shared.
+    A batch leaves cores idle between its steps, so two batches on one core each take less time than two that follow
+    each other on both cores. The weights are shared.
 
     >>> [workers_and_threads(threads) for threads in (1, 2, 4, 6, 16)]
     [(1, 1), (2, 1), (4, 1), (3, 2), (4, 4)]

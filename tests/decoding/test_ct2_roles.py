@@ -24,12 +24,6 @@ ROLES = Labels("chat", roles=True)
 SEEDS = range(12)
 
 
-@pytest.fixture(autouse=True)
-def windows_in_one_batch(set_threads):
-    """Let CTranslate2 decode one batch at a time, so that windows of one length share it on any machine."""
-    set_threads(1)
-
-
 def saved(loaded, out, codes=CODES):
     parts = {"feature_extractor": loaded.feature_extractor, "tokenizer": loaded.tokenizer}
     return checkpoint.save(out, model=loaded.model, labels=ROLES, trained_codes=set(codes), **parts)
@@ -105,8 +99,12 @@ def tiny_with_roles(tmp_path_factory):
 
 
 @pytest.fixture
-def proposals(monkeypatch):
-    """The batches that CTranslate2 was asked to continue, as lists of the tokens that were there."""
+def proposals(monkeypatch, set_threads):
+    """The batches that CTranslate2 was asked to continue, as lists of the tokens that were there.
+
+    It decodes one batch at a time, so that windows of one length share it on any machine.
+    """
+    set_threads(1)
     asked, original = [], verified_rows.complete_rows
 
     def counted(rows, rules, propose):
