@@ -129,7 +129,8 @@ def measures(found: Figures) -> str:
 
 def long(found: Figures) -> str:
     same = "the same bytes" if found["same_bytes_after_kill"] else "OTHER BYTES"
-    return f"{found['grown_mb']} MB more; killed: {same}"
+    grown = ", ".join(f"{engine} {megabytes} MB more" for engine, megabytes in found["grown_mb"].items())
+    return f"{grown}; killed: {same}"
 
 
 def fuzz(found: Figures) -> str:

@@ -28,6 +28,33 @@ def test_pages_between_blocks_in_use_go_back_to_the_system():
     assert int(ran.stdout) > 30_000
 
 
+HEAPS = """
+import ctypes, sys, threading
+from lsa_whisper.heap import share_one_heap
+
+if sys.argv[1] == "shared":
+    share_one_heap()
+ready = threading.Barrier(8)
+def allocate():
+    kept = bytes(10_000)
+    ready.wait()
+threads = [threading.Thread(target=allocate) for _ in range(8)]
+[each.start() for each in threads]
+[each.join() for each in threads]
+sys.stdout.flush()
+ctypes.CDLL(None).malloc_stats()
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the heaps of glibc")
+def test_threads_share_one_heap_when_told():
+    heaps = {}
+    for way in ("apart", "shared"):
+        ran = subprocess.run([sys.executable, "-c", HEAPS, way], check=True, capture_output=True, text=True)
+        heaps[way] = ran.stderr.count("Arena ")
+    assert heaps["shared"] == 1 < heaps["apart"]
+
+
 def test_it_may_be_called_at_any_time():
     release_freed_memory()
     release_freed_memory()

@@ -20,6 +20,7 @@ from lsa_whisper.checkpoint.untrusted import read_json, verify_settings
 from lsa_whisper.checkpoint.verification import METADATA_FILE, is_converted
 from lsa_whisper.checkpoint.vocabulary import default_labels
 from lsa_whisper.errors import CheckpointError, MissingExtraError
+from lsa_whisper.heap import share_one_heap
 from lsa_whisper.labels import Labels
 
 CT2_DTYPES = ("float32", "float16", "bfloat16", "int8", "int8_float32", "int8_float16", "int8_bfloat16", "int16")
@@ -162,6 +163,8 @@ def _model(folder: Path, dtype: str, device: str) -> Any:
     kind, _, index = device.partition(":")
     threads = torch.get_num_threads()  # CTranslate2 ignores this limit, and sets it when it loads a model
     workers, threads_each = workers_and_threads(threads)
+    if workers > 1:
+        share_one_heap()
     # CTranslate2 prints a warning when it computes float16 as float32 on a CPU.
     before = ctranslate2.get_log_level()
     ctranslate2.set_log_level(40)

@@ -33,7 +33,7 @@ EXAMPLE_RESULTS = {
         ]
     },
     "transcribe_speed": {"seconds_of_sound_per_second": {"tiny": {"lsa-whisper": {"clock": 30.1, "processor": 15.0}}}},
-    "long_recording": {"grown_mb": 3, "same_bytes_after_kill": True},
+    "long_recording": {"grown_mb": {"transformers": 3, "ct2": 4}, "same_bytes_after_kill": True},
     "lora_rank": {"chosen": [{"rank": "8", "eval_out_of_domain_wer_verbatim": {"mean": 0.25}}]},
 }
 """The format of results that may not exist yet."""
@@ -69,7 +69,7 @@ def test_every_claim_names_an_existing_section_and_script():
         ),
         ("memory_cpu", "tiny, LoRA: planned 1.0, measured 0.9 GiB; tiny, all: planned 2.0, failed"),
         ("transcribe_speed", "tiny: lsa-whisper x30.1"),
-        ("long_recording", "3 MB more; killed: the same bytes"),
+        ("long_recording", "transformers 3 MB more, ct2 4 MB more; killed: the same bytes"),
         ("lora_rank", "8: 25.0 %"),
     ],
 )
