@@ -16,6 +16,7 @@ A model that writes speaker codes needs our rules at every step: its rows are ve
 from __future__ import annotations
 
 import copy
+import threading
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -59,6 +60,7 @@ class CTranslate2Decoder:
         self._parser = SegmentParser(self._allowed.end, self._allowed.timestamps_s, self._text)
         self._rate_hz = int(converted.feature_extractor.sampling_rate)
         self._has_times = bool(self._allowed.timestamps_s)
+        self._computing_spectra = threading.Lock()  # a batch at a time: the Fourier transform needs much memory
         self._languages = language_tokens(converted.tokenizer, converted.settings)
         self._prompt = self._prompt_in(language or first_language(self._languages, converted.path))
         self._columns = np.array(sorted(self._allowed.timestamps_s), dtype=np.int64)
@@ -107,7 +109,8 @@ class CTranslate2Decoder:
     def _spectra(self, windows: Sequence[np.ndarray]) -> np.ndarray:
         """Return the log-mel spectra ``(batch, mels, frames)`` of windows with one length of encoder inputs."""
         input_s = self._converted.encoder_input_s(max(map(len, windows)) / self._rate_hz)
-        return np.asarray(log_mel(self._converted.feature_extractor, windows, input_s).numpy())
+        with self._computing_spectra:
+            return np.asarray(log_mel(self._converted.feature_extractor, windows, input_s).numpy())
 
     def _decode_batch(self, windows: Sequence[np.ndarray]) -> list[DecodedWindow]:
         durations_s = [min(len(window) / self._rate_hz, self._converted.context_s) for window in windows]
