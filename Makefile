@@ -39,7 +39,7 @@ test: $(READY)
 
 # Training in several processes, whole commands from end to end, pages in a browser: half an hour on two cores.
 test-slow: $(READY)
-	$(PYTEST) -m slow
+	$(PYTEST) -m slow --durations 20
 
 # Killed commands, full and read-only disks, two commands at once: takes some minutes; most tests need root (to mount a disk).
 test-faults: $(READY)

@@ -128,9 +128,16 @@ def measures(found: Figures) -> str:
 
 
 def long(found: Figures) -> str:
-    same = "the same bytes" if found["same_bytes_after_kill"] else "OTHER BYTES"
     grown = ", ".join(f"{engine} {megabytes} MB more" for engine, megabytes in found["grown_mb"].items())
-    return f"{grown}; killed: {same}"
+    return f"{grown}; {_after_kill(found)}"
+
+
+def align_long(found: Figures) -> str:
+    return f"{found['grown_mb']} MB more; {_after_kill(found)}"
+
+
+def _after_kill(found: Figures) -> str:
+    return f"killed: {'the same bytes' if found['same_bytes_after_kill'] else 'OTHER BYTES'}"
 
 
 def fuzz(found: Figures) -> str:

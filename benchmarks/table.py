@@ -132,7 +132,7 @@ CLAIMS = (
     Claim(
         "Aligning a long recording needs no more memory than a short one",
         "align_long",
-        summaries.long,
+        summaries.align_long,
         (("docs/align.md", "Measured: long recordings"),),
     ),
     Claim(
