@@ -84,12 +84,12 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         short, long = (write_long(sources, minutes, folder / f"m{minutes:g}.flac") for minutes in options.minutes)
-        transcribed(options, short, folder / "converted", "ct2")  # this needs memory, too: it converts the model
+        transcribed(options, short, folder / "converted", "ct2")  # converts the model, which needs memory, too
         figures = {
-            engine: {path.stem: transcribed(options, path, folder / out, engine) for path in (short, long)}
-            for engine, out in (("transformers", "whole"), ("ct2", "ct2"))
+            engine: {path.stem: transcribed(options, path, folder / engine, engine) for path in (short, long)}
+            for engine in ("transformers", "ct2")
         }
-        transcript = chat.read(folder / "whole" / f"{long.stem}.cha", strict=True)
+        transcript = chat.read(folder / "transformers" / f"{long.stem}.cha", strict=True)
         # About one window per three utterances; half of them is close enough to half-way.
         windows = max(2, len(transcript.utterances) // 3)
         kept = killed_half_way(command(options, long, folder / "killed"), folder / "killed", windows)
@@ -117,7 +117,7 @@ def main() -> None:
 
 def transcript_bytes(folder: Path, long: Path) -> bytes:
     """Return the transcript of the uninterrupted run."""
-    return (folder / "whole" / f"{long.stem}.cha").read_bytes()
+    return (folder / "transformers" / f"{long.stem}.cha").read_bytes()
 
 
 if __name__ == "__main__":

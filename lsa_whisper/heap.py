@@ -22,7 +22,7 @@ def release_freed_memory() -> None:
 
 
 def share_one_heap() -> None:
-    """Let threads that start from now on share one heap; does nothing where the C library is not glibc.
+    """Let all threads that this process starts from now on share one heap; does nothing without glibc.
 
     By default each thread has a heap of its own, with gaps of its own. With one heap, tensors of one thread fill the
     gaps that another has left; the threads of a decoder seldom ask for memory at the same time.

@@ -7,8 +7,8 @@ import time
 from lsa_whisper import chat
 from lsa_whisper.confidences import Calibration, Confidences, ScoredUtterance, confidences_path, write_confidences
 
-HANGS_S = 300
-"""A page that waits so long will wait for ever, even where a transcription shares the machine with other tests."""
+MOST_WAIT_S = 300
+"""After so many seconds a wait has failed; a transcription beside other tests can take more than 40."""
 
 PLAIN = "the goat was new ."
 MARKED = {
@@ -32,7 +32,7 @@ def opened(chromium, served, width=1280, theme="light"):
 
 def until(page, expression):
     """Wait until an expression is true; the page's own policy forbids playwright's ``wait_for_function``."""
-    deadline = time.monotonic() + HANGS_S
+    deadline = time.monotonic() + MOST_WAIT_S
     while not page.evaluate(expression):
         assert time.monotonic() < deadline, f"{expression} is still false; the page says: {page.inner_text('body')}"
         page.wait_for_timeout(50)

@@ -41,7 +41,6 @@ def allocate():
 threads = [threading.Thread(target=allocate) for _ in range(8)]
 [each.start() for each in threads]
 [each.join() for each in threads]
-sys.stdout.flush()
 ctypes.CDLL(None).malloc_stats()
 """
 

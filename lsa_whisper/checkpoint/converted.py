@@ -163,6 +163,8 @@ def _model(folder: Path, dtype: str, device: str) -> Any:
     kind, _, index = device.partition(":")
     threads = torch.get_num_threads()  # CTranslate2 ignores this limit, and sets it when it loads a model
     workers, threads_each = workers_and_threads(threads)
+    if kind == "cuda":
+        workers = 1
     if workers > 1:
         share_one_heap()
     # CTranslate2 prints a warning when it computes float16 as float32 on a CPU.
@@ -174,7 +176,7 @@ def _model(folder: Path, dtype: str, device: str) -> Any:
             device=kind,
             device_index=int(index or 0),
             compute_type="default" if dtype == "auto" else dtype,
-            inter_threads=1 if kind == "cuda" else workers,
+            inter_threads=workers,
             intra_threads=threads_each,
         )
     except (RuntimeError, ValueError) as error:

@@ -60,7 +60,7 @@ class CTranslate2Decoder:
         self._parser = SegmentParser(self._allowed.end, self._allowed.timestamps_s, self._text)
         self._rate_hz = int(converted.feature_extractor.sampling_rate)
         self._has_times = bool(self._allowed.timestamps_s)
-        self._computing_spectra = threading.Lock()  # a batch at a time: the Fourier transform needs much memory
+        self._spectra_lock = threading.Lock()  # one batch at a time: the Fourier transform needs much memory
         self._languages = language_tokens(converted.tokenizer, converted.settings)
         self._prompt = self._prompt_in(language or first_language(self._languages, converted.path))
         self._columns = np.array(sorted(self._allowed.timestamps_s), dtype=np.int64)
@@ -109,7 +109,7 @@ class CTranslate2Decoder:
     def _spectra(self, windows: Sequence[np.ndarray]) -> np.ndarray:
         """Return the log-mel spectra ``(batch, mels, frames)`` of windows with one length of encoder inputs."""
         input_s = self._converted.encoder_input_s(max(map(len, windows)) / self._rate_hz)
-        with self._computing_spectra:
+        with self._spectra_lock:
             return np.asarray(log_mel(self._converted.feature_extractor, windows, input_s).numpy())
 
     def _decode_batch(self, windows: Sequence[np.ndarray]) -> list[DecodedWindow]:

@@ -10,7 +10,7 @@ from review_page import until
 from lsa_whisper import chat
 
 pytestmark = pytest.mark.slow
-MANY = 12  # so many are not done before the page has asked to stop
+MANY = 12  # enough that some are left when the page asks to stop
 BUTTONS = "[...document.querySelectorAll('#files button')].map((each) => each.textContent)"
 
 
