@@ -79,7 +79,7 @@ class ConvertedCheckpoint:
 
     def encoder_input_s(self, duration_s: float) -> float:
         """Return how many seconds the encoder sees of a window with ``duration_s`` seconds of sound."""
-        return encoder_input_s(duration_s, self.context_s, self.trim_margin_s)
+        return encoder_input_s(duration_s, self.context_s, self.trim_margin_s, self.model.device)
 
 
 def require_ctranslate2(purpose: str) -> None:

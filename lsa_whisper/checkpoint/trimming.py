@@ -19,26 +19,29 @@ TRIM_MARGIN_S = 1.0
 """The least silence that the encoder sees after a trimmed window, in training and in decoding."""
 _WINDOW_S = 10.0
 """The longest window for a model that was trained with ``data.trim``; see benchmarks/trimming.py."""
-_LENGTHS = 6
-"""Different lengths of trimmed inputs: windows of one length share batches."""
+_STEP_S, _STEP_ON_CPU_S = 5.0, 1.0
+"""Steps of the lengths of trimmed inputs. Windows of one length share batches, and large batches pay on a GPU."""
 
 
-def encoder_input_s(duration_s: float, context_s: float, margin_s: float | None) -> float:
+def encoder_input_s(duration_s: float, context_s: float, margin_s: float | None, device: str = "cpu") -> float:
     """Return how many seconds the encoder sees of a window: its sound and a margin, or its whole context.
 
     Args:
         duration_s: the length of the window's sound.
         context_s: the encoder's context.
         margin_s: the model's margin; ``None`` if it was not trained with ``data.trim``.
+        device: where the encoder is.
 
     >>> [encoder_input_s(duration_s, 30.0, 1.0) for duration_s in (0.3, 4.9, 5.1, 10.0, 29.5)]
+    [2.0, 6.0, 7.0, 11.0, 30.0]
+    >>> [encoder_input_s(duration_s, 30.0, 1.0, "cuda:0") for duration_s in (0.3, 4.9, 5.1, 10.0, 29.5)]
     [6.0, 6.0, 11.0, 11.0, 30.0]
     >>> encoder_input_s(4.9, 30.0, None)
     30.0
     """
     if margin_s is None:
         return context_s
-    step_s = context_s / _LENGTHS
+    step_s = _STEP_ON_CPU_S if device == "cpu" else _STEP_S
     input_s = max(1, math.ceil(duration_s / step_s - 1e-6)) * step_s + margin_s
     return min(context_s, math.ceil(input_s / TIMESTAMP_STEP_S - 1e-6) * TIMESTAMP_STEP_S)  # whole positions
 

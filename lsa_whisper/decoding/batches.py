@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from itertools import groupby, pairwise
+from threading import Event
 from typing import Any, TypeVar
 
 from lsa_whisper.heap import release_freed_memory
@@ -42,7 +43,8 @@ def decode_in_batches(
         batch_size: windows of the encoder's full context that are decoded together.
         decode: decodes a batch, or finds its languages.
         input_share: how much of that context the encoder sees of a window.
-        workers: batches that are decoded at the same time, in threads; they share ``batch_size``.
+        workers: batches that are decoded at the same time, in threads; they share ``batch_size``, as a number of
+            windows of any length: small batches stay in the caches of their cores.
 
     >>> decode_in_batches(["aa", "aaaa", "a", "aaa"], 2, lambda batch: ["+".join(batch)] * len(batch))
     ['aa+a', 'aaaa+aaa', 'aa+a', 'aaaa+aaa']
@@ -52,8 +54,9 @@ def decode_in_batches(
     batches = [
         batch
         for share, group in groupby(order, lambda index: input_share(windows[index]))
-        for batch in even_batches(list(group), int(batch_size / share), workers)
+        for batch in even_batches(list(group), int(batch_size / share) if workers == 1 else batch_size // workers)
     ]
+    batches = at_least(workers, batches)
 
     def decoded(batch: Sequence[int]) -> list[WindowOutput]:
         found = decode([windows[index] for index in batch])
@@ -71,25 +74,48 @@ def _in_threads(work: Callable[[_Given], _Done], given: Sequence[_Given], worker
     if workers == 1 or len(given) < 2:
         yield from map(work, given)
         return
+    failed = Event()
+
+    def unless_failed(each: _Given) -> _Done:
+        if failed.is_set():
+            raise CancelledError
+        try:
+            return work(each)
+        except BaseException:
+            failed.set()
+            raise
+
     pool = ThreadPoolExecutor(min(workers, len(given)))
     try:
-        yield from pool.map(work, given)
+        yield from pool.map(unless_failed, given)
     finally:
         pool.shutdown(cancel_futures=True)
 
 
-def even_batches(indices: Sequence[int], most: int, workers: int = 1) -> list[Sequence[int]]:
+def even_batches(indices: Sequence[int], most: int) -> list[Sequence[int]]:
     """Return as few batches as possible, of equal sizes: a batch of one takes almost as long as a full one.
-
-    Several workers have their part of ``most`` windows each, and equal numbers of batches.
 
     >>> even_batches(range(9), 8)
     [range(0, 5), range(5, 9)]
-    >>> even_batches(range(9), 8, workers=2)
-    [range(0, 2), range(2, 5), range(5, 7), range(7, 9)]
     """
-    count = min(-(-len(indices) // most) * workers, len(indices))
-    edges = [round(len(indices) * number / count + 1e-9) for number in range(count + 1)]
+    return _divided(indices, -(-len(indices) // most))
+
+
+def at_least(count: int, batches: Sequence[Sequence[int]]) -> list[Sequence[int]]:
+    """Return the batches, the largest ones divided until there are ``count``, so that no worker is idle.
+
+    >>> at_least(3, [range(5), range(5, 7)])
+    [range(0, 3), range(3, 5), range(5, 7)]
+    """
+    found = list(batches)
+    while len(found) < count and any(len(batch) > 1 for batch in found):
+        largest = max(range(len(found)), key=lambda index: len(found[index]))
+        found[largest : largest + 1] = _divided(found[largest], 2)
+    return found
+
+
+def _divided(indices: Sequence[int], parts: int) -> list[Sequence[int]]:
+    edges = [round(len(indices) * number / parts + 1e-9) for number in range(parts + 1)]
     return [indices[first:last] for first, last in pairwise(edges)]
 
 
