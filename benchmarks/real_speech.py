@@ -106,7 +106,7 @@ def write(program: str, found: dict[str, Any] | str, sets: dict[str, list[Clip]]
     """Write a program's scores beside those of others."""
     before = result.last("real_speech")
     packages = ("torch", "transformers", "ctranslate2", "faster-whisper", "openai-whisper")
-    together = before.get("scores", {}) | {program: found}
+    all_scores = before.get("scores", {}) | {program: found}
     known, now = before.get("versions", {}), result.made_on(("lsa-whisper", *packages))["versions"]
     result.write(
         "real_speech",
@@ -119,8 +119,8 @@ def write(program: str, found: dict[str, Any] | str, sets: dict[str, list[Clip]]
         | before.get("dates", {})
         | {program: date.today().isoformat()},
         load_average=before.get("load_average", {}) | {program: [round(load, 1) for load in os.getloadavg()]},
-        seconds={name: total_seconds(each) for name, each in together.items() if isinstance(each, dict)},
-        scores=together,
+        seconds={name: total_seconds(each) for name, each in all_scores.items() if isinstance(each, dict)},
+        scores=all_scores,
     )
 
 

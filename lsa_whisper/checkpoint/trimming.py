@@ -20,23 +20,23 @@ TRIM_MARGIN_S = 1.0
 _WINDOW_S = 10.0
 """The longest window for a model that was trained with ``data.trim``; see benchmarks/trimming.py."""
 _STEP_S, _STEP_ON_CPU_S = 5.0, 1.0
-"""Steps of the lengths of trimmed inputs. Windows of one length share batches, and large batches pay on a GPU."""
+"""A trimmed input is whole steps and a margin. Inputs of one length share batches, which must be large on a GPU."""
 
 
-def encoder_input_s(duration_s: float, context_s: float, margin_s: float | None, device: str = "cpu") -> float:
+def encoder_input_s(duration_s: float, context_s: float, margin_s: float | None, device: str) -> float:
     """Return how many seconds the encoder sees of a window: its sound and a margin, or its whole context.
 
     Args:
         duration_s: the length of the window's sound.
         context_s: the encoder's context.
         margin_s: the model's margin; ``None`` if it was not trained with ``data.trim``.
-        device: where the encoder is.
+        device: where the encoder computes, for example ``cpu`` or ``cuda``.
 
-    >>> [encoder_input_s(duration_s, 30.0, 1.0) for duration_s in (0.3, 4.9, 5.1, 10.0, 29.5)]
+    >>> [encoder_input_s(duration_s, 30.0, 1.0, "cpu") for duration_s in (0.3, 4.9, 5.1, 10.0, 29.5)]
     [2.0, 6.0, 7.0, 11.0, 30.0]
-    >>> [encoder_input_s(duration_s, 30.0, 1.0, "cuda:0") for duration_s in (0.3, 4.9, 5.1, 10.0, 29.5)]
+    >>> [encoder_input_s(duration_s, 30.0, 1.0, "cuda") for duration_s in (0.3, 4.9, 5.1, 10.0, 29.5)]
     [6.0, 6.0, 11.0, 11.0, 30.0]
-    >>> encoder_input_s(4.9, 30.0, None)
+    >>> encoder_input_s(4.9, 30.0, None, "cpu")
     30.0
     """
     if margin_s is None:

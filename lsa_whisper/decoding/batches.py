@@ -1,8 +1,8 @@
 """Which windows are decoded together, and how many.
 
 A batch takes as long as its longest text, and its memory grows with the encoder's input. So windows of one input length
-are decoded together, those of similar duration first, and a batch of short inputs has more windows. An engine with
-several workers decodes as many batches at the same time; these are small.
+are decoded together, those of similar duration first. Where one batch is decoded at a time, a batch of short inputs has
+more windows. An engine with several workers decodes as many batches at the same time, and these have few windows.
 """
 
 from __future__ import annotations
@@ -49,13 +49,17 @@ def decode_in_batches(
     ['aa+a', 'aaaa+aaa', 'aa+a', 'aaaa+aaa']
     """
     workers = min(workers, batch_size)
+
+    def most(share: float) -> int:
+        return int(batch_size / share) if workers == 1 else batch_size // workers
+
     order = sorted(range(len(windows)), key=lambda index: -len(windows[index]))
     batches = [
         batch
         for share, group in groupby(order, lambda index: input_share(windows[index]))
-        for batch in even_batches(list(group), int(batch_size / share) if workers == 1 else batch_size // workers)
+        for batch in even_batches(list(group), most(share))
     ]
-    batches = at_least(workers, batches)
+    batches = one_for_each(workers, batches)
 
     def decoded(batch: Sequence[int]) -> list[WindowOutput]:
         found = decode([windows[index] for index in batch])
@@ -100,14 +104,14 @@ def even_batches(indices: Sequence[int], most: int) -> list[Sequence[int]]:
     return _divided(indices, -(-len(indices) // most))
 
 
-def at_least(count: int, batches: Sequence[Sequence[int]]) -> list[Sequence[int]]:
-    """Return the batches, the largest ones divided until there are ``count``, so that no worker is idle.
+def one_for_each(workers: int, batches: Sequence[Sequence[int]]) -> list[Sequence[int]]:
+    """Return the batches, the largest ones divided until each worker has one.
 
-    >>> at_least(3, [range(5), range(5, 7)])
+    >>> one_for_each(3, [range(5), range(5, 7)])
     [range(0, 3), range(3, 5), range(5, 7)]
     """
     found = list(batches)
-    while len(found) < count and any(len(batch) > 1 for batch in found):
+    while len(found) < workers and any(len(batch) > 1 for batch in found):
         largest = max(range(len(found)), key=lambda index: len(found[index]))
         found[largest : largest + 1] = _divided(found[largest], 2)
     return found
