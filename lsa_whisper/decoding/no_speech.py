@@ -49,13 +49,32 @@ class NoSpeechRule:
         is_certain = self.logprob_threshold is not None and window.avg_logprob > self.logprob_threshold
         if not self.is_likely(no_speech_prob) or is_certain:
             return window
-        return replace(window, segments=(), complete=True, silent=True)
+        return _silent(window)
+
+    def apply_to_quiet(self, window: DecodedWindow) -> DecodedWindow:
+        """Return a window that was made much louder before decoding, without text if it failed.
+
+        What was made louder may be noise, or voices from elsewhere. In other recordings, a text as improbable as this
+        has words that were said. Without one of the thresholds, the text is kept.
+
+        >>> from lsa_whisper.decoding.decoder import DecodedSegment
+        >>> text = (DecodedSegment("Where is it?", 0.0, 2.0),)
+        >>> [len(NoSpeechRule().apply_to_quiet(DecodedWindow(text, logprob)).segments) for logprob in (-0.4, -1.1)]
+        [1, 0]
+        """
+        if self.no_speech_threshold is None or self.logprob_threshold is None:
+            return window
+        return window if window.avg_logprob >= self.logprob_threshold else _silent(window)
 
 
 WHISPERS_RULE = NoSpeechRule()
 """The rule with OpenAI's thresholds."""
 NEVER_SILENT = NoSpeechRule(None)
 """No rule: every window has its text."""
+
+
+def _silent(window: DecodedWindow) -> DecodedWindow:
+    return replace(window, segments=(), complete=True, silent=True)
 
 
 def no_speech_token(added: Mapping[str, int]) -> int | None:

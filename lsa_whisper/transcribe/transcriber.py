@@ -30,6 +30,7 @@ from lsa_whisper.transcribe.long_form.decode import (
     decode_windows,
     detect_language,
     join_cut_utterances,
+    without_noise,
 )
 from lsa_whisper.transcribe.long_form.languages import DetectedLanguageDecoder
 from lsa_whisper.transcribe.long_form.skipped import decode_with_skipped
@@ -287,13 +288,13 @@ class Transcriber:
     ) -> Sequence[WindowResult]:
         decoder, context_s = self._decoder_for(recording, speech, partial), self._checkpoint.context_s
         if self._options.windows == "sequential" and isinstance(decoder, PromptedDecoder):
-            return _collected(
-                decode_sequentially(decoder, recording, speech, context_s=context_s, partial=partial), progress
-            )
+            one_by_one = decode_sequentially(decoder, recording, speech, context_s=context_s, partial=partial)
+            return without_noise(_collected(one_by_one, progress), speech, self._options.silence)
         window_s = self._checkpoint.window_s
         whole = min(_BATCHES_AT_ONCE * decoder.batch_size, max(_WINDOWS_AT_ONCE, decoder.batch_size))
         at_once = round(whole * context_s / window_s)
         of, decode = (decoder, recording, speech), self._decode_batch
         batches = decode_windows(*of, context_s=window_s, at_once=at_once, partial=partial, decode_batch=decode)
-        decoded, at_borders = _collected(batches, progress), _BORDER_BATCHES_AT_ONCE * decoder.batch_size
+        decoded = without_noise(_collected(batches, progress), speech, self._options.silence)
+        at_borders = _BORDER_BATCHES_AT_ONCE * decoder.batch_size
         return join_cut_utterances(*of, decoded, context_s=context_s, at_once=at_borders, decode_batch=decode)

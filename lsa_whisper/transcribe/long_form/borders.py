@@ -3,11 +3,13 @@
 Windows are cut in silence, but a pause inside an utterance can be longer than the silence between two utterances. An
 utterance that is cut is recognized in neither window: the model ends each half as if it were whole, and the pause is
 lost. Therefore the last segment before a border and the first one after it are also decoded as one window, where they
-are close together and the model is not sure of both. The result replaces them if the model is surer of it.
+are close together and the model is not sure of both. The result replaces them if the model is surer of it, or if it
+has all their words and a passage more: a model that skips a passage is surer of the rest than of the whole.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -15,7 +17,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow, Decoder
+from lsa_whisper.decoding.decoder import NEARLY_RIGHT_LOGPROB, DecodedSegment, DecodedWindow, Decoder
 from lsa_whisper.decoding.partial import WindowResult
 from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcribe.long_form.halves import mean_logprob
@@ -28,6 +30,8 @@ _SURE_LOGPROB = -0.15
 """Mean log-probability above which a segment is taken for whole: what is cut is less probable."""
 _SURER = 0.03
 """By how much the mean log-probability of the tokens has to rise."""
+_PASSAGE = 3
+"""Words that a model skips together; fewer may be invented."""
 _MARGIN_MS = 200
 
 Load = Callable[[TimeSpan], tuple[npt.NDArray[np.float32], SpeechIntervals]]
@@ -75,7 +79,7 @@ def decode_across_borders(
         for border, result in zip(some, decode_batch(decoder, audio, rate_hz, speech=speech), strict=True):
             (left_span, left), (right_span, right) = found[border.left : border.left + 2]
             only = replaced == border.left and len(windows[border.left][1].segments) == 1
-            if only or not _is_surer(result, border, left, right):
+            if only or not _is_better(result, border, left, right):
                 continue
             moved = (border.span.start_ms - left_span.start_ms) / 1000
             segments = (*left.segments[:-1], *(segment.shifted(moved) for segment in result.segments))
@@ -107,13 +111,34 @@ def _border(left: int, before: WindowResult, after: WindowResult, context_s: flo
     return _Border(left, last, first, span) if span.duration_ms <= 1000 * context_s else None
 
 
-def _is_surer(result: DecodedWindow, border: _Border, left: DecodedWindow, right: DecodedWindow) -> bool:
-    """Return whether a result is to replace two segments: whole, in their language, and clearly more probable."""
+def _is_better(result: DecodedWindow, border: _Border, left: DecodedWindow, right: DecodedWindow) -> bool:
+    """Return whether a result is to replace two segments: in their language, and clearly more probable or fuller."""
     if not result.segments or not result.complete or result.retried or result.silent:
         return False
     if not result.language == left.language == right.language:
         return False
-    return _mean(result.segments) > _mean((border.before, border.after)) + _SURER
+    parts = (border.before, border.after)
+    return _mean(result.segments) > _mean(parts) + _SURER or _is_fuller(result.segments, parts)
+
+
+def _is_fuller(segments: Sequence[DecodedSegment], parts: Sequence[DecodedSegment]) -> bool:
+    """Return whether segments are nearly right and have all words of the others, in order, and a passage more.
+
+    >>> skipped, whole = (DecodedSegment(text, 0, 3, -0.3) for text in ("a very nice dog .", "it is a very nice dog ."))
+    >>> _is_fuller([whole], [skipped]), _is_fuller([skipped], [whole])
+    (False, False)
+    >>> _is_fuller([replace(whole, text="I think it is a very nice dog .")], [skipped])
+    True
+    """
+    found, known = _words(segments), _words(parts)
+    rest = iter(found)
+    if len(found) < len(known) + _PASSAGE or not all(word in rest for word in known):
+        return False
+    return all(each.avg_logprob >= NEARLY_RIGHT_LOGPROB for each in segments)
+
+
+def _words(segments: Sequence[DecodedSegment]) -> list[str]:
+    return [word for each in segments for word in re.findall(r"[\w']+", each.text.lower())]
 
 
 def _mean(segments: Sequence[DecodedSegment]) -> float:

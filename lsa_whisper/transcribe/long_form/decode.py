@@ -11,6 +11,7 @@ import numpy as np
 
 from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording, Samples
 from lsa_whisper.decoding.decoder import DecodedWindow, Decoder, MultilingualDecoder, PromptedDecoder
+from lsa_whisper.decoding.no_speech import NoSpeechRule
 from lsa_whisper.decoding.partial import PartialDecoding, WindowResult
 from lsa_whisper.speech.energy import SpeechActivity
 from lsa_whisper.speech.windows import pack_windows, speech_spans
@@ -91,6 +92,13 @@ def decode_sequentially(
     spans = speech_spans(speech, duration_s=recording.duration_s)
     for each in sequential_windows(spans, context_s=context_s, decode=decode, done=done):
         yield _stored([each], partial)
+
+
+def without_noise(
+    windows: Sequence[WindowResult], speech: SpeechActivity, rule: NoSpeechRule
+) -> Sequence[WindowResult]:
+    """Return the windows of a recording; if it was made louder, those that failed are without text."""
+    return windows if speech.gain == 1 else [(span, rule.apply_to_quiet(result)) for span, result in windows]
 
 
 def detect_language(

@@ -19,15 +19,15 @@ class Whole:
 
     batch_size = 8
 
-    def __init__(self, logprob=-0.1, **fields):
-        self.logprob, self.fields, self.calls = logprob, fields, []
+    def __init__(self, logprob=-0.1, *, text="", **fields):
+        self.logprob, self.text, self.fields, self.calls = logprob, text, fields, []
 
     def decode(self, windows):
         self.calls.append(len(windows))
         return [self._one(window) for window in windows]
 
     def _one(self, window):
-        text = f"{int(window[0])} to {int(window[-1]) + 1}"
+        text = self.text or f"{int(window[0])} to {int(window[-1]) + 1}"
         segment = DecodedSegment(text, 0.2, len(window) / RATE_HZ - 0.2, self.logprob, logprobs=((text, self.logprob),))
         return replace(DecodedWindow((segment,), self.logprob, tokens=2), **self.fields)
 
@@ -102,6 +102,22 @@ def test_others_are_not_decoded_again(windows):
 def test_a_whole_that_is_no_better_is_not_kept(decoder):
     assert joined(CUT, decoder) == CUT
     assert decoder.calls
+
+
+@pytest.mark.parametrize(
+    ("text", "logprob", "kept"),
+    [
+        ("0 1 and I think that 4000 0", -0.7, True),
+        ("0 1 and I think that 4000 0", -0.9, False),
+        ("0 1 and that 4000 0", -0.7, False),
+        ("0 1 and I think that 4000", -0.7, False),
+    ],
+    ids=["a passage more", "improbable", "two words more", "a word less"],
+)
+def test_a_whole_that_has_a_skipped_passage_is_kept_though_less_probable(text, logprob, kept):
+    windows = joined(CUT, Whole(logprob, text=text))
+    assert (texts(windows)[0][-1] == text) is kept
+    assert (windows == CUT) is not kept
 
 
 def test_a_segment_between_two_borders_belongs_to_one_utterance():
