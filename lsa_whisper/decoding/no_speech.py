@@ -55,7 +55,7 @@ class NoSpeechRule:
         """Return a window that was made much louder before decoding, without text if it failed.
 
         What was made louder may be noise, or voices from elsewhere. In other recordings, a text as improbable as this
-        has words that were said. Without one of the thresholds, the text is kept.
+        has spoken words. Without one of the thresholds, the text is kept.
 
         >>> from lsa_whisper.decoding.decoder import DecodedSegment
         >>> text = (DecodedSegment("Where is it?", 0.0, 2.0),)
