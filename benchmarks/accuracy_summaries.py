@@ -28,6 +28,14 @@ def learning_curve(found: Figures) -> str:
     return "; ".join(f"{speech}: {', '.join(f'{kind} {mean(speech, kind)}' for kind in kinds)}" for speech in in_order)
 
 
+def sign_after_repair(found: Figures) -> str:
+    return "; ".join(
+        f"{name}: F1 of revisions {each['revision_f1']:.2f}, of all classes {each['disfluency_f1']:.2f}, "
+        f"verbatim WER {100 * each['wer_verbatim']:.1f} %"
+        for name, each in found["means"].items()
+    )
+
+
 def alignment_loss(found: Figures) -> str:
     def mean(weight: float, limit: str) -> float:
         shares = [each["share_within_ms"][limit] for each in found["systems"] if each["weight"] == weight]

@@ -80,8 +80,13 @@ def main() -> None:
 def trained(out: Path, runs: Sequence[Run]) -> dict[str, Path]:
     """Generate and prepare the speech, train all runs, and return the checkpoints by name."""
     data = {(run.hours, run.splice): prepared(out, run.hours, run.splice) for run in runs}
+    return trained_on([data[run.hours, run.splice] for run in runs], out, runs)
+
+
+def trained_on(data: Sequence[Path], out: Path, runs: Sequence[Run]) -> dict[str, Path]:
+    """Train each run on its prepared folder, and return the checkpoints by name."""
     with ThreadPoolExecutor(2) as pool:  # a model this small cannot keep two cores busy, two of them can
-        models = list(pool.map(lambda run: _trained(out, data[run.hours, run.splice], run), runs))
+        models = list(pool.map(lambda folder, run: _trained(out, folder, run), data, runs))
     return {run.name: model for run, model in zip(runs, models, strict=True)}
 
 

@@ -52,6 +52,12 @@ CLAIMS = (
         (("docs/your-corpus.md", "Measured: more hours"),),
     ),
     Claim(
+        "Labels with a revision's sign after its repair, beside the usual ones, and the tagger of retraces",
+        "sign_after_repair",
+        accuracy_summaries.sign_after_repair,
+        (("docs/labels-and-scores.md", "Measured: a sign after the repair"),),
+    ),
+    Claim(
         "Averages of the demo's LoRA runs, in and out of domain (`merge`)",
         "merge",
         accuracy_summaries.merged,
