@@ -53,11 +53,11 @@ def main() -> None:
         for adaptation in ("lora", "full")
     ]
     usual = trained(options.out, runs)
-    late, kept = late_data(prepared(options.out, options.hours, SPLICE_RATE))
+    data, kept = data_with_signs_after(prepared(options.out, options.hours, SPLICE_RATE))
     out = options.out / "sign-after-repair"
-    after = trained_on([late] * len(runs), out, runs)
+    after = trained_on([data] * len(runs), out, runs)
     test = rare_test(options.out / "rare" / "test")
-    written = {}
+    written, kinds = {}, {}
     for run in runs:
         for name, each, tagger in (
             ("usual", usual[run.name], False),
@@ -65,6 +65,7 @@ def main() -> None:
             ("after the repair", after[run.name], False),
         ):
             written[f"{run.name}, {name}"] = folder = out / f"{run.name} {name}".replace(",", "").replace(" ", "-")
+            kinds[f"{run.name}, {name}"] = f"{run.adaptation}, {name}"
             with changed_back(each == after[run.name]):
                 transcribe([test], model=each, out=folder, retraces=tagger, beams=BEAMS)
     report = evaluate(test, list(written.values()), names=list(written), out=out / "report", audio=test).report
@@ -77,17 +78,16 @@ def main() -> None:
         seeds=options.seeds,
         events=events(report.with_suffix(".json")),
         labels_that_come_back=kept,
-        means=means(systems),
+        means=means(systems, kinds),
         systems=systems,
     )
 
 
-def means(systems: list[dict[str, Any]]) -> dict[str, dict[str, float]]:
-    """Return the means over the seeds: F1 of revisions and of all disfluencies, and word errors."""
+def means(systems: list[dict[str, Any]], kinds: dict[str, str]) -> dict[str, dict[str, float]]:
+    """Return the means over the seeds by kind of system: F1 of revisions and of all disfluencies, and word errors."""
     rows: dict[str, list[dict[str, Any]]] = {}
     for system in systems:
-        adaptation, *_, name = re.split(r", (?:\d.*seed \d+, )?", system["system"], maxsplit=1)
-        rows.setdefault(f"{adaptation}, {name}", []).append(system)
+        rows.setdefault(kinds[system["system"]], []).append(system)
     return {
         name: {
             "revision_f1": round(fmean(row["classes"]["revision"]["f1"] or 0 for row in each), 3),
@@ -98,7 +98,7 @@ def means(systems: list[dict[str, Any]]) -> dict[str, dict[str, float]]:
     }
 
 
-def late_data(folder: Path) -> tuple[Path, float]:
+def data_with_signs_after(folder: Path) -> tuple[Path, float]:
     """Write a copy of prepared data with such labels; return it, and the share of the labels that come back."""
     out = folder.with_name(f"{folder.name}-sign-after-repair")
     shutil.rmtree(out, ignore_errors=True)
@@ -118,9 +118,9 @@ def late_data(folder: Path) -> tuple[Path, float]:
 
 
 @contextmanager
-def changed_back(late: bool) -> Iterator[None]:
-    """Read the texts of a model with its signs in their usual place."""
-    if not late:
+def changed_back(signs_after: bool) -> Iterator[None]:
+    """Read what a model with signs after the repair writes as if they were in their usual place."""
+    if not signs_after:
         yield
         return
     reader = import_module("lsa_whisper.labels.decode")  # the package has a function of this name

@@ -69,7 +69,10 @@ from lsa_whisper.cli.group import PATH, call, main, show
     help="Probability of no speech above which a text is dropped.",
 )
 @click.option(
-    "--logprob-threshold", default=-1.0, show_default=True, help="Mean log-probability above which such a text is kept."
+    "--logprob-threshold",
+    default=-1.0,
+    show_default=True,
+    help="Mean log-probability above which such a text, or any text of a very quiet recording, is kept.",
 )
 @click.option(
     "--channels",

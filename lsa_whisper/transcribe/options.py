@@ -72,7 +72,8 @@ class TranscriptionOptions:
     """Probability of the model's token for no speech above which a window may be silent, as in Whisper; ``None``
     ignores it."""
     logprob_threshold: float | None = LOGPROB_THRESHOLD
-    """Mean log-probability above which the text of such a window is kept; ``None`` keeps none."""
+    """Mean log-probability above which the text of such a window is kept; ``None`` keeps none. In a very quiet
+    recording, no text below it is kept, unless one of the two thresholds is ``None``."""
     draft: str | Path | None = None
     """A small checkpoint with the same vocabulary for speculative decoding (transformers only): same text, less time
     for a large model on a GPU."""

@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from lsa_whisper.decoding.decoder import NEARLY_RIGHT_LOGPROB, DecodedSegment, DecodedWindow, Decoder
 from lsa_whisper.decoding.partial import WindowResult
+from lsa_whisper.labels.token_words import without_codes
 from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcribe.long_form.halves import mean_logprob
 from lsa_whisper.transcribe.long_form.repetition import SpeechIntervals
@@ -129,6 +130,8 @@ def _is_fuller(segments: Sequence[DecodedSegment], parts: Sequence[DecodedSegmen
     (False, False)
     >>> _is_fuller([replace(whole, text="I think it is a very nice dog .")], [skipped])
     True
+    >>> _is_fuller([replace(whole, text="*CHI: it is a very nice dog .")], [skipped])  # a speaker code is no word
+    False
     """
     found, known = _words(segments), _words(parts)
     rest = iter(found)
@@ -138,7 +141,10 @@ def _is_fuller(segments: Sequence[DecodedSegment], parts: Sequence[DecodedSegmen
 
 
 def _words(segments: Sequence[DecodedSegment]) -> list[str]:
-    return [word for each in segments for word in re.findall(r"[\w']+", each.text.lower())]
+    """Return the spoken words, without speaker codes and audible events."""
+    return [
+        word for text in without_codes([each.text for each in segments]) for word in re.findall(r"[\w']+", text.lower())
+    ]
 
 
 def _mean(segments: Sequence[DecodedSegment]) -> float:
