@@ -11,8 +11,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial as bind
 
-import numpy as np
-import numpy.typing as npt
 import torch
 
 from lsa_whisper.align.heads import AlignmentHeads, shifted_mean
@@ -22,7 +20,7 @@ from lsa_whisper.align.order import renumbered, spoken_order
 from lsa_whisper.align.path import spoken_places, token_spans
 from lsa_whisper.align.ranges import SKIP, SKIP_UNRECOGNIZED, Scores, WordRange, borders, divide
 from lsa_whisper.align.sections import AlignedSection, find_sections
-from lsa_whisper.align.text import TextToken, TextWord, text_tokens, text_words, word_key
+from lsa_whisper.align.text import TextWord, TokenizedText, text_tokens, text_words, word_key
 from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
 from lsa_whisper.chat import Utterance
 from lsa_whisper.decoding.decoder import DecodedWindow
@@ -110,10 +108,10 @@ class Aligner:
                 progress(section.span.end_ms / 1000)
         return AlignedText(tuple(text.words), found, tuple(decoded), matches)
 
-    def _text(self, utterances: Sequence[Utterance], order: Sequence[int]) -> _Text:
+    def _text(self, utterances: Sequence[Utterance], order: Sequence[int]) -> TokenizedText:
         words = text_words(utterances)
         tokens = text_tokens(utterances, words, self._model.checkpoint.tokenizer, self._heads.labels)
-        return _Text(renumbered(words, order), tokens, self._model.max_tokens)
+        return TokenizedText(renumbered(words, order), tokens, self._model.max_tokens)
 
     def _windows(self, section: AlignedSection, speech: SpeechActivity, duration_s: float) -> list[TimeSpan]:
         context_s = self._model.checkpoint.context_s
@@ -155,7 +153,7 @@ class Aligner:
         self,
         section: AlignedSection,
         windows: Sequence[TimeSpan],
-        text: _Text,
+        text: TokenizedText,
         decoded: Sequence[DecodedWord],
         matches: Matches,
         recording: Recording,
@@ -190,7 +188,12 @@ class Aligner:
                 yield from self._align_window(windows[window], own, text, bind(hidden, window), speech)
 
     def _align_window(
-        self, window: TimeSpan, own: WordRange, text: _Text, hidden: Callable[[], torch.Tensor], speech: SpeechActivity
+        self,
+        window: TimeSpan,
+        own: WordRange,
+        text: TokenizedText,
+        hidden: Callable[[], torch.Tensor],
+        speech: SpeechActivity,
     ) -> Iterator[tuple[int, AlignedWord]]:
         row = text.tokens_between(own.start, own.end)
         ids = [each.token for each in row]
@@ -222,31 +225,3 @@ def _joined(windows: Sequence[TimeSpan], longest_ms: int) -> list[TimeSpan]:
         else:
             found.append(each)
     return found
-
-
-class _Text:
-    """The words and tokens of a transcript."""
-
-    def __init__(self, words: Sequence[TextWord], tokens: Sequence[TextToken], max_tokens: int):
-        self.words, self._tokens, self._max_tokens = words, tokens, max_tokens
-        starts: dict[int, int] = {}
-        for at, token in enumerate(tokens):
-            starts.setdefault(token.word, at)
-        self._start = np.full(len(words) + 1, len(tokens))
-        for index in range(len(words) - 1, -1, -1):  # a word without a token starts where the next one does
-            self._start[index] = starts.get(index, self._start[index + 1])
-        self.utterance_starts = frozenset(
-            at for at, word in enumerate(words) if not at or words[at - 1].utterance != word.utterance
-        )
-
-    def tokens_between(self, start: int, end: int) -> Sequence[TextToken]:
-        """Return the tokens of the words from ``start`` to ``end``, as many as the decoder has positions for."""
-        return self._tokens[self._start[start] : self._start[end]][: self._max_tokens]
-
-    def end_scores(self, start: int, row: Sequence[TextToken], logprobs: Scores, ends: Scores) -> Scores:
-        """Return the log-probability of a text that ends before each word, from the word ``start`` on."""
-        sums: npt.NDArray[np.float64] = np.concatenate(([0.0], np.cumsum(logprobs)))
-        places = self._start[start:] - self._start[start]
-        places = places[places <= len(row)]
-        scores: Scores = sums[places] + ends[places]
-        return scores

@@ -19,6 +19,9 @@ import numpy.typing as npt
 from lsa_whisper.decoding.cross_attention import Weights
 from lsa_whisper.labels import begins_word, in_speaker_code, letters_of
 
+Span = tuple[float, float]
+"""The first frame, or second, and the one after the last."""
+
 _GAP = math.log(0.02 / 1.8)  # a frame is a gap if every token attends to it less than evenly over 1.8 s
 _GAP_OF_NORMS = math.log(0.06)  # the same for attention that is divided by its norm
 _MIN_ATTENTION = 1e-4  # zero attention must not exclude a frame
@@ -32,7 +35,7 @@ _UNLIKELY = 3.0  # logarithm of how much less probable a token in silence is, an
 
 def token_times(
     weights: Weights, duration_s: float, step_s: float, *, texts: Sequence[str], silence: Weights
-) -> list[tuple[float, float]]:
+) -> list[Span]:
     """Return the start and end of each token in seconds, in order and without overlap.
 
     Args:
@@ -49,7 +52,7 @@ def token_times(
     ]
 
 
-def spoken_spans(weights: Weights, texts: Sequence[str], silence: Weights, step_ms: float) -> list[tuple[float, float]]:
+def spoken_spans(weights: Weights, texts: Sequence[str], silence: Weights, step_ms: float) -> list[Span]:
     """Return the first frame of each token and the one after its last, from its text and the loudness of the sound.
 
     A speaker code takes no time: it is where the next token begins.
@@ -60,18 +63,29 @@ def spoken_spans(weights: Weights, texts: Sequence[str], silence: Weights, step_
         silence: how silent the frames are, from 0 to 1; missing ones are not.
         step_ms: duration of a frame.
     """
-    heard = [not inside for inside in in_speaker_code(texts)]
+    in_code = in_speaker_code(texts)
+    heard = [not inside for inside in in_code]
     kept = [text for text, here in zip(texts, heard, strict=True) if here]
-    spans = iter(_token_spans(weights[heard], kept, silence, step_ms) if kept else ())
-    placed: list[tuple[float, float]] = []
-    begin = float(weights.shape[1])
-    for span in reversed([next(spans) if here else None for here in heard]):
+    spans = _token_spans(weights[heard], kept, silence, step_ms) if kept else []
+    return with_codes(spans, in_code, weights.shape[1])
+
+
+def with_codes(spans: Sequence[Span], in_code: Sequence[bool], frames: int) -> list[Span]:
+    """Return the spans of all tokens: those of heard ones, and empty ones of speaker codes, where the next one begins.
+
+    >>> with_codes([(3, 5), (7, 9)], [True, False, True, False, True], 10)
+    [(3, 3), (3, 5), (7, 7), (7, 9), (10, 10)]
+    """
+    own = iter(spans)
+    placed: list[Span] = []
+    begin: float = frames
+    for span in reversed([None if inside else next(own) for inside in in_code]):
         placed.append(span or (begin, begin))
         begin = placed[-1][0]
     return placed[::-1]
 
 
-def _token_spans(weights: Weights, texts: Sequence[str], silence: Weights, step_ms: float) -> list[tuple[float, float]]:
+def _token_spans(weights: Weights, texts: Sequence[str], silence: Weights, step_ms: float) -> list[Span]:
     # Divided by its norm, a long word that spreads its attention is as strong at its edge as a short neighbor. (Known
     # text is aligned without that: its words are there whether or not a model recognizes them, some with faint
     # attention, which the norm would raise.)
@@ -89,7 +103,7 @@ def constrained_spans(
     step_ms: float,
     *,
     gap: float = _GAP,
-) -> list[tuple[float, float]]:
+) -> list[Span]:
     """Return the first frame of each token and the one after its last: no token is squeezed, or heard in silence.
 
     Args:
@@ -115,7 +129,7 @@ def viterbi_spans(
     continued: Sequence[bool] | None = None,
     least: Sequence[int] | None = None,
     gap: float = _GAP,
-) -> list[tuple[float, float]]:
+) -> list[Span]:
     """Return the first frame of each token and the one after its last on the Viterbi path.
 
     Args:

@@ -6,9 +6,8 @@ import numpy as np
 
 from lsa_whisper.align.matching import DecodedWord, match_words
 from lsa_whisper.align.ranges import WordRange, borders, divide
-from lsa_whisper.align.text import text_tokens, text_words
+from lsa_whisper.align.text import text_words
 from lsa_whisper.chat import utterance
-from lsa_whisper.labels import Labels
 from lsa_whisper.timespan import TimeSpan
 
 
@@ -60,24 +59,3 @@ def test_only_runs_of_matching_words_are_anchors():
     spoken = ["yellow", "dog", "x", "y", "the", "z"]
     decoded = [DecodedWord(word, word, TimeSpan(at, at + 1), 0) for at, word in enumerate(spoken)]
     assert match_words(words, decoded).anchors == {1: 0, 2: 1}
-
-
-def test_tokens_of_signs_belong_to_the_word_before():
-    class Letters:
-        def encode(self, text, add_special_tokens):
-            return [ord(letter) for letter in text.strip()]
-
-        def decode(self, tokens, clean_up_tokenization_spaces):
-            return "".join(map(chr, tokens))
-
-    utterances = [utterance("CHI", "<a b> [//] c xxx .")]
-    words = text_words(utterances)
-    tokens = text_tokens(utterances, words, Letters(), Labels("chat"))
-    assert [word.text for word in words] == ["a", "b", "c"] and [word.disfluent for word in words] == [
-        True,
-        True,
-        False,
-    ]
-    spoken = {chr(token.token): words[token.word].text for token in tokens if token.spoken}
-    assert {sign: spoken[sign] for sign in "abc"} == {"a": "a", "b": "b", "c": "c"}
-    assert [token.word for token in tokens] == sorted(token.word for token in tokens)

@@ -10,6 +10,9 @@ import sys
 import pytest
 
 from lsa_whisper import chat
+from lsa_whisper.align import align_transcripts
+from lsa_whisper.align.writing import text_without_times
+from lsa_whisper.shipped import STORYBOOK, shipped
 
 pytestmark = pytest.mark.slow
 
@@ -51,3 +54,12 @@ def test_the_transcripts_are_valid_chat(run, name):
     assert len(files) == 6
     for path in files:
         assert chat.check(chat.read(path, strict=True)) == []
+
+
+def test_the_adapted_model_aligns_speech_with_its_speaker_codes(run, tmp_path):
+    known = chat.read(shipped(STORYBOOK) / "test" / "test04.cha")
+    (tmp_path / "test04.cha").write_text(text_without_times(known))
+    align_transcripts(tmp_path / "test04.cha", model=run[0] / "lora", audio=shipped(STORYBOOK) / "test")
+    found = chat.read(tmp_path / "aligned" / "test04.cha").utterances
+    errors = [abs(a.span.start_ms - b.span.start_ms) for a, b in zip(found, known.utterances, strict=True)]
+    assert max(errors) < 200
