@@ -49,7 +49,7 @@ def measured(model: Path) -> dict[str, Any]:
                 marked(folder / "written", folder / kind, tagger)
         found = evaluate(TEST, [folder / kind for kind in taggers], names=list(taggers))
     print(model, found.table())
-    return {"model": model.name} | {kind: figures(found.systems[kind]) for kind in taggers}
+    return {"model": "/".join(model.parts[-2:])} | {kind: figures(found.systems[kind]) for kind in taggers}
 
 
 def marked(source: Path, out: Path, tagger: Tagger) -> None:
