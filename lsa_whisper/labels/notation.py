@@ -67,8 +67,8 @@ _CHAT_OF_ENDING = {written: chat for chat, written in _ENDINGS.items()}
 _CHAT_OF_PREFIX = {written: chat for chat, written in _PREFIXES.items()}
 
 
-def chat_to_label(text: str, version: int) -> str:
-    """Return a canonical CHAT tier in the notation ``version``.
+def chat_to_label(text: str, version: int, *, keep_marks: bool = False) -> str:
+    """Return a canonical CHAT tier in the notation ``version``; ``keep_marks``: with the symbol of every repetition.
 
     >>> chat_to_label("&-um <I w:ant> [/] I want ↫b-b↫ball (.) +...", 2)
     'um < I : want > / I want b~~ ball .. +...'
@@ -78,12 +78,13 @@ def chat_to_label(text: str, version: int) -> str:
     'um I I.'
     >>> chat_to_label("↫b-b↫ball &+b &+b ↫b↫ball .", 4)
     'b-b- ball b- b- b~ ball.'
+    >>> chat_to_label("I [/] I .", 4, keep_marks=True)
+    'I / I.'
     """
     if version == 1:
         return text
-    if version > 2:
-        return drop_repetition_marks(_with_symbols(text, captions=version > 3))
-    return _with_symbols(text, captions=False)
+    label = _with_symbols(text, captions=version > 3)
+    return label if version == 2 or keep_marks else drop_repetition_marks(label)
 
 
 def _with_symbols(text: str, *, captions: bool) -> str:

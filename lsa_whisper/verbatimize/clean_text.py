@@ -68,7 +68,7 @@ def write_label(text: str, labels: Labels) -> str:
     ('um the ..', 'um b- b- ball')
     """
     if labels.style == "chat":
-        return chat_to_label(text, min(labels.version, 2))
+        return chat_to_label(text, labels.version, keep_marks=True)
     return " ".join(word for piece in text.split() if piece[0] != "(" for word in read_word(piece).verbatim)
 
 
@@ -95,7 +95,7 @@ def _ending(terminator: str, labels: Labels) -> str:
         terminator = "?" if terminator.endswith("?") else "."
     if labels.style != "chat":
         return terminator[-1] if terminator[-1] in "?!" else "."
-    return chat_to_label(f"{_NEXT_WORD} {terminator}", min(labels.version, 2)).removeprefix(_NEXT_WORD)
+    return chat_to_label(f"{_NEXT_WORD} {terminator}", labels.version).removeprefix(_NEXT_WORD)
 
 
 def _clean_item(item: Item, labels: Labels) -> CleanItem | None:

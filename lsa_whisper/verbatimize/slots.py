@@ -124,6 +124,8 @@ def _word_arcs(item: CleanItem, vocabulary: Vocabulary) -> Iterator[Arc]:
     if len(word) > 1:
         yield from _part_words(item, vocabulary)
         yield Arc(vocabulary.encode(":"), False, (Insertion(item.offset + 1, ":"),), 2, 3)
+        if labels.version > 3:
+            yield from _captioned(item, vocabulary)
 
 
 def _inside(item: CleanItem, vocabulary: Vocabulary) -> Iterator[Arc]:
@@ -133,6 +135,14 @@ def _inside(item: CleanItem, vocabulary: Vocabulary) -> Iterator[Arc]:
         yield Arc(vocabulary.encode(text), True, (Insertion(item.offset + at, ":"),), 2)
     if vocabulary.labels.version == 1:
         yield Arc(vocabulary.encode(f"≠{item.word}"), True, (Insertion(item.offset, "≠"),))
+
+
+def _captioned(item: CleanItem, vocabulary: Vocabulary) -> Iterator[Arc]:
+    """Yield a prolonged first sound as captions spell it: ``sss snake``, ``sss- snake`` and ``sssnake``."""
+    sound, insertion = 3 * item.word[0], (Insertion(item.offset + 1, ":"),)
+    for text in (sound, f"{sound}-"):
+        yield Arc(vocabulary.encode(text), False, insertion, 2, 3)
+    yield Arc(vocabulary.encode(sound + item.word[1:]), True, insertion, 2)
 
 
 def _part_words(item: CleanItem, vocabulary: Vocabulary) -> Iterator[Arc]:

@@ -90,7 +90,7 @@ def test_roles_are_given_not_chosen():
         "I [/] &-um I saw &+k a dog (...) .",
     ],
 )
-@pytest.mark.parametrize("version", [2, 3])
+@pytest.mark.parametrize("version", [2, 3, 4])
 def test_every_class_that_the_model_hears_is_inserted(spoken, version):
     reference = utterance("CHI", spoken)
     before = utterance("CHI", f"{' '.join(reference.fluent())} {reference.terminator}")
@@ -98,6 +98,23 @@ def test_every_class_that_the_model_hears_is_inserted(spoken, version):
     script = [*vocabulary(labels).encode(encode(reference, labels)), END]
     (after,) = found([before], labels, script=script)
     assert after.text == spoken
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("ddd dog", "d:og"),
+        ("ddd- dog", "d:og"),
+        ("dddog", "d:og"),
+        ("= ddd dog", "≠d:og"),
+        ("d-d- ddd dog", "↫d-d↫d:og"),
+    ],
+)
+def test_a_sound_spelled_as_in_captions_is_prolonged(written, read):
+    labels = Labels("chat", version=4)
+    script = [*vocabulary(labels).encode(f"the {written} sat."), END]
+    (after,) = found([utterance("CHI", "the dog sat .")], labels, script=script)
+    assert after.text == f"the {read} sat ."
 
 
 def test_nearly_all_of_storybook_can_be_inserted():
