@@ -164,12 +164,13 @@ def viterbi_spans(
 def _fitting(least: Sequence[int], frames: int) -> npt.NDArray[np.intp]:
     """Return the fewest frames of each token, shortened in proportion where they are more than most of the frames.
 
-    >>> _fitting([4, 4], 100).tolist(), _fitting([4, 4], 5).tolist()
-    ([4, 4], [2, 2])
+    >>> _fitting([4, 4], 100).tolist(), _fitting([4, 4], 5).tolist(), _fitting([16, *[1] * 9], 10).tolist()
+    ([4, 4], [2, 2], [1, 1, 1, 1, 1, 1, 1, 1, 1, 1])
     """
-    most = _MOST_FILLED * frames
-    part = min(1.0, most / sum(least)) if least else 1.0
-    return np.maximum(1, (np.asarray(least, dtype=np.float64) * part).astype(np.intp))
+    more = np.asarray(least, dtype=np.float64) - 1  # than one frame, which each token must have
+    room = max(0.0, _MOST_FILLED * frames - len(least))
+    part = min(1.0, room / more.sum()) if more.any() else 1.0
+    return 1 + (more * part).astype(np.intp)
 
 
 def _viterbi(

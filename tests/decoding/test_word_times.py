@@ -16,7 +16,7 @@ from lsa_whisper.audio import Recording
 from lsa_whisper.chat import utterance
 from lsa_whisper.decoding.cross_attention import alignment_heads, cross_attention, mean_attention
 from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow, TimedToken
-from lsa_whisper.decoding.token_times import spoken_spans
+from lsa_whisper.decoding.token_times import spoken_spans, viterbi_spans
 from lsa_whisper.decoding.word_times import align_words, fit_words
 from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcribe import Transcriber, transcribe
@@ -165,6 +165,17 @@ def test_a_word_does_not_begin_in_silence():
     (_, first), second, third = spoken_spans(weights, texts, silence, 20.0)
     assert first == 15 and second[0] == 40 and third[1] - third[0] >= 4
     assert spoken_spans(weights, texts, np.zeros(60, np.float32), 20.0)[1][0] == 15
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_every_token_has_a_time_however_long_tokens_should_be_and_however_short_the_sound(seed):
+    rng = np.random.default_rng(seed)
+    tokens, frames = rng.integers(1, 40, 2)
+    least = rng.choice([1, 1, 1, 16, 40], tokens)
+    spans = viterbi_spans(rng.random((tokens, frames)), least=least.tolist())
+    times = [time for span in spans for time in span]
+    assert times == sorted(times) and times[0] >= 0 and times[-1] <= frames
+    assert all(start < end for start, end in spans)
 
 
 def test_a_speaker_code_takes_no_time_from_the_first_word():
