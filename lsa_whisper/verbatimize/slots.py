@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from lsa_whisper.labels.notation import label_to_chat
 from lsa_whisper.labels.spoken_language import fillers
 from lsa_whisper.verbatimize.clean_text import CleanItem, CleanText, Insertion, write_label
 from lsa_whisper.verbatimize.vocabulary import Vocabulary
@@ -140,6 +141,8 @@ def _inside(item: CleanItem, vocabulary: Vocabulary) -> Iterator[Arc]:
 def _captioned(item: CleanItem, vocabulary: Vocabulary) -> Iterator[Arc]:
     """Yield a prolonged first sound as captions spell it: ``sss snake``, ``sss- snake`` and ``sssnake``."""
     sound, insertion = 3 * item.word[0], (Insertion(item.offset + 1, ":"),)
+    if label_to_chat(sound + item.word[1:], vocabulary.labels.version) != f"{item.word[0]}:{item.word[1:]}":
+        return  # xxx, yyy and www are codes
     for text in (sound, f"{sound}-"):
         yield Arc(vocabulary.encode(text), False, insertion, 2, 3)
     yield Arc(vocabulary.encode(sound + item.word[1:]), True, insertion, 2)

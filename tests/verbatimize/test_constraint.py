@@ -117,6 +117,13 @@ def test_a_sound_spelled_as_in_captions_is_prolonged(written, read):
     assert after.text == f"the {read} sat ."
 
 
+def test_the_code_of_untranscribed_speech_is_no_prolonged_sound():
+    labels = Labels("chat", version=4)
+    script = [*vocabulary(labels).encode("the www wet dog sat."), END]
+    (after,) = found([utterance("CHI", "the wet dog sat .")], labels, script=script)
+    assert "w:et" not in after.text
+
+
 def test_nearly_all_of_storybook_can_be_inserted():
     """Some words of a revision begin like their repair, which reads as a repetition: no word is lost by that."""
     labels, same, count = Labels("chat"), 0, 0
