@@ -103,4 +103,4 @@ def store_heads(path: str | Path, heads: AlignmentHeads) -> None:
 
 def _place(path: str | Path) -> Path:
     name = digest(path).rpartition(":")[2].replace("/", "-")
-    return machine.cache_home() / "lsa-whisper" / "heads" / f"{name}-3.json"  # 2 let speaker codes take time
+    return machine.cache_home() / "lsa-whisper" / "heads" / f"{name}-3.json"  # with 2, speaker codes took time

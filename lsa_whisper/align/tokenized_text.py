@@ -32,7 +32,8 @@ class TokenizedText:
 
     def _code(self, start: int) -> Sequence[TextToken]:
         """Return the tokens of an utterance up to the end of its speaker code; none if it has no code."""
-        before = list(takewhile(lambda token: not token.spoken, self._tokens[self._start[start] :]))
+        of_first_word = self._tokens[self._start[start] : self._start[start + 1]]
+        before = list(takewhile(lambda token: not token.spoken, of_first_word))
         return before[: max((at for at, token in enumerate(before, 1) if token.in_code), default=0)]
 
     def tokens_between(self, start: int, end: int) -> Sequence[TextToken]:

@@ -20,7 +20,7 @@ from lsa_whisper.decoding.cross_attention import Weights
 from lsa_whisper.labels import begins_word, in_speaker_code, letters_of
 
 Span = tuple[float, float]
-"""The first frame, or second, and the one after the last."""
+"""Where a token begins and ends, in frames or in seconds."""
 
 _GAP = math.log(0.02 / 1.8)  # a frame is a gap if every token attends to it less than evenly over 1.8 s
 _GAP_OF_NORMS = math.log(0.06)  # the same for attention that is divided by its norm
@@ -71,7 +71,12 @@ def spoken_spans(weights: Weights, texts: Sequence[str], silence: Weights, step_
 
 
 def with_codes(spans: Sequence[Span], in_code: Sequence[bool], frames: int) -> list[Span]:
-    """Return the spans of all tokens: those of heard ones, and empty ones of speaker codes, where the next one begins.
+    """Return ``spans`` with empty ones for the tokens of speaker codes, each where the next token begins.
+
+    Args:
+        spans: of the tokens that are not in a speaker code, in order.
+        in_code: whether each token is in a speaker code.
+        frames: where a code begins that no token follows.
 
     >>> with_codes([(3, 5), (7, 9)], [True, False, True, False, True], 10)
     [(3, 3), (3, 5), (7, 7), (7, 9), (10, 10)]
