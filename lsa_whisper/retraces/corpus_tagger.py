@@ -1,6 +1,7 @@
 """The tagger of one corpus: learned from its own marks, with the output of the shipped tagger as features.
 
-It belongs to the model that was fine-tuned on that corpus, and sets the marks that this model leaves out.
+It belongs to the model that was fine-tuned on that corpus: it sets the marks that this model leaves out, and finds the
+words that belong to those that it writes.
 """
 
 from __future__ import annotations
@@ -8,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lsa_whisper.retraces.features import features
+from lsa_whisper.retraces.features import LONGEST_MATCH, features
 from lsa_whisper.retraces.linear_chain import LinearChain
+from lsa_whisper.retraces.similarity import OPEN, likeness, word_class
 from lsa_whisper.retraces.tagger import Tagger, tagger_for
 from lsa_whisper.retraces.words import SpokenWord
 
+_PLACES = {-1: "before it", 0: "alike", 1: "after it"}
 _STEPS = (0.9, 0.7, 0.5, 0.3, 0.15, 0.05, 0.02, 0.005)
 
 
@@ -27,6 +30,7 @@ class CorpusTagger(Tagger):
         """
         self._model, self._language = LinearChain(weights), language
         self._labels = set(self._model.labels())
+        self.sees_codes = bool(weights.get("sees_codes"))
 
     def _features(self, words: Sequence[SpokenWord]) -> list[list[str]]:
         return corpus_features(words, self._language)
@@ -36,7 +40,8 @@ def corpus_features(words: Sequence[SpokenWord], language: str) -> list[list[str
     """Return the features of each of an utterance's ``words``, with what the shipped tagger says of it.
 
     The words themselves are left out, only their classes and likenesses count, because a model's folder is passed on
-    and must not hold the names that were spoken in its training data.
+    and must not hold the names that were spoken in its training data. Where a code of a revision stands after a word
+    (:attr:`~lsa_whisper.retraces.words.SpokenWord.before_code`), the words before it have features of it.
 
     >>> the_the_dog = [SpokenWord("the"), SpokenWord("the"), SpokenWord("dog")]
     >>> [name for name in corpus_features(the_the_dog, "eng")[0] if name.startswith("shipped")]
@@ -47,7 +52,34 @@ def corpus_features(words: Sequence[SpokenWord], language: str) -> list[list[str
         for names, word in zip(made, shipped.probabilities(words), strict=True):
             names += [f"shipped: {_step(word.taken_back)}", f"shipped begins: {_step(word.begins)}"]
             names += [f"shipped {kind}: {_step(value)}" for kind, value in word.kinds.items()]
+    return [[*names, *seen] for names, seen in zip(made, _around_codes(words), strict=True)]
+
+
+def _around_codes(words: Sequence[SpokenWord]) -> list[list[str]]:
+    """Return for each word how far ahead the next code of a revision stands, and where a word like the next one is."""
+    made: list[list[str]] = [[] for _ in words]
+    earliest = 0
+    for last, word in enumerate(words[:-1]):
+        if not word.before_code:
+            continue
+        after = words[last + 1]
+        near = range(max(earliest, last + 1 - LONGEST_MATCH), last + 1)
+        alike = next((at for at in reversed(near) if _may_replace(after, words[at])), None)
+        for at in near:
+            place = "nothing alike" if alike is None else _PLACES[(at > alike) - (at < alike)]
+            ahead = f"code {min(last - at, 4)} ahead"
+            made[at] += ["code ahead", ahead, f"{ahead}, {place}", f"code ahead, {place}"]
+            made[at] += [f"code ahead, {place}, {'later' if at else 'first'} word"]
+            made[at] += [f"code ahead, {place}, then {word_class(after.text)}"]
+        made[last + 1].append("after code")
+        earliest = last + 1
     return made
+
+
+def _may_replace(later: SpokenWord, word: SpokenWord) -> bool:
+    if likeness(word, later):
+        return True
+    return word_class(word.text).startswith(OPEN) and word_class(later.text).startswith(OPEN)
 
 
 def _step(probability: float) -> str:

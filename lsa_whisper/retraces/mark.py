@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from lsa_whisper.retraces.retrace import Retrace, find_retraces
-from lsa_whisper.retraces.tagger import CAREFUL, THRESHOLD, Tagger, tagger_for
-from lsa_whisper.retraces.words import NOT_TAKEN_BACK, SpokenWord, marked_words, spoken_words
+from lsa_whisper.retraces.tagger import CAREFUL, KINDS, THRESHOLD, Tagger, tagger_for
+from lsa_whisper.retraces.words import NOT_TAKEN_BACK, SpokenWord, marked_words, no_codes_seen, spoken_words
 from lsa_whisper.timespan import TimeSpan
 
 _CODE = re.compile(r"\[(?:/{1,3}|/-)\]")
+_MORE_LIKELY = 0.5
 _GROUP = re.compile(r"<([^<>]*)>$")
 """The words before a code, in a group at the end."""
 
@@ -63,8 +64,9 @@ def add_retraces(text: str, tagger: Tagger, threshold: float = CAREFUL) -> str:
     """Return a main tier's ``text`` with the retrace codes that it lacks; those that it has stay.
 
     A model that writes from left to right has to set a code before it has heard what follows, and leaves many out; here
-    both sides are known. So is whether a revision ``[//]`` is one: where the same words stand before and after it, it
-    becomes ``[/]``, as CHAT defines it.
+    both sides are known. So is what a code takes back. Where the same words stand before and after a revision ``[//]``,
+    it becomes ``[/]``, as CHAT defines it. For other codes, a tagger that was trained to do so finds where the words
+    that were taken back begin, and whether it is a revision, a reformulation or a false start.
 
     Args:
         text: The main tier without its speaker code, as :func:`lsa_whisper.labels.decode` makes it.
@@ -76,14 +78,32 @@ def add_retraces(text: str, tagger: Tagger, threshold: float = CAREFUL) -> str:
     >>> add_retraces("a [//] a bear .", tagger_for("eng"))
     'a [/] a bear .'
     """
-    text = _repetitions(text)
+    text = _whole_groups(_repetitions(text), tagger)
     words = marked_words(text)
     missing = [
         retrace
-        for retrace in find_retraces(words, tagger, threshold)
+        for retrace in find_retraces(no_codes_seen(words), tagger, threshold)
         if all(word.retrace == NOT_TAKEN_BACK for word in words[retrace.first : retrace.last + 1])
     ]
     return _set_all(text, words, missing)
+
+
+def _whole_groups(text: str, tagger: Tagger) -> str:
+    """Return ``text`` with each revision's group from where it begins, and with its code, as ``tagger`` finds them.
+
+    A code of a kind that the tagger does not know stays.
+    """
+    words = marked_words(text)
+    if not tagger.sees_codes or not any(word.before_code for word in words):
+        return text
+    for retrace in reversed(find_retraces(words, tagger, _MORE_LIKELY)):
+        end = retrace.last + 1
+        marked = next((at for at in range(retrace.first, end) if words[at].retrace != NOT_TAKEN_BACK), end)
+        if marked < end and words[end - 1].before_code and _end_of_group(words, marked) == end:
+            kind = words[marked].retrace.partition(" ")[2]
+            code = retrace.code if kind in tagger.kinds else KINDS[kind]
+            text = _regroup(text, words, retrace.first, end, code)
+    return text
 
 
 def _repetitions(text: str) -> str:
@@ -94,15 +114,19 @@ def _repetitions(text: str) -> str:
     """
     words = marked_words(text)
     for first in range(len(words) - 1, -1, -1):
-        position, _, kind = words[first].retrace.partition(" ")
-        if position != "begin":
+        if not words[first].retrace.startswith("begin"):
             continue
-        inside = (at for at in range(first + 1, len(words)) if words[at].retrace != f"inside {kind}")
-        end = next(inside, len(words))
+        end = _end_of_group(words, first)
         begin = _same_words_begin(words, first, end)
         if begin is not None:
-            text = _as_repetition(text, words, begin, end)
+            text = _regroup(text, words, begin, end, "[/]")
     return text
+
+
+def _end_of_group(words: Sequence[SpokenWord], first: int) -> int:
+    """Return where the retraced words end that begin at ``first``, exclusive."""
+    inside = words[first].retrace.replace("begin", "inside")
+    return next((at for at in range(first + 1, len(words)) if words[at].retrace != inside), len(words))
 
 
 def _same_words_begin(words: Sequence[SpokenWord], first: int, end: int) -> int | None:
@@ -116,8 +140,8 @@ def _same_words_begin(words: Sequence[SpokenWord], first: int, end: int) -> int 
     return None
 
 
-def _as_repetition(text: str, words: Sequence[SpokenWord], begin: int, end: int) -> str:
-    """Return ``text`` with the retraced words from ``begin`` to before ``end`` as a repetition, in one group."""
+def _regroup(text: str, words: Sequence[SpokenWord], begin: int, end: int, new_code: str) -> str:
+    """Return ``text`` with the words from ``begin`` to before ``end``, whose last have a code, in one group."""
     start, code = words[begin].start, _CODE.search(text, words[end - 1].start)
     inside = text[start : code.start() if code else None].rstrip()
     grouped = text[:start].endswith("<") and inside.endswith(">")
@@ -125,7 +149,7 @@ def _as_repetition(text: str, words: Sequence[SpokenWord], begin: int, end: int)
     if code is None or "<" in group or ">" in group:
         return text  # groups within groups
     written = f"<{group}>" if begin + 1 < end else group
-    return f"{text[: start - grouped]}{written} [/]{text[code.end() :]}"
+    return f"{text[: start - grouped]}{written} {new_code}{text[code.end() :]}"
 
 
 def _set_all(text: str, words: Sequence[SpokenWord], found: Sequence[Retrace]) -> str:

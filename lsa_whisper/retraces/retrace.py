@@ -62,7 +62,7 @@ def _groups(found: Sequence[WordProbabilities], threshold: float) -> Iterator[tu
 
 def _retrace(found: Sequence[WordProbabilities], first: int, last: int) -> Retrace:
     inside = found[first : last + 1]
-    kind = max(KINDS, key=lambda name: sum(word.kinds[name] for word in inside))
+    kind = max(inside[0].kinds, key=lambda name: sum(word.kinds[name] for word in inside))
     return Retrace(first, last, KINDS[kind], sum(word.taken_back for word in inside) / len(inside))
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 import pycrfsuite
@@ -17,8 +17,8 @@ from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.retraces.features import features
 from lsa_whisper.retraces.words import NOT_TAKEN_BACK, SpokenWord
 
-KINDS = {"repeat": "[/]", "revision": "[//]", "reformulation": "[///]"}
-"""What the model tells apart, and the CHAT code for it."""
+KINDS = {"repeat": "[/]", "revision": "[//]", "reformulation": "[///]", "false start": "[/-]"}
+"""What a model may tell apart, and the CHAT code for it; the shipped one takes false starts for reformulations."""
 
 THRESHOLD = 0.42
 """Probability from which a word counts as taken back: the best F1 in cross-validation (``benchmarks/retraces.py``)."""
@@ -31,7 +31,7 @@ _MODELS = {"eng": Path(__file__).with_name("english.crf")}
 
 @dataclass(frozen=True, slots=True)
 class WordProbabilities:
-    """Of one word: the probability of each of :data:`KINDS`, and that one ``begins`` with this word."""
+    """Of one word: the probability of each kind that a tagger tells apart, and that one ``begins`` with this word."""
 
     kinds: dict[str, float]
     begins: float
@@ -43,7 +43,13 @@ class WordProbabilities:
 
 
 class Tagger:
-    """A trained model; :meth:`probabilities` may be called for any number of utterances."""
+    """A trained model; :meth:`probabilities` may be called for any number of utterances.
+
+    Attributes:
+        sees_codes: Whether it was trained to find where the words begin that a code takes back.
+    """
+
+    sees_codes = False
 
     def __init__(self, path: Path) -> None:
         """Load the model at ``path``.
@@ -70,12 +76,17 @@ class Tagger:
         self._model.set(self._features(words))
         return [self._word(at) for at in range(len(words))]
 
+    @cached_property
+    def kinds(self) -> tuple[str, ...]:
+        """Which of :data:`KINDS` it tells apart."""
+        return tuple(kind for kind in KINDS if any(label.endswith(kind) for label in self._labels))
+
     def _features(self, words: Sequence[SpokenWord]) -> list[list[str]]:
         return features(words)
 
     def _word(self, at: int) -> WordProbabilities:
         found = {label: float(self._model.marginal(label, at)) for label in self._labels - {NOT_TAKEN_BACK}}
-        kinds = {kind: sum(value for label, value in found.items() if label.endswith(kind)) for kind in KINDS}
+        kinds = {kind: sum(value for label, value in found.items() if label.endswith(kind)) for kind in self.kinds}
         return WordProbabilities(kinds, sum(value for label, value in found.items() if label.startswith("begin")))
 
 

@@ -14,13 +14,13 @@ from lsa_whisper.retraces.corpus_tagger import corpus_features
 from lsa_whisper.retraces.features import features
 from lsa_whisper.retraces.linear_chain import weights_of
 from lsa_whisper.retraces.tagger import tagger_for
-from lsa_whisper.retraces.words import SpokenWord, marked_words
+from lsa_whisper.retraces.words import SpokenWord, marked_words, no_codes_seen
 
 CRF_SETTINGS = {"c1": 0.3, "c2": 0.1, "max_iterations": 100, "feature.minfreq": 2}
 """Elastic-net regularization and stopping, as python-crfsuite calls them."""
 
 ENOUGH_WITH_SHIPPED, ENOUGH_ALONE = 20, 100
-"""Least revisions and reformulations for a tagger of a corpus's own, with and without features of the shipped one."""
+"""Least codes other than ``[/]`` for a corpus's own tagger, with and without features of the shipped one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,21 +50,27 @@ def train(utterances: Iterable[AnnotatedUtterance], path: Path) -> None:
 def corpus_weights(tiers: Iterable[str], language: str) -> dict[str, Any] | None:
     """Return the weights of a tagger of the corpus with these main ``tiers``; ``None`` where it has too few retraces.
 
+    Each utterance is learned twice: with its codes, as a model may write them, and without.
+
     Args:
         tiers: Texts of main tiers with retrace codes; other codes and times are not looked at.
         language: ISO 639-3, of all of them.
     """
     utterances = [words for tier in tiers if len(words := marked_words(tier)) > 1]
-    retraces = sum(word.retrace.startswith(("begin rev", "begin ref")) for words in utterances for word in words)
+    retraces = sum(word.before_code for words in utterances for word in words)
     if retraces < (ENOUGH_WITH_SHIPPED if tagger_for(language) else ENOUGH_ALONE):
         return None
-    examples = ((corpus_features(words, language), [word.retrace for word in words]) for words in utterances)
+    examples = (
+        (corpus_features(shown, language), [word.retrace for word in words])
+        for words in utterances
+        for shown in (words, no_codes_seen(words))
+    )
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "corpus.crf"
         _train(examples, path)
         model = pycrfsuite.Tagger()
         model.open(str(path))
-        return weights_of(model)
+        return {**weights_of(model), "sees_codes": True}
 
 
 def _train(examples: Iterable[tuple[list[list[str]], Sequence[str]]], path: Path) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from lsa_whisper.chat.tree import Group, Item, Marker, Word, build_tree
 from lsa_whisper.timespan import TimeSpan
 
-KIND_OF_CODE = {"[/]": "repeat", "[//]": "revision", "[///]": "reformulation", "[/-]": "reformulation"}
+KIND_OF_CODE = {"[/]": "repeat", "[//]": "revision", "[///]": "reformulation", "[/-]": "false start"}
 """What each retrace code says of the words before it."""
 NOT_TAKEN_BACK = "none"
 _SPELLING = re.compile(r"↫[^↫]*↫|[:^()≠]|@.*")  # part-word repetitions, lengthening, blocks, shortenings, forms
@@ -29,6 +29,7 @@ class SpokenWord:
         end: Offset after its last character and the codes that belong to it.
         span: Its time in the recording, where known.
         retrace: ``none``, or what a retrace code says of it: ``begin`` or ``inside`` and a kind (``begin repeat``).
+        before_code: Whether a code of a revision, reformulation or false start stands after the word.
     """
 
     text: str
@@ -39,6 +40,7 @@ class SpokenWord:
     end: int = 0
     span: TimeSpan | None = None
     retrace: str = NOT_TAKEN_BACK
+    before_code: bool = False
 
 
 def spoken_words(body: str) -> list[SpokenWord] | None:
@@ -63,6 +65,11 @@ def marked_words(body: str) -> list[SpokenWord]:
     reader = _Reader(body)
     reader.read(build_tree(body).items)
     return reader.words
+
+
+def no_codes_seen(words: Sequence[SpokenWord]) -> list[SpokenWord]:
+    """Return ``words`` as if no code stood after any of them."""
+    return [replace(word, before_code=False) for word in words]
 
 
 def _is_plain(item: Item) -> bool:
@@ -104,6 +111,8 @@ class _Reader:
         for at, word in enumerate(self.words[first:] if kind else (), first):
             if word.retrace == NOT_TAKEN_BACK:
                 self.words[at] = replace(word, retrace=f"{'begin' if at == first else 'inside'} {kind}")
+        if kind not in (None, "repeat") and len(self.words) > first:
+            self.words[-1] = replace(self.words[-1], before_code=True)
 
 
 def _end(word: Word, body: str) -> int:
