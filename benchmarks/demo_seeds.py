@@ -30,6 +30,7 @@ CLASSES = (
     "filled_pause",
     "repetition",
     "revision",
+    "false_start",
     "fragment",
     "part_word_repetition",
     "prolongation",
