@@ -78,14 +78,14 @@ def add_retraces(text: str, tagger: Tagger, threshold: float = CAREFUL) -> str:
     >>> add_retraces("a [//] a bear .", tagger_for("eng"))
     'a [/] a bear .'
     """
-    text = _whole_groups(_repetitions(text), tagger)
+    text = _repetitions(text)
     words = marked_words(text)
     missing = [
         retrace
         for retrace in find_retraces(no_codes_seen(words), tagger, threshold)
         if all(word.retrace == NOT_TAKEN_BACK for word in words[retrace.first : retrace.last + 1])
     ]
-    return _set_all(text, words, missing)
+    return _whole_groups(_set_all(text, words, missing), tagger)
 
 
 def _whole_groups(text: str, tagger: Tagger) -> str:
