@@ -56,7 +56,11 @@ def corpus_features(words: Sequence[SpokenWord], language: str) -> list[list[str
 
 
 def _around_codes(words: Sequence[SpokenWord]) -> list[list[str]]:
-    """Return for each word how far ahead the next code of a revision stands, and where a word like the next one is."""
+    """Return features of the words before the code of a revision.
+
+    They say how far ahead the code stands, and whether a word before it is like the word after it: that word and those
+    after it are probably what was taken back.
+    """
     made: list[list[str]] = [[] for _ in words]
     earliest = 0
     for last, word in enumerate(words[:-1]):
@@ -77,6 +81,7 @@ def _around_codes(words: Sequence[SpokenWord]) -> list[list[str]]:
 
 
 def _may_replace(later: SpokenWord, word: SpokenWord) -> bool:
+    """Return whether the words are alike, or both of an open class, as nouns and verbs are."""
     if likeness(word, later):
         return True
     return word_class(word.text).startswith(OPEN) and word_class(later.text).startswith(OPEN)

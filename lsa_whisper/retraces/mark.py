@@ -8,13 +8,15 @@ from dataclasses import dataclass, replace
 
 from lsa_whisper.retraces.retrace import Retrace, find_retraces
 from lsa_whisper.retraces.tagger import CAREFUL, KINDS, THRESHOLD, Tagger, tagger_for
-from lsa_whisper.retraces.words import NOT_TAKEN_BACK, SpokenWord, marked_words, no_codes_seen, spoken_words
+from lsa_whisper.retraces.words import NOT_TAKEN_BACK, SpokenWord, hide_codes, marked_words, spoken_words
 from lsa_whisper.timespan import TimeSpan
 
 _CODE = re.compile(r"\[(?:/{1,3}|/-)\]")
-_MORE_LIKELY = 0.5
 _GROUP = re.compile(r"<([^<>]*)>$")
 """The words before a code, in a group at the end."""
+
+_IN_GROUP = 0.5
+"""The least probability of a word in the group of a code that is written already."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,21 +84,21 @@ def add_retraces(text: str, tagger: Tagger, threshold: float = CAREFUL) -> str:
     words = marked_words(text)
     missing = [
         retrace
-        for retrace in find_retraces(no_codes_seen(words), tagger, threshold)
+        for retrace in find_retraces(hide_codes(words), tagger, threshold)
         if all(word.retrace == NOT_TAKEN_BACK for word in words[retrace.first : retrace.last + 1])
     ]
     return _whole_groups(_set_all(text, words, missing), tagger)
 
 
 def _whole_groups(text: str, tagger: Tagger) -> str:
-    """Return ``text`` with each revision's group from where it begins, and with its code, as ``tagger`` finds them.
+    """Return ``text`` with all words in the group of each revision that were taken back, and with the code of its kind.
 
-    A code of a kind that the tagger does not know stays.
+    A code of a kind that ``tagger`` does not know stays.
     """
-    words = marked_words(text)
-    if not tagger.sees_codes or not any(word.before_code for word in words):
+    words = marked_words(text) if tagger.sees_codes else []
+    if not any(word.before_code for word in words):
         return text
-    for retrace in reversed(find_retraces(words, tagger, _MORE_LIKELY)):
+    for retrace in reversed(find_retraces(words, tagger, _IN_GROUP)):
         end = retrace.last + 1
         marked = next((at for at in range(retrace.first, end) if words[at].retrace != NOT_TAKEN_BACK), end)
         if marked < end and words[end - 1].before_code and _end_of_group(words, marked) == end:

@@ -14,7 +14,7 @@ from lsa_whisper.retraces.corpus_tagger import corpus_features
 from lsa_whisper.retraces.features import features
 from lsa_whisper.retraces.linear_chain import weights_of
 from lsa_whisper.retraces.tagger import tagger_for
-from lsa_whisper.retraces.words import SpokenWord, marked_words, no_codes_seen
+from lsa_whisper.retraces.words import SpokenWord, hide_codes, marked_words
 
 CRF_SETTINGS = {"c1": 0.3, "c2": 0.1, "max_iterations": 100, "feature.minfreq": 2}
 """Elastic-net regularization and stopping, as python-crfsuite calls them."""
@@ -61,9 +61,9 @@ def corpus_weights(tiers: Iterable[str], language: str) -> dict[str, Any] | None
     if retraces < (ENOUGH_WITH_SHIPPED if tagger_for(language) else ENOUGH_ALONE):
         return None
     examples = (
-        (corpus_features(shown, language), [word.retrace for word in words])
+        (found, [word.retrace for word in words])
         for words in utterances
-        for shown in (words, no_codes_seen(words))
+        for found in _with_and_without_codes(words, language)
     )
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "corpus.crf"
@@ -71,6 +71,13 @@ def corpus_weights(tiers: Iterable[str], language: str) -> dict[str, Any] | None
         model = pycrfsuite.Tagger()
         model.open(str(path))
         return {**weights_of(model), "sees_codes": True}
+
+
+def _with_and_without_codes(words: Sequence[SpokenWord], language: str) -> tuple[list[list[str]], list[list[str]]]:
+    with_codes = corpus_features(words, language)
+    if not any(word.before_code for word in words):
+        return with_codes, with_codes
+    return with_codes, corpus_features(hide_codes(words), language)
 
 
 def _train(examples: Iterable[tuple[list[list[str]], Sequence[str]]], path: Path) -> None:

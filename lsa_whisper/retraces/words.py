@@ -67,8 +67,8 @@ def marked_words(body: str) -> list[SpokenWord]:
     return reader.words
 
 
-def no_codes_seen(words: Sequence[SpokenWord]) -> list[SpokenWord]:
-    """Return ``words`` as if no code stood after any of them."""
+def hide_codes(words: Sequence[SpokenWord]) -> list[SpokenWord]:
+    """Return ``words`` without what :attr:`SpokenWord.before_code` says of them."""
     return [replace(word, before_code=False) for word in words]
 
 

@@ -125,12 +125,16 @@ def test_a_code_between_the_same_words_is_a_repetition(written, read):
     assert add_retraces(written, tagger_for("eng"), threshold=1.1) == read
 
 
+def learned_from(tiers):
+    """Return the tagger of a corpus, by way of JSON as in a model's folder."""
+    return CorpusTagger(json.loads(json.dumps(corpus_weights(tiers, "eng"))), "eng")
+
+
 @pytest.fixture(scope="module")
 def corpus_tagger():
     nouns = ["dog", "cat", "frog", "bird", "sheep", "boat", "cup", "book", "hat", "tree"]
     tiers = [f"the {one} [//] {two} ran home ." for one, two in itertools.pairwise(nouns)] * 3
-    weights = corpus_weights([*tiers, *(f"a {noun} ran home ." for noun in nouns)], "eng")
-    return CorpusTagger(json.loads(json.dumps(weights)), "eng")
+    return learned_from([*tiers, *(f"a {noun} ran home ." for noun in nouns)])
 
 
 def test_a_corpus_teaches_what_the_shipped_tagger_does_not_know(corpus_tagger):
@@ -157,16 +161,15 @@ def test_words_before_a_group_join_it_where_they_were_taken_back_too(written, re
     tiers = [f"<my {one}> [//] my {two} ran ." for one, two in itertools.pairwise(nouns)]
     tiers += [f"so <my big {one}> [//] my big {two} ran ." for one, two in itertools.pairwise(nouns)]
     tiers += [f"I see my {one} [//] {two} ." for one, two in itertools.pairwise(nouns)]
-    weights = corpus_weights([*tiers * 3, *(f"my big {one} ran ." for one in nouns)], "eng")
-    assert add_retraces(written, CorpusTagger(json.loads(json.dumps(weights)), "eng")) == read
+    tagger = learned_from([*tiers * 3, *(f"my big {one} ran ." for one in nouns)])
+    assert add_retraces(written, tagger) == read
 
 
 def test_a_false_start_is_told_from_a_revision_where_the_corpus_does():
     nouns = "abcdefgh"
     tiers = [f"<my {one}> [//] my {two} ran ." for one, two in itertools.pairwise(nouns)]
     tiers += [f"<then the {one}> [/-] I want a {two} ." for one, two in itertools.pairwise(nouns)]
-    weights = corpus_weights([*tiers * 5, *(f"I want the {one} ." for one in nouns)], "eng")
-    tagger = CorpusTagger(json.loads(json.dumps(weights)), "eng")
+    tagger = learned_from([*tiers * 5, *(f"I want the {one} ." for one in nouns)])
     assert add_retraces("then the goat [//] I want a (.) feather .", tagger) == (
         "<then the goat> [/-] I want a (.) feather ."
     )
