@@ -37,14 +37,14 @@ def sign_after_repair(found: Figures) -> str:
 
 
 def alignment_loss(found: Figures) -> str:
-    def mean(weight: float, limit: str) -> float:
-        shares = [each["share_within_ms"][limit] for each in found["systems"] if each["weight"] == weight]
-        return 100 * sum(shares) / len(shares)
+    def change(adaptation: str, key: str) -> str:
+        own = {each["loss"]: each[key] for each in found["means"] if each["adaptation"] == adaptation}
+        return f"{100 * own['without']:.1f} -> {100 * own['with']:.1f} %"
 
-    weights = sorted({each["weight"] for each in found["systems"]})
     return "; ".join(
-        f"weight {weight:g}: {mean(weight, '50'):.1f} % within 50 ms, {mean(weight, '200'):.1f} % within 200 ms"
-        for weight in weights
+        f"{adaptation}, weight 0 -> {weight:g}: {change(adaptation, 'within_50_ms')} within 50 ms, "
+        f"verbatim WER {change(adaptation, 'wer_verbatim')}"
+        for adaptation, weight in found["weights"].items()
     )
 
 

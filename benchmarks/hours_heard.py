@@ -77,16 +77,22 @@ def main() -> None:
     )
 
 
-def trained(out: Path, runs: Sequence[Run]) -> dict[str, Path]:
-    """Generate and prepare the speech, train all runs, and return the checkpoints by name."""
+def trained(out: Path, runs: Sequence[Run], settings: Sequence[str] = ()) -> dict[str, Path]:
+    """Generate and prepare the speech, train all runs, and return the checkpoints by name.
+
+    Args:
+        out: folder of speech, data and checkpoints.
+        runs: what to train.
+        settings: of the recipes, for all runs, such as ``loss.alignment_weight=0``.
+    """
     data = {(run.hours, run.splice): prepared(out, run.hours, run.splice) for run in runs}
-    return trained_on([data[run.hours, run.splice] for run in runs], out, runs)
+    return trained_on([data[run.hours, run.splice] for run in runs], out, runs, settings)
 
 
-def trained_on(data: Sequence[Path], out: Path, runs: Sequence[Run]) -> dict[str, Path]:
+def trained_on(data: Sequence[Path], out: Path, runs: Sequence[Run], settings: Sequence[str] = ()) -> dict[str, Path]:
     """Train each run on its prepared folder, and return the checkpoints by name."""
     with ThreadPoolExecutor(2) as pool:  # a model this small cannot keep two cores busy, two of them can
-        models = list(pool.map(lambda folder, run: _trained(out, folder, run), data, runs))
+        models = list(pool.map(lambda folder, run: _trained(out, folder, run, settings), data, runs))
     return {run.name: model for run, model in zip(runs, models, strict=True)}
 
 
@@ -128,15 +134,17 @@ def prepared(out: Path, hours: float, splice: float) -> Path:
     return folder
 
 
-def _trained(out: Path, data: Path, run: Run) -> Path:
+def _trained(out: Path, data: Path, run: Run, settings: Sequence[str]) -> Path:
     """Train a recipe of the demo on ``data`` in a process of its own; return the checkpoint."""
     model, recipe = out / run.name.replace(",", "").replace(" ", "-"), f"recipes/demo-{run.adaptation}.yaml"
     steps = round((read_recipe(Path(recipe)).training.max_steps or 0) * math.sqrt(run.hours / DEMO_HOURS))
-    settings = [f"data.train={data / 'train.jsonl'}", f"model.base={NANO}", f"seed={run.seed}"]
-    settings += [f"training.max_steps={steps}"]
+    of_run = [f"data.train={data / 'train.jsonl'}", f"model.base={NANO}", f"seed={run.seed}"]
+    of_run += [f"training.max_steps={steps}"]
     command = [sys.executable, "-m", "lsa_whisper", "finetune", recipe, "--out", str(model)]
     subprocess.run(
-        [*command, *(part for each in settings for part in ("--set", each))], env=thread_environment(2), check=True
+        [*command, *(part for each in (*of_run, *settings) for part in ("--set", each))],
+        env=thread_environment(2),
+        check=True,
     )
     return model
 
