@@ -114,9 +114,8 @@ def test_scores(models: Mapping[str, Path], out: Path, *, untagged: bool = False
 
 
 def merged(key: str, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the rows and those of the last result that are of other systems."""
-    names = {row["system"] for row in rows}
-    return [*(row for row in result.last("hours_heard").get(key, []) if row["system"] not in names), *rows]
+    """Return the rows of the last result, with these in place of those of the same system, and new ones at the end."""
+    return list({row["system"]: row for row in [*result.last("hours_heard").get(key, []), *rows]}.values())
 
 
 def prepared(out: Path, hours: float, splice: float) -> Path:

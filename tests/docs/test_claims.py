@@ -118,13 +118,16 @@ def test_a_stated_figure_was_measured(page, heading, figures):
 
 
 def numbers(found):
-    """Yield every number of a result."""
+    """Yield every number of a result, and the names that are numbers, such as the limits of ``share_within_ms``."""
     if isinstance(found, bool) or found is None or isinstance(found, str):
         return
     if isinstance(found, int | float):
         yield found
+    elif isinstance(found, dict):
+        yield from (int(name) for name in found if name.isdecimal())
+        yield from numbers(list(found.values()))
     else:
-        for each in found.values() if isinstance(found, dict) else found:
+        for each in found:
             yield from numbers(each)
 
 
@@ -143,6 +146,10 @@ def test_the_size_of_storybook_is_stated_correctly():
         lengths = [soundfile.info(path).duration for path in (ROOT / "corpora/storybook" / split).glob("*.flac")]
         voices = sum(voice.split == split for voice in VOICES)
         assert f"| {split} | {len(lengths)} | {sum(lengths) / 60:.0f} | {voices} |" in page
+
+
+def test_numbers_of_a_result():
+    assert list(numbers({"share_within_ms": {"50": 0.9}, "seeds": [3, True], "note": "2"})) == [50, 0.9, 3]
 
 
 def test_a_figure_is_compared_as_it_is_rounded():
