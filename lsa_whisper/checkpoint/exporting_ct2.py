@@ -121,7 +121,8 @@ def _differences(checkpoint: Checkpoint, converted: ConvertedCheckpoint) -> NDAr
     expected = logits.float().cpu().numpy()
     # CTranslate2 always suppresses <|notimestamps|>: its logit is the lowest number.
     suppressed = np.isfinite(again) & (again < -1e30)
-    return (again - expected)[~suppressed] / expected.std()
+    differences: NDArray[np.float32] = (again - expected)[~suppressed] / expected.std()
+    return differences
 
 
 def any_language(model: Any) -> str:
