@@ -22,9 +22,10 @@ if TYPE_CHECKING:
 
 _TOKENS = 12
 # In standard deviations of the logits: the largest difference, or, for int8, the root mean square, because without VNNI
-# sums of int8 products overflow in a few places. The logits of different models differ by more than 1 in both.
+# sums of int8 products overflow in a few places. There, correct models differed by 0.08 to 0.27, nano with one layer of
+# cross-attention left out by 0.43, and with one matrix of other weights by 0.70.
 _TOLERANCE = {"float32": 1e-3, "float16": 0.02, "bfloat16": 0.1}
-_TOLERANCE_INT8 = 0.5
+_TOLERANCE_INT8 = 0.35
 
 
 def convert(checkpoint: Checkpoint, source: Path, out: Path, *, dtype: str) -> Path:
