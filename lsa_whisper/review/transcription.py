@@ -58,14 +58,14 @@ class TranscriptionJob:
                 self._process.kill()
 
     def state(self) -> dict[str, Any]:
-        """Return whether a run is in progress, how much of it is done, and its last lines."""
-        running = self._process is not None and self._process.poll() is None
+        """Return whether a run is in progress, whether it was stopped before its end, its share done and last lines."""
+        code = self._process.poll() if self._process else None
+        running = self._process is not None and code is None
         found = next((each for line in reversed(self._lines) if (each := _DONE.search(line))), None)
         share = float(found[1]) / max(float(found[2]), 0.1) if found else 0.0
-        code = self._process.poll() if self._process else None
         return {
             "running": running,
-            "stopped": self._stopped and not running,
+            "stopped": self._stopped and bool(code),
             "share": round(share, 3),
             "exit_code": code,
             "lines": self._lines[-_KEPT_LINES:],
