@@ -16,7 +16,7 @@ _SIGNS = frozenset("-:^'_≠↫")
 _BETWEEN_LETTERS = frozenset("·״׳\u200c\u200d")
 """Marks that are part of the spelling of Catalan, Hebrew and Persian words."""
 
-_REPEATED_SOUND = re.compile(r"↫([^↫]*)↫")
+_REPEATED_SOUNDS = re.compile(r"(?:↫[^↫]*↫)+")
 _RULES = tuple(
     (re.compile(pattern), replacement)
     for pattern, replacement in (
@@ -34,6 +34,7 @@ _RULES = tuple(
         (rf"(?<=[-^_≠↫])'|'(?=[-:^_≠↫])|\A'(?!{_SOUND})", ""),
     )
 )
+_BEFORE_JOIN = re.compile(":+(?=_)")
 _NO_LETTERS = re.compile("[:^≠_]")
 _LONG = re.compile(":{3,}")
 
@@ -52,7 +53,7 @@ def legal_word(piece: str) -> str:
     sign, body = (piece[:2], piece[2:]) if piece[:2] in ("&-", "&+", "&~") else ("", piece)
     body, at, language = body.partition("@s")
     body = _repeated_sounds("".join(filter(None, map(_kept, body, body[1:] + " "))))
-    while (tidy := _apply_rules(body, bool(sign))) != body:
+    while (tidy := _repeated_sounds(_apply_rules(body, bool(sign)))) != body:
         body = tidy
     word = read_word(sign + body + at + language) if any(character.isalnum() for character in body) else None
     if word and word.kind is WordKind.UNTRANSCRIBED:  # XX was hidden by a sign that is gone
@@ -72,21 +73,21 @@ def _apply_rules(body: str, prefixed: bool) -> str:
     for pattern, replacement in _RULES:
         body = pattern.sub(replacement, body)
     body = body.rstrip("-^_≠")
-    return _LONG.sub("::", body).lstrip("'") if prefixed else body
+    return _LONG.sub("::", body).lstrip("'") if prefixed else _BEFORE_JOIN.sub("", body)
 
 
 def _repeated_sounds(body: str) -> str:
-    """Return ``body`` with well-formed ``↫...↫``, each with a sound in it."""
+    """Return ``body`` with well-formed ``↫...↫``, each with a sound in it; two in a row become one."""
     if "↫" not in body:
         return body
     if body.count("↫") % 2:
         body = body[: body.rindex("↫")] + body[body.rindex("↫") + 1 :]
-    if not any(character.isalpha() for character in _REPEATED_SOUND.sub("", body)):
+    if not any(character.isalpha() for character in _REPEATED_SOUNDS.sub("", body)):
         return body.replace("↫", "")
-    return _REPEATED_SOUND.sub(_repeated_sound, body)
+    return _REPEATED_SOUNDS.sub(_with_sounds, body)
 
 
-def _repeated_sound(match: re.Match[str]) -> str:
-    copies = (_apply_rules(_NO_LETTERS.sub("", copy), True) for copy in match[1].split("-"))
+def _with_sounds(match: re.Match[str]) -> str:
+    copies = (_apply_rules(_NO_LETTERS.sub("", copy), True) for copy in re.split("[-↫]", match[0]))
     kept = [copy for copy in copies if any(character.isalpha() for character in copy)]
     return f"↫{'-'.join(kept)}↫" if kept else ""

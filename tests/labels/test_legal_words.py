@@ -23,8 +23,12 @@ CHAT = Labels("chat")
         ("↫:o↫I", "↫o↫I"),
         ("↫b-↫ball", "↫b↫ball"),
         ("↫'↫ball", "ball"),
+        ("↫b↫↫b↫ball", "↫b-b↫ball"),
+        ("↫b↫:↫b↫ball", "↫b-b↫ball"),
         ("≠↫b↫b:all", "≠↫b↫b:all"),
         ("pi^", "pi"),
+        ("ice:_cream", "ice_cream"),
+        ("&-you:_know", "&-you:_know"),
         ("a♪b☺", "ab"),
         ("'", ""),
         ("l'avió·n", "l'avió·n"),
@@ -41,7 +45,7 @@ def test_signs_out_of_place_are_moved_or_dropped(piece, legal):
 
 
 @settings(max_examples=500, deadline=None)
-@given(st.sampled_from(["", "&-", "&+", "&~"]), st.text("ab:^'-≠↫cdéи狗", max_size=9))
+@given(st.sampled_from(["", "&-", "&+", "&~"]), st.text("ab:^'-_≠↫cdéи狗", max_size=9))
 def test_any_word_becomes_legal(prefix, body):
     made = legal_word(prefix + body)
     assert legal_word(made) == made
