@@ -35,6 +35,8 @@ demo: $(BASE)
 
 # Test files run in parallel, because most of their time is spent loading on one core; WORKERS=0 runs them one by one.
 WORKERS ?= 2
+# A second thread makes models as small as those of the tests slower.
+test test-slow test-faults: export OMP_NUM_THREADS ?= 1
 PYTEST := $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder --ignore tests/faults
 test: $(READY)
 	$(PYTEST) -m 'not slow'

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lsa_whisper.errors import CorpusError, RecipeError
+from lsa_whisper.errors import CorpusError, LsaWhisperError
 from lsa_whisper.models import remember_model
 from lsa_whisper.shipped import NANO, STORYBOOK, shipped
 from lsa_whisper.terminal import print_progress
@@ -47,6 +47,7 @@ def demo(
 
     Raises:
         CorpusError: If ``corpus`` or the demo's recipes are missing.
+        LsaWhisperError: If fine-tuning or transcription fails.
     """
     from lsa_whisper.evaluate import evaluate
 
@@ -58,10 +59,19 @@ def demo(
     missing = [path for path in (corpus, *recipes) if not path.exists()]
     if missing:
         raise CorpusError(f"{missing[0]}: no such file or folder; name a corpus, or install the package again")
-    systems = {"before": model} | _finetuned(corpus, out, model, recipes, seed, report)
-    written = {
-        name: _transcribed(name, corpus / "test", checkpoint, out, report) for name, checkpoint in systems.items()
+    data = _prepared(corpus, out, model, report)
+    finetuning = {
+        name: _finetune_command(recipe, data, model, seed, out / name)
+        for name, recipe in zip(ADAPTATIONS, recipes, strict=True)
     }
+    systems = {"before": model} | {name: str(out / name) for name in ADAPTATIONS}
+    written = {name: out / "transcripts" / name for name in systems}
+    transcription = {name: _transcribe_command(corpus / "test", systems[name], written[name]) for name in systems}
+    with ThreadPoolExecutor(len(ADAPTATIONS)) as pool:
+        runs = [pool.submit(_run, name, [finetuning[name], transcription[name]], report) for name in ADAPTATIONS]
+        runs.append(pool.submit(_run, "before", [transcription["before"]], report))
+        for run in runs:
+            run.result()
     report("evaluate: the three systems side by side")
     evaluation = evaluate(
         corpus / "test", list(written.values()), names=list(written), out=out / "report", audio=corpus / "test"
@@ -75,47 +85,52 @@ def demo(
     return evaluation.report
 
 
-def _finetuned(
-    corpus: Path, out: Path, model: str, recipes: list[Path], seed: int, report: Callable[[str], None]
-) -> dict[str, str]:
-    """Prepare the data for ``model``'s context and train each recipe on them; return the checkpoints by name."""
+def _prepared(corpus: Path, out: Path, model: str, report: Callable[[str], None]) -> Path:
+    """Prepare the data for ``model``'s context; return the manifest to train on."""
     from lsa_whisper import checkpoint
-    from lsa_whisper.finetune.recipe import quote_override
     from lsa_whisper.prepare import prepare
 
-    context_s = checkpoint.load(model).context_s
+    context_s = checkpoint.load(model, weights=False).context_s
     report(f"prepare: {corpus} in windows of up to {context_s:g} s")
     data = prepare([corpus], out / "data", roles=True, context_s=context_s, splice=SPLICE_RATE, processes=2)
     report(data.table())
-    report(f"finetune: {' and '.join(map(str, recipes))}, side by side")
-    overrides = [
-        f"data.train={quote_override(out / 'data' / 'train.jsonl')}",
-        f"model.base={quote_override(model)}",
-        f"seed={seed}",
-    ]
-    with ThreadPoolExecutor(len(recipes)) as pool:
-        runs = [
-            pool.submit(_finetune, name, recipe, overrides, out / name, report)
-            for name, recipe in zip(ADAPTATIONS, recipes, strict=True)
-        ]
-    return {name: run.result() for name, run in zip(ADAPTATIONS, runs, strict=True)}
+    return out / "data" / "train.jsonl"
 
 
-def _finetune(name: str, recipe: Path, overrides: list[str], out: Path, report: Callable[[str], None]) -> str:
-    """Train in a process of its own: a model this small cannot keep two cores busy, two of them can."""
+def _finetune_command(recipe: Path, data: Path, base: str, seed: int, out: Path) -> list[str]:
+    from lsa_whisper.finetune.recipe import quote_override
+
+    overrides = [f"data.train={quote_override(data)}", f"model.base={quote_override(base)}", f"seed={seed}"]
+    settings = [part for override in overrides for part in ("--set", override)]
+    return ["finetune", str(recipe), "--out", str(out), *settings]
+
+
+def _transcribe_command(audio: Path, model: str, out: Path) -> list[str]:
+    return ["transcribe", str(audio), "--model", model, "--out", str(out), "--beams", str(BEAMS)]
+
+
+def _run(name: str, commands: list[list[str]], report: Callable[[str], None]) -> None:
+    """Run commands one after another, each in a process: two processes with a small model use two cores, one does not.
+
+    Raises:
+        LsaWhisperError: If one of them fails.
+    """
     from lsa_whisper.finetune.distributed.launch import thread_environment
 
-    settings = [part for override in overrides for part in ("--set", override)]
-    command = [sys.executable, "-m", "lsa_whisper", "finetune", str(recipe), "--out", str(out), *settings]
-    with subprocess.Popen(
-        command, env=thread_environment(len(ADAPTATIONS)), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
-    ) as training:
-        assert training.stderr is not None
-        for line in training.stderr:
-            report(f"{name}: {line.rstrip()}")
-    if training.returncode:
-        raise RecipeError(f"{recipe}: fine-tuning failed; its message is above")
-    return str(out)
+    for words in commands:
+        report(f"{name}: {' '.join(words[:2])}")
+        with subprocess.Popen(
+            [sys.executable, "-m", "lsa_whisper", *words],
+            env=thread_environment(len(ADAPTATIONS)),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as running:
+            assert running.stderr is not None
+            for line in running.stderr:
+                report(f"{name}: {line.rstrip()}")
+        if running.returncode:
+            raise LsaWhisperError(f"{name}: {' '.join(words[:2])} failed; its message is above")
 
 
 def _scores(system: System) -> str:
@@ -123,12 +138,3 @@ def _scores(system: System) -> str:
     shown = [f"WER {words:.1%}"] if words is not None else []
     shown += [f"disfluency F1 {disfluencies:.2f}"] if disfluencies is not None else []
     return ", ".join([*shown, "on the demo's test set"])
-
-
-def _transcribed(name: str, audio: Path, model: str, out: Path, report: Callable[[str], None]) -> Path:
-    from lsa_whisper.transcribe import transcribe
-
-    report(f"transcribe: {audio} with {model}")
-    folder = out / "transcripts" / name
-    transcribe([audio], model=model, out=folder, beams=BEAMS)
-    return folder
