@@ -16,6 +16,14 @@ except metadata.PackageNotFoundError:
     collect_ignore_glob = [f"lsa_whisper/batchalign_engine/{name}.py" for name in ("backend", "finish", "wording")]
 
 
+with contextlib.suppress(ImportError):  # Batchalign's environment does not have it
+    from hypothesis import HealthCheck, settings
+
+    # How long an example takes says nothing on a busy machine.
+    settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    settings.load_profile("untimed")
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items):
     """Put the files with the most slow tests first, so that parallel workers end at about the same time."""

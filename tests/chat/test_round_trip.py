@@ -50,7 +50,7 @@ def test_every_real_file_is_written_back_byte_for_byte(real_files, tmp_path):
         assert (tmp_path / "copy.cha").read_bytes() == path.read_bytes(), path
 
 
-@settings(max_examples=EXAMPLES, deadline=None)
+@settings(max_examples=EXAMPLES)
 @given(anything)
 def test_any_text_is_kept_and_read_without_an_exception(text):
     transcript = parse(text)
@@ -58,7 +58,7 @@ def test_any_text_is_kept_and_read_without_an_exception(text):
     read_everything(transcript)
 
 
-@settings(max_examples=EXAMPLES, deadline=None)
+@settings(max_examples=EXAMPLES)
 @given(anything)
 def test_the_joined_tokens_are_the_line(line):
     tokens = list(scan(line))
@@ -69,7 +69,7 @@ def test_the_joined_tokens_are_the_line(line):
         at += len(token.text)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(anything)
 def test_strict_raises_exactly_when_there_is_a_problem(text):
     if parse(text).problems:

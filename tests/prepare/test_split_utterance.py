@@ -116,7 +116,7 @@ piece = st.one_of(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     st.lists(piece, min_size=1, max_size=40),
     st.lists(st.integers(0, 900), max_size=60),

@@ -200,7 +200,7 @@ def edited(text, draw, count):
     return history
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.randoms(use_true_random=False), st.integers(1, 25), st.sampled_from(["\n", "\r\n"]), st.booleans())
 def test_any_sequence_of_edits_can_be_undone_to_the_same_bytes(source, count, end, closed):
     text = (HEAD + BODY).replace("\n", end)

@@ -63,7 +63,7 @@ times = st.lists(st.integers(0, 60), max_size=7).map(sorted)
 
 
 @given(times, times, st.integers(0, 8))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_no_pairing_by_time_has_more_pairs(reference, hypothesis, collar):
     best = _largest(tuple(reference), tuple(hypothesis), collar)
     assert match_onsets(reference, hypothesis, collar).true_positives == best
