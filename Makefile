@@ -5,7 +5,7 @@ BASE := .venv/.base
 READY := .venv/.ready
 # Waiting threads sleep instead of spinning: on a busy machine, torch is three times as fast.
 export OMP_WAIT_POLICY ?= PASSIVE
-# Images of containers often set this. Without its bytecode each process compiles torch and transformers again: 20 s, not 8.
+# Container images often set this; without bytecode, each process compiles torch and transformers again (20 s, not 8).
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: setup demo test test-slow test-faults test-batchalign test-lowest coverage mutation fuzz lint docs storybook nano bench bench-long gpu-campaign clean
