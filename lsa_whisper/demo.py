@@ -70,8 +70,11 @@ def demo(
     with ThreadPoolExecutor(len(ADAPTATIONS)) as pool:
         runs = [pool.submit(_run, name, [finetuning[name], transcription[name]], report) for name in ADAPTATIONS]
         runs.append(pool.submit(_run, "before", [transcription["before"]], report))
-        for run in runs:
-            run.result()
+        try:
+            for run in runs:
+                run.result()
+        finally:
+            pool.shutdown(cancel_futures=True)  # after Ctrl-C, nothing that still waits is started
     report("evaluate: the three systems side by side")
     evaluation = evaluate(
         corpus / "test", list(written.values()), names=list(written), out=out / "report", audio=corpus / "test"

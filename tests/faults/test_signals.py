@@ -71,3 +71,14 @@ def test_a_rank_that_raises_ends_the_others_and_its_traceback_is_shown_once(rank
     assert time.monotonic() - began < 60
     assert made.output.count("Traceback") == 1 and made.output.count("ZeroDivisionError: the sun") >= 1, made.output
     assert f"rank {rank} of 2 failed" in made.output
+
+
+def test_ctrl_c_ends_the_demo_and_starts_none_of_its_other_steps(tmp_path):
+    """A terminal sends Ctrl-C to the demo and to what it has started; the first model's transcription still waits."""
+    made = Call(["demo", "-o", tmp_path / "out"], tmp_path / "output")
+    while not all(f"{name}: step 25/" in made.output for name in ("lora", "full")):
+        assert made.wait(0.05) is None, made.output
+    os.killpg(made.pid, signal.SIGINT)
+    assert made.wait() == 130, made.output
+    assert made.output.count("run the same command again to resume") == 5, made.output
+    assert "before: " not in made.output and "Traceback" not in made.output
