@@ -74,15 +74,15 @@ LOWEST := .venv-lowest/bin
 
 test-lowest: .venv-lowest/.ready
 	$(LOWEST)/python -m pytest -m 'not slow' -p no:cacheprovider tests/checkpoint tests/decoding tests/dataset \
-	  tests/test_library_internals.py tests/finetune/training
+	  tests/system/test_library_internals.py tests/finetuning/training
 	$(LOWEST)/python -m benchmarks.demo_steps
 
 # Line and branch coverage of the packages without torch; fails below 95 % in any of them. Takes about three minutes on one
 # core with the default number of generated texts.
 MEASURED := chat labels scoring evaluate manifest plain_yaml.py
 coverage: $(READY)
-	$(BIN)/python -m coverage run -m pytest -q -m 'not slow' tests/chat tests/scoring tests/evaluate tests/inspection \
-	  tests/labels tests/manifest tests/test_plain_yaml.py \
+	$(BIN)/python -m coverage run -m pytest -q -m 'not slow' tests/chat tests/scoring tests/evaluation tests/inspection \
+	  tests/labels tests/manifest tests/system/test_plain_yaml.py \
 	  $(addprefix lsa_whisper/,$(MEASURED))
 	set -e; for room in $(MEASURED:%.py=%); do echo "$$room"; \
 	  $(BIN)/python -m coverage report --include="lsa_whisper/$$room/*,lsa_whisper/$$room.py"; done

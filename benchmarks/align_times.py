@@ -41,12 +41,12 @@ from lsa_whisper.align.model import AlignmentModel
 from lsa_whisper.align.text import word_key
 from lsa_whisper.align.writing import without_times
 from lsa_whisper.audio import AUDIO_SUFFIXES, Recording
+from lsa_whisper.audio.speech import vad
 from lsa_whisper.chat import Utterance, utterance
 from lsa_whisper.chat.tree import Group, Word
 from lsa_whisper.chat.word import read_word
 from lsa_whisper.decoding.cross_attention import alignment_heads
 from lsa_whisper.languages import whisper_code
-from lsa_whisper.speech import vad
 
 LIMITS_MS = (50, 100, 200, 500, 1000)
 Known = dict[tuple[int, int], int]

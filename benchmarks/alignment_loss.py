@@ -21,7 +21,7 @@ from benchmarks.hours_heard import DEMO_HOURS, Run, test_scores, trained
 from benchmarks.rare_disfluencies import rare_report
 from benchmarks.splice import renamed
 from lsa_whisper.demo import ADAPTATIONS, SPLICE_RATE
-from lsa_whisper.finetune.recipe import read_recipe
+from lsa_whisper.finetuning.recipe import read_recipe
 
 HOW = ("without", "with")
 

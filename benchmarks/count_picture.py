@@ -22,7 +22,7 @@ from matplotlib.figure import Figure
 from benchmarks.pictures import OUT, SESSION, command
 from lsa_whisper import chat
 from lsa_whisper.chat import Transcript, Utterance
-from lsa_whisper.shipped import STORYBOOK, shipped
+from lsa_whisper.system.shipped import STORYBOOK, shipped
 
 INK, QUIET, WAVE, MARKED, PAPER = "#1d2333", "#505a6e", "#5b7f99", "#b5431a", "#ffffff"
 MARGIN_S, STEPS = 0.15, 500

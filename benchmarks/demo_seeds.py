@@ -21,8 +21,8 @@ from benchmarks.rare_disfluencies import events, rare_report
 from benchmarks.word_times import errors_ms, summary
 from lsa_whisper import chat
 from lsa_whisper.demo import ADAPTATIONS, demo
-from lsa_whisper.evaluate import evaluate
-from lsa_whisper.transcribe import transcribe
+from lsa_whisper.evaluation import evaluate
+from lsa_whisper.transcription import transcribe
 
 TEST = Path("corpora/storybook/test")
 METRICS = ("wer_verbatim", "wer_fluent", "disfluency_f1", "role_accuracy")

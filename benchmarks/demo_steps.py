@@ -18,10 +18,10 @@ from pathlib import Path
 
 from benchmarks import result
 from lsa_whisper.demo import ADAPTATIONS
-from lsa_whisper.finetune import finetune
-from lsa_whisper.finetune.recipe import quote_override
-from lsa_whisper.prepare import prepare
-from lsa_whisper.terminal import print_progress
+from lsa_whisper.finetuning import finetune
+from lsa_whisper.finetuning.recipe import quote_override
+from lsa_whisper.preparation import prepare
+from lsa_whisper.system.terminal import print_progress
 
 CORPUS, BASE = Path("corpora/storybook"), Path("models/nano")
 STEPS = 5

@@ -26,16 +26,16 @@ from benchmarks import result
 from lsa_whisper import chat, manifest
 from lsa_whisper.checkpoint.untrusted import read_json
 from lsa_whisper.checkpoint.verification import verify_checkpoint
-from lsa_whisper.compare_runs import compare_runs
-from lsa_whisper.confidences import load_calibration
 from lsa_whisper.corpus import read_card
+from lsa_whisper.decoding.confidences import load_calibration
 from lsa_whisper.decoding.partial import PartialDecoding
 from lsa_whisper.errors import CorpusError, LsaWhisperError, ManifestError, RecipeError
-from lsa_whisper.finetune import recipe
+from lsa_whisper.finetuning import recipe
+from lsa_whisper.finetuning.compare_runs import compare_runs
 from lsa_whisper.labels import Labels
 from lsa_whisper.scoring.groups import ParsedTranscript
 from lsa_whisper.scoring.score_file import score_file
-from lsa_whisper.transcribe.assembly.speaker_turns import read_turns
+from lsa_whisper.transcription.assembly.speaker_turns import read_turns
 
 MARKS = (
     r"[/] [//] [///] [/-] [/?] [x~3] [:~a~b] [*] [+~x] < > (.) (1:05.) &-um &+b &~x &=laughs xxx www 0 . ? ! +... +/."

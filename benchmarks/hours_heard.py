@@ -26,10 +26,10 @@ from benchmarks.demo_seeds import TEST, joint_report, scores
 from benchmarks.rare_disfluencies import events, rare_report
 from lsa_whisper import checkpoint
 from lsa_whisper.demo import BEAMS, SPLICE_RATE
-from lsa_whisper.finetune.distributed.launch import thread_environment
-from lsa_whisper.finetune.recipe import read_recipe
-from lsa_whisper.prepare import prepare
-from lsa_whisper.transcribe import transcribe
+from lsa_whisper.finetuning.distributed.launch import thread_environment
+from lsa_whisper.finetuning.recipe import read_recipe
+from lsa_whisper.preparation import prepare
+from lsa_whisper.transcription import transcribe
 
 CORPUS, NANO, DEMO_HOURS, SPEECH_SEED = Path("corpora/storybook"), Path("models/nano"), 0.5, 40
 

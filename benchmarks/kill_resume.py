@@ -62,8 +62,8 @@ def main() -> None:
 def write_recipe(folder: Path) -> Path:
     """Prepare some windows, and write the recipe that the program chooses for them; return its path."""
     from lsa_whisper import manifest
-    from lsa_whisper.auto_finetune import new_recipe
-    from lsa_whisper.prepare import prepare
+    from lsa_whisper.finetuning.from_corpus import new_recipe
+    from lsa_whisper.preparation import prepare
 
     prepared = prepare([CORPUS], folder / "all", context_s=3).out
     rows = [row for name in ("train", "dev", "test") for row in manifest.stream(prepared / f"{name}.jsonl")]

@@ -27,7 +27,7 @@ from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
 
 ALLOWED_MB = 40
 _RUN = (
-    "import resource, sys\nfrom pathlib import Path\nfrom lsa_whisper.transcribe import transcribe\n"
+    "import resource, sys\nfrom pathlib import Path\nfrom lsa_whisper.transcription import transcribe\n"
     "transcribe([Path(sys.argv[2])], model=sys.argv[1], out=Path(sys.argv[3]), windows=sys.argv[4], vad=sys.argv[5],\n"
     "    engine=sys.argv[6])\n"
     "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)\n"

@@ -23,8 +23,8 @@ from typing import Any
 
 from benchmarks import result
 from lsa_whisper import checkpoint
-from lsa_whisper.finetune import finetune
-from lsa_whisper.prepare import prepare
+from lsa_whisper.finetuning import finetune
+from lsa_whisper.preparation import prepare
 
 RECIPE = Path("recipes/studies/lora_rank.yaml")
 RANKS = ("4", "8", "16", "32", "64", "full", "4 bare", "32 bare")

@@ -100,8 +100,8 @@ def made(size: str, folder: Path) -> None:
 
 def measured(size: str, case: str, folder: Path) -> dict[str, Any]:
     """Run one case and return its planned and measured peak in GiB."""
-    from lsa_whisper.finetune.memory import Hardware, estimate_run
-    from lsa_whisper.finetune.recipe import read_recipe
+    from lsa_whisper.finetuning.memory import Hardware, estimate_run
+    from lsa_whisper.finetuning.recipe import read_recipe
 
     place = folder / size
     swap = place / "swap"

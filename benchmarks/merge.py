@@ -19,11 +19,11 @@ from typing import Any
 
 from benchmarks import result
 from lsa_whisper.checkpoint import merge
-from lsa_whisper.evaluate import evaluate
-from lsa_whisper.finetune import finetune
-from lsa_whisper.finetune.recipe import quote_override
-from lsa_whisper.prepare import prepare
-from lsa_whisper.transcribe import transcribe
+from lsa_whisper.evaluation import evaluate
+from lsa_whisper.finetuning import finetune
+from lsa_whisper.finetuning.recipe import quote_override
+from lsa_whisper.preparation import prepare
+from lsa_whisper.transcription import transcribe
 
 CORPUS, BASE, RECIPE = Path("corpora/storybook"), Path("models/nano"), Path("recipes/demo-lora.yaml")
 SHARES = (0.5,)

@@ -18,10 +18,10 @@ from benchmarks import result
 from benchmarks.demo_seeds import TEST
 from lsa_whisper import chat, checkpoint
 from lsa_whisper.chat import Disfluency
-from lsa_whisper.evaluate import evaluate
+from lsa_whisper.evaluation import evaluate
 from lsa_whisper.retraces import Tagger, add_retraces, tagger_for
 from lsa_whisper.retraces.corpus_tagger import CorpusTagger
-from lsa_whisper.transcribe import transcribe
+from lsa_whisper.transcription import transcribe
 
 
 def main() -> None:

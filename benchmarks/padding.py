@@ -23,12 +23,12 @@ from lsa_whisper import manifest
 from lsa_whisper.checkpoint import Checkpoint
 from lsa_whisper.checkpoint.trimming import accept_shorter_inputs
 from lsa_whisper.dataset import Collator, WindowDataset
-from lsa_whisper.finetune.recipe import ScratchModel
-from lsa_whisper.finetune.training import new_model as scratch
-from lsa_whisper.finetune.training.loss import ExactLoss
-from lsa_whisper.finetune.training.trim import LengthGroupedSampler
+from lsa_whisper.finetuning.recipe import ScratchModel
+from lsa_whisper.finetuning.training import new_model as scratch
+from lsa_whisper.finetuning.training.loss import ExactLoss
+from lsa_whisper.finetuning.training.trim import LengthGroupedSampler
 from lsa_whisper.labels import Labels
-from lsa_whisper.prepare import prepare
+from lsa_whisper.preparation import prepare
 
 SHAPE = ScratchModel(d_model=192, encoder_layers=4, decoder_layers=4, attention_heads=3, vocab_size=1000)
 BATCH = 4

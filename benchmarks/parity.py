@@ -2,7 +2,7 @@
 
 A small random Whisper is trained for twenty steps on twelve windows of synthetic audio, in fp32 on the CPU, with each
 strategy, fully and with a LoRA. Losses, saved weights and the logits after loading with plain transformers and PEFT are
-compared with those of one process. The same runs are the test ``tests/finetune/distributed/test_parity.py``.
+compared with those of one process. The same runs are the test ``tests/finetuning/distributed/test_parity.py``.
 
     python -m benchmarks.parity
     python -m benchmarks.parity --only 'tensor|pipeline'    # these rows only; the others of the last result are kept
@@ -27,9 +27,9 @@ import torch
 
 from benchmarks import result
 from lsa_whisper import checkpoint, manifest
-from lsa_whisper.finetune import finetune
-from lsa_whisper.finetune.distributed.zero import can_compile
-from lsa_whisper.finetune.training.trainer import SpeechTrainer
+from lsa_whisper.finetuning import finetune
+from lsa_whisper.finetuning.distributed.zero import can_compile
+from lsa_whisper.finetuning.training.trainer import SpeechTrainer
 from tests.rank_work import run_ranks
 from tests.tiny_whisper import build_checkpoint, voice
 

@@ -23,12 +23,13 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import result
-from lsa_whisper import chat, checkpoint, plain_json
+from lsa_whisper import chat, checkpoint
 from lsa_whisper.audio import Recording
-from lsa_whisper.evaluate import evaluate
+from lsa_whisper.evaluation import evaluate
 from lsa_whisper.scoring.disfluency import SCORED
 from lsa_whisper.scoring.metrics import METRICS
-from lsa_whisper.transcribe import Transcriber
+from lsa_whisper.system import plain_json
+from lsa_whisper.transcription import Transcriber
 
 PAGE = Path(__file__).with_name("peers.md")
 METRICS_SHOWN = ("wer_verbatim", "wer_fluent", "disfluency_f1")

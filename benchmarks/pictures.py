@@ -24,8 +24,8 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from lsa_whisper.confidences import confidences_path
-from lsa_whisper.shipped import STORYBOOK, shipped
+from lsa_whisper.decoding.confidences import confidences_path
+from lsa_whisper.system.shipped import STORYBOOK, shipped
 
 OUT = Path("docs/pictures")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--mute-audio"]

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from lsa_whisper.demo import BEAMS
-from lsa_whisper.evaluate import evaluate
-from lsa_whisper.transcribe import transcribe
+from lsa_whisper.evaluation import evaluate
+from lsa_whisper.transcription import transcribe
 
 HOURS, SEED = 0.25, 30
 

@@ -40,7 +40,7 @@ from lsa_whisper import chat, checkpoint
 from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
 from lsa_whisper.checkpoint.trimming import TRIM_MARGIN_S
 from lsa_whisper.scoring.hallucination import RUN, find_word_loops
-from lsa_whisper.transcribe import Transcriber
+from lsa_whisper.transcription import Transcriber
 
 Program = Callable[[Path], str]
 PAUSE_S = 1.0

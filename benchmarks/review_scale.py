@@ -26,7 +26,7 @@ from playwright.sync_api import sync_playwright
 from benchmarks import result
 from lsa_whisper import chat
 from lsa_whisper.chat import Participant, compose, utterance
-from lsa_whisper.confidences import Confidences, ScoredUtterance, confidences_path, write_confidences
+from lsa_whisper.decoding.confidences import Confidences, ScoredUtterance, confidences_path, write_confidences
 from lsa_whisper.timespan import TimeSpan
 
 UTTERANCES, HOURS, RATE_HZ = 5000, 3, 16_000

@@ -19,13 +19,13 @@ import numpy as np
 
 from benchmarks import result
 from lsa_whisper import chat
-from lsa_whisper.confidences import Calibration, Confidences, read_confidences
+from lsa_whisper.decoding.confidences import Calibration, Confidences, read_confidences
 from lsa_whisper.review.estimate import errors_left
 from lsa_whisper.scoring.align import UNALIGNED
 from lsa_whisper.scoring.wer import align_verbatim, utterance_of_columns
 from lsa_whisper.scoring.words import file_words
-from lsa_whisper.transcribe import transcribe
-from lsa_whisper.transcribe.assembly.confidence import fit_calibration
+from lsa_whisper.transcription import transcribe
+from lsa_whisper.transcription.assembly.confidence import fit_calibration
 
 STORYBOOK = Path("corpora/storybook")
 OVERHEAD_S = 1.0

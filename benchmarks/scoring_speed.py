@@ -24,7 +24,7 @@ import numpy as np
 from benchmarks import result
 from lsa_whisper import chat
 from lsa_whisper.chat import Participant
-from lsa_whisper.evaluate import evaluate
+from lsa_whisper.evaluation import evaluate
 from lsa_whisper.scoring.bootstrap import Resamples
 from lsa_whisper.timespan import TimeSpan
 

@@ -28,9 +28,9 @@ from benchmarks.demo_seeds import scores
 from benchmarks.hours_heard import Run, prepared, trained, trained_on
 from benchmarks.rare_disfluencies import events, rare_test
 from lsa_whisper.demo import BEAMS, SPLICE_RATE
-from lsa_whisper.evaluate import evaluate
+from lsa_whisper.evaluation import evaluate
 from lsa_whisper.labels.notation import LABEL_ENDINGS, UNMARKED_FILLERS, label_to_chat
-from lsa_whisper.transcribe import transcribe
+from lsa_whisper.transcription import transcribe
 
 SIGN = "//"
 _GLUE = "\0"

@@ -17,9 +17,9 @@ from benchmarks import result
 from benchmarks.demo_seeds import scores
 from benchmarks.hours_heard import DEMO_HOURS, Run, prepared, test_scores, trained
 from benchmarks.rare_disfluencies import events, rare_report
-from lsa_whisper import plain_json
 from lsa_whisper.demo import ADAPTATIONS, SPLICE_RATE
 from lsa_whisper.inspection import inspect
+from lsa_whisper.system import plain_json
 
 
 def main() -> None:

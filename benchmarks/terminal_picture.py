@@ -27,7 +27,7 @@ from rich.console import Console
 from rich.text import Text
 
 from benchmarks.pictures import OUT, SESSION
-from lsa_whisper.shipped import STORYBOOK, shipped
+from lsa_whisper.system.shipped import STORYBOOK, shipped
 
 COLUMNS, LONGEST_WAIT_S, TYPED_S, READ_S = 80, 2.5, 0.05, 4.5
 COMMANDS = (

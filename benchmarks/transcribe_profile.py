@@ -27,7 +27,7 @@ from benchmarks.forced_text import SHAPES, build
 from benchmarks.transcribe_speed import decoded_once, sound, trimmed_model
 from lsa_whisper.audio import Recording
 from lsa_whisper.decoding import transformers_engine
-from lsa_whisper.transcribe import Transcriber
+from lsa_whisper.transcription import Transcriber
 
 
 def main() -> None:

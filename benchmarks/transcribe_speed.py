@@ -41,11 +41,11 @@ from benchmarks.forced_text import SHAPES, build, openai_model
 from benchmarks.isolated import Isolated, Run
 from lsa_whisper import checkpoint
 from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
+from lsa_whisper.audio.speech.energy import find_speech
+from lsa_whisper.audio.speech.windows import pack_windows
 from lsa_whisper.checkpoint.trimming import TRIM_MARGIN_S, longest_window_s
-from lsa_whisper.speech.energy import find_speech
-from lsa_whisper.speech.windows import pack_windows
-from lsa_whisper.transcribe import Transcriber
-from lsa_whisper.transcribe.long_form import borders, loops, uncertain
+from lsa_whisper.transcription import Transcriber
+from lsa_whisper.transcription.long_form import borders, loops, uncertain
 
 _GREEDY: dict[str, Any] = {
     "language": "en",

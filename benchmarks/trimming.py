@@ -19,8 +19,8 @@ from typing import Any
 from benchmarks import result
 from lsa_whisper import checkpoint
 from lsa_whisper.checkpoint.folder import METADATA_FILE
-from lsa_whisper.evaluate import evaluate
-from lsa_whisper.transcribe import transcribe
+from lsa_whisper.evaluation import evaluate
+from lsa_whisper.transcription import transcribe
 
 ENGINES = (("transformers", "float32"), ("ct2", "float32"), ("ct2", "int8"))
 

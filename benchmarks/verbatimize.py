@@ -19,9 +19,9 @@ from typing import Any
 from benchmarks import result
 from lsa_whisper import chat
 from lsa_whisper.chat import Disfluency, Line, Transcript, Utterance
-from lsa_whisper.evaluate import System, evaluate
+from lsa_whisper.evaluation import System, evaluate
 from lsa_whisper.timespan import TimeSpan
-from lsa_whisper.transcribe import transcribe
+from lsa_whisper.transcription import transcribe
 from lsa_whisper.verbatimize import verbatimize
 
 CLASSES = (

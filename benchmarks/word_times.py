@@ -24,7 +24,7 @@ from benchmarks.align_times import known_starts
 from lsa_whisper import chat
 from lsa_whisper.audio import AUDIO_SUFFIXES, Recording
 from lsa_whisper.chat import Transcript
-from lsa_whisper.transcribe import Transcriber
+from lsa_whisper.transcription import Transcriber
 
 LIMITS_MS = (50, 100, 200)
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import result
-from lsa_whisper.finetune.distributed.launch import free_port
+from lsa_whisper.finetuning.distributed.launch import free_port
 
 RANKS = 2
 ADAPTERS: dict[str, list[str]] = {"full": [], "LoRA": ["adapter.rank=32"]}
@@ -90,10 +90,10 @@ def measured(base: Path, folder: Path, settings: list[str]) -> dict[str, Any]:
 
 def load(base: Path, folder: Path, settings: list[str]) -> None:
     """Load as training does, in one rank."""
-    from lsa_whisper.finetune.distributed.ranks import rank
-    from lsa_whisper.finetune.distributed.strategy import divide_model, finish_distributed, init_distributed
-    from lsa_whisper.finetune.recipe import parse_recipe
-    from lsa_whisper.finetune.training.model import prepare_for_training, starting_checkpoint
+    from lsa_whisper.finetuning.distributed.ranks import rank
+    from lsa_whisper.finetuning.distributed.strategy import divide_model, finish_distributed, init_distributed
+    from lsa_whisper.finetuning.recipe import parse_recipe
+    from lsa_whisper.finetuning.training.model import prepare_for_training, starting_checkpoint
     from lsa_whisper.labels import Labels
 
     text = f"{{data: {{train: t}}, out: o, model: {{base: {base}}}, strategy: zero3, training: {{use_cpu: true}}}}"

@@ -10,11 +10,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lsa_whisper.checkpoint.choice import remember_model
 from lsa_whisper.errors import CorpusError, LsaWhisperError
-from lsa_whisper.models import remember_model
-from lsa_whisper.shipped import NANO, STORYBOOK, shipped
-from lsa_whisper.terminal import print_progress
-from lsa_whisper.umask import private_umask
+from lsa_whisper.system.shipped import NANO, STORYBOOK, shipped
+from lsa_whisper.system.terminal import print_progress
+from lsa_whisper.system.umask import private_umask
 
 if TYPE_CHECKING:
     from lsa_whisper.scoring.system import System
@@ -49,7 +49,7 @@ def demo(
         CorpusError: If ``corpus`` or the demo's recipes are missing.
         LsaWhisperError: If fine-tuning or transcription fails.
     """
-    from lsa_whisper.evaluate import evaluate
+    from lsa_whisper.evaluation import evaluate
 
     report = report or print_progress
     began = time.monotonic()
@@ -91,7 +91,7 @@ def demo(
 def _prepared(corpus: Path, out: Path, model: str, report: Callable[[str], None]) -> Path:
     """Prepare the data for ``model``'s context; return the manifest to train on."""
     from lsa_whisper import checkpoint
-    from lsa_whisper.prepare import prepare
+    from lsa_whisper.preparation import prepare
 
     context_s = checkpoint.load(model, weights=False).context_s
     report(f"prepare: {corpus} in windows of up to {context_s:g} s")
@@ -101,7 +101,7 @@ def _prepared(corpus: Path, out: Path, model: str, report: Callable[[str], None]
 
 
 def _finetune_command(recipe: Path, data: Path, base: str, seed: int, out: Path) -> list[str]:
-    from lsa_whisper.finetune.recipe import quote_override
+    from lsa_whisper.finetuning.recipe import quote_override
 
     overrides = [f"data.train={quote_override(data)}", f"model.base={quote_override(base)}", f"seed={seed}"]
     settings = [part for override in overrides for part in ("--set", override)]
@@ -118,7 +118,7 @@ def _run(name: str, commands: list[list[str]], report: Callable[[str], None]) ->
     Raises:
         LsaWhisperError: If one of them fails.
     """
-    from lsa_whisper.finetune.distributed.launch import thread_environment
+    from lsa_whisper.finetuning.distributed.launch import thread_environment
 
     for words in commands:
         report(f"{name}: {' '.join(words[:2])}")

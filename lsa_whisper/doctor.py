@@ -15,11 +15,11 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from lsa_whisper import machine
 from lsa_whisper.checkpoint import model_overview
-from lsa_whisper.machine import Finding
-from lsa_whisper.models import resolve_model
-from lsa_whisper.terminal import hanging_lines
+from lsa_whisper.checkpoint.choice import resolve_model
+from lsa_whisper.system import machine
+from lsa_whisper.system.machine import Finding
+from lsa_whisper.system.terminal import hanging_lines
 
 _NEEDED = ("torch", "transformers", "peft", "accelerate", "datasets", "soundfile", "soxr")
 _EXTRAS = (("deepspeed", "deepspeed"), ("ctranslate2", "ct2"), ("silero-vad", "vad"))

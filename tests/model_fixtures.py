@@ -36,7 +36,7 @@ def visit(tmp_path_factory):
 @pytest.fixture
 def energy_vad(monkeypatch):
     """Make ``auto`` the energy detector: Silero's model finds no speech in the synthetic voices of these tests."""
-    from lsa_whisper.speech import vad
+    from lsa_whisper.audio.speech import vad
 
     resolve = vad.resolve
     monkeypatch.setattr(vad, "resolve", lambda name: resolve("energy" if name == "auto" else name))

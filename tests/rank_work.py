@@ -48,8 +48,8 @@ def _rank(rank, work, ranks, ports, given):
 
 def train_stop_and_resume(rank, port, recipe, settings):
     """Train without a stop (``whole``), and again with a stop after a checkpoint (``cut``)."""
-    from lsa_whisper.finetune import finetune
-    from lsa_whisper.finetune.training.saving import CheckpointSchedule
+    from lsa_whisper.finetuning import finetune
+    from lsa_whisper.finetuning.training.saving import CheckpointSchedule
 
     recipe = Path(recipe)
     port(0)
@@ -98,7 +98,7 @@ def _bytes(tensors):
 
 def count_step(rank, port, recipes, model_of, batch, out):
     """Write what one forward and backward pass exchanges under each strategy."""
-    from lsa_whisper.finetune.distributed import ranks, strategy
+    from lsa_whisper.finetuning.distributed import ranks, strategy
 
     port(3)
     ranks.join_ranks()
@@ -127,8 +127,8 @@ def train_one_step_in_stages(rank, port, recipe, model_of, batch, cases, out):
     """
     from torch.nn.functional import cross_entropy
 
-    from lsa_whisper.finetune.distributed import ranks
-    from lsa_whisper.finetune.distributed.pipeline import Pipeline
+    from lsa_whisper.finetuning.distributed import ranks
+    from lsa_whisper.finetuning.distributed.pipeline import Pipeline
 
     def loss_of(logits, part):
         return cross_entropy(logits.flatten(0, 1), part["labels"].flatten(), reduction="sum") / 27
@@ -216,8 +216,8 @@ def train_and_watch_loading(rank, port, recipe, settings):
 
 def _watched(recipe, name, settings):
     from lsa_whisper import checkpoint
-    from lsa_whisper.finetune import finetune
-    from lsa_whisper.finetune.training import run
+    from lsa_whisper.finetuning import finetune
+    from lsa_whisper.finetuning.training import run
 
     found, live = Counter(moved=0, read=0), LiveBytes()
     load, divide = run.starting_checkpoint, run.divide_model

@@ -5,7 +5,13 @@ from __future__ import annotations
 import time
 
 from lsa_whisper import chat
-from lsa_whisper.confidences import Calibration, Confidences, ScoredUtterance, confidences_path, write_confidences
+from lsa_whisper.decoding.confidences import (
+    Calibration,
+    Confidences,
+    ScoredUtterance,
+    confidences_path,
+    write_confidences,
+)
 
 MOST_WAIT_S = 300
 """After so many seconds a wait has failed; a transcription beside other tests can take more than 40."""

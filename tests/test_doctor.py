@@ -11,10 +11,10 @@ import pytest
 from packaging.specifiers import SpecifierSet
 
 from lsa_whisper import doctor as room
-from lsa_whisper import machine
 from lsa_whisper.doctor import Diagnosis, doctor
-from lsa_whisper.finetune.distributed.zero import can_compile
-from lsa_whisper.machine import Finding, stale_locks
+from lsa_whisper.finetuning.distributed.zero import can_compile
+from lsa_whisper.system import machine
+from lsa_whisper.system.machine import Finding, stale_locks
 
 
 def test_a_working_machine_has_no_problem_with_its_packages(tmp_path, monkeypatch):

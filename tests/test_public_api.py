@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import inspect
-import pickle
+import pydoc
 import subprocess
 import sys
 
 import pytest
 
 import lsa_whisper
-
-PACKAGES = ("evaluate", "finetune", "prepare", "transcribe")
 
 
 def python(code):
@@ -35,34 +33,10 @@ def test_chat_is_read_without_torch():
     assert python(code) == "False False"
 
 
-@pytest.mark.parametrize(
-    "code",
-    [
-        "import lsa_whisper; f = lsa_whisper.{name}",
-        "from lsa_whisper import {name} as f",
-        "import lsa_whisper.{name}; f = lsa_whisper.{name}",
-        "from lsa_whisper.{name} import {name}; import lsa_whisper; f = lsa_whisper.{name}",
-    ],
-)
-def test_a_package_is_its_function_in_every_order_of_imports(code):
-    """Called without arguments, each function reports that some are missing."""
-    called = "try:\n    f()\nexcept TypeError as error:\n    print(error)"
-    printed = python("\n".join(f"{code.format(name=name)}\n{called}" for name in PACKAGES))
-    for name, line in zip(PACKAGES, printed.splitlines(), strict=True):
-        assert f"{name}() missing" in line
-
-
-@pytest.mark.parametrize("name", PACKAGES)
-def test_a_package_that_is_called_has_the_functions_signature_and_can_be_pickled(name):
-    package = getattr(lsa_whisper, name)
-    assert "out" in inspect.signature(package).parameters
-    assert pickle.loads(pickle.dumps(package)) is package
-
-
-def test_modules_of_such_a_package_are_found():
-    assert python("import lsa_whisper.prepare.session as session; print(session.__name__)") == (
-        "lsa_whisper.prepare.session"
-    )
+@pytest.mark.parametrize("name", ["evaluate", "finetune", "prepare", "transcribe"])
+def test_help_of_a_public_function_shows_its_parameters(name):
+    shown = pydoc.render_doc(getattr(lsa_whisper, name), renderer=pydoc.plaintext)
+    assert f"{name}(" in shown and "out: " in shown
 
 
 def test_an_unknown_name_is_an_attribute_error():

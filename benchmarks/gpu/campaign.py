@@ -25,7 +25,7 @@ from typing import Any
 from benchmarks.gpu.cases import CASES, Case, case_names
 from benchmarks.gpu.record import DONE, FAILED, INTERRUPTED, RUNNING, Record
 from benchmarks.gpu.setting import Setting
-from lsa_whisper.atomic_write import write_atomic
+from lsa_whisper.system.atomic_write import write_atomic
 
 ALL = "gpu.campaign.json"
 _LEAST_S = 20.0

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from lsa_whisper.finetune.memory.configuration import TrainingConfiguration
-from lsa_whisper.finetune.recipe import AdapterSettings, OffloadSettings
+from lsa_whisper.finetuning.memory.configuration import TrainingConfiguration
+from lsa_whisper.finetuning.recipe import AdapterSettings, OffloadSettings
 
 _CPU, _ALL_ON_CPU = OffloadSettings("cpu"), OffloadSettings("cpu", "cpu")
 _TRAIN = "benchmarks.gpu.training:fine_tune"

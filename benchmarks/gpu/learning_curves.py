@@ -13,8 +13,8 @@ import yaml
 
 from benchmarks.gpu.record import Record
 from benchmarks.gpu.setting import Setting
-from lsa_whisper.finetune import finetune
-from lsa_whisper.prepare import prepare
+from lsa_whisper.finetuning import finetune
+from lsa_whisper.preparation import prepare
 
 CORPUS, NANO = Path("corpora/storybook"), Path("models/nano")
 STEPS, DRY_STEPS = 60, 3

@@ -9,7 +9,7 @@ from pathlib import Path
 from benchmarks import whisper_size
 from benchmarks.gpu.setting import Setting
 from lsa_whisper import manifest
-from lsa_whisper.prepare import prepare
+from lsa_whisper.preparation import prepare
 
 CORPUS = Path("corpora/storybook")
 BPE_TOKENS = 1000

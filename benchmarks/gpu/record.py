@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from lsa_whisper.atomic_write import write_atomic
+from lsa_whisper.system.atomic_write import write_atomic
 
 DONE, FAILED, INTERRUPTED, RUNNING = "done", "failed", "interrupted", "running"
 

@@ -20,16 +20,16 @@ from benchmarks.gpu import material
 from benchmarks.gpu.record import Record
 from benchmarks.gpu.setting import Setting
 from lsa_whisper.errors import LsaWhisperError
-from lsa_whisper.finetune.memory import Hardware, TrainingJob
-from lsa_whisper.finetune.memory.configuration import configuration_of
-from lsa_whisper.finetune.memory.estimate import micro_batch_of
-from lsa_whisper.finetune.memory.gpu import CONTEXT
-from lsa_whisper.finetune.memory.shape import recipe_shape
-from lsa_whisper.finetune.recipe import Recipe, read_recipe
-from lsa_whisper.finetune.training import run
-from lsa_whisper.finetune.training.requirements import check_requirements
-from lsa_whisper.finetune.training.trainer import SpeechTrainer
-from lsa_whisper.machine import GIB
+from lsa_whisper.finetuning.memory import Hardware, TrainingJob
+from lsa_whisper.finetuning.memory.configuration import configuration_of
+from lsa_whisper.finetuning.memory.estimate import micro_batch_of
+from lsa_whisper.finetuning.memory.gpu import CONTEXT
+from lsa_whisper.finetuning.memory.shape import recipe_shape
+from lsa_whisper.finetuning.recipe import Recipe, read_recipe
+from lsa_whisper.finetuning.training import run
+from lsa_whisper.finetuning.training.requirements import check_requirements
+from lsa_whisper.finetuning.training.trainer import SpeechTrainer
+from lsa_whisper.system.machine import GIB
 
 STEPS, DRY_STEPS = 5, 2
 """Of each batch size; the first is not timed."""

@@ -16,7 +16,7 @@ from benchmarks import forced_text, transcribe_speed
 from benchmarks.gpu.record import Record
 from benchmarks.gpu.setting import Setting
 from lsa_whisper.errors import MissingExtraError
-from lsa_whisper.machine import GIB
+from lsa_whisper.system.machine import GIB
 
 PROGRAMS = (
     "lsa-whisper",

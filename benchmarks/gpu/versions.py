@@ -14,12 +14,12 @@ from packaging.requirements import Requirement
 
 from benchmarks.gpu.record import Record
 from benchmarks.gpu.setting import Setting
-from lsa_whisper import machine
+from lsa_whisper.system import machine
 
 NEEDED = (
-    "lsa_whisper.finetune.training.run",
-    "lsa_whisper.transcribe",
-    "lsa_whisper.prepare",
+    "lsa_whisper.finetuning.training.run",
+    "lsa_whisper.transcription",
+    "lsa_whisper.preparation",
     "datasets",
     "deepspeed",
 )

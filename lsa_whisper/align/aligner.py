@@ -23,14 +23,14 @@ from lsa_whisper.align.sections import AlignedSection, find_sections
 from lsa_whisper.align.text import TextWord, text_tokens, text_words, word_key
 from lsa_whisper.align.tokenized_text import TokenizedText
 from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
+from lsa_whisper.audio.speech import vad
+from lsa_whisper.audio.speech.energy import SpeechActivity
+from lsa_whisper.audio.speech.windows import pack_windows
 from lsa_whisper.chat import Utterance
 from lsa_whisper.decoding.decoder import DecodedWindow
 from lsa_whisper.decoding.partial import PartialDecoding
 from lsa_whisper.decoding.word_times import align_words
 from lsa_whisper.labels import decode
-from lsa_whisper.speech import vad
-from lsa_whisper.speech.energy import SpeechActivity
-from lsa_whisper.speech.windows import pack_windows
 from lsa_whisper.timespan import TimeSpan
 
 _WORDS_PER_S = 8  # no one speaks faster for long

@@ -17,9 +17,9 @@ import numpy as np
 
 from lsa_whisper.align.aligner import AlignedText, AlignedWord
 from lsa_whisper.align.matching import DecodedWord
-from lsa_whisper.atomic_write import write_atomic
 from lsa_whisper.chat import Utterance
 from lsa_whisper.scoring.align import UNALIGNED
+from lsa_whisper.system.atomic_write import write_atomic
 from lsa_whisper.timespan import TimeSpan
 
 NOT_FOUND_BELOW = 5.0

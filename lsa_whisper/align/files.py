@@ -10,9 +10,11 @@ from typing import TypeVar
 from lsa_whisper import chat
 from lsa_whisper.audio import AUDIO_SUFFIXES, Recording
 from lsa_whisper.chat import Transcript
-from lsa_whisper.corpus.files import RecordingIndex, is_transcript, list_files
+from lsa_whisper.chat.files import is_transcript
+from lsa_whisper.corpus.files import RecordingIndex
 from lsa_whisper.errors import AudioError, CorpusError, DiskError, LsaWhisperError
-from lsa_whisper.failed_files import FailedFile
+from lsa_whisper.system.failed_files import FailedFile
+from lsa_whisper.system.listing import list_files
 
 OUT_FOLDER = "aligned"
 """Name of the folder next to a transcript that its result is written to by default."""

@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from lsa_whisper import machine, plain_json
-from lsa_whisper.atomic_write import write_atomic
 from lsa_whisper.checkpoint import digest
 from lsa_whisper.decoding.cross_attention import Weights
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.labels import Labels
+from lsa_whisper.system import machine, plain_json
+from lsa_whisper.system.atomic_write import write_atomic
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from lsa_whisper import chat, disk
+from lsa_whisper import chat
 from lsa_whisper.align.doubts import judge, write_doubts
 from lsa_whisper.align.files import (
     AlignmentJob,
@@ -23,12 +23,13 @@ from lsa_whisper.align.writing import text_without_times, with_times, with_word_
 from lsa_whisper.audio import Recording
 from lsa_whisper.chat import Line, Transcript, Utterance
 from lsa_whisper.checkpoint import overview_line
+from lsa_whisper.checkpoint.choice import choose_model
 from lsa_whisper.errors import CorpusError, LsaWhisperError
 from lsa_whisper.languages import chat_code
-from lsa_whisper.lock import write_lock
-from lsa_whisper.models import choose_model
-from lsa_whisper.terminal import print_progress
-from lsa_whisper.umask import private_umask
+from lsa_whisper.system import disk
+from lsa_whisper.system.lock import write_lock
+from lsa_whisper.system.terminal import print_progress
+from lsa_whisper.system.umask import private_umask
 
 
 @private_umask()
@@ -55,7 +56,8 @@ def align_transcripts(
     Args:
         transcripts: CHAT files, plain text files with one utterance a line, or folders that are searched for CHAT.
         audio: the recording, or a folder of recordings; next to each transcript if absent.
-        model: a checkpoint folder or a hub name; if absent, :func:`~lsa_whisper.models.choose_model` decides.
+        model: a checkpoint folder or a hub name; if absent, :func:`~lsa_whisper.checkpoint.choice.choose_model`
+            decides.
         out: folder for the results; ``aligned`` next to each transcript if absent.
         in_place: write the times into the transcripts themselves.
         review: CSV file for utterances that were not found or are uncertain, and words that differ from the sound.

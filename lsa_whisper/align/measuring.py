@@ -21,12 +21,12 @@ from lsa_whisper.align.model import AlignmentModel
 from lsa_whisper.align.path import spoken_places, token_spans
 from lsa_whisper.align.text import TextToken, TextWord, text_tokens, text_words
 from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
+from lsa_whisper.audio.speech.energy import find_speech
 from lsa_whisper.chat import Utterance
 from lsa_whisper.decoding.cross_attention import Weights, alignment_heads
 from lsa_whisper.labels import Labels
-from lsa_whisper.shipped import STORYBOOK, shipped
-from lsa_whisper.speech.energy import find_speech
-from lsa_whisper.terminal import print_progress
+from lsa_whisper.system.shipped import STORYBOOK, shipped
+from lsa_whisper.system.terminal import print_progress
 from lsa_whisper.timespan import TimeSpan
 
 _ENOUGH_HEADS = 3

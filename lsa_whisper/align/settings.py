@@ -14,11 +14,11 @@ from lsa_whisper.align.aligner import Aligner
 from lsa_whisper.align.measuring import model_heads
 from lsa_whisper.align.model import AlignmentModel
 from lsa_whisper.audio import Recording
+from lsa_whisper.audio.speech import vad
 from lsa_whisper.chat import Transcript, serialize
 from lsa_whisper.decoding.engines import resolve_device
 from lsa_whisper.decoding.partial import PartialDecoding
 from lsa_whisper.languages import whisper_code
-from lsa_whisper.speech import vad
 from lsa_whisper.version import __version__
 
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from lsa_whisper import plain_json
 from lsa_whisper.audio.samples import MAX_MISSING_S, RATES_HZ, SAMPLE_RATE_HZ, Samples, mono
 from lsa_whisper.errors import AudioError
+from lsa_whisper.system import plain_json
 
 _TAIL_S = 0.5
 _CHUNK_S = 1.0

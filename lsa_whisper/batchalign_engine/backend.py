@@ -27,17 +27,17 @@ from lsa_whisper.batchalign_engine.wording import UNINTELLIGIBLE_UTTERANCE, word
 from lsa_whisper.chat import Transcript, Utterance, utterance
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.languages import chat_code
-from lsa_whisper.terminal import print_progress
+from lsa_whisper.system.terminal import print_progress
 from lsa_whisper.timespan import TimeSpan
-from lsa_whisper.transcribe import Transcriber, TranscriptionOptions, TranscriptionResult
-from lsa_whisper.transcribe.options import OptionChanges, combine
+from lsa_whisper.transcription import Transcriber, TranscriptionOptions, TranscriptionResult
+from lsa_whisper.transcription.options import OptionChanges, combine
 from lsa_whisper.version import __version__
 
 ProgressListener = Callable[[float], None]
 
 
 class RecordingTranscriber(Protocol):
-    """The part of :class:`~lsa_whisper.transcribe.Transcriber` that the backend uses."""
+    """The part of :class:`~lsa_whisper.transcription.Transcriber` that the backend uses."""
 
     def transcribe(self, recording: Recording, *, progress: ProgressListener | None = None) -> TranscriptionResult:
         """Return the transcript of a recording."""
@@ -93,10 +93,10 @@ class LsaWhisperBackend(ASR, UtSeg):
 
         Args:
             model: a checkpoint folder (an adapter is merged) or a hub name.
-            options: how to decode; the defaults of :class:`~lsa_whisper.transcribe.TranscriptionOptions` if absent,
+            options: how to decode; the defaults of :class:`~lsa_whisper.transcription.TranscriptionOptions` if absent,
                 with ``corpus="batchalign"``.
             listener: called with the number of seconds of a recording that are processed.
-            **changes: fields of :class:`~lsa_whisper.transcribe.TranscriptionOptions`, applied to ``options``.
+            **changes: fields of :class:`~lsa_whisper.transcription.TranscriptionOptions`, applied to ``options``.
 
         Raises:
             CheckpointError: the model cannot be loaded, or does not know the language.

@@ -15,7 +15,7 @@ from typing import Any
 
 from lsa_whisper.batchalign_engine.installed import require
 from lsa_whisper.errors import LsaWhisperError
-from lsa_whisper.umask import private_umask
+from lsa_whisper.system.umask import private_umask
 
 ENGINE = "lsa"
 _MODULE = "batchalign.cli.transcribe"

@@ -9,20 +9,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from lsa_whisper import chat, checkpoint, disk
-from lsa_whisper.atomic_write import remove_leftovers
+from lsa_whisper import chat, checkpoint
 from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
 from lsa_whisper.batchalign_engine.installed import require
 from lsa_whisper.decoding.engines import resolve_device
 from lsa_whisper.errors import AudioError, CheckpointError, DiskError, LsaWhisperError
 from lsa_whisper.languages import chat_code
-from lsa_whisper.lock import write_lock
-from lsa_whisper.process_pool import run_in_this_process
-from lsa_whisper.transcribe import TranscribedFile, TranscriptionOptions, TranscriptionSummary
-from lsa_whisper.transcribe.files.provenance import RecordingIdentity, add_provenance, digest_inputs, is_finished
-from lsa_whisper.transcribe.jobs import find_jobs
-from lsa_whisper.transcribe.workers.run_files import FATAL, FileTask, Outcomes, run_files
-from lsa_whisper.umask import private_umask
+from lsa_whisper.system import disk
+from lsa_whisper.system.atomic_write import remove_leftovers
+from lsa_whisper.system.lock import write_lock
+from lsa_whisper.system.process_pool import run_in_this_process
+from lsa_whisper.system.umask import private_umask
+from lsa_whisper.transcription import TranscribedFile, TranscriptionOptions, TranscriptionSummary
+from lsa_whisper.transcription.files.provenance import RecordingIdentity, add_provenance, digest_inputs, is_finished
+from lsa_whisper.transcription.jobs import find_jobs
+from lsa_whisper.transcription.workers.run_files import FATAL, FileTask, Outcomes, run_files
 from lsa_whisper.version import __version__
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from lsa_whisper.checkpoint.tensor_shapes import weight_files
 from lsa_whisper.checkpoint.untrusted import ADAPTER_FILE, read_json
 from lsa_whisper.checkpoint.verification import METADATA_FILE, is_local, verify_checkpoint
 from lsa_whisper.errors import CheckpointError
-from lsa_whisper.shipped import NANO, shipped
+from lsa_whisper.system.shipped import NANO, shipped
 
 _KEY = "base_model_name_or_path"
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from lsa_whisper import machine
 from lsa_whisper.checkpoint.exporting import export
 from lsa_whisper.checkpoint.folder import digest
+from lsa_whisper.system import machine
 
 
 def cache_folder() -> Path:

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lsa_whisper import plain_json
 from lsa_whisper.checkpoint.corpus_retraces import TaggerWeights, read_retraces
 from lsa_whisper.checkpoint.loading import load_processor, quiet_transformers
 from lsa_whisper.checkpoint.trimming import encoder_input_s, longest_window_s, trim_margin_s
@@ -20,8 +19,9 @@ from lsa_whisper.checkpoint.untrusted import read_json, verify_settings
 from lsa_whisper.checkpoint.verification import METADATA_FILE, is_converted
 from lsa_whisper.checkpoint.vocabulary import default_labels
 from lsa_whisper.errors import CheckpointError, MissingExtraError
-from lsa_whisper.heap import share_one_heap
 from lsa_whisper.labels import Labels
+from lsa_whisper.system import plain_json
+from lsa_whisper.system.heap import share_one_heap
 
 CT2_DTYPES = ("float32", "float16", "bfloat16", "int8", "int8_float32", "int8_float16", "int8_bfloat16", "int16")
 COPIED = (

@@ -1,7 +1,7 @@
 """What a model folder holds and whether its files fit together, without loading it.
 
-Each row is a :class:`~lsa_whisper.machine.Finding`: ``problem`` for a combination that cannot work (such a model is
-refused before anything runs), ``warn`` where something is to be known or done, with the remedy.
+Each row is a :class:`~lsa_whisper.system.machine.Finding`: ``problem`` for a combination that cannot work (such a model
+is refused before anything runs), ``warn`` where something is to be known or done, with the remedy.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from lsa_whisper.checkpoint.token_settings import token_rows
 from lsa_whisper.checkpoint.token_table import TokenTable, read_tokens
 from lsa_whisper.checkpoint.untrusted import read_json
 from lsa_whisper.errors import CheckpointError
-from lsa_whisper.machine import Finding
+from lsa_whisper.system.machine import Finding
 
 PREPROCESSOR_FILES = ("preprocessor_config.json", "processor_config.json")
 _COPY = "copy it from the model that this one was made from"

@@ -17,8 +17,8 @@ from lsa_whisper.checkpoint.overview import overview_line
 from lsa_whisper.checkpoint.saving import save
 from lsa_whisper.checkpoint.vocabulary import decoder_prompt
 from lsa_whisper.errors import CheckpointError
-from lsa_whisper.terminal import print_progress
-from lsa_whisper.umask import private_umask
+from lsa_whisper.system.terminal import print_progress
+from lsa_whisper.system.umask import private_umask
 
 EXPORT_FORMATS = ("hf", "ct2", "ggml")
 _TOLERANCE = 1e-3

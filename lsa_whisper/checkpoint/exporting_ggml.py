@@ -15,8 +15,8 @@ from typing import IO, Any
 
 from lsa_whisper.checkpoint.loading import Checkpoint
 from lsa_whisper.checkpoint.vocabulary import has_timestamps, is_multilingual, special_offset, timestamp_tokens
+from lsa_whisper.checkpoint.whisper_constants import TIMESTAMP_STEP_S
 from lsa_whisper.errors import CheckpointError
-from lsa_whisper.whisper_constants import TIMESTAMP_STEP_S
 
 GGML_FILE = "ggml-model.bin"
 """The name of the file in the exported folder."""

@@ -16,9 +16,9 @@ from lsa_whisper.checkpoint.adapter_base import base_of
 from lsa_whisper.checkpoint.untrusted import ADAPTER_FILE, read_json
 from lsa_whisper.checkpoint.verification import CONTENT, is_converted, is_local, verify_checkpoint, verify_fit
 from lsa_whisper.checkpoint.verification import METADATA_FILE as METADATA_FILE
-from lsa_whisper.disk import convert_disk_errors
 from lsa_whisper.errors import CheckpointError
-from lsa_whisper.lock import write_lock
+from lsa_whisper.system.disk import convert_disk_errors
+from lsa_whisper.system.lock import write_lock
 
 TRANSFORMERS_4_FILES = ("vocab.json", "merges.txt", "added_tokens.json")
 """Vocabulary files of transformers 4, redundant with ``tokenizer.json``."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lsa_whisper import hub
+from lsa_whisper.checkpoint import hub
 from lsa_whisper.checkpoint.description import PREPROCESSOR_FILES
 from lsa_whisper.checkpoint.tensor_shapes import weight_files
 from lsa_whisper.checkpoint.token_table import TOKENIZER_FILES

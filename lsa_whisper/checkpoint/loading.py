@@ -20,7 +20,7 @@ from lsa_whisper.checkpoint.verification import METADATA_FILE, is_local, verify_
 from lsa_whisper.checkpoint.vocabulary import default_labels
 from lsa_whisper.errors import CheckpointError
 from lsa_whisper.labels import Labels
-from lsa_whisper.library_internals import empty_whisper
+from lsa_whisper.system.library_internals import empty_whisper
 
 _DTYPES = ("float32", "bfloat16", "float16")
 

@@ -22,8 +22,8 @@ from lsa_whisper.checkpoint.loading import Checkpoint, load
 from lsa_whisper.checkpoint.overview import overview_line
 from lsa_whisper.checkpoint.verification import is_local
 from lsa_whisper.errors import CheckpointError
-from lsa_whisper.terminal import print_progress
-from lsa_whisper.umask import private_umask
+from lsa_whisper.system.terminal import print_progress
+from lsa_whisper.system.umask import private_umask
 
 _UNRELATED = 1.0
 """Relative distance from which two models have no common start: about 1.4 between independent random weights, well

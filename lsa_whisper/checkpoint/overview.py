@@ -15,7 +15,7 @@ from lsa_whisper.checkpoint.verification import (
     verify_checkpoint,
 )
 from lsa_whisper.errors import CheckpointError
-from lsa_whisper.machine import Finding
+from lsa_whisper.system.machine import Finding
 
 _IN_A_LINE = ("model", "mels", "context", "layers", "vocabulary", "timestamps", "languages")
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from lsa_whisper.checkpoint.token_table import TokenTable
-from lsa_whisper.machine import Finding
-from lsa_whisper.whisper_constants import TIMESTAMP_STEP_S
+from lsa_whisper.checkpoint.whisper_constants import TIMESTAMP_STEP_S
+from lsa_whisper.system.machine import Finding
 
 _END, _START, _PLAIN = "<|endoftext|>", "<|startoftranscript|>", "<|notimestamps|>"
 _PAIR = "copy tokenizer.json and generation_config.json from the same model"

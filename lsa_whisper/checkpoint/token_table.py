@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lsa_whisper import plain_json
 from lsa_whisper.checkpoint.untrusted import read_json
+from lsa_whisper.checkpoint.whisper_constants import VERBATIM_TAGS
 from lsa_whisper.errors import CheckpointError
 from lsa_whisper.manifest import TIMESTAMP
-from lsa_whisper.whisper_constants import VERBATIM_TAGS
+from lsa_whisper.system import plain_json
 
 TOKENIZER_FILES = ("tokenizer.json", "vocab.json")
 """A folder has one of these; the second is that of transformers 4."""

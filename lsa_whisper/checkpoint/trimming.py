@@ -12,8 +12,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from lsa_whisper.checkpoint.whisper_constants import CONTEXT_S, TIMESTAMP_STEP_S
 from lsa_whisper.errors import CheckpointError
-from lsa_whisper.whisper_constants import CONTEXT_S, TIMESTAMP_STEP_S
 
 TRIM_MARGIN_S = 1.0
 """The least silence that the encoder sees after a trimmed window, in training and in decoding."""

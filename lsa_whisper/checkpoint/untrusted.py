@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from lsa_whisper import plain_json
 from lsa_whisper.errors import CheckpointError
+from lsa_whisper.system import plain_json
 
 ADAPTER_FILE = "adapter_config.json"
 INDEX_FILE = "model.safetensors.index.json"

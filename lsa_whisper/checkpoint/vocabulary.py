@@ -7,10 +7,10 @@ from collections.abc import Set
 from typing import Any
 
 from lsa_whisper.checkpoint.token_table import TokenTable
+from lsa_whisper.checkpoint.whisper_constants import CONTEXT_MARKS
 from lsa_whisper.errors import CheckpointError
 from lsa_whisper.labels import Labels, tokens_to_allow
 from lsa_whisper.languages import WHISPER_CODES
-from lsa_whisper.whisper_constants import CONTEXT_MARKS
 
 
 def timestamp_tokens(tokenizer: Any, generation_config: Any = None) -> dict[int, float]:

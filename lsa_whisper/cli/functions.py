@@ -9,13 +9,13 @@ Function = Callable[..., Any]
 
 
 def _prepare() -> Function:
-    from lsa_whisper.prepare import prepare
+    from lsa_whisper.preparation import prepare
 
     return prepare
 
 
 def _convert() -> Function:
-    from lsa_whisper.convert import convert
+    from lsa_whisper.formats.convert import convert
 
     return convert
 
@@ -27,7 +27,7 @@ def _inspect() -> Function:
 
 
 def _mark() -> Function:
-    from lsa_whisper.mark import mark
+    from lsa_whisper.retraces.propose import mark
 
     return mark
 
@@ -45,31 +45,31 @@ def _verbatimize() -> Function:
 
 
 def _finetune() -> Function:
-    from lsa_whisper.auto_finetune import finetune
+    from lsa_whisper.finetuning.from_corpus import finetune
 
     return finetune
 
 
 def _estimate_memory() -> Function:
-    from lsa_whisper.finetune import estimate_memory
+    from lsa_whisper.finetuning import estimate_memory
 
     return estimate_memory
 
 
 def _transcribe() -> Function:
-    from lsa_whisper.transcribe import transcribe
+    from lsa_whisper.transcription import transcribe
 
     return transcribe
 
 
 def _calibrate() -> Function:
-    from lsa_whisper.transcribe.calibrate import calibrate
+    from lsa_whisper.transcription.calibrate import calibrate
 
     return calibrate
 
 
 def _choose_heads() -> Function:
-    from lsa_whisper.transcribe.choose_heads import choose_heads
+    from lsa_whisper.transcription.choose_heads import choose_heads
 
     return choose_heads
 
@@ -81,25 +81,25 @@ def _review() -> Function:
 
 
 def _evaluate() -> Function:
-    from lsa_whisper.evaluate import evaluate
+    from lsa_whisper.evaluation import evaluate
 
     return evaluate
 
 
 def _compare_runs() -> Function:
-    from lsa_whisper.compare_runs import compare_runs
+    from lsa_whisper.finetuning.compare_runs import compare_runs
 
     return compare_runs
 
 
 def _models() -> Function:
-    from lsa_whisper.models import list_models
+    from lsa_whisper.checkpoint.choice import list_models
 
     return list_models
 
 
 def _models_use() -> Function:
-    from lsa_whisper.models import use_model
+    from lsa_whisper.checkpoint.choice import use_model
 
     return use_model
 
@@ -141,19 +141,19 @@ def _demo() -> Function:
 
 
 def _recipes() -> Function:
-    from lsa_whisper.recipe_catalog import list_recipes
+    from lsa_whisper.finetuning.catalog import list_recipes
 
     return list_recipes
 
 
 def _recipes_show() -> Function:
-    from lsa_whisper.recipe_catalog import show_recipe
+    from lsa_whisper.finetuning.catalog import show_recipe
 
     return show_recipe
 
 
 def _recipes_new() -> Function:
-    from lsa_whisper.auto_finetune import new_recipe
+    from lsa_whisper.finetuning.from_corpus import new_recipe
 
     return new_recipe
 

@@ -10,8 +10,8 @@ from typing import Any
 import click
 
 from lsa_whisper.cli.functions import VERBS
-from lsa_whisper.disk import disk_error_reason
 from lsa_whisper.errors import LsaWhisperError, printable
+from lsa_whisper.system.disk import disk_error_reason
 from lsa_whisper.version import __version__
 
 _SILENT = ("HF_HUB_DISABLE_TELEMETRY", "DO_NOT_TRACK", "WANDB_DISABLED", "DISABLE_SAFETENSORS_CONVERSION")

@@ -6,8 +6,9 @@ either root if only one folder has it. Names are only matched against the files 
 can reach files outside these folders.
 """
 
+from lsa_whisper.chat.files import is_transcript, list_transcripts
 from lsa_whisper.corpus.card import CARD_NAME, Card, find_card, read_card
-from lsa_whisper.corpus.files import CLEANED_TEXT, is_transcript, list_transcripts
+from lsa_whisper.corpus.files import CLEANED_TEXT
 from lsa_whisper.corpus.listed import discover_listed, is_listed
 from lsa_whisper.corpus.session import Session, discover, speaker_ids
 

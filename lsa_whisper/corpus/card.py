@@ -13,9 +13,9 @@ from typing import Any
 
 import yaml
 
-from lsa_whisper import plain_yaml
 from lsa_whisper.errors import CorpusError
 from lsa_whisper.manifest import SPLITS
+from lsa_whisper.system import plain_yaml
 
 CARD_NAME = "card.yaml"
 

@@ -1,8 +1,7 @@
-"""The files of a corpus: hidden files are ignored, links are followed, each folder is visited once."""
+"""The recordings of a corpus, found by the names that transcripts give."""
 
 from __future__ import annotations
 
-import os
 import re
 import unicodedata
 from collections.abc import Iterable
@@ -10,46 +9,9 @@ from pathlib import Path
 
 from lsa_whisper.audio import AUDIO_SUFFIXES
 from lsa_whisper.errors import AudioError
-from lsa_whisper.failed_files import FailedFile
 
 CLEANED_TEXT = "cleaned text: filled pauses, cut-off words, repetitions and revisions were left out"
 """The comment of transcripts without disfluencies that ``transcribe --also-fluent`` writes; none is a session."""
-
-
-def list_transcripts(folder: Path) -> tuple[list[Path], list[FailedFile]]:
-    """Return the CHAT files below ``folder`` in order, and its unreadable folders."""
-    files, unreadable_folders = list_files(folder)
-    return [path for path in files if is_transcript(path)], unreadable_folders
-
-
-def is_transcript(path: Path) -> bool:
-    """Return whether ``path`` has the extension of a CHAT file."""
-    return path.suffix.lower() == ".cha"
-
-
-def list_files(root: Path) -> tuple[list[Path], list[FailedFile]]:
-    """Return the files below ``root`` in order, and its unreadable folders.
-
-    Links are followed, and each folder is visited once, because links may be circular. Hidden files and folders are
-    ignored: macOS writes a ``._a.cha`` next to each ``a.cha`` that it copies.
-    """
-    seen: set[str] = set()
-    found: list[Path] = []
-    unreadable_folders: list[FailedFile] = []
-
-    def cannot(error: OSError) -> None:
-        reason = f"this folder cannot be read ({error.strerror}); its files are skipped"
-        unreadable_folders.append(FailedFile(Path(error.filename), reason))
-
-    for place, folders, files in os.walk(root, followlinks=True, onerror=cannot):
-        real = os.path.realpath(place)
-        if real in seen:
-            folders.clear()
-            continue
-        seen.add(real)
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        found += [Path(place, name) for name in files if not name.startswith(".")]
-    return sorted(found), unreadable_folders
 
 
 def _fold(name: str) -> str:

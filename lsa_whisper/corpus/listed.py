@@ -12,14 +12,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from lsa_whisper import chat
-from lsa_whisper.atomic_write import write_atomic
 from lsa_whisper.audio import AUDIO_SUFFIXES, Recording
 from lsa_whisper.corpus.card import Card, find_card
 from lsa_whisper.corpus.session import Session, by_pattern
 from lsa_whisper.corpus.speaker_groups import SpeakerPattern
-from lsa_whisper.disk import convert_disk_errors
 from lsa_whisper.errors import AudioError, CorpusError, FormatError
-from lsa_whisper.failed_files import FailedFile
 from lsa_whisper.formats.reading.datasets_folder import dataset_rows, is_datasets_folder
 from lsa_whisper.formats.reading.files import decode_bytes, read_bytes
 from lsa_whisper.formats.reading.kaldi import is_kaldi, kaldi_sources
@@ -28,6 +25,9 @@ from lsa_whisper.formats.reading.source import Source, SpokenText
 from lsa_whisper.formats.reading.speakers import participants_of
 from lsa_whisper.formats.reading.to_transcript import to_transcript
 from lsa_whisper.languages import chat_code
+from lsa_whisper.system.atomic_write import write_atomic
+from lsa_whisper.system.disk import convert_disk_errors
+from lsa_whisper.system.failed_files import FailedFile
 from lsa_whisper.timespan import TimeSpan
 
 _MANIFESTS = (".jsonl", ".json", ".jsonl.gz")

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from lsa_whisper.checkpoint.trimming import TRIM_MARGIN_S
-from lsa_whisper.whisper_constants import TIMESTAMP_STEP_S
+from lsa_whisper.checkpoint.whisper_constants import TIMESTAMP_STEP_S
 
 IGNORE_INDEX = -100
 """The label of tokens that carry no loss, as in PyTorch: padding and the prompt."""

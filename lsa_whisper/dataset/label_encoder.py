@@ -8,9 +8,9 @@ from typing import Any
 
 from lsa_whisper.checkpoint import add_previous_text, decoder_prompt
 from lsa_whisper.checkpoint.token_table import TokenTable
+from lsa_whisper.checkpoint.whisper_constants import TIMESTAMP_STEP_S
 from lsa_whisper.errors import CheckpointError
 from lsa_whisper.manifest import TIMESTAMP
-from lsa_whisper.whisper_constants import TIMESTAMP_STEP_S
 
 Split = Callable[[Sequence[str]], list[list[int]]]
 """Splits texts into token ids."""

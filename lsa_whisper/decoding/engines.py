@@ -11,7 +11,7 @@ from lsa_whisper.decoding.batches import default_batch_size
 from lsa_whisper.decoding.decoder import Decoder
 from lsa_whisper.decoding.no_speech import WHISPERS_RULE, NoSpeechRule
 from lsa_whisper.errors import CheckpointError
-from lsa_whisper.terminal import print_progress
+from lsa_whisper.system.terminal import print_progress
 
 ENGINES = ("transformers", "ct2")
 ENGINES_WITH_PROMPT = ("transformers",)

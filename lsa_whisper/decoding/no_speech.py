@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from lsa_whisper.checkpoint.whisper_constants import LOGPROB_THRESHOLD
 from lsa_whisper.decoding.decoder import DecodedWindow
-from lsa_whisper.whisper_constants import LOGPROB_THRESHOLD
 
 _NAMES = ("<|nospeech|>", "<|nocaptions|>")
 

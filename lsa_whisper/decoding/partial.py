@@ -15,9 +15,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from lsa_whisper import disk, plain_json
-from lsa_whisper.atomic_write import truncate_name
 from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow, TimedToken
+from lsa_whisper.system import disk, plain_json
+from lsa_whisper.system.atomic_write import truncate_name
 from lsa_whisper.timespan import TimeSpan
 
 WindowResult = tuple[TimeSpan, DecodedWindow]

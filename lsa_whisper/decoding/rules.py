@@ -14,9 +14,9 @@ from typing import Any
 import torch
 
 from lsa_whisper.checkpoint import has_timestamps, special_offset, timestamp_tokens
+from lsa_whisper.checkpoint.whisper_constants import PROMPT_MARKS
 from lsa_whisper.decoding.no_speech import NoSpeechRule, no_speech_token
 from lsa_whisper.decoding.roles import SpeakerCodeRules, speaker_codes
-from lsa_whisper.whisper_constants import PROMPT_MARKS
 
 _NEVER = -math.inf
 

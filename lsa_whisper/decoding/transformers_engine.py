@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
+from lsa_whisper.audio.speech.energy import silence_of
 from lsa_whisper.checkpoint import Checkpoint, add_previous_text, decoder_prompt, language_tokens
 from lsa_whisper.checkpoint.trimming import accept_shorter_inputs
 from lsa_whisper.decoding.batches import decode_in_batches
@@ -24,7 +25,6 @@ from lsa_whisper.decoding.greedy import greedy_search
 from lsa_whisper.decoding.no_speech import WHISPERS_RULE, NoSpeechRule
 from lsa_whisper.decoding.rules import DecodingRules
 from lsa_whisper.decoding.token_times import token_times
-from lsa_whisper.speech.energy import silence_of
 
 
 class TransformersDecoder:

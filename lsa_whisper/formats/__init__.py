@@ -9,8 +9,8 @@ from __future__ import annotations
 from importlib import import_module
 from pathlib import Path
 
-from lsa_whisper.atomic_write import write_atomic
 from lsa_whisper.chat import Transcript
+from lsa_whisper.system.atomic_write import write_atomic
 
 FORMAT_SUFFIXES = {
     "cha": "cha",

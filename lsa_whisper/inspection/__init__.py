@@ -6,7 +6,6 @@ from pathlib import Path
 
 from lsa_whisper.corpus import is_transcript, list_transcripts
 from lsa_whisper.errors import CorpusError
-from lsa_whisper.failed_files import FailedFile
 from lsa_whisper.inspection.measures_report import events_report, measures_report
 from lsa_whisper.inspection.problems import problems_report
 from lsa_whisper.inspection.profile_report import profile_report
@@ -16,7 +15,8 @@ from lsa_whisper.inspection.text_output import as_json
 from lsa_whisper.inspection.tokens import token_counter
 from lsa_whisper.inspection.transcript_report import fluency_report, readable_transcripts
 from lsa_whisper.manifest import SPLITS
-from lsa_whisper.umask import private_umask
+from lsa_whisper.system.failed_files import FailedFile
+from lsa_whisper.system.umask import private_umask
 
 __all__ = ["inspect"]
 

@@ -8,7 +8,7 @@ from typing import Any
 from lsa_whisper.chat import Transcript
 from lsa_whisper.inspection.text_output import format_number
 from lsa_whisper.scoring.normalize import is_unspaced
-from lsa_whisper.terminal import hanging_lines
+from lsa_whisper.system.terminal import hanging_lines
 
 SUMMARY_MEASURES = ("utterances", "total_words", "mlu_words", "different_words", "maze_share", "weighted_sld")
 """The measures of a table in which speakers are rows."""

@@ -8,13 +8,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from lsa_whisper.atomic_write import write_atomic
 from lsa_whisper.chat import Transcript
 from lsa_whisper.inspection.measure_names import SUMMARY_MEASURES, explained, measure_cell, measure_name, unit_remarks
 from lsa_whisper.inspection.measures import measure_speakers
 from lsa_whisper.inspection.text_output import as_json
 from lsa_whisper.inspection.transcript_report import readable_transcripts
-from lsa_whisper.terminal import TerminalTable, render_text
+from lsa_whisper.system.atomic_write import write_atomic
+from lsa_whisper.system.terminal import TerminalTable, render_text
 
 _SIDE_BY_SIDE = 6
 _EVENT_HEAD = ("", "line", "tier", "class", "words")

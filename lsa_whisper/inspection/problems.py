@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from lsa_whisper import chat
-from lsa_whisper.atomic_write import write_atomic
 from lsa_whisper.chat import Problem
 from lsa_whisper.chat.rules import RULES
 from lsa_whisper.errors import ChatSyntaxError, LsaWhisperError, printable
-from lsa_whisper.failed_files import FailedFile
 from lsa_whisper.inspection.text_output import as_json
 from lsa_whisper.languages import is_language
+from lsa_whisper.system.atomic_write import write_atomic
+from lsa_whisper.system.failed_files import FailedFile
 
 
 class ProblemsReport(str):

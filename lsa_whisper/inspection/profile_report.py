@@ -8,7 +8,7 @@ from pathlib import Path
 from lsa_whisper.inspection.text_output import as_json, format_number
 from lsa_whisper.inspection.transcript_report import readable_transcripts
 from lsa_whisper.splice import DisfluencyProfile, count_profile
-from lsa_whisper.terminal import TerminalTable, render_text
+from lsa_whisper.system.terminal import TerminalTable, render_text
 
 _HEAD = ("", "count", "per 100 words", "at the start", "words", "silence after it, ms: quartiles")
 

@@ -11,14 +11,15 @@ from operator import add
 from pathlib import Path
 from typing import Any
 
-from lsa_whisper import manifest, plain_json
+from lsa_whisper import manifest
 from lsa_whisper.chat import Disfluency
+from lsa_whisper.checkpoint.whisper_constants import CONTEXT_S
 from lsa_whisper.errors import LsaWhisperError, ManifestError
 from lsa_whisper.inspection.counts import WindowCounts
 from lsa_whisper.inspection.distribution import Distribution
 from lsa_whisper.inspection.tokens import TokenCounter
 from lsa_whisper.manifest import Segment
-from lsa_whisper.whisper_constants import CONTEXT_S
+from lsa_whisper.system import plain_json
 
 EXAMPLES = 10
 EXTREMES = 5

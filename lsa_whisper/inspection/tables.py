@@ -13,7 +13,7 @@ from lsa_whisper.inspection.survey import FREQUENT, Survey
 from lsa_whisper.inspection.text_output import format_number, sparkline
 from lsa_whisper.manifest import Segment
 from lsa_whisper.page.terms import CLASSES
-from lsa_whisper.terminal import TerminalTable, render_text, wrapped
+from lsa_whisper.system.terminal import TerminalTable, render_text, wrapped
 
 _SHARES = ("padding", "padding_one_utterance", "oov_rate")
 _NAMES = {

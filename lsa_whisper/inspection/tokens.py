@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lsa_whisper import plain_json
+from lsa_whisper.checkpoint.whisper_constants import DECODER_POSITIONS
 from lsa_whisper.errors import CheckpointError
 from lsa_whisper.labels import tokens_at_most
 from lsa_whisper.manifest import TIMESTAMP, Segment
-from lsa_whisper.whisper_constants import DECODER_POSITIONS
+from lsa_whisper.system import plain_json
 
 _BEGIN = 4
 """Every sequence starts with at most four special tokens: start, language, task, no timestamps."""

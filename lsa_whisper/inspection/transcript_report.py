@@ -10,10 +10,10 @@ from typing import Any
 from lsa_whisper import chat
 from lsa_whisper.chat import Transcript
 from lsa_whisper.errors import ChatSyntaxError, printable
-from lsa_whisper.failed_files import FailedFile
 from lsa_whisper.inspection.measure_names import explained, measure_name
 from lsa_whisper.inspection.text_output import as_json, format_number
-from lsa_whisper.terminal import TerminalTable, render_text
+from lsa_whisper.system.failed_files import FailedFile
+from lsa_whisper.system.terminal import TerminalTable, render_text
 
 _ROWS = (
     *("utterances", "prolongation", "broken_word", "block", "part_word_repetition", "part_word_repetition_iterations"),

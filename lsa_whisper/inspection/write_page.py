@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from lsa_whisper.atomic_write import replace_file
 from lsa_whisper.errors import CorpusError
 from lsa_whisper.page import templates
+from lsa_whisper.system.atomic_write import replace_file
 from lsa_whisper.version import __version__
 
 

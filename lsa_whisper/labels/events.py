@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import re
 
-from lsa_whisper.whisper_constants import EVENT_TOKENS
+EVENT_TOKENS = {
+    "[UM]": "um", "[UH]": "uh", "[laughter]": "&=laughs", "[sniff]": "&=sniffs", "[throatclearing]": "&=clears:throat",
+    "[cough]": "&=coughs", "[sigh]": "&=sighs", "[breath]": "&=breathes", "[lipsmack]": "&=smacks:lips",
+    "[yawn]": "&=yawns", "[noise]": "&=noise", "[crying]": "&=cries", "[fart]": "&=farts", "[scream]": "&=screams",
+    "[sneeze]": "&=sneezes",
+}  # fmt: skip
+"""CrisperWhisper 2: its tokens for fillers and sounds, and the filler or CHAT event that each stands for."""
 
 _EVENT = re.compile(r"\[([A-Za-z]+)\]")
 _CUT_OFF = re.compile(r"(?<=[^\W\d_])\*(?!\w)")

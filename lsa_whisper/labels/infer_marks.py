@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from lsa_whisper.labels.spoken_language import FILLERS, fillers, uncapitalized
+from lsa_whisper.chat.filled_pauses import FILLERS, fillers
+from lsa_whisper.labels.spoken_language import uncapitalized
 from lsa_whisper.retraces import mark_retraces
 from lsa_whisper.retraces.emphasis import EMPHATIC
 

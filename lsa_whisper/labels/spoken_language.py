@@ -1,28 +1,6 @@
-"""What plain words show in each language: sounds that are always fillers, and words without a capital letter.
-
-Words that may also be something else are not fillers here: German *um* and *er*, Dutch *er*, Spanish *este*, Japanese
-*ano*. Where a transcript marks them (``&-este``), they are.
-"""
+"""Which words a language writes with a capital letter."""
 
 from __future__ import annotations
-
-_ENGLISH = "uh um er erm ehm uhm hm hmm uhh umm"
-_FILLERS = {
-    "eng": _ENGLISH,
-    "spa": "eh ehm em mmm hm hmm uhm",
-    "fra": "euh heu euhm hum hm hmm",
-    "deu": "äh ähm öh öhm hm hmm ehm uhm",
-    "ita": "ehm uhm eeh mmm hm hmm",
-    "nld": "eh ehm uh uhm euh hm hmm",
-    "zho": "呃 额 hm",
-    "cmn": "呃 额 hm",
-    "yue": "呃 hm",
-    "jpn": "えーと えっと えと えー うーん eeto etto",
-    "heb": "אה אהה אהמ אממ hm",
-}
-_ANY = frozenset(("uh", "uhm", "ehm", "hm", "hmm", "uhh", "umm"))
-FILLERS = {language: frozenset(words.split()) for language, words in _FILLERS.items()}
-"""By ISO 639-3 code, the words that are always fillers."""
 
 _ALWAYS_CAPITAL = frozenset(("I", "I'm", "I've", "I'll", "I'd"))
 _GERMAN_WORDS = """
@@ -35,15 +13,6 @@ _GERMAN_WORDS = """
 """
 _GERMAN_UNCAPITALIZED = frozenset(_GERMAN_WORDS.split())
 """German words that begin a sentence and are no nouns; any other first word may be one and keeps its capital."""
-
-
-def fillers(language: str) -> frozenset[str]:
-    """Return the words that are always fillers in ``language`` (ISO 639-3).
-
-    >>> "um" in fillers("eng"), "um" in fillers("deu"), "euh" in fillers("fra")
-    (True, False, True)
-    """
-    return FILLERS.get(language, _ANY)
 
 
 def uncapitalized(word: str, language: str) -> str:

@@ -9,11 +9,11 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from lsa_whisper import plain_json
-from lsa_whisper.atomic_write import atomic_file
 from lsa_whisper.errors import ManifestError
 from lsa_whisper.manifest.segment import MANIFEST_COLUMNS, Segment, parse_row, segment_of
 from lsa_whisper.manifest.shard_audio import manifest_files, unreadable_manifest
+from lsa_whisper.system import plain_json
+from lsa_whisper.system.atomic_write import atomic_file
 
 _LEFT_OUT_IF_EMPTY = ("spliced", "word_times")
 MAX_ROW_CHARS = 1 << 20

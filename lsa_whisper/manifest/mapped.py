@@ -13,12 +13,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from lsa_whisper import plain_json
-from lsa_whisper.atomic_write import atomic_file, truncate_name
 from lsa_whisper.errors import ManifestError
 from lsa_whisper.manifest.files import sha256, stream
 from lsa_whisper.manifest.segment import MANIFEST_COLUMNS, TEXT_COLUMNS, Segment, is_unicode
 from lsa_whisper.manifest.shard_audio import unreadable_manifest
+from lsa_whisper.system import plain_json
+from lsa_whisper.system.atomic_write import atomic_file, truncate_name
 
 _MARK = "\0json "
 _SEALED = (errno.EACCES, errno.EPERM, errno.EROFS)

@@ -8,9 +8,9 @@ import reprlib
 from dataclasses import dataclass
 from typing import Any
 
-from lsa_whisper import plain_json
 from lsa_whisper.errors import ManifestError
 from lsa_whisper.manifest.word_times import verify_word_times
+from lsa_whisper.system import plain_json
 from lsa_whisper.timespan import TimeSpan
 
 SPLITS = ("train", "dev", "test")

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from lsa_whisper.atomic_write import replace_file
-from lsa_whisper.disk import is_disk_full
 from lsa_whisper.errors import CorpusError
-from lsa_whisper.lock import write_lock
+from lsa_whisper.system.atomic_write import replace_file
+from lsa_whisper.system.disk import is_disk_full
+from lsa_whisper.system.lock import write_lock
 
 _UNFINISHED = ".report-"
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from lsa_whisper import plain_json
 from lsa_whisper.audio import Recording
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.review.actions import perform
@@ -15,6 +14,7 @@ from lsa_whisper.review.open_files import OpenFiles
 from lsa_whisper.review.page_files import PAGE_FILES, page_file
 from lsa_whisper.review.peaks import stream_peaks
 from lsa_whisper.review.saved import FOLDER, RevisionError
+from lsa_whisper.system import plain_json
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette

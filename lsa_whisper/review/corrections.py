@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from lsa_whisper.chat import Utterance, utterance
-from lsa_whisper.confidences import ScoredUtterance
+from lsa_whisper.decoding.confidences import ScoredUtterance
 from lsa_whisper.review.estimate import word_changes
 from lsa_whisper.timespan import TimeSpan
 

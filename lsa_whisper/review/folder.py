@@ -11,8 +11,10 @@ from pathlib import Path
 
 from lsa_whisper.audio import AUDIO_SUFFIXES
 from lsa_whisper.chat import read
-from lsa_whisper.corpus.files import RecordingIndex, is_transcript, list_files
+from lsa_whisper.chat.files import is_transcript
+from lsa_whisper.corpus.files import RecordingIndex
 from lsa_whisper.errors import AudioError, ChatSyntaxError, CorpusError
+from lsa_whisper.system.listing import list_files
 
 
 @dataclass

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from lsa_whisper.chat import Transcript, read
-from lsa_whisper.confidences import Calibration
+from lsa_whisper.decoding.confidences import Calibration
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.review.agreement import compare_transcripts
 from lsa_whisper.review.folder import ReviewFile, list_review_files

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
-from lsa_whisper.atomic_write import atomic_file
 from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording, Samples
+from lsa_whisper.system.atomic_write import atomic_file
 
 PEAKS_PER_S = 100
 _STEP = SAMPLE_RATE_HZ // PEAKS_PER_S

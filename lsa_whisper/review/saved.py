@@ -16,13 +16,14 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from lsa_whisper import chat, plain_json
-from lsa_whisper.atomic_write import remove_leftovers, write_atomic
+from lsa_whisper import chat
 from lsa_whisper.chat import Transcript
 from lsa_whisper.errors import LsaWhisperError
-from lsa_whisper.lock import write_lock
 from lsa_whisper.review.edits import Change, EditError, verify_edit
 from lsa_whisper.review.history import History, step_as_dict, step_from_dict
+from lsa_whisper.system import plain_json
+from lsa_whisper.system.atomic_write import remove_leftovers, write_atomic
+from lsa_whisper.system.lock import write_lock
 
 FOLDER = ".review"
 

@@ -10,10 +10,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lsa_whisper.confidences import load_calibration
+from lsa_whisper.decoding.confidences import load_calibration
 from lsa_whisper.errors import LsaWhisperError, MissingExtraError
-from lsa_whisper.terminal import print_progress
-from lsa_whisper.umask import private_umask
+from lsa_whisper.system.terminal import print_progress
+from lsa_whisper.system.umask import private_umask
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

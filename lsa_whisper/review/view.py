@@ -8,7 +8,7 @@ from typing import Any
 
 from lsa_whisper import chat
 from lsa_whisper.chat import Transcript, Utterance
-from lsa_whisper.confidences import Calibration, ScoredUtterance, read_confidences
+from lsa_whisper.decoding.confidences import Calibration, ScoredUtterance, read_confidences
 from lsa_whisper.review.corrections import Corrections
 from lsa_whisper.review.edits import Change, WrittenWord, written_words
 from lsa_whisper.review.estimate import errors_left, expected_errors, word_changes

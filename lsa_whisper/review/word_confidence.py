@@ -6,7 +6,7 @@ from collections import defaultdict, deque
 from collections.abc import Sequence
 
 from lsa_whisper.chat import Utterance
-from lsa_whisper.confidences import Calibration, Confidences, ScoredUtterance
+from lsa_whisper.decoding.confidences import Calibration, Confidences, ScoredUtterance
 from lsa_whisper.review.edits.times import carried
 
 WordConfidences = tuple[float | None, ...]

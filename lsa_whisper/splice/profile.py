@@ -8,10 +8,10 @@ from pathlib import Path
 from statistics import fmean, quantiles
 from typing import Any
 
-from lsa_whisper import plain_json
 from lsa_whisper.chat import Disfluency, Event, Utterance
 from lsa_whisper.chat.tree import Marker
 from lsa_whisper.errors import CorpusError
+from lsa_whisper.system import plain_json
 from lsa_whisper.timespan import TimeSpan
 
 SPLICED_CLASSES = (

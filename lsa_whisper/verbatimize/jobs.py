@@ -9,18 +9,19 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from lsa_whisper import chat, checkpoint, disk
+from lsa_whisper import chat, checkpoint
 from lsa_whisper.align.files import AlignmentJob, attempt_each, find_recording, find_transcripts, has_result
 from lsa_whisper.audio import Recording
 from lsa_whisper.chat import Transcript, Utterance
+from lsa_whisper.checkpoint.choice import choose_model
 from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow
 from lsa_whisper.decoding.engines import resolve_device
 from lsa_whisper.decoding.partial import PartialDecoding
 from lsa_whisper.errors import CorpusError, LsaWhisperError
-from lsa_whisper.lock import write_lock
-from lsa_whisper.models import choose_model
-from lsa_whisper.terminal import print_progress
-from lsa_whisper.umask import private_umask
+from lsa_whisper.system import disk
+from lsa_whisper.system.lock import write_lock
+from lsa_whisper.system.terminal import print_progress
+from lsa_whisper.system.umask import private_umask
 from lsa_whisper.verbatimize.files import VERBATIM_FOLDER, count_changes, fluent_words, with_bodies
 from lsa_whisper.verbatimize.summary import VerbatimFile, VerbatimSummary
 from lsa_whisper.verbatimize.verbatimizer import Verbatimizer
@@ -50,7 +51,7 @@ def verbatimize(
         transcripts: CHAT files with bullets, or folders that are searched for them.
         audio: the recording, or a folder of recordings; next to each transcript if absent.
         model: a checkpoint folder or a hub name, fine-tuned to write disfluencies; if absent,
-            :func:`~lsa_whisper.models.choose_model` decides.
+            :func:`~lsa_whisper.checkpoint.choice.choose_model` decides.
         out: folder for the results; ``verbatim`` next to each transcript if absent.
         prompt: whether the model is given the cleaned text as a prompt, too: ``fluent``, ``none``, or ``auto`` for
             models that were trained on data prepared with ``prompt="fluent"``.

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from lsa_whisper.chat.filled_pauses import fillers
 from lsa_whisper.labels.notation import label_to_chat
-from lsa_whisper.labels.spoken_language import fillers
 from lsa_whisper.verbatimize.clean_text import CleanItem, CleanText, Insertion, write_label
 from lsa_whisper.verbatimize.vocabulary import Vocabulary
 

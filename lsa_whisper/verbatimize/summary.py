@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from lsa_whisper.failed_files import FailedFile, failure_exit_code
+from lsa_whisper.system.failed_files import FailedFile, failure_exit_code
 
 
 @dataclass(frozen=True)

@@ -25,8 +25,8 @@ from lsa_whisper.batchalign_engine.finish import finish
 from lsa_whisper.chat import Participant, compose, utterance
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.timespan import TimeSpan
-from lsa_whisper.transcribe import Transcriber
-from lsa_whisper.transcribe import transcribe as own_transcribe
+from lsa_whisper.transcription import Transcriber
+from lsa_whisper.transcription import transcribe as own_transcribe
 
 PAIRED = Path(__file__).resolve().parents[3] / "shared" / "data" / "paired"
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from lsa_whisper.atomic_write import remove_leftovers, truncate_name
 from lsa_whisper.chat import Participant, check, compose, parse, read, serialize, utterance, write
 from lsa_whisper.errors import LsaWhisperError
+from lsa_whisper.system.atomic_write import remove_leftovers, truncate_name
 from lsa_whisper.timespan import TimeSpan
 
 PEOPLE = (

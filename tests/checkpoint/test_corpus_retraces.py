@@ -9,7 +9,7 @@ from tiny_whisper import build_checkpoint
 
 from lsa_whisper import checkpoint
 from lsa_whisper.errors import CheckpointError
-from lsa_whisper.transcribe import Transcriber
+from lsa_whisper.transcription import Transcriber
 
 WEIGHTS = {"labels": ["begin revision", "none"], "transitions": [[0, 0], [0, 0]], "features": {"word 0: é": [9.0, 0]}}
 

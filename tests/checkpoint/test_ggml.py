@@ -11,11 +11,11 @@ from tiny_whisper import build_checkpoint
 
 from lsa_whisper import checkpoint
 from lsa_whisper.audio import Recording
+from lsa_whisper.audio.speech.energy import find_speech
+from lsa_whisper.audio.speech.windows import pack_windows
 from lsa_whisper.checkpoint.exporting_ggml import GGML_FILE
 from lsa_whisper.decoding.transformers_engine import TransformersDecoder
 from lsa_whisper.errors import CheckpointError
-from lsa_whisper.speech.energy import find_speech
-from lsa_whisper.speech.windows import pack_windows
 
 ROOT = Path(__file__).resolve().parents[2]
 NANO = ROOT / "models" / "nano"

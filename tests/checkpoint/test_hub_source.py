@@ -8,9 +8,10 @@ import time
 import pytest
 from tiny_whisper import build_checkpoint
 
-from lsa_whisper import checkpoint, hub
+from lsa_whisper import checkpoint
+from lsa_whisper.checkpoint import hub
 from lsa_whisper.errors import CheckpointError
-from lsa_whisper.finetune import estimate_memory
+from lsa_whisper.finetuning import estimate_memory
 
 
 @pytest.fixture(autouse=True)

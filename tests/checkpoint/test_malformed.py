@@ -236,7 +236,7 @@ def clean(tmp_path_factory):
 
 @pytest.mark.parametrize(("kind", "change", "reason"), [(kind, *row) for kind, row in (MODELS | ADAPTERS).items()])
 def test_a_malformed_model_is_refused_in_one_sentence(clean, tmp_path, kind, change, reason):
-    from lsa_whisper.transcribe import transcribe
+    from lsa_whisper.transcription import transcribe
 
     place = shutil.copytree(clean, tmp_path / "place")
     settings = json.loads((place / "adapter" / ADAPTER).read_text())

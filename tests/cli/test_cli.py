@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from lsa_whisper.cli import VERBS, main
 from lsa_whisper.cli.group import SECTIONS
-from lsa_whisper.transcribe import TranscriptionOptions
+from lsa_whisper.transcription import TranscriptionOptions
 
 NOT_OFFERED = {"report", "progress"}
 """Callbacks of the library that are Python functions, so no option can carry them."""

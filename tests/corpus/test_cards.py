@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from lsa_whisper import plain_yaml
 from lsa_whisper.corpus import discover, read_card
+from lsa_whisper.system import plain_yaml
 
 CORPORA = Path(__file__).parents[2] / "corpora"
 CARDS = sorted([*CORPORA.glob("*.yaml"), *CORPORA.glob("*/card.yaml")])

@@ -11,7 +11,7 @@ import soundfile as sf
 
 from lsa_whisper import manifest
 from lsa_whisper.errors import CorpusError
-from lsa_whisper.prepare import prepare
+from lsa_whisper.preparation import prepare
 
 
 @pytest.fixture

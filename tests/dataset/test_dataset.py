@@ -10,7 +10,7 @@ import soundfile
 import torch
 
 from lsa_whisper import manifest
-from lsa_whisper.augment import Augmentation
+from lsa_whisper.audio.augment import Augmentation
 from lsa_whisper.checkpoint import Checkpoint
 from lsa_whisper.dataset import IGNORE_INDEX, Collator, LabelEncoder, WindowDataset
 from lsa_whisper.errors import CheckpointError, ManifestError
@@ -138,8 +138,8 @@ def recordings(tmp_path_factory):
 
 def small(mels=80, context_s=4.0):
     """A checkpoint with features and tokenizer built here, and no weights."""
-    from lsa_whisper.finetune.recipe import ScratchModel
-    from lsa_whisper.finetune.training import new_model as scratch
+    from lsa_whisper.finetuning.recipe import ScratchModel
+    from lsa_whisper.finetuning.training import new_model as scratch
 
     shape = ScratchModel(16, 1, 1, 2, mel_bins=mels, context_s=context_s, max_target_positions=64)
     tokenizer = scratch.new_tokenizer([" yes / yes. no"], 300, context_s)

@@ -12,7 +12,7 @@ from lsa_whisper.decoding.decoder import token_limit
 from lsa_whisper.decoding.greedy import greedy_search
 from lsa_whisper.decoding.transformers_engine import TransformersDecoder
 from lsa_whisper.errors import LsaWhisperError
-from lsa_whisper.transcribe import Transcriber, TranscriptionOptions
+from lsa_whisper.transcription import Transcriber, TranscriptionOptions
 
 LENGTHS_S = (2.0, 1.0, 3.0, 0.5)
 BONUS = 7.0

@@ -9,13 +9,13 @@ from tiny_whisper import build_checkpoint, teach, voice
 
 from lsa_whisper import checkpoint
 from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
+from lsa_whisper.audio.speech.energy import find_speech
+from lsa_whisper.audio.speech.windows import pack_windows
 from lsa_whisper.decoding import verified_rows
 from lsa_whisper.decoding.no_speech import WHISPERS_RULE, NoSpeechRule
 from lsa_whisper.decoding.transformers_engine import TransformersDecoder
 from lsa_whisper.labels import Labels
-from lsa_whisper.shipped import NANO, shipped
-from lsa_whisper.speech.energy import find_speech
-from lsa_whisper.speech.windows import pack_windows
+from lsa_whisper.system.shipped import NANO, shipped
 
 pytest.importorskip("ctranslate2")
 STORYBOOK = Path(__file__).resolve().parents[2] / "corpora" / "storybook" / "test"

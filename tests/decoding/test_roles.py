@@ -13,7 +13,7 @@ from lsa_whisper.decoding.roles import SpeakerCodeRules
 from lsa_whisper.decoding.rules import DecodingRules
 from lsa_whisper.decoding.transformers_engine import TransformersDecoder
 from lsa_whisper.labels import Labels
-from lsa_whisper.shipped import NANO, shipped
+from lsa_whisper.system.shipped import NANO, shipped
 
 CODES = ("CHI", "206", "Theo", "F_A_T", "A'B")
 ROLES = Labels("chat", roles=True)

@@ -13,7 +13,7 @@ from lsa_whisper import checkpoint
 from lsa_whisper.decoding.batches import decode_in_batches
 from lsa_whisper.decoding.transformers_engine import TransformersDecoder
 from lsa_whisper.errors import CheckpointError
-from lsa_whisper.transcribe import Transcriber, transcribe
+from lsa_whisper.transcription import Transcriber, transcribe
 
 LENGTHS_S = (1.0, 8.0, 0.3, 5.0, 2.0, 7.98, 1.1, 0.9)
 WINDOWS = [voice(length, seed=n) for n, length in enumerate(LENGTHS_S)]

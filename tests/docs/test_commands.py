@@ -24,8 +24,8 @@ import pytest
 from pages import PAGES, ROOT, blocks, text_of
 
 from lsa_whisper.cli import main
-from lsa_whisper.finetune import recipe as recipes
-from lsa_whisper.plain_yaml import parse
+from lsa_whisper.finetuning import recipe as recipes
+from lsa_whisper.system.plain_yaml import parse
 
 COMMAND = re.compile(r"^\s*(lsa-whisper|make|sbatch|python -m benchmarks\.)\b", re.MULTILINE)
 INLINE = re.compile(r"`(lsa-whisper [^`]+)`")

@@ -9,7 +9,7 @@ from pages import ROOT, text_of
 
 from lsa_whisper.chat import utterance
 from lsa_whisper.labels import Labels, encode
-from lsa_whisper.prepare import screening as reasons
+from lsa_whisper.preparation import screening as reasons
 
 CODE = "".join(path.read_text("utf-8") for path in sorted((ROOT / "lsa_whisper").rglob("*.py")))
 SOURCE = re.sub(r'"\s*\n\s*f?"', "", CODE)

@@ -12,7 +12,7 @@ import pytest
 from lsa_whisper import chat
 from lsa_whisper.align import align_transcripts
 from lsa_whisper.align.writing import text_without_times
-from lsa_whisper.shipped import STORYBOOK, shipped
+from lsa_whisper.system.shipped import STORYBOOK, shipped
 
 pytestmark = pytest.mark.slow
 

@@ -11,7 +11,7 @@ from lsa_whisper import chat, manifest
 from lsa_whisper.audio import Recording
 from lsa_whisper.chat import Transcript, Utterance
 from lsa_whisper.cli import main
-from lsa_whisper.shipped import NANO, STORYBOOK, shipped
+from lsa_whisper.system.shipped import NANO, STORYBOOK, shipped
 from lsa_whisper.timespan import TimeSpan
 
 SALT, ELAN = ("train01", "train02"), ("train03",)

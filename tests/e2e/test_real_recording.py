@@ -14,10 +14,10 @@ import pytest
 
 from lsa_whisper import chat
 from lsa_whisper.chat import Disfluency
-from lsa_whisper.evaluate import evaluate
-from lsa_whisper.finetune import finetune
-from lsa_whisper.prepare import prepare
-from lsa_whisper.transcribe import transcribe
+from lsa_whisper.evaluation import evaluate
+from lsa_whisper.finetuning import finetune
+from lsa_whisper.preparation import prepare
+from lsa_whisper.transcription import transcribe
 
 DATA = Path("../shared/data").resolve()
 BODY = DATA / "whisper" / "tiny.en-relearned-2"

@@ -56,7 +56,7 @@ def run(commands, tmp_path):
 
 
 def test_the_package_is_that_of_the_wheel_and_carries_recipes_model_and_corpus(run, commands):
-    code = "from lsa_whisper.shipped import *; print(shipped(NANO), shipped(STORYBOOK), shipped('recipes'))"
+    code = "from lsa_whisper.system.shipped import *; print(shipped(NANO), shipped(STORYBOOK), shipped('recipes'))"
     for path in run("python", "-c", code).split():
         assert path.startswith(str(commands.parent)) and Path(path).is_dir()
     assert "whisper-large-v3-lora\n" in run("lsa-whisper", "recipes")
@@ -70,7 +70,7 @@ def test_in_an_empty_folder_a_recording_is_transcribed(run, tmp_path):
 
 
 def test_in_an_empty_folder_the_tutorials_recipe_trains(run, tmp_path):
-    corpus = run("python", "-c", "from lsa_whisper.shipped import *; print(shipped(STORYBOOK))").strip()
+    corpus = run("python", "-c", "from lsa_whisper.system.shipped import *; print(shipped(STORYBOOK))").strip()
     run("lsa-whisper", "prepare", corpus, "-o", "data", "--context", "6")
     settings = ["--set", "data.train=data/train.jsonl", "--set", "training.max_steps=1"]
     run("lsa-whisper", "finetune", "tutorial", "-o", "model", *settings)

@@ -14,8 +14,8 @@ from tiny_whisper import voice
 from lsa_whisper import checkpoint, manifest
 from lsa_whisper.chat import read
 from lsa_whisper.errors import CheckpointError
-from lsa_whisper.finetune import finetune
-from lsa_whisper.transcribe import transcribe
+from lsa_whisper.finetuning import finetune
+from lsa_whisper.transcription import transcribe
 
 pytestmark = [
     pytest.mark.slow,

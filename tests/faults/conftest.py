@@ -17,7 +17,7 @@ from calls import call, contents, end_all
 from tiny_whisper import build_checkpoint, silence, teach, voice
 
 from benchmarks.prepare_scale import make
-from lsa_whisper.prepare import prepare
+from lsa_whisper.preparation import prepare
 
 SAID = "<|0.20|>&-um I [/] I want it .<|1.60|><|1.80|>the cat [//] the dog sat .<|2.40|>"
 RECIPE = """

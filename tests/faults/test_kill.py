@@ -19,7 +19,7 @@ import pytest
 from calls import Call, call, count_touches, signal_at_touch
 
 from benchmarks import kill_resume
-from lsa_whisper.finetune.distributed.launch import free_port
+from lsa_whisper.finetuning.distributed.launch import free_port
 
 pytestmark = pytest.mark.slow
 KILLS = int(os.environ.get("LSA_WHISPER_TEST_KILLS", "20"))

@@ -8,9 +8,9 @@ import subprocess
 import pytest
 from calls import call, contents, is_one_line_error
 
-from lsa_whisper.confidences import Calibration
+from lsa_whisper.decoding.confidences import Calibration
 from lsa_whisper.errors import LsaWhisperError
-from lsa_whisper.transcribe.assembly.confidence import save_calibration
+from lsa_whisper.transcription.assembly.confidence import save_calibration
 
 pytestmark = pytest.mark.slow
 

@@ -25,7 +25,7 @@ FAILS = """
 import os
 
 if os.environ.get("RANK") == "{rank}":
-    from lsa_whisper.finetune.training import trainer
+    from lsa_whisper.finetuning.training import trainer
 
     ours = trainer.SpeechTrainer.training_step
 

@@ -150,7 +150,7 @@ def test_a_failed_write_leaves_the_old_file(visit, tmp_path, monkeypatch):
     def full(self, target):
         raise OSError("disk full")
 
-    monkeypatch.setattr("lsa_whisper.atomic_write.Path.replace", full)
+    monkeypatch.setattr("lsa_whisper.system.atomic_write.Path.replace", full)
     with pytest.raises(LsaWhisperError, match="disk full"):
         formats.write(visit, path, "srt")
     assert path.read_text() == "old" and len(list(tmp_path.iterdir())) == 1

@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 from click.testing import CliRunner
 
-from lsa_whisper import lock, manifest
-from lsa_whisper.atomic_write import replace_file
+from lsa_whisper import manifest
 from lsa_whisper.cli import main
 from lsa_whisper.decoding.decoder import DecodedWindow
 from lsa_whisper.decoding.partial import PartialDecoding
-from lsa_whisper.prepare.folder import MANIFESTS
+from lsa_whisper.preparation.folder import MANIFESTS
+from lsa_whisper.system import lock
+from lsa_whisper.system.atomic_write import replace_file
 from lsa_whisper.timespan import TimeSpan
 
 STORY = "corpora/storybook/dev"

@@ -15,7 +15,7 @@ from tiny_whisper import build_checkpoint
 import lsa_whisper
 from lsa_whisper import checkpoint
 from lsa_whisper.errors import CheckpointError, RecipeError
-from lsa_whisper.finetune.training.resume import weights_only_loading
+from lsa_whisper.finetuning.training.resume import weights_only_loading
 
 SOURCES = sorted(Path(lsa_whisper.__file__).parent.rglob("*.py"))
 SETTINGS = [
@@ -271,7 +271,7 @@ def test_a_training_state_with_code_is_rejected(tmp_path):
 
 
 def test_a_linked_checkpoint_folder_is_not_followed(tmp_path):
-    from lsa_whisper.finetune.training.resume import last_complete_checkpoint
+    from lsa_whisper.finetuning.training.resume import last_complete_checkpoint
 
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "elsewhere" / "kept.txt").touch()
@@ -284,7 +284,7 @@ def test_a_linked_checkpoint_folder_is_not_followed(tmp_path):
 
 @pytest.mark.parametrize("text", ["[", "[]", "5", '{"files": 5}', '{"files": [1]}', "[" * 100_000])
 def test_an_invalid_completion_mark_means_incomplete(tmp_path, text):
-    from lsa_whisper.finetune.training.resume import MARK, checkpoint_problem
+    from lsa_whisper.finetuning.training.resume import MARK, checkpoint_problem
 
     (tmp_path / MARK).write_text(text)
     assert checkpoint_problem(tmp_path) is not None

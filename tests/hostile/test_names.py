@@ -17,8 +17,8 @@ from lsa_whisper import chat, manifest
 from lsa_whisper.audio import Recording
 from lsa_whisper.cli import main
 from lsa_whisper.errors import AudioError, ChatSyntaxError
-from lsa_whisper.prepare import prepare
-from lsa_whisper.transcribe.assembly.speaker_turns import find_turns
+from lsa_whisper.preparation import prepare
+from lsa_whisper.transcription.assembly.speaker_turns import find_turns
 
 NANO = Path(__file__).parents[2] / "models" / "nano"
 SCRIPT = "<script>alert(1)</script>"

@@ -11,13 +11,13 @@ import pytest
 
 import lsa_whisper
 from lsa_whisper import manifest
-from lsa_whisper.confidences import load_calibration
 from lsa_whisper.corpus import read_card
+from lsa_whisper.decoding.confidences import load_calibration
 from lsa_whisper.decoding.partial import PartialDecoding
 from lsa_whisper.errors import CheckpointError, CorpusError, LsaWhisperError, ManifestError, RecipeError
-from lsa_whisper.finetune import recipe
-from lsa_whisper.training_runs import read_run
-from lsa_whisper.transcribe.assembly.speaker_turns import read_turns
+from lsa_whisper.finetuning import recipe
+from lsa_whisper.finetuning.compare_runs.training_runs import read_run
+from lsa_whisper.transcription.assembly.speaker_turns import read_turns
 
 ROW = '{"audio_filepath": "a.wav", "offset": 0, "duration": 1, "text": "a"'
 BOMBS = {

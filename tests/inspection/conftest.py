@@ -6,7 +6,7 @@ import soundfile as sf
 
 from lsa_whisper import chat
 from lsa_whisper.chat import Participant
-from lsa_whisper.prepare import prepare
+from lsa_whisper.preparation import prepare
 from lsa_whisper.timespan import TimeSpan
 
 

@@ -10,7 +10,7 @@ from lsa_whisper import manifest
 from lsa_whisper.errors import ChatSyntaxError, CorpusError, LsaWhisperError, ManifestError
 from lsa_whisper.inspection import inspect
 from lsa_whisper.manifest import Segment
-from lsa_whisper.prepare import prepare
+from lsa_whisper.preparation import prepare
 
 ROOT = Path(__file__).parents[2]
 FLUENCY = ROOT.parent / "shared" / "data" / "chat" / "fluency" / "fluency.cha"

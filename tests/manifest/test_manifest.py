@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from unprivileged import closed
 
 from lsa_whisper import manifest
-from lsa_whisper.atomic_write import atomic_file
 from lsa_whisper.errors import ManifestError
 from lsa_whisper.manifest import Segment
+from lsa_whisper.system.atomic_write import atomic_file
 
 ROW = {"audio_filepath": "a.wav", "offset": 0.5, "duration": 2.0, "text": "&-um no ."}
 

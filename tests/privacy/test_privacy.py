@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 import soundfile
 
-from lsa_whisper.atomic_write import replace_file
 from lsa_whisper.checkpoint.folder import atomic_folder
 from lsa_whisper.cli import VERBS
 from lsa_whisper.errors import CheckpointError, LsaWhisperError
-from lsa_whisper.umask import private_umask
+from lsa_whisper.system.atomic_write import replace_file
+from lsa_whisper.system.umask import private_umask
 
 HERE = Path(__file__).parents[2]
 NANO = HERE / "models" / "nano"
@@ -212,7 +212,7 @@ def test_threads_share_one_umask(tmp_path):
 
 
 def test_ray_sends_no_usage_statistics(monkeypatch):
-    from lsa_whisper.transcribe.workers.ray_actors import connect_to_cluster
+    from lsa_whisper.transcription.workers.ray_actors import connect_to_cluster
 
     monkeypatch.setitem(sys.modules, "ray", None)  # not installed: the variable is set before it would be imported
     monkeypatch.delenv("RAY_USAGE_STATS_ENABLED", raising=False)
@@ -223,8 +223,8 @@ def test_ray_sends_no_usage_statistics(monkeypatch):
 
 def test_a_recipe_has_no_trackers_by_default(tmp_path):
     from lsa_whisper.errors import RecipeError
-    from lsa_whisper.finetune.recipe import parse_recipe
-    from lsa_whisper.finetune.training.arguments import training_arguments
+    from lsa_whisper.finetuning.recipe import parse_recipe
+    from lsa_whisper.finetuning.training.arguments import training_arguments
 
     text = "{data: {train: t}, out: o, model: {base: m}, training: {use_cpu: true}}"
     made = training_arguments(parse_recipe(text), tmp_path)

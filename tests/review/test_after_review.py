@@ -7,8 +7,8 @@ import json
 import pytest
 from review_page import opened, press, texts, type_text, until
 
-from lsa_whisper.evaluate import evaluate
-from lsa_whisper.prepare import prepare
+from lsa_whisper.evaluation import evaluate
+from lsa_whisper.preparation import prepare
 
 pytestmark = pytest.mark.slow
 

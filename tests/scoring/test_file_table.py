@@ -7,8 +7,8 @@ import pytest
 
 from lsa_whisper import chat
 from lsa_whisper.chat import Disfluency, Participant
-from lsa_whisper.evaluate import evaluate
-from lsa_whisper.evaluate.report_rows import ReportRows
+from lsa_whisper.evaluation import evaluate
+from lsa_whisper.evaluation.report_rows import ReportRows
 from lsa_whisper.scoring.counts import ByLabel, WordErrors
 from lsa_whisper.scoring.file_scores import FileCounts, Totals
 from lsa_whisper.scoring.file_table import FileTable

@@ -8,7 +8,7 @@ import pytest
 
 from lsa_whisper import chat
 from lsa_whisper.chat import Disfluency
-from lsa_whisper.evaluate import evaluate
+from lsa_whisper.evaluation import evaluate
 from lsa_whisper.scoring.groups import ParsedTranscript
 from lsa_whisper.scoring.metrics import METRICS
 from lsa_whisper.scoring.score_file import score_file

@@ -5,7 +5,7 @@ import pytest
 
 from lsa_whisper import chat
 from lsa_whisper.errors import CorpusError, MissingExtraError
-from lsa_whisper.evaluate import evaluate
+from lsa_whisper.evaluation import evaluate
 from lsa_whisper.scoring import published, speakers
 from lsa_whisper.scoring.published import MODES
 from lsa_whisper.timespan import TimeSpan

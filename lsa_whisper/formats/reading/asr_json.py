@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from lsa_whisper import plain_json
 from lsa_whisper.chat import Participant, compose
 from lsa_whisper.errors import FormatError
 from lsa_whisper.formats.reading.asr_json_shapes import batchalign_utterances, chunk_utterances, segment_utterances
@@ -19,6 +18,7 @@ from lsa_whisper.formats.reading.conventions import Conventions
 from lsa_whisper.formats.reading.files import decode_bytes
 from lsa_whisper.formats.reading.manifests import is_manifest_row, manifest_rows, manifest_sources
 from lsa_whisper.formats.reading.source import Source, SpokenText, span_of_seconds
+from lsa_whisper.system import plain_json
 from lsa_whisper.timespan import TimeSpan
 
 

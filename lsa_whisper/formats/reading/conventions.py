@@ -27,8 +27,8 @@ from typing import Any
 
 import yaml
 
-from lsa_whisper import plain_yaml
 from lsa_whisper.errors import FormatError
+from lsa_whisper.system import plain_yaml
 
 TIER_USES = ("utterance", "words", "comment", "ignore")
 MARK_MEANINGS = ("comment", "event", "maze", "filler", "unintelligible", "pause", "keep", "drop")

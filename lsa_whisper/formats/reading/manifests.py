@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from lsa_whisper import plain_json
 from lsa_whisper.audio import Recording
 from lsa_whisper.errors import AudioError, FormatError
 from lsa_whisper.formats.reading.source import Source, SpokenText, span_of_seconds
+from lsa_whisper.system import plain_json
 from lsa_whisper.timespan import TimeSpan
 
 TEXT_NAMES = ("text", "transcription", "transcript", "sentence")

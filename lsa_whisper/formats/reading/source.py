@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from lsa_whisper.errors import FormatError
-from lsa_whisper.plain_json import is_finite
+from lsa_whisper.system.plain_json import is_finite
 from lsa_whisper.timespan import TimeSpan
 
 LONGEST_S = 1e6

@@ -1,0 +1,124 @@
+"""Voice activity detection with Silero's model, which distinguishes speech from music, traffic and toys.
+
+Only the weights of the package ``silero-vad`` are used: a TorchScript file that needs torch and nothing else. The
+package itself is never imported, because doing so sets torch to one thread for the whole process, and releases before
+6.2 also import torchaudio, which breaks transformers' speech models.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from lsa_whisper.audio.speech.energy import FRAME_S, EnergyMeter, SpeechActivity, find_speech, merge_active_frames
+from lsa_whisper.errors import LsaWhisperError, MissingExtraError
+
+DETECTORS = ("auto", "silero", "energy")
+_RATE_HZ = 16_000
+_CHUNK = 512  # samples per call of the model, which keeps a state between calls
+_ONSET = 0.4  # the model's defaults of 0.5 and 0.35 lose quiet filled pauses and fragments
+_OFFSET = 0.25
+
+
+def resolve(name: str) -> str:
+    """Return the detector to use; ``auto`` is ``silero`` if it is installed, else ``energy``.
+
+    Raises:
+        MissingExtraError: ``silero`` is not installed.
+    """
+    if name == "energy" or (name == "auto" and _weights() is None):
+        return "energy"
+    if _weights() is None:
+        raise MissingExtraError("finding speech with silero", "silero-vad", "vad")
+    return "silero"
+
+
+def detect_speech(name: str, blocks: Iterable[npt.NDArray[np.float32]], rate_hz: int) -> SpeechActivity:
+    """Return the speech in a recording.
+
+    Args:
+        name: ``silero`` or ``energy``, as :func:`resolve` gives it.
+        blocks: float32 mono samples, ``(n,)`` each.
+        rate_hz: their sample rate.
+    """
+    if name == "energy":
+        return find_speech(blocks, rate_hz)
+    if rate_hz != _RATE_HZ:
+        raise LsaWhisperError(f"silero expects {_RATE_HZ} Hz, not {rate_hz}; use --vad energy")
+    levels = EnergyMeter(rate_hz)
+    probabilities = np.fromiter(_probabilities(levels.measure(blocks)), np.float32)
+    level = levels.smoothed()
+    # The model's chunks last 32 ms, frames 20 ms: a frame gets the probability of the chunk around its middle.
+    middles = ((np.arange(len(level)) + 0.5) * FRAME_S * _RATE_HZ / _CHUNK).astype(int)
+    by_frame = (
+        probabilities[np.minimum(middles, len(probabilities) - 1)]
+        if len(probabilities)
+        else np.zeros(len(level), np.float32)
+    )
+    return SpeechActivity(level, merge_active_frames(_active(by_frame)))
+
+
+def _active(probabilities: npt.NDArray[np.float32]) -> npt.NDArray[np.bool_]:
+    """Return which frames are speech: runs above the offset threshold with a frame above the onset threshold.
+
+    >>> _active(np.array([0.3, 0.5, 0.3, 0.1, 0.3], np.float32)).tolist()
+    [True, True, True, False, False]
+    """
+    from scipy.ndimage import label
+
+    runs, _ = label(probabilities > _OFFSET)
+    sure = np.unique(runs[probabilities > _ONSET])
+    active: npt.NDArray[np.bool_] = np.isin(runs, sure[sure > 0])
+    return active
+
+
+def _probabilities(blocks: Iterable[npt.NDArray[np.float32]]) -> Iterator[float]:
+    """Yield the probability of speech in each chunk, the last one padded with silence."""
+    import torch
+
+    model = _load()
+    threads = torch.get_num_threads()
+    # A chunk is so small that sharing it among threads costs more than it saves.
+    torch.set_num_threads(1)
+    try:
+        with torch.inference_mode():
+            for chunk in _chunks(blocks):
+                yield model(torch.from_numpy(chunk), _RATE_HZ).item()
+    finally:
+        torch.set_num_threads(threads)
+
+
+def _chunks(blocks: Iterable[npt.NDArray[np.float32]]) -> Iterator[npt.NDArray[np.float32]]:
+    rest = np.zeros(0, np.float32)
+    for block in blocks:
+        samples = np.concatenate((rest, block))
+        complete = len(samples) // _CHUNK * _CHUNK
+        yield from samples[:complete].reshape(-1, _CHUNK)
+        rest = samples[complete:]
+    if len(rest):
+        yield np.pad(rest, (0, _CHUNK - len(rest)))
+
+
+def _load() -> Any:
+    import torch
+
+    weights = _weights()
+    if weights is None:
+        raise MissingExtraError("finding speech with silero", "silero-vad", "vad")
+    # Loaded for each recording, because the model has a state that two recordings must not share.
+    return torch.jit.load(str(weights), map_location="cpu").eval()
+
+
+def _weights() -> Path | None:
+    """Return the file with the weights, found without importing its package."""
+    found = find_spec("silero_vad")
+    for folder in (found.submodule_search_locations or ()) if found else ():
+        path = Path(folder) / "data" / "silero_vad.jit"
+        if path.is_file():
+            return path
+    return None

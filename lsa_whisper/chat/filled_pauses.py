@@ -1,0 +1,34 @@
+"""The words that are always filled pauses, by language.
+
+Words that may also be something else are not in the lists: German *um* and *er*, Dutch *er*, Spanish *este*, Japanese
+*ano*. Where a transcript marks them (``&-este``), they are filled pauses.
+"""
+
+from __future__ import annotations
+
+_ENGLISH = "uh um er erm ehm uhm hm hmm uhh umm"
+_FILLERS = {
+    "eng": _ENGLISH,
+    "spa": "eh ehm em mmm hm hmm uhm",
+    "fra": "euh heu euhm hum hm hmm",
+    "deu": "äh ähm öh öhm hm hmm ehm uhm",
+    "ita": "ehm uhm eeh mmm hm hmm",
+    "nld": "eh ehm uh uhm euh hm hmm",
+    "zho": "呃 额 hm",
+    "cmn": "呃 额 hm",
+    "yue": "呃 hm",
+    "jpn": "えーと えっと えと えー うーん eeto etto",
+    "heb": "אה אהה אהמ אממ hm",
+}
+_ANY = frozenset(("uh", "uhm", "ehm", "hm", "hmm", "uhh", "umm"))
+FILLERS = {language: frozenset(words.split()) for language, words in _FILLERS.items()}
+"""By ISO 639-3 code, the words that are always fillers."""
+
+
+def fillers(language: str) -> frozenset[str]:
+    """Return the words that are always fillers in ``language`` (ISO 639-3).
+
+    >>> "um" in fillers("eng"), "um" in fillers("deu"), "euh" in fillers("fra")
+    (True, False, True)
+    """
+    return FILLERS.get(language, _ANY)

@@ -1,0 +1,181 @@
+"""Scores of transcripts against references: words, disfluencies, language-sample measures, and their intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from lsa_whisper.chat import Transcript, Utterance
+from lsa_whisper.errors import CorpusError, LsaWhisperError
+from lsa_whisper.evaluation.differences import Difference
+from lsa_whisper.evaluation.material import Material, command_line
+from lsa_whisper.evaluation.pairing import PairedFiles, pair_files
+from lsa_whisper.evaluation.report_rows import ReportRows
+from lsa_whisper.evaluation.results import Evaluation
+from lsa_whisper.evaluation.transcripts import transcript_at
+from lsa_whisper.evaluation.word_counts import WordCounts
+from lsa_whisper.languages import chat_code
+from lsa_whisper.scoring.bootstrap import FEWEST_SAMPLES, SAMPLES, Resamples
+from lsa_whisper.scoring.counts import Detections, WordErrors
+from lsa_whisper.scoring.file_scores import FileCounts, FileScores, Totals
+from lsa_whisper.scoring.file_table import FileTable
+from lsa_whisper.scoring.groups import ParsedTranscript
+from lsa_whisper.scoring.normalize import normalize
+from lsa_whisper.scoring.published import check_modes
+from lsa_whisper.scoring.score_file import ScoringOptions, score_file
+from lsa_whisper.scoring.speakers import require_meeteval
+from lsa_whisper.scoring.system import System
+from lsa_whisper.scoring.timing import COLLAR_MS
+from lsa_whisper.scoring.words import has_disfluency_marks, mark_from_words
+from lsa_whisper.system.umask import private_umask
+
+__all__ = [
+    "Detections",
+    "Difference",
+    "Evaluation",
+    "FileCounts",
+    "FileScores",
+    "System",
+    "WordErrors",
+    "evaluate",
+    "normalize",
+]
+
+
+@private_umask()
+def evaluate(
+    reference: Path,
+    hypotheses: Sequence[Path] = (),
+    *,
+    out: Path | None = None,
+    names: Sequence[str] = (),
+    audio: Path | None = None,
+    samples: int = SAMPLES,
+    collar: int = COLLAR_MS,
+    speakers: bool = False,
+    as_: Sequence[str] = (),
+    embed_audio: bool = False,
+    summary: bool = False,
+) -> Evaluation:
+    """Return the scores of one or several systems over the same references.
+
+    A reference without a hypothesis counts all its words as deleted, and is named in the result.
+
+    Args:
+        reference: a CHAT file, or a folder of them.
+        hypotheses: one file or folder per system, CHAT or the output of another recognizer
+            (:data:`lsa_whisper.formats.reading.READABLE`); files are paired with the references by path or stem.
+        out: a folder for ``report.html``, ``report.json`` and ``report.md``; made if it does not exist.
+        names: one name per system; their file or folder names if left out.
+        audio: a folder with the recordings, to be played from the report.
+        samples: the number of bootstrap resamples for the confidence intervals, at least 40.
+        collar: the largest difference in milliseconds between the onsets of two disfluencies that match in time.
+        speakers: also compute speaker-attributed word error rates (cpWER, tcpWER); needs meeteval.
+        embed_audio: put the sound of each utterance into ``report.html``, so that it can be sent as one file.
+        summary: also write ``summary.html``: the verdict, the figures and the main tables, two pages when printed.
+        as_: scoring rules of other tools, each reported apart: see :data:`lsa_whisper.scoring.published.MODES`.
+
+    Raises:
+        FormatError: a transcript of another format is damaged.
+        CorpusError: a path does not exist, has no transcript, or the names do not fit.
+        MissingExtraError: a package for ``speakers`` or ``as_`` is not installed.
+        LsaWhisperError: there are too few ``samples``.
+    """
+    check_modes(as_)
+    if speakers:
+        require_meeteval()
+    _check_options(samples, audio, embed_audio=embed_audio and out is not None)
+    options = ScoringOptions(
+        keep_alignment=out is not None,
+        keep_times=out is not None and audio is not None,
+        collar_ms=collar,
+        published=tuple(dict.fromkeys(as_)),
+        speakers=speakers,
+    )
+    files = pair_files(Path(reference), [Path(path) for path in hypotheses], names)
+    evaluation = _scored(Path(reference), files, samples, options)
+    flags = {"--embed-audio": embed_audio, "--summary": summary, "--speakers": speakers}
+    typed = _typed(reference, hypotheses, out, names, audio, options, samples)
+    evaluation.material.command = command_line([*typed, *(flag for flag, given in flags.items() if given)])
+    if out is None:
+        return evaluation
+    from lsa_whisper.evaluation.report import write_reports
+
+    report = write_reports(evaluation, Path(out), audio=audio, embed_audio=embed_audio, summary=summary)
+    return replace(evaluation, report=report)
+
+
+def _typed(
+    reference: Path,
+    hypotheses: Sequence[Path],
+    out: Path | None,
+    names: Sequence[str],
+    audio: Path | None,
+    options: ScoringOptions,
+    samples: int,
+) -> list[object]:
+    """Return the words of the command for these arguments; options that have their defaults are left out."""
+    words: list[object] = ["lsa-whisper", "evaluate", reference, *hypotheses]
+    words += [word for name in names for word in ("--name", name)]
+    words += [word for option, path in (("-o", out), ("--audio", audio)) if path is not None for word in (option, path)]
+    words += ["--samples", samples] if samples != SAMPLES else []
+    words += ["--collar", options.collar_ms] if options.collar_ms != COLLAR_MS else []
+    return words + [word for mode in options.published for word in ("--as", mode)]
+
+
+def _check_options(samples: int, audio: Path | None, *, embed_audio: bool) -> None:
+    """Raise for wrong options before scoring, not after it."""
+    if samples < FEWEST_SAMPLES:
+        raise LsaWhisperError(
+            f"evaluate --samples {samples}: too few for a 95 % interval; give {FEWEST_SAMPLES} or more"
+        )
+    if embed_audio and audio is None:
+        raise CorpusError("evaluate --embed-audio needs the folder of the recordings: add --audio FOLDER")
+    if audio is not None and not Path(audio).is_dir():
+        raise CorpusError(f"{audio}: there is no such folder of recordings; leave it out or correct the path")
+
+
+def _scored(reference: Path, files: PairedFiles, samples: int, options: ScoringOptions) -> Evaluation:
+    """Return the scores of all files; only one file is in memory at a time, because a corpus may not fit."""
+    has_marks = {name: _any_marks(paths) for name, paths in files.hypotheses.items()}
+    tables, totals = {name: FileTable() for name in has_marks}, dict.fromkeys(has_marks, Totals())
+    rows, material, words = ReportRows(), Material(), {name: WordCounts() for name in has_marks}
+    for number, (key, path) in enumerate(files.references.items()):
+        reference_transcript, aligned = transcript_at(path, key), []
+        material.add_reference(reference_transcript)
+        expected = _parsed(reference_transcript)
+        for name, paths in files.hypotheses.items():
+            found = None
+            if key in paths:
+                transcript = transcript_at(paths[key], key)
+                material.add_hypothesis(name, transcript)
+                found = _parsed(transcript, has_marks=has_marks[name])
+            scores = score_file(key, expected, found, options)
+            tables[name].append(scores)
+            totals[name] += Totals.of(scores)
+            aligned.append(scores.aligned)
+            words[name].add(scores.aligned)
+        rows.add(number, aligned)
+    resamples = Resamples(len(files.references), samples)
+    systems = {
+        name: System(name, table, totals[name], resamples, has_marks[name], tuple(files.unpaired[name]))
+        for name, table in tables.items()
+    }
+    return Evaluation(reference, systems, samples, options, material, rows, words)
+
+
+def _any_marks(paths: Mapping[str, str]) -> bool:
+    """Return whether any file of a system has a disfluency mark (true also of a system without files)."""
+    return not paths or any(has_disfluency_marks(transcript_at(path, key).utterances) for key, path in paths.items())
+
+
+def _parsed(transcript: Transcript, *, has_marks: bool = True) -> ParsedTranscript:
+    language = chat_code((transcript.languages or ["eng"])[0])
+    utterances = transcript.utterances if has_marks else [_marked(each, language) for each in transcript.utterances]
+    return ParsedTranscript(utterances, transcript.participants)
+
+
+def _marked(utterance: Utterance, language: str) -> Utterance:
+    """Return ``utterance`` with disfluencies marked from its words; its word times are kept."""
+    return replace(mark_from_words(utterance, language), tiers=utterance.tiers)

@@ -1,0 +1,133 @@
+"""Tables that break errors down: confusions, roles, ages, lengths, insertions, speakers, rules of other tools."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from lsa_whisper.evaluation.cells import ERROR_HEADS, error_cells, head_cells, percent
+from lsa_whisper.evaluation.results import Evaluation
+from lsa_whisper.page.tables import ReportTable, TableCell
+from lsa_whisper.page.terms import CLASSES
+from lsa_whisper.scoring.confusion import NO_WORDS, PLAIN_WORDS
+from lsa_whisper.scoring.disfluency import SCORED
+from lsa_whisper.scoring.groups import band_sort_key
+from lsa_whisper.scoring.proportion import FEWEST_EVENTS
+from lsa_whisper.scoring.published import MODES
+from lsa_whisper.scoring.system import System
+
+_GROUPS = {
+    "role": ("Word errors by role", "By the speaker's role (@ID in the reference).", "Role"),
+    "age": ("Word errors by age", "By the speaker's age, if @ID gives one.", "Age"),
+    "length": (
+        "Word errors by length of utterance",
+        "By the number of words spoken. A single insertion raises the rate of short utterances considerably.",
+        "Length",
+    ),
+}
+_OTHERS = {
+    PLAIN_WORDS: "Words without a disfluency mark.",
+    NO_WORDS: "No word.",
+}
+
+
+def breakdowns(evaluation: Evaluation) -> Iterator[ReportTable]:
+    """Yield the tables by group, of inserted words, of speakers, and of every requested mode."""
+    systems = list(evaluation.systems.values())
+    for group, (title, lead, name) in _GROUPS.items():
+        yield _grouped(systems, group, title, lead, name)
+    yield _insertions(systems)
+    if evaluation.options.speakers:
+        yield _speaker_attribution(evaluation)
+    for mode in evaluation.options.published:
+        yield _published(systems, mode)
+
+
+def confusions(systems: Sequence[System]) -> Iterator[ReportTable]:
+    """Yield the disfluency confusion matrix of each system."""
+    for system in systems:
+        counts = system.confusion
+        used = [kind.value for kind in SCORED if any(kind.value in pair for pair in counts)]
+        if not used:
+            continue
+        titles = {kind.value: TableCell(CLASSES[kind][0], hover=CLASSES[kind][1]) for kind in SCORED}
+        titles |= {name: TableCell(name.capitalize(), hover=text) for name, text in _OTHERS.items()}
+        rows = [
+            (titles[row], *(_count(counts[row, column], row == column) for column in (*used, *_OTHERS)))
+            for row in (*used, *_OTHERS)
+        ]
+        name = f": {system.name}" if len(systems) > 1 else ""
+        yield ReportTable(
+            f"Disfluency confusion matrix{name}",
+            "Rows: the reference. Columns: the system's transcript at the same words. On the diagonal the class is "
+            "correct; the table of detections above shows how much is correct in full.",
+            (TableCell("Reference"), *(titles[column] for column in (*used, *_OTHERS))),
+            tuple(rows),
+            for_engineers=True,
+            matrix=True,
+        )
+
+
+def _count(count: int, correct: bool) -> TableCell:
+    return TableCell(f"{count:,}" if count else "", correct=correct and count > 0)
+
+
+def _grouped(systems: Sequence[System], group: str, title: str, lead: str, name: str) -> ReportTable:
+    found = [system.word_errors_by(group) for system in systems]
+    labels = sorted({label for errors in found for label in errors}, key=band_sort_key)
+    rows = [
+        (TableCell(label), TableCell(system.name), *error_cells(errors[label]))
+        for label in labels
+        for system, errors in zip(systems, found, strict=True)
+    ]
+    return ReportTable(title, lead, head_cells(name, "System", *ERROR_HEADS), tuple(rows), folded=True)
+
+
+def _insertions(systems: Sequence[System]) -> ReportTable:
+    rows = []
+    for system in systems:
+        found = system.hallucinations
+        rate = found.words_per_minute_of_silence
+        texts = (
+            f"{found.words_in_silence:,}",
+            f"{found.silence_ms / 60_000:.1f}",
+            "-" if rate is None or found.words_in_silence < FEWEST_EVENTS else f"{rate:.2f}",
+            f"{found.runs:,} ({percent(found.share_with_runs)})",
+            f"{found.words_in_loops:,}",
+        )
+        rows.append((TableCell(system.name), *(TableCell(text) for text in texts)))
+    columns = "Inserted in silence", "Minutes of silence", "Per minute", "Utterances with a run"
+    return ReportTable(
+        "Inserted words (hallucinations)",
+        "Speech recognizers can insert fluent sentences in silence, or repeat words in a loop.",
+        head_cells("System", *columns, "Words in loops"),
+        tuple(rows),
+        for_engineers=True,
+    )
+
+
+def _speaker_attribution(evaluation: Evaluation) -> ReportTable:
+    rows = []
+    for s in evaluation.systems.values():
+        rates = (evaluation.speaker_text(s, rate) for rate in (s.speakers.cp, s.speakers.tcp))
+        rows.append((TableCell(s.name), TableCell(f"{s.speakers.cp_words:,}"), *map(TableCell, rates)))
+    return ReportTable(
+        "Speaker-attributed word errors",
+        "Word errors, including words attributed to the wrong speaker (by meeteval). xxx is excluded on both sides. "
+        "A system that writes one speaker for several is not scored.",
+        head_cells("System", "Words", "cpWER", "tcpWER"),
+        tuple(rows),
+        for_engineers=True,
+    )
+
+
+def _published(systems: Sequence[System], mode: str) -> ReportTable:
+    rows = [(TableCell(system.name), *error_cells(system.published_errors(mode))) for system in systems]
+    about = MODES[mode]
+    return ReportTable(
+        f"Word errors by the rules of {about.title}",
+        f"Rules of another tool, not comparable with any other figure here. {about.rules} Not measured: "
+        f"{about.not_measured}.",
+        head_cells("System", *ERROR_HEADS),
+        tuple(rows),
+        for_engineers=True,
+    )

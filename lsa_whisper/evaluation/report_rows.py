@@ -1,0 +1,166 @@
+"""The aligned utterances of a report, compact enough for the page to draw them while it is scrolled."""
+
+from __future__ import annotations
+
+import heapq
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from lsa_whisper.chat import Disfluency
+from lsa_whisper.evaluation.pairing import find_audio
+from lsa_whisper.page.terms import CLASSES
+from lsa_whisper.scoring.aligned_utterances import AlignedColumn, AlignedUtterance
+
+MOST_ROWS = 5000
+CLASS_ORDER = list(Disfluency)
+Timed = list[tuple[str, int, int, bool]]
+"""Words with start and end in milliseconds, and whether these are known; if not, they are estimated."""
+
+
+class ReportRows:
+    """The utterances that a report shows: the ``most`` with the most errors in any system, earlier ones first.
+
+    Only these are kept in memory, so that a corpus need not fit there.
+    """
+
+    def __init__(self, most: int = MOST_ROWS) -> None:
+        self._most = most
+        self._added = 0
+        self._kept: list[tuple[int, int, list[Any], list[Timed]]] = []
+
+    def add(self, file: int, systems: Sequence[Sequence[AlignedUtterance]]) -> None:
+        """Add the utterances of the ``file``-th file, as aligned with each system's transcript."""
+        for aligned in _per_utterance(systems):
+            scored = [_errors_and_cells(row) for row in aligned]
+            marks = [_wrong_marks(row) for row in aligned]
+            row = [file, *_speaker_times_text(next(row for row in aligned if row)), scored, marks]
+            wrong = (own[0] + sum(map(len, other)) for own, other in zip(scored, marks, strict=True))
+            entry = max(wrong), -self._added, row, _timed_words(aligned)
+            self._added += 1
+            if len(self._kept) < self._most:
+                heapq.heappush(self._kept, entry)
+            else:
+                heapq.heappushpop(self._kept, entry)
+
+    @property
+    def rows(self) -> list[list[Any]]:
+        """The utterances in order, as plain JSON values.
+
+        Each is ``[file, speaker, start_s, end_s, CHAT text, [per system: [errors, words, cells]], [per system:
+        [classes missed, classes made up]]]`` with cells ``[reference, hypothesis, operation, reference class,
+        hypothesis class]`` (classes index :data:`CLASS_ORDER`, -1 = none).
+        """
+        return [row for _, _, row, _ in self._in_order]
+
+    @property
+    def worst(self) -> list[tuple[int, list[Timed]]]:
+        """The utterances with errors, the worst first: their number among the rows, and the times of their words.
+
+        The first times are those of the reference, the others those of each system.
+        """
+        numbered = [(-wrong, number, timed) for number, (wrong, _, _, timed) in enumerate(self._in_order) if wrong]
+        return [(number, timed) for _, number, timed in sorted(numbered, key=lambda each: each[:2])]
+
+    @property
+    def _in_order(self) -> list[tuple[int, int, list[Any], list[Timed]]]:
+        return sorted(self._kept, key=lambda entry: -entry[1])
+
+    @property
+    def left_out(self) -> int:
+        """The number of utterances that are not among the rows."""
+        return self._added - len(self._kept)
+
+
+def page_data(
+    systems: Sequence[str], keys: Sequence[str], rows: ReportRows, out: Path, audio: Path | None
+) -> dict[str, Any]:
+    """Return what the page's script draws utterances from, as plain JSON values.
+
+    Args:
+        systems: the names of the systems.
+        keys: the keys of all files.
+        rows: the utterances to show.
+        out: the folder of the report, from which links to recordings start.
+        audio: the folder of the recordings, if any.
+    """
+    recordings = {} if audio is None else find_audio(audio, keys)
+    return {
+        "systems": list(systems),
+        "classes": [[kind.value, CLASSES[kind][0]] for kind in CLASS_ORDER],
+        "files": [[key, _link(recordings.get(key), out)] for key in keys],
+        "rows": (kept := rows.rows),
+        "left_out": rows.left_out,
+        "filters": _filters(kept, systems),
+    }
+
+
+def _filters(rows: Sequence[list[Any]], systems: Sequence[str]) -> list[list[str]]:
+    """Return the filters by disfluencies that apply to any of ``rows``, each a value for the script and a title."""
+    present = {kind for row in rows for scored in row[5] for cell in scored[2] for kind in cell[3:5]}
+    wrong = {(n, side, kind) for row in rows for n, own in enumerate(row[6]) for side in (0, 1) for kind in own[side]}
+    found = [[str(n), f"with {CLASSES[kind][0].lower()}"] for n, kind in enumerate(CLASS_ORDER) if n in present]
+    for n, system in enumerate(systems):
+        name = f"{system}: " if len(systems) > 1 else ""
+        for side, title in enumerate(("missed", "made-up")):
+            kinds = [kind for kind in range(len(CLASS_ORDER)) if (n, side, kind) in wrong]
+            found += [
+                [f"{n}/{side}/{kind}", f"{name}{title} {CLASSES[CLASS_ORDER[kind]][0].lower()}"] for kind in kinds
+            ]
+    return found
+
+
+def _link(recording: Path | None, out: Path) -> str | None:
+    """Return a link relative to the report's folder, which stays valid if both are moved together."""
+    if recording is None:
+        return None
+    try:
+        return quote(Path(os.path.relpath(recording.resolve(), out.resolve())).as_posix())
+    except ValueError:  # on Windows, another drive
+        return recording.resolve().as_uri()
+
+
+def _per_utterance(systems: Sequence[Sequence[AlignedUtterance]]) -> list[list[AlignedUtterance | None]]:
+    """Return, per reference utterance of one file that has any word, its alignment with every system."""
+    found: dict[int, list[AlignedUtterance | None]] = {}
+    for position, rows in enumerate(systems):
+        for row in rows:
+            if row.columns:
+                found.setdefault(row.utterance, [None] * len(systems))[position] = row
+    return [rows for _, rows in sorted(found.items())]
+
+
+def _speaker_times_text(row: AlignedUtterance) -> list[Any]:
+    times = (None, None) if row.span is None else (row.span.start_ms / 1000, row.span.end_ms / 1000)
+    return [row.speaker, *times, row.text]
+
+
+def _errors_and_cells(row: AlignedUtterance | None) -> list[Any]:
+    if row is None:
+        return [0, 0, []]
+    return [row.errors.errors, row.errors.reference_words, [_cell(cell) for cell in row.columns_with_pauses]]
+
+
+def _wrong_marks(row: AlignedUtterance | None) -> list[list[int]]:
+    """Return the classes of the disfluencies that were missed, and of those that were not spoken."""
+    sides = ((), ()) if row is None else (row.missed, row.false_alarms)
+    return [[CLASS_ORDER.index(kind) for kind in kinds] for kinds in sides]
+
+
+def _cell(cell: AlignedColumn) -> list[Any]:
+    classes = (
+        -1 if kind is None else CLASS_ORDER.index(kind) for kind in (cell.reference_class, cell.hypothesis_class)
+    )
+    return [cell.reference, cell.hypothesis, cell.operation, *classes]
+
+
+def _timed_words(aligned: Sequence[AlignedUtterance | None]) -> list[Timed]:
+    """Return the words with times of the reference, then of each system."""
+    cells = [() if row is None else row.columns for row in aligned]
+    reference = next((own for own in cells if own), ())
+    return [
+        [(cell.reference, *cell.reference_span) for cell in reference if cell.reference_span],
+        *([(cell.hypothesis, *cell.hypothesis_span) for cell in own if cell.hypothesis_span] for own in cells),
+    ]

@@ -1,0 +1,138 @@
+"""The results of an evaluation: several systems over the same references."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from textwrap import fill
+
+from lsa_whisper.chat import Disfluency
+from lsa_whisper.evaluation.cells import interval_or_none, percent
+from lsa_whisper.evaluation.differences import CLASS_METRICS, ENOUGH_FILES, MAIN_METRICS, Difference, differences
+from lsa_whisper.evaluation.material import Material
+from lsa_whisper.evaluation.report_rows import ReportRows
+from lsa_whisper.evaluation.verdict import verdict
+from lsa_whisper.evaluation.word_counts import WordCounts
+from lsa_whisper.page.terms import CLASSES
+from lsa_whisper.page.text import join_names, text_table
+from lsa_whisper.scoring.disfluency import SCORED
+from lsa_whisper.scoring.metrics import METRICS, Metric
+from lsa_whisper.scoring.published import MODES
+from lsa_whisper.scoring.score_file import ScoringOptions
+from lsa_whisper.scoring.system import System
+
+_SYSTEMS_AT_ONCE = 3
+"""How many systems fit beside each other into 80 columns."""
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The result of :func:`~lsa_whisper.evaluation.evaluate`."""
+
+    reference: Path
+    systems: dict[str, System]
+    samples: int
+    options: ScoringOptions = field(default_factory=ScoringOptions)
+    """The options of scoring."""
+    material: Material = field(default_factory=Material)
+    """What was evaluated: recordings, speakers, languages, models."""
+    rows: ReportRows = field(default_factory=ReportRows)
+    """The aligned utterances, if a report was requested."""
+    words: dict[str, WordCounts] = field(default_factory=dict)
+    """Per system, the words that it gets wrong, if a report was requested."""
+    report: Path | None = None
+    """The HTML report, if one was written."""
+
+    @cached_property
+    def differences(self) -> list[Difference]:
+        """Every pair of systems in every metric and class that is defined for both and covers the same classes."""
+        return list(differences(list(self.systems.values())))
+
+    @cached_property
+    def verdict(self) -> list[str]:
+        """What the figures say, in sentences."""
+        return verdict(list(self.systems.values()), self.differences, self.material)
+
+    def table(self, *, wide: bool = False) -> str:
+        """Return the figures as text for a terminal: within 80 columns, or all of them with their intervals."""
+        systems = self._all
+        at_once = len(systems) if wide else _SYSTEMS_AT_ONCE
+        parts = [systems[at : at + at_once] for at in range(0, len(systems), at_once)]
+        tables = [text_table([["", *(s.name for s in part)], *self._rows(part, wide=wide)]) for part in parts]
+        explained = [] if wide else ["classes: found of those in the reference, + false alarms"]
+        conclusions = self.conclusions(METRICS if wide else MAIN_METRICS)
+        lines = [*explained, *self.verdict, *self.remarks(), *conclusions]
+        return "\n".join([*tables, *(fill(line, 80, break_long_words=False, break_on_hyphens=False) for line in lines)])
+
+    def _rows(self, systems: Sequence[System], *, wide: bool) -> Iterator[list[str]]:
+        for metric in METRICS if wide else MAIN_METRICS:
+            yield [metric.title, *(percent(s.value(metric), s.interval(metric) if wide else None) for s in systems)]
+        for kind in SCORED:
+            if any(s.disfluency[kind].reference_events or s.disfluency[kind].hypothesis_events for s in systems):
+                title = f"  {CLASSES[kind][0].lower()}"
+                yield [title, *(self._class_cell(system, kind, wide=wide) for system in systems)]
+        if self.options.speakers:
+            yield ["cpWER", *(self.speaker_text(s, s.speakers.cp) for s in systems)]
+            yield ["tcpWER", *(self.speaker_text(s, s.speakers.tcp) for s in systems)]
+        for mode in self.options.published:
+            rates = (percent(system.published_errors(mode).rate) for system in systems)
+            yield [f"rules of {MODES[mode].title}", *rates]
+
+    @property
+    def _all(self) -> list[System]:
+        return list(self.systems.values())
+
+    def speaker_text(self, system: System, rate: float | None) -> str:
+        """Return a speaker-attributed error rate, or that the system writes one speaker, so that none can be right."""
+        return percent(rate) if self.material.writes_speakers(system.name) else "one speaker"
+
+    @staticmethod
+    def _class_cell(system: System, kind: Disfluency, *, wide: bool) -> str:
+        found = system.disfluency[kind]
+        if found.not_scored:
+            return f"not scored ({found.not_scored})"
+        if wide:
+            return percent(found.f1, interval_or_none(system.class_interval(kind)))
+        extra = f" +{found.false_positives:,}" if found.false_positives else ""
+        return f"{found.true_positives:,} of {found.reference_events:,}{extra}"
+
+    def remarks(self) -> Iterator[str]:
+        """Yield the limits of the figures, in plain sentences."""
+        if self.material.unspaced:
+            yield "in scripts without spaces (such as Chinese and Japanese), each character counts as a word"
+        for system in self._all:
+            if system.missing:
+                missing = join_names(system.missing)
+                yield f"{system.name}: no transcript for {missing}; all their words count as deleted"
+            if system.unpaired:
+                yield f"{system.name}: {len(system.unpaired)} transcript(s) without a reference were not scored"
+            if not system.has_marks:
+                marks = "fillers and exact repeats were recognized from its words"
+                yield f"{system.name}: writes no disfluency marks; {marks}"
+        if len({system.supported_classes for system in self._all}) > 1:
+            yield "the systems support different disfluency classes: compare them class by class, not by their totals"
+        if len(self.systems) > 1 and len(self._all[0].files) < ENOUGH_FILES:
+            yield f"too few files to test which system is better: at least {ENOUGH_FILES} are needed"
+        elif self.differences and not self.better_in:
+            yield "no difference between the systems is statistically significant"
+
+    @cached_property
+    def better_in(self) -> dict[tuple[Metric, str], list[Difference]]:
+        """Per metric and better system, its significant differences from other systems."""
+        found: dict[tuple[Metric, str], list[Difference]] = {}
+        for metric in (*METRICS, *CLASS_METRICS):
+            for d in self.differences:
+                if d.metric is metric and d.better is not None:
+                    found.setdefault((metric, d.better), []).append(d)
+        return found
+
+    def conclusions(self, metrics: Sequence[Metric] = (*METRICS, *CLASS_METRICS)) -> Iterator[str]:
+        """Yield the significant differences in ``metrics``, in plain sentences."""
+        for (metric, name), shown in self.better_in.items():
+            if metric not in metrics:
+                continue
+            figures = f" ({shown[0]})" if len(self.systems) == 2 else ""
+            others = join_names([d.worse(name) for d in shown])
+            yield f"{name} is better in “{metric.title.lower()}” than {others}{figures}"

@@ -1,0 +1,240 @@
+"""The tables of a report; the Markdown and the HTML report show the same ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from lsa_whisper.chat import Disfluency
+from lsa_whisper.evaluation.breakdown import breakdowns, confusions
+from lsa_whisper.evaluation.cells import (
+    ERROR_HEADS,
+    decimals_for,
+    error_cells,
+    head_cells,
+    interval_cell,
+    percent,
+    plain_number,
+    share_cell,
+)
+from lsa_whisper.evaluation.differences import MAIN_METRICS
+from lsa_whisper.evaluation.results import Evaluation
+from lsa_whisper.evaluation.word_counts import word_table
+from lsa_whisper.page.tables import ReportTable, TableCell
+from lsa_whisper.page.terms import CLASSES, MEASURES
+from lsa_whisper.page.text import join_names
+from lsa_whisper.scoring.agreement import Agreement
+from lsa_whisper.scoring.counts import Detections
+from lsa_whisper.scoring.disfluency import SCORED
+from lsa_whisper.scoring.file_scores import EVERYONE
+from lsa_whisper.scoring.metrics import METRICS, Metric
+from lsa_whisper.scoring.system import System
+
+_SHARES = {"ttr", "mattr", "maze_share"}
+
+
+def tables(evaluation: Evaluation) -> list[ReportTable]:
+    """Return every table of the report that has any row, those for everybody first."""
+    systems = list(evaluation.systems.values())
+    first = _summary(systems), _better(evaluation), _disfluencies(systems), _rates(systems), *_language(systems)
+    technical = _metrics(systems), _better(evaluation, technical=True), _detections(systems), *confusions(systems)
+    made = (
+        *first,
+        word_table(evaluation.words),
+        *breakdowns(evaluation),
+        _speakers(systems),
+        _files(systems),
+        *technical,
+    )
+    return sorted((table for table in made if table.rows), key=lambda table: table.for_engineers)
+
+
+def _summary(systems: Sequence[System]) -> ReportTable:
+    """Return the three figures that everybody needs, and how many words they are from."""
+    rows = [_metric_row(metric, systems) for metric in MAIN_METRICS]
+    errors = [system.word_errors_verbatim for system in systems]
+    rows.append((TableCell("Words scored"), *(TableCell(f"{e.reference_words:,}") for e in errors)))
+    if any(e.excluded_reference for e in errors):
+        excluded = "Segments for which the reference has xxx; the system's words there are not scored."
+        texts = (
+            TableCell(f"{e.excluded_reference:,}", f"{e.excluded_hypothesis:,} words in their place") for e in errors
+        )
+        rows.append((TableCell("Unintelligible segments excluded", hover=excluded), *texts))
+    intervals = "Below each figure: its 95 % confidence interval over recordings of this kind."
+    return ReportTable(
+        "Summary",
+        intervals if len(systems[0].files) > 1 else "Confidence intervals need more than one file.",
+        (TableCell("Measure"), *(TableCell(system.name) for system in systems)),
+        tuple(rows),
+    )
+
+
+def _metrics(systems: Sequence[System]) -> ReportTable:
+    return ReportTable(
+        "All metrics",
+        "In the rows of raw output, the system's transcript is compared as it is. A perfect verbatim transcript then "
+        "has errors: its disfluencies count as insertions.",
+        (TableCell("Measure"), *(TableCell(system.name) for system in systems)),
+        tuple(_metric_row(metric, systems) for metric in METRICS),
+        for_engineers=True,
+    )
+
+
+def _metric_row(metric: Metric, systems: Sequence[System]) -> tuple[TableCell, ...]:
+    title = TableCell(metric.title, metric.abbreviation, metric.definition)
+    return title, *(interval_cell(system.value(metric), system.interval(metric)) for system in systems)
+
+
+def _better(evaluation: Evaluation, *, technical: bool = False) -> ReportTable:
+    rows = []
+    for (metric, name), found in evaluation.better_in.items():
+        if technical is (metric in METRICS and metric not in MAIN_METRICS):
+            others = [d.worse(name) for d in found]
+            each = "; ".join(f"{other}: by {d.points}" for other, d in zip(others, found, strict=True))
+            than = TableCell(join_names(others), hover=each if len(found) > 1 else "")
+            size = TableCell(found[0].points if len(found) == 1 else "")
+            rows.append((TableCell(metric.title, metric.abbreviation, metric.definition), TableCell(name), than, size))
+    tested = [d for d in evaluation.differences if technical is (d.metric in METRICS and d.metric not in MAIN_METRICS)]
+    return ReportTable(
+        "Significant differences in other metrics" if technical else "Significant differences",
+        f"Differences whose 95 % confidence interval, on the same files, excludes zero: of {len(tested)} that were "
+        "tested. Of 20 tests of equal systems, one finds a difference by chance.",
+        head_cells("Measure", "System", "Better than", "By"),
+        tuple(rows),
+        for_engineers=technical,
+    )
+
+
+def _disfluencies(systems: Sequence[System]) -> ReportTable:
+    """Return what was found and missed of each class, in counts."""
+    rows: list[tuple[TableCell, ...]] = []
+    for kind, system, found in _by_class(systems):
+        title = TableCell(CLASSES[kind][0], hover=CLASSES[kind][1]), TableCell(system.name)
+        total = TableCell(f"{found.reference_events:,}")
+        if found.not_scored:
+            unsupported = TableCell("not scored", hover="This system does not support this class.")
+            rows.append((*title, total, unsupported, *(TableCell("-"),) * 3))
+            continue
+        counts = found.true_positives, found.false_negatives, found.false_positives
+        cells = (TableCell(f"{count:,}") for count in counts)
+        rows.append((*title, total, *cells, share_cell(found.true_positives, found.reference_events)))
+    return ReportTable(
+        "Disfluency detection by class",
+        "A disfluency is found if the system's transcript has one of the same class at the same words. Below each "
+        "share: its 95 % confidence interval (Wilson), which takes the disfluencies as independent.",
+        head_cells("Class", "System", "In reference", "Found", "Missed", "False alarms", "Share found"),
+        tuple(rows),
+    )
+
+
+def _by_class(systems: Sequence[System]) -> Iterator[tuple[Disfluency, System, Detections]]:
+    """Yield the detections of every class that the reference or the system has."""
+    for kind in SCORED:
+        for system in systems:
+            found = system.disfluency[kind]
+            if found.reference_events or found.hypothesis_events:
+                yield kind, system, found
+
+
+def _detections(systems: Sequence[System]) -> ReportTable:
+    rows = []
+    for kind, system, found in _by_class(systems):
+        rates = TableCell(percent(found.precision)), TableCell(percent(found.recall))
+        f1 = interval_cell(found.f1, system.class_interval(kind))
+        timed = TableCell(percent(system.timed[kind].f1))
+        title = TableCell(CLASSES[kind][0], hover=CLASSES[kind][1]), TableCell(system.name)
+        rows.append((*title, TableCell(f"{found.reference_events:,}"), *rates, f1, timed))
+    return ReportTable(
+        "Precision, recall and F1 by class",
+        "Below each F1: its 95 % bootstrap interval over files.",
+        head_cells("Class", "System", "In reference", "Precision", "Recall", "F1", "Timed F1"),
+        tuple(rows),
+        for_engineers=True,
+    )
+
+
+_AGREEMENT = ("Reference", "Transcript", "Bias", "Mean absolute error", "Limits of agreement", "ICC", "Files")
+
+
+def _rates(systems: Sequence[System]) -> ReportTable:
+    rows = []
+    for kind in SCORED:
+        for system in systems:
+            agreed = system.rate_agreement(kind)
+            if agreed.reference_mean or agreed.hypothesis_mean:
+                title = TableCell(CLASSES[kind][0], hover=CLASSES[kind][1])
+                rows.append((title, TableCell(system.name), *_agreed(agreed)))
+    return ReportTable(
+        "Disfluencies per 100 words",
+        "Rates of the reference and of the system's transcript, file by file, per 100 fluent words.",
+        head_cells("Class", "System", *_AGREEMENT),
+        tuple(rows),
+    )
+
+
+def _language(systems: Sequence[System]) -> Iterator[ReportTable]:
+    lead = "Measures of the reference and of the system's transcript of the same file."
+    keys = list(dict.fromkeys(key for system in systems for key in system.sample_keys))
+    for key in keys:
+        rows = []
+        for measure, (title, definition) in MEASURES.items():
+            for system in systems:
+                agreed = system.language_agreement(measure, key)
+                if agreed.samples:
+                    entries = _agreed(agreed, scale=100 if measure in _SHARES else 1)
+                    shown = f"{title} (%)" if measure in _SHARES else title
+                    rows.append((TableCell(shown, hover=definition), TableCell(system.name), *entries))
+        who = "all speakers" if key == EVERYONE else f"speaker {key}"
+        yield ReportTable(
+            f"Language-sample measures: {who}",
+            lead,
+            head_cells("Measure", "System", *_AGREEMENT),
+            tuple(rows),
+            folded=key != EVERYONE,
+        )
+
+
+def _agreed(agreed: Agreement, scale: float = 1) -> tuple[TableCell, ...]:
+    """Return the cells under :data:`_AGREEMENT`, all values of a row with the same decimals."""
+    means = agreed.reference_mean, agreed.hypothesis_mean
+    values = [*means, agreed.bias, agreed.mean_absolute, agreed.low, agreed.high]
+    scaled = [None if value is None else scale * value for value in values]
+    decimals = decimals_for(*scaled[:2])
+    reference, hypothesis, bias, absolute, low, high = (
+        plain_number(value, decimals, sign=at in {2, 4, 5}) for at, value in enumerate(scaled)
+    )
+    limits = "-" if agreed.low is None else f"{low} to {high}"
+    texts = reference, hypothesis, bias, absolute, limits, plain_number(agreed.icc, 2), str(agreed.samples)
+    return tuple(map(TableCell, texts))
+
+
+def _speakers(systems: Sequence[System]) -> ReportTable:
+    rows = []
+    for code in dict.fromkeys(code for system in systems for code in system.word_errors_by_speaker):
+        for system in systems:
+            rows.append((TableCell(code), TableCell(system.name), *error_cells(system.word_errors_by_speaker[code])))
+    return ReportTable(
+        "Word errors by speaker code",
+        "By speaker in the reference. An insertion is counted with the speaker of the adjacent words.",
+        head_cells("Speaker", "System", *ERROR_HEADS),
+        tuple(rows),
+        folded=True,
+        sortable=True,
+    )
+
+
+def _files(systems: Sequence[System]) -> ReportTable:
+    rows = []
+    for number, first in enumerate(systems[0].files):
+        for system in systems:
+            scores = system.files[number]
+            name = TableCell(system.name, "no transcript" if scores.missing else "")
+            f1 = TableCell(percent(scores.disfluency.only(system.supported_classes).together.f1))
+            rows.append((TableCell(first.key), name, *error_cells(scores.verbatim), f1))
+    return ReportTable(
+        "By file",
+        "F1 covers all disfluency classes that the system supports.",
+        head_cells("File", "System", *ERROR_HEADS, "F1"),
+        tuple(rows),
+        folded=True,
+        sortable=True,
+    )

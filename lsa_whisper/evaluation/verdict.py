@@ -1,0 +1,190 @@
+"""What an evaluation says, in sentences: which system is better, what each finds and misses, and how far to trust it.
+
+Every sentence is made from counts and intervals. A system is called better only where :class:`.differences.Difference`
+calls it so; a class with fewer than :data:`~lsa_whisper.scoring.proportion.FEWEST_EVENTS` events in the reference is
+named as too rare to judge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from lsa_whisper.chat import Disfluency
+from lsa_whisper.evaluation.differences import CLASS_METRICS, ENOUGH_FILES, MAIN_METRICS, Difference
+from lsa_whisper.evaluation.material import Material
+from lsa_whisper.page.terms import CLASSES
+from lsa_whisper.page.text import join_with_and
+from lsa_whisper.scoring.counts import Detections
+from lsa_whisper.scoring.proportion import FEWEST_EVENTS
+from lsa_whisper.scoring.system import System
+
+_MOST_SYSTEMS = 3
+"""With more systems, only the one with the fewest word errors is compared with the others."""
+_CLASS_KEYS = {metric.key for metric in CLASS_METRICS}
+_NOTABLE_FALSE_ALARMS, _NOTABLE_SHARE = 3, 0.1
+
+
+def verdict(systems: Sequence[System], differences: Sequence[Difference], material: Material) -> list[str]:
+    """Return paragraphs of plain sentences: the comparison, one paragraph per system, and the size of the sample."""
+    if not systems[0].word_errors_verbatim.reference_words:
+        return ["The references have no words, so nothing can be scored.", *_sample(systems, material)]
+    compared = " ".join(_comparison(systems, differences, material))
+    each = [" ".join(_system(system, material)) for system in systems]
+    return [*([compared] if compared else []), *each, " ".join(_sample(systems, material))]
+
+
+def _comparison(systems: Sequence[System], differences: Sequence[Difference], material: Material) -> Iterator[str]:
+    """Yield how the systems compare; nothing for a single one."""
+    if len(systems) < 2:
+        return
+    by_pair: dict[tuple[str, str], list[Difference]] = {}
+    for d in differences:
+        if d.metric in MAIN_METRICS or d.metric.key in _CLASS_KEYS:
+            by_pair.setdefault((d.first, d.second), []).append(d)
+    if len(systems) > _MOST_SYSTEMS:
+        best = min(
+            systems, key=lambda system: (system.word_errors_verbatim.rate, -(system.disfluency.together.f1 or 0))
+        )
+        yield f"{best.name} has the fewest word errors."
+        by_pair = {pair: found for pair, found in by_pair.items() if best.name in pair}
+    same = [pair for pair, found in by_pair.items() if not any(d.difference for d in found)]
+    yield from (f"{first} and {second} score the same." for first, second in same)
+    others = [pair for pair in by_pair if pair not in same]
+    if others and material.recordings < ENOUGH_FILES:
+        recordings = _count(material.recordings, "recording")
+        yield f"{recordings} cannot show which system is better: at least {ENOUGH_FILES} are needed."
+        return
+    for pair in others:
+        yield _pair(by_pair[pair], material)
+
+
+def _pair(found: Sequence[Difference], material: Material) -> str:
+    """Return which of two systems is better, and in what."""
+    first, second = found[0].first, found[0].second
+    better = {name: [d for d in found if d.better == name] for name in (first, second)}
+    if not any(better.values()):
+        recordings = _count(material.recordings, "recording")
+        return f"These {recordings} show no difference between {first} and {second} beyond chance."
+    if all(better.values()):
+        one, other = (join_with_and(_subjects(better[name])) for name in (first, second))
+        return f"{first} is better than {second} at {one}; {second} is better at {other}."
+    name, wins = next((name, wins) for name, wins in better.items() if wins)
+    rates = [_rate(d) for d in wins if d.metric.lower_is_better][:1]
+    subjects = _subjects([d for d in wins if not d.metric.lower_is_better])
+    clauses = [*rates, *([f"it is better at {join_with_and(subjects)}"] if subjects else [])]
+    return f"{name} is better than {wins[0].worse(name)}: {', and '.join(clauses)}."
+
+
+def _rate(d: Difference) -> str:
+    low, high = (f"{100 * value:.1f}" for value in sorted(d.values))
+    return f"{low} instead of {high} {_PER_100[d.metric.key]}"
+
+
+_PER_100 = {
+    "wer_verbatim": "word errors per 100 spoken words",
+    "wer_fluent": "word errors per 100 words without disfluencies",
+}
+_SUBJECTS = {"wer_verbatim": "words", "wer_fluent": "words without disfluencies", "disfluency_f1": "disfluencies"}
+
+
+def _subjects(wins: Sequence[Difference]) -> list[str]:
+    """Return what a system is better at; all disfluencies together only where no class is named."""
+    classes = any(d.metric.key in _CLASS_KEYS for d in wins)
+    kept = [d.metric for d in wins if not (classes and d.metric.key == "disfluency_f1")]
+    return [_SUBJECTS.get(metric.key, metric.title.lower()) for metric in kept]
+
+
+def _system(system: System, material: Material) -> Iterator[str]:
+    """Yield what one system got right, what it missed, and what it made up."""
+    errors, together = system.word_errors_verbatim, system.disfluency.together
+    words = _count(errors.reference_words, material.unit)
+    if not errors.hits + errors.substitutions + errors.insertions:
+        yield f"{system.name} wrote no words: all {words} are missing."
+        return
+    if not errors.errors and not (together.false_positives + together.false_negatives + together.not_scored):
+        found = f" and finds all {_count(together.true_positives, 'disfluency')}" if together.true_positives else ""
+        yield f"{system.name} makes no error in {words}{found}."
+        return
+    rate = 100 * (errors.rate or 0)
+    yield f"{system.name} makes {rate:.1f} errors per 100 spoken {material.unit}s ({errors.errors:,} in {words})."
+    yield from _other_language(system, material)
+    if system.missing:
+        yield f"It has no transcript of {_count(len(system.missing), 'recording')}; all their words count as missed."
+    yield from _classes(system)
+
+
+def _other_language(system: System, material: Material) -> Iterator[str]:
+    written = material.written_in.get(system.name, {})
+    if written and material.languages and not written.keys() & material.languages.keys():
+        here, there = join_with_and(list(written)), join_with_and(list(material.languages))
+        yield f"Its transcripts are marked as another language ({here}) than the references ({there}):"
+        yield "the errors may come from that alone."
+
+
+def _classes(system: System) -> Iterator[str]:
+    """Yield what a system found, missed, made up and cannot write, the most frequent class first."""
+    by_class = system.disfluency.by_class
+    ordered = sorted((k for k in by_class if by_class[k].reference_events), key=lambda k: -by_class[k].reference_events)
+    scored = [(kind, by_class[kind]) for kind in ordered if not by_class[kind].not_scored]
+    found = [_found(kind, d) for kind, d in scored if (d.recall or 0) >= 0.5]
+    if found:
+        yield f"It finds {join_with_and(found)}."
+    none = [_all(kind, d.reference_events) for kind, d in scored if not d.true_positives]
+    few = [
+        f"most {_plural(kind)} ({d.true_positives} of {d.reference_events:,} found)"
+        for kind, d in scored
+        if d.true_positives and (d.recall or 0) < 0.5
+    ]
+    if none or few:
+        yield f"It misses {join_with_and([*none, *few])}."
+    extra = [_number(kind, d.false_positives) for kind, d in by_class.items() if _is_notable(d)]
+    if extra:
+        yield f"It writes {join_with_and(extra)} that were not spoken."
+    unsupported = [_number(kind, by_class[kind].not_scored) for kind in ordered if by_class[kind].not_scored]
+    if unsupported:
+        yield f"It does not write {join_with_and(unsupported)}: not scored."
+
+
+def _is_notable(d: Detections) -> bool:
+    return d.false_positives >= max(_NOTABLE_FALSE_ALARMS, _NOTABLE_SHARE * d.hypothesis_events)
+
+
+def _found(kind: Disfluency, d: Detections) -> str:
+    everything = d.true_positives == d.reference_events
+    return (
+        _all(kind, d.reference_events) if everything else f"{d.true_positives:,} of {_number(kind, d.reference_events)}"
+    )
+
+
+def _all(kind: Disfluency, count: int) -> str:
+    return f"the only {_singular(kind)}" if count == 1 else f"all {count:,} {_plural(kind)}"
+
+
+def _number(kind: Disfluency, count: int) -> str:
+    return f"{count:,} {_singular(kind) if count == 1 else _plural(kind)}"
+
+
+def _plural(kind: Disfluency) -> str:
+    return CLASSES[kind][0].lower()
+
+
+def _singular(kind: Disfluency) -> str:
+    return _plural(kind).removesuffix("s")
+
+
+def _sample(systems: Sequence[System], material: Material) -> Iterator[str]:
+    """Yield the size of the sample, and what it is too small for."""
+    words = systems[0].word_errors_verbatim.reference_words
+    speakers = [] if material.speakers is None else [_count(material.speakers, "speaker")]
+    recordings = _count(material.recordings, "recording")
+    yield f"The sample: {', '.join([recordings, *speakers, _count(words, f'spoken {material.unit}')])}."
+    if material.recordings == 1:
+        yield "One recording shows nothing about others."
+    rare = [kind for kind, d in systems[0].disfluency.by_class.items() if 0 < d.reference_events < FEWEST_EVENTS]
+    if rare:
+        yield f"Fewer than {FEWEST_EVENTS} in the references, too few to judge: {join_with_and([*map(_plural, rare)])}."
+
+
+def _count(number: int, noun: str) -> str:
+    plural = f"{noun[:-1]}ies" if noun.endswith("cy") else f"{noun}s"
+    return f"{number:,} {noun if number == 1 else plural}"

@@ -1,0 +1,79 @@
+"""Fine-tuning of Whisper, defined by a recipe."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lsa_whisper.finetuning import recipe as recipes
+from lsa_whisper.finetuning.distributed.launch import check_processes, launch
+from lsa_whisper.finetuning.distributed.ranks import is_launched, join_slurm_step
+from lsa_whisper.finetuning.memory import estimate_memory
+from lsa_whisper.system.terminal import print_progress
+from lsa_whisper.system.umask import private_umask
+
+__all__ = ["Finetuned", "estimate_memory", "finetune"]
+
+
+@dataclass(frozen=True)
+class Finetuned:
+    """Result of a run.
+
+    Attributes:
+        out: The checkpoint's folder.
+        steps: Optimizer steps taken.
+        loss: The last logged training loss, ``None`` if no loss was logged.
+    """
+
+    out: Path
+    steps: int
+    loss: float | None
+
+
+@private_umask()
+def finetune(
+    recipe: Path,
+    *,
+    set: Sequence[str] = (),
+    out: Path | None = None,
+    processes: int = 1,
+    force: bool = False,
+    report: Callable[[str], None] | None = None,
+) -> Finetuned:
+    """Train by a recipe and return the finished checkpoint's folder.
+
+    Called again, an interrupted run resumes from its last checkpoint; a finished run is not repeated.
+
+    Args:
+        recipe: A YAML file; see ``recipes/``.
+        set: Overrides such as ``training.learning_rate=1e-5``.
+        out: Folder for the checkpoint, in place of the recipe's ``out``.
+        processes: Number of processes on this machine, one per GPU. Under torchrun, accelerate or SLURM leave it at 1:
+            the ranks are read from the environment.
+        force: Train even if memory or other requirements of the run are not met.
+        report: Receives progress lines. Default: print to standard error.
+
+    Raises:
+        RecipeError: If the recipe has problems, does not fit this machine, or runs out of memory.
+        ManifestError: If the prepared data do not fit the model.
+        CheckpointError: If the model to start from cannot be loaded.
+    """
+    overrides = [*set, f"out={recipes.quote_override(out)}"] if out is not None else list(set)
+    parsed = recipes.read_recipe(Path(recipe), set=overrides)
+    join_slurm_step()
+    check_processes(parsed, processes)
+    report = report or print_progress
+    if launched := processes > 1 and not is_launched():
+        from lsa_whisper.finetuning.training.requirements import check_requirements
+
+        check_requirements(parsed, str(recipe))
+        launch(Path(recipe), set=overrides, processes=processes, out=Path(parsed.out), force=force)
+    from lsa_whisper.finetuning.training.library_messages import keep_library_messages
+
+    target = Path(parsed.out)
+    with keep_library_messages(target, target.with_name(f"{target.name}.unfinished")):
+        from lsa_whisper.finetuning.training.run import report_nothing, run_training
+
+        # Ranks that were launched here have reported already; what they trained is only read.
+        return run_training(parsed, report_nothing if launched else report, force=force, name=str(recipe))

@@ -1,0 +1,158 @@
+"""Tensor parallelism: the matrices of each layer divided among ranks, by torch's DTensor.
+
+The ranks that share a layer compute on the same windows, each with its part of the attention heads and of the
+feed-forward block (Shoeybi et al. 2019, Megatron-LM): q, k, v and fc1 are divided by columns, out_proj and fc2 by rows.
+Every other weight (norms, convolutions, embeddings with the tied output layer) is whole on each rank. With more ranks
+than ``tensor_parallel``, FSDP2 shards what each has over a second dimension.
+"""
+
+from __future__ import annotations
+
+import copy
+import functools
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch import nn
+
+from lsa_whisper.errors import RecipeError
+from lsa_whisper.finetuning.recipe import Recipe
+
+COLUMNS, ROWS = ("q_proj", "k_proj", "v_proj", "fc1"), ("out_proj", "fc2")
+_LAYERS = ("WhisperEncoderLayer", "WhisperDecoderLayer")
+
+
+def ranks_of(recipe: Recipe, processes: int) -> tuple[int, int]:
+    """Return how many ranks share the windows of a step, and how many share a layer.
+
+    Raises:
+        RecipeError: If ``processes`` cannot be divided so.
+    """
+    shared = recipe.tensor_parallel or processes
+    if shared < 2 or processes % shared:
+        raise RecipeError(
+            f"tensor_parallel: {shared} ranks share each layer, so the number of processes must be a multiple of that "
+            f"(2 or more), not {processes}"
+        )
+    return processes // shared, shared
+
+
+def parallelize(model: Any, recipe: Recipe) -> Any:
+    """Divide the layers of ``model`` among ranks in place; return the device mesh (``dp_shard``, ``tp``).
+
+    Raises:
+        RecipeError: If the attention heads or the feed-forward blocks cannot be divided by the number of ranks.
+    """
+    from torch import distributed
+    from torch.distributed.tensor.parallel import parallelize_module
+
+    windows, shared = ranks_of(recipe, distributed.get_world_size())
+    _check_shape(model, shared)
+    mesh = rank_mesh(recipe, windows, shared)
+    for module in list(model.modules()):
+        if type(module).__name__ in _LAYERS:
+            _divide_attention(module, mesh["tp"])
+            parallelize_module(module, mesh["tp"], _plan(module))
+    _replicate_rest(model, mesh["tp"])
+    if windows > 1:
+        _shard(model, mesh["dp_shard"])
+    return mesh
+
+
+def rank_mesh(recipe: Recipe, windows: int, shared: int) -> Any:
+    """Return the device mesh of ``windows`` groups of ``shared`` ranks, of which each trains on its own windows."""
+    from torch.distributed.device_mesh import init_device_mesh
+
+    device = "cpu" if recipe.training.use_cpu or not torch.cuda.is_available() else "cuda"
+    return init_device_mesh(device, (windows, shared), mesh_dim_names=("dp_shard", "tp"))
+
+
+def _check_shape(model: Any, shared: int) -> None:
+    config = model.config
+    sizes = {
+        "attention heads": (config.encoder_attention_heads, config.decoder_attention_heads),
+        "units of a feed-forward block": (config.encoder_ffn_dim, config.decoder_ffn_dim),
+    }
+    for what, numbers in sizes.items():
+        if uneven := next((number for number in numbers if number % shared), None):
+            raise RecipeError(f"strategy: tensor_parallel cannot divide {uneven} {what} among {shared} ranks")
+
+
+def _divide_attention(layer: nn.Module, mesh: Any) -> None:
+    """Divide the heads; without a LoRA, queries, keys and values share one exchange of their input's gradient."""
+    adapted = any("lora_" in name for name, _ in layer.named_parameters())
+    for module in layer.modules():
+        if type(module).__name__ == "WhisperAttention":
+            module.num_heads //= mesh.size()
+            if not adapted:
+                module.register_forward_pre_hook(functools.partial(_replicate_inputs, mesh), with_kwargs=True)
+
+
+def _replicate_inputs(mesh: Any, _: nn.Module, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    from torch.distributed.tensor import DTensor, Replicate
+
+    def replica(value: Any) -> Any:
+        return value if value is None else DTensor.from_local(value, mesh, [Replicate()], run_check=False)
+
+    inputs = {name: replica(options[name]) for name in ("hidden_states", "key_value_states") if name in options}
+    return tuple(map(replica, args[:1])) + args[1:], options | inputs
+
+
+def _plan(layer: nn.Module) -> dict[str, Any]:
+    """Return how each matrix of a layer is divided; of a LoRA, the factor next to the divided dimension is."""
+    from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel
+
+    found: dict[str, Any] = {}
+    for name, module in layer.named_modules():
+        parts = name.split(".")
+        if not isinstance(module, nn.Linear):
+            continue
+        if set(parts) & set(COLUMNS) and "lora_A" not in parts:
+            found[name] = ColwiseParallel()
+        elif set(parts) & set(ROWS) and "lora_B" not in parts:
+            found[name] = RowwiseParallel()
+    return found
+
+
+def _replicate_rest(model: nn.Module, mesh: Any) -> None:
+    """Make every other weight a DTensor, too, so that one optimizer step and one gradient norm cover all of them.
+
+    The modules compute with plain tensors: not every operation of Whisper's is defined for DTensors.
+    """
+    from torch.distributed.tensor import DTensor, Replicate, distribute_tensor
+
+    done: dict[nn.Parameter, nn.Parameter] = {}
+    for module in model.modules():
+        plain = {name: weight for name, weight in _own(module) if not isinstance(weight, DTensor)}
+        for name, weight in plain.items():
+            if weight not in done:
+                replica = distribute_tensor(weight.detach(), mesh, [Replicate()])
+                done[weight] = nn.Parameter(replica, requires_grad=weight.requires_grad)
+            module.register_parameter(name, done[weight])  # tied weights stay tied
+        if plain:
+            same = copy.copy(module)  # the same weights, with the forward pass of its class
+            module.forward = functools.partial(_forward_with_plain_weights, same)
+
+
+def _own(module: Any) -> Iterator[tuple[str, nn.Parameter]]:
+    # With repeats: a tied weight belongs to two modules.
+    yield from module.named_parameters(recurse=False, remove_duplicate=False)
+
+
+def _forward_with_plain_weights(module: nn.Module, *args: Any, **options: Any) -> Any:
+    from torch.distributed.tensor import DTensor
+    from torch.func import functional_call
+
+    weights = {name: weight.to_local() for name, weight in _own(module) if isinstance(weight, DTensor)}
+    return functional_call(module, weights, args, options)
+
+
+def _shard(model: nn.Module, mesh: Any) -> None:
+    """Shard the weights of each layer, and those outside of layers, over the second dimension."""
+    from torch.distributed.fsdp import fully_shard
+
+    for module in list(model.modules()):
+        if type(module).__name__ in _LAYERS:
+            fully_shard(module, mesh=mesh)
+    fully_shard(model, mesh=mesh)

@@ -1,0 +1,139 @@
+"""Fine-tuning from any source: a recipe, a shipped recipe's name, prepared data, or a corpus.
+
+For data without a recipe, ``plan`` chooses one that fits the data, the model and this machine, and it is written
+next to the result, commented, so that the run can be read, changed and repeated.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from lsa_whisper.checkpoint import is_local
+from lsa_whisper.checkpoint.choice import choose_model, remember_model, resolve_model
+from lsa_whisper.errors import CorpusError, RecipeError
+from lsa_whisper.finetuning import Finetuned
+from lsa_whisper.finetuning import finetune as finetune_by_recipe
+from lsa_whisper.finetuning import recipe as recipes
+from lsa_whisper.finetuning.catalog import find_recipe, overrides_for
+from lsa_whisper.finetuning.distributed.launch import LAUNCHER
+from lsa_whisper.finetuning.from_corpus.new_recipe import new_recipe
+from lsa_whisper.finetuning.from_corpus.plan import plan_recipe, split_path
+from lsa_whisper.finetuning.from_corpus.source import SourceKind, kind_of_source
+from lsa_whisper.system.atomic_write import write_atomic
+from lsa_whisper.system.terminal import print_progress
+from lsa_whisper.system.umask import private_umask
+
+__all__ = ["finetune", "new_recipe"]
+
+_RECIPE_FILE = "recipe.yaml"
+
+
+@private_umask()
+def finetune(
+    source: Path | str,
+    *,
+    model: str | Path | None = None,
+    set: Sequence[str] = (),
+    out: Path | None = None,
+    processes: int = 1,
+    force: bool = False,
+    report: Callable[[str], None] | None = None,
+) -> Finetuned:
+    """Fine-tune a Whisper model and return where the checkpoint is.
+
+    A run that was interrupted resumes from its last saved step when called again; a finished one is left as it is.
+
+    Without a recipe, a corpus is prepared into ``OUT.data``, a recipe that suits the data and this machine is written
+    to ``OUT.recipe.yaml``, and a copy of it to ``OUT/recipe.yaml`` in the end. A recipe that is already there is used
+    as it is, so that it can be changed by hand.
+
+    Args:
+        source: A recipe (YAML), the name of a shipped recipe, a folder that ``prepare`` wrote, or a corpus: a folder
+            of CHAT transcripts and recordings.
+        model: The model to start from: a checkpoint folder or a hub name. If not given, the recipe's; without a recipe
+            :func:`~lsa_whisper.checkpoint.choice.choose.choose_model` decides.
+        set: Overrides of recipe values such as ``training.learning_rate=1e-5``.
+        out: The checkpoint's folder. If not given, the recipe's; without a recipe ``runs/`` and the source's name.
+        processes: Number of processes on this machine that train together, one per GPU. Under torchrun, accelerate or
+            SLURM leave it at 1: the ranks are found in the environment.
+        force: Train even if the plan does not fit this machine or required tools are missing.
+        report: Receives progress lines; by default they go to standard error.
+
+    Raises:
+        CorpusError: If the folder holds no data, or the corpus cannot be prepared.
+        RecipeError: If the recipe has problems, does not fit this machine, or runs out of memory.
+        ManifestError: If the prepared data do not fit the model.
+        CheckpointError: If the model to start from cannot be loaded.
+    """
+    report = report or print_progress
+    kind = kind_of_source(source)
+    if kind is SourceKind.RECIPE:
+        recipe, overrides = _named_recipe(str(source))
+        overrides += [f"model.base={recipes.quote_override(model)}"] if model else []
+    else:
+        folder = Path(source)
+        out = Path(out) if out is not None else Path("runs") / folder.absolute().name
+        recipe, overrides = _planned_recipe(folder, kind, out, model, report), []
+    result = finetune_by_recipe(
+        recipe, set=[*overrides, *set], out=out, processes=processes, force=force, report=report
+    )
+    if _is_first_process():
+        if kind is not SourceKind.RECIPE:
+            shutil.copyfile(recipe, result.out / _RECIPE_FILE)
+        remember_model(result.out)
+        report(f"to transcribe with it by default: lsa-whisper models use {result.out}")
+    return result
+
+
+def _named_recipe(source: str) -> tuple[Path, list[str]]:
+    """Return the path of a recipe given by path or name, and the overrides that a shipped one needs."""
+    if Path(source).exists() or Path(source).suffix in (".yaml", ".yml"):
+        return Path(source), []
+    path = find_recipe(source)
+    return path, overrides_for(path)
+
+
+def _planned_recipe(
+    source: Path, kind: SourceKind, out: Path, model: str | Path | None, report: Callable[[str], None]
+) -> Path:
+    """Return the recipe next to ``out``; if there is none, prepare the data, choose one and write it."""
+    path = out.with_name(f"{out.name}.{_RECIPE_FILE}")
+    if path.exists():
+        planned = recipes.read_recipe(path).model.base
+        if model and str(_absolute(resolve_model(model))) != planned:
+            raise RecipeError(f"{path}: starts from {planned}, not {model}; remove it, or set another --out")
+        report(f"training by {path}, which is there already; remove it to plan again")
+        return path
+    base = _absolute(choose_model(model, is_training=True, report=report))
+    data = source.absolute()
+    if kind is SourceKind.CORPUS:
+        data = out.with_name(f"{out.name}.data").absolute()
+        _prepare(source, data, str(base), report)
+    train = split_path(data, "train")
+    if train.is_file() and not train.stat().st_size:
+        raise CorpusError(f"{data / 'train.jsonl'}: holds no windows; add recordings of more speakers")
+    text = plan_recipe(data, str(base), out, report)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_atomic(text, path)
+    report(f"the recipe is in {path}")
+    return path
+
+
+def _prepare(corpus: Path, data: Path, base: str, report: Callable[[str], None]) -> None:
+    from lsa_whisper import checkpoint
+    from lsa_whisper.preparation import prepare
+
+    context_s = checkpoint.load(base, weights=False).context_s
+    report(f"preparing {corpus} in windows of up to {context_s:g} s")
+    report(prepare([corpus], data, context_s=context_s).table())
+
+
+def _absolute(model: str | Path) -> str | Path:
+    return Path(model).absolute() if is_local(model) else model
+
+
+def _is_first_process() -> bool:
+    return LAUNCHER not in os.environ and os.environ.get("RANK", "0") == "0"

@@ -1,0 +1,160 @@
+"""Memory estimates for every training configuration of a model, with a recommendation."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+from lsa_whisper.errors import RecipeError
+from lsa_whisper.finetuning import recipe as recipes
+from lsa_whisper.finetuning.memory import configuration as choice
+from lsa_whisper.finetuning.memory.activations import MicroBatch
+from lsa_whisper.finetuning.memory.parameter_counts import ParameterCounts
+from lsa_whisper.finetuning.memory.plan import Hardware, Plan, TrainingJob
+from lsa_whisper.finetuning.memory.shape import adapted_shape, recipe_shape, shape_of
+from lsa_whisper.finetuning.memory.table import Estimate
+from lsa_whisper.finetuning.recipe import Recipe
+from lsa_whisper.system.machine import available_memory_gib
+
+_LORA_FROM = 30e6
+"""Parameters from which a LoRA is recommended: a smaller model has no room to spare for one."""
+
+
+def estimate_memory(
+    model: str,
+    *,
+    recipe: Path | None = None,
+    set: Sequence[str] = (),
+    gpus: int = 1,
+    gpu_memory: float = 24.0,
+    host_memory: float | None = None,
+    batch_size: int | None = None,
+    label_tokens: int = 128,
+) -> Estimate:
+    """Return the memory that each training configuration of ``model`` needs.
+
+    Args:
+        model: A published model (``tiny`` ... ``large-v3``, ``turbo``, ``small.en``, ``distil-large-v3``) or a
+            checkpoint directory.
+        recipe: Recipe whose adapter, trained weights, batch, checkpointing and workers replace the defaults.
+        set: Overrides for the recipe.
+        gpus: Number of GPUs; 0 trains on the CPU.
+        gpu_memory: GiB of each GPU (a GPU sold as 24 GB has 24 GiB).
+        host_memory: GiB of host memory; by default, this machine's without a GPU, and no limit with GPUs.
+        batch_size: Windows per micro-batch; by default the recipe's, or the largest that fits.
+        label_tokens: Tokens in the longest label; 30 s of speech are about 100 to 150 tokens.
+
+    Raises:
+        CheckpointError: If ``model`` is neither a published model nor a checkpoint directory.
+        RecipeError: If the recipe has problems, or a number is out of range.
+    """
+    _check_numbers(gpus, gpu_memory, host_memory, batch_size, label_tokens)
+    settings = recipes.read_recipe(Path(recipe), set=set) if recipe else None
+    shape = adapted_shape(shape_of(model), settings.model) if settings else shape_of(model)
+    host = available_memory_gib() if gpus == 0 and host_memory is None else host_memory
+    hardware = Hardware(gpus, gpu_memory, host)
+    job = (
+        TrainingJob(
+            shape,
+            hardware,
+            settings.model,
+            settings.data.workers,
+            checkpoints=settings.checkpoints_on_disk,
+            averages=settings.training.ema_decay is not None,
+        )
+        if settings
+        else TrainingJob(shape, hardware)
+    )
+    micro_batch = micro_batch_of(settings, batch_size, label_tokens)
+    every = configurations_for(hardware, settings, lora_first=shape.parameters >= _LORA_FROM)
+    plans = tuple(job.plan(configuration, micro_batch) for configuration in every if job.supports(configuration))
+    trained = ParameterCounts.of(shape, settings.adapter, settings.model) if settings else ParameterCounts.of(shape)
+    return Estimate(model, shape.parameters, trained.trained, plans, settings, settings is None and batch_size is None)
+
+
+def _check_numbers(
+    gpus: int, gpu_memory: float, host_memory: float | None, batch_size: int | None, label_tokens: int
+) -> None:
+    limits: tuple[tuple[str, float | None, float], ...] = (
+        ("gpus", gpus, 0),
+        ("gpu-memory", gpu_memory, 1 if gpus else 0),
+        ("host-memory", host_memory, 1),
+        ("batch-size", batch_size, 1),
+        ("label-tokens", label_tokens, 1),
+    )
+    wrong = [
+        f"{name}: must be {least} or more, not {value:g}" for name, value, least in limits if not _least(value, least)
+    ]
+    if wrong:
+        raise RecipeError("; ".join(wrong))
+
+
+def _least(value: float | None, least: float) -> bool:
+    return value is None or (math.isfinite(value) and value >= least)
+
+
+def configurations_for(
+    hardware: Hardware, recipe: Recipe | None = None, *, processes: int = 1, lora_first: bool = False
+) -> tuple[choice.TrainingConfiguration, ...]:
+    """Return the training configurations possible on ``hardware``, with the recipe's adapter and swap folder.
+
+    With several processes, ``single`` becomes ``ddp``, as transformers does. Without a GPU, fp32 comes first, and what
+    needs a GPU is left out: torchao's optimizer offloads from one, bitsandbytes is for them.
+    """
+    every = (
+        choice.training_configurations(recipe.adapter, recipe.offload.nvme_path or choice.SWAP)
+        if recipe
+        else choice.training_configurations(None, adapter_first=lora_first)
+    )
+    every = tuple(_on_ranks(each, max(hardware.gpus, processes)) for each in every)
+    if not hardware.gpus:
+        given = set(choice.configuration_of(recipe).packages) if recipe else set()
+        every = tuple(each for each in every if not {"torchao", "bitsandbytes"} & set(each.packages) - given)
+        every = tuple(sorted(every, key=lambda each: each.precision != "fp32" and not each.is_deepspeed))
+    return tuple(dict.fromkeys(every))
+
+
+def _on_ranks(configuration: choice.TrainingConfiguration, ranks: int) -> choice.TrainingConfiguration:
+    """Return a configuration as it runs in ``ranks`` processes; transformers makes several of ``single`` DDP."""
+    if configuration.strategy == "single" and ranks > 1:
+        return dataclasses.replace(configuration, strategy="ddp")
+    if configuration.strategy == "tensor_parallel" and configuration.layer_ranks == 1:
+        return dataclasses.replace(configuration, layer_ranks=ranks)
+    if configuration.strategy == "pipeline":
+        return dataclasses.replace(configuration, stages=ranks)
+    return configuration
+
+
+def estimate_run(recipe: Recipe, hardware: Hardware, *, processes: int = 1, label_tokens: int = 128) -> Plan:
+    """Return the plan of ``recipe`` as it stands.
+
+    Raises:
+        CheckpointError: If its model is neither on this machine nor of a known size.
+    """
+    job = TrainingJob(
+        recipe_shape(recipe),
+        hardware,
+        recipe.model,
+        recipe.data.workers,
+        processes,
+        recipe.checkpoints_on_disk,
+        recipe.training.ema_decay is not None,
+    )
+    configuration = _on_ranks(choice.configuration_of(recipe), max(hardware.gpus, processes))
+    return job.plan(configuration, micro_batch_of(recipe, None, label_tokens))
+
+
+def micro_batch_of(recipe: Recipe | None, batch_size: int | None, label_tokens: int) -> MicroBatch:
+    """Return the micro-batch of a recipe; without one, one window with gradient checkpointing."""
+    if recipe is None:
+        return MicroBatch(batch_size or 1, label_tokens)
+    training = recipe.training
+    return MicroBatch(
+        batch=batch_size or training.per_device_train_batch_size,
+        label_tokens=label_tokens,
+        checkpointing=training.gradient_checkpointing,
+        accumulates=training.gradient_accumulation_steps > 1,
+        uses_base=recipe.loss.kl_to_base > 0,
+    )

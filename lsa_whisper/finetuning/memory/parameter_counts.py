@@ -1,0 +1,134 @@
+"""Counts of trained and frozen parameters, and the storage of the frozen ones."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from lsa_whisper.finetuning.memory.shape import Shape
+from lsa_whisper.finetuning.memory.stages import StagePart
+from lsa_whisper.finetuning.recipe import AdapterSettings, ModelSettings
+
+QUANTIZED_BYTES = {"8bit": 1.0, "4bit": 4.127 / 8}
+"""Bytes per parameter of a quantized base: LLM.int8 (Dettmers et al. 2022); NF4 with double quantization, whose scales
+add 0.127 bits per parameter (Dettmers et al. 2023)."""
+
+
+@dataclass(frozen=True)
+class ParameterCounts:
+    """Trained and frozen parameters, and how the frozen ones are stored.
+
+    Attributes:
+        quantized: frozen parameters stored in ``bytes_per_quantized`` each.
+        base_copy: parameters of a frozen copy of the base, for KL to base.
+        embeddings: trained parameters of embeddings, whose moments an 8-bit optimizer keeps in 32 bits.
+    """
+
+    trained: int
+    frozen: int
+    shape: Shape
+    quantized: int = 0
+    bytes_per_quantized: float = 0.0
+    base_copy: int = 0
+    embeddings: int = 0
+
+    @property
+    def total(self) -> int:
+        """Trained and frozen together."""
+        return self.trained + self.frozen
+
+    def bytes_in(self, one: int) -> float:
+        """Return the bytes of all weights if unquantized ones take ``one`` byte(s) each."""
+        return one * (self.total - self.quantized) + self.bytes_per_quantized * self.quantized
+
+    def of_stage(self, part: StagePart) -> ParameterCounts:
+        """Return the counts of a stage of a pipeline; an adapter has as much in it as its share of the weights."""
+        share = part.parameters(self.shape) / self.shape.parameters
+        trained, frozen = round(share * self.trained), round(share * self.frozen)
+        return dataclasses.replace(self, trained=trained, frozen=frozen, shape=part.shape(self.shape))
+
+    @classmethod
+    @lru_cache(maxsize=256)
+    def of(
+        cls,
+        shape: Shape,
+        adapter: AdapterSettings | None = None,
+        model: ModelSettings | None = None,
+        *,
+        uses_base: bool = False,
+    ) -> ParameterCounts:
+        """Return the counts for a model, with an adapter or without.
+
+        Args:
+            shape: the model's shape.
+            adapter: the adapter that is trained. Embeddings that ``embeddings`` adds are not counted: their number
+                depends on the tokenizer.
+            model: which weights are trained without an adapter; by default all but the encoder's sinusoids.
+            uses_base: whether the loss needs the base model, which without an adapter is a copy.
+        """
+        if adapter is not None:
+            quantized = linear_layer_parameters(shape) if adapter.quantize != "none" else 0
+            return cls(
+                adapter_parameters(shape, adapter),
+                shape.parameters,
+                shape,
+                quantized,
+                QUANTIZED_BYTES.get(adapter.quantize, 0),
+            )
+        sizes = {name: math.prod(shape.weights[name]) for name in trained_weights(shape, model or ModelSettings())}
+        trained, copied = sum(sizes.values()), shape.parameters if uses_base else 0
+        embeddings = sum(size for name, size in sizes.items() if ".embed_" in name)
+        return cls(trained, shape.parameters - trained, shape, base_copy=copied, embeddings=embeddings)
+
+
+def on_one_rank(counts: ParameterCounts, layer_ranks: int) -> tuple[int, int]:
+    """Return the trained and all parameters of one of ``layer_ranks`` ranks that divide each layer's matrices.
+
+    Of an adapter's two factors, the one next to the divided dimension is divided: about half of it.
+    """
+    matrices, kept = linear_layer_parameters(counts.shape), 1 - 1 / layer_ranks
+    if counts.frozen < counts.shape.parameters:
+        share = min(1.0, counts.trained / counts.shape.parameters)
+        return round(counts.trained - share * kept * matrices), round(counts.total - kept * matrices)
+    trained = round(counts.trained * (1 - kept / 2))
+    return trained, trained + round(counts.frozen - kept * matrices)
+
+
+def linear_layer_parameters(shape: Shape) -> int:
+    """Return the number of parameters in the layers' matrices, which are what quantization applies to."""
+    return sum(math.prod(size) for name, size in shape.weights.items() if ".layers." in name and len(size) == 2)
+
+
+def trained_weights(shape: Shape, model: ModelSettings) -> Iterator[str]:
+    """Yield the names of the weights that ``model.freeze_encoder`` and ``model.top_layers`` leave trainable."""
+    for name in shape.weights:
+        stack, _, rest = name.partition(".")
+        if name == "encoder.embed_positions.weight" or (stack == "encoder" and model.freeze_encoder):
+            continue
+        layers = getattr(shape, f"{stack}_layers")
+        layer = re.match(r"layers\.(\d+)\.", rest)
+        on_top = int(layer[1]) >= layers - (model.top_layers or layers) if layer else rest.startswith("layer_norm.")
+        if model.top_layers is None or on_top:
+            yield name
+
+
+def adapter_parameters(shape: Shape, adapter: AdapterSettings) -> int:
+    """Return the parameters of an adapter: ``rank * (in + out)`` per layer, DoRA's magnitudes, modules saved whole."""
+    saved = tuple(f"{name}." for name in adapter.modules_to_save)
+    total = 0
+    for name, size in shape.weights.items():
+        stack, module = name.partition(".")[0], name.rpartition(".")[0]
+        if (
+            ".layers." in name
+            and name.endswith(".weight")
+            and module.endswith(adapter.target_modules)
+            and adapter.stacks in ("both", stack)
+        ):
+            total += adapter.rank * sum(size) + (size[0] if adapter.dora else 0)
+        if saved and f"{module}.".endswith(saved):
+            total += math.prod(size)
+    return total

@@ -1,0 +1,45 @@
+"""The recipe of a fine-tuning run: its fields, read from YAML, every problem reported at once."""
+
+from lsa_whisper.finetuning.recipe.reading import (
+    list_problems,
+    parse_recipe,
+    quote_override,
+    read_recipe,
+    with_overrides,
+)
+from lsa_whisper.finetuning.recipe.schema import (
+    SHARDING_STRATEGIES,
+    STRATEGIES,
+    CorpusSettings,
+    DataSettings,
+    FsdpSettings,
+    ModelSettings,
+    OffloadSettings,
+    PipelineSettings,
+    Recipe,
+    ScratchModel,
+)
+from lsa_whisper.finetuning.recipe.sections import AdapterSettings, EvaluationSettings, LossSettings
+from lsa_whisper.finetuning.recipe.training import TrainingSettings
+
+__all__ = [
+    "SHARDING_STRATEGIES",
+    "STRATEGIES",
+    "AdapterSettings",
+    "CorpusSettings",
+    "DataSettings",
+    "EvaluationSettings",
+    "FsdpSettings",
+    "LossSettings",
+    "ModelSettings",
+    "OffloadSettings",
+    "PipelineSettings",
+    "Recipe",
+    "ScratchModel",
+    "TrainingSettings",
+    "list_problems",
+    "parse_recipe",
+    "quote_override",
+    "read_recipe",
+    "with_overrides",
+]

@@ -1,0 +1,142 @@
+"""Recipe sections for the adapter, the loss and the evaluation on the dev set; plain dataclasses without torch.
+
+Each section reports its own ``problems``; :mod:`lsa_whisper.finetuning.recipe.conflicts` reports conflicts between
+them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Annotated
+
+from lsa_whisper.finetuning.recipe.limits import OneOf, Range
+
+STACKS = ("both", "encoder", "decoder")
+SECOND_STAGES = ("stack", "continue")
+QUANTIZED = ("none", "8bit", "4bit")
+LAYERS = ("q_proj", "k_proj", "v_proj", "out_proj", "fc1", "fc2")
+"""The linear layers of Whisper's encoder and decoder layers."""
+SCORES = ("wer_verbatim", "wer_fluent", "disfluency_f1")
+"""Scores of the transcripts computed during training; keys of :data:`lsa_whisper.scoring.metrics.METRICS`."""
+
+_TAKEN = (*SCORES, "loss", "dev", "out_of_domain", "runtime", "samples_per_second", "steps_per_second")
+"""Names that curves have already."""
+
+
+@dataclass(frozen=True)
+class AdapterSettings:
+    """LoRA (Hu et al. 2021): train low-rank updates of frozen weights."""
+
+    rank: Annotated[int, Range(least=1)] = 32
+    """Rank of the update. Below 10, adapting Whisper to disfluent labels has been observed not to converge."""
+    alpha: Annotated[float, Range(above=0)] = 64.0
+    """The update is scaled by alpha / rank, or by alpha / sqrt(rank) with ``rank_stabilized``."""
+    dropout: Annotated[float, Range(least=0, below=1)] = 0.0
+    """Dropout probability on the input of the update."""
+    target_modules: tuple[Annotated[str, OneOf(*LAYERS)], ...] = ("q_proj", "v_proj", "out_proj")
+    """The linear layers to adapt, by name; ``k_proj``, ``fc1`` and ``fc2`` are the others."""
+    stacks: Annotated[str, OneOf(*STACKS)] = "both"
+    """``both``, ``encoder`` or ``decoder``: where to adapt them."""
+    dora: bool = False
+    """Train magnitude and direction of the weights separately (DoRA, Liu et al. 2024). Slower."""
+    rank_stabilized: bool = False
+    """Scale by alpha / sqrt(rank) (rsLoRA, Kalajdzievski 2023), so that higher ranks do not learn more slowly."""
+    token_embeddings: bool = False
+    """Also train the embeddings of the tokens that occur in the labels. For a base that has never seen CHAT codes."""
+    modules_to_save: tuple[str, ...] = ()
+    """Modules that are trained in full and saved with the adapter, by the end of their name, such as ``layer_norm``."""
+    second_stage: Annotated[str, OneOf(*SECOND_STAGES)] = "stack"
+    """If ``model.base`` is an adapter, for example a group's before one speaker's: ``stack`` merges it into its base
+    (once, in its folder ``merged``) and trains a new adapter on that; ``continue`` trains the same adapter further,
+    with the rank and the targets that it has."""
+    quantize: Annotated[str, OneOf(*QUANTIZED)] = "none"
+    """``none``, ``8bit`` or ``4bit``: quantize the frozen base during training (QLoRA, Dettmers et al. 2023); needs
+    bitsandbytes. Afterwards the adapter is merged into the unquantized base."""
+
+    @property
+    def copies_weights(self) -> bool:
+        """Whether training starts from values of the base's weights, which then must be whole in memory."""
+        return bool(self.dora or self.token_embeddings or self.modules_to_save)
+
+    def problems(self) -> Iterator[str]:
+        """Yield each problem, starting with its key."""
+        if not self.target_modules:
+            yield "target_modules: name at least one linear layer, such as q_proj"
+
+
+@dataclass(frozen=True)
+class LossSettings:
+    """Terms added to the cross-entropy loss in training. The dev loss is always plain cross-entropy."""
+
+    label_smoothing: Annotated[float, Range(least=0, below=1)] = 0.0
+    """Share of the target probability that is spread over the whole vocabulary."""
+    disfluency_weight: Annotated[float, Range(least=0)] = 1.0
+    """Weight of label tokens that belong to a disfluency (filled pause, word fragment, retraced word, code of the
+    ``chat`` style), relative to other tokens; above 1 if disfluencies are rare. In ``verbatim`` labels only filled
+    pauses and word fragments can be recognized. The loss is divided by the number of tokens, not by their weights."""
+    kl_to_base: Annotated[float, Range(least=0)] = 0.0
+    """Weight of the divergence KL(base || model) on tokens that are not part of a disfluency, which keeps the output
+    for fluent speech close to the base's. Costs a second forward pass and, without an adapter, a frozen copy of the
+    base."""
+
+    alignment_weight: Annotated[float, Range(least=0)] = 0.0
+    """Weight of the alignment loss, which teaches the alignment heads when each word is spoken (one minus the cosine
+    between their attention and the word's time, as for CrisperWhisper, Wagner et al. 2024), so that ``transcribe
+    --wor`` writes better word times. Needs transcripts with ``%wor``, such as ``lsa-whisper align`` writes. The
+    demo's recipes have 1 in full and 0.3 with LoRA, where 1 cost words."""
+
+    @property
+    def needs_disfluency_mask(self) -> bool:
+        """Whether the loss depends on which tokens belong to a disfluency."""
+        return self.disfluency_weight != 1 or self.kl_to_base > 0
+
+
+@dataclass(frozen=True)
+class EvaluationSettings:
+    """Evaluation on the dev set (``data.dev``) during training: its loss, and scores of the model's transcripts."""
+
+    every_steps: Annotated[int, Range(least=1)] = 500
+    """Optimizer steps between evaluations. With ``keep_best`` a checkpoint is saved at each."""
+    generate: bool = True
+    """Transcribe the windows and score the text. Without it only the loss is computed, which is faster."""
+    max_windows: Annotated[int | None, Range(least=1)] = 200
+    """Evaluate this many windows of each dev set, spread evenly over the manifest; ``null`` for all. The log says
+    before the run what an evaluation costs."""
+    batch_size: Annotated[int, Range(least=1)] = 8
+    """Windows decoded together on each rank."""
+    metric: Annotated[str, OneOf(*SCORES, "loss")] = "wer_verbatim"
+    """Metric that selects the best checkpoint: ``wer_verbatim``, ``wer_fluent``, ``disfluency_f1`` or ``loss``."""
+    keep_best: bool = True
+    """Finish with the weights of the best checkpoint instead of the last. If false, ``training`` sets when checkpoints
+    are saved."""
+    patience: Annotated[int | None, Range(least=1)] = None
+    """Stop after this many evaluations without improvement (early stopping)."""
+    out_of_domain: str | None = None
+    """Manifest of an out-of-domain dev set. It is evaluated too, but does not affect the choice of the checkpoint."""
+    dev_sets: dict[str, str] = field(default_factory=dict)
+    """More dev sets: manifests by name, such as ``{children: build/children/dev.jsonl}``. Each is evaluated too and has
+    its own curves; none affects the choice of the checkpoint."""
+    samples: Annotated[int, Range(least=0)] = 4
+    """Windows whose transcripts are written to ``samples.jsonl`` at each evaluation, with their references."""
+    trackers: tuple[str, ...] = ()
+    """Experiment trackers, such as ``tensorboard`` (its files stay in the run's folder). Some others upload the metrics
+    to a server."""
+    plot: bool = True
+    """Plot the learning curves to ``curve.png`` at the end."""
+
+    @property
+    def other_sets(self) -> dict[str, str]:
+        """Manifests of the dev sets besides ``data.dev``, by name."""
+        return ({"out_of_domain": self.out_of_domain} if self.out_of_domain else {}) | self.dev_sets
+
+    def problems(self) -> Iterator[str]:
+        """Yield each problem, starting with its key."""
+        if not self.generate and self.metric != "loss":
+            yield f"metric: {self.metric} needs generate: true; without it only the loss is computed"
+        for name in self.dev_sets:
+            if not re.fullmatch(r"[a-z][a-z0-9_]*", str(name)) or name in _TAKEN:
+                yield f"dev_sets: {str(name)!r} is not a name of lowercase letters, digits and _, or is taken"
+        if self.patience and not self.keep_best:
+            yield "patience: needs keep_best: true; otherwise the run ends with the last weights, which are worse"

@@ -1,0 +1,107 @@
+"""Problems of a recipe beyond single values: sections in themselves, and settings that exclude each other.
+
+Each rule names the settings that it looks at, and is left out where one of them has a problem of its own: its message
+would be about a default that the recipe does not contain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from typing import Protocol
+
+from lsa_whisper.finetuning.recipe import conflicts
+from lsa_whisper.finetuning.recipe.schema import ModelSettings, Recipe, is_valid_context
+from lsa_whisper.finetuning.recipe.trainer_args import trainer_args_problems
+
+_OFFLOAD_STRATEGIES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "optimizer": {"cpu": ("zero2", "zero3"), "nvme": ("zero2", "zero3")},
+    "parameters": {"cpu": ("zero3", "fsdp2"), "nvme": ("zero3",)},
+}
+"""The strategies that can keep each part of the training state in each place."""
+
+
+class _Section(Protocol):
+    def problems(self) -> Iterable[str]: ...
+
+
+def problems_of(recipe: Recipe, faulty: Collection[str] = ()) -> list[str]:
+    """Return every problem of a recipe, each starting with its key.
+
+    Args:
+        recipe: The recipe.
+        faulty: Its settings that have a problem already; rules about them are left out.
+    """
+    found: list[str] = []
+    for settings, rule in _RULES:
+        if not set(settings) & set(faulty):
+            found += rule(recipe)
+    return found
+
+
+def _model(recipe: Recipe) -> Iterator[str]:
+    model: ModelSettings = recipe.model
+    if (model.base is None) == (model.scratch is None):
+        yield "model: set either base (a checkpoint) or scratch (dimensions of a new model)"
+    if model.context_s is not None and not is_valid_context(model.context_s):
+        yield f"model.context_s: must be a whole number of seconds, 1 or more, not {model.context_s:g}"
+    yield from _section("model.scratch", model.scratch)
+
+
+def _section(place: str, section: _Section | None) -> Iterator[str]:
+    yield from (f"{place}.{problem}" for problem in (section.problems() if section else ()))
+
+
+def _names(recipe: Recipe) -> Iterator[str]:
+    for name, text in (("out", recipe.out), ("data.train", recipe.data.train)):
+        if not text.strip():
+            yield f"{name}: is empty"
+
+
+def _strategy(recipe: Recipe) -> Iterator[str]:
+    if recipe.auto_micro_batch and recipe.strategy != "single":
+        yield "auto_micro_batch: needs strategy single; one of several ranks cannot restart alone"
+    if recipe.fsdp != type(recipe.fsdp)() and recipe.strategy != "fsdp2":
+        yield "fsdp: needs strategy fsdp2"
+
+
+def _offload(recipe: Recipe) -> Iterator[str]:
+    """Yield what cannot be offloaded under the recipe's strategy."""
+    for name, strategies in _OFFLOAD_STRATEGIES.items():
+        place = getattr(recipe.offload, name)
+        if place != "none" and recipe.strategy not in strategies[place]:
+            yield f"offload.{name}: {place} needs strategy {' or '.join(strategies[place])}"
+        elif place == "nvme" and not recipe.offload.nvme_path:
+            yield "offload.nvme_path: name a folder on a fast local disk for nvme"
+    if recipe.fsdp.sharding_strategy == "no_shard" and recipe.offload.parameters != "none":
+        yield "offload.parameters: fsdp2 offloads only what it shards; use another fsdp.sharding_strategy than no_shard"
+
+
+def _evaluation(recipe: Recipe) -> Iterator[str]:
+    if recipe.evaluation and not recipe.data.dev:
+        yield "evaluation: needs data.dev, the manifest of the dev set"
+
+
+_Rule = Callable[[Recipe], Iterable[str]]
+_RULES: tuple[tuple[tuple[str, ...], _Rule], ...] = (
+    (("data", "out"), _names),
+    (("data",), lambda recipe: _section("data.augment", recipe.data.augment)),
+    (("adapter",), lambda recipe: _section("adapter", recipe.adapter)),
+    (("evaluation",), lambda recipe: _section("evaluation", recipe.evaluation)),
+    (("model",), _model),
+    (("strategy", "auto_micro_batch", "fsdp"), _strategy),
+    (("strategy", "offload", "fsdp"), _offload),
+    (("strategy", "deepspeed"), conflicts.deepspeed),
+    (("model", "strategy"), conflicts.layers),
+    (("model", "strategy", "adapter"), conflicts.adapter),
+    (("model", "strategy", "loss"), conflicts.loss),
+    (("model", "strategy", "adapter", "precision"), conflicts.precision),
+    (("strategy", "optimizer", "precision", "training"), conflicts.optimizer),
+    (("strategy", "tensor_parallel", "precision", "adapter"), conflicts.model_parallel),
+    (("strategy", "pipeline", "training", "model", "evaluation"), conflicts.pipeline),
+    (("strategy", "training"), conflicts.averaging),
+    (("model", "precision", "training"), conflicts.attention),
+    (("data", "loss"), conflicts.label_splits),
+    (("evaluation", "data"), _evaluation),
+    (("trainer_args",), lambda recipe: trainer_args_problems(recipe.trainer_args)),
+)
+"""The settings that each rule looks at, and the rule."""

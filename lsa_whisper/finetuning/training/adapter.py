@@ -1,0 +1,119 @@
+"""LoRA adapters through PEFT: target layers, and quantization of the frozen base."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from lsa_whisper.errors import MissingExtraError, RecipeError
+from lsa_whisper.finetuning.recipe.sections import AdapterSettings
+
+LOWEST_RANK = 10
+
+
+def add_adapter(model: Any, adapter: AdapterSettings, tokens: Sequence[int] = ()) -> Any:
+    """Return ``model`` frozen, with LoRA on the target layers and trainable embeddings of ``tokens``.
+
+    No ``task_type`` is set: PEFT's sequence-to-sequence wrapper passes ``input_ids``, which Whisper does not accept.
+
+    Raises:
+        RecipeError: If a target or a module to save is not in the model.
+    """
+    from peft import LoraConfig, get_peft_model
+
+    if adapter.rank < LOWEST_RANK:
+        warnings.warn(
+            f"LoRA rank {adapter.rank}: below {LOWEST_RANK}, adapting Whisper to disfluent labels has been observed "
+            "not to converge; check the loss, or increase adapter.rank",
+            stacklevel=2,
+        )
+    _check_names(model, adapter)
+    settings = LoraConfig(
+        r=adapter.rank,
+        lora_alpha=adapter.alpha,
+        lora_dropout=adapter.dropout,
+        target_modules=target_pattern(adapter),
+        use_dora=adapter.dora,
+        use_rslora=adapter.rank_stabilized,
+        modules_to_save=list(adapter.modules_to_save) or None,
+        bias="none",
+        trainable_token_indices={"embed_tokens": list(tokens)} if tokens else None,
+    )
+    return get_peft_model(model, settings)
+
+
+def target_pattern(adapter: AdapterSettings) -> str:
+    """Return a regular expression that matches the full names of the adapted layers.
+
+    >>> pattern = target_pattern(AdapterSettings(target_modules=("q_proj",), stacks="encoder"))
+    >>> [bool(re.fullmatch(pattern, f"model.{name}.q_proj"))
+    ...  for name in ("encoder.layers.0.self_attn", "decoder.layers.0.encoder_attn")]
+    [True, False]
+    """
+    stacks = "encoder|decoder" if adapter.stacks == "both" else adapter.stacks
+    return rf"(?:.*\.)?(?:{stacks})\.layers\..*\.(?:{'|'.join(map(re.escape, adapter.target_modules))})"
+
+
+def _check_names(model: Any, adapter: AdapterSettings) -> None:
+    """Raise if a name is not in the model: PEFT ignores unknown names as long as it finds one."""
+    ends = {name.rpartition(".")[2] for name, _ in model.named_modules()}
+    linear = {
+        name.rpartition(".")[2]
+        for name, module in model.named_modules()
+        if isinstance(module, torch.nn.Linear) and ".layers." in name
+    }
+    if wrong := sorted(set(adapter.target_modules) - linear):
+        raise RecipeError(
+            f"adapter.target_modules: no layer is named {', '.join(wrong)}; choose from {', '.join(sorted(linear))}"
+        )
+    if wrong := [name for name in adapter.modules_to_save if not any(end.endswith(name) for end in ends)]:
+        raise RecipeError(f"adapter.modules_to_save: no module is named {', '.join(wrong)}")
+
+
+def quantization_config(adapter: AdapterSettings, dtype: str) -> Any:
+    """Return transformers' quantization config for the base, ``None`` if it is not to be quantized.
+
+    Args:
+        adapter: Names the number of bits.
+        dtype: Type of the matrix products; 16 bits are several times faster than fp32.
+
+    Raises:
+        MissingExtraError: If bitsandbytes is not installed.
+    """
+    if adapter.quantize == "none":
+        return None
+    require_bitsandbytes(f"adapter.quantize: {adapter.quantize}")
+    from transformers import BitsAndBytesConfig
+
+    unquantized = ["proj_out"]  # tied to the token embeddings, which are not a linear layer
+    if adapter.quantize == "8bit":
+        return BitsAndBytesConfig(load_in_8bit=True, llm_int8_skip_modules=unquantized)
+    return BitsAndBytesConfig(
+        load_in_4bit=True,
+        bnb_4bit_quant_type="nf4",
+        bnb_4bit_use_double_quant=True,
+        bnb_4bit_compute_dtype=getattr(torch, dtype),
+        llm_int8_skip_modules=unquantized,
+    )
+
+
+def require_bitsandbytes(feature: str) -> None:
+    """Return if bitsandbytes can be used for ``feature``.
+
+    Raises:
+        MissingExtraError: If it is not installed.
+        RecipeError: If it is installed but cannot be imported on this machine.
+    """
+    if importlib.util.find_spec("bitsandbytes") is None:
+        raise MissingExtraError(feature, "bitsandbytes", "quantize")
+    try:
+        import bitsandbytes  # noqa: F401
+    except Exception as error:  # it loads GPU libraries on import
+        raise RecipeError(
+            f"{feature}: bitsandbytes cannot be imported here ({error}); leave the setting out"
+        ) from error

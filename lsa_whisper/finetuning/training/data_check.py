@@ -1,0 +1,141 @@
+"""What can be known of the prepared data before any weights are loaded: every row that training would stop at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from lsa_whisper import checkpoint
+from lsa_whisper.audio import Recording
+from lsa_whisper.checkpoint import Checkpoint, decoder_prompt
+from lsa_whisper.checkpoint.whisper_constants import TIMESTAMP_STEP_S
+from lsa_whisper.dataset import WindowDataset
+from lsa_whisper.errors import AudioError, CheckpointError, ManifestError
+from lsa_whisper.finetuning.recipe import Recipe
+
+_OPENED = 1000
+"""Recordings whose headers are read; with more, they are spread evenly over the manifest."""
+_DECODED = 16
+"""Recordings of which a window is decoded."""
+_LISTED = 5
+"""Rows, recordings or languages that a message names."""
+_TOLERANCE_S = 0.5
+"""How far a window may reach beyond the end of its recording."""
+
+
+def check_data(recipe: Recipe, start: Checkpoint | None = None) -> None:
+    """Return if a model can be trained on the recipe's data, and evaluated on its dev sets.
+
+    Args:
+        recipe: The run to check.
+        start: The checkpoint to start from, its context changed to the recipe's; by default it is loaded without
+            weights.
+
+    Raises:
+        ManifestError: With every problem and the rows that have it.
+        CheckpointError: If there is no such checkpoint.
+    """
+    if start is None:
+        from lsa_whisper.finetuning.training.model import with_context
+
+        start = checkpoint.load(str(recipe.model.base), weights=False)
+        start = with_context(start, recipe.model.context_s) if recipe.model.context_s else start
+    paths = [recipe.data.train]
+    if recipe.evaluation:
+        paths += [path for path in (recipe.data.dev, *recipe.evaluation.other_sets.values()) if path]
+    found = [problem for path in dict.fromkeys(paths) for problem in data_problems(Path(path), start, recipe)]
+    if len(found) == 1:
+        raise ManifestError(found[0])
+    if found:
+        raise ManifestError("\n  ".join([f"{len(found)} problems of the data", *found]))
+
+
+def data_problems(path: Path, start: Checkpoint, recipe: Recipe) -> Iterator[str]:
+    """Yield every problem of a manifest, with its rows."""
+    windows = WindowDataset(path, start, language=recipe.data.language, verify=False)
+    if not len(windows):
+        yield f"{path}: holds no windows; prepare it again"
+        return
+    for problem in (*_languages(windows, start), *_lengths(windows, start), *_recordings(windows)):
+        yield f"{path}: {problem}"
+    if recipe.data.spliced and path == Path(recipe.data.train) and not windows.spliced.any():
+        yield f"{path}: no window is spliced, which data.spliced needs; prepare the data again with --splice"
+    if recipe.loss.alignment_weight and path == Path(recipe.data.train) and not windows.has_word_times:
+        yield (
+            f"{path}: no row has word times, which loss.alignment_weight needs; write %wor with 'lsa-whisper align', "
+            "then prepare the data again"
+        )
+
+
+def rows_text(indices: Sequence[int]) -> str:
+    """Return rows of a manifest, counted from 1, for a message.
+
+    >>> rows_text([0]), rows_text([0, 4]), rows_text(range(9))
+    ('row 1', 'rows 1, 5', 'rows 1, 2, 3, 4, 5 and 4 more')
+    """
+    shown = ", ".join(str(index + 1) for index in indices[:_LISTED])
+    more = f" and {len(indices) - _LISTED} more" if len(indices) > _LISTED else ""
+    return f"row{'s' * (len(indices) > 1)} {shown}{more}"
+
+
+def _languages(windows: WindowDataset, start: Checkpoint) -> Iterator[str]:
+    languages = np.asarray(windows.languages)
+    for language in dict.fromkeys(windows.languages):
+        try:
+            decoder_prompt(start.tokenizer, start.model.generation_config, language=language)
+        except CheckpointError as error:
+            rows = rows_text(np.flatnonzero(languages == language).tolist())
+            reason = str(error).partition(";")[0]
+            yield f"{rows}: {reason}; set data.language to one that it supports, or prepare with --language"
+
+
+def _lengths(windows: WindowDataset, start: Checkpoint) -> Iterator[str]:
+    context_s = windows.extractor.n_samples / windows.extractor.sampling_rate
+    if (long := np.flatnonzero(windows.durations > context_s + TIMESTAMP_STEP_S)).size:
+        yield (
+            f"{rows_text(long.tolist())}: a window of {windows.durations[long].max():.1f} s, but the model's context "
+            f"is {context_s:g} s; prepare the data with --context {context_s:g}"
+        )
+    positions = start.model.config.max_target_positions
+    if tokens := dict(windows.long_labels(positions)):
+        yield (
+            f"{rows_text(list(tokens))}: a label of {max(tokens.values())} tokens, but the decoder has {positions} "
+            "positions; use shorter windows"
+        )
+
+
+def _recordings(windows: WindowDataset) -> Iterator[str]:
+    """Yield recordings that are missing, cannot be read, or are shorter than their windows."""
+    if windows.audio is not None:  # the sound is inside the shards
+        return
+    rows_of: dict[str, list[int]] = {}
+    for index, path in enumerate(windows.recordings):
+        rows_of.setdefault(path, []).append(index)
+    missing = [path for path in rows_of if not Path(path).is_file()]
+    if missing:
+        rows = rows_text(sorted(index for path in missing for index in rows_of[path]))
+        more = f" and {len(missing) - _LISTED} more" if len(missing) > _LISTED else ""
+        yield f"{rows}: no recording {', '.join(missing[:_LISTED])}{more}; put it back, or prepare the data again"
+    there = [path for path in rows_of if path not in set(missing)]
+    spread = there[:: max(1, len(there) // _OPENED)]
+    decoded = set(spread[:: max(1, len(spread) // _DECODED)])
+    for path in spread:
+        yield from _recording(windows, path, rows_of[path], decode=path in decoded)
+
+
+def _recording(windows: WindowDataset, path: str, rows: Sequence[int], *, decode: bool) -> Iterator[str]:
+    """Yield problems of one recording; of those to ``decode``, its last window is decoded, too."""
+    try:
+        recording = Recording.open(path)
+        ends = {index: windows.segment(index).span.end_ms / 1000 for index in rows}
+        if beyond := [index for index, end_s in ends.items() if end_s > recording.duration_s + _TOLERANCE_S]:
+            yield (
+                f"{rows_text(beyond)}: {path} has {recording.duration_s:.1f} s, and a window ends at "
+                f"{max(ends.values()):.1f} s; prepare the data again"
+            )
+        elif decode:
+            recording.load(windows.segment(rows[-1]).span)
+    except AudioError as error:
+        yield f"{rows_text(rows)}: {error}"

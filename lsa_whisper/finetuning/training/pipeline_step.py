@@ -1,0 +1,46 @@
+"""A batch through the stages of a pipeline, with the recipe's loss."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import Any
+
+import torch
+
+from lsa_whisper.finetuning.distributed.pipeline import Pipeline
+from lsa_whisper.finetuning.memory.shape import shape_of_config
+from lsa_whisper.finetuning.memory.stages import stage_layers
+from lsa_whisper.finetuning.recipe import Recipe
+from lsa_whisper.finetuning.training.disfluency_mask import DISFLUENCY_MASK
+from lsa_whisper.finetuning.training.loss import ExactLoss
+
+
+def stage_sizes(model: Any, recipe: Recipe) -> tuple[int, ...]:
+    """Return the layers of each stage if the recipe's strategy is a pipeline, one stage for each rank.
+
+    Raises:
+        RecipeError: If there are fewer layers than ranks.
+    """
+    if recipe.strategy != "pipeline":
+        return ()
+    return stage_layers(shape_of_config(model.config.to_dict()), torch.distributed.get_world_size())
+
+
+def train_in_stages(
+    pipeline: Pipeline, batch: Mapping[str, torch.Tensor], loss: ExactLoss, items: torch.Tensor | float
+) -> torch.Tensor:
+    """Add the gradients of a batch to those of this rank's weights; return the loss of the batch on every rank.
+
+    Args:
+        pipeline: The stages.
+        batch: The same on every rank.
+        loss: The recipe's loss.
+        items: Label tokens of the whole optimizer step.
+    """
+
+    def loss_of(logits: torch.Tensor, part: Mapping[str, torch.Tensor]) -> torch.Tensor:
+        mask = part.get(DISFLUENCY_MASK)
+        return loss(SimpleNamespace(logits=logits), part["labels"], items, disfluency_mask=mask)
+
+    return pipeline.train(batch, loss_of)

@@ -1,0 +1,150 @@
+"""What a run needs of this machine and of the files that its recipe names, checked before anything is loaded."""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from lsa_whisper import manifest
+from lsa_whisper.errors import CheckpointError, LsaWhisperError, RecipeError
+from lsa_whisper.finetuning.distributed import zero
+from lsa_whisper.finetuning.distributed.ranks import is_launched
+from lsa_whisper.finetuning.memory.shape import shape_of
+from lsa_whisper.finetuning.recipe import Recipe, list_problems
+from lsa_whisper.finetuning.training.adapter import require_bitsandbytes
+from lsa_whisper.finetuning.training.optimizer import optimizer_arguments
+from lsa_whisper.finetuning.training.precision import precision_arguments
+from lsa_whisper.system.library_internals import reset_training_state
+
+
+def check_requirements(recipe: Recipe, path: str = "recipe") -> None:
+    """Return if the recipe's files exist and this machine supports its settings.
+
+    Args:
+        recipe: The run to check.
+        path: Where the recipe comes from, for messages.
+
+    Raises:
+        RecipeError: With every problem. A single problem may be another :class:`LsaWhisperError`.
+    """
+    errors: list[LsaWhisperError] = [RecipeError(problem) for problem in _files(recipe)]
+    errors += [RecipeError(problem) for problem in _layers(recipe)]
+    for check in _CHECKS:
+        try:
+            check(recipe)
+        except LsaWhisperError as error:
+            errors.append(error)
+    if len(errors) == 1 and not isinstance(errors[0], RecipeError):
+        raise errors[0]
+    if errors:
+        raise RecipeError(list_problems(path, [str(error) for error in errors]))
+
+
+def _files(recipe: Recipe) -> Iterator[str]:
+    """Yield manifests that the recipe names and that are not there."""
+    dev = {"data.dev": recipe.data.dev} if recipe.evaluation else {}
+    sets = recipe.evaluation.other_sets if recipe.evaluation else {}
+    other = {f"evaluation.{n if n == 'out_of_domain' else f'dev_sets.{n}'}": path for n, path in sets.items()}
+    for key, name in {"data.train": recipe.data.train, **dev, **other}.items():
+        if name and not manifest.is_manifest(name):
+            what = "is a folder without prepared data" if Path(name).is_dir() else "no such manifest"
+            yield f"{key}: {name}: {what}; make one with 'lsa-whisper prepare'"
+
+
+def _layers(recipe: Recipe) -> Iterator[str]:
+    """Yield numbers of layers that the base does not have."""
+    top, wanted = recipe.model.top_layers, recipe.model.decoder_layers
+    if recipe.model.base is None or (top is None and wanted is None):
+        return
+    try:
+        shape = shape_of(recipe.model.base)
+    except CheckpointError:  # a model on the hub, or none: loading it tells
+        return
+    stacks = {"decoder": shape.decoder_layers}
+    stacks |= {} if recipe.model.freeze_encoder else {"encoder": shape.encoder_layers}
+    if top is not None and top > min(stacks.values()):
+        has = " and ".join(f"{layers} in its {stack}" for stack, layers in stacks.items())
+        yield f"model.top_layers: the base has {has}, fewer than {top}"
+    if wanted is not None and (wanted < shape.decoder_layers or wanted % shape.decoder_layers):
+        yield f"model.decoder_layers: must be a multiple of the base's {shape.decoder_layers} layers, not {wanted}"
+
+
+def _deepspeed(recipe: Recipe) -> None:
+    """Raise if DeepSpeed is missing, or rejects the recipe's ``deepspeed`` entries."""
+    if recipe.strategy not in ("zero2", "zero3"):
+        return
+    zero.require_deepspeed(recipe)
+    if "zero_optimization" not in recipe.deepspeed:
+        return
+    from deepspeed.runtime.zero.config import DeepSpeedZeroConfig
+    from pydantic import ValidationError
+
+    settings = zero.deepspeed_config(recipe.strategy, recipe.offload, recipe.deepspeed)["zero_optimization"]
+    try:
+        DeepSpeedZeroConfig(**settings)
+    except (ValidationError, TypeError) as error:
+        reasons = error.errors() if isinstance(error, ValidationError) else [{"loc": (), "msg": str(error)}]
+        said = ", ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in reasons)
+        raise RecipeError(f"deepspeed.zero_optimization: {said}") from error
+
+
+def _attention(recipe: Recipe) -> None:
+    """Raise if FlashAttention is requested where it cannot run."""
+    if recipe.model.attention != "flash_attention_2":
+        return
+    import torch
+
+    if not torch.cuda.is_available():
+        raise RecipeError("model.attention: flash_attention_2 needs a GPU, but this machine has none; use sdpa")
+    if importlib.util.find_spec("flash_attn") is None:
+        raise RecipeError(
+            "model.attention: flash_attention_2 needs the package flash-attn, which is not installed; install it "
+            "(pip install flash-attn) or use sdpa"
+        )
+
+
+def _pipeline(recipe: Recipe) -> None:
+    """Raise if this torch has no schedules that can leave the logits of a batch out of what they keep."""
+    if recipe.strategy != "pipeline":
+        return
+    import torch
+    from torch.distributed.pipelining import ScheduleGPipe
+
+    if "return_outputs" not in inspect.signature(ScheduleGPipe.step).parameters:
+        raise RecipeError(f"strategy: pipeline needs a newer torch than {torch.__version__}; it was tested with 2.13")
+
+
+def _quantization(recipe: Recipe) -> None:
+    if recipe.adapter and recipe.adapter.quantize != "none":
+        require_bitsandbytes(f"adapter.quantize: {recipe.adapter.quantize}")
+
+
+def _trainer_args(recipe: Recipe) -> None:
+    """Raise if transformers rejects ``trainer_args`` together; in a launched rank that is found with the trainer."""
+    if not recipe.trainer_args or is_launched():
+        return
+    from transformers import Seq2SeqTrainingArguments
+
+    from lsa_whisper.finetuning.training.arguments import trainer_settings
+
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            Seq2SeqTrainingArguments(**trainer_settings(recipe, Path(folder)))
+        except (TypeError, ValueError) as error:
+            raise RecipeError(f"trainer_args: {error}") from None
+        finally:
+            reset_training_state()
+
+
+_CHECKS: tuple[Callable[[Recipe], object], ...] = (
+    precision_arguments,
+    optimizer_arguments,
+    _attention,
+    _pipeline,
+    _quantization,
+    _deepspeed,
+    _trainer_args,
+)

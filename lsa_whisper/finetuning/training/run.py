@@ -1,0 +1,276 @@
+"""A training run, from the recipe to the finished checkpoint folder."""
+
+from __future__ import annotations
+
+import contextlib
+import glob
+import shutil
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import torch
+from transformers import set_seed
+
+from lsa_whisper import checkpoint, manifest
+from lsa_whisper.checkpoint import Checkpoint
+from lsa_whisper.checkpoint.folder import METADATA_FILE, atomic_folder, remove_folder_leftovers
+from lsa_whisper.checkpoint.trimming import TRIM_MARGIN_S
+from lsa_whisper.errors import CheckpointError, LsaWhisperError
+from lsa_whisper.finetuning import Finetuned
+from lsa_whisper.finetuning.distributed.ranks import rank, report_lost_rank, restored_environment
+from lsa_whisper.finetuning.distributed.strategy import (
+    divide_model,
+    finish_distributed,
+    init_distributed,
+    reset_distributed,
+)
+from lsa_whisper.finetuning.recipe import Recipe
+from lsa_whisper.finetuning.recipe.changes import HARMLESS, changes
+from lsa_whisper.finetuning.training.corpus_retraces import learn_retraces
+from lsa_whisper.finetuning.training.curves import CURVE, plot_curves
+from lsa_whisper.finetuning.training.data_check import check_data
+from lsa_whisper.finetuning.training.data_workers import shorten_socket_paths
+from lsa_whisper.finetuning.training.dev_evaluation import SAMPLES, TENSORBOARD, manifest_labels
+from lsa_whisper.finetuning.training.model import prepare_for_training, starting_checkpoint
+from lsa_whisper.finetuning.training.out_of_memory import train_within_memory
+from lsa_whisper.finetuning.training.pipeline_step import stage_sizes
+from lsa_whisper.finetuning.training.precision import precision_warning
+from lsa_whisper.finetuning.training.preflight import preflight
+from lsa_whisper.finetuning.training.provenance import provenance
+from lsa_whisper.finetuning.training.requirements import check_requirements
+from lsa_whisper.finetuning.training.resume import (
+    last_complete_checkpoint,
+    verify_resumable,
+    weights_only_loading,
+)
+from lsa_whisper.finetuning.training.stop import StopOnSignal
+from lsa_whisper.finetuning.training.trainer import SpeechTrainer
+from lsa_whisper.system import plain_json
+from lsa_whisper.system.disk import convert_disk_errors
+from lsa_whisper.system.lock import write_lock
+
+
+def run_training(
+    recipe: Recipe, report: Callable[[str], None], *, force: bool = False, name: str = "recipe"
+) -> Finetuned:
+    """Train by a recipe and save the checkpoint; see :func:`lsa_whisper.finetuning.finetune`.
+
+    Args:
+        recipe: What to train.
+        report: Receives progress lines.
+        force: Train even if the machine does not meet the requirements.
+        name: The recipe's file, for messages.
+    """
+    out = Path(recipe.out)
+    if (done := _finished(out, recipe)) is not None:
+        report(f"{out}: already trained with this recipe and these data")
+        if rank() == 0:
+            _tidy(out)
+        return done
+    check_requirements(recipe, name)
+    record = provenance(recipe)
+    if recipe.model.base is not None and rank() == 0:
+        report(checkpoint.overview_line(recipe.model.base))
+    if not force:
+        preflight(recipe, report if rank() == 0 else report_nothing)
+    if recipe.data.workers:
+        shorten_socket_paths()
+    with convert_disk_errors(out, CheckpointError), _only_run(out), restored_environment(), report_lost_rank():
+        try:
+            return train_within_memory(recipe, lambda fitting: _run(fitting, record, report), report)
+        finally:
+            reset_distributed()
+
+
+@contextlib.contextmanager
+def _only_run(out: Path) -> Iterator[None]:
+    """Hold the lock on ``out``, on rank 0."""
+    if rank() != 0:
+        yield
+        return
+    with write_lock(_unfinished(out), wait=False):
+        _remove_finished_run(out)
+        yield
+
+
+def _remove_finished_run(out: Path) -> None:
+    """Remove the checkpoints of the run that wrote ``out``, and what a killed call has left next to it."""
+    remove_folder_leftovers(out)
+    unfinished = _unfinished(out)
+    with contextlib.suppress(OSError):
+        if (out / METADATA_FILE).read_bytes() == (unfinished / METADATA_FILE).read_bytes():
+            # Renamed first: a half-removed folder would look like a run to resume.
+            unfinished.rename(out.with_name(f".{unfinished.name}-done"))
+            remove_folder_leftovers(out)
+
+
+def _tidy(out: Path) -> None:
+    """Remove the leftovers of the finished run of ``out``, if it was killed before it did so."""
+    if _unfinished(out).exists() or any(out.parent.glob(f".{glob.escape(out.name)}.*")):
+        with contextlib.suppress(LsaWhisperError, OSError), write_lock(_unfinished(out), wait=False):
+            _remove_finished_run(out)
+
+
+def _unfinished(out: Path) -> Path:
+    return out.with_name(out.name + ".unfinished")
+
+
+def _run(recipe: Recipe, record: dict[str, Any], report: Callable[[str], None]) -> Finetuned:
+    out, labels = Path(recipe.out), manifest_labels(Path(recipe.data.train))
+    init_distributed(recipe)
+    set_seed(recipe.seed)  # before the model: new weights and adapters are initialized randomly
+    if recipe.model.base is not None:
+        check_data(recipe)
+    start = starting_checkpoint(recipe, labels)
+    if recipe.model.base is None:
+        check_data(recipe, start)
+    model = prepare_for_training(start, recipe)
+    unfinished = _unfinished(out)
+    unfinished.mkdir(parents=True, exist_ok=True)
+    report = report if rank() == 0 else report_nothing
+    trainable, weight_bytes = _parameter_counts(model), 2 * sum(weight.numel() for weight in start.model.parameters())
+    division = divide_model(model, recipe, start.unread, stage_sizes(model, recipe))
+    trainer = SpeechTrainer(recipe, start, model, unfinished, report, division)
+    if (gpus := _unused_gpus(trainer)) > 0:
+        report(f"one process trains on one GPU; --processes {gpus + 1} uses the other {gpus}, too")
+    report(f"training {trainable} of {labels.style} labels on {len(trainer.train_dataset)} windows")
+    if trainer.dev_evaluation:
+        report(trainer.dev_evaluation.cost(recipe, trainer.args.world_size, weight_bytes))
+    if warning := precision_warning(recipe):
+        report(warning)
+    result = _train(trainer, unfinished, report)
+    trainer.finish_average()
+    logged = [
+        row["loss"] for row in trainer.state.log_history if "loss" in row
+    ]  # including steps before the run was resumed
+    record |= {"steps": result.global_step, "loss": logged[-1] if logged else None}
+    record |= {"changes": trainer.identity["changes"]} if trainer.identity["changes"] else {}
+    if trainer.state.best_global_step is not None:
+        record["best"] = {
+            "step": trainer.state.best_global_step,
+            trainer.args.metric_for_best_model: trainer.state.best_metric,
+        }
+    weights = trainer.gathered_weights()
+    if rank() == 0:
+        with _kept_weights(unfinished):
+            saved = _save(trainer, start, record, unfinished / "saved", weights)
+        _keep_log(unfinished, saved, plot=recipe.evaluation is not None and recipe.evaluation.plot)
+        shutil.copy(saved / METADATA_FILE, unfinished)  # marks it as this run's if this call is killed
+        with atomic_folder(out) as folder:
+            folder.rmdir()
+            saved.rename(folder)  # in one step: a partial folder could be neither used nor replaced
+        _remove_finished_run(out)
+    finish_distributed(trainer.accelerator)
+    return Finetuned(out, record["steps"], record["loss"])
+
+
+def _train(trainer: SpeechTrainer, unfinished: Path, report: Callable[[str], None]) -> Any:
+    """Train from the last complete checkpoint to the end.
+
+    Raises:
+        KeyboardInterrupt: If the run was stopped by Ctrl-C; the same call resumes it.
+        SystemExit: If it was stopped by another signal, or cannot be resumed, with that signal's status.
+    """
+    with trainer.accelerator.main_process_first():
+        begin = last_complete_checkpoint(unfinished, report)
+    if begin is not None:
+        trainer.identity["changes"] = verify_resumable(begin, trainer.recipe, trainer.args.world_size, trainer.identity)
+        if trainer.average:
+            trainer.average.load(begin)
+        report(f"resuming from {begin}")
+    stop = StopOnSignal(trainer.accelerator)
+    trainer.add_callback(stop)
+    with stop.handling_signals(), weights_only_loading(begin):
+        result = trainer.train(resume_from_checkpoint=str(begin) if begin else None)
+    if stop.signal and trainer.state.global_step < trainer.state.max_steps:
+        resumable = trainer.recipe.can_resume
+        then = "run the same command again to resume" if resumable else "with offload to nvme it cannot be resumed"
+        report(f"saved after step {trainer.state.global_step} of {trainer.state.max_steps}; {then}")
+        finish_distributed(trainer.accelerator)
+        # For a KeyboardInterrupt the command line says how to resume.
+        raise KeyboardInterrupt if resumable and stop.signal == signal.SIGINT else SystemExit(128 + stop.signal)
+    return result
+
+
+@contextlib.contextmanager
+def _kept_weights(unfinished: Path) -> Iterator[None]:
+    """Say where the trained weights are if they cannot be saved as a checkpoint folder; disk errors pass as they are.
+
+    Raises:
+        CheckpointError: With the reason and the last checkpoint, from which the same command saves again.
+    """
+    try:
+        yield
+    except OSError:
+        raise
+    except Exception as error:
+        kept = last_complete_checkpoint(unfinished, report_nothing)
+        where = f"the trained weights are in {kept}, and the same command tries again" if kept else "none are kept"
+        raise CheckpointError(f"the trained model cannot be saved ({error}); {where}") from error
+
+
+def _keep_log(unfinished: Path, out: Path, *, plot: bool) -> None:
+    """Copy the logs of the training to the checkpoint."""
+    if plot:
+        plot_curves(unfinished, out / "curve.png")
+    for name in (CURVE, SAMPLES):
+        if (unfinished / name).is_file():
+            shutil.copyfile(unfinished / name, out / name)
+    if (unfinished / TENSORBOARD).is_dir():
+        shutil.copytree(unfinished / TENSORBOARD, out / TENSORBOARD)
+
+
+def report_nothing(line: str) -> None:
+    """Report nothing; only rank 0 reports."""
+
+
+def _finished(out: Path, recipe: Recipe) -> Finetuned | None:
+    """Return the finished run of this recipe on these data, ``None`` if there is none."""
+    if not out.is_dir() or not manifest.is_manifest(recipe.data.train):
+        return None
+    record = provenance(recipe)
+    try:
+        before = plain_json.read(out / "lsa_whisper.json").get("provenance", {})
+    except (OSError, ValueError):
+        return None
+    same = before.get("manifest_sha256") == record["manifest_sha256"] and not changes(
+        before.get("recipe") or {}, record["recipe"], besides=HARMLESS
+    )
+    return Finetuned(out, before["steps"], before["loss"]) if same and "steps" in before else None
+
+
+def _unused_gpus(trainer: SpeechTrainer) -> int:
+    """Return how many GPUs of this machine a run in one process does not use."""
+    single = trainer.args.world_size == 1 and trainer.args.device.type == "cuda"
+    return torch.cuda.device_count() - 1 if single else 0
+
+
+def _parameter_counts(model: Any) -> str:
+    trained = sum(p.numel() for p in model.parameters() if p.requires_grad)
+    return f"{trained / 1e6:.2f} M of {sum(p.numel() for p in model.parameters()) / 1e6:.2f} M parameters"
+
+
+def _save(trainer: SpeechTrainer, start: Checkpoint, record: dict[str, Any], out: Path, weights: Any) -> Path:
+    model = trainer.accelerator.unwrap_model(trainer.model)
+    if hasattr(model, "ctc_head"):
+        del model.ctc_head
+    model.config.use_cache, model.config.apply_spec_augment = True, False
+    data = trainer.recipe.data
+    learned = learn_retraces(manifest.stream(Path(data.train)), start.labels, data.language)
+    return checkpoint.save(
+        out,
+        model=model,
+        feature_extractor=start.feature_extractor,
+        tokenizer=start.tokenizer,
+        labels=start.labels,
+        provenance=record,
+        recipe=record["recipe"],
+        trained_tokens=trainer.train_dataset.trained_tokens,
+        trained_codes=trainer.train_dataset.trained_codes,
+        state_dict=weights,
+        place=record["recipe"]["out"],
+        retraces={**start.retraces, **learned},
+        trim_margin_s=TRIM_MARGIN_S if record["recipe"]["data"]["trim"] else None,
+    )

@@ -1,0 +1,90 @@
+"""The training windows of a recipe, their batches, and the order in which they come."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from lsa_whisper import manifest
+from lsa_whisper.checkpoint import Checkpoint
+from lsa_whisper.dataset import Collator, WindowDataset
+from lsa_whisper.finetuning.recipe import Recipe
+from lsa_whisper.finetuning.training.bpe_dropout import BpeDropout
+from lsa_whisper.finetuning.training.corpus_sampling import (
+    CorpusSampler,
+    capped_indices,
+    draws_per_window,
+    with_spliced_share,
+)
+from lsa_whisper.finetuning.training.disfluency_mask import DisfluencyMaskCollator
+from lsa_whisper.finetuning.training.trim import LengthGroupedSampler, ShuffledSampler
+
+
+def training_collator(recipe: Recipe, start: Checkpoint) -> Collator:
+    """Return the collator of the training windows, with a mask of disfluencies if the recipe's loss needs one."""
+    pad = start.model.config.pad_token_id
+    options: dict[str, Any] = {"full_length_share": recipe.data.full_length_share, "seed": recipe.seed}
+    if recipe.loss.needs_disfluency_mask:
+        return DisfluencyMaskCollator(pad, start.tokenizer, start.labels, **options)
+    return Collator(pad, **options)
+
+
+def training_windows(recipe: Recipe, start: Checkpoint) -> WindowDataset:
+    """Return the windows to train on: those of the manifest, without what ``data.corpora`` cuts.
+
+    Raises:
+        ManifestError: If ``data.corpora`` names a corpus that is not in the manifest.
+    """
+    path, keep = Path(recipe.data.train), None
+    if recipe.data.corpora:
+        rows = manifest.open_rows(path)
+        durations = np.asarray(rows.data.column("duration"))
+        keep = capped_indices(list(rows["corpus"]), durations, recipe.data.corpora, recipe.seed)
+    probability = recipe.data.bpe_dropout
+    return WindowDataset(
+        path,
+        start,
+        cache=recipe.data.cache,
+        augmentation=recipe.data.augment,
+        trim=recipe.data.trim,
+        language=recipe.data.language,
+        seed=recipe.seed,
+        keep=keep,
+        splitter=BpeDropout(start.tokenizer, probability).encode if probability else None,
+        verify=False,
+        word_times=recipe.loss.alignment_weight > 0,
+    )
+
+
+def window_sampler(recipe: Recipe, train: WindowDataset, arguments: Any) -> torch.utils.data.Sampler[int] | None:
+    """Return the sampler of the training windows, ``None`` if transformers' own will do.
+
+    With augmentation the indices also contain the epoch, so that a resumed run draws the same.
+
+    Args:
+        recipe: The run.
+        train: Its windows.
+        arguments: transformers' training arguments.
+    """
+    grouped, seed = arguments.train_sampling_strategy == "group_by_length", arguments.data_seed
+    ranks = recipe.window_ranks(arguments.world_size)
+    step_windows = int(arguments.train_batch_size * arguments.gradient_accumulation_steps * ranks)
+
+    def by_length(drawn: Any, epoch: int) -> Iterator[int]:
+        sampler = LengthGroupedSampler(train.durations[drawn].tolist(), step_windows, seed)
+        sampler.set_epoch(epoch)
+        return (int(drawn[place]) for place in sampler)
+
+    corpora, share = recipe.data.corpora, recipe.data.spliced
+    if share is not None or any(one.weight != 1 for one in corpora.values()):
+        weights = draws_per_window(list(train.rows["corpus"]), corpora)
+        if share is not None:
+            weights = with_spliced_share(weights, train.spliced, train.durations, share)
+        return CorpusSampler(weights, seed, by_length if grouped else None)
+    if grouped:
+        return LengthGroupedSampler(train.durations.tolist(), step_windows, seed, with_epoch=train.varies)
+    return ShuffledSampler(len(train), seed) if train.varies else None

@@ -1,0 +1,105 @@
+"""Transcripts of other formats to CHAT, and CHAT to other formats; no file made by a person is written over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from lsa_whisper import formats
+from lsa_whisper.audio import AUDIO_SUFFIXES
+from lsa_whisper.chat import Transcript
+from lsa_whisper.errors import ChatSyntaxError, DiskError, FormatError, LsaWhisperError
+from lsa_whisper.formats import FORMAT_SUFFIXES
+from lsa_whisper.formats.convert.inputs import ConvertibleFile, list_convertible
+from lsa_whisper.formats.convert.outputs import OutputFolder
+from lsa_whisper.formats.convert.result import Converted
+from lsa_whisper.formats.reading import NOTATIONS, FoundTranscript, ReadingOptions, read_transcripts
+from lsa_whisper.formats.reading.conventions import Conventions, read_conventions
+from lsa_whisper.system.failed_files import FailedFile
+from lsa_whisper.system.umask import private_umask
+
+__all__ = ["Converted", "convert"]
+
+
+@private_umask()
+def convert(
+    inputs: Sequence[Path],
+    out: Path,
+    *,
+    to: str = "cha",
+    from_: Sequence[str] = (),
+    conventions: Path | None = None,
+    notation: str = "auto",
+    language: str = "eng",
+    speaker: str = "PAR",
+    infer_marks: bool = True,
+    headers: Path | None = None,
+) -> Converted:
+    """Write the transcripts in ``inputs`` to the folder ``out`` in another format, and return what was written.
+
+    Files keep their names and their places below the folders. A file that is already in ``out`` is replaced only if an
+    earlier call wrote it and nothing has changed it since.
+
+    Args:
+        inputs: Files and folders of any readable format (:data:`lsa_whisper.formats.reading.READABLE`).
+        out: Output folder; created if missing.
+        to: Output format, one of :data:`lsa_whisper.formats.FORMATS`.
+        from_: File extensions to read, such as ``slt``. Default: all, but not CHAT if CHAT is written.
+        conventions: YAML file of the laboratory's own speakers, tiers and brackets
+            (:mod:`lsa_whisper.formats.reading.conventions`).
+        notation: Notation of the texts: ``chat``, ``salt``, ``plain``, or ``auto`` to find out.
+        language: ISO 639-3 code of files that name no language.
+        speaker: Code of a speaker without a name.
+        infer_marks: Whether fillers, cut-off words and repetitions in plain text are marked.
+        headers: A CHAT file, or a folder of them, whose headers are taken.
+
+    Raises:
+        FormatError: An input is missing, or holds no transcript.
+        LsaWhisperError: An option is wrong, or the output cannot be written.
+    """
+    _check(out, to, notation, headers)
+    known = read_conventions(conventions) if conventions else Conventions()
+    options = ReadingOptions(language, speaker, notation, known, infer_marks, headers)
+    files = list_convertible(inputs, to=to, suffixes=from_)
+    converted, folder = Converted(Path(out)), OutputFolder(Path(out))
+    for file in files:
+        try:
+            for found in read_transcripts(file.path, options):
+                converted.written.append(_write(found, file, folder, to))
+                converted.notes += [f"{file.path}: {note}" for note in (*found.notes, *_lost(found.transcript, to))]
+        except DiskError:
+            raise
+        except (FormatError, ChatSyntaxError, LsaWhisperError) as error:
+            converted.failed_files.append(FailedFile(file.path, str(error)))
+    folder.save()
+    return converted
+
+
+def _check(out: Path, to: str, notation: str, headers: Path | None) -> None:
+    if to not in FORMAT_SUFFIXES:
+        raise LsaWhisperError(f"convert --to {to}: no such format; choose one of {', '.join(FORMAT_SUFFIXES)}")
+    if notation not in NOTATIONS:
+        raise LsaWhisperError(f"convert --notation {notation}: no such notation; choose one of {', '.join(NOTATIONS)}")
+    if Path(out).exists() and not Path(out).is_dir():
+        raise LsaWhisperError(f"{out}: is a file; choose an output folder")
+    if headers is not None and not Path(headers).exists():
+        raise LsaWhisperError(f"{headers}: no such file or folder of headers; check the path")
+
+
+def _write(found: FoundTranscript, file: ConvertibleFile, folder: OutputFolder, to: str) -> Path:
+    name = found.name or file.path.stem
+    text = formats.serialize(found.transcript, to, recording=_recording(file.path, name))
+    return folder.write(file.place / f"{name}.{FORMAT_SUFFIXES[to]}", text, source=file.path)
+
+
+def _recording(path: Path, name: str) -> Path | None:
+    """Return the recording next to a transcript, which an ELAN document names."""
+    beside = (path.with_name(f"{name}{suffix}") for suffix in AUDIO_SUFFIXES)
+    return next((each for each in beside if each.is_file()), None)
+
+
+def _lost(transcript: Transcript, to: str) -> Iterator[str]:
+    if to in ("eaf", "textgrid", "srt", "vtt"):
+        untimed = sum(each.span is None for each in transcript.utterances)
+        if untimed:
+            yield f"{untimed} utterances have no times, which {to} needs; they are left out"

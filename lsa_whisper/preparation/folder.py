@@ -1,0 +1,278 @@
+"""The prepared folder: written completely or not at all; an interrupted call is resumed by the next one.
+
+The result of each finished session is kept in ``.parts`` under a digest of everything that it depends on, where a later
+call finds it. When all sessions are finished, the manifests are joined from their results in the order of the sessions,
+so that the files depend neither on interruptions nor on the number of processes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shutil
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from lsa_whisper.corpus import Session
+from lsa_whisper.errors import AudioError, ChatSyntaxError, CorpusError
+from lsa_whisper.manifest import SPLITS, remove_copies, serialize_row, sha256
+from lsa_whisper.preparation.screening import DUPLICATE
+from lsa_whisper.preparation.session import PrepareOptions, SessionResult, UtteranceRecord, WindowRow, process_session
+from lsa_whisper.preparation.shards import partial_name, plan, write_shards
+from lsa_whisper.preparation.spliced_session import remove_spliced, with_spliced
+from lsa_whisper.preparation.statistics import Prepared, Rejections, SplicedCounts, SplitCounts, add_counts
+from lsa_whisper.system import plain_json
+from lsa_whisper.system.atomic_write import replace_file
+from lsa_whisper.system.failed_files import FailedFile
+from lsa_whisper.version import __version__
+
+PARTS_FOLDER = ".parts"
+SUMMARY = "prepared.json"
+_SHARD = re.compile(rf"(?:{'|'.join(SPLITS)})-\d{{5}}-of-\d{{5}}\.parquet")
+MANIFESTS = (*(f"{split}.jsonl" for split in SPLITS), "rejected.jsonl")
+
+
+def part_name(session: Session, split: str, options: PrepareOptions) -> str:
+    """Return the file name of a session's result: a digest of everything that the result depends on."""
+    audio = session.recording.path.stat()
+    facts = [
+        __version__,
+        options.as_dict(),
+        split,
+        session.name,
+        session.corpus,
+        session.language,
+        dict(session.speakers),
+        str(session.path.absolute()),
+        hashlib.sha256(session.path.read_bytes()).hexdigest(),
+        str(session.recording.path.absolute()),
+        audio.st_size,
+        audio.st_mtime_ns,
+        session.repair_bullets,
+    ]
+    return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:32] + ".json"
+
+
+def finish_part(session: Session, split: str, options: PrepareOptions, parts: Path) -> tuple[Path | None, str]:
+    """Return the path of the result of ``session``, which is computed if it does not exist, or why there is none."""
+    try:
+        path = parts / part_name(session, split, options)
+        result = None if path.exists() else process_session(session, split, options)
+        if result and options.splice and split == "train":
+            result = with_spliced(result, session, options, parts.parent)
+    except (AudioError, ChatSyntaxError, OSError) as error:  # moved or changed since the corpus was searched
+        return None, str(error)
+    except Exception as error:
+        error.add_note(f"while preparing {session.path}")
+        raise
+    if result:  # a process of a killed call may still write the same file
+        replace_file(json.dumps(result.as_dict()), path)
+    return path, ""
+
+
+@dataclass
+class _Counts:
+    """Counts over the manifests."""
+
+    by_split: dict[str, SplitCounts] = field(default_factory=lambda: {split: SplitCounts() for split in SPLITS})
+    rejections: Rejections = field(default_factory=Rejections)
+    roles: dict[str, Counter[str]] = field(default_factory=dict)
+    spliced: SplicedCounts = field(default_factory=SplicedCounts)
+
+
+def join(
+    paths: Iterable[Path],
+    out: Path,
+    *,
+    options: PrepareOptions,
+    skipped_files: Sequence[FailedFile],
+    facts: Mapping[str, Any],
+    hint: Callable[[Mapping[str, Mapping[str, float]]], str],
+    assigned: Mapping[str, int],
+    shards: int = 0,
+    processes: int = 1,
+) -> Prepared:
+    """Write manifests, rejections, shards and summary from the sessions' results, and return their counts.
+
+    Args:
+        paths: The sessions' results.
+        out: The prepared folder.
+        options: Options of preparation.
+        skipped_files: Files that are not used.
+        facts: What else the summary holds.
+        hint: Returns a remedy for the rejections by reason, or an empty text.
+        assigned: Number of sessions in each split.
+        shards: Number of Parquet files for each split.
+        processes: Number of worker processes.
+
+    Raises:
+        AudioError: A recording could not be read again for the shards.
+        CorpusError: No utterance was accepted, or none of a split that has sessions; nothing is written then.
+        OSError: The folder cannot be written to; the files of an earlier call are unchanged.
+    """
+    earlier = _shards_in(out)
+    _remove_hidden(out)
+    try:
+        counts = _write_manifests(paths, out)
+        _require_segments(counts, out, skipped_files, hint, assigned)
+        advice = hint(counts.rejections.as_dict())
+        facts = {**facts, "notes": [*facts.get("notes", []), *([advice] if advice else [])]}
+        made = _join(counts, out, options, skipped_files, facts, shards, processes, earlier)
+    finally:
+        _remove_hidden(out)
+    shutil.rmtree(out / PARTS_FOLDER, ignore_errors=True)
+    return made
+
+
+def _shards_in(out: Path) -> list[Path]:
+    """Return the shards that earlier calls wrote here, by their summaries; other files are not touched.
+
+    A call that was killed while it renamed its files has left a summary under its hidden name.
+    """
+    named: set[str] = set()
+    for summary in (out / SUMMARY, out / partial_name(SUMMARY)):
+        try:
+            found = plain_json.read(summary) if summary.is_file() else {}
+        except (OSError, ValueError):
+            continue
+        hashes = found.get("sha256") if isinstance(found, dict) else None
+        named.update(name for name in (hashes if isinstance(hashes, dict) else ()) if _SHARD.fullmatch(name))
+    return [out / name for name in sorted(named)]
+
+
+def _remove_hidden(out: Path) -> None:
+    """Remove everything with the hidden names used here: files of this or of a killed call, or planted links."""
+    ours = {partial_name(name) for name in (*MANIFESTS, SUMMARY)}
+    for path in out.iterdir():
+        hidden = path.name.startswith(".") and path.name.endswith(".partial")
+        if path.name in ours or (hidden and _SHARD.fullmatch(path.name[1:].removesuffix(".partial"))):
+            path.unlink()
+
+
+def _require_segments(
+    counts: _Counts,
+    out: Path,
+    skipped_files: Sequence[FailedFile],
+    hint: Callable[[Mapping[str, Mapping[str, float]]], str],
+    assigned: Mapping[str, int],
+) -> None:
+    """Raise if nothing was accepted, or nothing of a split that has sessions."""
+    empty = [split for split, tally in counts.by_split.items() if assigned.get(split) and not tally.segments]
+    if not empty:
+        return
+    shutil.rmtree(out / PARTS_FOLDER, ignore_errors=True)
+    advice = hint(counts.rejections.as_dict())
+    if not any(tally.segments for tally in counts.by_split.values()):
+        why = _why_nothing(counts.rejections, skipped_files)
+        raise CorpusError(f"{why}; {advice}" if advice else why)
+    remedy = advice or "correct these transcripts, or assign other speakers to the split in a card.yaml"
+    reasons = _reasons(counts.rejections)
+    raise CorpusError(
+        f"{' and '.join(empty)} would be empty: no utterance of the {sum(assigned[split] for split in empty)} sessions "
+        f"there can be used (in all splits rejected: {reasons}); {remedy}"
+    )
+
+
+def _join(
+    counts: _Counts,
+    out: Path,
+    options: PrepareOptions,
+    skipped_files: Sequence[FailedFile],
+    facts: Mapping[str, Any],
+    shards: int,
+    processes: int,
+    earlier: Sequence[Path],
+) -> Prepared:
+    planned = [
+        shard
+        for split, tally in counts.by_split.items()
+        for shard in (plan(out / partial_name(f"{split}.jsonl"), split, tally.segments, shards) if shards else ())
+    ]
+    write_shards(planned, out, processes)
+    names = [*MANIFESTS, *(shard.name for shard in planned)]
+    splits = {split: tally.as_dict(options.context_s) for split, tally in counts.by_split.items()}
+    skipped = [{"path": str(one.path), "reason": one.reason} for one in skipped_files]
+    summary = {
+        "version": __version__,
+        "options": options.as_dict(),
+        **facts,
+        "splits": splits,
+        **({"spliced": counts.spliced.as_dict()} if options.splice else {}),
+        "roles": {role: dict(sorted(count.items())) for role, count in sorted(counts.roles.items())},
+        "rejected": counts.rejections.as_dict(),
+        "skipped_files": skipped,
+        "sha256": {name: sha256(out / partial_name(name)) for name in names},
+    }
+    (out / partial_name(SUMMARY)).write_text(plain_json.serialize(summary, indent=1) + "\n", "utf-8")
+    _publish(out, [*names, SUMMARY], earlier)
+    remove_spliced(out, but=counts.spliced.recordings)
+    return Prepared(
+        out,
+        splits,
+        counts.rejections.as_dict(),
+        skipped,
+        facts.get("notes", []),
+        counts.spliced.as_dict() if options.splice else {},
+    )
+
+
+def _write_manifests(paths: Iterable[Path], out: Path) -> _Counts:
+    """Write the manifests under their hidden names and return their counts."""
+    counts, folder = _Counts(), out.resolve()
+    with ExitStack() as stack:
+        files = [
+            stack.enter_context((out / partial_name(name)).open("w", encoding="utf-8", newline="\n"))
+            for name in MANIFESTS
+        ]
+        for item in _without_duplicates(paths):
+            if isinstance(item, UtteranceRecord):
+                counts.rejections.add(item)
+                files[-1].write(plain_json.serialize(asdict(item)) + "\n")
+            else:
+                split = item.segment.split
+                counts.by_split[split].add(item)
+                add_counts(counts.roles, item.counts)
+                if split == "train":
+                    counts.spliced.add(item)
+                files[SPLITS.index(split)].write(serialize_row(item.segment, folder) + "\n")
+    return counts
+
+
+def _publish(out: Path, names: Sequence[str], earlier: Sequence[Path]) -> None:
+    """Rename the files to their final names; remove the shards and the manifest copies of earlier calls."""
+    for old in earlier:
+        old.unlink(missing_ok=True)
+    for name in names:
+        (out / partial_name(name)).replace(out / name)
+    for split in SPLITS:
+        remove_copies(out / f"{split}.jsonl")
+
+
+def _without_duplicates(paths: Iterable[Path]) -> Iterator[WindowRow | UtteranceRecord]:
+    """Yield all rows and rejections; of windows with the same sound and text, only the first stays a row."""
+    seen: set[bytes] = set()
+    for path in paths:
+        result = SessionResult.from_dict(plain_json.parse(path.read_bytes()))
+        for row in result.rows:
+            digest = bytes.fromhex(row.digest)[:16]
+            if digest in seen:
+                yield from (UtteranceRecord(**{**asdict(one), "reason": DUPLICATE}) for one in row.members)
+            else:
+                seen.add(digest)
+                yield row
+        yield from result.rejected
+
+
+def _why_nothing(rejections: Rejections, skipped_files: Sequence[FailedFile]) -> str:
+    reasons = _reasons(rejections)
+    unread = f"; {skipped_files[0].path}: {skipped_files[0].reason}" if skipped_files else ""
+    return f"no utterance can be trained on: {reasons or 'none was found'}{unread}"
+
+
+def _reasons(rejections: Rejections) -> str:
+    return ", ".join(f"{reason} ({int(count['utterances'])})" for reason, count in rejections.as_dict().items())

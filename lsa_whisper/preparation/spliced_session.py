@@ -1,0 +1,122 @@
+"""Spliced speech of a train session: a recording and a transcript of its own in the prepared folder.
+
+Both are ordinary files: the transcript passes the check of CHAT's rules, and its windows are screened and packed as
+those of any session. Their names hold a digest of their content, so that a call that resumes finds the same files.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+from io import BytesIO
+from pathlib import Path
+
+import soundfile as sf
+
+from lsa_whisper import chat
+from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
+from lsa_whisper.chat import Disfluency, Participant
+from lsa_whisper.corpus import Session
+from lsa_whisper.errors import AudioError, ChatSyntaxError
+from lsa_whisper.preparation.session import PrepareOptions, SessionResult, WindowRow, process_session
+from lsa_whisper.splice import DisfluencyProfile, SplicedSpeech, count_profile, splice_speech
+from lsa_whisper.system.atomic_write import replace_file, truncate_name
+
+SPLICED_FOLDER = "spliced"
+_OURS = re.compile(r".+-[0-9a-f]{12}\.(?:flac|cha)")
+
+
+def profile_of(sessions: Iterable[Session]) -> DisfluencyProfile:
+    """Return the profile of all utterances of ``sessions``; transcripts that can no longer be read are left out."""
+
+    def utterances() -> Iterable[chat.Utterance]:
+        for session in sessions:
+            try:
+                yield from session.transcript.utterances
+            except ChatSyntaxError:
+                continue
+
+    return count_profile(utterances())
+
+
+def with_spliced(result: SessionResult, session: Session, options: PrepareOptions, out: Path) -> SessionResult:
+    """Return ``result`` with windows of spliced speech, whose recording is written to ``out``.
+
+    Only utterances that are in the windows of ``result`` are used.
+
+    Raises:
+        AudioError: The recording can no longer be read.
+        OSError: The files cannot be written.
+    """
+    transcript, recording = session.transcript, session.recording
+    accepted = {member.line for row in result.rows for member in row.members}
+    made = splice_speech(
+        transcript.utterances,
+        recording.load,
+        round(recording.duration_s * 1000),
+        profile=options.profile or DisfluencyProfile(0),
+        rate=options.splice,
+        rng=random.Random(f"{options.seed} {session.corpus} {session.name}"),
+        usable=lambda one: one.line in accepted,
+    )
+    if not made.utterances:
+        return result
+    spliced = _write(made, session, out / SPLICED_FOLDER)
+    plain = replace(options, splice=0.0, profile=None, non_speech=0.0, reviewed=False)
+    kinds = _kinds_by_line(made, spliced)
+    rows = tuple(_marked(row, kinds) for row in process_session(spliced, "train", plain).rows)
+    return replace(result, rows=(*result.rows, *rows))
+
+
+def _write(made: SplicedSpeech, session: Session, folder: Path) -> Session:
+    """Write recording and transcript, and return them as a session of the same speakers."""
+    sound = BytesIO()
+    sf.write(sound, made.samples, SAMPLE_RATE_HZ, format="FLAC", subtype="PCM_16")
+    text = "".join(one.main + one.tiers[0].raw for one in made.utterances)
+    digest = hashlib.sha256(made.samples.tobytes() + text.encode(errors="replace")).hexdigest()[:12]
+    name = f"{truncate_name(session.name.replace('/', '-'))}-{digest}"
+    transcript = session.transcript
+    codes = dict.fromkeys(one.speaker for one in made.utterances)
+    spliced = chat.compose(
+        languages=transcript.languages or [session.language],
+        participants=[transcript.participants.get(code) or Participant(code, "Unidentified") for code in codes],
+        utterances=made.utterances,
+        media=name,
+        comments=[f"Spliced by a program from the recording {session.name}; no person spoke these utterances."],
+    )
+    folder.mkdir(exist_ok=True)
+    replace_file(sound.getvalue(), folder / f"{name}.flac")
+    replace_file(chat.serialize(spliced), folder / f"{name}.cha")
+    recording = Recording.open(folder / f"{name}.flac")
+    return replace(session, path=folder / f"{name}.cha", recording=recording, repair_bullets=False)
+
+
+def _kinds_by_line(made: SplicedSpeech, session: Session) -> dict[int | None, Counter[Disfluency]]:
+    utterances = session.transcript.utterances
+    if len(utterances) != len(made.kinds):
+        raise AudioError(f"{session.path}: was changed while it was prepared; prepare the data again")
+    return {one.line: kinds for one, kinds in zip(utterances, made.kinds, strict=True)}
+
+
+def _marked(row: WindowRow, kinds: dict[int | None, Counter[Disfluency]]) -> WindowRow:
+    """Return ``row`` with the classes that were spliced into it in its segment."""
+    found = sum((kinds[member.line] for member in row.members), Counter[Disfluency]())
+    named = " ".join(kind.value for kind in Disfluency if found[kind])
+    return replace(row, segment=replace(row.segment, spliced=named))
+
+
+def remove_spliced(out: Path, but: Collection[str]) -> None:
+    """Remove the spliced recordings and transcripts of earlier calls from the prepared folder ``out``."""
+    folder = out / SPLICED_FOLDER
+    if not folder.is_dir():
+        return
+    kept = {Path(name).stem for name in but}
+    for path in list(folder.iterdir()):
+        if _OURS.fullmatch(path.name) and path.stem not in kept:
+            path.unlink()
+    if not any(folder.iterdir()):
+        folder.rmdir()

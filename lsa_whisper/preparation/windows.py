@@ -1,0 +1,178 @@
+"""Packing of utterances into windows of up to one context, with the original gaps.
+
+Invariant: all speech in a window has its text in the window, and all text has its audio. Overlapping utterances
+therefore stay together (an *overlap group*). A rejected utterance rejects its overlap group and ends the window. A
+window starts and ends in silence, at most :data:`WINDOW_MARGIN_MS` from its words and never inside a neighbor.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from lsa_whisper.checkpoint.whisper_constants import DECODER_POSITIONS, TIMESTAMP_STEP_MS, TIMESTAMP_STEP_S
+from lsa_whisper.labels import tokens_at_most
+from lsa_whisper.preparation.screening import OVERLAPS, TOO_LONG, TOO_MUCH_TEXT, Candidate, reject
+from lsa_whisper.timespan import TimeSpan
+
+WINDOW_MARGIN_MS = 200
+"""Maximum silence before the first and after the last word of a window."""
+MAX_GAP_MS = 10_000
+"""A longer gap ends a window, because it may contain speech that the transcriber left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A span of a recording and its accepted utterances, in order of time.
+
+    ``follows`` is true if the window directly continues the previous one.
+    """
+
+    span: TimeSpan
+    members: tuple[Candidate, ...]
+    follows: bool = False
+
+    def random(self, seed: int, purpose: str) -> random.Random:
+        """Return a random generator seeded by the window's content, independent of order and path."""
+        return seeded_rng(self.members, seed, purpose)
+
+    def plain(self) -> str:
+        """Return the labels joined by spaces."""
+        return " ".join(one.text for one in self.members)
+
+    def timestamped(self) -> str | None:
+        """Return the labels between Whisper's timestamp tokens, or ``None`` if they would exceed the window.
+
+        Whisper's timestamps never decrease. If two utterances overlap, the first ends and the second starts in the
+        middle of the overlap.
+        """
+        steps = _steps([one.span for one in self.members], self.span)
+        if steps is None:
+            return None
+        texts = (one.text for one in self.members)
+        return "".join(
+            f"<|{start * TIMESTAMP_STEP_S:.2f}|>{text}<|{end * TIMESTAMP_STEP_S:.2f}|>"
+            for (start, end), text in zip(steps, texts, strict=True)
+        )
+
+
+def _steps(spans: Sequence[TimeSpan], window: TimeSpan) -> list[tuple[int, int]] | None:
+    """Return start and end of each span in timestamp steps from the window's start, never decreasing.
+
+    >>> _steps([TimeSpan(100, 900), TimeSpan(700, 1500)], TimeSpan(100, 1600))
+    [(0, 35), (35, 70)]
+    """
+    times = [[span.start_ms, span.end_ms] for span in spans]
+    for before, after in itertools.pairwise(times):
+        if before[1] > after[0]:
+            after[0] = max(after[0], before[0])
+            before[1] = after[0] = (after[0] + max(after[0], min(before[1], after[1]))) // 2
+    steps, earliest = [], 0
+    for start_ms, end_ms in times:
+        start = max(earliest, round((start_ms - window.start_ms) / TIMESTAMP_STEP_MS))
+        earliest = max(start + 1, round((end_ms - window.start_ms) / TIMESTAMP_STEP_MS))
+        steps.append((start, earliest))
+    return steps if earliest * TIMESTAMP_STEP_MS <= window.duration_ms + TIMESTAMP_STEP_MS // 2 else None
+
+
+def reject_overlap_groups(candidates: Sequence[Candidate], *, context_ms: int, overlap_ms: int) -> list[Candidate]:
+    """Return ``candidates`` with those rejected that overlap rejected speech, or whose overlap group does not fit."""
+    checked = []
+    for overlap_group in _overlap_groups(candidates, overlap_ms):
+        if any(one.breaks for one in overlap_group):
+            overlap_group = [reject(one, OVERLAPS) for one in overlap_group]
+        elif _cover(overlap_group).duration_ms > context_ms:
+            overlap_group = [reject(one, TOO_LONG) for one in overlap_group]
+        elif sum(tokens_at_most(one.text) for one in overlap_group if not one.reason) > DECODER_POSITIONS:
+            overlap_group = [reject(one, TOO_MUCH_TEXT) for one in overlap_group]
+        checked.extend(overlap_group)
+    return checked
+
+
+def _overlap_groups(candidates: Sequence[Candidate], overlap_ms: int) -> Iterator[list[Candidate]]:
+    """Yield runs of candidates that overlap by more than ``overlap_ms``, directly or through others."""
+    overlap_group: list[Candidate] = []
+    end_ms = 0
+    for one in candidates:
+        # A short utterance inside another one overlaps it by only a few milliseconds, whichever started first.
+        overlapped = [each.span.duration_ms for each in overlap_group if each.span.end_ms > one.span.start_ms]
+        allowed = min([overlap_ms, *(duration_ms // 2 for duration_ms in (one.span.duration_ms, *overlapped))])
+        if overlap_group and end_ms - one.span.start_ms <= allowed:
+            yield overlap_group
+            overlap_group = []
+        overlap_group.append(one)
+        end_ms = max(end_ms, one.span.end_ms)
+    if overlap_group:
+        yield overlap_group
+
+
+def _cover(overlap_group: Sequence[Candidate]) -> TimeSpan:
+    return TimeSpan(overlap_group[0].span.start_ms, max(one.span.end_ms for one in overlap_group))
+
+
+def pack(
+    candidates: Sequence[Candidate],
+    *,
+    context_ms: int,
+    duration_ms: int,
+    overlap_ms: int,
+    one_utterance: bool,
+    seed: int,
+) -> list[Window]:
+    """Return windows over the accepted ``candidates`` of :func:`reject_overlap_groups`, each filled as far as possible.
+
+    With ``one_utterance``, each utterance (or overlap group) is its own window.
+    """
+    windows: list[Window] = []
+    group: list[Candidate] = []
+    previous_end = 0
+    follows = False
+
+    def close(next_start: int) -> None:
+        nonlocal group, previous_end
+        if group:
+            windows.append(_window(group, TimeSpan(previous_end, next_start), context_ms, seed, follows))
+            previous_end, group = _cover(group).end_ms, []
+
+    for overlap_group in _overlap_groups(candidates, overlap_ms):
+        accepted = [one for one in overlap_group if one.reason is None]
+        cover = _cover(overlap_group)
+        if any(one.breaks for one in overlap_group):
+            close(cover.start_ms)
+            previous_end, follows = max(previous_end, cover.end_ms), False
+        elif accepted:
+            if group and (one_utterance or not _fits(group, accepted, context_ms)):
+                close(cover.start_ms)
+                follows = True
+            group += accepted
+    close(duration_ms)
+    return windows
+
+
+def _fits(group: Sequence[Candidate], overlap_group: Sequence[Candidate], context_ms: int) -> bool:
+    group_cover, overlap_cover = _cover(group), _cover(overlap_group)
+    if (group_cover | overlap_cover).duration_ms > context_ms:
+        return False
+    tokens = sum(tokens_at_most(one.text) for one in (*group, *overlap_group))
+    return overlap_cover.start_ms - group_cover.end_ms <= MAX_GAP_MS and tokens <= DECODER_POSITIONS
+
+
+def _window(group: list[Candidate], free: TimeSpan, context_ms: int, seed: int, follows: bool) -> Window:
+    """Return the window over ``group``: its words and a margin of silence, within ``free``."""
+    cover = _cover(group)
+    rng = seeded_rng(group, seed, "margins")
+    spare = context_ms - cover.duration_ms
+    before = min(max(0, cover.start_ms - free.start_ms), WINDOW_MARGIN_MS, spare)
+    lead = round(before * rng.random())
+    after = min(max(0, free.end_ms - cover.end_ms), WINDOW_MARGIN_MS, spare - lead)
+    trail = round(after * rng.random())
+    return Window(TimeSpan(cover.start_ms - lead, cover.end_ms + trail), tuple(group), follows)
+
+
+def seeded_rng(members: Sequence[Candidate], seed: int, purpose: str) -> random.Random:
+    """Return a random generator seeded by the times and texts of ``members``, ``seed`` and ``purpose``."""
+    content = "\n".join(f"{one.span.start_ms} {one.span.end_ms} {one.text}" for one in members)
+    return random.Random(hashlib.sha256(f"{seed} {purpose}\n{content}".encode()).digest())

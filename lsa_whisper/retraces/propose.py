@@ -1,0 +1,184 @@
+"""Propose disfluency marks in transcripts without any: fillers, cut-off words and retraces, found from the words alone.
+
+The originals are kept: marked copies are written to another folder, with a table of every mark and its confidence.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from lsa_whisper import chat
+from lsa_whisper.chat.files import list_transcripts
+from lsa_whisper.chat.filled_pauses import fillers
+from lsa_whisper.chat.tree import Word, build_tree
+from lsa_whisper.errors import LsaWhisperError
+from lsa_whisper.retraces import THRESHOLD, MarkedText, mark_retraces
+from lsa_whisper.retraces.words import spoken_words
+from lsa_whisper.system.atomic_write import write_atomic
+from lsa_whisper.system.disk import convert_disk_errors
+from lsa_whisper.system.failed_files import FailedFile, failure_exit_code
+from lsa_whisper.system.umask import private_umask
+from lsa_whisper.timespan import TimeSpan
+
+_COLUMNS = ("line", "speaker", "words", "code", "confidence", "utterance")
+_CUT_OFF = re.compile(r"[^\W\d_][\w']*[-–]")
+
+
+@dataclass(frozen=True)
+class MarkedFile:
+    """What was done with one transcript.
+
+    Attributes:
+        source: the original.
+        target: the marked copy; the table of marks stands beside it (``.marks.csv``).
+        marks: how many retraces were set.
+        kept: utterances that already had retraces or groups and were left as they are.
+    """
+
+    source: Path
+    target: Path
+    marks: int
+    kept: int
+
+
+@dataclass(frozen=True)
+class MarkResult:
+    """The result of ``mark``: what was written, and what could not be."""
+
+    files: tuple[MarkedFile, ...]
+    failed: tuple[FailedFile, ...] = ()
+
+    @property
+    def exit_code(self) -> int:
+        """The number of transcripts that could not be marked, at most 100."""
+        return failure_exit_code(self.failed)
+
+    def __str__(self) -> str:
+        lines = [
+            f"{one.target}: {one.marks} retraces" + (f", {one.kept} utterances already marked" if one.kept else "")
+            for one in self.files
+        ]
+        return "\n".join([*lines, *(f"not marked: {one.path} ({one.reason})" for one in self.failed)])
+
+
+@private_umask()
+def mark(
+    transcripts: Sequence[str | Path], *, out: str | Path, threshold: float = THRESHOLD, language: str | None = None
+) -> MarkResult:
+    """Write copies of CHAT ``transcripts`` with proposed marks to the folder ``out``.
+
+    Utterances that already have retraces or groups are left as they are. Bare fillers of the language (``um``) become
+    ``&-um``, and bare cut-off words (``sto-``) become ``&+sto``. Retraces are found in English only.
+
+    Args:
+        transcripts: CHAT files, or folders of them.
+        out: Folder of the copies, which keep their names. An existing file with other content is never replaced.
+            Copies in it are not marked again.
+        threshold: The least probability of a word in a retrace, above 0 and below 1.
+        language: ISO 639-3. Default: the first of ``@Languages``, else English.
+
+    Raises:
+        LsaWhisperError: There is no transcript, or the threshold is out of range.
+    """
+    if not 0 < threshold < 1:
+        raise LsaWhisperError(f"--threshold {threshold}: choose a probability above 0 and below 1, such as {THRESHOLD}")
+    done: list[MarkedFile] = []
+    sources, failed = _sources([Path(each) for each in transcripts], Path(out))
+    for source, name in sources:
+        try:
+            done.append(_mark_file(source, Path(out) / name, threshold, language))
+        except LsaWhisperError as error:
+            failed.append(FailedFile(source, str(error)))
+    return MarkResult(tuple(done), tuple(failed))
+
+
+def _sources(transcripts: Sequence[Path], out: Path) -> tuple[list[tuple[Path, Path]], list[FailedFile]]:
+    """Return each transcript with its name below the output folder, and the folders that cannot be read."""
+    found: list[tuple[Path, Path]] = []
+    unreadable: list[FailedFile] = []
+    for given in transcripts:
+        if not given.is_dir():
+            found.append((given, Path(given.name)))
+            continue
+        inside, skipped = list_transcripts(given)
+        inside = [path for path in inside if out.resolve() not in path.resolve().parents]
+        if not inside and not skipped:
+            raise LsaWhisperError(f"{given}: no .cha file in this folder; name the folder of the transcripts")
+        found += [(path, path.relative_to(given)) for path in inside]
+        unreadable += skipped
+    return found, unreadable
+
+
+def _mark_file(source: Path, target: Path, threshold: float, language: str | None) -> MarkedFile:
+    transcript = chat.read(source)
+    if not transcript.utterances:
+        raise LsaWhisperError(f"{source}: no utterances; is this a CHAT transcript?")
+    chosen = language or next(iter(transcript.languages), "eng")
+    rows: list[tuple[object, ...]] = []
+    blocks: list[chat.Line | chat.Utterance] = []
+    kept = 0
+    for block in transcript.blocks:
+        if isinstance(block, chat.Utterance) and spoken_words(block.body) is None:
+            kept += 1
+        elif isinstance(block, chat.Utterance):
+            block, found = _mark_utterance(block, threshold, chosen)
+            rows += [
+                (block.line, block.speaker, one.words, one.code, one.confidence, block.text) for one in found.marks
+            ]
+        blocks.append(block)
+    text = chat.serialize(replace(transcript, blocks=blocks))
+    table = io.StringIO()
+    csv.writer(table).writerows([_COLUMNS, *rows])
+    _write_new(
+        {
+            target: text.encode(transcript.encoding, errors="replace"),
+            target.with_name(f"{target.stem}.marks.csv"): table.getvalue().encode(),
+        }
+    )
+    return MarkedFile(source, target, len(rows), kept)
+
+
+def _mark_utterance(utterance: chat.Utterance, threshold: float, language: str) -> tuple[chat.Utterance, MarkedText]:
+    body = _mark_words(utterance.body, fillers(language))
+    times = _times(utterance, body, fillers(language))
+    found = mark_retraces(body, language=language, threshold=threshold, times=times)
+    head = utterance.main[: len(utterance.main) - len(utterance.body)]
+    return replace(utterance, main=head + found.text), found
+
+
+def _mark_words(body: str, bare_fillers: Set[str]) -> str:
+    """Return ``body`` with bare fillers as ``&-um`` and bare cut-off words (``sto-``) as ``&+sto``."""
+    for item in reversed(build_tree(body).items):
+        if isinstance(item, Word):
+            word = item.text
+            if word.casefold() in bare_fillers:
+                word = f"&-{word.lower()}"
+            elif _CUT_OFF.fullmatch(word):
+                word = f"&+{word[:-1]}"
+            body = body[: item.offset] + word + body[item.offset + len(item.text) :]
+    return body
+
+
+def _times(utterance: chat.Utterance, body: str, bare_fillers: Set[str]) -> list[TimeSpan]:
+    """Return the times of ``%wor`` for the words that are not fillers; empty if the tier does not match the words."""
+    words = spoken_words(body) or []
+    times = [
+        span for word, span in utterance.word_times if not word.startswith("&-") and word.casefold() not in bare_fillers
+    ]
+    return times if len(times) == len(words) else []
+
+
+def _write_new(contents: Mapping[Path, bytes]) -> None:
+    """Write files of one folder; none of them if one exists with other content."""
+    for path, data in contents.items():
+        if path.exists() and path.read_bytes() != data:
+            raise LsaWhisperError(f"{path}: exists with other content; choose another folder with -o")
+    for path, data in contents.items():
+        with convert_disk_errors(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomic(data, path)

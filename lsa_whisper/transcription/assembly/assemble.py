@@ -1,0 +1,300 @@
+"""Decoded windows -> a CHAT transcript whose time bullets increase, lie inside the recording and never overlap."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from pathlib import Path
+
+from lsa_whisper import chat
+from lsa_whisper.chat import Participant, Transcript, Utterance, compose, utterance
+from lsa_whisper.chat.checks.participants import role_fault, speaker_code_fault
+from lsa_whisper.chat.codes import PARTICIPANT_ROLES
+from lsa_whisper.decoding.confidences import WordScores
+from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow
+from lsa_whisper.decoding.word_times import adjacent_spans, align_words, fit_words
+from lsa_whisper.errors import LsaWhisperError
+from lsa_whisper.formats.reading.speakers import ROLES
+from lsa_whisper.labels import Labels, decode
+from lsa_whisper.languages import chat_code
+from lsa_whisper.manifest import is_unicode
+from lsa_whisper.retraces import Tagger
+from lsa_whisper.timespan import TimeSpan
+from lsa_whisper.transcription.assembly.confidence import word_logprobs
+from lsa_whisper.transcription.assembly.speaker_attribution import SpeakerLookup, attribute_speakers
+from lsa_whisper.transcription.assembly.speaker_turns import SpeakerTurns
+from lsa_whisper.transcription.assembly.spoken_languages import language_remarks, spoken_languages
+
+
+@dataclass(frozen=True)
+class TranscriptHeader:
+    """The headers of a transcript.
+
+    Attributes:
+        media: file name of the recording without its suffix.
+        media_kind: ``audio`` or ``video``.
+        language: ISO 639-3.
+        speaker: code of the speaker, for models that do not write speakers.
+        role: that speaker's role, one of CHAT's.
+        corpus: corpus name for ``@ID``; if empty, ``corpus_name``, because Batchalign rejects an empty one.
+        comments: one ``@Comment`` each.
+        turns: speaker turns from external diarization; they override the model's speakers.
+    """
+
+    media: str
+    media_kind: str = "audio"
+    language: str = "eng"
+    speaker: str = "PAR"
+    role: str = "Participant"
+    corpus: str = ""
+    comments: tuple[str, ...] = ()
+    turns: SpeakerTurns | None = None
+
+
+@dataclass(frozen=True)
+class ScoredTranscript:
+    """A transcript, the word scores of each utterance, and remarks on what a reader should check.
+
+    ``missed`` are the stretches of speech for which words seem to be missing.
+    """
+
+    transcript: Transcript
+    scores: tuple[WordScores, ...] = ()
+    remarks: tuple[str, ...] = ()
+    missed: tuple[TimeSpan, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Draft:
+    """An utterance before its final time is known."""
+
+    utterance: Utterance
+    scores: WordScores = ()
+    language: str = ""
+
+
+def assemble(
+    windows: Sequence[TimeSpan],
+    decoded: Sequence[DecodedWindow],
+    *,
+    labels: Labels,
+    duration_ms: int,
+    header: TranscriptHeader,
+) -> Transcript:
+    """Return the transcript of :func:`assemble_with_scores` without scores."""
+    return assemble_with_scores(windows, decoded, labels=labels, duration_ms=duration_ms, header=header).transcript
+
+
+def assemble_with_scores(
+    windows: Sequence[TimeSpan],
+    decoded: Sequence[DecodedWindow],
+    *,
+    labels: Labels,
+    duration_ms: int,
+    header: TranscriptHeader,
+    tagger: Callable[[str], Tagger | None] = lambda _: None,
+) -> ScoredTranscript:
+    """Return the transcript of a recording; without windows or words, a valid empty one with a remark.
+
+    Args:
+        windows: span of each decoded window in the recording, in order.
+        decoded: one per window.
+        labels: style of the decoded text.
+        duration_ms: the length of the recording.
+        header: the headers of the transcript.
+        tagger: what sets the retraces that the model left out, in each language (ISO 639-3).
+    """
+    drafts = [
+        draft
+        for window, result in zip(windows, decoded, strict=True)
+        for draft in _drafts(window, result, labels, header, tagger)
+    ]
+    languages = spoken_languages(decoded) or [header.language]
+    header = replace(header, language=languages[0])
+    drafts = _attributed(drafts, header)
+    utterances = place_utterances([_with_language(draft, languages[0]) for draft in drafts], duration_ms)
+    remarks = (*language_remarks(decoded), *_remarks(windows, decoded, bool(utterances)))
+    transcript = compose(
+        languages=languages,
+        participants=_participants(utterances, header),
+        utterances=utterances,
+        media=header.media,
+        media_kind=header.media_kind,
+        comments=[*header.comments, *remarks],
+    )
+    return ScoredTranscript(transcript, tuple(draft.scores for draft in drafts), remarks)
+
+
+def verify_header(header: TranscriptHeader, path: Path) -> None:
+    """Raise an error if CHAT does not allow such headers in the file at ``path``; called before decoding.
+
+    Raises:
+        LsaWhisperError: CHAT does not allow the role, language, speaker or recording name.
+    """
+    if fault := speaker_code_fault(header.speaker):
+        raise LsaWhisperError(f"{path}: {fault}; use three capital letters, such as CHI")
+    if fault := role_fault(header.role):
+        raise LsaWhisperError(f"{path}: {fault}; CHAT's roles are {', '.join(sorted(PARTICIPANT_ROLES))}")
+    empty = assemble([], [], labels=Labels(), duration_ms=0, header=header)
+    empty.path = str(path)
+    if problems := chat.check(empty):
+        raise LsaWhisperError(f"{path}: {problems[0].message}; change the setting, or rename the recording")
+    if not is_unicode(chat.serialize(empty)):
+        raise LsaWhisperError(f"{path}: the recording's name is not UTF-8, which CHAT is in; rename it")
+
+
+def place_utterances(drafts: Sequence[Utterance], duration_ms: int) -> list[Utterance]:
+    """Return utterances whose bullets start in order, do not overlap within a speaker, and end in the recording.
+
+    Words are always kept; an utterance without room loses its bullet. ``%wor`` moves with its utterance.
+
+    >>> close = [utterance("PAR", "a .", TimeSpan(0, 900)), utterance("PAR", "b .", TimeSpan(800, 1200))]
+    >>> [u.span for u in place_utterances(close, 1000)]
+    [TimeSpan(start_ms=0, end_ms=900), TimeSpan(start_ms=900, end_ms=1000)]
+    """
+    spans = _pull_back(_push_on(drafts), drafts, duration_ms)
+    return [
+        utterance(draft.speaker, draft.text, span, fit_words(draft.word_times, span) if span else None)
+        for draft, span in zip(drafts, spans, strict=True)
+    ]
+
+
+def _push_on(drafts: Sequence[Utterance]) -> list[TimeSpan]:
+    """Return spans that start no earlier than the previous span, and than the end of the speaker's previous one."""
+    spans: list[TimeSpan] = []
+    free: dict[str, int] = {}
+    latest = 0
+    for draft in drafts:
+        span = draft.span or TimeSpan(latest, latest)
+        start = max(span.start_ms, latest, free.get(draft.speaker, 0))
+        spans.append(TimeSpan(start, max(span.end_ms, start + 1)))
+        latest, free[draft.speaker] = start, spans[-1].end_ms
+    return spans
+
+
+def _pull_back(spans: Sequence[TimeSpan], drafts: Sequence[Utterance], duration_ms: int) -> list[TimeSpan | None]:
+    """Return spans that end inside the recording; earlier ones are shortened in favor of later ones."""
+    placed: list[TimeSpan | None] = []
+    taken: dict[str, int] = {}
+    next_start = duration_ms
+    for span, draft in zip(reversed(spans), reversed(drafts), strict=True):
+        end = min(span.end_ms, taken.get(draft.speaker, duration_ms))
+        start = min(span.start_ms, end - 1, next_start)
+        if start < 0:
+            placed.append(None)
+            continue
+        placed.append(TimeSpan(start, end))
+        next_start = taken[draft.speaker] = start
+    return placed[::-1]
+
+
+def _with_language(draft: _Draft, main: str) -> Utterance:
+    """Return an utterance that says its language, as CHAT requires of all but the main one."""
+    said = draft.utterance
+    if draft.language == main:
+        return said
+    return utterance(said.speaker, f"[- {draft.language}] {said.text}", said.span, said.word_times)
+
+
+def _drafts(
+    window: TimeSpan,
+    result: DecodedWindow,
+    labels: Labels,
+    header: TranscriptHeader,
+    tagger: Callable[[str], Tagger | None],
+) -> Iterator[_Draft]:
+    language = chat_code(result.language) if result.language else header.language
+    for segment in _with_room(result.segments):
+        span = TimeSpan(round(segment.start_s * 1000), round(segment.end_s * 1000)).shift(window.start_ms)
+        found = decode(segment.text, labels, speaker=header.speaker, language=language, tagger=tagger(language))
+        made = found.utterances
+        words = align_words(made, segment.timed, window.start_ms)
+        spans = adjacent_spans(split_span(made, span), words) if segment.timed else split_span(made, span)
+        for each, at, said, scores in zip(made, spans, words, word_logprobs(made, segment), strict=True):
+            yield _Draft(utterance(each.speaker, each.text, at, said), scores, language)
+
+
+def _attributed(drafts: Sequence[_Draft], header: TranscriptHeader) -> list[_Draft]:
+    """Return the drafts with the speakers of the turns they fall into, if turns are given."""
+    if header.turns is None:
+        return list(drafts)
+    speakers = SpeakerLookup(header.turns, header.speaker)
+    found = []
+    for draft in drafts:
+        scores = draft.scores
+        for part in attribute_speakers(draft.utterance, speakers):
+            words = len(part.verbatim())
+            found.append(_Draft(part, scores[:words], draft.language))
+            scores = scores[words:]
+    return found
+
+
+def _with_room(segments: Sequence[DecodedSegment]) -> list[DecodedSegment]:
+    """Return the segments, those without duration joined to the previous segment."""
+    joined: list[DecodedSegment] = []
+    for segment in segments:
+        if joined and segment.end_s <= segment.start_s:
+            before = joined[-1]
+            joined[-1] = replace(
+                before,
+                text=f"{before.text} {segment.text}",
+                timed=before.timed + segment.timed,
+                logprobs=before.logprobs + segment.logprobs,
+            )
+        else:
+            joined.append(segment)
+    return joined
+
+
+def split_span(utterances: Sequence[Utterance], span: TimeSpan) -> list[TimeSpan]:
+    """Return one span for each utterance, proportional to the length of its words.
+
+    >>> split_span([utterance("PAR", "one ."), utterance("PAR", "one two three .")], TimeSpan(0, 1000))
+    [TimeSpan(start_ms=0, end_ms=250), TimeSpan(start_ms=250, end_ms=1000)]
+    """
+    lengths = [1 + sum(len(word) for word in each.verbatim()) for each in utterances]
+    edges = [span.start_ms + round(span.duration_ms * part / (sum(lengths) or 1)) for part in accumulate(lengths)]
+    return [TimeSpan(*pair) for pair in zip([span.start_ms, *edges], edges, strict=False)]
+
+
+def _participants(utterances: Sequence[Utterance], header: TranscriptHeader) -> list[Participant]:
+    known = {each.code: each for each in header.turns.participants} if header.turns else {}
+    # Everyone with a turn is a participant, even if none of their words was recognized.
+    codes = dict.fromkeys([*known, *(each.speaker for each in utterances)]) or {header.speaker: None}
+    return [
+        replace(
+            known.get(code) or Participant(code, _role(code, header)),
+            language=header.language,
+            corpus=header.corpus or (known[code].corpus if code in known else "") or "corpus_name",
+        )
+        for code in codes
+    ]
+
+
+def _role(code: str, header: TranscriptHeader) -> str:
+    return header.role if code == header.speaker else ROLES.get(code, "Unidentified")
+
+
+def _remarks(windows: Sequence[TimeSpan], decoded: Sequence[DecodedWindow], any_words: bool) -> Iterator[str]:
+    if not windows:
+        yield "no speech was found in the recording"
+    elif not any_words:
+        yield "the model recognized no words in the speech that was found"
+    pairs = list(zip(windows, decoded, strict=True))
+    if retried := [window for window, result in pairs if result.retried and not result.truncated]:
+        yield f"the model repeated itself at {_places(retried)}, which was decoded again: check these passages first"
+    if truncated := [window for window, result in pairs if result.truncated]:
+        removed = [each for _, result in pairs for each in result.removed]
+        what = f" ({', '.join(removed[:5])}{' and more' if len(removed) > 5 else ''})" if removed else ""
+        yield (
+            f"the model repeated itself at {_places(truncated)}, also when decoded again, and surplus copies were "
+            f"removed{what}: check these passages first"
+        )
+    if incomplete := [window for window, result in pairs if not result.complete]:
+        yield f"the length limit stopped the model at {_places(incomplete)}: check these passages first"
+
+
+def _places(windows: Sequence[TimeSpan]) -> str:
+    named = ", ".join(f"{each.start_ms / 1000:.1f} to {each.end_ms / 1000:.1f} s" for each in windows[:5])
+    return named + (f" and {len(windows) - 5} more" if len(windows) > 5 else "")

@@ -1,0 +1,96 @@
+"""Review table: speech without words, then the words and utterances with the lowest confidences, lowest first.
+
+The confidences of each transcript are stored next to it (:mod:`lsa_whisper.decoding.confidences`). The table of a run
+collects their rows, so it also covers recordings that an earlier call transcribed, and transcripts that were corrected
+since.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from lsa_whisper.decoding.confidences import Calibration, Confidences, ScoredUtterance, read_confidences
+from lsa_whisper.system import disk
+from lsa_whisper.system.atomic_write import remove_leftovers, write_atomic
+from lsa_whisper.system.lock import write_lock
+from lsa_whisper.timespan import TimeSpan
+from lsa_whisper.transcription.assembly.assemble import ScoredTranscript
+from lsa_whisper.transcription.assembly.confidence import utterance_confidence
+
+REVIEW_THRESHOLD = 0.8
+"""Words and utterances with a lower confidence are listed."""
+
+REVIEW_COLUMNS = ("confidence", "kind", "file", "start_ms", "end_ms", "speaker", "text", "utterance")
+MISSED = "missed"
+"""The kind of a row for speech that too few words are written for."""
+
+ReviewRow = dict[str, Any]
+
+
+def confidences_of(scored: ScoredTranscript, recording: str, calibration: Calibration) -> Confidences:
+    """Return what is stored about the confidences of a new transcript."""
+    utterances = (
+        ScoredUtterance(each.speaker, each.text, each.span, tuple(each.verbatim()), scores, tuple(each.word_spans()))
+        for each, scores in zip(scored.transcript.utterances, scored.scores, strict=True)
+    )
+    return Confidences(tuple(utterances), calibration, recording, scored.missed)
+
+
+def low_confidence_rows(confidences: Confidences) -> list[ReviewRow]:
+    """Return a row for each stretch of speech without words, and each utterance and word with a low confidence.
+
+    A word has its own time if the transcript has word times, else the time of its utterance.
+    """
+    calibration, file = confidences.calibration, confidences.recording
+    rows = [_row(0.0, MISSED, file, span, "", "speech, and too few words", "") for span in confidences.missed]
+    for each in confidences.utterances:
+        if (confidence := utterance_confidence(each.scores, calibration)) is not None:
+            rows.append(_row(confidence, "utterance", file, each.span, each.speaker, each.text, each.text))
+        for word, score, span in zip(each.words, each.scores, each.word_spans, strict=True):
+            if score is not None:
+                rows.append(_row(calibration(score), "word", file, span or each.span, each.speaker, word, each.text))
+    return sort_by_confidence(row for row in rows if row["confidence"] < REVIEW_THRESHOLD)
+
+
+def _row(
+    confidence: float, kind: str, file: str, span: TimeSpan | None, speaker: str, text: str, utterance: str
+) -> ReviewRow:
+    start_ms, end_ms = (span.start_ms, span.end_ms) if span else ("", "")
+    values = (round(confidence, 3), kind, file, start_ms, end_ms, speaker, text, utterance)
+    return dict(zip(REVIEW_COLUMNS, values, strict=True))
+
+
+def sort_by_confidence(rows: Iterable[ReviewRow]) -> list[ReviewRow]:
+    """Return rows by confidence, and by place where it is equal; speech without words comes first."""
+    return sorted(rows, key=lambda row: (row["kind"] != MISSED, row["confidence"], row["file"], row["start_ms"] or 0))
+
+
+def write_review(rows: Sequence[ReviewRow], path: Path) -> None:
+    """Write rows as CSV in UTF-8, atomically.
+
+    Raises:
+        LsaWhisperError: the file cannot be written.
+    """
+    text = io.StringIO()
+    table = csv.DictWriter(text, REVIEW_COLUMNS, lineterminator="\n")
+    table.writeheader()
+    table.writerows(rows)
+    write_atomic(text.getvalue(), path)
+
+
+def collect_reviews(transcripts: Iterable[Path], path: Path) -> list[Path]:
+    """Write the rows of many transcripts to ``path`` and return the transcripts without confidences.
+
+    Raises:
+        LsaWhisperError: confidences cannot be read, or the table cannot be written.
+    """
+    found = {transcript: read_confidences(transcript) for transcript in transcripts}
+    rows = [row for confidences in found.values() if confidences for row in low_confidence_rows(confidences)]
+    with disk.convert_disk_errors(path), write_lock(path):
+        remove_leftovers(path)
+        write_review(sort_by_confidence(rows), path)
+    return [transcript for transcript, confidences in found.items() if confidences is None]

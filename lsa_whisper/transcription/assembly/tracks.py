@@ -1,0 +1,46 @@
+"""The transcripts of a recording's channels, one speaker each, merged into one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from lsa_whisper.chat import Utterance, compose
+from lsa_whisper.decoding.confidences import WordScores
+from lsa_whisper.transcription.assembly.assemble import ScoredTranscript, TranscriptHeader
+
+
+def merge_tracks(tracks: Sequence[tuple[str, ScoredTranscript]], header: TranscriptHeader) -> ScoredTranscript:
+    """Return one transcript with the utterances of every track in order of time.
+
+    Args:
+        tracks: speaker and transcript of each channel.
+        header: the headers of the recording; remarks on single channels are added to its comments.
+    """
+    placed = sorted((row for _, track in tracks for row in _placed(track)), key=lambda row: row[0])
+    people = {one.code: one for _, track in tracks for one in track.transcript.participants.values()}
+    remarks = tuple(dict.fromkeys(_remarks(tracks)))
+    transcript = compose(
+        languages=[header.language],
+        participants=list(people.values()),
+        utterances=[utterance for _, utterance, _ in placed],
+        media=header.media,
+        media_kind=header.media_kind,
+        comments=[*header.comments, *remarks],
+    )
+    missed = sorted(span for _, track in tracks for span in track.missed)
+    return ScoredTranscript(transcript, tuple(scores for _, _, scores in placed), remarks, tuple(missed))
+
+
+def _placed(track: ScoredTranscript) -> Iterator[tuple[int, Utterance, WordScores]]:
+    """Yield the utterances of a track with their starts in milliseconds; one without time follows the one before."""
+    latest = 0
+    for utterance, scores in zip(track.transcript.utterances, track.scores, strict=True):
+        latest = utterance.span.start_ms if utterance.span else latest
+        yield latest, utterance, scores
+
+
+def _remarks(tracks: Sequence[tuple[str, ScoredTranscript]]) -> Iterator[str]:
+    for code, track in tracks:
+        for remark in track.remarks:
+            of_all = all(remark in other.remarks for _, other in tracks)
+            yield remark if of_all else f"channel of {code}: {remark}"

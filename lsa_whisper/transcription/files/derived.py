@@ -1,0 +1,90 @@
+"""Files of other formats next to a transcript: derived from it, and never written over another person's file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from lsa_whisper import chat
+from lsa_whisper.chat import Transcript
+from lsa_whisper.errors import LsaWhisperError
+from lsa_whisper.formats import FORMAT_SUFFIXES, serialize
+from lsa_whisper.system import plain_json
+from lsa_whisper.system.atomic_write import remove_leftovers, truncate_name, write_atomic
+from lsa_whisper.transcription.files.fluent import FLUENT, serialize_fluent
+from lsa_whisper.transcription.files.provenance import fingerprint
+
+
+class DerivedFiles:
+    """The files of other formats that are derived from one transcript.
+
+    A file may be replaced when it equals what the transcript gives, or when a hidden list next to the transcript has
+    its fingerprint, from an earlier call. So files derived from an older transcript are updated, and files that a
+    person changed are kept.
+    """
+
+    def __init__(self, target: Path, names: Sequence[str]):
+        """Derive files from the transcript at ``target``.
+
+        Args:
+            target: the transcript.
+            names: formats (:data:`lsa_whisper.formats.FORMATS`) and the cleaned text (:data:`FLUENT`).
+        """
+        self._target, self._list = target, target.with_name(f".{truncate_name(target.stem)}.made.json")
+        self.paths = {name: _path(target, name) for name in names}
+
+    def verify(self) -> None:
+        """Return when each file is absent or may be replaced.
+
+        Raises:
+            LsaWhisperError: a file is not derived from the transcript, or was changed since.
+        """
+        known = self._known()
+        for name, path in self.paths.items():
+            if path.exists() and not self._is_derived(name, known.get(self._key(path))):
+                raise LsaWhisperError(
+                    f"{path}: was not made from {self._target.name}, or was changed since; move it, or choose another "
+                    "output folder"
+                )
+
+    def write(self, transcript: Transcript) -> None:
+        """Write the files of ``transcript``, the one at the target, after verifying again that they may be replaced."""
+        if not self.paths:
+            return
+        self.verify()
+        remove_leftovers(self._list, *self.paths.values())
+        known = self._known()
+        for name, path in self.paths.items():
+            text = _serialized(transcript, name)
+            path.parent.mkdir(exist_ok=True)
+            write_atomic(text, path)
+            known[self._key(path)] = fingerprint(text)
+        write_atomic(json.dumps(known) + "\n", self._list)
+
+    def _key(self, path: Path) -> str:
+        return path.relative_to(self._target.parent).as_posix()
+
+    def _known(self) -> dict[str, str]:
+        try:
+            found = plain_json.read(self._list)
+        except (OSError, ValueError):  # absent or damaged: then only files that equal the transcript are derived
+            return {}
+        return {str(name): str(digest) for name, digest in found.items()} if isinstance(found, Mapping) else {}
+
+    def _is_derived(self, name: str, known: str | None) -> bool:
+        data = self.paths[name].read_bytes()
+        if fingerprint(data) == known:
+            return True
+        return self._target.exists() and _serialized(chat.read(self._target), name).encode() == data
+
+
+def _path(target: Path, name: str) -> Path:
+    """Return the path of a file; the cleaned text has a folder of its own, for ``@Media`` needs the same name."""
+    if name in FLUENT:
+        return target.parent / "fluent" / target.with_suffix(f".{name.split()[1]}").name
+    return target.with_suffix(f".{FORMAT_SUFFIXES[name]}")
+
+
+def _serialized(transcript: Transcript, name: str) -> str:
+    return serialize_fluent(transcript, name) if name in FLUENT else serialize(transcript, name)

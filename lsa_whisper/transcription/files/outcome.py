@@ -1,0 +1,81 @@
+"""The results of a run: what was transcribed and what failed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lsa_whisper.system.failed_files import FailedFile, failure_exit_code
+
+
+@dataclass(frozen=True)
+class TranscribedFile:
+    """A recording that has a transcript.
+
+    Attributes:
+        audio: the recording.
+        transcript: the CHAT file.
+        skipped: whether the transcript was finished before.
+        counts: the number of its utterances and words.
+        note: remarks on the recording or its decoding that a reader should know.
+        took_s: how long it took.
+        messages: what the audio decoder said about damage, for the log.
+    """
+
+    audio: Path
+    transcript: Path
+    skipped: bool = False
+    counts: tuple[int, int] = (0, 0)
+    note: str = ""
+    took_s: float = field(default=0.0, compare=False)
+    messages: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class TranscriptionSummary:
+    """The result for every recording, in the order of the inputs.
+
+    Attributes:
+        done: the recordings with a transcript.
+        failed: the recordings without one.
+        without_review: finished transcripts that are not in the review, because their confidences are not known.
+    """
+
+    done: tuple[TranscribedFile, ...] = ()
+    failed: tuple[FailedFile, ...] = ()
+    without_review: tuple[Path, ...] = ()
+
+    @property
+    def exit_code(self) -> int:
+        """The number of recordings that failed, at most 100."""
+        return failure_exit_code(self.failed)
+
+    def table(self) -> str:
+        """Return one line per recording, its note below it, and a last line that counts them.
+
+        >>> transcribed = TranscribedFile(Path("a.wav"), Path("a.cha"), note="it breaks off after 1.2 s")
+        >>> failed = FailedFile(Path("b.wav"), "b.wav: empty")
+        >>> print(TranscriptionSummary((transcribed,), (failed,)).table())
+        done   a.cha
+        check  a.cha: it breaks off after 1.2 s
+        failed b.wav: empty
+        1 transcribed, 0 kept, 1 failed
+        """
+        lines = [line for each in self.done for line in _lines(each)]
+        lines += [f"failed {each.reason}" for each in self.failed]
+        lines += [
+            f"not in the review: {each} (its confidences were not kept; transcribe into another folder to have them)"
+            for each in self.without_review
+        ]
+        kept = sum(each.skipped for each in self.done)
+        return "\n".join([*lines, f"{len(self.done) - kept} transcribed, {kept} kept, {len(self.failed)} failed"])
+
+
+def _lines(file: TranscribedFile) -> list[str]:
+    line = f"{'kept' if file.skipped else 'done'}   {file.transcript}"
+    return [line, f"check  {file.transcript}: {file.note}"] if file.note else [line]
+
+
+def duplicate_target(audio: Path, first: Path) -> str:
+    """Return the reason why ``audio`` is not transcribed: ``first`` has the same transcript path."""
+    return f"{audio}: its transcript would replace that of {first}; rename one of the two"

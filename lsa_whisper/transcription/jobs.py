@@ -1,0 +1,221 @@
+"""Many recordings in one call: finished ones are left alone, a bad one does not stop the rest.
+
+The CHAT file is always written, for it is the transcript and knows what it was made from (see ``files.record``); other
+formats are made from it. So a second call skips what is finished, a new format costs no decoding, and what a person has
+corrected in a CHAT file goes into its subtitles.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Unpack
+
+from lsa_whisper import checkpoint
+from lsa_whisper.audio import AUDIO_SUFFIXES, Recording
+from lsa_whisper.audio.speech import vad
+from lsa_whisper.checkpoint.choice import choose_model
+from lsa_whisper.decoding.engines import resolve_device
+from lsa_whisper.errors import AudioError, LsaWhisperError
+from lsa_whisper.formats import FORMATS
+from lsa_whisper.system.failed_files import FailedFile
+from lsa_whisper.system.terminal import print_progress
+from lsa_whisper.system.umask import private_umask
+from lsa_whisper.transcription.assembly.diarizer import find_diarizer
+from lsa_whisper.transcription.assembly.media_name import media_name
+from lsa_whisper.transcription.assembly.review import collect_reviews
+from lsa_whisper.transcription.files.fluent import FLUENT
+from lsa_whisper.transcription.files.log import RunLog
+from lsa_whisper.transcription.files.outcome import TranscriptionSummary
+from lsa_whisper.transcription.files.spec import TranscriberSpec
+from lsa_whisper.transcription.files.transcribe_file import OutputOptions
+from lsa_whisper.transcription.options import OptionChanges, TranscriptionOptions, combine
+from lsa_whisper.transcription.workers.parallel import (
+    transcribe_here,
+    transcribe_on_cluster,
+    transcribe_on_devices,
+    worker_devices,
+)
+
+
+@private_umask()
+def transcribe(
+    inputs: Sequence[Path | str] | Path | str,
+    model: str | Path | None = None,
+    *,
+    out: Path | str | None = None,
+    formats: Sequence[str] = ("cha",),
+    speakers: Path | str | None = None,
+    speakers_model: Path | str | None = None,
+    review: Path | str | None = None,
+    log: Path | str | None = None,
+    processes: int | None = None,
+    ray: str | None = None,
+    rename_media: bool = False,
+    also_fluent: bool = False,
+    options: TranscriptionOptions | None = None,
+    **changes: Unpack[OptionChanges],
+) -> TranscriptionSummary:
+    """Write a transcript for each recording and return the outcome of each.
+
+    Example::
+
+        transcribe(["visits", "pilot.wav"], "runs/storybook", out="transcripts", language="eng", word_times=True)
+
+    Args:
+        inputs: recordings, and folders that are searched for recordings; one or several.
+        model: a checkpoint folder or a hub name; for ``ct2`` also a folder that ``export --to ct2`` wrote. If not
+            given, :func:`~lsa_whisper.checkpoint.choice.choose.choose_model` decides.
+        out: folder for the transcripts (subfolders of input folders are kept); next to the audio if absent.
+        formats: formats to write in addition to ``cha``, which is always written.
+        speakers: speaker turns from external diarization: an RTTM, TextGrid or CHAT file, or a folder with one such
+            file per recording; or ``auto`` to find them with pyannote.audio, ``auto:2`` if two people speak. They
+            override the model's speakers, and word times are computed unless ``word_times`` is false: without them an
+            utterance with several turns gets one speaker.
+        speakers_model: the model of ``auto``: a folder with a ``config.yaml``, or such a file; by default
+            ``pyannote/speaker-diarization-community-1`` in the cache of the Hugging Face hub, which is not contacted.
+        review: CSV file to write, with the least confident words and utterances first.
+        log: file to append a line to for each recording.
+        processes: recordings processed in parallel; does not affect the transcripts. Default: one per GPU, or one
+            without a GPU (on a Ray cluster, one per core).
+        ray: address of a Ray cluster to run on; ``local`` starts one on this machine. Every machine must see
+            recordings, model and transcripts under the same paths.
+        rename_media: where CLAN cannot read a recording's name in ``@Media``, write the transcript under a name that
+            it can read. By default such a recording is not transcribed. The recording itself is never renamed.
+        also_fluent: also write the cleaned text, as CHAT and as plain text, into the folder ``fluent`` beside each
+            transcript.
+        options: how to decode; the defaults of :class:`TranscriptionOptions` if absent.
+        **changes: fields of :class:`TranscriptionOptions`, applied to ``options``.
+
+    Raises:
+        AudioError: no recording was found, or the only recording cannot be read.
+        CheckpointError: the model cannot be loaded.
+        DiskError: a transcript cannot be written.
+        LsaWhisperError: an option or format is unknown, or options do not go together.
+    """
+    options = combine(options, changes)
+    options = options.with_changes(vad=vad.resolve(options.vad), word_times=_word_times(options, speakers))
+    if processes is not None and processes < 1:
+        raise LsaWhisperError(f"processes is {processes}; give 1 or more")
+    closed: list[FailedFile] = []
+    jobs = list(find_jobs([inputs] if isinstance(inputs, str | Path) else inputs, out, closed=closed))
+    if rename_media:
+        jobs = [(audio, target.with_name(f"{media_name(audio.stem)}.cha")) for audio, target in jobs]
+    if not jobs and not closed:
+        raise AudioError("no recording was found; name audio files, or folders that contain some")
+    # Absolute paths, because the machines of a cluster run in other folders.
+    who = find_diarizer(speakers or "", speakers_model) or (Path(speakers).absolute() if speakers else None)
+    outputs = OutputOptions((*_known_formats(formats), *(FLUENT if also_fluent else ())), who, len(jobs) == 1)
+    if options.draft is not None:
+        options = options.with_changes(draft=_absolute(options.draft))
+    spec = TranscriberSpec(_absolute(choose_model(model, device=options.device)), options)
+    spec.model_digest  # noqa: B018 -- a missing model must be reported before any recording is opened
+    run_log = RunLog(Path(log) if log else None)
+    for folder in closed:
+        run_log.outcome(folder, 0.0)
+    result = _run(jobs, spec, outputs, processes, ray, run_log) if jobs else TranscriptionSummary()
+    result = replace(result, failed=(*closed, *result.failed))
+    if review is None:
+        return result
+    without = collect_reviews([each.transcript for each in result.done], Path(review))
+    return replace(result, without_review=tuple(without))
+
+
+def _word_times(options: TranscriptionOptions, speakers: Path | str | None) -> bool:
+    """Return whether word times are computed: with turns, too, because an utterance is cut where its words change turn.
+
+    Raises:
+        LsaWhisperError: turns and channels both say who speaks.
+    """
+    if speakers and options.channel_speakers:
+        raise LsaWhisperError(f"--speakers and --channels {options.channels} both say who speaks; give one of them")
+    return bool(speakers) if options.word_times is None else options.word_times
+
+
+def _run(
+    jobs: Sequence[tuple[Path, Path]],
+    spec: TranscriberSpec,
+    outputs: OutputOptions,
+    processes: int | None,
+    ray: str | None,
+    log: RunLog,
+) -> TranscriptionSummary:
+    recordings = {audio: _open(audio, target, spec.options.channel_index) for audio, target in jobs}
+    if any(isinstance(each, Recording) for each in recordings.values()):
+        print_progress(checkpoint.overview_line(spec.model))
+    if ray is not None:
+        return transcribe_on_cluster(ray, jobs, recordings, spec, outputs, processes, log)
+    if spec.options.engine == "ct2":
+        checkpoint.require_ctranslate2("the engine ct2")
+    spec = spec.on(*resolve_device(spec.options.device, spec.options.dtype, spec.options.engine))
+    devices = worker_devices(spec.options.device, processes, len(jobs))
+    if len(devices) > 1:
+        return transcribe_on_devices(devices, jobs, recordings, spec, outputs, log)
+    return transcribe_here(jobs, recordings, spec, outputs, log)
+
+
+def _absolute(model: str | Path) -> str | Path:
+    return Path(model).absolute() if checkpoint.is_local(model) else model
+
+
+def _known_formats(names: Sequence[str]) -> tuple[str, ...]:
+    if unknown := [name for name in names if name not in FORMATS]:
+        raise LsaWhisperError(f"format {unknown[0]!r} is not known; choose among {', '.join(FORMATS)}")
+    return tuple(dict.fromkeys(name for name in names if name != "cha"))
+
+
+def find_jobs(
+    inputs: Sequence[Path | str], out: Path | str | None, *, closed: list[FailedFile] | None = None
+) -> Iterator[tuple[Path, Path]]:
+    """Yield each recording once, with the path of its transcript.
+
+    Args:
+        inputs: recordings, and folders that are searched for recordings.
+        out: folder for the transcripts (subfolders are kept); next to the audio if absent.
+        closed: gets the folders that cannot be searched.
+    """
+    failed = closed if closed is not None else []
+    folder = Path(out) if out else None
+    yield from dict.fromkeys(job for each in map(Path, inputs) for job in _jobs_of(each, folder, failed))
+
+
+def _jobs_of(named: Path, out: Path | None, closed: list[FailedFile]) -> Iterator[tuple[Path, Path]]:
+    if not _is_folder(named):
+        yield named, (out or named.parent) / f"{named.stem}.cha"
+        return
+
+    def note_closed(error: OSError) -> None:
+        folder = Path(error.filename)
+        reason = f"{folder}: this folder cannot be searched ({error.strerror}); check its permissions"
+        closed.append(FailedFile(folder, reason))
+
+    walked = os.walk(named, onerror=note_closed)  # unlike Path.rglob, it reports folders that cannot be read
+    for audio in sorted(Path(folder, name) for folder, _, names in walked for name in names):
+        if audio.suffix.lower() in AUDIO_SUFFIXES and not audio.name.startswith("."):
+            place = out / audio.relative_to(named) if out else audio
+            yield audio, place.with_name(f"{audio.stem}.cha")
+
+
+def _is_folder(named: Path) -> bool:
+    try:
+        return named.is_dir()
+    except OSError:  # the name is too long, or the folder cannot be read: reported when it is opened
+        return False
+
+
+def _open(audio: Path, target: Path, channel: int | None) -> Recording | AudioError:
+    try:
+        recording = Recording.open(audio, channel=channel)
+    except AudioError as error:
+        return error
+    except OSError as error:
+        return AudioError(f"{audio}: cannot be read ({error.strerror}); check the path and its permissions")
+    name = media_name(audio.stem)
+    if target.stem == name:
+        return recording
+    return AudioError(
+        f"{audio}: CLAN cannot read this name in @Media; change the setting, or rename the recording to "
+        f"{name}{audio.suffix} (--rename-media leaves it as it is and writes {name}.cha)"
+    )

@@ -1,0 +1,129 @@
+"""Decode a recording window by window: in batches of windows cut in silence, or one after another with a prompt.
+
+Decoded windows are stored on disk at once (see ``partial``); windows that an earlier run stored are yielded first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording, Samples
+from lsa_whisper.audio.speech.energy import SpeechActivity
+from lsa_whisper.audio.speech.windows import pack_windows, speech_spans
+from lsa_whisper.decoding.decoder import DecodedWindow, Decoder, MultilingualDecoder, PromptedDecoder
+from lsa_whisper.decoding.no_speech import NoSpeechRule
+from lsa_whisper.decoding.partial import PartialDecoding, WindowResult
+from lsa_whisper.timespan import TimeSpan
+from lsa_whisper.transcription.long_form.borders import decode_across_borders
+from lsa_whisper.transcription.long_form.languages import DETECTION_WINDOWS, most_frequent_language
+from lsa_whisper.transcription.long_form.loops import decode_without_loops, has_loop
+from lsa_whisper.transcription.long_form.repetition import SpeechIntervals
+from lsa_whisper.transcription.long_form.sequential import sequential_windows
+from lsa_whisper.transcription.long_form.uncertain import DecodeBatch, decode_uncertain_again
+
+
+def decode_windows(
+    decoder: Decoder,
+    recording: Recording,
+    speech: SpeechActivity,
+    *,
+    context_s: float,
+    at_once: int,
+    partial: PartialDecoding | None,
+    decode_batch: DecodeBatch = decode_uncertain_again,
+) -> Iterator[Sequence[WindowResult]]:
+    """Yield the decoded windows of a recording that was cut in silence, ``at_once`` windows at a time."""
+
+    def decode(spans: Sequence[TimeSpan]) -> list[WindowResult]:
+        audio = [_loaded(recording, span, speech) for span in spans]  # in memory only until these are decoded
+        intervals = [speech.within(span) for span in spans]
+        decoded = decode_batch(decoder, audio, SAMPLE_RATE_HZ, speech=intervals)
+        return list(zip(spans, decoded, strict=True))
+
+    windows = pack_windows(speech, context_s=context_s, duration_s=recording.duration_s)
+    done = partial.read(windows) if partial else []
+    yield done
+    for first in range(len(done), len(windows), at_once):
+        yield _stored(decode(windows[first : first + at_once]), partial)
+
+
+def join_cut_utterances(
+    decoder: Decoder,
+    recording: Recording,
+    speech: SpeechActivity,
+    windows: Sequence[WindowResult],
+    *,
+    context_s: float,
+    at_once: int,
+    decode_batch: DecodeBatch = decode_uncertain_again,
+) -> Sequence[WindowResult]:
+    """Return the windows of a recording that was cut in silence, with the utterances that this cut made whole again."""
+
+    def load(span: TimeSpan) -> tuple[Samples, SpeechIntervals]:
+        return _loaded(recording, span, speech), speech.within(span)
+
+    return decode_across_borders(
+        decoder, windows, load, SAMPLE_RATE_HZ, context_s=context_s, at_once=at_once, decode_batch=decode_batch
+    )
+
+
+def decode_sequentially(
+    decoder: PromptedDecoder,
+    recording: Recording,
+    speech: SpeechActivity,
+    *,
+    context_s: float,
+    partial: PartialDecoding | None,
+) -> Iterator[Sequence[WindowResult]]:
+    """Yield the decoded windows of a recording one by one, each with the previous text as prompt."""
+
+    def decode(span: TimeSpan, previous: str) -> DecodedWindow:
+        audio, intervals = _loaded(recording, span, speech), speech.within(span)
+        result = decoder.decode_with_prompt(audio, previous) if previous else None
+        if result and not has_loop(result, intervals):
+            return result
+        # Most loops come from the prompt, so a window that loops is decoded again without it.
+        return decode_without_loops(decoder, [audio], SAMPLE_RATE_HZ, speech=[intervals])[0]
+
+    done = partial.read() if partial else []
+    yield done
+    spans = speech_spans(speech, duration_s=recording.duration_s)
+    for each in sequential_windows(spans, context_s=context_s, decode=decode, done=done):
+        yield _stored([each], partial)
+
+
+def without_noise(
+    windows: Sequence[WindowResult], speech: SpeechActivity, rule: NoSpeechRule
+) -> Sequence[WindowResult]:
+    """Return the windows of a recording; if it was made louder, those that failed are without text."""
+    return windows if speech.gain == 1 else [(span, rule.apply_to_quiet(result)) for span, result in windows]
+
+
+def detect_language(
+    decoder: MultilingualDecoder,
+    recording: Recording,
+    speech: SpeechActivity,
+    *,
+    context_s: float,
+    partial: PartialDecoding | None,
+) -> str | None:
+    """Return the language of a recording (Whisper's code), or that of an earlier run; ``None`` without speech."""
+    done = partial.read() if partial else []
+    if done and done[0][1].language:
+        return done[0][1].language
+    spans = pack_windows(speech, context_s=context_s, duration_s=recording.duration_s)[:DETECTION_WINDOWS]
+    audio = [_loaded(recording, span, speech) for span in spans]
+    return most_frequent_language(decoder.detect_languages(audio)) if audio else None
+
+
+def _loaded(recording: Recording, span: TimeSpan, speech: SpeechActivity) -> Samples:
+    samples, gain = recording.load(span), speech.gain
+    return samples if gain == 1 else np.clip(samples * np.float32(gain), -1, 1)
+
+
+def _stored(results: Sequence[WindowResult], partial: PartialDecoding | None) -> Sequence[WindowResult]:
+    if partial:
+        partial.append(results)
+    return results

@@ -1,0 +1,183 @@
+"""Remove repetition loops of the model and keep repetitions of the speaker.
+
+"I I I I want" takes a speaker one second. A model in a loop writes forty copies into the same second, continues until
+the length limit, or repeats its sentence where there is no speech. So four or more copies (see ``repetition``) count as
+a loop only on such evidence. Then the window is decoded again in halves, cut at the quietest point, and a half that
+still loops is halved again. A loop rarely survives a different cut, and without sampling the same recording always
+gives the same transcript. If a loop remains, the copies that do not fit into the sound are removed: those that would
+take longer than the speech, or have more words than the sound has syllables.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+
+from lsa_whisper.audio.speech.energy import FRAME_S, find_speech
+from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow, Decoder
+from lsa_whisper.transcription.long_form.halves import join_windows, quietest_sample, split_speech
+from lsa_whisper.transcription.long_form.repetition import (
+    SpeechIntervals,
+    find_copies,
+    find_loops,
+    is_degenerate,
+    min_speaking_s,
+    repeated_segments,
+    speech_s,
+)
+
+_HALVINGS = 2
+_DIP_DB = 2.0  # between the peaks of two syllables
+_SYLLABLE_RANGE_DB = 25.0  # quieter peaks are noise
+_SYLLABLE_FRAMES = 4
+_MIN_WINDOW_S = 1.0  # halves of a shorter window would contain no complete word
+
+
+def decode_without_loops(
+    decoder: Decoder,
+    windows: Sequence[npt.NDArray[np.float32]],
+    rate_hz: int,
+    *,
+    speech: Sequence[SpeechIntervals] = (),
+) -> list[DecodedWindow]:
+    """Return the decoded windows; those with a loop are decoded again in halves.
+
+    Args:
+        decoder: any engine.
+        windows: float32 mono samples.
+        rate_hz: their sample rate.
+        speech: speech intervals of each window; if empty, each window is all speech.
+    """
+    results = decoder.decode(windows)
+    intervals: Sequence[SpeechIntervals | None] = speech or [None] * len(windows)
+    looping = [at for at, each in enumerate(zip(results, intervals, strict=True)) if has_loop(*each)]
+    chosen = [windows[at] for at in looping]
+    halved = _decode_halves(decoder, chosen, [intervals[at] for at in looping], rate_hz, _HALVINGS)
+    for at, result in zip(looping, halved, strict=True):
+        shortened = truncate_loops(result, intervals[at], partial(count_syllables, windows[at], rate_hz))
+        results[at] = replace(shortened, retried=True, truncated=shortened.segments != result.segments)
+    return results
+
+
+def _decode_halves(
+    decoder: Decoder,
+    windows: Sequence[npt.NDArray[np.float32]],
+    speech: Sequence[SpeechIntervals | None],
+    rate_hz: int,
+    halvings: int,
+) -> list[DecodedWindow]:
+    if not windows:
+        return []
+    cuts = [quietest_sample(window, rate_hz) for window in windows]
+    halves = [half for window, cut in zip(windows, cuts, strict=True) for half in np.split(window, [cut])]
+    parts = [
+        part
+        for each, cut in zip(speech, cuts, strict=True)
+        for part in (split_speech(each, cut / rate_hz) if each is not None else (None, None))
+    ]
+    results = decoder.decode(halves)
+    looping = [
+        at
+        for at, (half, result, part) in enumerate(zip(halves, results, parts, strict=True))
+        if halvings > 1 and len(half) > _MIN_WINDOW_S * rate_hz and has_loop(result, part)
+    ]
+    decoded = _decode_halves(
+        decoder, [halves[at] for at in looping], [parts[at] for at in looping], rate_hz, halvings - 1
+    )
+    for at, result in zip(looping, decoded, strict=True):
+        results[at] = result
+    return [join_windows(results[2 * at], results[2 * at + 1], cut / rate_hz) for at, cut in enumerate(cuts)]
+
+
+def has_loop(result: DecodedWindow, speech: SpeechIntervals | None = None) -> bool:
+    """Return whether a window contains a repetition loop: too fast to be spoken, without end, or degenerate.
+
+    >>> has_loop(DecodedWindow((DecodedSegment("I [/] I [/] I [/] I [/] I [/] I want .", 0.0, 1.5),)))
+    False
+    >>> has_loop(DecodedWindow((DecodedSegment("look to look to look to look to look to look to .", 0.0, 0.8),)))
+    True
+    """
+    within = any(find_loops(segment, result, speech) or is_degenerate(segment) for segment in result.segments)
+    return within or bool(repeated_segments(result, speech))
+
+
+def truncate_loops(
+    result: DecodedWindow,
+    speech: SpeechIntervals | None = None,
+    syllables: Callable[[float, float], int] | None = None,
+) -> DecodedWindow:
+    """Return the window with each loop reduced to the copies that fit into its sound, at least one.
+
+    Args:
+        result: a window with loops.
+        speech: its speech intervals.
+        syllables: start and end in seconds -> how many syllables the sound has there, see :func:`count_syllables`.
+
+    >>> looping = DecodedWindow((DecodedSegment("look to look to look to look to look to look to .", 0.0, 0.8),))
+    >>> short = truncate_loops(looping)
+    >>> short.segments[0].text, short.removed
+    ('look to look to look to .', ('3 times "look to"',))
+    """
+    silent = set(repeated_segments(result, speech))
+    segments, removed = [], []
+    for at, segment in enumerate(result.segments):
+        if at in silent:
+            removed.append(f'once "{_words(segment.text)}"')
+            continue
+        for run, rate in _surplus_runs(segment, result, speech):
+            copy = run[1]
+            copies = int(speech_s(segment, speech) / (min_speaking_s(copy) / rate))
+            if syllables:
+                copies = min(copies, syllables(segment.start_s, segment.end_s) // max(1, len(_words(copy).split())))
+            kept = (copy * max(1, copies))[: run.end() - run.start()]
+            if surplus := round((run.end() - run.start() - len(kept)) / len(copy)):
+                removed.append(f'{surplus} times "{_words(copy)}"')
+            # Token times and log-probabilities are dropped: those of a loop are meaningless.
+            text = segment.text[: run.start()] + kept + segment.text[run.end() :]
+            segment = replace(segment, text=text, timed=(), logprobs=())
+        segments.append(segment)
+    return replace(result, segments=tuple(segments), removed=tuple(removed))
+
+
+def _surplus_runs(
+    segment: DecodedSegment, result: DecodedWindow, speech: SpeechIntervals | None
+) -> list[tuple[re.Match[str], float]]:
+    """Return the runs of copies to shorten, the last one first, with the share of the fastest rate that they may have.
+
+    A segment that is degenerate is so at more than half of that rate, or at any rate by its probability. Where a part
+    of the window loops, copies in the others are limited, too: a loop does not end with a segment.
+    """
+    if runs := find_loops(segment, result, speech):
+        return [(run, 1.0) for run in runs[::-1]]
+    if not has_loop(result, speech):
+        return []
+    return [(run, 0.5 if is_degenerate(segment) else 1.0) for run in find_copies(segment)[::-1]]
+
+
+def _words(text: str) -> str:
+    return " ".join(re.findall(r"[\w'-]+", text))
+
+
+def count_syllables(window: npt.NDArray[np.float32], rate_hz: int, start_s: float, end_s: float) -> int:
+    """Return how many syllables a part of a window has: the peaks of its level, after de Jong and Wempe (2009).
+
+    >>> beats = np.sin(np.arange(32_000) * 0.1) * np.sin(np.arange(32_000) * np.pi / 8_000)
+    >>> count_syllables(beats.astype(np.float32), 16_000, 0.0, 2.0)
+    4
+    """
+    from scipy.signal import find_peaks
+
+    level = find_speech([window], rate_hz).level_db
+    part = level[int(start_s / FRAME_S) : math.ceil(end_s / FRAME_S)]
+    if not len(part):
+        return 0
+    padded = np.pad(part, 1, constant_values=part.min() - 2 * _DIP_DB)
+    loudest = float(part.max())
+    peaks, _ = find_peaks(padded, height=loudest - _SYLLABLE_RANGE_DB, prominence=_DIP_DB, distance=_SYLLABLE_FRAMES)
+    return len(peaks)

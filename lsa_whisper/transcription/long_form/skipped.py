@@ -1,0 +1,193 @@
+"""Decode the speech inside a window that the model skipped.
+
+Where a speaker says something twice, a model may jump from the first time to the second: of "I still think it's, I
+think this is" only the end is written, with a high probability. The text shows nothing of it, but the times of its
+words do: between two of them lies speech that no word covers. Such speech is decoded as a window of its own, and the
+words whose middle lies in it are added to the text, if the model is as sure of them as of the rest. A model that omits
+disfluencies is surer of its text than of what it would write for these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from lsa_whisper.audio.speech.energy import FRAME_S, silence_of
+from lsa_whisper.decoding.decoder import NEARLY_RIGHT_LOGPROB, DecodedSegment, DecodedWindow, Decoder
+from lsa_whisper.labels import begins_word, in_speaker_code, letters_of
+from lsa_whisper.labels.canonical import LABEL_TERMINATORS
+from lsa_whisper.transcription.long_form.halves import split_speech
+from lsa_whisper.transcription.long_form.loops import decode_without_loops
+from lsa_whisper.transcription.long_form.repetition import SpeechIntervals, speech_between_s
+from lsa_whisper.transcription.long_form.uncertain import decode_uncertain_again
+
+_LEAST_SPEECH_S = 0.8
+"""Less speech between two words may be the error of their times, and what is found in it is often there already."""
+_MARGIN_S = 0.1
+_TOLERANCE_S = 0.05
+"""Error of the time of a word that is found."""
+
+
+@dataclass(frozen=True)
+class _Word:
+    """A spoken word with the marks after it: tokens ``first`` to ``end`` of a segment, and its time in the window."""
+
+    segment: int
+    first: int
+    end: int
+    start_s: float
+    end_s: float
+
+
+@dataclass(frozen=True)
+class _Gap:
+    """Speech between two words of a window, or between a word and an edge.
+
+    Attributes:
+        window: index of the window.
+        before: the word before it.
+        after: the word after it.
+        first_s: where the sound that is decoded begins in the window: a margin before the gap.
+        last_s: where it ends.
+    """
+
+    window: int
+    before: _Word
+    after: _Word
+    first_s: float
+    last_s: float
+
+
+def decode_with_skipped(
+    decoder: Decoder,
+    windows: Sequence[npt.NDArray[np.float32]],
+    rate_hz: int,
+    *,
+    speech: Sequence[SpeechIntervals],
+    word_times: bool = True,
+) -> list[DecodedWindow]:
+    """Return the decoded windows with the words that the model had skipped.
+
+    Args:
+        decoder: an engine that computes token times; without them, nothing is added.
+        windows: float32 mono samples.
+        rate_hz: their sample rate.
+        speech: speech intervals of each window.
+        word_times: whether to return the token times.
+    """
+    results = decode_uncertain_again(decoder, windows, rate_hz, speech=speech)
+    gaps = [gap for at, each in enumerate(results) for gap in _gaps(at, each, windows[at], rate_hz, speech[at])]
+    sounds = [windows[gap.window][round(gap.first_s * rate_hz) : round(gap.last_s * rate_hz)] for gap in gaps]
+    heard = [split_speech(split_speech(speech[gap.window], gap.last_s)[0], gap.first_s)[1] for gap in gaps]
+    decoded = decode_without_loops(decoder, sounds, rate_hz, speech=heard) if gaps else []
+    # The last gap of a window comes first, so that the places of the others stay as they are.
+    for gap, found in reversed(list(zip(gaps, decoded, strict=True))):
+        whole = results[gap.window]
+        if added := _words_in(gap, found, max(NEARLY_RIGHT_LOGPROB, whole.avg_logprob)):
+            results[gap.window] = replace(whole, segments=_with_added(whole.segments, gap, added))
+    return results if word_times else list(map(_without_times, results))
+
+
+def _without_times(result: DecodedWindow) -> DecodedWindow:
+    """Return a window without the times of its tokens."""
+    return replace(result, segments=tuple(replace(segment, timed=()) for segment in result.segments))
+
+
+def _gaps(
+    at: int, result: DecodedWindow, window: npt.NDArray[np.float32], rate_hz: int, speech: SpeechIntervals
+) -> Iterator[_Gap]:
+    """Yield where much speech of window ``at`` is without words."""
+    if result.silent or not any(segment.timed for segment in result.segments):
+        return
+    length_s = len(window) / rate_hz
+    edges = _Word(-1, 0, 0, 0.0, 0.0), _Word(len(result.segments), 0, 0, length_s, length_s)
+    words = chain.from_iterable(_words(segment, number) for number, segment in enumerate(result.segments))
+    for before, after in pairwise((edges[0], *words, edges[1])):
+        start_s, end_s = before.end_s, after.start_s
+        if speech_between_s(speech, start_s, end_s) < _LEAST_SPEECH_S:
+            continue
+        # A detector of speech does not leave out short pauses.
+        silence = silence_of(window, rate_hz)[round(start_s / FRAME_S) : round(end_s / FRAME_S)]
+        if float((1 - silence).sum() * FRAME_S) >= _LEAST_SPEECH_S:
+            yield _Gap(at, before, after, max(0.0, start_s - _MARGIN_S), min(length_s, end_s + _MARGIN_S))
+
+
+def _words(segment: DecodedSegment, number: int = 0) -> list[_Word]:
+    """Return the words of a segment in order; without token times it counts as one word.
+
+    >>> from lsa_whisper.decoding.decoder import TimedToken
+    >>> timed = (TimedToken(" the", 0.0, 0.4), TimedToken(" [/]", 0.4, 0.5), TimedToken(" the", 0.8, 1.0))
+    >>> [(word.first, word.end, word.end_s) for word in _words(DecodedSegment("the [/] the", 0.0, 2.0, timed=timed))]
+    [(0, 2, 0.4), (2, 3, 1.0)]
+    """
+    if not segment.timed:
+        return [_Word(number, 0, 0, segment.start_s, segment.end_s)]
+    texts = [token.text for token in segment.timed]
+    begins = [at for at, begins in enumerate(begins_word(texts)) if begins]
+    words = []
+    for first, end in pairwise([0, *begins[1:], len(texts)]):
+        spoken = [token for token in segment.timed[first:end] if letters_of(token.text)]
+        if spoken:
+            words.append(_Word(number, first, end, spoken[0].start_s, spoken[-1].end_s))
+    return words
+
+
+def _words_in(gap: _Gap, found: DecodedWindow, least_logprob: float) -> list[DecodedSegment]:
+    """Return what was decoded in a gap, the words alone whose middle lies in it; nothing if it is less probable."""
+    if found.retried or found.avg_logprob < least_logprob:
+        return []
+    earliest_s, latest_s = gap.before.end_s - _TOLERANCE_S, gap.after.start_s + _TOLERANCE_S
+    added = []
+    for segment in (each.shifted(gap.first_s) for each in found.segments if each.timed):
+        inside = [word for word in _words(segment) if earliest_s <= (word.start_s + word.end_s) / 2 <= latest_s]
+        if inside and segment.avg_logprob >= NEARLY_RIGHT_LOGPROB:
+            start_s = max(segment.start_s, gap.before.end_s)
+            end_s = max(start_s, min(segment.end_s, gap.after.start_s))
+            tokens = [at for word in inside for at in range(word.first, word.end)]
+            added.append(replace(_with_tokens(segment, tokens), start_s=start_s, end_s=end_s))
+    return added
+
+
+def _with_tokens(segment: DecodedSegment, tokens: Sequence[int]) -> DecodedSegment:
+    """Return a segment with some of its tokens."""
+    timed = tuple(segment.timed[at] for at in tokens)
+    scored = tuple(segment.logprobs[at] for at in tokens) if segment.logprobs else ()
+    return replace(segment, text="".join(token.text for token in timed).strip(), timed=timed, logprobs=scored)
+
+
+def _with_added(
+    segments: Sequence[DecodedSegment], gap: _Gap, added: Sequence[DecodedSegment]
+) -> tuple[DecodedSegment, ...]:
+    """Return the segments of a window with those of a gap: between two of them, or as a part of the one around it."""
+    left, right = gap.before.segment, gap.after.segment
+    if left < right:
+        before, after = list(segments[: left + 1]), list(segments[right:])
+        if before:
+            before[-1] = replace(before[-1], end_s=min(before[-1].end_s, added[0].start_s))
+        if after:
+            after[0] = replace(after[0], start_s=max(after[0].start_s, added[-1].end_s))
+        return (*before, *added, *after)
+    whole, cut = segments[left], gap.after.first
+    joined = [
+        _with_tokens(whole, range(cut)),
+        *map(_unframed, added),
+        _with_tokens(whole, range(cut, len(whole.timed))),
+    ]
+    timed = tuple(token for part in joined for token in part.timed)
+    text = "".join(token.text for token in timed).strip()
+    # The log-probabilities of an engine that has none for some part are left out.
+    logprobs = tuple(pair for part in joined for pair in part.logprobs) if all(part.logprobs for part in joined) else ()
+    return (*segments[:left], replace(whole, text=text, timed=timed, logprobs=logprobs), *segments[left + 1 :])
+
+
+def _unframed(segment: DecodedSegment) -> DecodedSegment:
+    """Return a segment as the part of another one: without a speaker code, and without the end of its utterance."""
+    texts = [token.text for token in segment.timed]
+    kept = [at for at, is_code in enumerate(in_speaker_code(texts)) if not is_code]
+    while kept and texts[kept[-1]].strip() in LABEL_TERMINATORS:
+        kept.pop()
+    return _with_tokens(segment, kept)

@@ -1,0 +1,183 @@
+"""``TranscriptionOptions``: everything a transcript depends on besides the recording and the model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TypedDict, Unpack
+
+from lsa_whisper.audio.speech.vad import DETECTORS
+from lsa_whisper.chat.checks.participants import speaker_code_fault
+from lsa_whisper.checkpoint.whisper_constants import LOGPROB_THRESHOLD
+from lsa_whisper.decoding.engines import ENGINES, ENGINES_WITH_PROMPT
+from lsa_whisper.decoding.no_speech import NoSpeechRule
+from lsa_whisper.errors import LsaWhisperError
+from lsa_whisper.languages import chat_code
+
+WINDOWS = ("speech", "sequential")
+AUTO, MIXED = "auto", "mixed"
+
+
+@dataclass(frozen=True)
+class TranscriptionOptions:
+    """Options of decoding and of the CHAT header; they apply to every model and engine.
+
+    All of them are checked when the object is made, and every problem is reported at once.
+
+    >>> TranscriptionOptions(language="spa").with_changes(word_times=True).language
+    'spa'
+    >>> TranscriptionOptions(engine="onnx")
+    Traceback (most recent call last):
+    ...
+    lsa_whisper.errors.LsaWhisperError: engine 'onnx' is not known; choose transformers or ct2
+
+    Raises:
+        LsaWhisperError: an option is unknown, or two do not go together.
+    """
+
+    language: str = "eng"
+    """Language of the speech: ISO 639-3 as in CHAT (``eng``, ``spa``), or Whisper's code (``en``, ``es``); ``auto``
+    detects it in each recording, ``mixed`` in each window of a recording with several."""
+    batch_size: int | None = None
+    """Windows of the model's full context decoded together, at least 1; of shorter encoder inputs accordingly more.
+    ``None``: from the number of cores, or the free memory. Affects speed and memory, not the transcript."""
+    device: str = "auto"
+    """``auto`` (a GPU if there is one), ``cpu``, ``cuda``, ``cuda:1``, or ``mps`` on a Mac."""
+    dtype: str = "auto"
+    """``float32``, ``bfloat16``, ``float16``, or for ``ct2`` also ``int8`` and its mixed types. ``auto`` is float32 on
+    a CPU or a Mac and bfloat16 (or float16) on a GPU; with ``ct2``, the type that the folder is stored in."""
+    engine: str = "transformers"
+    """Decoding library: ``transformers`` or ``ct2`` (CTranslate2). Both write the same text."""
+    speaker: str = "PAR"
+    """CHAT code of the speaker, for models that do not write speakers."""
+    role: str = "Participant"
+    """That speaker's role in ``@Participants`` and ``@ID``, one of CHAT's."""
+    corpus: str = ""
+    """Corpus name in ``@ID``; if empty, the name of the recording's folder."""
+    word_times: bool | None = None
+    """Whether to compute the time of each word and write ``%wor`` tiers; ``None``: only with speaker turns."""
+    windows: str = "speech"
+    """Long-form decoding: ``speech`` cuts the recording in silence; ``sequential`` starts each window after the last
+    complete timestamp, with the previous text as prompt (transformers only)."""
+    vad: str = "auto"
+    """Voice activity detection: ``silero``, ``energy``, or ``auto`` (silero if installed, else energy)."""
+    channels: str = "mix"
+    """Which channels of the recording to transcribe: ``mix`` (the mean of all, or the louder of two that cancel each
+    other), the number of one, from ``1``, or one speaker code per channel: ``CHI,INV``."""
+    retraces: bool = True
+    """Whether to set ``[/]``, ``[//]`` and ``[///]`` where the words show a retrace and a model of ``chat`` labels
+    wrote none: by the tagger that was trained with the model, else, in English, by the one of this package."""
+    no_speech_threshold: float | None = 0.6
+    """Probability of the model's token for no speech above which a window may be silent, as in Whisper; ``None``
+    ignores it."""
+    logprob_threshold: float | None = LOGPROB_THRESHOLD
+    """Mean log-probability above which the text of such a window is kept; ``None`` keeps none. In a very quiet
+    recording, no text below it is kept, unless one of the two thresholds is ``None``."""
+    draft: str | Path | None = None
+    """A small checkpoint with the same vocabulary for speculative decoding (transformers only): same text, less time
+    for a large model on a GPU."""
+    beams: int = 1
+    """How many texts of a window are compared where its first text is nearly right, at least 1 (transformers only). One
+    is greedy decoding; five take about two to three times as long. From two on, ``speech`` windows are also searched
+    for speech that the model skipped, which is decoded once more."""
+
+    def __post_init__(self) -> None:
+        if problems := list(self._problems()):
+            raise LsaWhisperError("; ".join(problems))
+
+    def _problems(self) -> Iterator[str]:
+        if self.engine not in ENGINES:
+            yield f"engine {self.engine!r} is not known; choose {' or '.join(ENGINES)}"
+        elif self.draft is not None and self.engine != "transformers":
+            yield f"the engine {self.engine} cannot use a draft model; leave it out, or use transformers"
+        if self.beams < 1:
+            yield f"beams {self.beams}: at least one text must be followed"
+        elif self.beams > 1 and self.engine in ENGINES and self.engine != "transformers":
+            yield f"the engine {self.engine} compares no beams; leave them out, or use transformers"
+        elif self.beams > 1 and self.draft is not None:
+            yield "a draft model speeds up greedy decoding; leave it out, or the beams"
+        if self.windows not in WINDOWS:
+            yield f"windows {self.windows!r} are not known; choose {' or '.join(WINDOWS)}"
+        elif self.windows == "sequential" and self.engine in ENGINES and self.engine not in ENGINES_WITH_PROMPT:
+            yield f"engine {self.engine} takes no previous text; use --windows speech, or another engine"
+        if self.windows == "sequential" and self.language == MIXED:
+            yield "language mixed cannot use the previous text, which may be in another one; use --windows speech"
+        if self.batch_size is not None and self.batch_size < 1:
+            yield f"batch size {self.batch_size}: at least one window must be decoded at a time"
+        if self.vad not in DETECTORS:
+            yield f"voice activity detector {self.vad!r} is not known; choose {', '.join(DETECTORS)}"
+        if self.no_speech_threshold is not None and not 0 <= self.no_speech_threshold <= 1:
+            yield f"no_speech_threshold is {self.no_speech_threshold}; give a probability from 0 to 1"
+        if self.channel_speakers and self.detects_language:
+            yield f"language {self.language} cannot be detected for each channel; name it, or use --channels mix"
+        if self.channel_speakers:
+            yield from filter(None, map(speaker_code_fault, self.channel_speakers))
+            if len(set(self.channel_speakers)) < len(self.channel_speakers):
+                yield f"channels {self.channels!r}: each channel needs a speaker of its own; name each once"
+        elif self.channels != "mix" and not (self.channels.isdecimal() and int(self.channels) > 0):
+            yield (
+                f"channels {self.channels!r} are not known; choose mix, the number of a channel, such as 1, or one "
+                "speaker per channel, such as CHI,INV"
+            )
+
+    @property
+    def channel_index(self) -> int | None:
+        """The channel to transcribe, from 0; ``None`` for all."""
+        return int(self.channels) - 1 if self.channels.isdecimal() else None
+
+    @property
+    def channel_speakers(self) -> tuple[str, ...]:
+        """The speaker of each channel; empty where channels are not speakers."""
+        return tuple(code.strip() for code in self.channels.split(",")) if "," in self.channels else ()
+
+    @property
+    def finds_skipped(self) -> bool:
+        """Whether speech that no word covers is decoded once more."""
+        return self.beams > 1 and self.windows == "speech"
+
+    @property
+    def detects_language(self) -> bool:
+        """Whether the model says which language is spoken."""
+        return self.language in (AUTO, MIXED)
+
+    @property
+    def chat_language(self) -> str:
+        """The language in ISO 639-3; ``und`` (undetermined) where it is detected later."""
+        return "und" if self.detects_language else chat_code(self.language)
+
+    @property
+    def silence(self) -> NoSpeechRule:
+        """When a window counts as silent."""
+        return NoSpeechRule(self.no_speech_threshold, self.logprob_threshold)
+
+    def with_changes(self, **changes: Unpack[OptionChanges]) -> TranscriptionOptions:
+        """Return a copy with some options changed."""
+        return replace(self, **changes)
+
+
+class OptionChanges(TypedDict, total=False):
+    """The fields of :class:`TranscriptionOptions` as keyword arguments, for type checkers."""
+
+    language: str
+    batch_size: int | None
+    device: str
+    dtype: str
+    engine: str
+    speaker: str
+    role: str
+    corpus: str
+    word_times: bool | None
+    windows: str
+    vad: str
+    channels: str
+    retraces: bool
+    no_speech_threshold: float | None
+    logprob_threshold: float | None
+    draft: str | Path | None
+    beams: int
+
+
+def combine(options: TranscriptionOptions | None, changes: OptionChanges) -> TranscriptionOptions:
+    """Return ``options``, or the defaults, with the keyword arguments of a call applied."""
+    return replace(options or TranscriptionOptions(), **changes)

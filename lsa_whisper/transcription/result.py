@@ -1,0 +1,134 @@
+"""What :meth:`Transcriber.transcribe` returns: a CHAT transcript, and its utterances and words as plain objects."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lsa_whisper.chat import Disfluency, Event, Transcript, Utterance
+from lsa_whisper.decoding.confidences import Calibration, WordScores
+from lsa_whisper.transcription.assembly.assemble import ScoredTranscript
+from lsa_whisper.transcription.assembly.confidence import utterance_confidence
+
+
+@dataclass(frozen=True, slots=True)
+class TranscribedWord:
+    """One spoken word; filled pauses, fragments and every copy of a repetition count as words.
+
+    Attributes:
+        text: the word as spoken, without CHAT marks (``um`` for ``&-um``).
+        start_ms: start in the recording; ``None`` without :attr:`TranscriptionOptions.word_times`.
+        end_ms: end in the recording; ``None`` as for ``start_ms``.
+        confidence: estimated probability that the word is correct, 0 to 1; ``None`` where the engine gives no scores.
+            It is meaningful in absolute terms once the model is calibrated (``lsa-whisper calibrate``).
+        disfluency: the disfluency that the word is part of, the shortest one if several are nested.
+    """
+
+    text: str
+    start_ms: int | None = None
+    end_ms: int | None = None
+    confidence: float | None = None
+    disfluency: Disfluency | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TranscribedUtterance:
+    """One utterance (a CHAT main tier).
+
+    Attributes:
+        speaker: CHAT code, for example ``CHI``.
+        text: the main tier in CHAT, without speaker and time: ``&-um I want [/] want it .``
+        start_ms: start in the recording; ``None`` in the rare case that no time was left for the utterance.
+        end_ms: end in the recording; ``None`` as for ``start_ms``.
+        words: the words as spoken.
+        confidence: mean confidence of the words; ``None`` where none has one.
+    """
+
+    speaker: str
+    text: str
+    start_ms: int | None
+    end_ms: int | None
+    words: tuple[TranscribedWord, ...]
+    confidence: float | None = None
+
+
+@dataclass(frozen=True)
+class TranscriptionResult:
+    """The transcript of one recording.
+
+    Example::
+
+        result = Transcriber("models/nano", word_times=True).transcribe("interview.wav")
+        for word in result.words:
+            print(word.start_ms, word.end_ms, word.text, word.confidence, word.disfluency)
+        lsa_whisper.write_chat(result.transcript, "interview.cha")
+
+    Attributes:
+        transcript: the transcript in CHAT: :func:`lsa_whisper.write_chat` writes it to a file.
+        utterances: the same utterances with times, words and confidences, in order.
+        language: ISO 639-3.
+        duration_ms: length of the recording.
+        remarks: what a reader should check, such as a passage where the model repeated itself. The transcript has them
+            as comments.
+    """
+
+    transcript: Transcript
+    utterances: tuple[TranscribedUtterance, ...]
+    language: str
+    duration_ms: int
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> tuple[TranscribedWord, ...]:
+        """All words of all utterances, in order."""
+        return tuple(word for each in self.utterances for word in each.words)
+
+    @classmethod
+    def of(
+        cls, scored: ScoredTranscript, *, language: str, duration_ms: int, calibration: Calibration
+    ) -> TranscriptionResult:
+        """Return the result for a transcript with the scores of its words.
+
+        Args:
+            scored: the transcript.
+            language: ISO 639-3.
+            duration_ms: length of the recording.
+            calibration: maps the model's log-probabilities to confidences.
+        """
+        utterances = (
+            _utterance(each, scores, calibration)
+            for each, scores in zip(scored.transcript.utterances, scored.scores, strict=True)
+        )
+        return cls(scored.transcript, tuple(utterances), language, duration_ms, scored.remarks)
+
+
+def _utterance(utterance: Utterance, scores: WordScores, calibration: Calibration) -> TranscribedUtterance:
+    kinds = _disfluencies(utterance.events(), len(scores))
+    words = tuple(
+        TranscribedWord(
+            text,
+            span.start_ms if span else None,
+            span.end_ms if span else None,
+            None if score is None else calibration(score),
+            kind,
+        )
+        for text, span, score, kind in zip(utterance.verbatim(), utterance.word_spans(), scores, kinds, strict=True)
+    )
+    span = utterance.span
+    start_ms, end_ms = (span.start_ms, span.end_ms) if span else (None, None)
+    confidence = utterance_confidence(scores, calibration)
+    return TranscribedUtterance(utterance.speaker, utterance.text, start_ms, end_ms, words, confidence)
+
+
+def _disfluencies(events: Sequence[Event], words: int) -> list[Disfluency | None]:
+    """Return the shortest disfluency around each word.
+
+    >>> from lsa_whisper.chat import utterance
+    >>> found = _disfluencies(utterance("PAR", "<the &-um dog> [//] the cat .").events(), 5)
+    >>> [kind.value if kind else None for kind in found]
+    ['revision', 'filled_pause', 'revision', None, None]
+    """
+    kinds: list[Disfluency | None] = [None] * words
+    for event in sorted(events, key=lambda each: each.start - each.end):  # the longest first, the shortest last
+        kinds[event.start : event.end] = [event.kind] * (event.end - event.start)
+    return kinds

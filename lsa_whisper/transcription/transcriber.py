@@ -1,0 +1,300 @@
+"""``Transcriber``: one loaded model, any number of recordings."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Unpack, cast
+
+from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording, each_channel
+from lsa_whisper.audio.speech import vad
+from lsa_whisper.audio.speech.energy import SpeechActivity
+from lsa_whisper.checkpoint import Checkpoint, ConvertedCheckpoint
+from lsa_whisper.decoding.confidences import load_calibration
+from lsa_whisper.decoding.decoder import Decoder, MultilingualDecoder, PromptedDecoder
+from lsa_whisper.decoding.engines import load_engine, resolve_device
+from lsa_whisper.decoding.partial import PartialDecoding, WindowResult
+from lsa_whisper.errors import CheckpointError, LsaWhisperError, printable
+from lsa_whisper.languages import whisper_code
+from lsa_whisper.retraces import Tagger, tagger_for
+from lsa_whisper.retraces.corpus_tagger import CorpusTagger
+from lsa_whisper.transcription.assembly.assemble import ScoredTranscript, TranscriptHeader, assemble_with_scores
+from lsa_whisper.transcription.assembly.media_name import corpus_of, media_name
+from lsa_whisper.transcription.assembly.missed_speech import missed_speech
+from lsa_whisper.transcription.assembly.speaker_turns import SpeakerTurns, one_speaker
+from lsa_whisper.transcription.assembly.tracks import merge_tracks
+from lsa_whisper.transcription.long_form.decode import (
+    decode_sequentially,
+    decode_windows,
+    detect_language,
+    join_cut_utterances,
+    without_noise,
+)
+from lsa_whisper.transcription.long_form.languages import DetectedLanguageDecoder
+from lsa_whisper.transcription.long_form.skipped import decode_with_skipped
+from lsa_whisper.transcription.long_form.uncertain import DecodeBatch, decode_uncertain_again
+from lsa_whisper.transcription.options import MIXED, OptionChanges, TranscriptionOptions, combine
+from lsa_whisper.transcription.result import TranscriptionResult
+from lsa_whisper.version import __version__
+
+_VIDEO = (".mp4", ".mov", ".webm", ".mkv", ".avi")
+_BATCHES_AT_ONCE = 8  # windows of several batches are loaded together, so that windows of like length share a batch,
+_WINDOWS_AT_ONCE = 32  # but no more than these of the full context: their sound is held in memory
+_BORDER_BATCHES_AT_ONCE = 2  # what is decoded across borders is longer than most windows, and little of a recording
+
+
+def _remarks(recording: Recording, speech: SpeechActivity) -> list[str]:
+    """Return what a reader should know of the recording itself."""
+    remarks = [f"the recording is incomplete: {recording.remark}"] if recording.remark else []
+    if recording.cancels:
+        remarks.append(
+            f"the two channels cancel each other (opposite phase), so only channel {(recording.channel or 0) + 1} was "
+            "used"
+        )
+    if speech.gain != 1:
+        remarks.append(
+            f"the recording is very quiet (speech at {speech.speech_db:.0f} dB) and was made louder before decoding: "
+            "check that no words are missing"
+        )
+    stem = recording.path.stem
+    if (name := media_name(stem)) != stem:
+        plays = f"CLAN plays a copy of it that is called {name}{recording.path.suffix}"
+        remarks.append(
+            f"the recording is called {' '.join(printable(stem).split())}, which @Media cannot hold: {plays}"
+        )
+    return remarks
+
+
+def _model_name(model: str | Path) -> str:
+    """Return the name of a model's folder, with the folder above it where that is what tells models apart.
+
+    >>> _model_name("runs/storybook"), _model_name("/runs/storybook/model"), _model_name("runs/pilot/checkpoint-40")
+    ('storybook', 'storybook/model', 'pilot/checkpoint-40')
+    """
+    path = Path(model)
+    is_generic = path.name == "model" or path.name.startswith("checkpoint-")
+    return f"{path.absolute().parent.name}/{path.name}" if is_generic else path.name
+
+
+def _part_of(
+    progress: Callable[[float], None] | None, recording: Recording, done: int, channels: int
+) -> Callable[[float], None] | None:
+    """Return a function that reports the seconds of one channel, after ``done`` others, as seconds of the recording."""
+    if progress is None:
+        return None
+    return lambda seconds: progress((done * recording.duration_s + seconds) / channels)
+
+
+def _collected(
+    batches: Iterator[Sequence[WindowResult]], progress: Callable[[float], None] | None
+) -> list[WindowResult]:
+    """Return the windows of all batches; report the end of each batch, in seconds."""
+    decoded: list[WindowResult] = []
+    for batch in batches:
+        decoded += batch
+        if progress:  # the first batch is what an earlier run decoded, so that the speed is not overestimated
+            progress(decoded[-1][0].end_ms / 1000 if decoded else 0.0)
+    return decoded
+
+
+def _tagger(model: Checkpoint | ConvertedCheckpoint, language: str) -> Tagger | None:
+    """Return what sets the retraces that a model leaves out: its own corpus's tagger, else the shipped one.
+
+    Raises:
+        CheckpointError: the weights in the model's folder are no tagger's.
+    """
+    if model.labels.style != "chat":
+        return None
+    if not (weights := model.retraces.get(language)):
+        return tagger_for(language)
+    try:
+        return CorpusTagger(weights, language)
+    except ValueError as error:
+        reason = f"retraces-{language}.json is no tagger ({error})"
+        raise CheckpointError(f"{model.path}: {reason}; copy the model again, or delete this file") from error
+
+
+class Transcriber:
+    """Transcribes recordings with one loaded model.
+
+    Example::
+
+        transcriber = Transcriber("runs/storybook", word_times=True)
+        result = transcriber.transcribe("visit.wav")
+        for utterance in result.utterances:
+            print(utterance.speaker, utterance.start_ms, utterance.end_ms, utterance.text)
+        for word in result.words:
+            print(word.text, word.start_ms, word.end_ms, word.confidence)
+        lsa_whisper.write_chat(result.transcript, "visit.cha")
+    """
+
+    def __init__(
+        self, model: str | Path, options: TranscriptionOptions | None = None, **changes: Unpack[OptionChanges]
+    ):
+        """Load the model.
+
+        Args:
+            model: a checkpoint folder or a hub name; for ``ct2`` also a folder that ``export --to ct2`` wrote (any
+                other checkpoint is converted once, into the user's cache).
+            options: how to decode; the defaults of :class:`TranscriptionOptions` if absent.
+            **changes: fields of :class:`TranscriptionOptions`, applied to ``options``.
+
+        Raises:
+            CheckpointError: the model cannot be loaded, or does not know the language.
+            LsaWhisperError: an option is unknown, or two do not go together.
+            MissingExtraError: an option needs a package that is not installed.
+        """
+        options = combine(options, changes)
+        self._vad = vad.resolve(options.vad)
+        device, dtype = resolve_device(options.device, options.dtype, options.engine)
+        self._checkpoint, self._decoder, dtype = load_engine(
+            options.engine,
+            model,
+            device=device,
+            dtype=dtype,
+            language=None if options.detects_language else whisper_code(options.language),
+            batch_size=options.batch_size,
+            word_times=bool(options.word_times) or options.finds_skipped,
+            silence=options.silence,
+            draft=options.draft,
+            beams=options.beams,
+        )
+        self._model, self._options, self._language = model, options, options.chat_language
+        self._decode_batch: DecodeBatch = decode_uncertain_again
+        if options.finds_skipped:
+            self._decode_batch = functools.partial(decode_with_skipped, word_times=bool(options.word_times))
+        labels = self._checkpoint.labels
+        self._tagger = functools.cache(lambda code: _tagger(self._checkpoint, code) if options.retraces else None)
+        for language in (self._language, *self._checkpoint.retraces):
+            self._tagger(language)  # damaged weights are reported before anything is decoded
+        named = options.language if options.detects_language else self._language
+        self._provenance = (
+            f"transcribed by lsa-whisper {__version__} with model {_model_name(model)} (labels {labels.style}/"
+            f"{labels.version}, engine {options.engine}, {dtype}, language {named}, windows "
+            f"{options.windows}, {f'beams {options.beams}, ' * (options.beams > 1)}voice activity {self._vad}); not "
+            "checked by a person"
+        )
+
+    def transcribe(
+        self, recording: Recording | str | Path, *, progress: Callable[[float], None] | None = None
+    ) -> TranscriptionResult:
+        """Return the transcript of a recording; without speech, an empty one with a remark.
+
+        Args:
+            recording: opened audio, or the path of an audio file. It is streamed, never held whole.
+            progress: called with the number of seconds of the recording that are processed.
+
+        Raises:
+            AudioError: the recording does not exist or cannot be decoded.
+            CheckpointError: the calibration next to the model cannot be read.
+        """
+        if not isinstance(recording, Recording):
+            recording = Recording.open(recording, channel=self._options.channel_index)
+        calibration = load_calibration(self._model)
+        scored = self.transcribe_with_scores(recording, progress=progress)
+        return TranscriptionResult.of(
+            scored,
+            language=scored.transcript.languages[0],
+            duration_ms=int(recording.duration_s * 1000),
+            calibration=calibration,
+        )
+
+    def transcribe_with_scores(
+        self,
+        recording: Recording,
+        *,
+        progress: Callable[[float], None] | None = None,
+        turns: SpeakerTurns | None = None,
+        partial: PartialDecoding | None = None,
+    ) -> ScoredTranscript:
+        """Return the transcript of a recording with the log-probability of each word.
+
+        Args:
+            recording: opened audio; it is streamed.
+            progress: called with the number of seconds of the recording that are processed.
+            turns: speaker turns from external diarization; they override the model's speakers.
+            partial: stores decoded windows on disk, so that an interrupted run can resume.
+
+        Raises:
+            AudioError: the options name a speaker per channel, and the recording has not that many.
+            LsaWhisperError: turns are given, too.
+        """
+        if not (codes := self._options.channel_speakers):
+            return self._transcribe(recording, progress, turns, partial)
+        if turns is not None:
+            raise LsaWhisperError("channels and turns both say who speaks; give one of them")
+        channels = each_channel(recording, len(codes))
+        tracks = []
+        for at, (code, channel) in enumerate(zip(codes, channels, strict=True)):
+            alone = one_speaker(code, int(recording.duration_s * 1000))
+            stored = partial.of_channel(at) if partial else None
+            tracks.append(
+                (code, self._transcribe(channel, _part_of(progress, recording, at, len(codes)), alone, stored))
+            )
+        return merge_tracks(tracks, self._header(recording, None, ()))
+
+    def _transcribe(
+        self,
+        recording: Recording,
+        progress: Callable[[float], None] | None,
+        turns: SpeakerTurns | None,
+        partial: PartialDecoding | None,
+    ) -> ScoredTranscript:
+        speech = vad.detect_speech(self._vad, recording.stream(), SAMPLE_RATE_HZ)
+        decoded = self._decode(recording, speech, progress, partial)
+        scored = assemble_with_scores(
+            [span for span, _ in decoded],
+            [result for _, result in decoded],
+            labels=self._checkpoint.labels,
+            duration_ms=int(recording.duration_s * 1000),
+            header=self._header(recording, turns, _remarks(recording, speech)),
+            tagger=self._tagger,
+        )
+        missed = missed_speech(scored.transcript.utterances, speech, int(recording.duration_s * 1000))
+        return replace(scored, remarks=(*_remarks(recording, speech), *scored.remarks), missed=tuple(missed))
+
+    def _header(self, recording: Recording, turns: SpeakerTurns | None, remarks: Sequence[str]) -> TranscriptHeader:
+        return TranscriptHeader(
+            media_name(recording.path.stem),
+            "video" if recording.path.suffix.lower() in _VIDEO else "audio",
+            self._language,
+            self._options.speaker,
+            self._options.role,
+            self._options.corpus or corpus_of(recording.path.absolute().parent.name),
+            (self._provenance, *remarks),
+            turns,
+        )
+
+    def _decoder_for(self, recording: Recording, speech: SpeechActivity, partial: PartialDecoding | None) -> Decoder:
+        """Return the decoder for the language of a recording, or of each of its windows."""
+        if not self._options.detects_language:
+            return self._decoder
+        decoder = cast(MultilingualDecoder, self._decoder)  # every engine is one
+        if self._options.language == MIXED:
+            return DetectedLanguageDecoder(decoder, None)
+        context_s = self._checkpoint.context_s
+        return DetectedLanguageDecoder(
+            decoder, detect_language(decoder, recording, speech, context_s=context_s, partial=partial)
+        )
+
+    def _decode(
+        self,
+        recording: Recording,
+        speech: SpeechActivity,
+        progress: Callable[[float], None] | None,
+        partial: PartialDecoding | None,
+    ) -> Sequence[WindowResult]:
+        decoder, context_s = self._decoder_for(recording, speech, partial), self._checkpoint.context_s
+        if self._options.windows == "sequential" and isinstance(decoder, PromptedDecoder):
+            one_by_one = decode_sequentially(decoder, recording, speech, context_s=context_s, partial=partial)
+            return without_noise(_collected(one_by_one, progress), speech, self._options.silence)
+        window_s = self._checkpoint.window_s
+        whole = min(_BATCHES_AT_ONCE * decoder.batch_size, max(_WINDOWS_AT_ONCE, decoder.batch_size))
+        at_once = round(whole * context_s / window_s)
+        of, decode = (decoder, recording, speech), self._decode_batch
+        batches = decode_windows(*of, context_s=window_s, at_once=at_once, partial=partial, decode_batch=decode)
+        decoded = without_noise(_collected(batches, progress), speech, self._options.silence)
+        at_borders = _BORDER_BATCHES_AT_ONCE * decoder.batch_size
+        return join_cut_utterances(*of, decoded, context_s=context_s, at_once=at_borders, decode_batch=decode)

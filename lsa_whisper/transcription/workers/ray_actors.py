@@ -1,0 +1,148 @@
+"""Workers that are actors of a Ray cluster: one for each of its GPUs, or for each of its cores where it has none.
+
+Plain actors, not Ray Data: the tasks are few, long, of known length, and their results are files, while Ray Data is
+made for streams of rows. It would group files into blocks, repeat the finished files of a block when one dies, and
+could not start with the longest. Audio is not sent: every machine reads the recordings and writes its transcripts in a
+file system that all of them share.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from lsa_whisper.errors import LsaWhisperError, MissingExtraError
+from lsa_whisper.system.process_pool import TaskError, TaskResult, WorkerDied, WorkerEvent, WorkerFunction, run_task
+from lsa_whisper.system.umask import private_umask
+from lsa_whisper.transcription.files.outcome import TranscribedFile
+from lsa_whisper.transcription.workers.run_files import FileTask
+
+_STORE_BYTES = 100_000_000  # tasks and results are a few lines each; the default takes 30 % of the memory
+
+_CONNECT_TIMEOUT_S = 10.0
+
+_LONGEST_TEMP_FOLDER = 36  # Ray's sockets lie below it, and the path of a socket has 107 bytes at most
+
+Transcribe = WorkerFunction[FileTask, TranscribedFile]
+
+
+class RayCluster:
+    """A connection to a Ray cluster."""
+
+    def __init__(self, ray: Any):
+        self._ray = ray
+
+    def gpus(self) -> int:
+        """Return how many GPUs the cluster has."""
+        return int(self._ray.cluster_resources().get("GPU", 0))
+
+    def cores(self) -> int:
+        """Return how many cores the cluster has."""
+        return max(1, int(self._ray.cluster_resources().get("CPU", 1)))
+
+    def call(self, function: Callable[..., Any], *arguments: Any, gpus: int) -> Any:
+        """Return what a function returns on one of the machines."""
+        return self._ray.get(self._ray.remote(function).options(num_gpus=gpus).remote(*arguments))
+
+    def pool(self, function: Transcribe, *, gpus: int) -> RayActorPool:
+        """Return a pool of actors with one core, and ``gpus`` GPUs, each."""
+        return RayActorPool(self._ray, function, gpus)
+
+
+@contextmanager
+def connect_to_cluster(address: str) -> Iterator[RayCluster]:
+    """Give a connection to the cluster at ``address``; ``local`` starts one on this machine for the block.
+
+    Raises:
+        MissingExtraError: Ray is not installed.
+        LsaWhisperError: there is no such cluster.
+    """
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # what Ray starts from here must not report to anyone
+    try:
+        import ray
+    except ImportError as error:
+        raise MissingExtraError("transcribe --ray", "Ray", "ray") from error
+    options: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
+    if address == "local":
+        # A cluster of one machine needs no dashboard and no port that other machines can reach.
+        options |= {"include_dashboard": False, "object_store_memory": _STORE_BYTES, "_node_ip_address": "127.0.0.1"}
+    with ExitStack() as stack:
+        if address == "local" and len(os.fsencode(tempfile.gettempdir())) > _LONGEST_TEMP_FOLDER:
+            options["_temp_dir"] = stack.enter_context(TemporaryDirectory(dir="/tmp", ignore_cleanup_errors=True))
+        try:
+            _verify_reachable(address)
+            ray.init(address=address, **options)
+        except (OSError, ValueError, RuntimeError) as error:
+            raise LsaWhisperError(f"no Ray cluster at {address} ({error}); start one: ray start --head") from error
+        stack.callback(ray.shutdown)
+        yield RayCluster(ray)
+
+
+def _verify_reachable(address: str) -> None:
+    """Return when ``host:port`` accepts a connection; Ray itself would try for a quarter of an hour.
+
+    Raises:
+        OSError: it does not.
+    """
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if host and port.isdigit():
+        socket.create_connection((host.strip("[]"), int(port)), timeout=_CONNECT_TIMEOUT_S).close()
+
+
+class RayActorPool:
+    """A pool of actors."""
+
+    def __init__(self, ray: Any, function: Transcribe, gpus: int):
+        self._ray, self._function = ray, function
+        # Ray can restart actors by itself, but does not tell which recording the actor had.
+        self._kind = ray.remote(num_cpus=1, num_gpus=gpus, max_restarts=0)(_Actor)
+        self._busy: dict[Any, Any] = {}
+
+    def start_worker(self) -> Any:
+        """Return a fresh actor; it starts as soon as the cluster has room for it."""
+        return self._kind.remote(self._function)
+
+    def submit(self, worker: Any, item: FileTask) -> None:
+        """Send a task, with paths that mean the same on every machine."""
+        recording = replace(item.recording, path=item.recording.path.absolute())
+        self._busy[worker.run.remote(FileTask(recording, item.target.absolute()))] = worker
+
+    def wait(self) -> list[tuple[Any, WorkerEvent[TranscribedFile]]]:
+        """Return the outcome of the next task that ends."""
+        (reference,), _ = self._ray.wait(list(self._busy), num_returns=1)
+        worker = self._busy.pop(reference)
+        try:
+            return [(worker, self._ray.get(reference))]
+        except self._ray.exceptions.RayError as error:
+            return [(worker, WorkerDied(str(error).strip().splitlines()[0]))]
+
+    def stop_worker(self, worker: Any) -> None:
+        """End an actor, so that its GPU is free for others."""
+        self._ray.kill(worker)
+
+
+class _Actor:
+    """The worker on a machine of the cluster."""
+
+    def __init__(self, function: Transcribe):
+        self._function = function
+
+    @private_umask()
+    def run(self, task: FileTask) -> TaskResult[TranscribedFile] | TaskError:
+        """Return the outcome of a task; Ray sends no progress."""
+        if not task.recording.path.exists():
+            return TaskError(LsaWhisperError(_not_shared(task.recording.path)))
+        return run_task(self._function, task, lambda _: None)
+
+
+def _not_shared(path: os.PathLike[str]) -> str:
+    return (
+        f"{path}: machine {socket.gethostname()} of the Ray cluster does not see it; put recordings, transcripts and "
+        "model where every machine has them under the same path (a shared file system)"
+    )

@@ -1,0 +1,56 @@
+"""Speech by Silero's model where it is installed, by energy where it is not; torchaudio is asked by nobody."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tiny_whisper import silence, voice
+
+from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
+from lsa_whisper.audio.speech import vad
+from lsa_whisper.audio.speech.energy import FRAME_S, find_speech
+from lsa_whisper.errors import MissingExtraError
+
+TEST = Path(__file__).resolve().parents[2] / "corpora" / "storybook" / "test" / "test01.flac"
+silero = pytest.mark.skipif(vad._weights() is None, reason="silero-vad is not installed")
+
+
+def test_the_missing_extra_is_named(monkeypatch):
+    monkeypatch.setattr(vad, "find_spec", lambda name: None)
+    assert vad.resolve("auto") == vad.resolve("energy") == "energy"
+    with pytest.raises(MissingExtraError, match=r"lsa-whisper\[vad\]"):
+        vad.resolve("silero")
+
+
+def test_energy_is_the_same_through_either_door():
+    sound = np.concatenate((silence(1), voice(2), silence(1)))
+    assert vad.detect_speech("energy", [sound], SAMPLE_RATE_HZ).regions == find_speech([sound], SAMPLE_RATE_HZ).regions
+
+
+@silero
+@pytest.mark.parametrize("name", ["silence", "hiss", "tone", "nothing"])
+def test_silero_finds_no_speech_in_silence(name):
+    tone = 0.3 * np.sin(2 * np.pi * 440 * np.arange(48_000) / 16_000).astype(np.float32)
+    sound = {"silence": silence(3), "hiss": silence(3, level=0.05), "tone": tone, "nothing": silence(0)}[name]
+    speech = vad.detect_speech("silero", [sound], SAMPLE_RATE_HZ)
+    assert speech.regions == () and len(speech.level_db) == -(-len(sound) // 320)
+
+
+@silero
+def test_silero_and_energy_agree_in_a_quiet_room():
+    import torch
+
+    recording, threads = Recording.open(TEST), torch.get_num_threads()
+    sound = recording.load()[: 10 * SAMPLE_RATE_HZ]
+    asked = vad.detect_speech("silero", np.array_split(sound, 7), SAMPLE_RATE_HZ)
+    loud = find_speech([sound], SAMPLE_RATE_HZ)
+    masks = [np.zeros(len(loud.level_db), bool) for _ in range(2)]
+    for mask, speech in zip(masks, (asked, loud), strict=True):
+        for start, end in speech.regions:
+            mask[start:end] = True
+    assert (masks[0] == masks[1]).mean() > 0.8 and sum(masks[0]) * FRAME_S > 2
+    assert torch.get_num_threads() == threads
+    assert "torchaudio" not in sys.modules and "silero_vad" not in sys.modules

@@ -1,0 +1,105 @@
+"""``finetune`` without a recipe, and by a shipped recipe's name."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from lsa_whisper import manifest
+from lsa_whisper.checkpoint.choice import list_models
+from lsa_whisper.cli import main
+from lsa_whisper.errors import RecipeError
+from lsa_whisper.finetuning.from_corpus import finetune
+from lsa_whisper.finetuning.memory import Resources, estimate_run
+from lsa_whisper.finetuning.recipe import read_recipe
+from lsa_whisper.system.shipped import NANO, shipped
+
+STORYBOOK = Path("corpora/storybook/train").absolute()
+
+
+def corpus_of(folder, names):
+    folder.mkdir()
+    for name in names:
+        for suffix in (".cha", ".flac"):
+            shutil.copyfile(STORYBOOK / f"{name}{suffix}", folder / f"{name}{suffix}")
+    return folder
+
+
+@pytest.mark.slow
+def test_a_corpus_becomes_a_checkpoint_with_its_recipe(tmp_path, monkeypatch):
+    model = shipped(NANO).absolute()
+    corpus_of(tmp_path / "visits", ["train01", "train02", "train03"])
+    monkeypatch.chdir(tmp_path)
+    lines = []
+    few = ["training.num_train_epochs=1"]
+    result = finetune("visits", model=model, set=few, report=lines.append)
+    assert result.out == Path("runs/visits") and (result.out / "model.safetensors").exists()
+    recipe = Path("runs/visits.recipe.yaml").read_text()
+    assert (result.out / "recipe.yaml").read_text() == recipe and "# The model to start from." in recipe
+    assert any(line.startswith("chosen: all weights of") for line in lines)
+    assert lines[-1].endswith("lsa-whisper models use runs/visits")
+    assert str(tmp_path / "runs" / "visits") in {model.name for model in list_models().models}
+
+    again = []
+    assert finetune("visits", model=model, set=few, report=again.append) == result
+    assert any("already trained" in line for line in again)
+    with pytest.raises(RecipeError, match="starts from"):
+        finetune("visits", model="openai/whisper-tiny", report=again.append)
+
+
+def test_a_shipped_recipe_is_found_by_its_name(tmp_path, monkeypatch):
+    """It starts from the shipped model wherever the command is called; its data are the user's."""
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(main, ["finetune", "tutorial", "--set", "data.train=missing.jsonl"])
+    assert done.exit_code == 1 and "missing.jsonl" in done.stderr
+
+
+def test_a_misspelled_name_gets_a_suggestion():
+    done = CliRunner().invoke(main, ["finetune", "whisper-large-v3-lroa"])
+    assert done.exit_code == 1 and "did you mean 'whisper-large-v3-lora'?" in done.stderr
+
+
+def test_finetune_alone_says_what_it_needs_with_an_example():
+    done = CliRunner().invoke(main, ["finetune"])
+    assert done.exit_code == 2
+    assert "Example: lsa-whisper finetune" in done.output and "SOURCE" in done.output
+
+
+@pytest.mark.parametrize("name", ["whisper-large-v3-lora", "tutorial"])
+def test_recipes_are_listed_and_shown(name, tmp_path, monkeypatch):
+    text = Path(f"recipes/{name}.yaml").read_text().rstrip("\n")
+    monkeypatch.chdir(tmp_path)
+    runner = CliRunner()
+    listed = runner.invoke(main, ["recipes"]).output
+    assert f"\n{name}\n" in f"\n{listed}" and "GiB" in listed
+    assert runner.invoke(main, ["recipes", "show", name]).output == f"{text}\n"
+
+
+def test_a_new_recipe_is_for_these_data_and_this_machine(windows_of_nano, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    words = ["recipes", "new", str(windows_of_nano), "--model", str(shipped(NANO).absolute()), "-o", "mine.yaml"]
+    done = CliRunner().invoke(main, words)
+    assert done.exit_code == 0 and done.stdout == "mine.yaml\n", done.output
+    assert "# Chosen by lsa-whisper for 2 training windows" in Path("mine.yaml").read_text()
+    recipe = read_recipe(Path("mine.yaml"))
+    assert (recipe.data.train, recipe.out) == (str(windows_of_nano / "train.jsonl"), "runs/mine")
+    assert estimate_run(recipe, Resources.of_this_machine(recipe).hardware).fits
+    again = CliRunner().invoke(main, words)
+    assert again.exit_code == 1 and "mine.yaml: exists already" in again.stderr
+
+
+def test_a_new_recipe_needs_prepared_data(tmp_path, monkeypatch):
+    corpus_of(tmp_path / "visits", ["train01"])
+    done = CliRunner().invoke(main, ["recipes", "new", str(tmp_path / "visits"), "-o", str(tmp_path / "mine.yaml")])
+    assert done.exit_code == 1 and "prepare it with 'lsa-whisper prepare" in done.stderr
+    assert not (tmp_path / "mine.yaml").exists()
+
+
+@pytest.fixture
+def windows_of_nano(tmp_path):
+    rows = [manifest.Segment(str(STORYBOOK / "train01.flac"), start, 2.0, "no.") for start in (0.0, 2.0)]
+    manifest.write(rows, tmp_path / "data" / "train.jsonl")
+    return tmp_path / "data"

@@ -1,0 +1,212 @@
+from __future__ import annotations
+
+import json
+import subprocess
+
+import pytest
+import torch
+from transformers import TrainerState
+
+from lsa_whisper import checkpoint
+from lsa_whisper.errors import ManifestError, RecipeError
+from lsa_whisper.finetuning import finetune
+from lsa_whisper.finetuning.recipe import parse_recipe
+from lsa_whisper.finetuning.training import arguments as translated
+from lsa_whisper.finetuning.training.curves import CurveLogger
+from lsa_whisper.finetuning.training.model import prepare_for_training, starting_checkpoint
+from lsa_whisper.finetuning.training.provenance import _revision
+from lsa_whisper.labels import Labels
+
+
+def run(path, text, **options):
+    path.write_text(text)
+    return finetune(path, report=lambda _: None, **options)
+
+
+@pytest.fixture(scope="session")
+def base(windows, scratch_recipe, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("base")
+    return run(folder / "recipe.yaml", scratch_recipe(windows, folder / "model", training="save_steps: 1")).out
+
+
+def test_new_weights_become_a_checkpoint(base):
+    loaded = checkpoint.load(base)
+    assert loaded.context_s == 2.0 and loaded.feature_extractor.feature_size == 20
+    assert loaded.labels == Labels("chat")
+    assert not any("ctc" in name for name, _ in loaded.model.named_parameters())
+    said = json.loads((base / "lsa_whisper.json").read_text())["provenance"]
+    assert said["steps"] == 4 and said["versions"]["torch"] == torch.__version__
+    assert said["recipe"]["model"]["scratch"]["d_model"] == 16
+
+
+def test_the_unfinished_folder_is_gone(base):
+    assert [path.name for path in base.parent.iterdir() if "unfinished" in path.name] == []
+
+
+def test_a_finished_run_is_not_repeated(base, windows, scratch_recipe, tmp_path):
+    before = (base / "model.safetensors").stat().st_mtime_ns
+    lines = []
+    path = tmp_path / "recipe.yaml"
+    path.write_text(scratch_recipe(windows, base, training="save_steps: 1"))
+    assert finetune(path, report=lines.append).steps == 4
+    assert lines == [f"{base}: already trained with this recipe and these data"]
+    assert (base / "model.safetensors").stat().st_mtime_ns == before
+
+
+def test_same_seed_same_weights_other_seed_other_weights(windows, scratch_recipe, tmp_path):
+    weights = []
+    for name, seed in (("a", 1), ("b", 1), ("c", 2)):
+        done = run(tmp_path / "r.yaml", scratch_recipe(windows, tmp_path / name), set=[f"seed={seed}"])
+        weights.append(checkpoint.load(done.out).model.state_dict()["proj_out.weight"])
+    torch.testing.assert_close(weights[0], weights[1], rtol=0, atol=0)
+    assert not torch.equal(weights[0], weights[2])
+
+
+def test_a_resumed_run_equals_an_uninterrupted_one(windows, scratch_recipe, tmp_path):
+    saving = "save_strategy: steps, save_steps: 2"
+    whole = run(tmp_path / "r.yaml", scratch_recipe(windows, tmp_path / "whole", training=saving))
+
+    class StoppedError(Exception):
+        pass
+
+    def stop_at_three(line):
+        if line.startswith("step 3/"):
+            raise StoppedError
+
+    (tmp_path / "r.yaml").write_text(scratch_recipe(windows, tmp_path / "cut", training=saving))
+    with pytest.raises(StoppedError):
+        finetune(tmp_path / "r.yaml", report=stop_at_three)
+    assert not (tmp_path / "cut").exists()
+    cut = finetune(tmp_path / "r.yaml", report=lambda _: None)
+    states = [checkpoint.load(done.out).model.state_dict() for done in (whole, cut)]
+    torch.testing.assert_close(states[0], states[1], rtol=0, atol=1e-6)
+
+
+def test_the_remaining_time_follows_from_the_steps_of_this_call(tmp_path, monkeypatch):
+    clock, lines = iter((0.0, 100.0, 120.0)), []
+    monkeypatch.setattr("lsa_whisper.finetuning.training.curves.time.monotonic", lambda: next(clock))
+    curve = CurveLogger(tmp_path / "curve.jsonl", lines.append)
+    state = TrainerState(max_steps=3500, global_step=2500)
+    curve.on_train_begin(None, state, None)
+    state.global_step = 2550
+    curve.on_log(None, state, None, {"loss": 0.5})
+    assert lines == ["step 2550/3500  loss 0.5000  380 s left"]
+
+
+def test_an_adapter_leaves_the_base_unchanged_and_merges(base, windows, tmp_path):
+    recipe = (
+        f"{{data: {{train: {windows}}}, out: {tmp_path / 'lora'}, model: {{base: {base}}}, adapter: {{rank: 16}},"
+        " training: {use_cpu: true, max_steps: 4, learning_rate: 1e-2}}"
+    )
+    done = run(tmp_path / "r.yaml", recipe)
+    assert (done.out / "adapter_model.safetensors").exists() and not (done.out / "model.safetensors").exists()
+    before, after = checkpoint.load(base).model.state_dict(), checkpoint.load(done.out).model.state_dict()
+    changed = {name.split(".")[-2] for name in before if not torch.equal(before[name], after[name])}
+    assert changed == {"q_proj", "v_proj", "out_proj"}
+
+
+def test_adapter_with_embeddings_trains_those_of_the_labels_only(base, windows, tmp_path):
+    text = (
+        f"{{data: {{train: {windows}}}, out: {tmp_path / 'lora'}, model: {{base: {base}}},"
+        " adapter: {rank: 16, token_embeddings: true}, training: {use_cpu: true, max_steps: 3, learning_rate: 1e-2}}"
+    )
+    before, after = checkpoint.load(base), checkpoint.load(run(tmp_path / "r.yaml", text).out)
+    moved = (before.model.proj_out.weight != after.model.proj_out.weight).any(1)
+    ids = before.tokenizer(" um I want want it.", add_special_tokens=False).input_ids
+    assert moved[ids].all() and not moved[before.tokenizer.eos_token_id :].any()
+    assert torch.equal(after.model.proj_out.weight, after.model.get_input_embeddings().weight)
+
+
+def test_dropout_is_for_training_only(base, windows, tmp_path):
+    recipe = parse_recipe(f"{{data: {{train: {windows}}}, out: x, model: {{base: {base}, dropout: 0.3}}}}")
+    begun = starting_checkpoint(recipe, Labels("chat"))
+    model = prepare_for_training(begun, recipe)
+    given = {
+        "input_features": torch.randn(1, 20, 200),
+        "decoder_input_ids": torch.tensor([[model.config.decoder_start_token_id]]),
+    }
+    heard = [model.train()(**given).logits for _ in range(2)]
+    assert not torch.equal(*heard)
+    heard = [model.eval()(**given).logits for _ in range(2)]
+    assert torch.equal(*heard) and model.config.dropout == 0
+
+
+def test_low_rank_is_warned_about(base, windows, tmp_path):
+    recipe = (
+        f"{{data: {{train: {windows}}}, out: {tmp_path / 'lora'}, model: {{base: {base}}}, adapter: {{rank: 4}},"
+        " training: {use_cpu: true, max_steps: 1}}"
+    )
+    with pytest.warns(UserWarning, match="rank 4: below 10"):
+        run(tmp_path / "r.yaml", recipe)
+
+
+def test_freeze_encoder_leaves_the_encoder_unchanged(base, windows, tmp_path):
+    recipe = (
+        f"{{data: {{train: {windows}}}, out: {tmp_path / 'd'}, model: {{base: {base}, freeze_encoder: true}},"
+        " training: {use_cpu: true, max_steps: 2, learning_rate: 1e-2}}"
+    )
+    after = checkpoint.load(run(tmp_path / "r.yaml", recipe).out).model.state_dict()
+    before = checkpoint.load(base).model.state_dict()
+    changed = {name.split(".")[1] for name in before if not torch.equal(before[name], after[name])}
+    assert changed == {"decoder", "weight"}  # the tied output layer is the decoder's token table
+
+
+def test_two_processes_train_like_one(windows, scratch_recipe, tmp_path):
+    """Two ranks of one window each take the same steps as one process with batches of two."""
+    path = tmp_path / "r.yaml"
+    one = run(path, scratch_recipe(windows, tmp_path / "one"))
+    two = run(
+        path,
+        scratch_recipe(windows, tmp_path / "two", extra="strategy: ddp"),
+        set=["training.per_device_train_batch_size=1"],
+        processes=2,
+    )
+    assert two.steps == one.steps == 4
+
+    def losses(out):
+        return [json.loads(line)["loss"] for line in (out / "curve.jsonl").read_text().splitlines() if '"loss"' in line]
+
+    assert losses(two.out) == pytest.approx(losses(one.out), abs=1e-4)
+
+
+def test_one_process_takes_one_gpu(tmp_path, monkeypatch):
+    """transformers would copy the model to all of them, and count the loss as often."""
+    made = translated.Seq2SeqTrainingArguments
+
+    def on_four_gpus(**settings):
+        arguments = made(**settings)
+        arguments._n_gpu = 4
+        return arguments
+
+    monkeypatch.setattr(translated, "Seq2SeqTrainingArguments", on_four_gpus)
+    recipe = parse_recipe("{data: {train: t}, out: o, model: {base: m}, training: {use_cpu: true}}")
+    arguments = translated.training_arguments(recipe, tmp_path)
+    assert arguments.n_gpu == 1 and arguments.train_batch_size == arguments.per_device_train_batch_size
+
+
+def test_the_revision_is_that_of_the_package(tmp_path):
+    source = tmp_path / "venv" / "module.py"
+    source.parent.mkdir()
+    source.touch()
+    git = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@b.c"]
+    subprocess.run([*git, "init", "--quiet"], check=True)
+    subprocess.run([*git, "commit", "--quiet", "--allow-empty", "-m", "theirs"], check=True)
+    assert _revision(source) is None
+    subprocess.run([*git, "add", "."], check=True)
+    subprocess.run([*git, "commit", "--quiet", "-m", "ours"], check=True)
+    head = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
+    assert _revision(source) == head
+
+
+def test_unknown_training_argument_is_a_recipe_error(windows, scratch_recipe, tmp_path):
+    with pytest.raises(RecipeError, match="learning_rte"):
+        run(tmp_path / "r.yaml", scratch_recipe(windows, tmp_path / "x", training="learning_rte: 1"))
+    assert not (tmp_path / "x").exists()
+
+
+def test_windows_longer_than_the_context_are_rejected(base, windows, tmp_path):
+    rows = (windows.parent / "train.jsonl").read_text().replace('"duration": 2.0', '"duration": 2.5')
+    (windows.parent / "long.jsonl").write_text(rows)
+    recipe = f"{{data: {{train: {windows.parent / 'long.jsonl'}}}, out: {tmp_path / 'o'}, model: {{base: {base}}}}}"
+    with pytest.raises(ManifestError, match=r"long\.jsonl.*\b1: a window of 2\.5 s, but the model's context is 2 s"):
+        run(tmp_path / "r.yaml", recipe, set=["training.use_cpu=true"])

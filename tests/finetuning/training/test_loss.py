@@ -1,0 +1,158 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+import torch
+from tiny_whisper import build_tokenizer
+
+from lsa_whisper import checkpoint
+from lsa_whisper.dataset import WindowDataset
+from lsa_whisper.finetuning import finetune
+from lsa_whisper.finetuning.training.disfluency_mask import DisfluencyMaskCollator
+from lsa_whisper.finetuning.training.loss import LETTERS, CtcHead, ExactLoss, cross_entropy, kl_divergence
+from lsa_whisper.labels import Labels
+
+
+def test_cross_entropy_is_the_sum_over_trained_tokens():
+    logits = torch.randn(2, 3, 5)
+    labels = torch.tensor([[1, 2, -100], [4, -100, -100]])
+    wanted = -sum(logits[r, c].log_softmax(0)[labels[r, c]] for r, c in ((0, 0), (0, 1), (1, 0)))
+    torch.testing.assert_close(cross_entropy(logits, labels), wanted)
+
+
+def test_ctc_of_one_frame_is_its_own_probability():
+    """One frame can only say the one letter; the full stop and the special token are not spelled."""
+    head = CtcHead(4, [" a", "."])
+    states = torch.randn(1, 1, 4)
+    wanted = -head(states)[0, 0].log_softmax(0)[LETTERS.index("a")]
+    torch.testing.assert_close(head.loss(states, torch.tensor([[0, 1, 7, -100]])), wanted)
+
+
+def test_label_smoothing_is_torchs_own():
+    logits, labels = torch.randn(1, 2, 5), torch.tensor([[1, -100]])
+    wanted = torch.nn.functional.cross_entropy(logits[0, :1], labels[0, :1], label_smoothing=0.1)
+    torch.testing.assert_close(cross_entropy(logits, labels, 0.1), wanted)
+
+
+def test_loss_divides_by_the_items_of_the_whole_step():
+    class Outputs:
+        logits = torch.randn(1, 2, 5)
+
+    labels = torch.tensor([[1, -100]])
+    whole = ExactLoss()(Outputs, labels)
+    torch.testing.assert_close(ExactLoss()(Outputs, labels, num_items_in_batch=torch.tensor(4)), whole / 4)
+
+
+def test_weights_count_tokens_of_disfluencies_more():
+    class Outputs:
+        logits = torch.randn(1, 3, 5)
+
+    labels, disfluent = torch.tensor([[1, 2, -100]]), torch.tensor([[True, False, True]])
+    first, second = (-Outputs.logits[0, n].log_softmax(0)[labels[0, n]] for n in (0, 1))
+    found = ExactLoss(disfluency_weight=3.0)(Outputs, labels, disfluency_mask=disfluent)
+    torch.testing.assert_close(found, (3 * first + second) / 2)
+
+
+def test_divergence_from_the_base_is_counted_on_fluent_tokens_only():
+    class Outputs:
+        logits = torch.randn(1, 3, 5)
+
+    labels, disfluent = torch.tensor([[1, 2, -100]]), torch.tensor([[True, False, False]])
+    base = torch.randn(1, 3, 5)
+    was, now = base[0, 1].softmax(0), Outputs.logits[0, 1].softmax(0)
+    wanted = ExactLoss()(Outputs, labels) + 0.5 * (was * (was / now).log()).sum() / 2
+    near = ExactLoss(kl_to_base=0.5)
+    torch.testing.assert_close(near(Outputs, labels, disfluency_mask=disfluent, base_logits=base), wanted)
+    same = near(Outputs, labels, disfluency_mask=disfluent, base_logits=Outputs.logits)
+    torch.testing.assert_close(same, ExactLoss()(Outputs, labels))
+
+
+def test_batches_mask_their_disfluent_tokens(tmp_path):
+    tokenizer = build_tokenizer(tmp_path)
+    ids = tokenizer("um I want / want it.", add_special_tokens=False).input_ids
+    begin, end = tokenizer.convert_tokens_to_ids(["<|startoftranscript|>", "<|endoftext|>"])
+    row = {"tokens": [begin, *ids, end], "prompt_length": 0, "input_features": torch.zeros(40, 800)}
+    short = {"tokens": [begin, end], "prompt_length": 0, "input_features": torch.zeros(40, 800)}
+    batch = DisfluencyMaskCollator(end, tokenizer, Labels("chat"))([short, row])
+    marked = tokenizer.decode(batch["labels"][1][batch["disfluency_mask"][1]])
+    assert marked == "um want/" and not batch["disfluency_mask"][0].any()
+
+
+@pytest.mark.parametrize("adapter", [(), ("adapter.rank=16",)], ids=["full", "lora"])
+def test_kl_to_base_keeps_fluent_tokens_close_to_the_base(windows, scratch_recipe, tmp_path, adapter):
+    path, firsts, distances = tmp_path / "r.yaml", [], []
+    path.write_text(scratch_recipe(windows, tmp_path / "base"))
+    base = finetune(path, set=["training.max_steps=1"], report=lambda _: None).out
+    for weight in (0, 1000):
+        out = tmp_path / str(weight)
+        set = [f"out={out}", "model.scratch=null", f"model.base={base}", f"loss.kl_to_base={weight}", *adapter]
+        finetune(path, set=set, report=lambda _: None)
+        firsts.append(logged(out)[0]["loss"])
+        distances.append(distance(base, out, windows))
+    assert firsts[1] == pytest.approx(firsts[0], abs=1e-4)  # at the first step the model IS its base
+    assert 0 < distances[1] < 0.5 * distances[0]
+
+
+def distance(base, out, windows):
+    """The divergence of one checkpoint from another on the fluent tokens of all windows."""
+    was, now = checkpoint.load(base), checkpoint.load(out)
+    data = WindowDataset(windows, was)
+    batch = DisfluencyMaskCollator(was.model.config.pad_token_id, was.tokenizer, Labels("chat"))(
+        [data[n] for n in range(6)]
+    )
+    fluent = (batch.pop("labels") != -100) & ~batch.pop("disfluency_mask")
+    with torch.no_grad():
+        return float(kl_divergence(was.model(**batch).logits, now.model(**batch).logits, fluent))
+
+
+TERMS = ("loss.disfluency_weight=2", "loss.kl_to_base=0.5", "loss.label_smoothing=0.1", "loss.alignment_weight=1")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [(), ("adapter.rank=16",), TERMS, ("adapter.rank=16", *TERMS)],
+    ids=["full", "lora", "full-all-terms", "lora-all-terms"],
+)
+def test_accumulation_changes_neither_loss_nor_gradient(windows, scratch_recipe, tmp_path, options):
+    """Six windows at once or one by one: the same steps, though their labels have very unequal lengths."""
+    base = tmp_path / "base"
+    path = tmp_path / "recipe.yaml"
+    path.write_text(scratch_recipe(windows, base))
+    finetune(path, set=["training.max_steps=1"], report=lambda _: None)
+    curves = {}
+    for name, batch, pieces in (("whole", 6, 1), ("pieces", 1, 6)):
+        path.write_text(
+            f"{{data: {{train: {windows}}}, out: {tmp_path / name}, model: {{base: {base}}},"
+            f" training: {{use_cpu: true, max_steps: 4, learning_rate: 1e-2, logging_steps: 1,"
+            f" per_device_train_batch_size: {batch}, gradient_accumulation_steps: {pieces}}}}}"
+        )
+        finetune(path, set=options, report=lambda _: None)
+        curves[name] = logged(tmp_path / name)
+    assert len(curves["whole"]) == 4
+    same(curves["whole"], curves["pieces"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("options", [(), ("adapter.rank=16", *TERMS)], ids=["full", "lora-all-terms"])
+def test_two_ranks_change_neither_loss_nor_gradient(windows, scratch_recipe, tmp_path, options):
+    """Two ranks with three micro-batches of one window each take the steps of one process with six windows."""
+    path = tmp_path / "recipe.yaml"
+    path.write_text(scratch_recipe(windows, tmp_path / "base"))
+    base = finetune(path, set=["training.max_steps=1"], report=lambda _: None).out
+    set = ["model.scratch=null", f"model.base={base}", *options]
+    whole, pieces = tmp_path / "whole", tmp_path / "pieces"
+    finetune(path, set=[*set, f"out={whole}", "training.per_device_train_batch_size=6"], report=lambda _: None)
+    cut = ["strategy=ddp", "training.per_device_train_batch_size=1", "training.gradient_accumulation_steps=3"]
+    finetune(path, set=[*set, f"out={pieces}", *cut], processes=2, report=lambda _: None)
+    same(logged(whole), logged(pieces))
+
+
+def logged(out):
+    return [json.loads(line) for line in (out / "curve.jsonl").read_text().splitlines() if "grad_norm" in line]
+
+
+def same(whole, pieces):
+    for one, other in zip(whole, pieces, strict=True):
+        assert other["loss"] == pytest.approx(one["loss"], abs=1e-4)
+        assert other["grad_norm"] == pytest.approx(one["grad_norm"], rel=1e-3)

@@ -1,0 +1,181 @@
+"""The law of windows: every accepted utterance once and whole, and no speech whose text is missing."""
+
+import re
+from itertools import pairwise
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lsa_whisper.chat import utterance
+from lsa_whisper.preparation.screening import DUPLICATE, WORDLESS, Candidate
+from lsa_whisper.preparation.windows import WINDOW_MARGIN_MS, Window, pack, reject_overlap_groups
+from lsa_whisper.timespan import TimeSpan
+
+OVERLAP_MS = 100
+END_MS = 200_000
+
+
+def candidate(start_ms: int, end_ms: int, reason: str | None = None, words: int = 3) -> Candidate:
+    text = " ".join(["word"] * words) + " ."
+    return Candidate(utterance("CHI", text), TimeSpan(start_ms, end_ms), text, words, reason)
+
+
+def packed(candidates: list[Candidate], **options) -> list[Window]:
+    chosen = {"context_ms": 30_000, "duration_ms": END_MS, "one_utterance": False, "seed": 0, **options}
+    return pack(candidates, overlap_ms=OVERLAP_MS, **chosen)
+
+
+reasons = st.sampled_from([None] * 8 + ["untranscribed", "no bullet", "too fast", WORDLESS, DUPLICATE])
+spans = st.tuples(st.integers(0, END_MS - 20_000), st.integers(60, 20_000))
+crowds = st.lists(st.tuples(spans, reasons), max_size=40).map(
+    lambda drawn: sorted(
+        (candidate(start, start + length, reason) for (start, length), reason in drawn),
+        key=lambda one: one.span.start_ms,
+    )
+)
+chains = st.lists(st.tuples(st.integers(-90, 3000), st.integers(200, 6000), reasons), max_size=60)
+
+
+def chained(drawn: list[tuple[int, int, str | None]]) -> list[Candidate]:
+    """Utterances one after the other, as conversation mostly is."""
+    at, made = 100, []
+    for gap, length, reason in drawn:
+        start = max(0, at + gap)
+        made.append(candidate(start, start + length, reason))
+        at = start + length
+    return sorted(made, key=lambda one: one.span.start_ms)
+
+
+def test_a_very_short_utterance_inside_one_that_begins_with_it_stays_with_it():
+    check_law([candidate(0, 60), candidate(0, 120)], 6_000, one_utterance=True, seed=0)
+
+
+def check_law(candidates: list[Candidate], context_ms: int, one_utterance: bool, seed: int) -> None:
+    checked = reject_overlap_groups(candidates, context_ms=context_ms, overlap_ms=OVERLAP_MS)
+    end_ms = max([END_MS, *(one.span.end_ms for one in checked)])
+    windows = packed(checked, context_ms=context_ms, one_utterance=one_utterance, seed=seed, duration_ms=end_ms)
+    told = [one for window in windows for one in window.members]
+    assert [id(one) for one in told] == [id(one) for one in checked if one.reason is None]
+    for window in windows:
+        assert 0 < window.span.duration_ms <= context_ms
+        assert window.span.start_ms >= 0 and window.span.end_ms <= end_ms
+        inside = {id(one) for one in window.members}
+        for one in checked:
+            shared = window.span & one.span
+            if id(one) in inside:
+                assert shared == one.span
+            elif shared and (one.breaks or one.reason is None):
+                allowed = min(OVERLAP_MS, one.span.duration_ms // 2 + 1)
+                assert shared.duration_ms <= allowed, "speech without its text"
+
+
+@settings(max_examples=150)
+@given(crowds, st.sampled_from([6_000, 15_000, 30_000]), st.booleans(), st.integers(0, 3))
+def test_the_law_holds_in_a_crowd(candidates, context_ms, one_utterance, seed):
+    check_law(candidates, context_ms, one_utterance, seed)
+
+
+@settings(max_examples=150)
+@given(chains, st.sampled_from([6_000, 30_000]), st.booleans(), st.integers(0, 3))
+def test_the_law_holds_in_conversation(drawn, context_ms, one_utterance, seed):
+    check_law(chained(drawn), context_ms, one_utterance, seed)
+
+
+@settings(max_examples=200)
+@given(crowds)
+def test_timestamps_never_go_back_and_stay_inside(candidates):
+    for window in packed(
+        reject_overlap_groups(candidates, context_ms=30_000, overlap_ms=OVERLAP_MS), duration_ms=END_MS + 20_000
+    ):
+        text = window.timestamped()
+        if text is not None:
+            times = [round(float(time) / 0.02) for time in re.findall(r"<\|(\d+\.\d\d)\|>", text)]
+            assert len(times) == 2 * len(window.members)
+            assert times == sorted(times)
+            assert all(start < end for start, end in zip(times[::2], times[1::2], strict=True))
+            assert times[0] >= 0 and times[-1] <= 1500
+            assert times[-1] * 20 <= window.span.duration_ms + 10
+
+
+def test_windows_are_filled_in_order_with_real_gaps():
+    windows = packed([candidate(at * 3000, at * 3000 + 2500) for at in range(20)])
+    assert [len(window.members) for window in windows] == [10, 10]
+    assert [window.follows for window in windows] == [False, True]
+
+
+def test_margins_are_varied_small_and_outside_the_neighbours():
+    candidates = [candidate(500 + at * 3000, 500 + at * 3000 + 2900) for at in range(50)]
+    windows = packed(candidates, one_utterance=True)
+    leads = [window.members[0].span.start_ms - window.span.start_ms for window in windows]
+    trails = [window.span.end_ms - window.members[-1].span.end_ms for window in windows]
+    assert min(leads) >= 0 and max(leads[1:]) <= 100 < WINDOW_MARGIN_MS, "the gap is 100 ms"
+    assert len(set(leads)) > 20 and len(set(trails)) > 20
+    assert windows == packed(candidates, one_utterance=True)
+    assert windows != packed(candidates, one_utterance=True, seed=1)
+
+
+def test_a_rejected_utterance_ends_the_window_and_keeps_its_place():
+    candidates = [candidate(0, 1000), candidate(1100, 2000, "untranscribed"), candidate(2050, 3000)]
+    windows = packed(candidates)
+    assert [len(window.members) for window in windows] == [1, 1]
+    assert windows[0].span.end_ms <= 1100 and windows[1].span.start_ms >= 2000
+    assert not windows[1].follows
+
+
+def test_laughter_ends_no_window():
+    candidates = [candidate(0, 1000), candidate(1100, 2000, WORDLESS), candidate(2050, 3000)]
+    assert [len(window.members) for window in packed(candidates)] == [2]
+
+
+def test_speech_under_rejected_speech_is_rejected_with_all_that_hangs_on_it():
+    candidates = [
+        candidate(0, 3000),
+        candidate(2000, 5000),
+        candidate(4000, 6000, "untranscribed"),
+        candidate(6000, 7000),
+    ]
+    checked = reject_overlap_groups(candidates, context_ms=30_000, overlap_ms=OVERLAP_MS)
+    overlaps = "overlaps rejected speech"
+    assert [one.reason for one in checked] == [overlaps, overlaps, "untranscribed", None]
+
+
+def test_overlapping_speech_longer_than_the_context_is_rejected():
+    checked = reject_overlap_groups(
+        [candidate(0, 20_000), candidate(15_000, 35_000)], context_ms=30_000, overlap_ms=OVERLAP_MS
+    )
+    assert [one.reason for one in checked] == ["longer than the context"] * 2
+
+
+def test_text_for_more_than_the_decoder_holds():
+    checked = reject_overlap_groups([candidate(0, 29_000, words=600)], context_ms=30_000, overlap_ms=OVERLAP_MS)
+    assert checked[0].reason == "text over the decoder's length"
+    windows = packed([candidate(0, 9_000, words=120), candidate(9_000, 18_000, words=120)])
+    assert len(windows) == 2
+
+
+def test_a_long_silence_ends_a_window():
+    assert len(packed([candidate(0, 1000), candidate(10_900, 12_000)])) == 1
+    assert len(packed([candidate(0, 1000), candidate(11_100, 12_000)])) == 2
+
+
+def test_overlapping_utterances_meet_in_the_middle_of_what_they_share():
+    (window,) = packed([candidate(0, 2000), candidate(1000, 3000), candidate(3500, 4000)])
+    assert window.span.start_ms == 0
+    assert window.timestamped() == (
+        "<|0.00|>word word word .<|1.50|><|1.50|>word word word .<|3.00|><|3.50|>word word word .<|4.00|>"
+    )
+    assert window.plain() == "word word word . word word word . word word word ."
+
+
+def test_the_random_draw_depends_on_the_text_only():
+    first, second = (
+        [window.random(0, "prompt").random() for window in packed([candidate(at, at + 900) for at in starts])]
+        for starts in ([0, 40_000, 80_000], [40_000, 80_000])
+    )
+    assert first[1:] == second and len(set(first)) == 3
+
+
+def test_margins_differ_between_neighbouring_windows():
+    windows = packed([candidate(at * 40_000, at * 40_000 + 900) for at in range(1, 5)])
+    starts = [window.members[0].span.start_ms - window.span.start_ms for window in windows]
+    assert all(one != other for one, other in pairwise(starts))

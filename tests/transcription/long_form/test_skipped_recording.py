@@ -1,0 +1,26 @@
+"""Real speech in which a model skips a sentence between two others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lsa_whisper.transcription import Transcriber
+
+DATA = Path("../shared/data").resolve()
+MODEL, CLIP = DATA / "whisper" / "tiny.en-relearned-2", DATA / "speech" / "acoustic_corpus.flac"
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not CLIP.exists(), reason="the real recording and model are not beside the project"),
+]
+
+
+@pytest.mark.parametrize("batch_size", [1, 8])
+def test_a_skipped_sentence_is_written(batch_size):
+    result = Transcriber(MODEL, beams=5, batch_size=batch_size).transcribe(CLIP)
+    texts = [utterance.text for utterance in result.utterances]
+    assert any("this is me" in text.lower() for text in texts), texts  # spoken at 7.6 to 9 s
+    starts = [utterance.start_ms for utterance in result.utterances]
+    assert starts == sorted(starts)

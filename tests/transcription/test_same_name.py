@@ -1,0 +1,64 @@
+"""A transcript knows its recording: that of another one with the same name is never written over."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+import soundfile
+
+from lsa_whisper.errors import LsaWhisperError
+from lsa_whisper.transcription import transcribe
+
+
+def files(folder):
+    """Return the bytes of all files below a folder."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def other_voice(visit, path):
+    """Write another child's recording, of the same length, to ``path``."""
+    sound, rate_hz = soundfile.read(visit)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    soundfile.write(path, 0.5 * sound, rate_hz)
+    return path
+
+
+@pytest.mark.parametrize("name", ["second/visit.wav", "first/visit.flac"])
+def test_the_transcript_of_another_recording_is_not_written_over(name, visit, tiny, scripted, tmp_path, decoded):
+    first, out = tmp_path / "first" / "visit.wav", tmp_path / "out"
+    first.parent.mkdir()
+    shutil.copy(visit, first)
+    second = other_voice(visit, tmp_path / name)
+    transcribe([first], model=scripted, out=out, formats=["srt"])
+    before, _ = files(out), decoded.clear()
+    for model in (scripted, tiny):
+        with pytest.raises(LsaWhisperError, match=r"visit\.cha: is the transcript of another recording"):
+            transcribe([second], model=model, out=out, formats=["srt"])
+    assert decoded == [] and files(out) == before
+    other = other_voice(visit, tmp_path / "third" / "other.wav")
+    result = transcribe([second, other], model=scripted, out=out)
+    assert [each.path for each in result.failed] == [second] and [each.audio for each in result.done] == [other]
+    assert all(files(out)[path] == data for path, data in before.items())
+
+
+def test_a_recording_that_was_moved_is_still_the_same(visit, tiny, scripted, tmp_path):
+    moved = tmp_path / "moved" / "visit.wav"
+    moved.parent.mkdir()
+    shutil.copy(visit, moved)
+    transcribe([visit], model=scripted, out=tmp_path)
+    assert transcribe([moved], model=scripted, out=tmp_path).done[0].skipped
+    assert not transcribe([moved], model=tiny, out=tmp_path).done[0].skipped
+
+
+def test_a_transcript_that_does_not_know_its_recording_is_kept(visit, tiny, scripted, tmp_path):
+    """Earlier versions noted the inputs and the text only."""
+    transcribe([visit], model=scripted, out=tmp_path)
+    target = tmp_path / "visit.cha"
+    line = next(line for line in target.read_text().splitlines(keepends=True) if "lsa-whisper record" in line)
+    old = target.read_text().replace(line, " ".join(line.split(" ")[:-2]) + "\n")
+    target.write_text(old)
+    assert transcribe([visit], model=scripted, out=tmp_path).done[0].skipped
+    with pytest.raises(LsaWhisperError, match="did not note its recording"):
+        transcribe([visit], model=tiny, out=tmp_path)
+    assert target.read_text() == old

@@ -1,0 +1,66 @@
+"""A recording or folder that cannot be read is named, and the others are transcribed."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+import soundfile
+from unprivileged import closed
+
+from lsa_whisper import chat
+from lsa_whisper.audio import Recording
+from lsa_whisper.transcription import Transcriber, transcribe
+
+
+@pytest.fixture
+def inputs(visit, tmp_path):
+    """A folder with a recording, one to lock, and one in a subfolder to lock."""
+    folder = tmp_path / "in"
+    for name in ("good.wav", "locked.wav", "sub/deep.wav"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(visit, folder / name)
+    return folder
+
+
+@pytest.fixture
+def model(scripted, visit, tmp_path):
+    """A copy of the model where every user may read it; everything is imported before permissions are dropped."""
+    copy = Path(shutil.copytree(scripted, tmp_path / "model"))
+    transcribe([visit], model=copy, out=tmp_path / "before")
+    return copy
+
+
+@pytest.mark.parametrize("named", ["files", "folder"])
+def test_what_cannot_be_read_is_named_and_the_rest_is_transcribed(named, inputs, model, tmp_path):
+    asked = [inputs] if named == "folder" else [inputs / "good.wav", inputs / "locked.wav", inputs / "sub"]
+    with closed(inputs / "locked.wav", inputs / "sub", below=tmp_path):
+        result = transcribe(asked, model=model, out=tmp_path / "out")
+    assert [each.transcript.name for each in result.done] == ["good.cha"]
+    assert {each.path.name for each in result.failed} == {"locked.wav", "sub"} and result.exit_code == 2
+    assert all("Permission denied" in each.reason and "permissions" in each.reason for each in result.failed)
+
+
+def test_a_subfolder_that_cannot_be_read_is_named_when_nothing_else_is_there(inputs, model, tmp_path):
+    for name in ("good.wav", "locked.wav"):
+        (inputs / name).unlink()
+    with closed(inputs / "sub", below=tmp_path):
+        result = transcribe([inputs], model=model, out=tmp_path / "out")
+    assert [each.path.name for each in result.failed] == ["sub"] and not result.done
+
+
+@pytest.mark.parametrize("suffix", ["wav", "ogg"])
+def test_a_truncated_recording_is_told_on_the_terminal_in_the_log_and_in_chat(suffix, visit, scripted, tmp_path):
+    sound, rate_hz = soundfile.read(visit)
+    path, log = tmp_path / f"cut.{suffix}", tmp_path / "log.tsv"
+    soundfile.write(path, sound, rate_hz)
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    expected = Recording.open(path).remark
+    assert expected
+    result = transcribe([path], model=scripted, out=tmp_path / "out", log=log)
+    assert f"check  {tmp_path / 'out' / 'cut.cha'}: the recording is incomplete: {expected}" in result.table()
+    assert expected in log.read_text()
+    assert f"@Comment:\tthe recording is incomplete: {expected}" in chat.serialize(chat.read(tmp_path / "out/cut.cha"))
+    assert expected in Transcriber(scripted).transcribe(path).remarks[0]
+    assert expected in transcribe([path], model=scripted, out=tmp_path / "out").table()  # kept, and still told
