@@ -10,7 +10,7 @@ from pathlib import Path
 NANO = "models/nano"
 STORYBOOK = "corpora/storybook"
 
-_PACKAGE = Path(__file__).parent
+_PACKAGE = Path(__file__).parents[1]
 _IN_WHEEL = _PACKAGE / "shipped"
 
 

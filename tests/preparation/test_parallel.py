@@ -84,7 +84,7 @@ def test_a_reader_that_stops_stops_the_processes(tmp_path):
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGINT])
 def test_no_process_outlives_its_parent(tmp_path, end):
     tasks = [("sleep", str(tmp_path / "one")), ("sleep", str(tmp_path / "two"))]
-    code = "from tests.prepare.test_parallel import act; from lsa_whisper.preparation.parallel import map_parallel;"
+    code = "from tests.preparation.test_parallel import act; from lsa_whisper.preparation.parallel import map_parallel;"
     code += f"list(map_parallel(act, {tasks!r}, 2))"
     root = Path(__file__).parents[2]
 

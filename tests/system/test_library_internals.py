@@ -23,11 +23,11 @@ UNDOCUMENTED = {
 }
 DOCUMENTED = {("os", "_exit")}
 # The engine inside Batchalign replaces parts of Batchalign, and of nothing else.
-EXEMPT = ("library_internals.py", "batchalign_engine")
+EXEMPT = ("system/library_internals.py", "batchalign_engine/")
 
 
 def sources():
-    return [file for file in sorted(PACKAGE.rglob("*.py")) if file.relative_to(PACKAGE).parts[0] not in EXEMPT]
+    return [file for file in sorted(PACKAGE.rglob("*.py")) if not str(file.relative_to(PACKAGE)).startswith(EXEMPT)]
 
 
 NAMED_TUPLE = ("_replace", "_asdict", "_fields", "_make")  # underscored lest they clash with fields; documented

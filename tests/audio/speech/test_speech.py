@@ -16,7 +16,7 @@ from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
 from lsa_whisper.audio.speech.energy import FRAME_S, SpeechActivity, find_speech
 from lsa_whisper.audio.speech.windows import pack_windows
 
-PAIRED = Path(__file__).resolve().parents[3] / "shared" / "data" / "paired"
+PAIRED = Path(__file__).resolve().parents[4] / "shared" / "data" / "paired"
 
 
 def spans(sound):

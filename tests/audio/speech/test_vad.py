@@ -14,7 +14,7 @@ from lsa_whisper.audio.speech import vad
 from lsa_whisper.audio.speech.energy import FRAME_S, find_speech
 from lsa_whisper.errors import MissingExtraError
 
-TEST = Path(__file__).resolve().parents[2] / "corpora" / "storybook" / "test" / "test01.flac"
+TEST = Path(__file__).resolve().parents[3] / "corpora" / "storybook" / "test" / "test01.flac"
 silero = pytest.mark.skipif(vad._weights() is None, reason="silero-vad is not installed")
 
 

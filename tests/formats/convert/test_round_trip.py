@@ -9,7 +9,7 @@ import pytest
 from lsa_whisper import chat
 from lsa_whisper.formats.convert import convert
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SHARED = ROOT.parent / "shared" / "data" / "paired"
 TESTED = [*sorted((ROOT / "corpora/storybook/test").glob("*.cha")), *sorted(SHARED.glob("*.cha"))]
 """Storybook, and real recordings where they are present."""

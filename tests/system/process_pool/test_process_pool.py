@@ -23,7 +23,7 @@ from lsa_whisper.system.process_pool import (
     run_tasks,
 )
 
-TESTS = Path(__file__).resolve().parents[1]
+TESTS = Path(__file__).resolve().parents[2]
 
 
 def run(tasks, count, **options):
