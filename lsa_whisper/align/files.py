@@ -50,7 +50,7 @@ def find_transcripts(
         if target in found:
             raise CorpusError(f"{path}: its result would replace that of {found[target].transcript}; rename one")
         if target.exists() and not in_place and target.samefile(path):
-            raise CorpusError(f"{path}: its result would replace it; choose another folder, or give --in-place")
+            raise CorpusError(f"{path}: its result would replace it; choose another folder, or set `in_place=True`")
         found[target] = AlignmentJob(path, target)
     if not found:
         raise CorpusError("no transcript was found; name .cha or .txt files, or folders that contain some")
@@ -113,7 +113,7 @@ def find_recording(job: AlignmentJob, transcript: Transcript | None, audio: Path
         if hits := index.take(name, [job.transcript.parent.absolute(), folder.absolute()]):
             return Recording.open(hits[0])
     called = " or ".join(repr(name) for name in dict.fromkeys(names))
-    raise AudioError(f"{job.transcript}: no recording named {called} in {folder}; name it with --audio")
+    raise AudioError(f"{job.transcript}: no recording named {called} in {folder}; name it with `audio`")
 
 
 def has_result(target: Path, source: Transcript, kept: Callable[[Transcript], object], name: str) -> bool:
@@ -142,5 +142,5 @@ def is_plain_text(path: Path) -> bool:
     (True, False)
     """
     if path.suffix.lower() in AUDIO_SUFFIXES:
-        raise CorpusError(f"{path}: this is a recording; name its transcript, and the recording with --audio")
+        raise CorpusError(f"{path}: this is a recording; name its transcript, and the recording with `audio`")
     return path.suffix.lower() == ".txt"

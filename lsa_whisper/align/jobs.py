@@ -74,7 +74,7 @@ def align_transcripts(
         LsaWhisperError: options do not go together.
     """
     if in_place and out is not None:
-        raise LsaWhisperError("--in-place writes into the transcripts themselves; leave out --out")
+        raise LsaWhisperError("`in_place=True` writes into the transcripts themselves; leave out `out`")
     recordings = Path(audio) if audio is not None else None
     jobs = find_transcripts(transcripts, audio=recordings, out=Path(out) if out else None, in_place=in_place)
     settings = AlignmentSettings(choose_model(model, device=device), language, vad, batch_size, device)
@@ -162,7 +162,7 @@ def _check(
     report: Callable[[str], None],
 ) -> AlignedFile:
     if not any(each.span for each in source.utterances):
-        raise CorpusError(f"{job.transcript}: has no bullets to check; leave out --check to add them")
+        raise CorpusError(f"{job.transcript}: has no bullets to check; leave out `check` to add them")
     plain = [without_times(each) for each in source.utterances]
     aligned = settings.aligner(language).align(plain, recording, progress=_progress(job, recording, report))
     timed, doubts = judge(plain, aligned)

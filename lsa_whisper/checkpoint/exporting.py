@@ -44,7 +44,7 @@ def export(checkpoint: Checkpoint | str | Path, out: str | Path, *, to: str = "h
     if to not in EXPORT_FORMATS:
         raise CheckpointError(f"cannot export to {to!r}: choose {', '.join(EXPORT_FORMATS)}")
     if to == "ggml" and dtype not in (None, GGML_DTYPE):
-        raise CheckpointError(f"whisper.cpp computes in {GGML_DTYPE}, not in {dtype}; leave --dtype out")
+        raise CheckpointError(f"whisper.cpp computes in {GGML_DTYPE}, not in {dtype}; leave `dtype` out")
     dtype = dtype or "float32"
     if to == "ct2":
         require_ctranslate2("export to ct2")

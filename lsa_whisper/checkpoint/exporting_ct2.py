@@ -84,7 +84,7 @@ def _verify_fit(checkpoint: Checkpoint) -> None:
         > checkpoint.time_precision_s,
     }
     if wrong := [reason for reason, holds in reasons.items() if holds]:
-        raise CheckpointError(f"{checkpoint.path}: cannot be converted for CTranslate2: {wrong[0]}; use --to hf")
+        raise CheckpointError(f"{checkpoint.path}: cannot be converted for CTranslate2: {wrong[0]}; use `to=hf`")
 
 
 def _differences(checkpoint: Checkpoint, converted: ConvertedCheckpoint) -> NDArray[np.float32]:

@@ -95,7 +95,7 @@ def _positions(checkpoint: Checkpoint) -> tuple[int, dict[int, int] | None]:
     tokenizer, settings, size = checkpoint.tokenizer, checkpoint.model.generation_config, checkpoint.model.config
     added, stamps = tokenizer.get_added_vocab(), timestamp_tokens(tokenizer)
     if not has_timestamps(tokenizer, settings) or special_offset(tokenizer, settings):
-        raise CheckpointError(f"{checkpoint.path}: whisper.cpp needs a model that writes timestamps; use --to hf")
+        raise CheckpointError(f"{checkpoint.path}: whisper.cpp needs a model that writes timestamps; use `to=hf`")
     if size.vocab_size >= _ENGLISH_ROWS and added.get("<|0.00|>") == _special_ids(size.vocab_size)["<|0.00|>"]:
         return size.vocab_size, None
     rows = _MULTILINGUAL_ROWS if is_multilingual(settings) else _ENGLISH_ROWS
@@ -106,7 +106,7 @@ def _positions(checkpoint: Checkpoint) -> tuple[int, dict[int, int] | None]:
         else:
             placed[index] = known.get(token, -1) if token in added else index
         if not 0 <= placed[index] < rows or (token not in added and index >= known["<|endoftext|>"]):
-            raise CheckpointError(f"{checkpoint.path}: whisper.cpp has no place for its token {token!r}; use --to hf")
+            raise CheckpointError(f"{checkpoint.path}: whisper.cpp has no place for its token {token!r}; use `to=hf`")
     return rows, placed
 
 
@@ -126,7 +126,7 @@ def _moved(checkpoint: Checkpoint, embedding: Any, rows: int, positions: Mapping
     if not weight.abs().min() > 0 or not abs(shift) > _LEAST_SHIFT:
         raise CheckpointError(
             f"{checkpoint.path}: its last layer norm leaves no way to mark unused tokens, which whisper.cpp needs for "
-            "a vocabulary of its own; use --to hf"
+            "a vocabulary of its own; use `to=hf`"
         )
     moved = (_UNUSED_LOGIT / shift / weight).to(embedding.dtype).repeat(rows, 1)
     moved[torch.tensor([*positions.values()])] = embedding[torch.tensor([*positions])]

@@ -144,7 +144,7 @@ def _shares(count: int, weights: Sequence[float]) -> list[float]:
 def _check_places(names: Sequence[str], out: Path) -> None:
     folders = [Path(name).resolve() if is_local(name) else name for name in names]
     if twice := next((name for place, name in enumerate(names) if folders[place] in folders[:place]), None):
-        raise CheckpointError(f"{twice}: named twice; name each checkpoint once and give it a --weight")
+        raise CheckpointError(f"{twice}: named twice; name each checkpoint once and give it a `weight`")
     if out.resolve() in folders:
         raise CheckpointError(f"{out}: is one of the checkpoints to merge; choose another output folder")
 

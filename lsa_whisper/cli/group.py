@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from lsa_whisper.cli.functions import VERBS
+from lsa_whisper.cli.wording import as_options
 from lsa_whisper.errors import LsaWhisperError, printable
 from lsa_whisper.system.disk import disk_error_reason
 from lsa_whisper.version import __version__
@@ -41,7 +42,8 @@ class _Commands(click.Group):
         try:
             return super().invoke(ctx)
         except LsaWhisperError as error:
-            click.echo(f"lsa-whisper: {printable(str(error))}", err=True)
+            message = as_options(str(error), self.commands.get(ctx.invoked_subcommand or "", self))
+            click.echo(f"lsa-whisper: {printable(message)}", err=True)
             sys.exit(1)
         except KeyboardInterrupt:
             click.echo("lsa-whisper: stopped; run the same command again to resume", err=True)
@@ -82,9 +84,9 @@ def main() -> None:
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 
-def show(found: Any) -> None:
+def show(result: Any) -> None:
     """Print a command's result."""
-    click.echo(printable(str(found)))
+    click.echo(as_options(printable(str(result)), click.get_current_context().command))
 
 
 def call(command: str, **parameters: Any) -> Any:

@@ -133,7 +133,7 @@ def _recording(source: Source, data: bytes | None, root: Path, media: Path | Non
     places = [root / named, *([media / named, media / named.name] if media else []), named]
     found = next((each for each in places if each.is_file()), None)
     if found is None:
-        where = f" or below {media}" if media else "; name the folder of the recordings with --media"
+        where = f" or below {media}" if media else "; name the folder of the recordings with `media`"
         raise AudioError(f"{source.spoken[0].place}: no recording at {places[0]}{where}")
     return Recording.open(found)
 

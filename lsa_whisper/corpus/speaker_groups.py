@@ -25,7 +25,7 @@ class SpeakerPattern:
             CorpusError: It has no ``{speaker}``, or has it twice.
         """
         if len(re.findall(r"\{speaker\}", pattern)) != 1:
-            raise CorpusError(f"--speaker-from {pattern}: needs {{speaker}} once, as in '{{speaker}}_{{visit}}'")
+            raise CorpusError(f"`speaker_from={pattern}`: needs {{speaker}} once, as in '{{speaker}}_{{visit}}'")
         parts = re.split(r"(\{\w+\}|\*)", pattern)
         self.pattern = pattern
         self._regex = re.compile("".join(map(_regex_of, parts)))
@@ -42,7 +42,7 @@ class SpeakerPattern:
         for name in (session, session.rpartition("/")[2]):
             if match := self._regex.fullmatch(name):
                 return match.group("speaker")
-        raise CorpusError(f"--speaker-from {self.pattern}: does not match {session!r}; correct the pattern")
+        raise CorpusError(f"`speaker_from={self.pattern}`: does not match {session!r}; correct the pattern")
 
 
 def _regex_of(part: str) -> str:

@@ -42,7 +42,7 @@ def aligned_times_s(
         found = converted.model.align(hidden, start, texts, frames)
     except (RuntimeError, ValueError) as error:
         raise CheckpointError(
-            f"{converted.path}: word times cannot be computed ({error}); leave out --wor, or use the "
+            f"{converted.path}: word times cannot be computed ({error}); leave out `wor`, or use the "
             "engine transformers"
         ) from error
     return [

@@ -135,7 +135,7 @@ def first_language(languages: Mapping[str, int], path: str) -> str:
         CheckpointError: it knows one language at most, so there is none to detect.
     """
     if len(languages) < 2:
-        raise CheckpointError(f"{path}: knows one language only, so none can be detected; name it with --language")
+        raise CheckpointError(f"{path}: knows one language only, so none can be detected; name it with `language`")
     return next(iter(languages))
 
 

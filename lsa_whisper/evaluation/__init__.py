@@ -127,11 +127,9 @@ def _typed(
 def _check_options(samples: int, audio: Path | None, *, embed_audio: bool) -> None:
     """Raise for wrong options before scoring, not after it."""
     if samples < FEWEST_SAMPLES:
-        raise LsaWhisperError(
-            f"evaluate --samples {samples}: too few for a 95 % interval; give {FEWEST_SAMPLES} or more"
-        )
+        raise LsaWhisperError(f"`samples={samples}`: too few for a 95 % interval; give {FEWEST_SAMPLES} or more")
     if embed_audio and audio is None:
-        raise CorpusError("evaluate --embed-audio needs the folder of the recordings: add --audio FOLDER")
+        raise CorpusError("`embed_audio=True` needs the folder of the recordings: name it with `audio`")
     if audio is not None and not Path(audio).is_dir():
         raise CorpusError(f"{audio}: there is no such folder of recordings; leave it out or correct the path")
 

@@ -85,10 +85,10 @@ def inspect(
         shut = f" ({unreadable_folders[0].path}: {unreadable_folders[0].reason})" if unreadable_folders else ""
         raise CorpusError(f"{path}: nothing to inspect here{shut}; name {wanted}")
     if model is not None:
-        raise CorpusError(f"{path}: --model needs prepared data; run 'lsa-whisper prepare' first")
+        raise CorpusError(f"{path}: `model` needs prepared data; run 'lsa-whisper prepare' first")
     if check:
         if out is not None:
-            raise CorpusError(f"{path}: --check and --fix write no page; leave out --out")
+            raise CorpusError(f"{path}: `check=True` and `fix=True` write no page; leave out `out`")
         return problems_report(files, unreadable_folders, json, fix=fix)
     if profile:
         text = profile_report(files, json)

@@ -182,20 +182,20 @@ def _check(out: Path, options: PrepareOptions, shards: int, processes: int) -> N
     if Path(out).exists() and not Path(out).is_dir():
         raise CorpusError(f"{out}: is a file; choose an output folder")
     if not 1 <= options.context_s <= 30:
-        raise CorpusError(f"--context is {options.context_s}; the context must be between 1 and 30 seconds")
+        raise CorpusError(f"`context_s={options.context_s}`: the context must be between 1 and 30 seconds")
     if options.prompt not in ("previous", "fluent"):
-        raise CorpusError(f"--prompt is {options.prompt!r}; it must be previous or fluent")
+        raise CorpusError(f"`prompt={options.prompt}`: it must be previous or fluent")
     for name, share in (("without-timestamps", options.without_timestamps), ("with-prompt", options.with_prompt)):
         if not 0 <= share <= 1:
             raise CorpusError(f"--{name} is {share}; it must be a share between 0 and 1")
     if not 0 <= options.non_speech < 1:
-        raise CorpusError(f"--non-speech is {options.non_speech}; it must be a share of at least 0 and below 1")
+        raise CorpusError(f"`non_speech={options.non_speech}`: it must be a share of at least 0 and below 1")
     if not 0 <= options.splice <= 10:
-        raise CorpusError(f"--splice is {options.splice}; it must be a number of versions from 0 to 10")
+        raise CorpusError(f"`splice={options.splice}`: it must be a number of versions from 0 to 10")
     if shards < 0:
-        raise CorpusError(f"--shards is {shards}; it must be a number of files per split, or 0 for none")
+        raise CorpusError(f"`shards={shards}`: it must be a number of files per split, or 0 for none")
     if processes < 1:
-        raise CorpusError(f"--processes is {processes}; it must be at least 1")
+        raise CorpusError(f"`processes={processes}`: it must be at least 1")
 
 
 def _discover(

@@ -33,7 +33,7 @@ def grouping_notes(sessions: Sequence[Session]) -> list[str]:
         notes.append(
             f"{len(people)} persons are assumed in {len(unnamed)} files of {corpus}, for nothing identifies them; the "
             f"names suggest {len(groups)} ({listed}). One person in train and test makes scores too good: give "
-            f"--speaker-from '{pattern_for(groups)}', or the person as the last field of @ID"
+            f"`speaker_from='{pattern_for(groups)}'`, or the person as the last field of @ID"
         )
     return notes
 
@@ -83,6 +83,6 @@ def bullet_hint(sessions: Sequence[Session], reasons: Mapping[str, Mapping[str, 
     if typed:
         return (
             f"{typed} utterances{' or more' if typed >= 1000 else ''} end in times that lost their control characters, "
-            "such as 'dog . 500_900'; add --repair-bullets to use them"
+            "such as 'dog . 500_900'; set `repair_bullets=True` to use them"
         )
     return f"{missing} utterances have no times; 'lsa-whisper align' finds them"

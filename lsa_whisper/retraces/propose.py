@@ -86,7 +86,7 @@ def mark(
         LsaWhisperError: There is no transcript, or the threshold is out of range.
     """
     if not 0 < threshold < 1:
-        raise LsaWhisperError(f"--threshold {threshold}: choose a probability above 0 and below 1, such as {THRESHOLD}")
+        raise LsaWhisperError(f"`threshold={threshold}`: choose a probability above 0 and below 1, such as {THRESHOLD}")
     done: list[MarkedFile] = []
     sources, failed = _sources([Path(each) for each in transcripts], Path(out))
     for source, name in sources:

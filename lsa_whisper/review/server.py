@@ -114,7 +114,7 @@ def bound_socket(port: int) -> Iterator[socket.socket]:
             listening.bind((_HOST, port))
             listening.listen()
         except (OSError, OverflowError) as error:
-            raise LsaWhisperError(f"port {port} cannot be used ({error}); leave out --port") from error
+            raise LsaWhisperError(f"port {port} cannot be used ({error}); leave out `port`") from error
         yield listening
 
 

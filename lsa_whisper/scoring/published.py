@@ -74,7 +74,7 @@ def check_modes(names: Collection[str]) -> None:
     """
     for name in names:
         if name not in MODES:
-            raise CorpusError(f"evaluate --as {name}: there is no such mode; choose from {', '.join(MODES)}")
+            raise CorpusError(f"`published={name}`: there is no such mode; choose from {', '.join(MODES)}")
     if "whisper" in names:
         _whisper_normalizer()
 
@@ -189,7 +189,7 @@ def _whisper_normalizer() -> Callable[[str], str]:
     try:
         from whisper_normalizer.english import EnglishTextNormalizer
     except ImportError:
-        raise MissingExtraError("evaluate --as whisper", "whisper-normalizer", "whisper") from None
+        raise MissingExtraError("`published=whisper`", "whisper-normalizer", "whisper") from None
     normalizer: Callable[[str], str] = EnglishTextNormalizer()
     return normalizer
 

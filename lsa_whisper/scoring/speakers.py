@@ -101,5 +101,5 @@ def _meeteval() -> Any:
     try:
         from meeteval import wer
     except ImportError:
-        raise MissingExtraError("evaluate --speakers", "meeteval", "speakers") from None
+        raise MissingExtraError("`speakers=True`", "meeteval", "speakers") from None
     return wer

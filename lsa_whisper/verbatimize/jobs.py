@@ -65,7 +65,7 @@ def verbatimize(
         LsaWhisperError: an option is unknown.
     """
     if prompt not in ("auto", "fluent", "none"):
-        raise LsaWhisperError(f"--prompt {prompt}: choose auto, fluent or none")
+        raise LsaWhisperError(f"`prompt={prompt}`: choose auto, fluent or none")
     recordings = Path(audio) if audio is not None else None
     jobs = find_transcripts(transcripts, audio=recordings, out=Path(out) if out else None, folder=VERBATIM_FOLDER)
     report = report or print_progress

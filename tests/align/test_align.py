@@ -135,7 +135,7 @@ def test_input_that_cannot_be_aligned_is_one_clear_sentence(visit):
         align(visit / "a.wav")
     with pytest.raises(CorpusError, match="no bullets to check"):
         align(visit / "a.cha", check=True)
-    with pytest.raises(LsaWhisperError, match="leave out --out"):
+    with pytest.raises(LsaWhisperError, match="leave out `out`"):
         align(visit / "a.cha", in_place=True, out=visit)
     with pytest.raises(CorpusError, match="its result would replace it"):
         align(visit / "a.cha", out=visit)

@@ -68,7 +68,7 @@ def test_a_folder_without_a_tokenizer(thirty, tmp_path):
 
 
 def test_transcripts_have_no_tokens(corpus):
-    with pytest.raises(CorpusError, match="--model needs prepared data"):
+    with pytest.raises(CorpusError, match="`model` needs prepared data"):
         inspect(corpus(), model=NANO)
 
 

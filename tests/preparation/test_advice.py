@@ -30,7 +30,7 @@ def test_bullets_without_control_characters_are_recognised_and_repaired(form, se
         folder = session(name, talk(6))
     expected = prepare([folder], tmp_path / "expected")
     retype(folder, form)
-    with pytest.raises(CorpusError, match=r"lost their control characters.*--repair-bullets"):
+    with pytest.raises(CorpusError, match=r"lost their control characters.*`repair_bullets=True`"):
         prepare([folder], tmp_path / "out")
     repaired = prepare([folder], tmp_path / "out", repair_bullets=True)
     assert repaired.splits == expected.splits and not repaired.rejected
@@ -68,7 +68,7 @@ def visits(session, talk, persons=None):
 def test_files_of_one_child_are_proposed_as_one_person(session, talk, tmp_path):
     folder = visits(session, talk)
     notes = prepare([folder], tmp_path / "out").notes
-    (note,) = (note for note in notes if "--speaker-from" in note)
+    (note,) = (note for note in notes if "speaker_from=" in note)
     assert "12 persons are assumed in 12 files" in note and "suggest 4" in note and "'{speaker}_{visit}'" in note
     assert "ann: 3 files, 3;01 to 3;03" in note
 
@@ -76,7 +76,7 @@ def test_files_of_one_child_are_proposed_as_one_person(session, talk, tmp_path):
 def test_speaker_from_keeps_a_person_in_one_split(session, talk, tmp_path):
     folder = visits(session, talk)
     done = prepare([folder], tmp_path / "out", speaker_from="{speaker}_{visit}")
-    assert not [note for note in done.notes if "--speaker-from" in note]
+    assert not [note for note in done.notes if "speaker_from=" in note]
     assert sum(done.splits[split]["speakers"] for split in manifest.SPLITS) == 4
     split_of = {}
     for split in manifest.SPLITS:
@@ -89,13 +89,13 @@ def test_speaker_from_keeps_a_person_in_one_split(session, talk, tmp_path):
 
 def test_named_children_need_no_proposal(session, talk, tmp_path):
     folder = visits(session, talk, lambda child: [Participant("CHI", "Target_Child", custom=child)])
-    assert not [note for note in prepare([folder], tmp_path / "out").notes if "--speaker-from" in note]
+    assert not [note for note in prepare([folder], tmp_path / "out").notes if "speaker_from=" in note]
 
 
 @pytest.mark.parametrize("pattern", ["{visit}", "{speaker}{speaker}", "{speaker}-{visit}"])
 def test_a_wrong_pattern_is_a_sentence(pattern, session, talk, tmp_path):
     folder = visits(session, talk)
-    with pytest.raises(CorpusError, match="--speaker-from"):
+    with pytest.raises(CorpusError, match="`speaker_from="):
         prepare([folder], tmp_path / "out", speaker_from=pattern)
 
 

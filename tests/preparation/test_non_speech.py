@@ -132,5 +132,5 @@ def test_an_empty_text_is_trained_as_whispers_empty_sequence():
 
 
 def test_a_share_of_one_has_no_words(session, talk, tmp_path):
-    with pytest.raises(CorpusError, match="--non-speech is 1"):
+    with pytest.raises(CorpusError, match="`non_speech=1"):
         prepare([session("s", talk(2))], tmp_path / "out", non_speech=1.0)

@@ -103,5 +103,5 @@ def test_no_process_outlives_its_parent(tmp_path, end):
 
 
 def test_no_processes_at_all(session, talk, tmp_path):
-    with pytest.raises(CorpusError, match="processes is 0"):
+    with pytest.raises(CorpusError, match="`processes=0`"):
         prepare([session("s", talk(2))], tmp_path / "out", processes=0)

@@ -257,11 +257,11 @@ def test_a_moved_project_keeps_its_audio(session, talk, tmp_path):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"context_s": 0.5}, r"--context is 0\.5; .* between 1 and 30"),
+        ({"context_s": 0.5}, r"`context_s=0\.5`: .* between 1 and 30"),
         ({"context_s": 31}, "between 1 and 30"),
         ({"without_timestamps": 1.5}, "between 0 and 1"),
         ({"with_prompt": -0.1}, r"--with-prompt is -0\.1; .* between 0 and 1"),
-        ({"prompt": "clean"}, "--prompt is 'clean'; it must be previous or fluent"),
+        ({"prompt": "clean"}, "`prompt=clean`: it must be previous or fluent"),
         ({"labels": "chatty"}, "no style 'chatty'"),
     ],
 )

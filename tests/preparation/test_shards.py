@@ -150,5 +150,5 @@ def test_a_parquet_manifest_of_another_tool(tmp_path):
 
 
 def test_a_negative_number_of_shards(corpus, tmp_path):
-    with pytest.raises(CorpusError, match="--shards is -1"):
+    with pytest.raises(CorpusError, match="`shards=-1`"):
         prepare([corpus], tmp_path / "out", shards=-1)

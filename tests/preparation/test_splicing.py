@@ -119,7 +119,7 @@ def test_a_file_that_is_no_profile_is_an_error(corpus, tmp_path, text):
 
 @pytest.mark.parametrize("rate", [-0.1, 10.5])
 def test_an_impossible_rate_is_an_error(corpus, tmp_path, rate):
-    with pytest.raises(CorpusError, match=r"--splice is .*from 0 to 10"):
+    with pytest.raises(CorpusError, match=r"`splice=.*from 0 to 10"):
         prepare([corpus], tmp_path / "data", splice=rate)
 
 

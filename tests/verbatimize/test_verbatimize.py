@@ -115,7 +115,7 @@ def test_what_cannot_be_done_is_said(folder, scripted, tmp_path):
         verbatimize(plain, audio=folder / "visit.wav", model=scripted)
     with pytest.raises(CorpusError, match="one recording for 2 transcripts"):
         verbatimize(folder, audio=folder / "visit.wav", model=scripted)
-    with pytest.raises(LsaWhisperError, match="--prompt clean: choose auto, fluent or none"):
+    with pytest.raises(LsaWhisperError, match="`prompt=clean`: choose auto, fluent or none"):
         verbatimize(folder, model=scripted, prompt="clean")
     fluent = build_checkpoint(tmp_path / "fluent", labels=Labels("fluent"))
     with pytest.raises(CheckpointError, match="writes no disfluencies; fine-tune a model"):

@@ -77,9 +77,9 @@ def convert(
 
 def _check(out: Path, to: str, notation: str, headers: Path | None) -> None:
     if to not in FORMAT_SUFFIXES:
-        raise LsaWhisperError(f"convert --to {to}: no such format; choose one of {', '.join(FORMAT_SUFFIXES)}")
+        raise LsaWhisperError(f"`to={to}`: no such format; choose one of {', '.join(FORMAT_SUFFIXES)}")
     if notation not in NOTATIONS:
-        raise LsaWhisperError(f"convert --notation {notation}: no such notation; choose one of {', '.join(NOTATIONS)}")
+        raise LsaWhisperError(f"`notation={notation}`: no such notation; choose one of {', '.join(NOTATIONS)}")
     if Path(out).exists() and not Path(out).is_dir():
         raise LsaWhisperError(f"{out}: is a file; choose an output folder")
     if headers is not None and not Path(headers).exists():

@@ -38,7 +38,7 @@ class OutputFolder:
         path = self._folder / place
         if path in self._sources:
             raise LsaWhisperError(
-                f"{source}: gives {path}, as {self._sources[path].name} did; read one of them with --from, or rename it"
+                f"{source}: gives {path}, as {self._sources[path].name} did; read one with `from_`, or rename it"
             )
         if path.exists() and path.resolve() == source.resolve():
             raise LsaWhisperError(f"{source}: would be written over; choose another output folder")

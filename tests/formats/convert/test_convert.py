@@ -70,7 +70,7 @@ def test_a_file_of_a_person_is_kept(folder, tmp_path):
 def test_two_files_of_one_name_are_not_mixed(folder, tmp_path):
     (folder / "two.txt").write_text("hello\n")
     done = convert([folder], tmp_path / "out")
-    assert done.exit_code == 1 and "--from" in done.table()
+    assert done.exit_code == 1 and "`from_`" in done.table()
     assert convert([folder], tmp_path / "other", from_=["slt"]).exit_code == 0
 
 

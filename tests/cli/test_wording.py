@@ -1,0 +1,20 @@
+"""The library names parameters, the command line options."""
+
+from __future__ import annotations
+
+import pytest
+from click.testing import CliRunner
+
+from lsa_whisper.align import align_transcripts
+from lsa_whisper.cli import main
+from lsa_whisper.errors import LsaWhisperError
+
+
+def test_each_caller_reads_what_it_typed(tmp_path):
+    transcript, out = tmp_path / "a.cha", tmp_path / "out"
+    transcript.write_text("@Begin\n@End\n", "utf-8")
+    with pytest.raises(LsaWhisperError, match=r"^`in_place=True` writes .*; leave out `out`$"):
+        align_transcripts([transcript], in_place=True, out=out)
+    typed = CliRunner().invoke(main, ["align", str(transcript), "--in-place", "-o", str(out)])
+    assert typed.exit_code == 1
+    assert typed.stderr == "lsa-whisper: --in-place writes into the transcripts themselves; leave out --out\n"
