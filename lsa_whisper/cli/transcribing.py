@@ -29,7 +29,9 @@ from lsa_whisper.cli.group import PATH, call, main, show
     show_default=True,
     help="Language of the speech, ISO 639-3 as in CHAT; auto: detected in each recording, mixed: in each window.",
 )
-@click.option("--speaker", default="PAR", show_default=True, help="Speaker code, for models that write none.")
+@click.option(
+    "--speaker", default="PAR", show_default=True, help="Speaker of all utterances, if the model writes no codes."
+)
 @click.option("--role", default="Participant", show_default=True, help="That speaker's role in @ID.")
 @click.option("--corpus", default="", help="Name of the corpus in @ID; default: the folder of the recording.")
 @click.option(
@@ -59,7 +61,8 @@ from lsa_whisper.cli.group import PATH, call, main, show
     "--windows",
     default="speech",
     show_default=True,
-    help="Cut in silence (speech), or start after the last timestamp with the previous text as prompt (sequential).",
+    help="speech: cut the recording in silences. sequential: start each window where the text of the previous one ends, "
+    "with that text as prompt.",
 )
 @click.option("--vad", default="auto", show_default=True, help="Voice activity detection: auto, silero or energy.")
 @click.option(
@@ -132,7 +135,7 @@ def calibrate(**parameters: Any) -> None:
 @main.command("choose-heads")
 @click.argument("model", type=PATH)
 @click.argument("corpus", nargs=-1, required=True, type=PATH)
-@click.option("--windows", default=40, show_default=True, help="Windows of the corpus to decode.")
+@click.option("--windows", default=40, show_default=True, help="Number of windows of the corpus to decode.")
 @click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:1.")
 def choose_heads(**parameters: Any) -> None:
     """Choose a model's alignment heads on a corpus with word times (%wor).
