@@ -61,7 +61,7 @@ from lsa_whisper.cli.group import PATH, call, main, show
     "--windows",
     default="speech",
     show_default=True,
-    help="speech: cut the recording in silences. sequential: start each window where the text of the previous one ends, "
+    help="speech: cut the recording in silences. sequential: start each window where the text of the last one ends, "
     "with that text as prompt.",
 )
 @click.option("--vad", default="auto", show_default=True, help="Voice activity detection: auto, silero or energy.")
