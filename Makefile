@@ -100,6 +100,7 @@ lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python -m tests.lint_style
 
 # Build the pages in docs/ into build/site. Broken links and pages that load external resources are errors. Needs no network
 # once installed.
