@@ -8,7 +8,7 @@ export OMP_WAIT_POLICY ?= PASSIVE
 # Container images often set this; without bytecode, each process compiles torch and transformers again (20 s, not 8).
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup demo test test-slow test-faults test-batchalign test-lowest coverage mutation fuzz lint docs storybook nano bench bench-long gpu-campaign clean
+.PHONY: setup demo test test-long test-slow test-faults test-batchalign test-lowest coverage mutation fuzz lint docs storybook nano bench bench-long gpu-campaign clean
 
 setup: $(READY)
 
@@ -36,10 +36,14 @@ demo: $(BASE)
 # Test files run in parallel, because most of their time is spent loading on one core; WORKERS=0 runs them one by one.
 WORKERS ?= 2
 # A second thread makes models as small as those of the tests slower.
-test test-slow test-faults: export OMP_NUM_THREADS ?= 1
+test test-long test-slow test-faults: export OMP_NUM_THREADS ?= 1
 PYTEST := $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder --ignore tests/faults
 test: $(READY)
-	$(PYTEST) -m 'not slow'
+	$(PYTEST) -m 'not slow' $(ARGS)
+
+# Properties of generated texts, with 10,000 examples each instead of the 100 of `make test`: a quarter of an hour on one core.
+test-long: $(READY)
+	LSA_WHISPER_TEST_EXAMPLES=10000 $(PYTEST) -m hypothesis
 
 # Training in several processes, whole commands from end to end, pages in a browser: half an hour on two cores.
 test-slow: $(READY)
@@ -61,8 +65,8 @@ test-batchalign: .venv-batchalign/.ready
 	$(BATCHALIGN)/python -m pytest tests/batchalign lsa_whisper/batchalign_engine
 
 # The lowest transformers that pyproject.toml declares, with the newest of everything else: an environment of its own
-# that takes the other packages from .venv. Training, decoding and checkpoints are tested, in some ten minutes, and the
-# first steps of the demo's recipes are taken: their losses are kept in benchmarks/results/demo_steps.json.
+# that takes the other packages from .venv. Training, decoding and checkpoints are tested, and the first steps of the demo's
+# recipes are taken: their losses are kept in benchmarks/results/demo_steps.json.
 LOWEST := .venv-lowest/bin
 .venv-lowest/.ready: $(READY) pyproject.toml
 	$(PYTHON) -m venv --clear .venv-lowest
@@ -73,13 +77,13 @@ LOWEST := .venv-lowest/bin
 	@touch $@
 
 test-lowest: .venv-lowest/.ready
-	$(LOWEST)/python -m pytest -m 'not slow' -p no:cacheprovider tests/checkpoint tests/decoding tests/dataset \
+	$(LOWEST)/python -m pytest -p no:cacheprovider tests/checkpoint tests/decoding tests/dataset \
 	  tests/system/test_library_internals.py tests/finetuning/training
 	$(LOWEST)/python -m benchmarks.demo_steps
 
 # Line and branch coverage of the packages without torch; fails below 95 % in any of them. Takes about three minutes on one
 # core with the default number of generated texts.
-MEASURED := chat labels scoring evaluate manifest plain_yaml.py
+MEASURED := chat labels scoring evaluation manifest system/plain_yaml.py
 coverage: $(READY)
 	$(BIN)/python -m coverage run -m pytest -q -m 'not slow' tests/chat tests/scoring tests/evaluation tests/inspection \
 	  tests/labels tests/manifest tests/system/test_plain_yaml.py \
@@ -100,6 +104,7 @@ lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python -m tests.lint_style
 
 # Build the pages in docs/ into build/site. Broken links and pages that load external resources are errors. Needs no network
 # once installed.

@@ -19,8 +19,11 @@ except metadata.PackageNotFoundError:
 with contextlib.suppress(ImportError):  # Batchalign's environment does not have it
     from hypothesis import HealthCheck, settings
 
-    # How long an example takes says nothing on a busy machine.
-    settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    # How long an example takes says nothing on a busy machine. Continuous integration asks for more examples.
+    examples = int(os.environ.get("LSA_WHISPER_TEST_EXAMPLES", "100"))
+    settings.register_profile(
+        "untimed", max_examples=examples, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    )
     settings.load_profile("untimed")
 
 

@@ -51,7 +51,7 @@ class Line:
 
     @cached_attribute
     def name(self) -> str:
-        """The name, such as ``@Languages`` or ``%wor``; empty if the line is no header or dependent tier."""
+        """The name, such as ``@Languages`` or ``%wor``; empty if the line is not a header or dependent tier."""
         text = self.raw.lstrip("\ufeff")
         if text[:1] not in ("@", "%"):
             return ""

@@ -104,7 +104,7 @@ def _text(path: Path) -> str:
         try:
             data = unpacker.decompress(data, _LARGEST)
         except zlib.error as error:
-            raise FormatError(f"{path}: is no gzip file ({error}); copy it again") from error
+            raise FormatError(f"{path}: is not a gzip file ({error}); copy it again") from error
         if not unpacker.eof:
             raise FormatError(f"{path}: is cut off, or larger than {_LARGEST >> 30} GB; copy it again")
     return decode_bytes(data, str(path))

@@ -63,9 +63,9 @@ def load_calibration(model: str | Path) -> Calibration:
         read = Calibration(**plain_json.read(path))
         numbers = [float(read.slope), float(read.intercept)]
     except (ValueError, TypeError, OverflowError) as error:
-        raise CheckpointError(f"{path}: is no calibration ({error}); delete it or calibrate again") from error
+        raise CheckpointError(f"{path}: is not a calibration ({error}); delete it or calibrate again") from error
     if not all(map(math.isfinite, numbers)) or numbers[0] <= 0:
-        raise CheckpointError(f"{path}: is no calibration (slope {read.slope}); delete it or calibrate again")
+        raise CheckpointError(f"{path}: is not a calibration (slope {read.slope}); delete it or calibrate again")
     return read
 
 

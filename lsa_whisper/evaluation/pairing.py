@@ -97,7 +97,7 @@ def _transcript_files(path: Path, what: str) -> dict[str, str]:
         raise CorpusError(f"{path}: there is no such {what}; give a transcript or a folder of them")
     if path.is_file():
         if not is_readable(path):
-            raise CorpusError(f"{path}: the {what} is no transcript; give one of {', '.join(READABLE)}, or a folder")
+            raise CorpusError(f"{path}: the {what} is not a transcript; give one of {', '.join(READABLE)}, or a folder")
         return {path.stem: str(path)} if path.suffix.lower() == ".cha" else _keys(path, "")
     inside = sorted(each for each in path.rglob("*") if is_readable(each) and each.is_file())
     files = [each for each in inside if each.suffix.lower() == ".cha"]

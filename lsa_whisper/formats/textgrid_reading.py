@@ -20,7 +20,7 @@ _LONGEST_S = 1e6
 
 
 class TextGridError(ValueError):
-    """A text is no TextGrid, or damaged at ``offset``."""
+    """A text is not a TextGrid, or damaged at ``offset``."""
 
     def __init__(self, message: str, offset: int = 0):
         super().__init__(message)
@@ -38,7 +38,7 @@ def parse(text: str, *, strict: bool = False) -> Tiers:
     {'CHI': [(TimeSpan(start_ms=0, end_ms=500), 'hi')]}
 
     Raises:
-        TextGridError: it is no TextGrid, or damaged.
+        TextGridError: it is not a TextGrid, or damaged.
     """
     parts = _Parts(text)
     if (parts.take(), parts.take()) != ("ooTextFile", "TextGrid"):
@@ -68,7 +68,7 @@ def read(path: str | Path) -> Tiers:
     """Return what :func:`parse` makes of the file at ``path``, which is UTF-8 or UTF-16, as Praat writes.
 
     Raises:
-        LsaWhisperError: the file cannot be read, or is no TextGrid.
+        LsaWhisperError: the file cannot be read, or is not a TextGrid.
     """
     try:
         data = Path(path).read_bytes()
@@ -77,7 +77,7 @@ def read(path: str | Path) -> Tiers:
     except OSError as error:
         raise LsaWhisperError(f"{path}: cannot be read ({error.strerror}); check the path") from error
     except ValueError as error:
-        raise LsaWhisperError(f"{path}: is no TextGrid ({error}); save it in Praat as a text file") from error
+        raise LsaWhisperError(f"{path}: is not a TextGrid ({error}); save it in Praat as a text file") from error
 
 
 class _Parts:

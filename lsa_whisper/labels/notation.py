@@ -40,7 +40,7 @@ from lsa_whisper.labels.repeats import drop_repetition_marks, restore_repetition
 VERSIONS = (1, 2, 3, 4)
 
 UNMARKED_FILLERS = frozenset(("um", "uh", "uhm", "er", "erm"))
-"""Fillers without a symbol; ``"`` marks the same word where it is no filler."""
+"""Fillers without a symbol; ``"`` marks the same word where it is not a filler."""
 
 _CODES = {
     "[/]": "/", "[//]": "//", "[///]": "///", "[/-]": "\\", "(.)": "..", "(..)": "...", "(...)": "....",

@@ -14,7 +14,7 @@ _SEPARATORS = re.compile(r"[\s,.،-]+")
 def can_spell_numbers(language: str) -> bool:
     """Return whether :func:`spell_number` knows ``language`` (ISO 639-3 or Whisper's code).
 
-    Languages whose words carry digits as tone marks are excluded: the 3 of Cantonese *wo3* is no number.
+    Languages whose words carry digits as tone marks are excluded: the 3 of Cantonese *wo3* is not a number.
 
     >>> can_spell_numbers("eng"), can_spell_numbers("deu"), can_spell_numbers("yue"), can_spell_numbers("vec")
     (True, True, False, False)

@@ -16,7 +16,7 @@ _RETRACE_UNCLOSED = re.compile(r"\[(/{1,3}|/-|/\?)(?![/\-\]?])")
 _RETRACE_UNOPENED = re.compile(r"(?<![\[/])(/{1,3}|/-|/\?)\]")
 _CODE = r"/{1,3}|/[-?]|[<>]\d?|!!?|[?*]|x \d+|(?:::?|=!?|[*+%])\s[^\[\]]*"
 _WORDS_IN_CODE = re.compile(rf"\[(?!(?:{_CODE})\])([^\[\]]*)\]")
-"""Square brackets around text that is no CHAT code, and therefore words."""
+"""Square brackets around text that is not CHAT code, and therefore words."""
 _BULLET = re.compile(r"(?<![\w&])\d+_\d+(?!\w)")
 """A bullet without its control characters."""
 _KEEP = r"(?P<keep>\(\d[\d:]*\.?\d*\)|\[x \d+\]|&=\S+|[^\W\d_]+\d@s:[a-z]{3}\b)"

@@ -28,8 +28,8 @@ def find_retraces(words: Sequence[SpokenWord], tagger: Tagger, threshold: float 
         tagger: A trained model.
         threshold: The least probability of a word in a retrace, 0 to 1. Higher values give fewer and surer marks.
 
-    A group at the end of an utterance is no retrace, because nothing takes its place; neither are cut-off words alone,
-    which CHAT marks by ``&+``, and words such as *very* that speakers repeat on purpose.
+    A group at the end of an utterance is not a retrace, because nothing takes its place; neither are cut-off words
+    alone, which CHAT marks by ``&+``, and words such as *very* that speakers repeat on purpose.
     """
     found = tagger.probabilities(words)
     return [

@@ -135,13 +135,13 @@ def _transcribe(files: OpenFiles, request: Request) -> dict[str, Any]:
 def _int(request: Request, name: str) -> int:
     value = request[name]
     if not isinstance(value, int) or isinstance(value, bool) or not -1 < value < 10**12:
-        raise ValueError(f"{name} is no number")
+        raise ValueError(f"{name} is not a number")
     return value
 
 
 def _str(request: Request, name: str) -> str:
     value = request[name]
     if not isinstance(value, str) or len(value) > 20_000:
-        raise ValueError(f"{name} is no text")
+        raise ValueError(f"{name} is not text")
     value.encode()  # lone surrogates are no text
     return "".join(sign for sign in value if sign.isprintable() or sign in "\n\t")

@@ -29,7 +29,7 @@ def stream_peaks(recording: Recording, cache: Path) -> Iterator[bytes]:
 
     Args:
         recording: opened audio.
-        cache: where the peaks are stored when all of them are known; a folder without write permission is no error.
+        cache: where the peaks are stored when all of them are known; a folder without write permission is not an error.
 
     Raises:
         AudioError: the recording can no longer be read.

@@ -144,7 +144,7 @@ def _token(at: int, context: EditContext) -> WordPlace:
 
 
 def _onset(word: str) -> str:
-    """Return the letters up to the first vowel and that vowel; empty if the word is no plain consonant onset.
+    """Return the letters up to the first vowel and that vowel; empty if the word is not a plain consonant onset.
 
     >>> _onset("story"), _onset("apple"), _onset("hmm")
     ('sto', '', '')

@@ -112,7 +112,7 @@ def _tagger(model: Checkpoint | ConvertedCheckpoint, language: str) -> Tagger | 
     try:
         return CorpusTagger(weights, language)
     except ValueError as error:
-        reason = f"retraces-{language}.json is no tagger ({error})"
+        reason = f"retraces-{language}.json is not a tagger ({error})"
         raise CheckpointError(f"{model.path}: {reason}; copy the model again, or delete this file") from error
 
 

@@ -32,6 +32,7 @@ def out(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 def test_all_seeds_are_in_one_report_with_their_intervals(out, monkeypatch):
     monkeypatch.setattr(demo_seeds, "TEST", _two_references(out))
     report = demo_seeds.joint_report(demo_seeds.transcripts(out, 2), out / "report")

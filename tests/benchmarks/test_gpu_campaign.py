@@ -84,6 +84,7 @@ def test_the_file_of_all_records_is_enough_to_resume(run, tmp_path):
     assert json.loads((tmp_path / campaign.ALL).read_text("utf-8"))["cases"][NAMES[0]]["a"] == 1
 
 
+@pytest.mark.slow
 def test_a_case_that_exceeds_its_own_limit_has_failed_and_leaves_no_process(run, tmp_path):
     child = "import subprocess, time\nrecord.add('pid', subprocess.Popen(['sleep', '60']).pid)\ntime.sleep(60)"
     assert run(child, case_s=0.5)[NAMES[0]] == "failed"
@@ -95,6 +96,7 @@ def test_a_case_that_exceeds_its_own_limit_has_failed_and_leaves_no_process(run,
             time.sleep(0.1)
 
 
+@pytest.mark.slow
 def test_a_case_that_the_whole_limit_stops_runs_again(run, tmp_path, monkeypatch):
     monkeypatch.setattr(campaign, "_LEAST_S", 1.0)
     states = run("import time\nrecord.add('a', 1)\ntime.sleep(60)", "record.add('b', 2)", limit_s=2)

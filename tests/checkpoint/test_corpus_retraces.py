@@ -43,7 +43,7 @@ def test_it_is_copied_for_ctranslate2(base, tmp_path):
 
 def test_weights_that_are_none_are_named(base, tmp_path):
     folder = with_weights(base, tmp_path / "model", {"labels": ["none"]})
-    with pytest.raises(CheckpointError, match=r"model: retraces-eng\.json is no tagger .* delete this file"):
+    with pytest.raises(CheckpointError, match=r"model: retraces-eng\.json is not a tagger .* delete this file"):
         Transcriber(folder)
     Transcriber(folder, retraces=False)
     (folder / "retraces-eng.json").write_text("[")

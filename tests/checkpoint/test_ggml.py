@@ -52,6 +52,7 @@ def test_whisper_cpp_writes_what_nano_writes(windows, tmp_path):
         assert [at for _, at in one] == pytest.approx([each.start_s for each in other.segments], abs=0.06)
 
 
+@pytest.mark.slow
 def test_an_english_model_of_openais_vocabulary_is_written_as_it_is(tmp_path):
     if not STOCK.is_dir():
         pytest.skip("needs ../shared/data/whisper")

@@ -38,6 +38,7 @@ def zoo(tmp_path_factory):
     return member
 
 
+@pytest.mark.slow
 def test_the_table_in_the_documentation_is_what_doctor_finds(tmp_path):
     assert model_zoo.table(tmp_path) in text_of("docs/base-models.md")
 

@@ -88,7 +88,7 @@ def test_a_nemo_manifest_without_offset(tmp_path, sound):
     skipped = json.loads((tmp_path / "out" / "prepared.json").read_text())["skipped_files"]
     assert "train_manifest.json:3: no recording at" in str(skipped) and "`media`" in str(skipped)
     path.write_text(path.read_text() + "{")
-    with pytest.raises(CorpusError, match=r"train_manifest\.json:4: is no complete JSON"):
+    with pytest.raises(CorpusError, match=r"train_manifest\.json:4: is not complete JSON"):
         rows(tmp_path, path)
 
 

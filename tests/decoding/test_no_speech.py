@@ -41,7 +41,7 @@ def ending(tmp_path_factory):
     return listening(tmp_path_factory.mktemp("ends"), invents=False)
 
 
-@pytest.fixture(params=["inventing", pytest.param("ending", marks=pytest.mark.slow)])
+@pytest.fixture(params=["inventing", "ending"])
 def model(request):
     return request.getfixturevalue(request.param)
 
@@ -57,6 +57,7 @@ def texts(windows):
     return [[segment.text for segment in window.segments] for window in windows]
 
 
+@pytest.mark.slow
 def test_a_silent_window_has_no_text_and_speech_is_not_lost(model):
     loaded = checkpoint.load(model)
     before = TransformersDecoder(loaded, silence=NEVER_SILENT).decode(WINDOWS)
@@ -67,6 +68,7 @@ def test_a_silent_window_has_no_text_and_speech_is_not_lost(model):
     assert after[1].no_speech_prob > 0.9 > 0.1 > after[0].no_speech_prob
 
 
+@pytest.mark.slow
 def test_both_engines_and_a_draft_agree(model, tmp_path):
     loaded = checkpoint.load(model)
     expected = TransformersDecoder(loaded).decode(WINDOWS)
@@ -79,6 +81,7 @@ def test_both_engines_and_a_draft_agree(model, tmp_path):
             assert two.avg_logprob == pytest.approx(one.avg_logprob, abs=1e-3)
 
 
+@pytest.mark.slow
 def test_text_that_the_model_is_sure_of_is_kept(inventing):
     loaded = checkpoint.load(inventing)
     rules = {each: NoSpeechRule(logprob_threshold=each) for each in (-1.0, -9.0)}

@@ -116,6 +116,7 @@ def test_batches_have_one_input_length_and_no_batch_of_one_is_left():
     assert sizes == [[9, 9], [9, 9, 8], [8, 8], [3, 3, 3, 2]]
 
 
+@pytest.mark.slow
 def test_processes_and_batches_write_the_same_transcript(trimmed, visit, tmp_path, energy_vad):
     shutil.copyfile(visit, tmp_path / "again.wav")
     written = [

@@ -1,4 +1,4 @@
-"""Names, keys, options and texts use the standard terms of the field, one name for each thing."""
+"""Options and their help use the standard terms of the field; a public name stands for one thing."""
 
 from __future__ import annotations
 
@@ -8,32 +8,13 @@ from collections import defaultdict
 
 import click
 import pytest
-import yaml
-from pages import PAGES, ROOT, text_of
+from lint_style import BANNED_TEXT, is_banned
+from pages import ROOT, text_of
 
 from lsa_whisper.cli.group import main
 
 PACKAGE = ROOT / "lsa_whisper"
 TREES = {path.relative_to(PACKAGE): ast.parse(path.read_text("utf-8")) for path in sorted(PACKAGE.rglob("*.py"))}
-BANNED = re.compile(
-    "said|says?|saying|(un)?heard|hears?|listen|listening|dumb|deaf|ways?|begun|taught|teach|chances?|clumps?|laws?|deepen|"
-    "crew|hopeless|news|shown|elsewhere|untrimmed|meet|leaves?|hire|dismiss|somebody|nobody|anybody|strangers?|mend|mended|"
-    "lacks?|told|tells?|meant|stumbled?|shelf|watch|stuck|looped|upward|seldom|lifeline|sweep|spoil|wanted|wanting|among|"
-    "gone|goes|forget|forgotten|remarked|deepest|utils?|helpers?|common|misc|manager|handler"
-)
-"""Parts of names for which the field has a better word, or which say nothing."""
-BANNED_WHOLE = ("whole", "stay_near_base")
-"""Banned as a name on its own: CHAT's "whole word" and "whole second" are standard."""
-NOT_OUR_NAMES = {"Manager", "DataManager"}
-BANNED_TEXT = re.compile(
-    r"\b(somebody|someone|nobody|anybody|stumbl\w+|write[sn]? down|written down|(was|were|is) said|what is heard|"
-    r"model hears|hears at once|as meant|meant words|in every way|anew|goe?s? on (where|from)|told (from|apart)|"
-    r"turn back|whatever that)\b",
-    re.IGNORECASE,
-)
-"""Phrases that a technical writer would not use."""
-WORD_LISTS = {"chat/syllables.py"}
-"""Files whose keys are words of speech, not names."""
 DELIBERATE = {
     "convert": "the command, and the conversion of weights in checkpoint, through its module",
     "parse": "the verb of each format's own module: chat, recipes, JSON, YAML, TextGrid",
@@ -43,65 +24,6 @@ DELIBERATE = {
     "write": "the counterpart of read: CHAT, manifests, other formats",
 }
 """Public names that several modules may define, each with the reason; all are used through their module."""
-
-
-def parts(name):
-    """Return the words of a name in lower case.
-
-    >>> parts("WordErrors"), parts("_max_gap_ms")
-    (['word', 'errors'], ['max', 'gap', 'ms'])
-    """
-    return [part.lower() for part in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", name)]
-
-
-def definitions(body, inside_class=False):
-    """Yield each name that a module or a class defines, parameters and fields included, with its line."""
-    for node in body:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield node.name, node.lineno
-            extra = [each for each in (node.args.vararg, node.args.kwarg) if each]
-            for argument in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs, *extra):
-                yield argument.arg, argument.lineno
-        elif isinstance(node, ast.ClassDef):
-            yield node.name, node.lineno
-            yield from definitions(node.body, inside_class=True)
-        elif isinstance(node, ast.Assign | ast.AnnAssign):
-            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-                yield from ((each.id, node.lineno) for each in ast.walk(target) if isinstance(each, ast.Name))
-        elif isinstance(node, ast.If | ast.Try):
-            yield from definitions(node.body, inside_class)
-
-
-def keys(tree):
-    """Yield the constant keys of all dictionaries, such as those that are written as JSON."""
-    for node in ast.walk(tree):
-        for key in node.keys if isinstance(node, ast.Dict) else ():
-            if isinstance(key, ast.Constant) and isinstance(key.value, str) and key.value.isidentifier():
-                yield key.value, key.lineno
-
-
-def is_banned(name):
-    return name.strip("_").lower() in BANNED_WHOLE or (
-        name not in NOT_OUR_NAMES and any(map(BANNED.fullmatch, parts(name)))
-    )
-
-
-@pytest.mark.parametrize("path", TREES, ids=str)
-def test_names_are_terms_of_the_field(path):
-    found = [(path.stem, 1), *definitions(TREES[path].body)]
-    if str(path) not in WORD_LISTS:
-        found += keys(TREES[path])
-    assert not [f"{path}:{line}: {name}" for name, line in found if is_banned(name)]
-
-
-@pytest.mark.parametrize("path", sorted((ROOT / "recipes").rglob("*.yaml")), ids=lambda path: path.stem)
-def test_keys_of_recipes_are_terms_of_the_field(path):
-    def names(value):
-        for key, inner in value.items() if isinstance(value, dict) else ():
-            yield key
-            yield from names(inner)
-
-    assert not [name for name in names(yaml.safe_load(path.read_text("utf-8"))) if is_banned(name)]
 
 
 def commands(group, path=()):
@@ -122,19 +44,6 @@ def test_options_and_help_use_terms_of_the_field(name):
     assert not [each for each in (*name.split(), *options) if is_banned(each.replace("-", "_"))]
     texts = [command.help or "", *(getattr(each, "help", None) or "" for each in command.params)]
     assert not [found[0] for text in texts for found in BANNED_TEXT.finditer(text)]
-
-
-@pytest.mark.parametrize("page", PAGES)
-def test_pages_are_plain_english(page):
-    assert not [found[0] for found in BANNED_TEXT.finditer(text_of(page))]
-
-
-@pytest.mark.parametrize("path", TREES, ids=str)
-def test_docstrings_and_messages_are_plain_english(path):
-    if str(path) not in WORD_LISTS:
-        nodes = (node for node in ast.walk(TREES[path]) if isinstance(node, ast.Constant))
-        texts = [(node.lineno, node.value) for node in nodes if isinstance(node.value, str)]
-        assert not [f"{path}:{line}: {found[0]}" for line, text in texts for found in BANNED_TEXT.finditer(text)]
 
 
 def test_a_public_name_stands_in_one_module():

@@ -254,7 +254,7 @@ def test_names(corpus):
         ("nowhere", ["perfect"], (), "there is no such reference"),
         ("reference", ["nowhere"], (), "there is no such hypothesis"),
         ("empty", ["perfect"], (), "no CHAT file"),
-        ("notes.docx", ["perfect"], (), "is no transcript"),
+        ("notes.docx", ["perfect"], (), "is not a transcript"),
         ("reference", [], (), "at least one hypothesis"),
         ("reference", ["perfect"], ("a", "b"), "2 names for 1 system;"),
         ("reference", ["perfect", "silent"], ("a", "a"), "the same name"),

@@ -53,6 +53,7 @@ def test_a_finished_run_is_not_repeated(base, windows, scratch_recipe, tmp_path)
     assert (base / "model.safetensors").stat().st_mtime_ns == before
 
 
+@pytest.mark.slow
 def test_same_seed_same_weights_other_seed_other_weights(windows, scratch_recipe, tmp_path):
     weights = []
     for name, seed in (("a", 1), ("b", 1), ("c", 2)):
@@ -62,6 +63,7 @@ def test_same_seed_same_weights_other_seed_other_weights(windows, scratch_recipe
     assert not torch.equal(weights[0], weights[2])
 
 
+@pytest.mark.slow
 def test_a_resumed_run_equals_an_uninterrupted_one(windows, scratch_recipe, tmp_path):
     saving = "save_strategy: steps, save_steps: 2"
     whole = run(tmp_path / "r.yaml", scratch_recipe(windows, tmp_path / "whole", training=saving))
@@ -151,6 +153,7 @@ def test_freeze_encoder_leaves_the_encoder_unchanged(base, windows, tmp_path):
     assert changed == {"decoder", "weight"}  # the tied output layer is the decoder's token table
 
 
+@pytest.mark.slow
 def test_two_processes_train_like_one(windows, scratch_recipe, tmp_path):
     """Two ranks of one window each take the same steps as one process with batches of two."""
     path = tmp_path / "r.yaml"

@@ -5,7 +5,7 @@ from itertools import groupby
 from pathlib import Path
 
 import pytest
-from hypothesis import assume, example, given, settings
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from lsa_whisper.chat import Disfluency, Participant, check, compose, read, utterance
@@ -83,7 +83,6 @@ tiers = st.builds(
 
 
 @pytest.mark.parametrize("labels", [CHAT, PLAIN], ids=["signs", "plain"])
-@settings(max_examples=300)
 @given(tiers)
 def test_chat_labels_keep_words_events_and_ending(labels, text):
     spoken = utterance("PAR", text)
@@ -98,7 +97,6 @@ def test_chat_labels_keep_words_events_and_ending(labels, text):
     assert passes_check([back])
 
 
-@settings(max_examples=200)
 @given(
     st.lists(tiers, min_size=1, max_size=4), st.lists(st.sampled_from(["CHI", "MOT", "INV1"]), min_size=4, max_size=4)
 )
@@ -111,7 +109,6 @@ def test_several_utterances_with_roles(many, speakers):
     assert decoded.repairs == 0
 
 
-@settings(max_examples=200)
 @given(tiers)
 def test_verbatim_labels_keep_the_words(text):
     spoken = utterance("PAR", text)
@@ -271,7 +268,6 @@ noise = st.sampled_from([*NOISE.split(), "\n"])
 
 
 @example("[I[]]")
-@settings(max_examples=300)
 @given(st.lists(st.one_of(letters, noise), max_size=30).map("".join))
 def test_whatever_was_written_becomes_valid_and_loses_no_letter(text):
     assume(not re.search(r"\[[:*+%]+\s", text))  # a linguist's comment: [* m], [: target]
@@ -292,7 +288,6 @@ def _one_of_each_run(letters):
     return "".join(letter for letter, _ in groupby(letters))
 
 
-@settings(max_examples=200)
 @given(st.text(max_size=40))
 def test_any_text_decodes_without_an_exception(text):
     for labels in (CHAT, PLAIN, Labels("verbatim", roles=True), FLUENT):

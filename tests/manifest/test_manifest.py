@@ -8,7 +8,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from unprivileged import closed
 
@@ -34,7 +34,6 @@ def test_round_trip(tmp_path):
     assert manifest.read(tmp_path / "deep" / "er" / "train.jsonl") == rows
 
 
-@settings(max_examples=60)
 @given(st.text(), st.floats(0, 1e6), st.floats(0.001, 1e4))
 def test_any_text_and_time_survives(tmp_path_factory, text, offset, duration):
     path = tmp_path_factory.mktemp("m") / "train.jsonl"

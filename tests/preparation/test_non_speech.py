@@ -119,6 +119,7 @@ def test_silent_windows_can_be_inspected(session, tmp_path):
     assert silences(tmp_path / "out") and "train" in inspect(tmp_path / "out")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not PROCESSORS.exists(), reason="the real tokenizers are not beside the project")
 def test_an_empty_text_is_trained_as_whispers_empty_sequence():
     from transformers import GenerationConfig, WhisperTokenizer

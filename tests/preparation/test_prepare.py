@@ -402,6 +402,7 @@ def test_real_pairs_keep_every_word(tmp_path, one_utterance, style):
         assert [word.lower() for one in told for word in one] == [word.lower() for one in spoken for word in one]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not (STORYBOOK / "card.yaml").is_file(), reason="the synthetic corpus has not been made")
 @pytest.mark.parametrize("context_s", [2.0, 6.0, 30.0])
 def test_storybook_windows_hold_their_words_by_exact_word_times(tmp_path, context_s):

@@ -58,6 +58,7 @@ def test_shards_hold_the_rows_and_sound_of_the_manifest(corpus, tmp_path, monkey
         assert (out / found["audio_filepath"]).resolve() == Path(row.audio_filepath)
 
 
+@pytest.mark.slow
 def test_the_bytes_depend_on_nothing_but_the_corpus(corpus, tmp_path):
     for out, processes in (("one", 1), ("two", 1), ("three", 2)):
         prepare([corpus], tmp_path / out, one_utterance=True, shards=2, processes=processes)

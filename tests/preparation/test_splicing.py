@@ -39,6 +39,7 @@ def rows(prepared, split):
     return manifest.read(prepared.out / f"{split}.jsonl")
 
 
+@pytest.mark.slow
 def test_only_train_is_spliced_and_says_so(prepared, corpus, tmp_path):
     plain = prepare([corpus], tmp_path / "plain", context_s=8)
     for split in ("dev", "test"):
@@ -50,6 +51,7 @@ def test_only_train_is_spliced_and_says_so(prepared, corpus, tmp_path):
     assert not (plain.out / "spliced").exists()
 
 
+@pytest.mark.slow
 def test_the_labels_of_spliced_windows_have_what_the_rows_name(prepared):
     for row in rows(prepared, "train"):
         if row.spliced:
@@ -60,12 +62,14 @@ def test_the_labels_of_spliced_windows_have_what_the_rows_name(prepared):
             assert sf.info(row.audio_filepath).duration >= row.offset + row.duration - 0.01
 
 
+@pytest.mark.slow
 def test_spliced_transcripts_pass_the_check(prepared):
     paths = sorted((prepared.out / "spliced").glob("*.cha"))
     assert len(paths) == 1
     assert [check(chat.read(path)) for path in paths] == [[]]
 
 
+@pytest.mark.slow
 def test_counts_of_recorded_and_spliced_speech_are_in_summary_table_and_page(prepared, tmp_path, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")  # headings wrap in a narrow terminal
     summary = json.loads((prepared.out / "prepared.json").read_text("utf-8"))["spliced"]
@@ -83,6 +87,7 @@ def test_counts_of_recorded_and_spliced_speech_are_in_summary_table_and_page(pre
     assert "Spliced speech" in html and "spliced: filled-pause" in html and "data:audio" in html
 
 
+@pytest.mark.slow
 def test_the_same_call_gives_the_same_files_and_another_replaces_them(prepared, corpus, tmp_path):
     again = prepare([corpus], tmp_path / "again", context_s=8, splice=1.0)
     first = {path.name: path.read_bytes() for path in (prepared.out / "spliced").iterdir()}

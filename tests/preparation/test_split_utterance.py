@@ -4,7 +4,7 @@ from itertools import chain, pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lsa_whisper import chat
@@ -116,7 +116,6 @@ piece = st.one_of(
 )
 
 
-@settings(max_examples=200)
 @given(
     st.lists(piece, min_size=1, max_size=40),
     st.lists(st.integers(0, 900), max_size=60),

@@ -3,7 +3,7 @@
 import re
 from itertools import pairwise
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lsa_whisper.chat import utterance
@@ -69,19 +69,16 @@ def check_law(candidates: list[Candidate], context_ms: int, one_utterance: bool,
                 assert shared.duration_ms <= allowed, "speech without its text"
 
 
-@settings(max_examples=150)
 @given(crowds, st.sampled_from([6_000, 15_000, 30_000]), st.booleans(), st.integers(0, 3))
 def test_the_law_holds_in_a_crowd(candidates, context_ms, one_utterance, seed):
     check_law(candidates, context_ms, one_utterance, seed)
 
 
-@settings(max_examples=150)
 @given(chains, st.sampled_from([6_000, 30_000]), st.booleans(), st.integers(0, 3))
 def test_the_law_holds_in_conversation(drawn, context_ms, one_utterance, seed):
     check_law(chained(drawn), context_ms, one_utterance, seed)
 
 
-@settings(max_examples=200)
 @given(crowds)
 def test_timestamps_never_go_back_and_stay_inside(candidates):
     for window in packed(

@@ -122,6 +122,7 @@ def everything(corpus, tmp_path_factory):
     return place, watched(commands, place)
 
 
+@pytest.mark.slow
 def test_every_command_ran(everything):
     place, done = everything
     assert done["codes"] == [0] * 8 + [done["codes"][8], 1], done["stderr"][-3000:]
@@ -131,12 +132,14 @@ def test_every_command_ran(everything):
     assert made >= {"merged/model.safetensors"}
 
 
+@pytest.mark.slow
 def test_no_command_uses_the_network(everything):
     assert everything[1]["attempts"][:-1] == [[]] * 9
     assert everything[1]["attempts"][-1], "the watch sees that a name of the hub, which is no folder, is looked up"
     assert everything[1]["wandb"] == "1"
 
 
+@pytest.mark.slow
 def test_output_is_not_readable_by_other_users(everything):
     place, _ = everything
     made = [place / "out", *(place / "out").rglob("*"), *(place / "home").rglob("*")]

@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lsa_whisper import chat
@@ -200,7 +200,6 @@ def edited(text, draw, count):
     return history
 
 
-@settings(max_examples=60)
 @given(st.randoms(use_true_random=False), st.integers(1, 25), st.sampled_from(["\n", "\r\n"]), st.booleans())
 def test_any_sequence_of_edits_can_be_undone_to_the_same_bytes(source, count, end, closed):
     text = (HEAD + BODY).replace("\n", end)

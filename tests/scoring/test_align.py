@@ -4,7 +4,7 @@ import time
 import jiwer
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 
@@ -18,7 +18,6 @@ flags = st.lists(st.booleans(), min_size=14, max_size=14)
 
 
 @given(words, words, flags, flags)
-@settings(max_examples=150)
 def test_cost_is_levenshteins_whatever_breaks_the_ties(reference, hypothesis, first, second):
     aligned = align(
         reference,
@@ -32,7 +31,6 @@ def test_cost_is_levenshteins_whatever_breaks_the_ties(reference, hypothesis, fi
 
 
 @given(words.filter(bool), words)
-@settings(max_examples=80)
 def test_rate_is_jiwers(reference, hypothesis):
     assert align(reference, hypothesis).errors.rate == pytest.approx(
         jiwer.wer(" ".join(reference), " ".join(hypothesis))
@@ -49,7 +47,6 @@ def test_rate_is_jiwers_on_ten_thousand_pairs():
 
 
 @given(words, words, flags)
-@settings(max_examples=80)
 def test_no_alignment_of_that_cost_deletes_more_disfluent_words(reference, hypothesis, disfluent):
     disfluent = disfluent[: len(reference)]
     aligned = align(reference, hypothesis, disfluent_reference=disfluent)
@@ -74,7 +71,6 @@ def _best(reference, hypothesis, disfluent):
 
 
 @given(words, words, flags, flags)
-@settings(max_examples=80)
 def test_a_table_cut_in_halves_costs_the_same(reference, hypothesis, disfluent, unclear):
     choices = {"disfluent_reference": disfluent[: len(reference)], "wildcard": unclear[: len(reference)]}
     whole = align(reference, hypothesis, **choices)
@@ -109,7 +105,6 @@ def test_of_equal_alignments_words_at_the_same_time_are_paired():
 
 
 @given(words, words, flags, st.integers(1, 4), st.integers(1, 4))
-@settings(max_examples=60)
 def test_splitting_the_table_does_not_change_the_pairing(reference, hypothesis, matrix, first, second):
     of_reference, of_hypothesis = (np.arange(len(w)) // n for w, n in ((reference, first), (hypothesis, second)))
     apart = DisjointUtterances(np.resize(matrix, (15, 15)), of_reference, of_hypothesis)

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lsa_whisper import chat
@@ -63,7 +63,6 @@ times = st.lists(st.integers(0, 60), max_size=7).map(sorted)
 
 
 @given(times, times, st.integers(0, 8))
-@settings(max_examples=150)
 def test_no_pairing_by_time_has_more_pairs(reference, hypothesis, collar):
     best = _largest(tuple(reference), tuple(hypothesis), collar)
     assert match_onsets(reference, hypothesis, collar).true_positives == best

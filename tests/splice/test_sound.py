@@ -19,6 +19,7 @@ def curvature(samples, places):
     return np.array([second[max(0, place - AROUND) : place + AROUND].max() for place in places])
 
 
+@pytest.mark.slow
 def test_no_join_is_sharper_than_natural_speech(spliced):
     """The second difference at a join is large where samples jump: a click."""
     for each in spliced:

@@ -24,6 +24,7 @@ def misled(tmp_path):
     return model
 
 
+@pytest.mark.slow
 def test_better_heads_are_found_and_written(misled):
     before = {path.name: path.read_bytes() for path in misled.iterdir()}
     heads = choose_heads(misled, [DEV], windows=6)

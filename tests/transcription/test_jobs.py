@@ -267,6 +267,7 @@ def test_progress_is_reported_in_order(scripted, visit, tmp_path):
     assert len(transcript.utterances) == 32 and progress == sorted(progress) and len(progress) == 3
 
 
+@pytest.mark.slow
 def test_real_speech_through_a_random_model_is_valid_chat(tiny, tmp_path):
     recordings = [PAIRED / name for name in ("michael.flac", "clip.mp3")]
     if not all(path.exists() for path in recordings):

@@ -116,7 +116,7 @@ def _description(value: str, roles: dict[str, str], described: set[str], languag
     if sex and sex not in SEXES:
         yield "sex", sex, f"the sex {sex!r} is neither female nor male"
     if ses and not _is_ses(ses):
-        yield "ses", ses, f"{ses!r} is no ethnicity or SES of CHAT"
+        yield "ses", ses, f"{ses!r} is not an ethnicity or SES of CHAT"
 
 
 def is_age(text: str) -> bool:

@@ -17,7 +17,7 @@ class SourceKind(StrEnum):
 
 
 def kind_of_source(source: Path | str) -> SourceKind:
-    """Return what ``source`` is; whatever is no folder is a recipe's path or name.
+    """Return what ``source`` is; whatever is not a folder is a recipe's path or name.
 
     >>> kind_of_source("whisper-large-v3-lora").value
     'recipe'

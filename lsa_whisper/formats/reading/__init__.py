@@ -1,6 +1,6 @@
 """Transcripts of other formats as CHAT.
 
-Each module reads one format; :func:`read_transcripts` chooses it by the file's extension. Text that is no CHAT yet
+Each module reads one format; :func:`read_transcripts` chooses it by the file's extension. Text that is not CHAT yet
 becomes CHAT by the rules of its notation (:mod:`lsa_whisper.formats.reading.notation`,
 :mod:`lsa_whisper.formats.reading.salt_text`), times are taken as they are, and nothing that has a counterpart is lost.
 """

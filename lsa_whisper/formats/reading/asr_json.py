@@ -26,7 +26,7 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
     """Return the transcripts in a JSON file: one, or one for each recording of a manifest.
 
     Raises:
-        FormatError: It is no JSON, or of no known form.
+        FormatError: It is not JSON, or of no known form.
     """
     text = decode_bytes(data, place)
     try:
@@ -37,7 +37,7 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
             return manifest_sources(rows, Path(place).parent)
         line = getattr(error, "lineno", 1)
         reason = getattr(error, "msg", None) or str(error)
-        raise FormatError(f"{place}:{line}: is no complete JSON ({reason}); copy it again from its source") from error
+        raise FormatError(f"{place}:{line}: is not complete JSON ({reason}); copy it again from its source") from error
     if isinstance(found, dict) and is_manifest_row(found):
         return manifest_sources([(found, f"{place}:1")], Path(place).parent)
     return [_recording(found, place)]
@@ -48,7 +48,7 @@ def _recording(found: Any, place: str) -> Source:
     if isinstance(found, list):
         found = {"segments": found}
     if not isinstance(found, Mapping):
-        raise FormatError(f"{place}: is no transcript of a speech recognizer; it holds {type(found).__name__} only")
+        raise FormatError(f"{place}: is not a transcript of a speech recognizer; it holds {type(found).__name__} only")
     language = found.get("language")
     source.language = language if isinstance(language, str) and language else None
     if isinstance(found.get("utterances"), list) and isinstance(found.get("participants"), Mapping):

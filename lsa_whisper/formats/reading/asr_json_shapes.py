@@ -20,7 +20,7 @@ def segment_utterances(segments: Sequence[Any], place: str) -> Iterator[SpokenTe
     for number, each in enumerate(segments, start=1):
         here = f"{place}: segment {number}"
         if not isinstance(each, Mapping):
-            raise FormatError(f"{here}: is no object; write the file again")
+            raise FormatError(f"{here}: is not an object; write the file again")
         words = tuple(_segment_words(each.get("words"), here))
         text = each.get("text")
         if not isinstance(text, str):
@@ -36,7 +36,7 @@ def segment_utterances(segments: Sequence[Any], place: str) -> Iterator[SpokenTe
 def _segment_words(words: Any, place: str) -> Iterator[tuple[str, TimeSpan]]:
     for each in words if isinstance(words, list) else ():
         if not isinstance(each, Mapping):
-            raise FormatError(f"{place}: a word is no object; write the file again")
+            raise FormatError(f"{place}: a word is not an object; write the file again")
         word = each.get("word", each.get("text"))
         span = span_of_seconds(each.get("start"), each.get("end"), place)
         if isinstance(word, str) and word.strip() and span:

@@ -91,5 +91,5 @@ def _section(found: Any, name: str, path: Path) -> dict[str, str]:
 def _brackets(key: str, path: Path) -> tuple[str, str]:
     opening, dots, closing = key.partition("...")
     if not dots or not opening or not closing:
-        raise FormatError(f"{path}: marks: {key!r} is no pair of brackets; write it as '[...]'")
+        raise FormatError(f"{path}: marks: {key!r} is not a pair of brackets; write it as '[...]'")
     return opening, closing

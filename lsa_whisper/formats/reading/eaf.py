@@ -49,11 +49,11 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
     """Return the transcript in an ELAN document.
 
     Raises:
-        FormatError: It is no ELAN document, or damaged.
+        FormatError: It is not an ELAN document, or damaged.
     """
     root = parse_xml(data, place)
     if root.tag != "ANNOTATION_DOCUMENT":
-        raise FormatError(f"{place}: is no ELAN document, its first element is {root.tag[:40]!r}; check the file")
+        raise FormatError(f"{place}: is not an ELAN document, its first element is {root.tag[:40]!r}; check the file")
     document = _Document()
     for slot in root.iter("TIME_SLOT"):
         name = slot.get("TIME_SLOT_ID", "")
@@ -75,7 +75,7 @@ def _time_ms(value: str | None, place: str) -> int | None:
     if value is None:
         return None
     if not re.fullmatch(r"[0-9]{1,10}", value) or int(value) > LONGEST_S * 1000:
-        raise FormatError(f"{place}: TIME_VALUE {value[:40]!r} is no time in milliseconds; correct it")
+        raise FormatError(f"{place}: TIME_VALUE {value[:40]!r} is not a time in milliseconds; correct it")
     return int(value)
 
 

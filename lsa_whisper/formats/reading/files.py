@@ -18,7 +18,7 @@ def read_bytes(path: Path) -> bytes:
     """
     try:
         if path.exists() and not path.is_file():
-            raise FormatError(f"{path}: is no file; name a transcript, or a folder of transcripts")
+            raise FormatError(f"{path}: is not a file; name a transcript, or a folder of transcripts")
         with path.open("rb") as file:
             data = file.read(_MAX_BYTES + 1)
     except OSError as error:

@@ -21,7 +21,7 @@ def manifest_rows(text: str, place: str) -> Iterator[Row]:
     """Yield the object on each line, with its place.
 
     Raises:
-        FormatError: A line is no JSON object.
+        FormatError: A line is not a JSON object.
     """
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
@@ -29,9 +29,9 @@ def manifest_rows(text: str, place: str) -> Iterator[Row]:
         try:
             row = plain_json.parse(line)
         except ValueError as error:
-            raise FormatError(f"{place}:{number}: is no complete JSON ({error}); copy the file again") from error
+            raise FormatError(f"{place}:{number}: is not complete JSON ({error}); copy the file again") from error
         if not isinstance(row, Mapping):
-            raise FormatError(f"{place}:{number}: is no JSON object; a manifest has one on each line")
+            raise FormatError(f"{place}:{number}: is not a JSON object; a manifest has one on each line")
         yield row, f"{place}:{number}"
 
 

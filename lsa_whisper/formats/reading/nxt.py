@@ -25,11 +25,11 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
     Cut-off words (``trunc``) end in a hyphen, vocal sounds become events, words without times are left out.
 
     Raises:
-        FormatError: It is no file of NXT words, or damaged.
+        FormatError: It is not a file of NXT words, or damaged.
     """
     root = parse_xml(data, place)
     if not root.tag.endswith("root") or (len(root) and not any(_kind(each) in ("w", "vocalsound") for each in root)):
-        raise FormatError(f"{place}: is no file of NXT words; its name must be such as EN2001a.A.words.xml")
+        raise FormatError(f"{place}: is not a file of NXT words; its name must be such as EN2001a.A.words.xml")
     meeting, _, agent = Path(place).name.partition(".")
     agent = agent.partition(".")[0]
     source = Source(meeting, notation="plain")

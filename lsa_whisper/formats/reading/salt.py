@@ -114,7 +114,7 @@ def _comment(line: str, source: Source, state: _State) -> None:
 def _clock(line: str, place: str) -> str:
     match = _TIME.fullmatch(line)
     if not match:
-        raise FormatError(f"{place}: {line[:40]!r} is no time; write minutes and seconds, such as '- 1:30'")
+        raise FormatError(f"{place}: {line[:40]!r} is not a time; write minutes and seconds, such as '- 1:30'")
     seconds = 60 * int(match.group(1) or 0) + int(match.group(2))
     return f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
 
@@ -122,7 +122,7 @@ def _clock(line: str, place: str) -> str:
 def _pause(line: str, place: str) -> str:
     match = _PAUSE.fullmatch(line)
     if not match:
-        raise FormatError(f"{place}: {line[:40]!r} is no pause; write seconds, such as '; :03'")
+        raise FormatError(f"{place}: {line[:40]!r} is not a pause; write seconds, such as '; :03'")
     seconds = 60 * int(match.group(1) or 0) + int(match.group(2) or 0)
     return f"pause of {seconds} s before the utterance" if seconds else "pause before the utterance"
 

@@ -66,7 +66,7 @@ def _cue(block: list[str], number: int, place: str) -> list[SpokenText]:
     here = f"{place}:{number + at}"
     match = _TIMES.fullmatch(block[at])
     if not match:
-        raise FormatError(f"{here}: {block[at][:40]!r} is no time line such as '00:00:01,000 --> 00:00:02,500'")
+        raise FormatError(f"{here}: {block[at][:40]!r} is not a time line such as '00:00:01,000 --> 00:00:02,500'")
     damaged = next((each for each, line in enumerate(block[at + 1 :], at + 1) if "-->" in line), None)
     if damaged is not None:
         raise FormatError(f"{place}:{number + damaged}: a second time line in one cue; put an empty line above it")

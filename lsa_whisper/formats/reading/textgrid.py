@@ -16,7 +16,7 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
     """Return the transcript in a TextGrid; Praat itself writes UTF-8 or UTF-16.
 
     Raises:
-        FormatError: It is no TextGrid, or damaged.
+        FormatError: It is not a TextGrid, or damaged.
     """
     text = decode_bytes(data, place)
     try:
@@ -24,7 +24,7 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
     except textgrid_reading.TextGridError as error:
         line = text.count("\n", 0, error.offset) + 1
         raise FormatError(
-            f"{place}:{line}: is no complete TextGrid ({error}); save it in Praat as a text file"
+            f"{place}:{line}: is not a complete TextGrid ({error}); save it in Praat as a text file"
         ) from error
     source = Source(Path(place).stem)
     tiers = [

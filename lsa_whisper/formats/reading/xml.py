@@ -34,9 +34,9 @@ def parse_xml(data: bytes, place: str) -> Element:
     except ParseError as error:
         line = getattr(error, "position", (1, 0))[0]
         reason = str(error).partition(":")[0]
-        raise FormatError(f"{place}:{line}: is no complete XML ({reason}); copy it again from its source") from error
+        raise FormatError(f"{place}:{line}: is not complete XML ({reason}); copy it again from its source") from error
     except (ValueError, LookupError, RecursionError) as error:  # an encoding that Python does not know
-        raise FormatError(f"{place}: is no XML that can be read ({error}); save it again as UTF-8") from error
+        raise FormatError(f"{place}: is not XML that can be read ({error}); save it again as UTF-8") from error
     if _is_deep(root):
         raise FormatError(f"{place}: has elements nested more than {_MAX_DEPTH} deep; is it a transcript?")
     return root

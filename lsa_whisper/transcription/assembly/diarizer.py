@@ -206,7 +206,7 @@ def _load(config: Path, device: str) -> Any:
     with warnings.catch_warnings(), hub.offline():
         warnings.simplefilter("ignore")
         try:
-            # By its name, because it is no dependency, not even an optional one: it needs torchaudio.
+            # By its name, because it is not a dependency, not even an optional one: it needs torchaudio.
             library = import_module(_PACKAGE)
         except Exception as error:  # its own dependencies may be broken in many ways
             raise CheckpointError(

@@ -130,7 +130,7 @@ def _is_fuller(segments: Sequence[DecodedSegment], parts: Sequence[DecodedSegmen
     (False, False)
     >>> _is_fuller([replace(whole, text="I think it is a very nice dog .")], [skipped])
     True
-    >>> _is_fuller([replace(whole, text="*CHI: it is a very nice dog .")], [skipped])  # a speaker code is no word
+    >>> _is_fuller([replace(whole, text="*CHI: it is a very nice dog .")], [skipped])  # a speaker code is not a word
     False
     """
     found, known = _words(segments), _words(parts)

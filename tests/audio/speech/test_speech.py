@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tiny_whisper import silence, voice
 
@@ -66,7 +66,6 @@ frames = st.lists(st.tuples(st.integers(1, 900), st.integers(16, 400)), max_size
 
 
 @given(turns=frames, context_s=st.sampled_from([0.5, 6.0, 8.0, 30.0]), seed=st.integers(0, 3))
-@settings(max_examples=60)
 def test_windows_cover_all_speech_in_order_within_the_context(turns, context_s, seed):
     regions, at = [], 0
     for length, gap in turns:
@@ -90,7 +89,6 @@ def test_a_window_ends_in_an_early_long_silence_rather_than_full_within_an_utter
 
 
 @given(turns=st.lists(st.tuples(st.integers(10, 120), st.integers(16, 100)), min_size=1, max_size=8))
-@settings(max_examples=60)
 def test_no_other_way_to_cut_costs_less(turns):
     regions, at = [], 0
     for length, gap in turns:

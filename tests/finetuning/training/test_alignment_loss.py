@@ -74,6 +74,7 @@ def test_the_recorded_attention_is_the_models_own(base, windows):
     torch.testing.assert_close(found, wanted)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     [(), ("adapter.rank=8",), ("training.gradient_checkpointing=true",), ("data.trim=true", "loss.kl_to_base=0.1")],

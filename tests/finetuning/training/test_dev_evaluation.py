@@ -36,6 +36,7 @@ def run(windows, scratch_recipe, tmp_path):
     return trained
 
 
+@pytest.mark.slow
 def test_scores_curves_samples_and_picture(run, windows):
     lines = []
     out = run(
@@ -55,6 +56,7 @@ def test_scores_curves_samples_and_picture(run, windows):
     assert read_run(out).best("eval_wer_verbatim") is not None
 
 
+@pytest.mark.slow
 def test_dev_loss_does_not_depend_on_the_batch_size(run):
     """Labels are of very unequal lengths: a mean of the batches' means would be another number."""
     extra = ("loss.label_smoothing=0.2", "loss.disfluency_weight=3")  # neither may show in it
@@ -89,6 +91,7 @@ def test_two_processes_score_like_one(run, windows, strategy, adapter):
     assert (two / "samples.jsonl").read_text() == (one / "samples.jsonl").read_text()
 
 
+@pytest.mark.slow
 def test_the_best_checkpoint_is_kept_and_the_run_stops_early(run):
     """At an absurd learning rate everything after the first look is worse."""
     settings = ("training.learning_rate=10", "training.max_steps=20", "training.max_grad_norm=0")
@@ -103,6 +106,7 @@ def test_the_best_checkpoint_is_kept_and_the_run_stops_early(run):
     assert not torch.allclose(kept, ended)
 
 
+@pytest.mark.slow
 def test_a_resumed_run_keeps_its_patience(run):
     class StoppedError(Exception):
         pass
@@ -120,6 +124,7 @@ def test_a_resumed_run_keeps_its_patience(run):
     assert logged(cut, "eval_loss") == pytest.approx(logged(whole, "eval_loss"), rel=1e-4)
 
 
+@pytest.mark.slow
 def test_the_best_adapter_is_kept(run, windows):
     base = run("base", "every_steps: 4, generate: false, metric: loss")
     settings = ("model.scratch=null", f"model.base={base}", "adapter.rank=16", "training.learning_rate=1")

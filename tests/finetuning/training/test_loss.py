@@ -79,6 +79,7 @@ def test_batches_mask_their_disfluent_tokens(tmp_path):
     assert marked == "um want/" and not batch["disfluency_mask"][0].any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("adapter", [(), ("adapter.rank=16",)], ids=["full", "lora"])
 def test_kl_to_base_keeps_fluent_tokens_close_to_the_base(windows, scratch_recipe, tmp_path, adapter):
     path, firsts, distances = tmp_path / "r.yaml", [], []
@@ -109,6 +110,7 @@ def distance(base, out, windows):
 TERMS = ("loss.disfluency_weight=2", "loss.kl_to_base=0.5", "loss.label_smoothing=0.1", "loss.alignment_weight=1")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     [(), ("adapter.rank=16",), TERMS, ("adapter.rank=16", *TERMS)],

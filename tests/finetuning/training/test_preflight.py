@@ -166,6 +166,7 @@ def no_room_for_more_than_one_window(monkeypatch):
     monkeypatch.setattr(trainer.SpeechTrainer, "training_step", step)
 
 
+@pytest.mark.slow
 def test_auto_micro_batch_takes_the_same_steps(windows, scratch_recipe, tmp_path, request):
     (tmp_path / "a.yaml").write_text(scratch_recipe(windows, tmp_path / "a"))
     whole = finetune(tmp_path / "a.yaml", report=lambda _: None)

@@ -92,6 +92,7 @@ def test_a_broken_checkpoint_is_skipped_and_reported(stopped, undisturbed, damag
     assert losses(out) == pytest.approx(undisturbed, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_a_checkpoint_is_removed_only_when_a_newer_one_is_complete(windows, scratch_recipe, tmp_path, monkeypatch):
     """Killed between the last byte and the mark, the run still has its older checkpoint."""
     path = tmp_path / "r.yaml"
@@ -112,6 +113,7 @@ def test_a_checkpoint_is_removed_only_when_a_newer_one_is_complete(windows, scra
     assert f"resuming from {tmp_path / 'out.unfinished' / 'checkpoint-1'}" in lines
 
 
+@pytest.mark.slow
 def test_killed_after_its_last_checkpoint_it_takes_no_further_step(windows, scratch_recipe, tmp_path, monkeypatch):
     path = tmp_path / "r.yaml"
     text = scratch_recipe(windows, tmp_path / "out", training=SAVING).replace("size: 2", "size: 1")
@@ -129,6 +131,7 @@ def test_killed_after_its_last_checkpoint_it_takes_no_further_step(windows, scra
     assert [json.loads(line)["step"] for line in (done.out / "curve.jsonl").read_text().splitlines()] == [1, 2, 3, 4, 4]
 
 
+@pytest.mark.slow
 def test_weights_that_cannot_be_saved_are_kept_and_the_message_says_where(
     windows, scratch_recipe, tmp_path, monkeypatch
 ):
@@ -146,6 +149,7 @@ def test_weights_that_cannot_be_saved_are_kept_and_the_message_says_where(
     assert finetune(path, report=lambda _: None).steps == 4
 
 
+@pytest.mark.slow
 def test_checkpoints_are_saved_by_default(windows, scratch_recipe, tmp_path, monkeypatch):
     """After the first step of each call, and after the last."""
     monkeypatch.setattr(
@@ -185,6 +189,7 @@ class Alone:
     num_processes = 1
 
 
+@pytest.mark.slow
 def test_ctrl_c_saves_the_step_and_says_how_to_resume(windows, scratch_recipe, tmp_path, undisturbed):
     path, lines = tmp_path / "r.yaml", []
     path.write_text(scratch_recipe(windows, tmp_path / "out"))

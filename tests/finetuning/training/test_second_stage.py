@@ -40,6 +40,7 @@ def second(first, name, *overrides):
     return finetune(first / "recipe.yaml", set=settings, out=first / name, report=print).out
 
 
+@pytest.mark.slow
 def test_a_stacked_adapter_contains_the_first_one(first):
     before, base = weight(first / "group"), weight(first / "base" / "model")
     assert not torch.allclose(before, base)
@@ -53,6 +54,7 @@ def test_a_stacked_adapter_contains_the_first_one(first):
     assert (first / "group" / "merged" / "model.safetensors").stat().st_mtime_ns == written
 
 
+@pytest.mark.slow
 def test_a_continued_adapter_is_the_same_one_trained_further(first):
     still = second(first, "kept", "adapter.second_stage=continue", "training.learning_rate=0")
     torch.testing.assert_close(weight(still), weight(first / "group"), atol=1e-6, rtol=1e-5)

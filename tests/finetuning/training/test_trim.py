@@ -132,6 +132,7 @@ def run(path, text, **options):
     ).out
 
 
+@pytest.mark.slow
 def test_a_resumed_run_equals_an_uninterrupted_one(windows, scratch_recipe, tmp_path):
     """Two epochs of three batches, stopped in the second: the same windows, trimmed or whole, in the same order."""
     saving = "save_strategy: steps, save_steps: 4, max_steps: 6"
@@ -152,6 +153,7 @@ def test_a_resumed_run_equals_an_uninterrupted_one(windows, scratch_recipe, tmp_
     torch.testing.assert_close(states[0], states[1], rtol=0, atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("adapter", ["", "adapter: {rank: 16}"], ids=["full", "lora"])
 def test_the_saved_checkpoint_is_a_plain_whisper(windows, scratch_recipe, tmp_path, adapter):
     """With worker processes, SpecAugment and gradient checkpointing on the way."""

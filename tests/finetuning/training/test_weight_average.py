@@ -59,6 +59,7 @@ def trained(windows, scratch_recipe, out, *, training="", extra="", stop_at=None
     return {name: weight.detach() for name, weight in checkpoint.load(out).model.named_parameters()}
 
 
+@pytest.mark.slow
 def test_the_average_is_saved_and_survives_a_stop(windows, scratch_recipe, tmp_path):
     last = trained(windows, scratch_recipe, tmp_path / "last")
     averaged = trained(windows, scratch_recipe, tmp_path / "averaged", training="ema_decay: 0.9")

@@ -121,10 +121,10 @@ def test_a_corrected_line_wins_over_the_comment_above_it(tmp_path):
 @pytest.mark.parametrize(
     "text, place, reason",
     [
-        ("$ Child\nC a dog.\n- 1:x\n", ":3:", "is no time"),
+        ("$ Child\nC a dog.\n- 1:x\n", ":3:", "is not a time"),
         ("$ Child\nQ a dog.\n", ":2:", "no speaker"),
         ("$ Child\nC a dog.\n!\n", ":3:", "no speaker"),
-        ("$ Child\n; soon\n", ":2:", "is no pause"),
+        ("$ Child\n; soon\n", ":2:", "is not a pause"),
         ("$ Child\n", ":", "no words"),
     ],
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lsa_whisper import chat
@@ -127,7 +127,6 @@ texts = st.one_of(
     style=st.sampled_from(STYLES),
     roles=st.booleans(),
 )
-@settings(max_examples=120)
 def test_whatever_is_written_becomes_valid_chat(rows, duration_ms, style, roles):
     segments = [DecodedSegment(text, min(a, b), max(a, b)) for text, a, b in rows]
     windows = [TimeSpan(0, 8000), TimeSpan(duration_ms - 8000, duration_ms)]

@@ -116,7 +116,7 @@ def test_praats_short_format_and_a_tier_of_names(tmp_path):
     ],
 )
 def test_a_bad_textgrid_is_one_clear_error(text, tmp_path):
-    with pytest.raises(LsaWhisperError, match="is no TextGrid"):
+    with pytest.raises(LsaWhisperError, match="is not a TextGrid"):
         read_turns(stored(tmp_path, "a.TextGrid", text), AUDIO, 10_000)
 
 

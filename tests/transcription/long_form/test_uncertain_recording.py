@@ -56,12 +56,14 @@ def whole(turns, unsure, tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("batch_size", [8, 32])
 def test_batches_of_any_size_write_the_same(batch_size, turns, whole, unsure, joined, tmp_path):
     transcribe([turns], model=unsure, out=tmp_path, batch_size=batch_size)
     assert joined and (tmp_path / "turns.cha").read_bytes() == (whole / "turns.cha").read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("batch_size", [1, 8, 32])
 def test_both_engines_write_the_same(batch_size, turns, whole, unsure, joined, tmp_path):
     pytest.importorskip("ctranslate2")
@@ -70,6 +72,7 @@ def test_both_engines_write_the_same(batch_size, turns, whole, unsure, joined, t
     assert joined and [(each.text, each.span) for each in one] == [(each.text, each.span) for each in other]
 
 
+@pytest.mark.slow
 def test_some_halves_are_kept(turns, whole, unsure, tmp_path, monkeypatch):
     monkeypatch.setattr(uncertain, "is_uncertain", lambda *_: False)
     transcribe([turns], model=unsure, out=tmp_path)
@@ -87,6 +90,7 @@ def test_processes_write_the_same(ray, turns, whole, unsure, tmp_path):
     assert (tmp_path / "out" / "turns.cha").read_bytes() == (whole / "turns.cha").read_bytes()
 
 
+@pytest.mark.slow
 def test_a_run_that_is_killed_between_window_and_halves_resumes_with_the_same_bytes(
     turns, whole, unsure, tmp_path, monkeypatch
 ):
