@@ -147,12 +147,6 @@ def attention(recipe: Recipe) -> Iterator[str]:
         yield "model.attention: flash_attention_2 needs a GPU; use sdpa with training.use_cpu"
 
 
-def label_splits(recipe: Recipe) -> Iterator[str]:
-    """Yield what random splits of the labels exclude: the tokens of a disfluency are found by the usual split."""
-    if recipe.data.bpe_dropout and recipe.loss.needs_disfluency_mask:
-        yield "data.bpe_dropout: loss.disfluency_weight and loss.kl_to_base need the usual split; leave one of them out"
-
-
 def loss(recipe: Recipe) -> Iterator[str]:
     """Yield what the divergence to the base and the alignment loss exclude."""
     if recipe.loss.kl_to_base and recipe.strategy not in _REPLICATED:

@@ -173,7 +173,6 @@ def test_every_field_is_documented_where_it_stands():
         ("data.corpora={a: {weight: 0}}", "data.corpora.a.weight: must be more than 0, not 0"),
         ("data.corpora={a: {max_hour: 2}}", "data.corpora.a.max_hour: unknown key .did you mean 'max_hours'"),
         ("data.corpora={a: 2}", "data.corpora.a: expected a mapping of keys, not 2"),
-        ("data.bpe_dropout=1", "data.bpe_dropout: must be at least 0 and below 1"),
         ("training.ema_decay=1.5", "training.ema_decay"),
         ("model.attention=flash", "model.attention: must be one of sdpa, flash_attention_2, eager"),
         ("model.attention=flash_attention_2", "flash_attention_2 computes in 16 bits; use precision bf16, not fp32"),
