@@ -86,8 +86,6 @@ def adapter(recipe: Recipe) -> Iterator[str]:
     for name in ("decoder_layers", "context_s"):
         if getattr(recipe.model, name) is not None:
             yield f"model.{name}: a saved adapter does not contain it; {_TWO_RECIPES}"
-    if recipe.model.pad_vocabulary and recipe.adapter.token_embeddings:
-        yield "model.pad_vocabulary: adapter.token_embeddings needs the vocabulary as it is; leave one of the two out"
     if recipe.model.ctc_weight:
         yield f"model.ctc_weight: with an adapter the new CTC head would stay random; {_TWO_RECIPES}"
     if recipe.adapter.quantize != "none" and recipe.strategy not in _UNSHARDED:

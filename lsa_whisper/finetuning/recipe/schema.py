@@ -130,9 +130,6 @@ class ModelSettings:
     attention: Annotated[str, OneOf(*ATTENTIONS)] = "sdpa"
     """Implementation of attention: ``sdpa`` (torch's own, which stores no matrix of scores), ``flash_attention_2``
     (needs the package flash-attn, a GPU and 16-bit precision) or ``eager`` (plain matrix products; slow)."""
-    pad_vocabulary: bool = False
-    """Pad the vocabulary to a multiple of 64 in training, at which GPUs multiply faster. Losses do not change, and
-    saved files do not contain the padding."""
     ctc_weight: Annotated[float, Range(least=0)] = 0.0
     """Weight of an auxiliary CTC loss on the encoder. Helps small models to learn alignment. The CTC head is not
     saved."""
