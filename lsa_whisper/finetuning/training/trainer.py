@@ -44,7 +44,6 @@ def recipe_loss(recipe: Recipe, start: Checkpoint) -> ExactLoss:
     return ExactLoss(
         getattr(start.model, "ctc_head", None),
         recipe.model.ctc_weight,
-        recipe.loss.label_smoothing,
         recipe.loss.disfluency_weight,
         recipe.loss.kl_to_base,
         AlignmentLoss(start.model, alignment_heads(start.model), start.time_precision_s) if weight else None,

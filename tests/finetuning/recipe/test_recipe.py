@@ -51,7 +51,7 @@ def test_all_problems_are_reported_at_once():
         ("adapter.quantize=3bit", "adapter.quantize: must be one of none"),
         ("adapter.dropout=1.5", "adapter.dropout: must be at least 0 and below 1"),
         ("model.top_layers=0", "model.top_layers: must be 1 or more"),
-        ("loss.label_smoothing=1", "loss.label_smoothing: must be at least 0"),
+        ("loss.kl_to_base=-1", "loss.kl_to_base: must be 0 or more"),
         ("evaluation.every_steps=10", "evaluation: needs data.dev"),
         ("evaluation.metric=bleu", "evaluation.metric: must be one of wer_verbatim"),
         ("precision=int8", "precision: must be one of fp32"),
