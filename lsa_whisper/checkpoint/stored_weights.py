@@ -46,25 +46,22 @@ class StoredWeights:
         return weight in self._names
 
     def read(self, weight: nn.Parameter) -> torch.Tensor:
-        """Return the stored values of a weight, with zeros for rows that were added to it.
+        """Return the stored values of a weight.
 
         The file is opened again for each weight: the system counts the pages of an open one as memory in use.
 
         Raises:
             CheckpointError: it cannot be read, or has another shape.
         """
-        from torch.nn.functional import pad
-
         file, name = self._places[self._names[weight]]
         try:
             with safe_open(str(file), framework="pt") as tensors:
                 value: torch.Tensor = tensors.get_tensor(name)
         except (SafetensorError, OSError) as error:
             raise CheckpointError(f"{file}: {name} cannot be read ({error}); copy the model again") from error
-        added = weight.shape[0] - value.shape[0]
-        if value.shape[1:] != weight.shape[1:] or added < 0:
+        if value.shape != weight.shape:
             raise CheckpointError(f"{file}: {name} has the shape {tuple(value.shape)}, not {tuple(weight.shape)}")
-        return pad(value, (0, 0) * (value.dim() - 1) + (0, added)) if added else value
+        return value
 
 
 def folder_of_weights(path: str) -> Path | None:

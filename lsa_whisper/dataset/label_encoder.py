@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from lsa_whisper.checkpoint import add_previous_text, decoder_prompt
@@ -11,9 +10,6 @@ from lsa_whisper.checkpoint.token_table import TokenTable
 from lsa_whisper.checkpoint.whisper_constants import TIMESTAMP_STEP_S
 from lsa_whisper.errors import CheckpointError
 from lsa_whisper.manifest import TIMESTAMP
-
-Split = Callable[[Sequence[str]], list[list[int]]]
-"""Splits texts into token ids."""
 
 
 class LabelEncoder:
@@ -34,19 +30,16 @@ class LabelEncoder:
         self._most_special = 8 + len(table.verbatim_tags)
         self._begins: dict[tuple[str, bool], list[int]] = {}
 
-    def encode(
-        self, text: str, *, lang: str = "en", prompt: str = "", split: Split | None = None
-    ) -> tuple[list[int], int]:
+    def encode(self, text: str, *, lang: str = "en", prompt: str = "") -> tuple[list[int], int]:
         """Return the token ids, and how many of them carry no loss: the previous text, and tags before the start.
 
         The order is Whisper's: ``<|startofprev|> prompt`` if there is a prompt, start of transcript, language and task,
-        ``<|notimestamps|>`` if ``text`` has no timestamps, the text, ``<|endoftext|>``. ``split`` splits the texts in
-        place of the tokenizer.
+        ``<|notimestamps|>`` if ``text`` has no timestamps, the text, ``<|endoftext|>``.
 
         Raises:
             CheckpointError: The model is multilingual and does not know ``lang``.
         """
-        *texts, prompt_ids = self._words([*TIMESTAMP.split(text)[::2], prompt], split)
+        *texts, prompt_ids = self._words([*TIMESTAMP.split(text)[::2], prompt])
         ids = texts[0]
         for second, words in zip(TIMESTAMP.findall(text), texts[1:], strict=True):
             ids = [*ids, self.first_timestamp + round(float(second) / TIMESTAMP_STEP_S), *words]
@@ -62,12 +55,11 @@ class LabelEncoder:
         words, stamps = TIMESTAMP.subn("", text)
         return len(words.encode()) + len(prompt.encode()) + 2 * stamps + self._most_special
 
-    def _words(self, texts: Sequence[str], split: Split | None) -> list[list[int]]:
+    def _words(self, texts: Sequence[str]) -> list[list[int]]:
         """Return the ids of each text, encoded as it follows a space; none for an empty text."""
         stripped = [text.strip() for text in texts]
         pieces = [f"{self._before_text}{text}" for text in stripped if text]
-        usual = functools.partial(self.tokenizer, add_special_tokens=False)
-        ids = iter((split(pieces) if split else usual(pieces).input_ids) if pieces else ())
+        ids = iter(self.tokenizer(pieces, add_special_tokens=False).input_ids if pieces else ())
         return [next(ids) if text else [] for text in stripped]
 
     def _begin(self, lang: str, timed: bool) -> list[int]:

@@ -19,13 +19,10 @@ from lsa_whisper.audio.encoded import decode_audio
 from lsa_whisper.checkpoint import Checkpoint
 from lsa_whisper.checkpoint.whisper_constants import TIMESTAMP_STEP_S
 from lsa_whisper.dataset.collator import TOKEN_SPANS_S
-from lsa_whisper.dataset.label_encoder import LabelEncoder, Split
+from lsa_whisper.dataset.label_encoder import LabelEncoder
 from lsa_whisper.dataset.token_times import TokenTimes
 from lsa_whisper.errors import CheckpointError, ManifestError
 from lsa_whisper.labels import codes_in
-
-LabelSplitter = Callable[..., list[list[int]]]
-"""Splits a sequence of texts into token ids at random, drawn from the generator ``rng``."""
 
 
 class WindowDataset(torch.utils.data.Dataset[dict[str, Any]]):  # type: ignore[misc]  # torch is not followed
@@ -46,7 +43,6 @@ class WindowDataset(torch.utils.data.Dataset[dict[str, Any]]):  # type: ignore[m
         language: str | None = None,
         seed: int = 0,
         keep: Sequence[int] | None = None,
-        splitter: LabelSplitter | None = None,
         verify: bool = True,
         word_times: bool = False,
     ):
@@ -62,9 +58,8 @@ class WindowDataset(torch.utils.data.Dataset[dict[str, Any]]):  # type: ignore[m
             trim: Add ``index`` and ``frames`` (the number of frames with audio) to each item, so that the collator can
                 drop the padding.
             language: Whisper's code for every window, in place of the manifest's.
-            seed: Of the augmentation and the splitter.
+            seed: Of the augmentation.
             keep: Rows to use, ``None`` for all.
-            splitter: Splits the label of each item at random, drawn as the augmentation is.
             verify: ``False`` if the rows have been verified already.
             word_times: Add ``token_spans_s`` to each item: the start and end of each token in seconds, NaN where no
                 word is heard.
@@ -79,7 +74,7 @@ class WindowDataset(torch.utils.data.Dataset[dict[str, Any]]):  # type: ignore[m
         self.labels = LabelEncoder(checkpoint.tokenizer, checkpoint.model.generation_config)
         self.cache: dict[int, torch.Tensor] | None = {} if cache else None
         self.augmentation = augmentation if augmentation and augmentation.changes_sound else None
-        self.trim, self.language, self.seed, self.splitter = trim, language, seed, splitter
+        self.trim, self.language, self.seed = trim, language, seed
         self.token_times = TokenTimes(checkpoint.tokenizer, self.labels.first_timestamp) if word_times else None
         self.max_positions = int(checkpoint.model.config.max_target_positions)
         if verify:
@@ -113,7 +108,7 @@ class WindowDataset(torch.utils.data.Dataset[dict[str, Any]]):  # type: ignore[m
     @property
     def varies(self) -> bool:
         """Whether an item differs from epoch to epoch."""
-        return self.augmentation is not None or self.splitter is not None
+        return self.augmentation is not None
 
     @property
     def languages(self) -> list[str]:
@@ -164,16 +159,8 @@ class WindowDataset(torch.utils.data.Dataset[dict[str, Any]]):  # type: ignore[m
         """Return row ``index`` of the manifest."""
         return manifest.from_row(self.rows[index])
 
-    def _encoded(self, segment: manifest.Segment, split: Split | None = None) -> tuple[list[int], int]:
-        return self.labels.encode(segment.text, lang=self.language or segment.lang, prompt=segment.prompt, split=split)
-
-    def _drawn(self, segment: manifest.Segment, epoch: int, index: int) -> tuple[list[int], int]:
-        """Return the label split at random, if it is to be; one that is then too long is split as usual."""
-        if self.splitter is None:
-            return self._encoded(segment)
-        split = functools.partial(self.splitter, rng=np.random.default_rng([self.seed, epoch, index, 1]))
-        drawn = self._encoded(segment, split)
-        return drawn if len(drawn[0]) <= self.max_positions + 1 else self._encoded(segment)
+    def _encoded(self, segment: manifest.Segment) -> tuple[list[int], int]:
+        return self.labels.encode(segment.text, lang=self.language or segment.lang, prompt=segment.prompt)
 
     def __len__(self) -> int:
         return int(self.rows.num_rows)
@@ -181,7 +168,7 @@ class WindowDataset(torch.utils.data.Dataset[dict[str, Any]]):  # type: ignore[m
     def __getitem__(self, index: int) -> dict[str, Any]:
         epoch, index = divmod(index, len(self))
         segment = self.segment(index)
-        tokens, prompt_length = self._drawn(segment, epoch, index)
+        tokens, prompt_length = self._encoded(segment)
         speed = 1.0
         if self.augmentation is None:
             features = self._cached(index, lambda: self._log_mel(self._samples(segment, index)))

@@ -86,8 +86,6 @@ def adapter(recipe: Recipe) -> Iterator[str]:
     for name in ("decoder_layers", "context_s"):
         if getattr(recipe.model, name) is not None:
             yield f"model.{name}: a saved adapter does not contain it; {_TWO_RECIPES}"
-    if recipe.model.pad_vocabulary and recipe.adapter.token_embeddings:
-        yield "model.pad_vocabulary: adapter.token_embeddings needs the vocabulary as it is; leave one of the two out"
     if recipe.model.ctc_weight:
         yield f"model.ctc_weight: with an adapter the new CTC head would stay random; {_TWO_RECIPES}"
     if recipe.adapter.quantize != "none" and recipe.strategy not in _UNSHARDED:
@@ -145,12 +143,6 @@ def attention(recipe: Recipe) -> Iterator[str]:
         yield f"model.attention: flash_attention_2 computes in 16 bits; use precision bf16, not {recipe.precision}"
     if recipe.model.attention == "flash_attention_2" and recipe.training.use_cpu:
         yield "model.attention: flash_attention_2 needs a GPU; use sdpa with training.use_cpu"
-
-
-def label_splits(recipe: Recipe) -> Iterator[str]:
-    """Yield what random splits of the labels exclude: the tokens of a disfluency are found by the usual split."""
-    if recipe.data.bpe_dropout and recipe.loss.needs_disfluency_mask:
-        yield "data.bpe_dropout: loss.disfluency_weight and loss.kl_to_base need the usual split; leave one of them out"
 
 
 def loss(recipe: Recipe) -> Iterator[str]:

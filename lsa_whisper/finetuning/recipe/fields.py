@@ -13,7 +13,6 @@ from typing import Annotated, Any, TypeVar
 
 import yaml
 
-from lsa_whisper.finetuning.recipe.former_keys import FORMER_KEYS
 from lsa_whisper.finetuning.recipe.limits import OneOf
 from lsa_whisper.finetuning.recipe.trainer_args import place_of
 from lsa_whisper.finetuning.recipe.values import TYPE_NAMES, number_of, shorten, similar_name
@@ -61,8 +60,6 @@ def read_fields(kind: type[Any], raw: Any, place: str, problems: list[str]) -> t
 
 def _hint(place: str, key: object, similar: str | None) -> str:
     """Return what to write in place of an unknown key."""
-    if new := FORMER_KEYS.get(_join(place, key)):
-        return f"is now {new}"
     typo = place == "training" and similar_name(key, [similar] if similar else [], cutoff=_TYPO) is not None
     moved = None if typo or place not in ("", "training") else place_of(str(key), all_arguments=place == "training")
     return moved or "unknown key" + (f" (did you mean {similar!r}?)" if similar else "")

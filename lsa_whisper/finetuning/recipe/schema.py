@@ -53,9 +53,6 @@ class DataSettings:
     """Hours of spliced speech (``prepare --splice``) in an epoch for each hour of recorded speech, drawn again each
     epoch: with ``prepare --splice 8`` and 1 here, an epoch has about one of the eight versions of each utterance.
     ``null`` uses every window once in each epoch, 0 no spliced one."""
-    bpe_dropout: Annotated[float, Range(least=0, below=1)] = 0.0
-    """Probability with which each merge of the vocabulary is left out when a training label is split into tokens (BPE
-    dropout, Provilkov et al. 2020), drawn again each epoch. 0.1 is usual; helps with rare words and word fragments."""
     workers: Annotated[int, Range(least=0)] = 0
     """Data loader processes that read audio and compute features. With 0 the training process does it itself."""
     cache: bool = False
@@ -133,9 +130,6 @@ class ModelSettings:
     attention: Annotated[str, OneOf(*ATTENTIONS)] = "sdpa"
     """Implementation of attention: ``sdpa`` (torch's own, which stores no matrix of scores), ``flash_attention_2``
     (needs the package flash-attn, a GPU and 16-bit precision) or ``eager`` (plain matrix products; slow)."""
-    pad_vocabulary: bool = False
-    """Pad the vocabulary to a multiple of 64 in training, at which GPUs multiply faster. Losses do not change, and
-    saved files do not contain the padding."""
     ctc_weight: Annotated[float, Range(least=0)] = 0.0
     """Weight of an auxiliary CTC loss on the encoder. Helps small models to learn alignment. The CTC head is not
     saved."""

@@ -70,8 +70,6 @@ class AdapterSettings:
 class LossSettings:
     """Terms added to the cross-entropy loss in training. The dev loss is always plain cross-entropy."""
 
-    label_smoothing: Annotated[float, Range(least=0, below=1)] = 0.0
-    """Share of the target probability that is spread over the whole vocabulary."""
     disfluency_weight: Annotated[float, Range(least=0)] = 1.0
     """Weight of label tokens that belong to a disfluency (filled pause, word fragment, retraced word, code of the
     ``chat`` style), relative to other tokens; above 1 if disfluencies are rare. In ``verbatim`` labels only filled

@@ -23,7 +23,6 @@ _OWNERS: dict[str, str] = {
     "fp16_full_eval": "precision: fp16",
     "optim": "optimizer",
     "activation_checkpointing": "training.gradient_checkpointing",
-    "label_smoothing_factor": "loss.label_smoothing",
     "dataloader_num_workers": "data.workers",
     "auto_find_batch_size": "auto_micro_batch",
     "fsdp": "strategy: fsdp2",
@@ -45,6 +44,7 @@ _OWNERS: dict[str, str] = {
 _REFUSED: dict[str, str] = {
     "remove_unused_columns": "this trainer sets it itself",
     "label_names": "this trainer sets it itself",
+    "label_smoothing_factor": "this trainer's loss smooths no labels",
     "save_only_model": "a run could not resume from such a checkpoint",
     "resume_from_checkpoint": "a run resumes by itself when the same command is called again",
     "ignore_data_skip": "a resumed run would train on other windows",

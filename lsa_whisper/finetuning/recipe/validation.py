@@ -100,7 +100,6 @@ _RULES: tuple[tuple[tuple[str, ...], _Rule], ...] = (
     (("strategy", "pipeline", "training", "model", "evaluation"), conflicts.pipeline),
     (("strategy", "training"), conflicts.averaging),
     (("model", "precision", "training"), conflicts.attention),
-    (("data", "loss"), conflicts.label_splits),
     (("evaluation", "data"), _evaluation),
     (("trainer_args",), lambda recipe: trainer_args_problems(recipe.trainer_args)),
 )

@@ -23,15 +23,12 @@ LETTERS = "abcdefghijklmnopqrstuvwxyz'"
 """Output symbols of the auxiliary CTC head; other characters are skipped."""
 
 
-def cross_entropy(
-    logits: torch.Tensor, labels: torch.Tensor, label_smoothing: float = 0.0, weights: torch.Tensor | None = None
-) -> torch.Tensor:
+def cross_entropy(logits: torch.Tensor, labels: torch.Tensor, weights: torch.Tensor | None = None) -> torch.Tensor:
     """Return the summed negative log-likelihood of ``labels``.
 
     Args:
         logits: (batch, tokens, vocabulary), any float type.
         labels: (batch, tokens), ``-100`` for tokens that do not count.
-        label_smoothing: Share of the target probability spread over the whole vocabulary.
         weights: (batch, tokens), weight of each token; 1 by default.
     """
     losses = functional.cross_entropy(
@@ -39,7 +36,6 @@ def cross_entropy(
         labels.flatten(),
         ignore_index=IGNORE_INDEX,
         reduction="sum" if weights is None else "none",
-        label_smoothing=label_smoothing,
     )
     return losses if weights is None else (losses * weights.flatten()).sum()
 
@@ -118,7 +114,6 @@ class ExactLoss:
 
     ctc_head: CtcHead | None = None
     ctc_weight: float = 0.0
-    label_smoothing: float = 0.0
     disfluency_weight: float = 1.0
     kl_to_base: float = 0.0
     alignment: AlignmentLoss | None = None
@@ -145,7 +140,7 @@ class ExactLoss:
             token_spans_s: (batch, tokens, 2), times of the label tokens; required by ``alignment``.
         """
         items = num_items_in_batch if num_items_in_batch is not None else (labels != IGNORE_INDEX).sum()
-        loss = cross_entropy(outputs.logits, labels, self.label_smoothing, self._weights(disfluency_mask))
+        loss = cross_entropy(outputs.logits, labels, self._weights(disfluency_mask))
         if self.ctc_head is not None:
             loss = loss + self.ctc_weight * self.ctc_head.loss(outputs.encoder_last_hidden_state, labels)
         if base_logits is not None:

@@ -18,7 +18,6 @@ from lsa_whisper.finetuning.recipe import ModelSettings, Recipe
 from lsa_whisper.finetuning.training.adapter import add_adapter, quantization_config
 from lsa_whisper.finetuning.training.decoder_layers import add_decoder_layers
 from lsa_whisper.finetuning.training.loss import CtcHead
-from lsa_whisper.finetuning.training.padded_vocabulary import pad_vocabulary
 from lsa_whisper.finetuning.training.precision import compute_dtype, convert_to_fp8, weights_dtype
 from lsa_whisper.finetuning.training.second_stage import base_to_load, continued_adapter, first_stage
 from lsa_whisper.labels import Labels
@@ -90,8 +89,6 @@ def prepare_for_training(start: Checkpoint, recipe: Recipe) -> Any:
     model.set_attn_implementation(recipe.model.attention)
     model.config.use_cache = False
     model.get_encoder().embed_positions.requires_grad_(False)  # fixed sinusoids
-    if recipe.model.pad_vocabulary:
-        pad_vocabulary(model)
     _set_spec_augment(model.config, recipe.data.augment)
     if recipe.data.trim:
         accept_shorter_inputs(model.get_encoder())

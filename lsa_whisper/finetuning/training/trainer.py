@@ -30,7 +30,6 @@ from lsa_whisper.finetuning.training.dev_evaluation import DevEvaluation, evalua
 from lsa_whisper.finetuning.training.disfluency_mask import DISFLUENCY_MASK
 from lsa_whisper.finetuning.training.loss import ExactLoss, FrozenBase, loss_sums_and_counts
 from lsa_whisper.finetuning.training.optimizer import optimizer_class
-from lsa_whisper.finetuning.training.padded_vocabulary import without_padding
 from lsa_whisper.finetuning.training.pipeline_step import train_in_stages
 from lsa_whisper.finetuning.training.resume import MARK, mark_complete, remove_older_checkpoints, run_identity
 from lsa_whisper.finetuning.training.saving import CheckpointSchedule
@@ -45,7 +44,6 @@ def recipe_loss(recipe: Recipe, start: Checkpoint) -> ExactLoss:
     return ExactLoss(
         getattr(start.model, "ctc_head", None),
         recipe.model.ctc_weight,
-        recipe.loss.label_smoothing,
         recipe.loss.disfluency_weight,
         recipe.loss.kl_to_base,
         AlignmentLoss(start.model, alignment_heads(start.model), start.time_precision_s) if weight else None,
@@ -120,8 +118,7 @@ class SpeechTrainer(TrainerHooks, Seq2SeqTrainer):
 
     def gathered_weights(self) -> dict[str, Any] | None:
         """Return the gathered weights of a sharded model, or of its adapter; every rank must call this."""
-        weights = gather_weights(self)
-        return without_padding(self.model, weights) if self.recipe.model.pad_vocabulary else weights
+        return gather_weights(self)
 
     def save_checkpoint(self, save: Callable[[], None]) -> None:
         """Save a checkpoint, verify it, mark it as complete when all ranks have written it, remove older ones."""

@@ -13,7 +13,6 @@ from lsa_whisper import manifest
 from lsa_whisper.checkpoint import Checkpoint
 from lsa_whisper.dataset import Collator, WindowDataset
 from lsa_whisper.finetuning.recipe import Recipe
-from lsa_whisper.finetuning.training.bpe_dropout import BpeDropout
 from lsa_whisper.finetuning.training.corpus_sampling import (
     CorpusSampler,
     capped_indices,
@@ -44,7 +43,6 @@ def training_windows(recipe: Recipe, start: Checkpoint) -> WindowDataset:
         rows = manifest.open_rows(path)
         durations = np.asarray(rows.data.column("duration"))
         keep = capped_indices(list(rows["corpus"]), durations, recipe.data.corpora, recipe.seed)
-    probability = recipe.data.bpe_dropout
     return WindowDataset(
         path,
         start,
@@ -54,7 +52,6 @@ def training_windows(recipe: Recipe, start: Checkpoint) -> WindowDataset:
         language=recipe.data.language,
         seed=recipe.seed,
         keep=keep,
-        splitter=BpeDropout(start.tokenizer, probability).encode if probability else None,
         verify=False,
         word_times=recipe.loss.alignment_weight > 0,
     )

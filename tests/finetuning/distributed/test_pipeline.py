@@ -10,6 +10,7 @@ import torch
 from pages import text_of
 from rank_work import run_ranks, train_one_step_in_stages, train_stop_and_resume
 from small_whisper import SHAPE, small_whisper
+from traffic import step_traffic
 
 from benchmarks import parity
 from lsa_whisper.errors import RecipeError
@@ -20,7 +21,6 @@ from lsa_whisper.finetuning.distributed.whole_states import is_on_other_ranks
 from lsa_whisper.finetuning.memory import SHAPES, Hardware, TrainingConfiguration, TrainingJob
 from lsa_whisper.finetuning.memory.activations import MicroBatch
 from lsa_whisper.finetuning.memory.stages import idle_share, layer_costs, stage_layers, stage_parts
-from lsa_whisper.finetuning.memory.traffic import step_traffic
 from lsa_whisper.finetuning.recipe import parse_recipe
 from lsa_whisper.system.machine import GIB
 

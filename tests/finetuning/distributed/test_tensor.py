@@ -10,6 +10,7 @@ import torch
 from pages import text_of
 from rank_work import count_step, run_ranks, train_stop_and_resume
 from small_whisper import SHAPE, small_whisper
+from traffic import step_traffic
 
 from benchmarks import parity
 from lsa_whisper.errors import RecipeError
@@ -18,7 +19,6 @@ from lsa_whisper.finetuning.distributed import tensor
 from lsa_whisper.finetuning.distributed.launch import check_processes
 from lsa_whisper.finetuning.memory import SHAPES
 from lsa_whisper.finetuning.memory.activations import MicroBatch
-from lsa_whisper.finetuning.memory.traffic import step_traffic
 from lsa_whisper.finetuning.recipe import parse_recipe
 from lsa_whisper.system.machine import GIB
 

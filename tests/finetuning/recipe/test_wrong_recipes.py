@@ -22,15 +22,13 @@ WRONG = {
     "misspelled argument": (["trainer_args.ddp_timout=9"], "trainer_args.ddp_timout: unknown key (did you mean 'ddp_t"),
     "misspelled elsewhere": (["trainer_args.max_step=9"], "unknown key (did you mean 'training.max_steps'?)"),
     "at the root": (["learning_rate=1e-5"], "learning_rate: set training.learning_rate instead"),
-    "former key": (["adapter.targets=[q_proj]"], "adapter.targets: is now adapter.target_modules"),
-    "former key of data": (["data.untrimmed=0.2"], "data.untrimmed: is now data.full_length_share"),
     # one owner per setting
     "bf16": (["training.bf16=yess"], "training.bf16: set precision: bf16 instead"),
     "fp16": (["training.fp16=true"], "training.fp16: set precision: fp16 instead"),
     "optim": (["training.optim=adafactor"], "training.optim: set optimizer instead"),
     "seed": (["training.seed=3"], "training.seed: the recipe's seed sets it"),
     "output": (["training.output_dir=x"], "training.output_dir: set out instead"),
-    "smoothing": (["training.label_smoothing_factor=0.1"], "set loss.label_smoothing instead"),
+    "smoothing": (["training.label_smoothing_factor=0.1"], "this trainer's loss smooths no labels; leave it out"),
     "fsdp": (["training.fsdp=full_shard"], "training.fsdp: set strategy: fsdp2 instead"),
     "fsdp at the root": (["fsdp=full_shard"], "fsdp: expected a mapping of keys, not 'full_shard'"),
     "argument in training": (["training.ddp_timeout=9"], "set trainer_args.ddp_timeout instead"),
@@ -167,7 +165,7 @@ def test_there_are_sixty():
 
 def test_mistakes_of_all_kinds_are_in_one_list(call):
     kinds = ("misspelled training", "rate as list", "no steps", "bf16", "stage of deepspeed", "upload", "share above 1")
-    kinds += ("adapter and layers", "former key of data")
+    kinds += ("adapter and layers", "misspelled setting")
     said = call([override for kind in kinds for override in WRONG[kind][0]])
     for kind in kinds:
         assert WRONG[kind][1] in said, kind
