@@ -11,7 +11,7 @@ from lsa_whisper.page.terms import CLASSES
 from lsa_whisper.scoring.confusion import NO_WORDS, PLAIN_WORDS
 from lsa_whisper.scoring.disfluency import SCORED
 from lsa_whisper.scoring.groups import band_sort_key
-from lsa_whisper.scoring.proportion import FEWEST_EVENTS
+from lsa_whisper.scoring.proportion import MIN_EVENTS
 from lsa_whisper.scoring.published import MODES
 from lsa_whisper.scoring.system import System
 
@@ -90,7 +90,7 @@ def _insertions(systems: Sequence[System]) -> ReportTable:
         texts = (
             f"{found.words_in_silence:,}",
             f"{found.silence_ms / 60_000:.1f}",
-            "-" if rate is None or found.words_in_silence < FEWEST_EVENTS else f"{rate:.2f}",
+            "-" if rate is None or found.words_in_silence < MIN_EVENTS else f"{rate:.2f}",
             f"{found.runs:,} ({percent(found.share_with_runs)})",
             f"{found.words_in_loops:,}",
         )

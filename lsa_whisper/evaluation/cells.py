@@ -6,7 +6,7 @@ from lsa_whisper.evaluation.glossary import COLUMNS
 from lsa_whisper.page.tables import TableCell
 from lsa_whisper.scoring.bootstrap import Interval
 from lsa_whisper.scoring.counts import WordErrors
-from lsa_whisper.scoring.proportion import FEWEST_EVENTS, wilson_interval
+from lsa_whisper.scoring.proportion import MIN_EVENTS, wilson_interval
 
 ERROR_HEADS = ("Word errors", "Words", "Substitutions", "Deletions", "Insertions")
 """Column heads of word errors; the rate comes first, where a narrow screen shows it."""
@@ -55,7 +55,7 @@ def share_cell(found: int, of: int) -> TableCell:
     if interval is None:
         return TableCell("-")
     small = f"{100 * interval.low:.1f} to {100 * interval.high:.1f}"
-    if of < FEWEST_EVENTS:
+    if of < MIN_EVENTS:
         return TableCell("too few to judge", small)
     return TableCell(percent(found / of), small)
 

@@ -9,7 +9,7 @@ Conventions:
 - Two systems are compared on the same resamples (paired). One is called better only where the interval of the
   difference excludes 0 (Bisani & Ney 2004, "Bootstrap estimates for confidence intervals in ASR evaluation").
 - Fewer than two units have no interval: ``None``.
-- Intervals leave out 2.5 % of the resamples on each side, which requires :data:`FEWEST_SAMPLES` resamples.
+- Intervals leave out 2.5 % of the resamples on each side, which requires :data:`MIN_SAMPLES` resamples.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Floats = NDArray[np.float64]
 CONFIDENCE = 0.95
 SAMPLES = 2000
 """The default number of resamples."""
-FEWEST_SAMPLES = 40
+MIN_SAMPLES = 40
 
 _CELLS = 1 << 15
 """The number of weights computed at once (a quarter of a megabyte)."""

@@ -6,14 +6,14 @@ Conventions:
   Wilson's interval (1927, "Probable inference, the law of succession, and statistical inference") is never empty.
 - It takes the events as independent. Events of one recording are not, so for large counts it is too narrow, and the
   bootstrap over files is used.
-- Fewer than :data:`FEWEST_EVENTS` events are too few to judge a system by.
+- Fewer than :data:`MIN_EVENTS` events are too few to judge a system by.
 """
 
 from __future__ import annotations
 
 from lsa_whisper.scoring.bootstrap import Interval
 
-FEWEST_EVENTS = 10
+MIN_EVENTS = 10
 """With fewer, Wilson's interval around one half is more than 50 points wide."""
 
 

@@ -8,7 +8,7 @@ from lsa_whisper.finetuning.compare_runs.comparison import RunComparison
 from lsa_whisper.finetuning.compare_runs.training_runs import Points, curve_title, has_best, higher_is_better
 from lsa_whisper.page.figures import Plot, PlotCurve, PlotMark
 
-MOST_POINTS = 400
+MAX_POINTS = 400
 """More than a screen has columns for; a longer curve is reduced to means of neighbors."""
 
 
@@ -47,7 +47,7 @@ def _range(values: Sequence[float]) -> tuple[float, float]:
     return low, high if high > low else low + (abs(low) or 1.0)
 
 
-def reduce_points(points: Sequence[tuple[int, float]], most: int = MOST_POINTS) -> Points:
+def reduce_points(points: Sequence[tuple[int, float]], most: int = MAX_POINTS) -> Points:
     """Return at most ``most`` points: means of neighbors, each at the last step of its group.
 
     >>> reduce_points([(1, 4.0), (2, 2.0), (3, 1.0), (4, 1.0)], most=2)
