@@ -46,6 +46,8 @@ _GAP_S = 0.05  # shorter differences of time are rounding
 _LONGEST_GAP_S = 600.0  # a longer one is a false time, not silence
 _TAIL_S = 2.0
 
+_Frame = npt.NDArray[Any]
+
 
 @dataclass(frozen=True)
 class Properties:
@@ -104,16 +106,16 @@ def decode(path: Path, first: int = 0, channel: int | None = None) -> Iterator[S
         Exception: One of ``ERRORS``.
     """
     with _sound(path) as (container, stream):
-        pending: list[Samples] = []
+        pending: list[_Frame] = []
         held = 0
-        for at, samples in _fill_gaps(_frames(container, stream, first, channel), stream.rate, first):
+        for at, samples in _fill_gaps(_frames(container, stream, first), stream.rate, first):
             pending.append(samples[max(0, first - at) :])
             held += len(pending[-1])
             if held >= stream.rate:
-                yield np.concatenate(pending)
+                yield _mono(np.concatenate(pending), channel)
                 pending, held = [], 0
         if held:
-            yield np.concatenate(pending)
+            yield _mono(np.concatenate(pending), channel)
 
 
 @contextmanager
@@ -145,7 +147,7 @@ def _demuxer(head: bytes, suffix: str) -> str:
     raise ValueError("the format is not known")
 
 
-def _frames(container: Any, stream: Any, first: int, channel: int | None) -> Iterator[tuple[int | None, Samples]]:
+def _frames(container: Any, stream: Any, first: int) -> Iterator[tuple[int | None, _Frame]]:
     """Yield the place of each decoded frame, ``None`` if unknown, and its samples; from a little before ``first``."""
     decoded = _decoded(container, stream)
     frame = next(decoded, None)
@@ -162,7 +164,7 @@ def _frames(container: Any, stream: Any, first: int, channel: int | None) -> Ite
     while frame is not None:
         if frame.sample_rate != stream.rate:
             raise ValueError(f"its sample rate changes from {stream.rate} to {frame.sample_rate} Hz")
-        yield None if frame.pts is None else place(frame.pts), _mono(frame, channel)
+        yield None if frame.pts is None else place(frame.pts), _array(frame, stream.channels)
         frame = next(decoded, None)
 
 
@@ -184,16 +186,16 @@ def _places(container: Any, stream: Any, frame: Any) -> Callable[[int], int]:
     # Times in milliseconds are too coarse for a sample; lengths of frames are multiples of these (Opus: of 2.5 ms).
     grid = 120 if stream.codec_context.name == "opus" else 64
     exact = base * rate <= 1
-    phase = frame.samples % grid
+    phase, scale = frame.samples % grid, float(base * rate)
 
     def place(time: int) -> int:
-        frames = float((time - began) * base * rate)
+        frames = (time - began) * scale
         return late + (round(frames) if exact or not frames else phase + grid * round((frames - phase) / grid))
 
     return place
 
 
-def _fill_gaps(frames: Iterator[tuple[int | None, Samples]], rate: int, first: int) -> Iterator[tuple[int, Samples]]:
+def _fill_gaps(frames: Iterator[tuple[int | None, _Frame]], rate: int, first: int) -> Iterator[tuple[int, _Frame]]:
     """Yield the place and samples of each frame, with silence where there is a gap."""
     at: int | None = None
     for place, samples in frames:
@@ -202,17 +204,23 @@ def _fill_gaps(frames: Iterator[tuple[int | None, Samples]], rate: int, first: i
         gap = 0 if place is None else place - at
         if shortest < gap < _LONGEST_GAP_S * rate:
             for start in range(at, at + gap, rate):
-                yield start, np.zeros(min(rate, at + gap - start), np.float32)
+                shape = min(rate, at + gap - start), samples.shape[1]
+                yield start, np.full(shape, 128 if samples.dtype == np.uint8 else 0, samples.dtype)
             at += gap
         yield at, samples
         at += len(samples)
 
 
-def _mono(frame: Any, channel: int | None) -> Samples:
-    data: npt.NDArray[Any] = frame.to_ndarray()
-    data = data.T if frame.format.is_planar else data.reshape(-1, len(frame.layout.channels))
+def _array(frame: Any, channels: int) -> _Frame:
+    """Return the samples of a frame, ``(frames, channels)``, as they are stored."""
+    data: _Frame = frame.to_ndarray()
+    data = data.T if frame.format.is_planar else data.reshape(frame.samples, -1)
+    return data if data.shape[1] == channels else np.repeat(data[:, :1], channels, axis=1)
+
+
+def _mono(data: _Frame, channel: int | None) -> Samples:
     if data.dtype == np.uint8:
         data = (data.astype(np.float32) - 128) / 128
     elif data.dtype.kind == "i":
         data = data / np.float32(-float(np.iinfo(data.dtype).min))
-    return mono(data.astype(np.float32, copy=False), None if channel is None else min(channel, data.shape[1] - 1))
+    return mono(data.astype(np.float32, copy=False), channel)
