@@ -51,6 +51,13 @@ def chat(found: Figures) -> str:
     return ", ".join(f"{name} {speed:,} utterances/s" for name, speed in speeds.items())
 
 
+def decoding(found: Figures) -> str:
+    return "; ".join(
+        f"{suffix}: " + ", ".join(f"{way} {cost['whole']} s and {cost['cut']} s" for way, cost in ways.items())
+        for suffix, ways in found["cpu_seconds"].items()
+    )
+
+
 def scoring(found: Figures) -> str:
     return (
         f"{found['files_1000']['utterances']:,} utterances in {found['files_1000']['wall_s']} s, "

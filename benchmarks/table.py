@@ -171,6 +171,7 @@ CLAIMS = (
         summaries.steps,
     ),
     Claim("Speed of parsing CHAT on one core", "chat_speed", summaries.chat),
+    Claim("Processor time for decoding m4a, mp4 and webm, whole and for a cut of 5 s", "decoding", summaries.decoding),
     Claim("Memory for scoring hardly grows with the number of files", "scoring_speed", summaries.scoring),
     Claim(
         "Time for preparation grows linearly, and a killed run resumes with the same result",

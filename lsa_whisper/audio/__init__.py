@@ -1,8 +1,7 @@
 """Recordings on disk, loaded as 16 kHz mono: whole, by ``TimeSpan``, or streamed in constant memory.
 
 soundfile reads wav, flac, mp3, ogg, opus and aiff. Other formats (m4a, mp4, webm, sound tracks of videos), and files
-that soundfile reads incorrectly, are decoded by the ``ffmpeg`` program if it is installed. Samples that are not finite
-become zero.
+that soundfile reads incorrectly, are decoded with PyAV. Samples that are not finite become zero.
 """
 
 from lsa_whisper.audio.each_channel import each_channel

@@ -1,4 +1,4 @@
-"""Recordings on disk, read with soundfile or ffmpeg."""
+"""Recordings on disk, read with soundfile or PyAV."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ import numpy.typing as npt
 import soundfile as sf
 import soxr
 
-from lsa_whisper.audio import ffmpeg
+from lsa_whisper.audio import container
 from lsa_whisper.audio.channels import cancelling_channel
 from lsa_whisper.audio.end_of_file import is_ogg_cut_off, missing_share
-from lsa_whisper.audio.ffmpeg import unreadable_error
 from lsa_whisper.audio.library_messages import keep_messages
 from lsa_whisper.audio.samples import MAX_MISSING_S, RATES_HZ, SAMPLE_RATE_HZ, Samples, mono
 from lsa_whisper.errors import AudioError
@@ -25,7 +24,7 @@ AUDIO_SUFFIXES = (".wav", ".flac", ".aif", ".aiff", ".mp3", ".ogg", ".opus", ".m
 """File extensions of recordings, in order of preference."""
 
 _MARGIN_S = 0.1  # context for the resampler, so that a cut equals the same part of the whole file
-_CHUNK_S = 1.0
+_BLOCK = 48_000  # frames that are read at a time
 _EXCERPTS = 8
 
 
@@ -38,7 +37,7 @@ class Recording:
         duration_s: Decodable duration in seconds, whatever the header says.
         rate_hz: The file's own sample rate.
         channels: The file's own number of channels.
-        decoder: ``soundfile`` or ``ffmpeg``.
+        decoder: ``soundfile`` or ``av``.
         header_s: Duration in the header, in seconds.
         breaks_off: Whether the file ends before its audio does.
         channel: The channel that is loaded, from 0; ``None`` for the mean of all.
@@ -99,13 +98,15 @@ class Recording:
             raise AudioError(
                 f"{path}: cannot be opened ({error.strerror or error}); check the path and its permissions"
             ) from error
-        by_ffmpeg = _open_ffmpeg(path)
+        by_av = _open_container(path)
         # libsndfile estimates the length of an mp3 without a Xing header from its first frame, and stops there.
-        if by_soundfile and (by_ffmpeg is None or abs(by_ffmpeg.duration_s - by_soundfile.duration_s) < 0.2):
+        if by_soundfile and (by_av is None or abs(by_av.duration_s - by_soundfile.duration_s) < 0.2):
             return by_soundfile
-        if by_ffmpeg:
-            return by_ffmpeg
-        raise AudioError(_why_unreadable(path))
+        if by_av:
+            return by_av
+        raise AudioError(
+            f"{path}: no audio can be read from it (damaged, empty, or not an audio file); convert or copy it again"
+        )
 
     def load(self, span: TimeSpan | None = None) -> Samples:
         """Return the samples of ``span`` (or of the whole file), float32, mono, 16 kHz, shape ``(samples,)``.
@@ -122,8 +123,7 @@ class Recording:
             raise AudioError(
                 f"{self.path}: cannot cut {span.start_ms} to {span.end_ms} ms out of {self.duration_s:.3f} s of sound"
             )
-        cut = _cut_ffmpeg(self, span) if self.decoder == "ffmpeg" else _cut_soundfile(self, span)
-        return cut[: 16 * span.duration_ms]
+        return _cut(self, span)[: 16 * span.duration_ms]
 
     def stream(self, block_s: float = 30.0) -> Iterator[Samples]:
         """Yield the file in blocks of ``block_s`` seconds (the last may be shorter), one in memory at a time.
@@ -134,11 +134,7 @@ class Recording:
         size = max(1, round(block_s * SAMPLE_RATE_HZ))
         pending: list[Samples] = []
         held = 0
-        for chunk in (
-            ffmpeg.decode_stream(self.path, expected_s=self.duration_s, channel=self.channel)
-            if self.decoder == "ffmpeg"
-            else _chunks_soundfile(self)
-        ):
+        for chunk in _chunks(self):
             pending.append(chunk)
             held += len(chunk)
             if held >= size:
@@ -219,60 +215,73 @@ def _is_headerless_mp3(path: Path) -> bool:
     return not any(tag in first_frame for tag in (b"Xing", b"Info", b"VBRI"))
 
 
-def _cut_soundfile(recording: Recording, span: TimeSpan) -> Samples:
+def _cut(recording: Recording, span: TimeSpan) -> Samples:
     rate = recording.rate_hz
     # Reading starts at a frame that coincides with a 16 kHz sample, so that cuts and the whole file align.
     grid = rate // np.gcd(rate, SAMPLE_RATE_HZ)
     first = max(0, int((span.start_ms / 1000 - _MARGIN_S) * rate)) // grid * grid
     last = min(int((span.end_ms / 1000 + _MARGIN_S) * rate) + 1, round(recording.duration_s * rate))
-    try:
-        with keep_messages(recording.path, recording.messages), _sound_file(recording.path) as file:
-            file.seek(first)
-            samples = mono(file.read(last - first, dtype="float32"), recording.channel)
-    except (sf.LibsndfileError, OSError) as error:
-        raise unreadable_error(recording.path, str(error)) from error
-    if last - first - len(samples) > MAX_MISSING_S * rate:
-        raise unreadable_error(recording.path, f"it breaks off at {(first + len(samples)) / rate:.1f} s")
+    samples = np.concatenate([np.zeros(0, np.float32), *_read(recording, first, last)])
     if rate != SAMPLE_RATE_HZ:
         samples = soxr.resample(samples, rate, SAMPLE_RATE_HZ).astype(np.float32, copy=False)
     return samples[span.start_ms * 16 - first * SAMPLE_RATE_HZ // rate :]
 
 
-def _chunks_soundfile(recording: Recording) -> Iterator[Samples]:
+def _chunks(recording: Recording) -> Iterator[Samples]:
     rate = recording.rate_hz
-    resampler = soxr.ResampleStream(rate, SAMPLE_RATE_HZ, 1, dtype="float32") if rate != SAMPLE_RATE_HZ else None
-    left, size = round(recording.duration_s * rate), max(1, int(_CHUNK_S * rate))
+    blocks = _read(recording, 0, round(recording.duration_s * rate))
+    if rate == SAMPLE_RATE_HZ:
+        yield from blocks
+        return
+    resampler = soxr.ResampleStream(rate, SAMPLE_RATE_HZ, 1, dtype="float32")
+    for block in blocks:
+        yield resampler.resample_chunk(block)
+    yield resampler.resample_chunk(np.zeros(0, np.float32), last=True)
+
+
+def _read(recording: Recording, first: int, last: int) -> Iterator[Samples]:
+    """Yield the frames from ``first`` to ``last`` at the file's own rate, in blocks."""
+    at = first
     try:
-        with keep_messages(recording.path, recording.messages):
-            opened = _sound_file(recording.path)
-        with opened as file:
-            while left > 0:
-                with keep_messages(recording.path, recording.messages):
-                    samples = mono(file.read(min(size, left), dtype="float32"), recording.channel)
-                if not len(samples) and left > MAX_MISSING_S * rate:
-                    raise unreadable_error(
-                        recording.path, f"it breaks off at {recording.duration_s - left / rate:.1f} s"
-                    )
-                left = left - len(samples) if len(samples) else 0
-                yield resampler.resample_chunk(samples, last=left <= 0) if resampler else samples
-    except (sf.LibsndfileError, OSError) as error:
-        raise unreadable_error(recording.path, str(error)) from error
+        if recording.decoder == "soundfile":
+            blocks = _decode_soundfile(recording, first, last)
+        else:
+            blocks = container.decode(recording.path, first, recording.channel)
+        for block in blocks:
+            yield block[: last - at]
+            at += len(block)
+            if at >= last:
+                return
+    except (sf.LibsndfileError, *container.ERRORS) as error:
+        raise _unreadable_error(recording, str(error)) from error
+    if last - at > MAX_MISSING_S * recording.rate_hz:
+        raise _unreadable_error(recording, f"it breaks off at {at / recording.rate_hz:.1f} s")
 
 
-def _open_ffmpeg(path: Path) -> Recording | None:
-    """Return the recording as read by ffmpeg, or ``None`` if ffmpeg is missing or finds no audio."""
-    if not ffmpeg.is_installed() or not (found := ffmpeg.probe(path)):
+def _decode_soundfile(recording: Recording, first: int, last: int) -> Iterator[Samples]:
+    with keep_messages(recording.path, recording.messages):
+        opened = _sound_file(recording.path)
+    with opened as file:
+        file.seek(first)
+        for at in range(first, last, _BLOCK):
+            with keep_messages(recording.path, recording.messages):
+                samples = mono(file.read(min(_BLOCK, last - at), dtype="float32"), recording.channel)
+            if not len(samples):
+                return
+            yield samples
+
+
+def _unreadable_error(recording: Recording, reason: str) -> AudioError:
+    """Return the error for a recording that was opened but is no longer readable."""
+    return AudioError(f"{recording.path}: is no longer readable ({reason}); was it moved or changed?")
+
+
+def _open_container(path: Path) -> Recording | None:
+    """Return the recording as read by PyAV, or ``None`` if PyAV finds no audio."""
+    if not (found := container.probe(path)):
         return None
-    return Recording(path, found.duration_s, found.rate_hz, found.channels, "ffmpeg", found.header_s)
-
-
-def _cut_ffmpeg(recording: Recording, span: TimeSpan) -> Samples:
-    start_s, duration_s = span.start_ms / 1000, span.duration_ms / 1000
-    expected_s = min(duration_s, recording.duration_s - start_s)
-    chunks = list(
-        ffmpeg.decode_stream(recording.path, start_s, duration_s, expected_s=expected_s, channel=recording.channel)
-    )
-    return np.concatenate(chunks) if chunks else np.zeros(0, np.float32)
+    duration_s = found.frames / found.rate_hz
+    return Recording(path, duration_s, found.rate_hz, found.channels, "av", found.header_s)
 
 
 def excerpts(recording: Recording) -> Iterator[npt.NDArray[np.float32]]:
@@ -287,9 +296,3 @@ def excerpts(recording: Recording) -> Iterator[npt.NDArray[np.float32]]:
             continue
         shorter = min(map(len, both))
         yield np.stack([each[:shorter] for each in both], axis=1)
-
-
-def _why_unreadable(path: Path) -> str:
-    if not ffmpeg.is_installed():
-        return f"{path}: cannot be read as audio; install the ffmpeg program, or convert the file to wav or flac"
-    return f"{path}: no audio can be read from it (damaged, empty, or not an audio file); convert or copy it again"

@@ -35,9 +35,8 @@ class Finding:
 
 
 def programs(*, needed: frozenset[str] = frozenset()) -> Iterator[Finding]:
-    """Yield the paths of ffmpeg, a C++ compiler and ninja; a missing one is a problem if ``needed``, else a warning."""
+    """Yield the paths of a C++ compiler and ninja; a missing one is a problem if ``needed``, else a warning."""
     wanted = (
-        ("ffmpeg", shutil.which("ffmpeg"), "required to read m4a, mp4 and webm: install ffmpeg"),
         ("compiler", compiler(), "required to compile DeepSpeed's CPU optimizer on first use: install g++"),
         ("ninja", ninja(), "required to compile DeepSpeed's extensions: pip install ninja"),
     )

@@ -1,7 +1,6 @@
 """Inputs as archives really hold them: a right manifest, or a counted reason; never a traceback or a silent loss."""
 
 import json
-import shutil
 import struct
 from collections.abc import Callable
 from pathlib import Path
@@ -195,7 +194,6 @@ def test_a_recording_that_vanishes_while_others_are_prepared(tmp_path, prepared,
     assert "No such file" in done.skipped_files[0]["reason"]
 
 
-@pytest.mark.skipif(not shutil.which("ffmpeg"), reason="the ffmpeg program is not installed")
 def test_a_text_named_mp4(tmp_path, prepared):
     good(tmp_path / "corpus")
     write(tmp_path / "corpus", "s").with_suffix(".mp4").write_text("this is no film")

@@ -10,12 +10,10 @@ import struct
 import zipfile
 
 import numpy as np
-import pytest
 import soundfile
 
 from lsa_whisper.transcription import transcribe
 
-NEEDS_FFMPEG = pytest.mark.skipif(not shutil.which("ffmpeg"), reason="the ffmpeg program is not installed")
 POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n"
 
 
@@ -90,7 +88,6 @@ RECORDINGS = {
 }
 
 
-@NEEDS_FFMPEG
 def test_each_is_refused_in_one_sentence_and_the_good_one_is_transcribed(visit, scripted, tmp_path):
     for name, make in RECORDINGS.items():
         make(tmp_path / name)

@@ -45,7 +45,7 @@ def requirement_rows(recipe: Recipe, plan: Plan | None) -> Iterator[Finding]:
     if recipe.strategy not in DEEPSPEED_STRATEGIES:
         return
     yield from machine.stale_locks(machine.extension_caches()[:1])  # the cache this run compiles into
-    yield from (row for row in machine.programs() if row.name != "ffmpeg")
+    yield from machine.programs()
     if "nvme" not in (recipe.offload.optimizer, recipe.offload.parameters):
         return
     yield from machine.libaio(needed=True)

@@ -113,7 +113,7 @@ def _cause(exit_code: int | None) -> str:
 
 def _serve(pipe: Connection[Any, Any], function: WorkerFunction[ItemT, ResultT], processes: int) -> None:
     """Run the worker: receive tasks and send events until the pipe closes."""
-    # Ctrl-C ends a worker at once, and the ffmpeg that it may have started; the parent process reports it.
+    # Ctrl-C ends a worker at once; the parent process reports it.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     # Torch would take every core in each of the processes; it reads this when it is imported, which is later.
     os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // processes)))
