@@ -29,9 +29,12 @@ with contextlib.suppress(ImportError):  # Batchalign's environment does not have
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items):
-    """Put the files with the most slow tests first, so that parallel workers end at about the same time."""
-    slow = Counter(item.path for item in items if item.get_closest_marker("slow"))
-    items.sort(key=lambda item: -slow[item.path])
+    """Put the slowest files first, so that parallel workers end at about the same time."""
+    minutes = Counter()
+    for item in items:
+        if mark := item.get_closest_marker("slow"):
+            minutes[item.path] += mark.kwargs.get("minutes", 0.1)
+    items.sort(key=lambda item: -minutes[item.path])
 
 
 @pytest.fixture(autouse=True, scope="session")

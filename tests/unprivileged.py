@@ -14,6 +14,7 @@ NOBODY = 65_534
 def closed(*paths: Path, below: Path) -> Iterator[None]:
     """Remove all permissions from ``paths``; meanwhile, run as a user other than root who owns everything ``below``."""
     modes = {path: path.stat().st_mode for path in paths}
+    parents = {}
     root = os.geteuid() == 0
     if root:
         for path in (below, *below.rglob("*")):
@@ -27,9 +28,7 @@ def closed(*paths: Path, below: Path) -> Iterator[None]:
             path.chmod(0)
         yield
     finally:
-        for path, mode in modes.items():
-            path.chmod(mode)
-        if root:
+        if root:  # first of all: a test that went on as nobody would fail, and so would all that come after it
             os.seteuid(0)
-            for path, mode in parents.items():
-                path.chmod(mode)
+        for path, mode in (modes | parents).items():
+            path.chmod(mode)

@@ -14,7 +14,7 @@ from lsa_whisper.align import align_transcripts
 from lsa_whisper.align.writing import text_without_times
 from lsa_whisper.system.shipped import STORYBOOK, shipped
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.slow(minutes=2)  # the demo takes 12, for all of them
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import pytest
 from benchmarks import parity
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.slow(minutes=7),
     pytest.mark.skipif(importlib.util.find_spec("deepspeed") is None, reason="DeepSpeed is not installed"),
 ]
 
