@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from lsa_whisper.evaluation.cells import COLUMNS
 from lsa_whisper.evaluation.embedded_clips import embedded_clips, sound_pictures
-from lsa_whisper.evaluation.glossary import COLUMNS
 from lsa_whisper.evaluation.json_report import json_report
 from lsa_whisper.evaluation.material import Material
 from lsa_whisper.evaluation.pairing import find_audio
