@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from lsa_whisper.page.tables import TableCell
-from lsa_whisper.scoring.bootstrap import Interval
+from lsa_whisper.scoring.bootstrap import FEWEST_EVENTS, Interval, wilson_interval
 from lsa_whisper.scoring.counts import WordErrors
-from lsa_whisper.scoring.proportion import FEWEST_EVENTS, wilson_interval
 
 COLUMNS: dict[str, str] = {
     "In reference": "How many the reference transcript has.",
