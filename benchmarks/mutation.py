@@ -32,14 +32,14 @@ except ImportError:  # Windows, where mutmut does not run either
     resource = None  # type: ignore[assignment]
 
 ROOT = Path(__file__).resolve().parents[1]
-LEAST_PERCENT = 85.0
-_MOST_BYTES = 6 << 30  # an endless loop may fill the memory before it times out
+MIN_PERCENT = 85.0
+_MAX_BYTES = 6 << 30  # an endless loop may fill the memory before it times out
 _NOTICED = {1, 3, 24, -24, 36, 152, 255}  # mutmut's codes: a test failed, pytest crashed, timeout
 _NO_TEST = {5, 33}
 
 
 def main() -> None:
-    """Run mutmut, write the result, and fail below :data:`LEAST_PERCENT` in any file."""
+    """Run mutmut, write the result, and fail below :data:`MIN_PERCENT` in any file."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--digits", nargs="+", choices="0123456789", default=[], help="A sample, by last digits.")
@@ -48,7 +48,7 @@ def main() -> None:
     with (ROOT / "pyproject.toml").open("rb") as settings:
         mutated: list[str] = tomllib.load(settings)["tool"]["mutmut"]["only_mutate"]
     if resource:
-        resource.setrlimit(resource.RLIMIT_AS, (_MOST_BYTES, _MOST_BYTES))
+        resource.setrlimit(resource.RLIMIT_AS, (_MAX_BYTES, _MAX_BYTES))
     _require_names()
     mutmut = Path(sys.executable).with_name("mutmut")
     subprocess.run([mutmut, "run", "--max-children", str(options.processes), *chosen], cwd=ROOT, check=True)
@@ -58,14 +58,14 @@ def main() -> None:
         "mutation",
         ("mutmut", "pytest", "hypothesis", "numpy", "rapidfuzz"),
         f"{len(mutated)} files, one change at a time, {sum(each['changes'] for each in files.values())} changes",
-        least_percent=LEAST_PERCENT,
+        least_percent=MIN_PERCENT,
         files=files,
     )
     if unfinished and not chosen:
         sys.exit(f"{', '.join(unfinished)}: not complete; run it again to resume")
-    low = [path for path, each in files.items() if each["noticed_percent"] < LEAST_PERCENT]
+    low = [path for path, each in files.items() if each["noticed_percent"] < MIN_PERCENT]
     if low:
-        sys.exit(f"{', '.join(low)}: the tests notice less than {LEAST_PERCENT} % of the changes; see mutmut results")
+        sys.exit(f"{', '.join(low)}: the tests notice less than {MIN_PERCENT} % of the changes; see mutmut results")
 
 
 def _require_names() -> None:

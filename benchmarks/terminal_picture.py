@@ -29,7 +29,7 @@ from rich.text import Text
 from benchmarks.pictures import OUT, SESSION
 from lsa_whisper.system.shipped import STORYBOOK, shipped
 
-COLUMNS, LONGEST_WAIT_S, TYPED_S, READ_S = 80, 2.5, 0.05, 4.5
+COLUMNS, MAX_WAIT_S, TYPED_S, READ_S = 80, 2.5, 0.05, 4.5
 COMMANDS = (
     "lsa-whisper transcribe story.flac --model runs/demo/full",
     "grep '^[*]' story.cha | head -n 6",
@@ -78,7 +78,7 @@ def recorded(folder: Path) -> Iterator[Line]:
         now_s += TYPED_S * len(command)
         printed = list(run(command, folder))
         for (before_s, _), (at_s, line) in pairwise([(0.0, ""), *printed]):
-            now_s += min(at_s - before_s, LONGEST_WAIT_S)
+            now_s += min(at_s - before_s, MAX_WAIT_S)
             yield now_s, line
         yield now_s, ""
         now_s += READ_S

@@ -13,7 +13,7 @@ from lsa_whisper.decoding.confidences import (
     write_confidences,
 )
 
-MOST_WAIT_S = 300
+MAX_WAIT_S = 300
 """After so many seconds a wait has failed; a transcription beside other tests can take more than 40."""
 
 PLAIN = "the goat was new ."
@@ -38,7 +38,7 @@ def opened(chromium, served, width=1280, theme="light"):
 
 def until(page, expression):
     """Wait until an expression is true; the page's own policy forbids playwright's ``wait_for_function``."""
-    deadline = time.monotonic() + MOST_WAIT_S
+    deadline = time.monotonic() + MAX_WAIT_S
     while not page.evaluate(expression):
         assert time.monotonic() < deadline, f"{expression} is still false; the page says: {page.inner_text('body')}"
         page.wait_for_timeout(50)

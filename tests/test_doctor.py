@@ -160,7 +160,7 @@ def test_the_hub_cache(tmp_path, monkeypatch):
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "own"))
     (row,) = machine.hub_cache()
     assert row.found == f"{tmp_path / 'own'}: 1 model"
-    monkeypatch.setattr(machine, "_LEAST_DISK_GIB", 1e9)
+    monkeypatch.setattr(machine, "_MIN_DISK_GIB", 1e9)
     (row,) = machine.hub_cache()
     assert row.state == "warn" and "HF_HOME" in row.remedy
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
@@ -170,7 +170,7 @@ def test_the_hub_cache(tmp_path, monkeypatch):
 
 def test_little_shared_memory_is_a_warning(tmp_path, monkeypatch):
     assert list(machine.shared_memory(tmp_path / "absent")) == []
-    monkeypatch.setattr(machine, "_LEAST_SHARED_GIB", 1e9)
+    monkeypatch.setattr(machine, "_MIN_SHARED_GIB", 1e9)
     (row,) = machine.shared_memory(tmp_path)
     assert row.state == "warn" and "--shm-size" in row.remedy
 

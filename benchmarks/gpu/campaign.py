@@ -28,7 +28,7 @@ from benchmarks.gpu.setting import Setting
 from lsa_whisper.system.atomic_write import write_atomic
 
 ALL = "gpu.campaign.json"
-_LEAST_S = 20.0
+_MIN_DURATION_S = 20.0
 """A case is not started with less time than this: it would end while it loads."""
 _DRY_TIMES = 4
 """Times as long may a case take in the dry run: two busy cores compile what a GPU machine need not."""
@@ -111,7 +111,7 @@ def run_all(
         left = ends - time.monotonic()
         if before and before not in repeat:
             states[case.name] = before
-        elif left < min(_LEAST_S, case.limit_s):
+        elif left < min(_MIN_DURATION_S, case.limit_s):
             states[case.name] = "no time was left"
         else:
             states[case.name] = run(case, setting, to, left)

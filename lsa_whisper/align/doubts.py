@@ -26,7 +26,7 @@ NOT_FOUND_BELOW = 5.0
 """An utterance is not found if its words are this much less probable (natural logarithm per word) than the median."""
 UNCERTAIN_BELOW = 2.5
 _WRONG_BELOW = 3.0
-_SHORTEST_WORD_MS = 60
+_MIN_WORD_MS = 60
 
 DOUBT_COLUMNS = ("file", "line", "start_ms", "end_ms", "speaker", "problem", "text", "recognized", "utterance")
 
@@ -105,7 +105,7 @@ def _problem(
     below = NOT_FOUND_BELOW if aligned.matches.recognizes_most else 2 * NOT_FOUND_BELOW
     if score is None or (score < usual - below and not equal):
         return "not found"
-    squeezed = sum(word.span.duration_ms for word in words) < _SHORTEST_WORD_MS * len(own)
+    squeezed = sum(word.span.duration_ms for word in words) < _MIN_WORD_MS * len(own)
     if len(words) < len(own) or squeezed or (score < usual - UNCERTAIN_BELOW and 2 * equal < len(own)):
         return "uncertain"
     return ""

@@ -15,7 +15,7 @@ from lsa_whisper.chat import Utterance
 from lsa_whisper.scoring.align import UNALIGNED
 
 _FAR = 3  # utterances
-_FEWEST_WORDS = 3  # "the dog" is spoken everywhere
+_MIN_WORDS = 3  # "the dog" is spoken everywhere
 _EQUAL = 0.75  # of the words, where free transcription has an utterance
 
 
@@ -44,7 +44,7 @@ def spoken_order(
     for at in sorted(set(range(count)) - firm):
         around = [places[near] for near in firm if abs(near - at) <= _FAR]
         keys = [words[index].key for index in own[at]]
-        if len(keys) >= _FEWEST_WORDS and around:
+        if len(keys) >= _MIN_WORDS and around:
             found = list(_runs(keys, decoded, range(min(around), max(around) + 1), taken))
             places |= {at: found[0]} if len(found) == 1 else {}
     return _sorted(count, places, firm)

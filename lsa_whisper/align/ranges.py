@@ -19,7 +19,7 @@ SKIP = -10.0
 SKIP_UNRECOGNIZED = -20.0
 """The same for a model that recognizes less than half of the words, so that it cannot say which were not spoken."""
 _NEVER = -1e30
-_MOST_STARTS = 48
+_MAX_STARTS = 48
 
 Scores = npt.NDArray[np.float64]
 ScoreTexts = Callable[[int, Sequence[int], int], Sequence[Scores]]
@@ -127,8 +127,8 @@ def _traced(end: int, steps: Sequence[dict[int, tuple[int, int]]]) -> list[WordR
 
 
 def _thinned(candidates: range, preferred: frozenset[int]) -> list[int]:
-    if len(candidates) <= _MOST_STARTS:
+    if len(candidates) <= _MAX_STARTS:
         return list(candidates)
     chosen = [each for each in candidates if each in preferred]
-    places = np.linspace(0, max(0, len(chosen) - 1), _MOST_STARTS).round().astype(int)
+    places = np.linspace(0, max(0, len(chosen) - 1), _MAX_STARTS).round().astype(int)
     return sorted({candidates[0], candidates[-1], *(chosen[at] for at in places if chosen)})

@@ -8,7 +8,7 @@ from pathlib import Path
 
 _UNKNOWN = (0, 0xFFFFFFFF)  # sizes that programs write which do not know the length, or did not come to fill it in
 _MAX_CHUNKS = 1000  # before the audio; a hostile file could have millions
-_LONGEST_PAGE = 65_307  # bytes of an Ogg page
+_MAX_PAGE_BYTES = 65_307  # bytes of an Ogg page
 _LAST_PAGE = 4  # flag in the header of an Ogg page
 
 
@@ -49,7 +49,7 @@ def is_ogg_cut_off(path: Path) -> bool:
         if file.read(4) != b"OggS":
             return False
         end = file.seek(0, os.SEEK_END)
-        file.seek(max(0, end - _LONGEST_PAGE))
+        file.seek(max(0, end - _MAX_PAGE_BYTES))
         tail = file.read()
     at = tail.rfind(b"OggS")
     if at < 0 or len(tail) < at + 27:

@@ -32,7 +32,7 @@ COPIED = (
     METADATA_FILE,
 )
 """Files of a checkpoint that are copied into a converted one."""
-_MOST_WORKERS = 4  # they share a batch, which has eight windows or more by default
+_MAX_WORKERS = 4  # they share a batch, which has eight windows or more by default
 _STRIDE = 2  # of the second convolution; CTranslate2 supports no other
 
 
@@ -145,7 +145,7 @@ def workers_and_threads(threads: int) -> tuple[int, int]:
     >>> [workers_and_threads(threads) for threads in (1, 2, 4, 6, 16)]
     [(1, 1), (2, 1), (4, 1), (3, 2), (4, 4)]
     """
-    each = -(-threads // _MOST_WORKERS)
+    each = -(-threads // _MAX_WORKERS)
     return threads // each, each
 
 

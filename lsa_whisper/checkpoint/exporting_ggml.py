@@ -26,7 +26,7 @@ _MAGIC = 0x67676D6C  # "ggml"
 _SINGLE, _HALF = 0, 1
 _ENGLISH_ROWS, _MULTILINGUAL_ROWS = 51864, 51865  # whisper.cpp tells vocabularies apart by their number of rows
 _UNUSED_LOGIT = -100.0
-_LEAST_SHIFT = 0.05
+_MIN_SHIFT = 0.05
 _PARTS = {
     "layers": "blocks", "self_attn": "attn", "encoder_attn": "cross_attn", "self_attn_layer_norm": "attn_ln",
     "encoder_attn_layer_norm": "cross_attn_ln", "final_layer_norm": "mlp_ln", "q_proj": "query", "k_proj": "key",
@@ -123,7 +123,7 @@ def _moved(checkpoint: Checkpoint, embedding: Any, rows: int, positions: Mapping
     norm = checkpoint.model.get_decoder().layer_norm
     weight, bias = norm.weight.detach().float(), norm.bias.detach().float()
     shift = float((bias / weight).sum())
-    if not weight.abs().min() > 0 or not abs(shift) > _LEAST_SHIFT:
+    if not weight.abs().min() > 0 or not abs(shift) > _MIN_SHIFT:
         raise CheckpointError(
             f"{checkpoint.path}: its last layer norm leaves no way to mark unused tokens, which whisper.cpp needs for "
             "a vocabulary of its own; use --to hf"

@@ -36,7 +36,7 @@ _CODE = (
 _KERNEL = ("attn_implementation", "_attn_implementation", "_attn_implementation_internal", "experts_implementation")
 """Keys whose value may name a repository of compiled code (with a slash)."""
 _WHISPER = "transformers.models.whisper."
-_LARGEST = {
+_MAX_VALUES = {
     "d_model": 1 << 14,
     "encoder_layers": 256,
     "decoder_layers": 256,
@@ -104,8 +104,8 @@ def _problems(value: Any) -> Iterator[str]:
             yield f"{key} refers to compiled code elsewhere, which is never downloaded"
         elif key == "auto_mapping" and each and not _of_whisper(each):
             yield "auto_mapping refers to a module of its own, which is never imported"
-        elif key in _LARGEST and isinstance(each, int | float) and not each <= _LARGEST[key]:
-            yield f"{key} is {str(each)[:20]}, more than the limit of {_LARGEST[key]}"
+        elif key in _MAX_VALUES and isinstance(each, int | float) and not each <= _MAX_VALUES[key]:
+            yield f"{key} is {str(each)[:20]}, more than the limit of {_MAX_VALUES[key]}"
         else:
             yield from _problems(each)
 

@@ -31,7 +31,7 @@ from lsa_whisper.system.failed_files import FailedFile
 from lsa_whisper.timespan import TimeSpan
 
 _MANIFESTS = (".jsonl", ".json", ".jsonl.gz")
-_LARGEST = 1 << 31
+_MAX_BYTES = 1 << 31
 _Listed = tuple[Source, str | None, bytes | None]
 """A recording with its texts, its split, and the bytes of its file, as far as they are known."""
 
@@ -102,11 +102,11 @@ def _text(path: Path) -> str:
     if path.suffix.lower() == ".gz":
         unpacker = zlib.decompressobj(zlib.MAX_WBITS | 16)
         try:
-            data = unpacker.decompress(data, _LARGEST)
+            data = unpacker.decompress(data, _MAX_BYTES)
         except zlib.error as error:
             raise FormatError(f"{path}: is no gzip file ({error}); copy it again") from error
         if not unpacker.eof:
-            raise FormatError(f"{path}: is cut off, or larger than {_LARGEST >> 30} GB; copy it again")
+            raise FormatError(f"{path}: is cut off, or larger than {_MAX_BYTES >> 30} GB; copy it again")
     return decode_bytes(data, str(path))
 
 

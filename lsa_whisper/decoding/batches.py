@@ -20,7 +20,7 @@ WindowOutput = TypeVar("WindowOutput")
 _Given = TypeVar("_Given")
 _Done = TypeVar("_Done")
 
-_LEAST, _MOST = 8, 32
+_MIN_BATCH, _MAX_BATCH = 8, 32
 _SHARE = 0.5  # of the free memory
 _WINDOW_SHARE = 6  # a window needs at most a sixth of the memory of the weights, and
 _WINDOW_BYTES = 100e6  # its logits
@@ -132,9 +132,9 @@ def default_batch_size(weights_bytes: float, device: str) -> int:
     if device.startswith("cuda"):
         import torch
 
-        return windows_in_memory(torch.cuda.mem_get_info(device)[0], weights_bytes, most=2 * _MOST)
+        return windows_in_memory(torch.cuda.mem_get_info(device)[0], weights_bytes, most=2 * _MAX_BATCH)
     free_gib = available_memory_gib()
-    most = min(max(os.cpu_count() or 1, _LEAST), _MOST)
+    most = min(max(os.cpu_count() or 1, _MIN_BATCH), _MAX_BATCH)
     return most if free_gib is None else windows_in_memory(free_gib * _GIB, weights_bytes, most=most)
 
 

@@ -26,10 +26,10 @@ _GAP = math.log(0.02 / 1.8)  # a frame is a gap if every token attends to it les
 _GAP_OF_NORMS = math.log(0.06)  # the same for attention that is divided by its norm
 _MIN_ATTENTION = 1e-4  # zero attention must not exclude a frame
 _NEVER = -1e9
-_MOST_FILLED = 0.8  # of the frames, by the shortest possible tokens
-_SHORTEST = 0.5  # of the usual duration of a letter; attention alone may squeeze a repeated word into one frame
-_SHORTEST_LETTER_MS = 40.0  # at most: where much is not transcribed, letters seem to be longer than they are
-_LONGEST_MS = 320.0  # a token need not be longer than that, however many letters it has
+_MAX_FILLED = 0.8  # of the frames, by the shortest possible tokens
+_MIN_SHARE = 0.5  # of the usual duration of a letter; attention alone may squeeze a repeated word into one frame
+_MIN_LETTER_MS = 40.0  # at most: where much is not transcribed, letters seem to be longer than they are
+_MAX_DURATION_MS = 320.0  # a token need not be longer than that, however many letters it has
 _UNLIKELY = 3.0  # logarithm of how much less probable a token in silence is, and a gap inside a word
 
 
@@ -122,8 +122,8 @@ def constrained_spans(
     frames = weights.shape[1]
     silence = np.pad(silence[:frames], (0, frames - len(silence[:frames])))
     heard_ms = float((1 - silence).sum()) * step_ms
-    letter_ms = min(_SHORTEST_LETTER_MS, _SHORTEST * heard_ms / max(1, sum(letters)))
-    least = [max(1, round(min(_LONGEST_MS, each * letter_ms) / step_ms)) for each in letters]
+    letter_ms = min(_MIN_LETTER_MS, _MIN_SHARE * heard_ms / max(1, sum(letters)))
+    least = [max(1, round(min(_MAX_DURATION_MS, each * letter_ms) / step_ms)) for each in letters]
     return viterbi_spans(weights, silence=silence, continued=continued, least=least, gap=gap)
 
 
@@ -173,7 +173,7 @@ def _fitting(least: Sequence[int], frames: int) -> npt.NDArray[np.intp]:
     ([4, 4], [2, 2], [1, 1, 1, 1, 1, 1, 1, 1, 1, 1])
     """
     more = np.asarray(least, dtype=np.float64) - 1  # than one frame, which each token must have
-    room = max(0.0, _MOST_FILLED * frames - len(least))
+    room = max(0.0, _MAX_FILLED * frames - len(least))
     part = min(1.0, room / more.sum()) if more.any() else 1.0
     return 1 + (more * part).astype(np.intp)
 

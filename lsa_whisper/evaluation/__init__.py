@@ -16,7 +16,7 @@ from lsa_whisper.evaluation.results import Evaluation
 from lsa_whisper.evaluation.transcripts import transcript_at
 from lsa_whisper.evaluation.word_counts import WordCounts
 from lsa_whisper.languages import chat_code
-from lsa_whisper.scoring.bootstrap import FEWEST_SAMPLES, SAMPLES, Resamples
+from lsa_whisper.scoring.bootstrap import MIN_SAMPLES, SAMPLES, Resamples
 from lsa_whisper.scoring.counts import Detections, WordErrors
 from lsa_whisper.scoring.file_scores import FileCounts, FileScores, Totals
 from lsa_whisper.scoring.file_table import FileTable
@@ -126,10 +126,8 @@ def _typed(
 
 def _check_options(samples: int, audio: Path | None, *, embed_audio: bool) -> None:
     """Raise for wrong options before scoring, not after it."""
-    if samples < FEWEST_SAMPLES:
-        raise LsaWhisperError(
-            f"evaluate --samples {samples}: too few for a 95 % interval; give {FEWEST_SAMPLES} or more"
-        )
+    if samples < MIN_SAMPLES:
+        raise LsaWhisperError(f"evaluate --samples {samples}: too few for a 95 % interval; give {MIN_SAMPLES} or more")
     if embed_audio and audio is None:
         raise CorpusError("evaluate --embed-audio needs the folder of the recordings: add --audio FOLDER")
     if audio is not None and not Path(audio).is_dir():

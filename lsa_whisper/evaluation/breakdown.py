@@ -8,7 +8,7 @@ from lsa_whisper.evaluation.cells import ERROR_HEADS, error_cells, head_cells, p
 from lsa_whisper.evaluation.results import Evaluation
 from lsa_whisper.page.tables import ReportTable, TableCell
 from lsa_whisper.page.terms import CLASSES
-from lsa_whisper.scoring.bootstrap import FEWEST_EVENTS
+from lsa_whisper.scoring.bootstrap import MIN_EVENTS
 from lsa_whisper.scoring.confusion import NO_WORDS, PLAIN_WORDS
 from lsa_whisper.scoring.disfluency import SCORED
 from lsa_whisper.scoring.groups import band_sort_key
@@ -90,7 +90,7 @@ def _insertions(systems: Sequence[System]) -> ReportTable:
         texts = (
             f"{found.words_in_silence:,}",
             f"{found.silence_ms / 60_000:.1f}",
-            "-" if rate is None or found.words_in_silence < FEWEST_EVENTS else f"{rate:.2f}",
+            "-" if rate is None or found.words_in_silence < MIN_EVENTS else f"{rate:.2f}",
             f"{found.runs:,} ({percent(found.share_with_runs)})",
             f"{found.words_in_loops:,}",
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lsa_whisper.page.tables import TableCell
-from lsa_whisper.scoring.bootstrap import FEWEST_EVENTS, Interval, wilson_interval
+from lsa_whisper.scoring.bootstrap import MIN_EVENTS, Interval, wilson_interval
 from lsa_whisper.scoring.counts import WordErrors
 
 COLUMNS: dict[str, str] = {
@@ -91,7 +91,7 @@ def share_cell(found: int, of: int) -> TableCell:
     if interval is None:
         return TableCell("-")
     small = f"{100 * interval.low:.1f} to {100 * interval.high:.1f}"
-    if of < FEWEST_EVENTS:
+    if of < MIN_EVENTS:
         return TableCell("too few to judge", small)
     return TableCell(percent(found / of), small)
 

@@ -69,9 +69,9 @@ def _clip(samples: Samples) -> str:
     return data_url(f"audio/{kind}", data)
 
 
-MOST_PICTURES = 100
+MAX_PICTURES = 100
 _COLUMNS = 300
-_LONGEST_MS = 30_000
+_MAX_DURATION_MS = 30_000
 
 
 def sound_pictures(rows: ReportRows, keys: Sequence[str], recordings: Mapping[str, Path]) -> dict[int, list[Any]]:
@@ -82,10 +82,10 @@ def sound_pictures(rows: ReportRows, keys: Sequence[str], recordings: Mapping[st
     sounds, shown = SoundOfRow(keys, recordings), rows.rows
     found: dict[int, list[Any]] = {}
     for number, timed in rows.worst:
-        if len(found) == MOST_PICTURES:
+        if len(found) == MAX_PICTURES:
             break
         span = sounds.span(shown[number])
-        if span is None or span.duration_ms > _LONGEST_MS:
+        if span is None or span.duration_ms > _MAX_DURATION_MS:
             continue
         picture = data_url("image/png", sound_picture(sounds.load(shown[number]), _COLUMNS))
         if picture:

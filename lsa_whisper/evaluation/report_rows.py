@@ -14,7 +14,7 @@ from lsa_whisper.evaluation.pairing import find_audio
 from lsa_whisper.page.terms import CLASSES
 from lsa_whisper.scoring.aligned_utterances import AlignedColumn, AlignedUtterance
 
-MOST_ROWS = 5000
+MAX_ROWS = 5000
 CLASS_ORDER = list(Disfluency)
 Timed = list[tuple[str, int, int, bool]]
 """Words with start and end in milliseconds, and whether these are known; if not, they are estimated."""
@@ -26,7 +26,7 @@ class ReportRows:
     Only these are kept in memory, so that a corpus need not fit there.
     """
 
-    def __init__(self, most: int = MOST_ROWS) -> None:
+    def __init__(self, most: int = MAX_ROWS) -> None:
         self._most = most
         self._added = 0
         self._kept: list[tuple[int, int, list[Any], list[Timed]]] = []

@@ -1,7 +1,7 @@
 """What an evaluation says, in sentences: which system is better, what each finds and misses, and how far to trust it.
 
 Every sentence is made from counts and intervals. A system is called better only where :class:`.differences.Difference`
-calls it so; a class with fewer than :data:`~lsa_whisper.scoring.bootstrap.FEWEST_EVENTS` events in the reference is
+calls it so; a class with fewer than :data:`~lsa_whisper.scoring.bootstrap.MIN_EVENTS` events in the reference is
 named as too rare to judge.
 """
 
@@ -14,11 +14,11 @@ from lsa_whisper.evaluation.differences import CLASS_METRICS, ENOUGH_FILES, MAIN
 from lsa_whisper.evaluation.material import Material
 from lsa_whisper.page.terms import CLASSES
 from lsa_whisper.page.text import join_with_and
-from lsa_whisper.scoring.bootstrap import FEWEST_EVENTS
+from lsa_whisper.scoring.bootstrap import MIN_EVENTS
 from lsa_whisper.scoring.counts import Detections
 from lsa_whisper.scoring.system import System
 
-_MOST_SYSTEMS = 3
+_MAX_SYSTEMS = 3
 """With more systems, only the one with the fewest word errors is compared with the others."""
 _CLASS_KEYS = {metric.key for metric in CLASS_METRICS}
 _NOTABLE_FALSE_ALARMS, _NOTABLE_SHARE = 3, 0.1
@@ -41,7 +41,7 @@ def _comparison(systems: Sequence[System], differences: Sequence[Difference], ma
     for d in differences:
         if d.metric in MAIN_METRICS or d.metric.key in _CLASS_KEYS:
             by_pair.setdefault((d.first, d.second), []).append(d)
-    if len(systems) > _MOST_SYSTEMS:
+    if len(systems) > _MAX_SYSTEMS:
         best = min(
             systems, key=lambda system: (system.word_errors_verbatim.rate, -(system.disfluency.together.f1 or 0))
         )
@@ -180,9 +180,9 @@ def _sample(systems: Sequence[System], material: Material) -> Iterator[str]:
     yield f"The sample: {', '.join([recordings, *speakers, _count(words, f'spoken {material.unit}')])}."
     if material.recordings == 1:
         yield "One recording shows nothing about others."
-    rare = [kind for kind, d in systems[0].disfluency.by_class.items() if 0 < d.reference_events < FEWEST_EVENTS]
+    rare = [kind for kind, d in systems[0].disfluency.by_class.items() if 0 < d.reference_events < MIN_EVENTS]
     if rare:
-        yield f"Fewer than {FEWEST_EVENTS} in the references, too few to judge: {join_with_and([*map(_plural, rare)])}."
+        yield f"Fewer than {MIN_EVENTS} in the references, too few to judge: {join_with_and([*map(_plural, rare)])}."
 
 
 def _count(number: int, noun: str) -> str:

@@ -9,9 +9,9 @@ from lsa_whisper.evaluation.cells import head_cells
 from lsa_whisper.page.tables import ReportTable, TableCell
 from lsa_whisper.scoring.aligned_utterances import AlignedUtterance
 
-_MOST_WORDS = 25
+_MAX_WORDS = 25
 """Rows of the table for each system."""
-_MOST_REPLACEMENTS = 3
+_MAX_REPLACEMENTS = 3
 
 
 class WordCounts:
@@ -45,13 +45,13 @@ class WordCounts:
         """Return the words with the most errors: how often each was spoken, left out, replaced and made up."""
         wrong = self._deleted + self._inserted
         wrong.update({word: others.total() for word, others in self._replaced.items()})
-        ordered = sorted(wrong, key=lambda word: (-wrong[word], word))[:_MOST_WORDS]
+        ordered = sorted(wrong, key=lambda word: (-wrong[word], word))[:_MAX_WORDS]
         return [(TableCell(word), TableCell(system), *map(TableCell, self._texts(word))) for word in ordered]
 
     def _texts(self, word: str) -> Iterator[str]:
         others = self._replaced.get(word, Counter())
         yield from (f"{n:,}" for n in (self._spoken[word], self._deleted[word], others.total(), self._inserted[word]))
-        yield ", ".join(f"{other} ({count:,})" for other, count in others.most_common(_MOST_REPLACEMENTS))
+        yield ", ".join(f"{other} ({count:,})" for other, count in others.most_common(_MAX_REPLACEMENTS))
 
 
 def word_table(counts: Mapping[str, WordCounts]) -> ReportTable:
@@ -59,7 +59,7 @@ def word_table(counts: Mapping[str, WordCounts]) -> ReportTable:
     heads = "Word", "System", "Spoken", "Left out", "Replaced", "Made up", "Replaced by"
     return ReportTable(
         "Words with the most errors",
-        f"At most {_MOST_WORDS} words of each system. The first word of each row is the reference's; a made-up word is "
+        f"At most {_MAX_WORDS} words of each system. The first word of each row is the reference's; a made-up word is "
         "the system's.",
         head_cells(*heads),
         tuple(row for name, each in counts.items() for row in each.rows(name)),

@@ -16,7 +16,7 @@ from lsa_whisper.timespan import TimeSpan
 
 Tiers = dict[str, list[tuple[TimeSpan, str]]]
 _PART = re.compile(r'!.*|"((?:[^"]|"")*)"|(?<!\S)([-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?)(?!\S)|<(exists|absent)>')
-_LONGEST_S = 1e6
+_MAX_DURATION_S = 1e6
 
 
 class TextGridError(ValueError):
@@ -104,7 +104,7 @@ class _Parts:
 
 def _number(parts: _Parts) -> float:
     part = parts.take()
-    if not isinstance(part, float) or not math.isfinite(part) or abs(part) > _LONGEST_S:
+    if not isinstance(part, float) or not math.isfinite(part) or abs(part) > _MAX_DURATION_S:
         raise TextGridError(f"a number is missing, there is {_brief(part)}", parts.offset)
     return part
 

@@ -8,7 +8,7 @@ from lsa_whisper.chat.filled_pauses import FILLERS, fillers
 from lsa_whisper.retraces import mark_retraces
 from lsa_whisper.retraces.retrace import EMPHATIC
 
-LONGEST_REPEAT = 6
+MAX_REPEAT_LENGTH = 6
 """Longer repeats are more often refrains than disfluencies."""
 
 PLAIN_FILLERS = FILLERS["eng"]
@@ -79,7 +79,7 @@ def rule_based_repeats(words: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 def _repeat_at(lowered: list[str], at: int) -> int:
     """Return the length of the repeated word sequence at ``at`` (fillers may intervene); 0 for none."""
-    for length in range(min(LONGEST_REPEAT, (len(lowered) - at) // 2), 0, -1):
+    for length in range(min(MAX_REPEAT_LENGTH, (len(lowered) - at) // 2), 0, -1):
         copy = lowered[at : at + length]
         again = at + length
         while again < len(lowered) and lowered[again].startswith("&-"):

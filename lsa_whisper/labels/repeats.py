@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from lsa_whisper.labels.infer_marks import LONGEST_REPEAT, PLAIN_FILLERS, is_disfluent_repeat
+from lsa_whisper.labels.infer_marks import MAX_REPEAT_LENGTH, PLAIN_FILLERS, is_disfluent_repeat
 
 _WORD = re.compile(r"[^\W\d_](?:[\w':^]*[^\W_:^])?")
 _ENDED = re.compile(r"(.*?[^\W_:^'])(?:\.\.\.\??|\?!|[.?!])")
@@ -60,7 +60,7 @@ def find_repeats(pieces: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 
 def _length_at(lowered: Sequence[str], at: int) -> int:
-    for length in range(min(LONGEST_REPEAT, (len(lowered) - at) // 2), 0, -1):
+    for length in range(min(MAX_REPEAT_LENGTH, (len(lowered) - at) // 2), 0, -1):
         copy = list(lowered[at : at + length])
         if not all(map(_is_word, copy)) or not is_disfluent_repeat(copy):
             continue

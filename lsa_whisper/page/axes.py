@@ -13,7 +13,7 @@ _SERIES = 8
 INK, QUIET, LINE = "#5e7f01", "#5e7f02", "#5e7f03"
 VARIABLES = {INK: "--ink", QUIET: "--quiet", LINE: "--line"} | {f"#5e710{n}": f"--s{n}" for n in range(_SERIES)}
 _MARKERS = "os^Dv<>P"
-_LONGEST_NAME = 22
+_MAX_NAME_LENGTH = 22
 
 
 def draw_axes(axes: Axes, plot: Plot) -> None:
@@ -33,7 +33,7 @@ def _color(series: int) -> str:
 def _short(name: str) -> str:
     """Return a name for a label: in one line, printable, and not too long."""
     text = label_text(name)
-    return text if len(text) <= _LONGEST_NAME else text[: _LONGEST_NAME - 1] + "…"
+    return text if len(text) <= _MAX_NAME_LENGTH else text[: _MAX_NAME_LENGTH - 1] + "…"
 
 
 def _intervals(axes: Axes, plot: Plot) -> None:

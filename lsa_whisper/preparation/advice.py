@@ -12,7 +12,7 @@ from lsa_whisper.corpus.speaker_groups import pattern_for, propose_groups
 from lsa_whisper.preparation.screening import NO_BULLET
 
 _NAMED = 3
-_FEWEST_SESSIONS = 4
+_MIN_SESSIONS = 4
 
 
 def grouping_notes(sessions: Sequence[Session]) -> list[str]:
@@ -20,7 +20,7 @@ def grouping_notes(sessions: Sequence[Session]) -> list[str]:
     notes = []
     for corpus in sorted({session.corpus for session in sessions}):
         unnamed = {session.name: session for session in sessions if session.corpus == corpus and not session.named}
-        if len(unnamed) < _FEWEST_SESSIONS:
+        if len(unnamed) < _MIN_SESSIONS:
             continue
         groups = propose_groups(sorted(unnamed)) or _same_pid(unnamed)
         people = {_person(session) for session in unnamed.values()}

@@ -16,7 +16,7 @@ from lsa_whisper.preparation.screening import Candidate
 from lsa_whisper.preparation.windows import Window, seeded_rng
 from lsa_whisper.timespan import TimeSpan
 
-SHORTEST_MS = 2_000
+MIN_DURATION_MS = 2_000
 """Shorter silences are pauses within speech, which windows with words contain."""
 GUARD_MS = 500
 """Distance from each bullet, because speech may start before its bullet and end after it."""
@@ -57,12 +57,12 @@ def _places(candidates: Sequence[Candidate], levels: PeakLevels, context_ms: int
     return [
         TimeSpan(start_ms, min(end_ms, start_ms + context_ms))
         for begin_ms, end_ms in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True)
-        for start_ms in range(begin_ms, end_ms - min(SHORTEST_MS, context_ms) + 1, context_ms)
+        for start_ms in range(begin_ms, end_ms - min(MIN_DURATION_MS, context_ms) + 1, context_ms)
     ]
 
 
 def _within(place: TimeSpan, rng: random.Random, context_ms: int) -> TimeSpan:
     """Return a span of random length in ``place``, because a model must expect all lengths."""
-    length_ms = rng.randint(min(SHORTEST_MS, context_ms), place.duration_ms)
+    length_ms = rng.randint(min(MIN_DURATION_MS, context_ms), place.duration_ms)
     start_ms = rng.randint(place.start_ms, place.end_ms - length_ms)
     return TimeSpan(start_ms, start_ms + length_ms)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lsa_whisper.retraces.features import LONGEST_MATCH, features
+from lsa_whisper.retraces.features import MAX_MATCH_LENGTH, features
 from lsa_whisper.retraces.linear_chain import LinearChain
 from lsa_whisper.retraces.similarity import OPEN, likeness, word_class
 from lsa_whisper.retraces.tagger import Tagger, tagger_for
@@ -67,7 +67,7 @@ def _around_codes(words: Sequence[SpokenWord]) -> list[list[str]]:
         if not word.before_code:
             continue
         after = words[last + 1]
-        near = range(max(earliest, last + 1 - LONGEST_MATCH), last + 1)
+        near = range(max(earliest, last + 1 - MAX_MATCH_LENGTH), last + 1)
         alike = next((at for at in reversed(near) if _may_replace(after, words[at])), None)
         for at in near:
             place = "nothing alike" if alike is None else _PLACES[(at > alike) - (at < alike)]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from lsa_whisper.retraces.similarity import COPIES, likeness, word_class
 from lsa_whisper.retraces.words import SpokenWord
 
-LONGEST_MATCH = 8
+MAX_MATCH_LENGTH = 8
 """How many words ahead a copy is looked for."""
 
 _WINDOW = 6
@@ -15,7 +15,7 @@ _PARTIAL = {"same stem": 0.7, "same beginning": 0.7, "same class": 0.4}
 _GAPS_MS = (30, 150, 400, 1000)
 
 Likenesses = list[dict[int, str]]
-"""For each word, how alike each of the next ``LONGEST_MATCH`` words is."""
+"""For each word, how alike each of the next ``MAX_MATCH_LENGTH`` words is."""
 
 
 def features(words: Sequence[SpokenWord]) -> list[list[str]]:
@@ -27,7 +27,7 @@ def features(words: Sequence[SpokenWord]) -> list[list[str]]:
     True
     """
     like = [
-        {to: likeness(word, words[to]) for to in range(at + 1, min(len(words), at + 1 + LONGEST_MATCH))}
+        {to: likeness(word, words[to]) for to in range(at + 1, min(len(words), at + 1 + MAX_MATCH_LENGTH))}
         for at, word in enumerate(words)
     ]
     return [
@@ -99,7 +99,7 @@ def _times(words: Sequence[SpokenWord], at: int) -> list[str]:
 def _copies(words: Sequence[SpokenWord], like: Likenesses, at: int) -> list[str]:
     """Where the word is repeated, and whether its neighbours are too."""
     made: list[str] = []
-    for to in range(at + 1, min(len(words), at + 1 + LONGEST_MATCH)):
+    for to in range(at + 1, min(len(words), at + 1 + MAX_MATCH_LENGTH)):
         found = like[at][to]
         if not found:
             continue

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pycrfsuite
 
-_LARGEST = 1e3
+_MAX_WEIGHT = 1e3
 _Matrix = npt.NDArray[np.float64]
 
 
@@ -70,6 +70,6 @@ def _log_sum(values: _Matrix, axis: int) -> _Matrix:
 
 def _checked(numbers: Any, shape: tuple[int, ...]) -> _Matrix:
     found = np.array(numbers, dtype=np.float64)
-    if found.shape != shape or not (np.abs(found) <= _LARGEST).all():
-        raise ValueError(f"{shape} numbers up to {_LARGEST:g} are needed")
+    if found.shape != shape or not (np.abs(found) <= _MAX_WEIGHT).all():
+        raise ValueError(f"{shape} numbers up to {_MAX_WEIGHT:g} are needed")
     return found

@@ -13,8 +13,8 @@ Conventions:
   Wilson's score interval (1927, "Probable inference, the law of succession, and statistical inference") is never empty,
   and is used for small counts of small counts. It takes the events as independent. Events of one recording are not, so
   for large counts it is too narrow, and the bootstrap over files is used.
-- Fewer than :data:`FEWEST_EVENTS` events are too few to judge a system by.
-- Intervals leave out 2.5 % of the resamples on each side, which requires :data:`FEWEST_SAMPLES` resamples.
+- Fewer than :data:`MIN_EVENTS` events are too few to judge a system by.
+- Intervals leave out 2.5 % of the resamples on each side, which requires :data:`MIN_SAMPLES` resamples.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Floats = NDArray[np.float64]
 CONFIDENCE = 0.95
 SAMPLES = 2000
 """The default number of resamples."""
-FEWEST_SAMPLES = 40
+MIN_SAMPLES = 40
 
 _CELLS = 1 << 15
 """The number of weights computed at once (a quarter of a megabyte)."""
@@ -101,7 +101,7 @@ class Resamples:
         return Interval(float(low), float(high))
 
 
-FEWEST_EVENTS = 10
+MIN_EVENTS = 10
 """With fewer, Wilson's interval around one half is more than 50 points wide."""
 
 

@@ -6,7 +6,7 @@ Conventions:
   last end of either transcript. Only files in which every utterance of both sides has times are counted.
 - A word *in silence* is an inserted word whose midpoint lies in silence.
 - A *run* is an utterance of the hypothesis with at least :data:`RUN` consecutive inserted words.
-- A *loop* is the same 1 to :data:`LONGEST` words at least :data:`ROUNDS` times in a row, of which more than half are
+- A *loop* is the same 1 to :data:`MAX_LENGTH` words at least :data:`ROUNDS` times in a row, of which more than half are
   insertions. (A child may well say something four times.)
 """
 
@@ -24,7 +24,7 @@ from lsa_whisper.scoring.words import FileWords
 
 MARGIN_MS = 250
 RUN = 5
-LONGEST = 8
+MAX_LENGTH = 8
 ROUNDS = 4
 
 _Bools = NDArray[np.bool_]
@@ -118,7 +118,7 @@ def find_word_loops(words: tuple[str, ...]) -> list[tuple[int, int]]:
     numbers: dict[str, int] = {}
     codes = np.array([numbers.setdefault(word, len(numbers)) for word in words])
     covered = np.zeros(len(words), dtype=np.bool_)
-    for length in range(1, min(LONGEST, len(words) // ROUNDS) + 1):
+    for length in range(1, min(MAX_LENGTH, len(words) // ROUNDS) + 1):
         same = np.concatenate(([0], (codes[length:] == codes[:-length]).astype(np.int8), [0]))
         edges = np.flatnonzero(np.diff(same))
         for start, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):

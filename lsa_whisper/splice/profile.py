@@ -31,7 +31,7 @@ FLUENT_ADULTS = Path(__file__).with_name("fluent-adults.json")
 """The profile of fluent adults in meetings, counted by ``benchmarks/fluent_adults.py``."""
 HARD_CLASSES = {Disfluency.FRAGMENT: 4.0}
 """Classes that a model learns only from more examples than others, and how many times as often they are spliced."""
-LONGEST_MS = 10_000
+MAX_DURATION_MS = 10_000
 """A longer silence is no disfluency."""
 
 
@@ -124,7 +124,7 @@ def _is_sound(profile: DisfluencyProfile) -> bool:
     return (
         all(Disfluency(name) in SPLICED_CLASSES for name in profile.classes)
         and all(one.count >= 0 and 0 <= one.initial <= 1 and one.words >= 0 for one in profile.classes.values())
-        and all(len(each) == 3 and 0 <= each[0] <= each[1] <= each[2] <= LONGEST_MS for each in quartiles)
+        and all(len(each) == 3 and 0 <= each[0] <= each[1] <= each[2] <= MAX_DURATION_MS for each in quartiles)
         and set(profile.pauses) <= set(PAUSE_MARKS)
     )
 
@@ -138,8 +138,8 @@ def _silence_after(event: Event, spans: Sequence[TimeSpan | None]) -> list[int]:
     if not 0 < event.end < len(spans):
         return []
     before, after = spans[event.end - 1], spans[event.end]
-    silence_ms = max(0, after.start_ms - before.end_ms) if before and after else LONGEST_MS
-    return [silence_ms] if silence_ms < LONGEST_MS else []
+    silence_ms = max(0, after.start_ms - before.end_ms) if before and after else MAX_DURATION_MS
+    return [silence_ms] if silence_ms < MAX_DURATION_MS else []
 
 
 def _quartiles(values: Sequence[int]) -> tuple[int, ...]:

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _LOCK_AGE_S = 600.0  # a cold build of the slowest op takes about two minutes; an older lock has no builder left
-_LEAST_MEMORY_GIB = 4.0
-_LEAST_DISK_GIB = 5.0
-_LEAST_SHARED_GIB = 1.0
+_MIN_MEMORY_GIB = 4.0
+_MIN_DISK_GIB = 5.0
+_MIN_SHARED_GIB = 1.0
 GIB = 2**30
 _NO_MEMORY = ("out of memory", "can't allocate memory", "not enough memory")
 """Messages of CUDA (through torch and CTranslate2) and of torch's CPU allocator."""
@@ -120,7 +120,7 @@ def stale_locks(caches: list[Path]) -> Iterator[Finding]:
             )
 
 
-def memory(*, needed_gib: float = _LEAST_MEMORY_GIB) -> Iterator[Finding]:
+def memory(*, needed_gib: float = _MIN_MEMORY_GIB) -> Iterator[Finding]:
     """Yield the available memory, with a warning below ``needed_gib``; nothing if it is unknown."""
     available = available_memory_gib()
     if available is None:
@@ -172,7 +172,7 @@ def shared_memory(folder: Path = Path("/dev/shm")) -> Iterator[Finding]:
     if not folder.is_dir():
         return
     size = shutil.disk_usage(folder).total / GIB
-    low = size < _LEAST_SHARED_GIB
+    low = size < _MIN_SHARED_GIB
     remedy = "too little for data.workers or several GPUs: docker run --shm-size 8g, or data.workers: 0" if low else ""
     yield Finding("shared memory", "warn" if low else "ok", f"{size:.1f} GiB in {folder}", remedy)
 
@@ -190,7 +190,7 @@ def hub_cache() -> Iterator[Finding]:
         yield Finding("hub cache", "ok", f"{found}; HF_HUB_OFFLINE prevents downloads")
     elif not os.access(place, os.W_OK):
         yield Finding("hub cache", "warn", f"{found}, not writable", "set HF_HOME to a folder you may write to")
-    elif free < _LEAST_DISK_GIB:
+    elif free < _MIN_DISK_GIB:
         yield Finding("hub cache", "warn", f"{found}, {free:.1f} GiB free", "set HF_HOME to a folder with more space")
     else:
         yield Finding("hub cache", "ok", found)
@@ -234,6 +234,6 @@ def disk(folder: Path, *, name: str = "disk", needed_gib: float | None = None) -
         found = f"{free:.1f} GiB free in {folder}, about {needed_gib:.1f} needed"
         yield Finding(name, "problem", found, "free space, or choose a folder on another disk")
         return
-    low = free < _LEAST_DISK_GIB
+    low = free < _MIN_DISK_GIB
     remedy = "checkpoints of large models take several GiB each: free space" if low else ""
     yield Finding(name, "warn" if low else "ok", f"{free:.1f} GiB free", remedy)

@@ -15,12 +15,12 @@ from lsa_whisper.verbatimize.clean_text import Insertion
 from lsa_whisper.verbatimize.slots import Arc, Slot
 from lsa_whisper.verbatimize.vocabulary import Vocabulary
 
-MOST_INSERTIONS = 6
+MAX_INSERTIONS = 6
 """At one place."""
 _FREE_COUNTS = 3
 """Words that are neither fillers nor copies count this many times: a model that does not understand invents some."""
-_MOST_FREE_TOKENS = 16
-_RESERVE = _MOST_FREE_TOKENS + 16
+_MAX_FREE_TOKENS = 16
+_RESERVE = _MAX_FREE_TOKENS + 16
 """Tokens that an insertion may take; none begins where the clean text would no longer fit behind it."""
 
 
@@ -127,7 +127,7 @@ class Constraint:
             found.ids.update(self._opening(slot))
 
     def _has_room(self, state: State, length: int) -> bool:
-        return state.spent < MOST_INSERTIONS and length + _RESERVE + self._left[state.slot] <= self._limit
+        return state.spent < MAX_INSERTIONS and length + _RESERVE + self._left[state.slot] <= self._limit
 
     def _may_be_free(self, state: State, length: int) -> bool:
         return not state.level and self._has_room(state._replace(spent=state.spent + _FREE_COUNTS - 1), length)
@@ -137,7 +137,7 @@ class Constraint:
         return {known.opening} if slot.free and known.opening is not None and known.closing is not None else set()
 
     def _allow_free(self, state: State, length: int, found: Allowed) -> None:
-        known, slot, short = self._vocabulary, self._slots[state.slot], length - state.begin < _MOST_FREE_TOKENS
+        known, slot, short = self._vocabulary, self._slots[state.slot], length - state.begin < _MAX_FREE_TOKENS
         in_word = state.free in (Free.WORD, Free.WORD_IN_GROUP)
         in_group = state.free in (Free.WORD_IN_GROUP, Free.CUT_IN_GROUP)
         found.parts |= in_word and short

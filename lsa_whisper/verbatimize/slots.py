@@ -11,9 +11,9 @@ from lsa_whisper.verbatimize.clean_text import CleanItem, CleanText, Insertion, 
 from lsa_whisper.verbatimize.vocabulary import Vocabulary
 
 _PAUSES = ("(.)", "(..)", "(...)")
-_LONGEST_COPY = 4
-_MOST_PART_WORDS = 3
-_LONGEST_PART = 4
+_MAX_COPY_LENGTH = 4
+_MAX_PART_WORDS = 3
+_MAX_PART_LENGTH = 4
 _USUAL_FILLERS = ("um", "uh")
 
 
@@ -150,8 +150,8 @@ def _captioned(item: CleanItem, vocabulary: Vocabulary) -> Iterator[Arc]:
 
 def _part_words(item: CleanItem, vocabulary: Vocabulary) -> Iterator[Arc]:
     """Yield one to three copies of the first sounds of a word."""
-    for length in range(1, min(_LONGEST_PART, len(item.word) - 1) + 1):
-        for times in range(1, _MOST_PART_WORDS + 1):
+    for length in range(1, min(_MAX_PART_LENGTH, len(item.word) - 1) + 1):
+        for times in range(1, _MAX_PART_WORDS + 1):
             sounds = "-".join([item.word[:length]] * times)
             label = write_label(f"↫{sounds}↫{item.word}", vocabulary.labels).removesuffix(item.word).strip()
             if label and item.word[0] not in "'":
@@ -161,7 +161,7 @@ def _part_words(item: CleanItem, vocabulary: Vocabulary) -> Iterator[Arc]:
 def _copies(items: Sequence[CleanItem], vocabulary: Vocabulary) -> Iterator[Arc]:
     """Yield the next words said once more before they are said, with and without the sign of a repetition."""
     words = []
-    for item in items[:_LONGEST_COPY]:
+    for item in items[:_MAX_COPY_LENGTH]:
         if not item.word:
             return
         words.append(item.word)

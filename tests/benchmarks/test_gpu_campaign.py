@@ -96,7 +96,7 @@ def test_a_case_that_exceeds_its_own_limit_has_failed_and_leaves_no_process(run,
 
 
 def test_a_case_that_the_whole_limit_stops_runs_again(run, tmp_path, monkeypatch):
-    monkeypatch.setattr(campaign, "_LEAST_S", 1.0)
+    monkeypatch.setattr(campaign, "_MIN_DURATION_S", 1.0)
     states = run("import time\nrecord.add('a', 1)\ntime.sleep(60)", "record.add('b', 2)", limit_s=2)
     assert states == {NAMES[0]: "interrupted", NAMES[1]: "no time was left"}
     assert figures(tmp_path, NAMES[0])["a"] == 1 and not (tmp_path / f"{NAMES[1]}.json").exists()

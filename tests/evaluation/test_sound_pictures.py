@@ -9,7 +9,7 @@ import soundfile as sf
 from lsa_whisper import chat
 from lsa_whisper.chat import Participant
 from lsa_whisper.evaluation import evaluate
-from lsa_whisper.evaluation.embedded_clips import MOST_PICTURES
+from lsa_whisper.evaluation.embedded_clips import MAX_PICTURES
 from lsa_whisper.timespan import TimeSpan
 
 PEOPLE = [Participant("CHI", "Target_Child")]
@@ -51,5 +51,5 @@ def test_only_the_worst_have_a_picture_and_it_is_small(tmp_path):
     write(tmp_path / "a" / "x.cha", said)
     write(tmp_path / "b" / "x.cha", heard)
     found = pictures(tmp_path, audio=tmp_path / "sound")
-    assert len(found) == MOST_PICTURES and min(map(int, found)) == 10, "none where nothing is wrong"
+    assert len(found) == MAX_PICTURES and min(map(int, found)) == 10, "none where nothing is wrong"
     assert max(len(one[0]) for one in found.values()) < 16_000, "noise is the hardest to compress"

@@ -16,7 +16,7 @@ from .plan import FILLERS, SHORT_PAUSE_MS, Fluency, Plan, plan, word_list
 from .speech import RATE_HZ, Spoken, SynthesisError, speak
 from .voices import Voice
 
-LONGEST_TURN_S = 5.3
+MAX_TURN_S = 5.3
 """Keeps every utterance within the demo model's context of six seconds, with a margin."""
 
 ADULT = Fluency(
@@ -104,7 +104,7 @@ def _turn(voice: Voice, style: str, rng: np.random.Generator) -> Turn:
         except SynthesisError:
             continue
         samples, words = sound.perform(drawn, spoken, rng)
-        if len(samples) <= LONGEST_TURN_S * RATE_HZ:
+        if len(samples) <= MAX_TURN_S * RATE_HZ:
             level = float(np.sqrt(np.mean(samples**2)))
             return Turn(voice, drawn, samples * (0.1 / level), words)
 

@@ -13,7 +13,7 @@ from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.system import plain_json
 from lsa_whisper.system.atomic_write import replace_file
 
-_MOST_REMEMBERED = 50
+_MAX_REMEMBERED = 50
 
 
 @dataclass(frozen=True)
@@ -96,5 +96,5 @@ def remember_model(folder: Path, scores: str = "") -> None:
         settings = read_settings()
         scores = scores or settings.written.get(path, "")
         others = {other: known for other, known in settings.written.items() if other != path and Path(other).is_dir()}
-        kept = list(({path: scores} | others).items())[:_MOST_REMEMBERED]
+        kept = list(({path: scores} | others).items())[:_MAX_REMEMBERED]
         write_settings(replace(settings, written=dict(kept)))

@@ -64,7 +64,7 @@ def format_point(point: tuple[int, float] | None) -> str:
     return "-" if point is None else f"{point[1]:.4g} (step {point[0]})"
 
 
-MOST_POINTS = 400
+MAX_POINTS = 400
 """More than a screen has columns for; a longer curve is reduced to means of neighbors."""
 
 
@@ -103,7 +103,7 @@ def _range(values: Sequence[float]) -> tuple[float, float]:
     return low, high if high > low else low + (abs(low) or 1.0)
 
 
-def reduce_points(points: Sequence[tuple[int, float]], most: int = MOST_POINTS) -> Points:
+def reduce_points(points: Sequence[tuple[int, float]], most: int = MAX_POINTS) -> Points:
     """Return at most ``most`` points: means of neighbors, each at the last step of its group.
 
     >>> reduce_points([(1, 4.0), (2, 2.0), (3, 1.0), (4, 1.0)], most=2)

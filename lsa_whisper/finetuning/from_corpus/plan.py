@@ -28,8 +28,8 @@ _LARGE = 200e6
 _LEARNING_RATE = {"full": 8e-4, "lora": 1e-3}
 _STEPS = 500
 """Optimizer steps to aim at; the demo's recipes take 520."""
-_FEWEST_EPOCHS, _MOST_EPOCHS = 3, 8
-_MOST_CACHED = 2000
+_MIN_EPOCHS, _MAX_EPOCHS = 3, 8
+_MAX_CACHED = 2000
 """Windows whose features are kept in memory."""
 _DEV_WINDOWS = 48
 _EVALUATIONS = 4
@@ -72,7 +72,7 @@ class Setting:
     @property
     def epochs(self) -> int:
         """Passes over the data, more for a small corpus."""
-        return max(_FEWEST_EPOCHS, min(_MOST_EPOCHS, round(_STEPS * self.batch / self.windows)))
+        return max(_MIN_EPOCHS, min(_MAX_EPOCHS, round(_STEPS * self.batch / self.windows)))
 
     @property
     def steps(self) -> int:
@@ -221,7 +221,7 @@ def _data(setting: Setting) -> dict[str, Any]:
     data: dict[str, Any] = {"train": str(split_path(setting.data, "train"))}
     data |= {"dev": str(split_path(setting.data, "dev"))} if setting.dev_windows else {}
     data |= {"workers": 4} if setting.has_gpu else {}
-    data |= {"cache": True} if setting.windows <= _MOST_CACHED and not setting.has_gpu else {}
+    data |= {"cache": True} if setting.windows <= _MAX_CACHED and not setting.has_gpu else {}
     data |= {"trim": True}
     return data | ({"augment": {"speed_perturbation": 0.1}} if setting.is_small else {})
 

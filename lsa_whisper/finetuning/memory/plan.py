@@ -18,7 +18,7 @@ from lsa_whisper.system.machine import GIB
 
 USABLE = 0.97
 """Share of a GPU's memory that programs can use."""
-LARGEST_BATCH = 32
+MAX_BATCH = 32
 """Largest recommended micro-batch."""
 COMFORTABLE = 0.9
 """Largest share of GPU or host memory that a recommended batch uses."""
@@ -171,7 +171,7 @@ class Plan:
         hardware, larger = self.job.hardware, self.with_batch(2 * self.micro_batch.batch)
         on_gpu = hardware.gpus == 0 or larger.gpu_gib <= COMFORTABLE * hardware.gpu_gib
         on_host = hardware.host_gib is None or larger.host_gib <= COMFORTABLE * hardware.host_gib
-        fits = on_gpu and on_host and larger.micro_batch.batch <= LARGEST_BATCH
+        fits = on_gpu and on_host and larger.micro_batch.batch <= MAX_BATCH
         return larger.largest_batch() if fits else self
 
     def settings(self) -> dict[str, Any]:

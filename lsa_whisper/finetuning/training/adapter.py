@@ -13,7 +13,7 @@ import torch
 from lsa_whisper.errors import MissingExtraError, RecipeError
 from lsa_whisper.finetuning.recipe.sections import AdapterSettings
 
-LOWEST_RANK = 10
+MIN_RANK = 10
 
 
 def add_adapter(model: Any, adapter: AdapterSettings, tokens: Sequence[int] = ()) -> Any:
@@ -26,9 +26,9 @@ def add_adapter(model: Any, adapter: AdapterSettings, tokens: Sequence[int] = ()
     """
     from peft import LoraConfig, get_peft_model
 
-    if adapter.rank < LOWEST_RANK:
+    if adapter.rank < MIN_RANK:
         warnings.warn(
-            f"LoRA rank {adapter.rank}: below {LOWEST_RANK}, adapting Whisper to disfluent labels has been observed "
+            f"LoRA rank {adapter.rank}: below {MIN_RANK}, adapting Whisper to disfluent labels has been observed "
             "not to converge; check the loss, or increase adapter.rank",
             stacklevel=2,
         )

@@ -10,7 +10,7 @@ from lsa_whisper.languages import chat_code
 from lsa_whisper.manifest import TIMESTAMP, Segment
 from lsa_whisper.retraces.training import corpus_weights
 
-MOST_WINDOWS = 5000
+MAX_WINDOWS = 5000
 """Windows of each language to learn from: about a minute's work, and enough for hundreds of retraces."""
 
 
@@ -27,7 +27,7 @@ def learn_retraces(windows: Iterable[Segment], labels: Labels, language: str | N
     texts: dict[str, list[str]] = {}
     for window in windows:
         kept = texts.setdefault(chat_code(language or window.lang), [])
-        if window.text and len(kept) < MOST_WINDOWS:
+        if window.text and len(kept) < MAX_WINDOWS:
             kept.append(TIMESTAMP.sub(" ", window.text))
     found = {
         code: corpus_weights(

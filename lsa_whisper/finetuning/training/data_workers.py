@@ -6,7 +6,7 @@ import os
 import tempfile
 from multiprocessing import util
 
-_LONGEST_SOCKET_FOLDER = 70
+_MAX_SOCKET_FOLDER_LENGTH = 70
 """The path of a socket has at most 107 bytes on Linux and 103 on macOS; multiprocessing adds 32 to its folder's."""
 
 
@@ -17,7 +17,7 @@ def shorten_socket_paths() -> None:
     is not documented; it chooses the folder once and removes it at the end.
     """
     before = tempfile.tempdir
-    if len(os.fsencode(tempfile.gettempdir())) > _LONGEST_SOCKET_FOLDER:
+    if len(os.fsencode(tempfile.gettempdir())) > _MAX_SOCKET_FOLDER_LENGTH:
         tempfile.tempdir = "/tmp"  # a private folder is made in it
         try:
             util.get_temp_dir()

@@ -25,7 +25,7 @@ from lsa_whisper.labels import Labels
 from lsa_whisper.system.machine import GIB
 
 SAMPLES, TENSORBOARD = "samples.jsonl", "tensorboard"
-_LOWEST_TOKENS_PER_S = 8.0
+_MIN_TOKENS_PER_S = 8.0
 """English takes about 4 tokens per second of speech in OpenAI's vocabularies, with CHAT's marks up to 6."""
 _COPIED_BYTES_PER_S = 10e9
 """A cautious rate for copies from the host to a GPU; from a disk they are slower."""
@@ -67,7 +67,7 @@ class DevEvaluation:
         take that many steps for every window. One rate for all windows shows it nothing of a window's own label.
         """
         rates = [windows.tokens_per_s() for windows in (self.dev, *self.others.values())]
-        return min(TOKENS_PER_S, max(_LOWEST_TOKENS_PER_S, 2 * max(rates)))
+        return min(TOKENS_PER_S, max(_MIN_TOKENS_PER_S, 2 * max(rates)))
 
     def cost(self, recipe: Recipe, ranks: int, weight_bytes: int) -> str:
         """Return a line about what each evaluation costs at most.

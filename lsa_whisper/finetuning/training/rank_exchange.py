@@ -9,7 +9,7 @@ import torch
 
 INTERVAL_MS = 500
 """Longest time between two exchanges, if steps are shorter."""
-MOST_STEPS = 32
+MAX_STEPS = 32
 
 
 class RankExchange:
@@ -33,6 +33,6 @@ class RankExchange:
         step_ms = INTERVAL_MS if first else max(1, round(1000 * (now - self._since) / self._every))
         own = torch.tensor([value, step_ms], device=self._accelerator.device)
         found, slowest_ms = self._accelerator.gather(own).view(-1, 2).max(0).values.tolist()
-        self._every = self._left = min(MOST_STEPS, max(1, INTERVAL_MS // slowest_ms))
+        self._every = self._left = min(MAX_STEPS, max(1, INTERVAL_MS // slowest_ms))
         self._since = now
         return int(found)

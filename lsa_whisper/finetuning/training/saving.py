@@ -10,9 +10,9 @@ from transformers import TrainerCallback
 from lsa_whisper.finetuning.recipe import Recipe
 from lsa_whisper.finetuning.training.rank_exchange import RankExchange
 
-LONGEST_INTERVAL_S = 600.0
+MAX_INTERVAL_S = 600.0
 """Longest time between checkpoints: what a killed run can lose."""
-SHORTEST_INTERVAL_S = 2.0
+MIN_INTERVAL_S = 2.0
 """Shortest time between checkpoints."""
 COST = 0.02
 """Share of the time that saving may take, as long as checkpoints are not further apart than the longest interval."""
@@ -31,13 +31,13 @@ class CheckpointSchedule(TrainerCallback):
         self._saving, self._every = recipe.training.saving, recipe.training.save_steps or _EVERY
         if self._saving == "auto" and not recipe.can_resume:
             self._saving = "no"
-        self._since, self._interval_s, self._first_step = time.monotonic(), LONGEST_INTERVAL_S, 1
+        self._since, self._interval_s, self._first_step = time.monotonic(), MAX_INTERVAL_S, 1
 
     def saved(self, seconds: float) -> None:
         """Take note of a checkpoint whose saving took ``seconds``."""
         self._since, self._interval_s = (
             time.monotonic(),
-            min(LONGEST_INTERVAL_S, max(SHORTEST_INTERVAL_S, seconds / COST)),
+            min(MAX_INTERVAL_S, max(MIN_INTERVAL_S, seconds / COST)),
         )
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:

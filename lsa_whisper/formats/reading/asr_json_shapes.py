@@ -11,7 +11,7 @@ from lsa_whisper.formats.reading.source import SpokenText, span_of_seconds
 from lsa_whisper.formats.reading.timed_words import RecognizedWord, utterances_of
 from lsa_whisper.timespan import TimeSpan
 
-_FEWEST_WORDS = 0.7
+_MIN_WORDS = 0.7
 """Share of chunks of one word from which chunks are words: CrisperWhisper and ``return_timestamps="word"``."""
 
 
@@ -58,7 +58,7 @@ def chunk_utterances(chunks: Sequence[Any], place: str) -> Iterator[SpokenText]:
         if each["text"].strip():
             found.append(RecognizedWord(each["text"].strip(), span or TimeSpan(0, 0), "", here))
     single = sum(len(each.text.split()) == 1 for each in found)
-    if found and single >= _FEWEST_WORDS * len(found):
+    if found and single >= _MIN_WORDS * len(found):
         yield from utterances_of(found)
     else:
         for chunk in found:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from lsa_whisper.errors import FormatError
 from lsa_whisper.formats.reading.conventions import Conventions
-from lsa_whisper.formats.reading.source import LONGEST_S, Source, SpokenText
+from lsa_whisper.formats.reading.source import MAX_DURATION_S, Source, SpokenText
 from lsa_whisper.formats.reading.tiers import TextTier, join_tiers
 from lsa_whisper.formats.reading.xml import line_of, parse_xml
 from lsa_whisper.timespan import TimeSpan
@@ -74,7 +74,7 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
 def _time_ms(value: str | None, place: str) -> int | None:
     if value is None:
         return None
-    if not re.fullmatch(r"[0-9]{1,10}", value) or int(value) > LONGEST_S * 1000:
+    if not re.fullmatch(r"[0-9]{1,10}", value) or int(value) > MAX_DURATION_S * 1000:
         raise FormatError(f"{place}: TIME_VALUE {value[:40]!r} is no time in milliseconds; correct it")
     return int(value)
 

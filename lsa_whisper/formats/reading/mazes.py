@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lsa_whisper.labels.infer_marks import LONGEST_REPEAT, PLAIN_FILLERS
+from lsa_whisper.labels.infer_marks import MAX_REPEAT_LENGTH, PLAIN_FILLERS
 
 
 def mark_maze(words: Sequence[str], following: Sequence[str]) -> str:
@@ -65,8 +65,8 @@ def _run(words: Sequence[str], start: int) -> list[str]:
 
 def _repeated(ahead: Sequence[str], at: int, most: int) -> int:
     """Return how many words from ``at`` come again right after them."""
-    lowered = [word.casefold() for word in ahead[at : at + 2 * LONGEST_REPEAT]]
-    for length in range(min(most, LONGEST_REPEAT), 0, -1):
+    lowered = [word.casefold() for word in ahead[at : at + 2 * MAX_REPEAT_LENGTH]]
+    for length in range(min(most, MAX_REPEAT_LENGTH), 0, -1):
         if lowered[:length] == lowered[length : 2 * length]:
             return length
     return 0

@@ -8,7 +8,7 @@ from lsa_whisper.errors import FormatError
 from lsa_whisper.system.plain_json import is_finite
 from lsa_whisper.timespan import TimeSpan
 
-LONGEST_S = 1e6
+MAX_DURATION_S = 1e6
 """Times beyond this (eleven days) are damaged."""
 
 Words = tuple[tuple[str, TimeSpan], ...]
@@ -86,7 +86,7 @@ def _seconds(value: object, place: str) -> float:
         seconds = float(value) if isinstance(value, str) else value
     except ValueError:
         seconds = None
-    if not isinstance(seconds, int | float) or not is_finite(seconds) or not 0 <= seconds <= LONGEST_S:
+    if not isinstance(seconds, int | float) or not is_finite(seconds) or not 0 <= seconds <= MAX_DURATION_S:
         raise FormatError(f"{place}: {_brief(value)} is not a time in seconds; correct it")
     return float(seconds)
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from lsa_whisper.formats.reading.source import SpokenText
 from lsa_whisper.timespan import TimeSpan
 
-LONGEST_GAP_MS = 1000
+MAX_GAP_MS = 1000
 """A pause longer than this ends an utterance."""
-_MOST_WORDS = 80
+_MAX_WORDS = 80
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,8 @@ def utterances_of(words: Iterable[RecognizedWord]) -> list[SpokenText]:
         last = held[-1] if held else None
         if last and (
             word.speaker != last.speaker
-            or word.span.start_ms - last.span.end_ms > LONGEST_GAP_MS
-            or len(held) >= _MOST_WORDS
+            or word.span.start_ms - last.span.end_ms > MAX_GAP_MS
+            or len(held) >= _MAX_WORDS
         ):
             close()
         held.append(word)

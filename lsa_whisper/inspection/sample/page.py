@@ -8,13 +8,13 @@ from pathlib import Path
 from lsa_whisper.chat import Transcript
 from lsa_whisper.inspection.measure_names import COUNTING, FLUENCY_TERMS, unit_remarks
 from lsa_whisper.inspection.sample.files import SampleFile, sample_files
-from lsa_whisper.inspection.sample.sounds import MOST_CLIPS, utterances_with_disfluencies
+from lsa_whisper.inspection.sample.sounds import MAX_CLIPS, utterances_with_disfluencies
 from lsa_whisper.inspection.sample.tables import class_table, measures_tables, summary_sentences
 from lsa_whisper.inspection.sample.timeline import timeline
-from lsa_whisper.inspection.sample.trends import MOST_PERSONS, trend_plots
+from lsa_whisper.inspection.sample.trends import MAX_PERSONS, trend_plots
 from lsa_whisper.inspection.write_page import write_page
 
-_MOST_TIMELINES = 40
+_MAX_TIMELINES = 40
 
 
 def write_sample_page(
@@ -41,11 +41,11 @@ def write_sample_page(
         "classes": class_table(files),
         "terms": {**FLUENCY_TERMS, "counting": COUNTING[mode]},
         "trends": trend_plots(files),
-        "most_persons": MOST_PERSONS,
-        "timelines": [timeline(file) for file in files[:_MOST_TIMELINES]],
+        "most_persons": MAX_PERSONS,
+        "timelines": [timeline(file) for file in files[:_MAX_TIMELINES]],
         "files": len(files),
         "clips": utterances_with_disfluencies(files),
-        "most_clips": MOST_CLIPS,
+        "most_clips": MAX_CLIPS,
     }
     write_page("sample/page.html.jinja", facts, out)
 
@@ -56,5 +56,5 @@ def _remarks(files: Sequence[SampleFile]) -> Iterator[str]:
         yield "There is no recording of this transcript's name beside it, so there are no clips."
     elif silent:
         yield f"{silent:,} of {len(files):,} transcripts have no recording of their name: no clips of these."
-    if len(files) > _MOST_TIMELINES:
-        yield f"Timelines: of the first {_MOST_TIMELINES} of {len(files):,} transcripts."
+    if len(files) > _MAX_TIMELINES:
+        yield f"Timelines: of the first {_MAX_TIMELINES} of {len(files):,} transcripts."

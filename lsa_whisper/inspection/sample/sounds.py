@@ -11,15 +11,15 @@ from lsa_whisper.inspection.sample.timeline import TimedEvent, timed_events
 from lsa_whisper.inspection.write_page import Clip, load_clip
 from lsa_whisper.timespan import TimeSpan
 
-MOST_CLIPS = 60
+MAX_CLIPS = 60
 _MARGIN_MS = 100
-_LONGEST_MS = 60_000
+_MAX_DURATION_MS = 60_000
 
 
 def utterances_with_disfluencies(files: Sequence[SampleFile]) -> list[dict[str, Any]]:
     """Return at most 60 utterances, those with the most disfluencies of each transcript, with their sound."""
-    each_file = max(1, MOST_CLIPS // max(len(files), 1))
-    return [shown for file in files[:MOST_CLIPS] for shown in _of_file(file, each_file)]
+    each_file = max(1, MAX_CLIPS // max(len(files), 1))
+    return [shown for file in files[:MAX_CLIPS] for shown in _of_file(file, each_file)]
 
 
 def _of_file(file: SampleFile, most: int) -> Iterator[dict[str, Any]]:
@@ -48,6 +48,6 @@ def _clock(each: Utterance) -> str:
 
 def _clip(file: SampleFile, each: Utterance) -> Clip:
     """Return the sound of an utterance; without a recording or times there is none, which the page says once."""
-    if file.recording is None or each.span is None or each.span.duration_ms > _LONGEST_MS:
+    if file.recording is None or each.span is None or each.span.duration_ms > _MAX_DURATION_MS:
         return Clip()
     return load_clip(file.recording, TimeSpan(max(each.span.start_ms - _MARGIN_MS, 0), each.span.end_ms + _MARGIN_MS))

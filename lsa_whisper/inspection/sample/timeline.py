@@ -57,7 +57,7 @@ def _start_s(utterance: Utterance, event: Event, times: list[tuple[float, float]
     return None if isnan(start_ms) else start_ms / 1000
 
 
-_MOST_SPEAKERS = 6
+_MAX_SPEAKERS = 6
 _Row = tuple[str, Disfluency | None]
 
 
@@ -65,7 +65,7 @@ def timeline(file: SampleFile) -> Plot:
     """Return the timeline of a transcript: by time, or by utterance where there are no times."""
     timed = any(each.span for each in file.transcript.utterances)
     events = list(timed_events(file.transcript))
-    most = sorted(file.speakers, key=lambda one: -one.measures.sample.total_words)[:_MOST_SPEAKERS]
+    most = sorted(file.speakers, key=lambda one: -one.measures.sample.total_words)[:_MAX_SPEAKERS]
     codes = [one.code for one in file.speakers if one in most]
     rows = [row for code in codes for row in _rows(code, events)]
     places = {row: number for number, row in enumerate(rows)}

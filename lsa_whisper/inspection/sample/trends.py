@@ -9,7 +9,7 @@ from lsa_whisper.inspection.measure_names import measure_cell, measure_name
 from lsa_whisper.inspection.sample.files import SampleFile, SampleSpeaker
 from lsa_whisper.page.figures import Plot, PlotCurve, PlotMark
 
-MOST_PERSONS = 8
+MAX_PERSONS = 8
 _MEASURES = ("mlu_words", "ndw_100", "mattr", "maze_share", "sld_per_100_words", "td_per_100_words", "words_per_minute")
 _LEARNERS = frozenset({"Target_Child", "Child", "Participant", "Target_Adult", "Student", "Patient"})
 
@@ -44,7 +44,7 @@ def _visits(files: Sequence[SampleFile]) -> dict[str, list[_Visit]]:
             found.setdefault(f"{speaker.person} {speaker.code}", []).append(_Visit(file.name, speaker))
     several = {who: own for who, own in found.items() if len({one.file for one in own}) > 1}
     learners = {who: own for who, own in several.items() if own[0].speaker.role in _LEARNERS}
-    return dict(list((learners or several).items())[:MOST_PERSONS])
+    return dict(list((learners or several).items())[:MAX_PERSONS])
 
 
 def _plot(name: str, visits: Mapping[str, Sequence[_Visit]], *, by_age: bool) -> Plot:

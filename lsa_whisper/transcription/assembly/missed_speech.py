@@ -14,7 +14,7 @@ from lsa_whisper.audio.speech.energy import FRAME_S, SpeechActivity
 from lsa_whisper.chat import Utterance
 from lsa_whisper.timespan import TimeSpan
 
-_SHORTEST_MS = 450  # of speech without words: shorter is a breath, or the error of a time
+_MIN_DURATION_MS = 450  # of speech without words: shorter is a breath, or the error of a time
 _WIDER_MS = 120  # a word's time misses part of its first and last sound
 _SLOW = 1.5  # an utterance may take this many times as long as usual
 _SURPLUS_MS = 300  # and this much more
@@ -37,7 +37,7 @@ def missed_speech(utterances: Sequence[Utterance], speech: SpeechActivity, durat
     whole = TimeSpan(0, duration_ms)
     regions = [span for region in speech.regions if (span := _span(region) & whole)]
     covered = _merged(_covered(utterances))
-    bare = [part for span in regions for part in _without(span, covered) if part.duration_ms >= _SHORTEST_MS]
+    bare = [part for span in regions for part in _without(span, covered) if part.duration_ms >= _MIN_DURATION_MS]
     return _merged([*bare, *_sparse(utterances, regions)])
 
 

@@ -22,9 +22,9 @@ from lsa_whisper.transcription.long_form.halves import mean_logprob
 from lsa_whisper.transcription.long_form.loops import decode_without_loops
 from lsa_whisper.transcription.long_form.repetition import SpeechIntervals
 
-_LEAST_SPEECH_S = 2.0
+_MIN_SPEECH_S = 2.0
 """Less speech than this after the last timestamp is not decoded again: it holds few words, if any."""
-_MOST_RESTS = 8
+_MAX_RESTS = 8
 
 
 def decode_with_remainders(
@@ -46,7 +46,7 @@ def decode_with_remainders(
     begins = {
         at: begin_s for at, each in enumerate(results) if (begin_s := rest_begins_s(each, speech[at])) is not None
     }
-    for _ in range(_MOST_RESTS):
+    for _ in range(_MAX_RESTS):
         rests = [windows[at][round(begin_s * rate_hz) :] for at, begin_s in begins.items()]
         heard = [after(speech[at], begin_s) for at, begin_s in begins.items()]
         if not rests:
@@ -76,7 +76,7 @@ def rest_begins_s(result: DecodedWindow, speech: SpeechIntervals) -> float | Non
         return None
     end_s = result.segments[-1].end_s
     following_s = sum(end - begin for begin, end in after(speech, end_s))
-    return end_s if end_s > 0 and following_s >= _LEAST_SPEECH_S else None
+    return end_s if end_s > 0 and following_s >= _MIN_SPEECH_S else None
 
 
 def after(speech: SpeechIntervals, begin_s: float) -> list[tuple[float, float]]:

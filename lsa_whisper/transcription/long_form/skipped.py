@@ -25,7 +25,7 @@ from lsa_whisper.transcription.long_form.loops import decode_without_loops
 from lsa_whisper.transcription.long_form.repetition import SpeechIntervals, speech_between_s
 from lsa_whisper.transcription.long_form.uncertain import decode_uncertain_again
 
-_LEAST_SPEECH_S = 0.8
+_MIN_SPEECH_S = 0.8
 """Less speech between two words may be the error of their times, and what is found in it is often there already."""
 _MARGIN_S = 0.1
 _TOLERANCE_S = 0.05
@@ -108,11 +108,11 @@ def _gaps(
     words = chain.from_iterable(_words(segment, number) for number, segment in enumerate(result.segments))
     for before, after in pairwise((edges[0], *words, edges[1])):
         start_s, end_s = before.end_s, after.start_s
-        if speech_between_s(speech, start_s, end_s) < _LEAST_SPEECH_S:
+        if speech_between_s(speech, start_s, end_s) < _MIN_SPEECH_S:
             continue
         # A detector of speech does not leave out short pauses.
         silence = silence_of(window, rate_hz)[round(start_s / FRAME_S) : round(end_s / FRAME_S)]
-        if float((1 - silence).sum() * FRAME_S) >= _LEAST_SPEECH_S:
+        if float((1 - silence).sum() * FRAME_S) >= _MIN_SPEECH_S:
             yield _Gap(at, before, after, max(0.0, start_s - _MARGIN_S), min(length_s, end_s + _MARGIN_S))
 
 

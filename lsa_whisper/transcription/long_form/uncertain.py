@@ -20,7 +20,7 @@ from lsa_whisper.transcription.long_form.halves import join_windows, quietest_sa
 from lsa_whisper.transcription.long_form.remainders import decode_with_remainders
 from lsa_whisper.transcription.long_form.repetition import SpeechIntervals
 
-_LEAST_S = 4.0
+_MIN_DURATION_S = 4.0
 """A shorter window is not cut: its halves would hold a few words without their context."""
 
 
@@ -77,4 +77,9 @@ def is_uncertain(result: DecodedWindow, duration_s: float) -> bool:
     >>> [is_uncertain(DecodedWindow((), logprob), 20.0) for logprob in (-0.9, -1.1)]
     [False, True]
     """
-    return result.avg_logprob < LOGPROB_THRESHOLD and duration_s > _LEAST_S and not result.silent and not result.retried
+    return (
+        result.avg_logprob < LOGPROB_THRESHOLD
+        and duration_s > _MIN_DURATION_S
+        and not result.silent
+        and not result.retried
+    )

@@ -27,7 +27,7 @@ _STORE_BYTES = 100_000_000  # tasks and results are a few lines each; the defaul
 
 _CONNECT_TIMEOUT_S = 10.0
 
-_LONGEST_TEMP_FOLDER = 36  # Ray's sockets lie below it, and the path of a socket has 107 bytes at most
+_MAX_TEMP_FOLDER_LENGTH = 36  # Ray's sockets lie below it, and the path of a socket has 107 bytes at most
 
 Transcribe = WorkerFunction[FileTask, TranscribedFile]
 
@@ -73,7 +73,7 @@ def connect_to_cluster(address: str) -> Iterator[RayCluster]:
         # A cluster of one machine needs no dashboard and no port that other machines can reach.
         options |= {"include_dashboard": False, "object_store_memory": _STORE_BYTES, "_node_ip_address": "127.0.0.1"}
     with ExitStack() as stack:
-        if address == "local" and len(os.fsencode(tempfile.gettempdir())) > _LONGEST_TEMP_FOLDER:
+        if address == "local" and len(os.fsencode(tempfile.gettempdir())) > _MAX_TEMP_FOLDER_LENGTH:
             options["_temp_dir"] = stack.enter_context(TemporaryDirectory(dir="/tmp", ignore_cleanup_errors=True))
         try:
             _verify_reachable(address)

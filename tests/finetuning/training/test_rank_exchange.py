@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from lsa_whisper.finetuning.training.rank_exchange import MOST_STEPS, RankExchange
+from lsa_whisper.finetuning.training.rank_exchange import MAX_STEPS, RankExchange
 
 
 class TwoRanks:
@@ -20,7 +20,7 @@ class TwoRanks:
 
 
 @pytest.mark.parametrize(
-    ("own_s", "other_ms", "every"), [(0.1, 0, 5), (0.1, 250, 2), (3.0, 0, 1), (0.001, 1, MOST_STEPS)]
+    ("own_s", "other_ms", "every"), [(0.1, 0, 5), (0.1, 250, 2), (3.0, 0, 1), (0.001, 1, MAX_STEPS)]
 )
 def test_ranks_exchange_about_twice_a_second_and_the_slowest_decides(monkeypatch, own_s, other_ms, every):
     now = [10.0]
