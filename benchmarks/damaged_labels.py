@@ -22,7 +22,7 @@ from lsa_whisper.labels import Labels, decode, encode
 
 SEEDS = (1, 2, 3, 4, 5)
 PER_SEED = 10_000
-STYLES = ("chat/4", "chat/4", "chat/4", "chat/3", "chat/2", "chat/1", "verbatim/4")
+STYLES = ("chat/4", "chat/4", "chat/4", "chat/4", "chat/2", "chat/1", "verbatim/4")
 MANY = 500
 """Utterances in one checked transcript."""
 

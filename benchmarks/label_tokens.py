@@ -14,7 +14,7 @@ from benchmarks import result
 from lsa_whisper import chat
 from lsa_whisper.labels import Labels, encode
 
-STYLES = ("chat/4", "chat/3", "chat/2", "chat/1", "chat+roles/4", "verbatim", "fluent")
+STYLES = ("chat/4", "chat/2", "chat/1", "chat+roles/4", "verbatim", "fluent")
 
 
 def main() -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lsa_whisper.checkpoint.whisper_constants import PROMPT_MARKS
-from lsa_whisper.labels.events import EVENT_TOKENS
+from lsa_whisper.labels.decode import EVENT_TOKENS
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data" / "whisper"
 TEACHER_HEADS = [[7, 0], [10, 17], [12, 18], [13, 12], [16, 1], [17, 14], [19, 11], [21, 4], [24, 1], [25, 6]]

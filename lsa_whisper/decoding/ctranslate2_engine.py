@@ -27,8 +27,7 @@ import torch
 
 from lsa_whisper.checkpoint import ConvertedCheckpoint, decoder_prompt, language_tokens
 from lsa_whisper.decoding.batches import WindowOutput, decode_in_batches
-from lsa_whisper.decoding.ctranslate2_logits import logits_of_step, token_logprob
-from lsa_whisper.decoding.ctranslate2_times import aligned_times_s
+from lsa_whisper.decoding.ctranslate2_times import aligned_times_s, logits_of_step, token_logprob
 from lsa_whisper.decoding.decoder import DecodedWindow, SegmentParser, first_language, token_limit
 from lsa_whisper.decoding.features import log_mel
 from lsa_whisper.decoding.no_speech import WHISPERS_RULE, NoSpeechRule

@@ -8,10 +8,10 @@ from lsa_whisper.evaluation.cells import ERROR_HEADS, error_cells, head_cells, p
 from lsa_whisper.evaluation.results import Evaluation
 from lsa_whisper.page.tables import ReportTable, TableCell
 from lsa_whisper.page.terms import CLASSES
+from lsa_whisper.scoring.bootstrap import MIN_EVENTS
 from lsa_whisper.scoring.confusion import NO_WORDS, PLAIN_WORDS
 from lsa_whisper.scoring.disfluency import SCORED
 from lsa_whisper.scoring.groups import band_sort_key
-from lsa_whisper.scoring.proportion import MIN_EVENTS
 from lsa_whisper.scoring.published import MODES
 from lsa_whisper.scoring.system import System
 

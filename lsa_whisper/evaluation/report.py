@@ -6,15 +6,14 @@ import json
 from pathlib import Path
 from typing import Any
 
-from lsa_whisper.evaluation.embedded_clips import embedded_clips
-from lsa_whisper.evaluation.glossary import COLUMNS
+from lsa_whisper.evaluation.cells import COLUMNS
+from lsa_whisper.evaluation.embedded_clips import embedded_clips, sound_pictures
 from lsa_whisper.evaluation.json_report import json_report
 from lsa_whisper.evaluation.material import Material
 from lsa_whisper.evaluation.pairing import find_audio
 from lsa_whisper.evaluation.plots import evaluation_plots
 from lsa_whisper.evaluation.report_rows import page_data
 from lsa_whisper.evaluation.results import Evaluation
-from lsa_whisper.evaluation.sound_pictures import sound_pictures
 from lsa_whisper.evaluation.tables import tables
 from lsa_whisper.page import templates
 from lsa_whisper.page.files import write_report_files

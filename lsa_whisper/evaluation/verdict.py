@@ -1,7 +1,7 @@
 """What an evaluation says, in sentences: which system is better, what each finds and misses, and how far to trust it.
 
 Every sentence is made from counts and intervals. A system is called better only where :class:`.differences.Difference`
-calls it so; a class with fewer than :data:`~lsa_whisper.scoring.proportion.MIN_EVENTS` events in the reference is
+calls it so; a class with fewer than :data:`~lsa_whisper.scoring.bootstrap.MIN_EVENTS` events in the reference is
 named as too rare to judge.
 """
 
@@ -14,8 +14,8 @@ from lsa_whisper.evaluation.differences import CLASS_METRICS, ENOUGH_FILES, MAIN
 from lsa_whisper.evaluation.material import Material
 from lsa_whisper.page.terms import CLASSES
 from lsa_whisper.page.text import join_with_and
+from lsa_whisper.scoring.bootstrap import MIN_EVENTS
 from lsa_whisper.scoring.counts import Detections
-from lsa_whisper.scoring.proportion import MIN_EVENTS
 from lsa_whisper.scoring.system import System
 
 _MAX_SYSTEMS = 3

@@ -6,9 +6,8 @@ from pathlib import Path
 
 from lsa_whisper.corpus import is_transcript, list_transcripts
 from lsa_whisper.errors import CorpusError
-from lsa_whisper.inspection.measures_report import events_report, measures_report
+from lsa_whisper.inspection.measures_report import events_report, measures_report, profile_report
 from lsa_whisper.inspection.problems import problems_report
-from lsa_whisper.inspection.profile_report import profile_report
 from lsa_whisper.inspection.survey import survey
 from lsa_whisper.inspection.tables import survey_report
 from lsa_whisper.inspection.text_output import as_json

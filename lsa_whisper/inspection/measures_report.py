@@ -1,4 +1,7 @@
-"""Reports on language samples: measures per speaker as a table, JSON or CSV, and every disfluency with its line."""
+"""Reports on language samples: measures per speaker as a table, JSON or CSV, and every disfluency with its line.
+
+Also the profile of the disfluencies: how often, where, how long.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,9 @@ from typing import Any
 from lsa_whisper.chat import Transcript
 from lsa_whisper.inspection.measure_names import SUMMARY_MEASURES, explained, measure_cell, measure_name, unit_remarks
 from lsa_whisper.inspection.measures import measure_speakers
-from lsa_whisper.inspection.text_output import as_json
+from lsa_whisper.inspection.text_output import as_json, format_number
 from lsa_whisper.inspection.transcript_report import readable_transcripts
+from lsa_whisper.splice import DisfluencyProfile, count_profile
 from lsa_whisper.system.atomic_write import write_atomic
 from lsa_whisper.system.terminal import TerminalTable, render_text
 
@@ -93,3 +97,34 @@ def _as_csv(found: dict[str, dict[str, dict[str, Any]]]) -> str:
     table.writeheader()
     table.writerows({"file": file, "speaker": code} | row for file, rows in found.items() for code, row in rows.items())
     return text.getvalue()
+
+
+_HEAD = ("", "count", "per 100 words", "at the start", "words", "silence after it, ms: quartiles")
+
+
+def profile_report(files: Sequence[Path], json: bool) -> str:
+    """Return the profile of all transcripts in ``files`` together, as a table or as JSON.
+
+    Raises:
+        ChatSyntaxError: No file is readable.
+    """
+    read, unread = readable_transcripts(files)
+    found = count_profile(utterance for _, transcript in read for utterance in transcript.utterances)
+    if json:
+        return as_json(found.as_dict())
+    title = f"Disfluencies in {found.fluent_words:,} fluent words"
+    return render_text(TerminalTable(title, _HEAD, _rows(found)), *unread)
+
+
+def _rows(found: DisfluencyProfile) -> list[list[str]]:
+    return [
+        [
+            name.replace("_", " "),
+            format_number(one.count),
+            format_number(100 * one.count / max(1, found.fluent_words)),
+            format_number(one.initial, percent=True),
+            format_number(float(one.words)),
+            " ".join(map(str, one.silence_ms)) or "-",
+        ]
+        for name, one in found.classes.items()
+    ]

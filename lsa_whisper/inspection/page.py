@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from lsa_whisper.inspection.charts import survey_plots
-from lsa_whisper.inspection.clips import load_clip
-from lsa_whisper.inspection.row_text import timed_lines
+from lsa_whisper.inspection.counts import timed_lines
 from lsa_whisper.inspection.survey import Survey
 from lsa_whisper.inspection.tables import describe_segment, survey_notes, survey_tables
-from lsa_whisper.inspection.write_page import write_page
+from lsa_whisper.inspection.write_page import load_clip, write_page
 from lsa_whisper.manifest import Segment
 
 _ROWS = 200

@@ -4,7 +4,6 @@ from lsa_whisper.labels.decode import Decoded, codes_in, decode
 from lsa_whisper.labels.disfluent import disfluent_spans
 from lsa_whisper.labels.encode import encode
 from lsa_whisper.labels.style import STYLES, VERSION, Labels
-from lsa_whisper.labels.token_estimate import tokens_at_most
 from lsa_whisper.labels.token_words import (
     TokenPlace,
     begins_word,
@@ -15,7 +14,7 @@ from lsa_whisper.labels.token_words import (
     without_codes,
     words_of_tokens,
 )
-from lsa_whisper.labels.tokens import characters, tokens_to_allow
+from lsa_whisper.labels.tokens import characters, tokens_at_most, tokens_to_allow
 
 __all__ = [
     "STYLES",

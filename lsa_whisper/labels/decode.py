@@ -9,7 +9,6 @@ from lsa_whisper.chat import Utterance, utterance
 from lsa_whisper.chat.codes import MAX_SPEAKER_CODE, SPEAKER_CODE
 from lsa_whisper.chat.tree import build_tree
 from lsa_whisper.labels.canonical import LABEL_TERMINATORS, canonical
-from lsa_whisper.labels.events import read_events
 from lsa_whisper.labels.infer_marks import infer_marks
 from lsa_whisper.labels.notation import label_to_chat
 from lsa_whisper.labels.repair import repair_text, sentences
@@ -91,3 +90,28 @@ def _turns(text: str, roles: bool) -> list[tuple[str | None, str]]:
     before, *rest = (_ROLE if roles else _STRAY_ROLE).split(text)
     turns: list[tuple[str | None, str]] = [(None, before), *zip(rest[::2], rest[1::2], strict=True)]
     return [turn for turn in turns if turn[1].strip()]
+
+
+EVENT_TOKENS = {
+    "[UM]": "um", "[UH]": "uh", "[laughter]": "&=laughs", "[sniff]": "&=sniffs", "[throatclearing]": "&=clears:throat",
+    "[cough]": "&=coughs", "[sigh]": "&=sighs", "[breath]": "&=breathes", "[lipsmack]": "&=smacks:lips",
+    "[yawn]": "&=yawns", "[noise]": "&=noise", "[crying]": "&=cries", "[fart]": "&=farts", "[scream]": "&=screams",
+    "[sneeze]": "&=sneezes",
+}  # fmt: skip
+"""CrisperWhisper 2: its tokens for fillers and sounds, and the filler or CHAT event that each stands for."""
+
+_EVENT = re.compile(r"\[([A-Za-z]+)\]")
+_CUT_OFF = re.compile(r"(?<=[^\W\d_])\*(?!\w)")
+_CHAT = {token.lower(): chat for token, chat in EVENT_TOKENS.items()}
+
+
+def read_events(text: str) -> str:
+    """Return ``text`` with ``[UM]`` as *um*, ``[laughter]`` as ``&=laughs`` and ``wa*`` as ``wa-``.
+
+    Other text in brackets stays as it is.
+
+    >>> read_events("[UM] I wa* want [laughter] [it]")
+    ' um  I wa- want  &=laughs   [it] '
+    """
+    found = _EVENT.sub(lambda match: f" {_CHAT.get(match[0].lower(), match[0])} ", text) if "[" in text else text
+    return _CUT_OFF.sub("-", found)

@@ -23,12 +23,11 @@ CHAT                   version 2         meaning
 
 Codes without a row stay as in CHAT, so that every text survives the round trip.
 
-Version 3 is version 2 without the repetition symbol where the words alone show it: ``the the``, ``I want I want``
-(see :mod:`lsa_whisper.labels.repeats`).
-
-Version 4 is version 3 with several copies of a sound as captions spell them: ``b-b- ball``. A single copy stays
-``b~ ball``, since ``b- ball`` is a fragment before a word. What models write as they learned it from captions is read,
-too: ``sssnake``, ``sss snake`` and ``sss- snake`` are ``: snake``; a word that CHAT spells so is written ``"sssnake``.
+Version 4 is version 2 without the repetition symbol where the words alone show it: ``the the``, ``I want I want``
+(see :mod:`lsa_whisper.labels.repeats`), and with several copies of a sound as captions spell them: ``b-b- ball``. A
+single copy stays ``b~ ball``, since ``b- ball`` is a fragment before a word. What models write as they learned it from
+captions is read, too: ``sssnake``, ``sss snake`` and ``sss- snake`` are ``: snake``; a word that CHAT spells so is
+written ``"sssnake``.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ import re
 
 from lsa_whisper.labels.repeats import drop_repetition_marks, restore_repetition_marks
 
-VERSIONS = (1, 2, 3, 4)
+VERSIONS = (1, 2, 4)
 
 UNMARKED_FILLERS = frozenset(("um", "uh", "uhm", "er", "erm"))
 """Fillers without a symbol; ``"`` marks the same word where it is not a filler."""
@@ -79,7 +78,7 @@ def chat_to_label(text: str, version: int, *, keep_marks: bool = False) -> str:
     'um < I : want > / I want b~~ ball .. +...'
     >>> chat_to_label("&-um I [/] I .", 1)
     '&-um I [/] I .'
-    >>> chat_to_label("&-um I [/] I .", 3)
+    >>> chat_to_label("&-um I [/] I .", 4)
     'um I I.'
     >>> chat_to_label("↫b-b↫ball &+b &+b ↫b↫ball .", 4)
     'b-b- ball b- b- b~ ball.'
@@ -88,7 +87,7 @@ def chat_to_label(text: str, version: int, *, keep_marks: bool = False) -> str:
     """
     if version == 1:
         return text
-    label = _with_symbols(text, captions=version > 3)
+    label = _with_symbols(text, captions=version == 4)
     return label if version == 2 or keep_marks else drop_repetition_marks(label)
 
 
@@ -146,9 +145,9 @@ def label_to_chat(text: str, version: int) -> str:
     """
     if version == 1:
         return text
-    if version > 2:
-        plain = _SPECIAL.sub(" ", text)
-        return label_to_chat(restore_repetition_marks(_PROLONGED.sub(_prolonged, plain) if version > 3 else plain), 2)
+    if version == 4:
+        plain = _PROLONGED.sub(_prolonged, _SPECIAL.sub(" ", text))
+        return label_to_chat(restore_repetition_marks(plain), 2)
     pieces: list[str] = []
     pending: list[str] = []
     for written in _BRACKET.sub(r" \1 ", _SPECIAL.sub(" ", text)).split():

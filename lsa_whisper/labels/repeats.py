@@ -1,4 +1,4 @@
-"""Repetitions without a symbol: version 3 of the notation leaves exact repeats unmarked.
+"""Repetitions without a symbol: version 4 of the notation leaves exact repeats unmarked.
 
 To write ``the / the``, a model must predict after the first *the* that another will follow; ``the the`` is what every
 speech recognizer writes. Exceptions stay explicit: ``"`` before a word that is repeated on purpose
@@ -36,7 +36,7 @@ def drop_repetition_marks(text: str) -> str:
 
 
 def restore_repetition_marks(text: str) -> str:
-    """Return version 3 ``text`` in version 2, with a symbol after each exact repeat.
+    """Return version 4 ``text`` with a symbol after each exact repeat.
 
     >>> restore_repetition_marks('I want I want um want the big "big dog. very very good.')
     '< I want > / I want / um want the big "big dog. very very good.'

@@ -18,8 +18,8 @@ VERSION = 4
 class Labels:
     """The label format of a model: ``style``, speaker codes (``roles``), and ``version`` of the notation.
 
-    Version 1 is CHAT itself. Version 2 needs fewer tokens. Version 3 also omits the symbol of exact repetitions,
-    and version 4 spells the copies of a sound as ``b-b- ball`` (see :mod:`lsa_whisper.labels.notation`).
+    Version 1 is CHAT itself. Version 2 needs fewer tokens; nano has it. Version 4 also omits the symbol of exact
+    repetitions and spells the copies of a sound as ``b-b- ball`` (see :mod:`lsa_whisper.labels.notation`).
 
     >>> Labels.from_dict(Labels("verbatim").as_dict())
     Labels(style='verbatim', roles=False, version=4)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lsa_whisper.page.markdown import escape_markdown
 from lsa_whisper.page.svg import draw_svg
+from lsa_whisper.page.text import escape_markdown
 
 if TYPE_CHECKING:
     from jinja2 import Environment

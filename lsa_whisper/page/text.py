@@ -1,7 +1,8 @@
-"""Lists and tables as plain text, and the names of a report's columns."""
+"""Lists and tables as plain text, text as Markdown, and the names of a report's columns."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -67,3 +68,18 @@ def column_names(paths: Sequence[Path], names: Sequence[str], *, noun: str, comm
 
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'s' * (number != 1)}"
+
+
+_SIGNS = re.compile(r"[\\`*\[\]~]|(?<![^\W_])_|_(?![^\W_])")
+_ENTITY = re.compile(r"&(?=#?\w+;)")
+
+
+def escape_markdown(text: object) -> str:
+    r"""Return ``text`` in one line as Markdown that shows it; only a vertical bar, which ends a cell, becomes another.
+
+    >>> escape_markdown("don't  <b> a|b *c* [/] child_01 &-um")
+    "don't &lt;b&gt; a¦b \\*c\\* \\[/\\] child_01 &-um"
+    """
+    line = " ".join(str(text).split()).replace("|", "¦")
+    escaped = _ENTITY.sub("&amp;", _SIGNS.sub(r"\\\g<0>", line))
+    return escaped.replace("<", "&lt;").replace(">", "&gt;")

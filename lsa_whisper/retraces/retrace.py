@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from lsa_whisper.retraces.emphasis import EMPHATIC
 from lsa_whisper.retraces.tagger import KINDS, THRESHOLD, Tagger, WordProbabilities
 from lsa_whisper.retraces.words import SpokenWord
+
+EMPHATIC = frozenset(("very", "really", "bye", "no", "yeah", "yes", "ha", "so", "night", "there", "knock", "choo"))
+"""Words that fluent speakers repeat for emphasis."""
 
 
 @dataclass(frozen=True, slots=True)

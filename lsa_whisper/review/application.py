@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 from lsa_whisper.audio import Recording
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.review.actions import perform
-from lsa_whisper.review.clip import wav_clip
 from lsa_whisper.review.guard import TooLargeError
 from lsa_whisper.review.open_files import OpenFiles
 from lsa_whisper.review.page_files import PAGE_FILES, page_file
-from lsa_whisper.review.peaks import stream_peaks
+from lsa_whisper.review.peaks import stream_peaks, wav_clip
 from lsa_whisper.review.saved import FOLDER, RevisionError
 from lsa_whisper.system import plain_json
 

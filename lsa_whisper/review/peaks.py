@@ -1,11 +1,13 @@
-"""Peaks of a recording for its waveform: lowest and highest sample of every 10 ms, computed once and stored.
+"""What the page shows and plays of a recording: its peaks, and parts of it as WAV where no browser can play it.
 
-A file of peaks is ``LSAPEAK1``, the size of the recording in bytes and its time of change (two unsigned 64-bit numbers,
-to see that it is the same recording), then two signed bytes for each 10 ms. Three hours are 2 MB.
+Peaks are the lowest and highest sample of every 10 ms, computed once and stored. A file of peaks is ``LSAPEAK1``, the
+size of the recording in bytes and its time of change (two unsigned 64-bit numbers, to see that it is the same
+recording), then two signed bytes for each 10 ms. Three hours are 2 MB.
 """
 
 from __future__ import annotations
 
+import io
 import os
 import struct
 from collections.abc import Iterator
@@ -13,9 +15,11 @@ from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
+import soundfile as sf
 
 from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording, Samples
 from lsa_whisper.system.atomic_write import atomic_file
+from lsa_whisper.timespan import TimeSpan
 
 PEAKS_PER_S = 100
 _STEP = SAMPLE_RATE_HZ // PEAKS_PER_S
@@ -65,3 +69,18 @@ def block_peaks(samples: Samples) -> bytes:
 def _identity(path: Path) -> bytes:
     found = os.stat(path)  # noqa: PTH116 -- both values from one call
     return _HEADER.pack(_MAGIC, found.st_size, found.st_mtime_ns)
+
+
+_MAX_MS = 60_000
+
+
+def wav_clip(recording: Recording, start_ms: int, end_ms: int) -> bytes:
+    """Return up to a minute of a recording, 16 kHz mono, as WAV.
+
+    Raises:
+        AudioError: the span is empty, or begins after the end of the recording.
+    """
+    samples = recording.load(TimeSpan(start_ms, min(end_ms, start_ms + _MAX_MS)))
+    file = io.BytesIO()
+    sf.write(file, samples, SAMPLE_RATE_HZ, format="WAV", subtype="PCM_16")
+    return file.getvalue()

@@ -16,7 +16,7 @@ from lsa_whisper import manifest
 from lsa_whisper.audio import Recording
 from lsa_whisper.errors import CorpusError
 from lsa_whisper.inspection import inspect
-from lsa_whisper.inspection.clips import encode_audio, load_clip
+from lsa_whisper.inspection.write_page import encode_audio, load_clip
 from lsa_whisper.manifest import Segment
 from lsa_whisper.timespan import TimeSpan
 

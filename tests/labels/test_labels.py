@@ -198,7 +198,7 @@ def test_what_two_sentences_share_is_no_repetition():
         ("Um, I want", ["&-um I want ."]),  # as a model writes that was never told
         ("b~~", ["&+b &+b ."]),  # no word follows: nothing heard is lost
         ("b-b-", ["&+b &+b ."]),
-        ("b~~ ball", ["↫b-b↫ball ."]),  # as version 3 has it
+        ("b~~ ball", ["↫b-b↫ball ."]),  # as version 2 has it
         ("A sssnake, sss snake.", ["A s:nake s:nake ."]),  # as captions have it
         (
             "= mmm- many llli- lion mmm. www world xxx xylophone",

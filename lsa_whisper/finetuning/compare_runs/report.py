@@ -6,8 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from lsa_whisper.finetuning.compare_runs.comparison import RunComparison, format_point
-from lsa_whisper.finetuning.compare_runs.curves import curve_plots
+from lsa_whisper.finetuning.compare_runs.comparison import RunComparison, curve_plots, format_point
 from lsa_whisper.finetuning.compare_runs.training_runs import curve_title, has_best
 from lsa_whisper.page import templates
 from lsa_whisper.page.files import write_report_files

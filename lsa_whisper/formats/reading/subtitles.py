@@ -14,8 +14,8 @@ from pathlib import Path
 from lsa_whisper.errors import FormatError
 from lsa_whisper.formats.reading.conventions import Conventions
 from lsa_whisper.formats.reading.files import decode_bytes
+from lsa_whisper.formats.reading.plain import has_speaker_prefixes, split_speaker
 from lsa_whisper.formats.reading.source import Source, SpokenText, span_of_seconds
-from lsa_whisper.formats.reading.speaker_prefix import has_speaker_prefixes, split_speaker
 
 _CLOCK = r"(?:(\d{1,3}):)?(\d{1,2}):(\d{1,2})[.,](\d{1,3})"
 _TIMES = re.compile(rf"\s*{_CLOCK}\s*-->\s*{_CLOCK}(?:\s.*)?")

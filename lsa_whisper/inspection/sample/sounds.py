@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from lsa_whisper.chat import Utterance
-from lsa_whisper.inspection.clips import Clip, load_clip
-from lsa_whisper.inspection.sample.events import TimedEvent, timed_events
 from lsa_whisper.inspection.sample.files import SampleFile
+from lsa_whisper.inspection.sample.timeline import TimedEvent, timed_events
+from lsa_whisper.inspection.write_page import Clip, load_clip
 from lsa_whisper.timespan import TimeSpan
 
 MAX_CLIPS = 60
