@@ -32,7 +32,7 @@ FLUENT_ADULTS = Path(__file__).with_name("fluent-adults.json")
 HARD_CLASSES = {Disfluency.FRAGMENT: 4.0}
 """Classes that a model learns only from more examples than others, and how many times as often they are spliced."""
 MAX_DURATION_MS = 10_000
-"""A longer silence is no disfluency."""
+"""A longer silence is not a disfluency."""
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,7 @@ def read_profile(path: Path | str) -> DisfluencyProfile:
         path: The file, or ``fluent-adults`` for the shipped profile.
 
     Raises:
-        CorpusError: The file is missing or is no such profile.
+        CorpusError: The file is missing or is not such a profile.
     """
     remedy = "make one with 'lsa-whisper inspect CORPUS --profile --json'"
     try:
