@@ -90,14 +90,14 @@ def _count(path: Path, first: int) -> int:
     """Return the number of frames, decoding from ``first``; 0 if nothing can be decoded there."""
     count = 0
     try:
-        for block in decode(path, first):
+        for block in decode_container(path, first):
             count += len(block)
     except ERRORS:
         pass  # what comes before it counts
     return first + count if count else 0
 
 
-def decode(path: Path, first: int = 0, channel: int | None = None) -> Iterator[Samples]:
+def decode_container(path: Path, first: int = 0, channel: int | None = None) -> Iterator[Samples]:
     """Yield the mono samples from frame ``first`` to the end at the file's own rate, in blocks of about one second.
 
     Sound that begins later than the other streams, and gaps such as omitted silence, are filled with silence.

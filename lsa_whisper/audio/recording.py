@@ -246,7 +246,7 @@ def _read(recording: Recording, first: int, last: int) -> Iterator[Samples]:
         if recording.decoder == "soundfile":
             blocks = _decode_soundfile(recording, first, last)
         else:
-            blocks = container.decode(recording.path, first, recording.channel)
+            blocks = container.decode_container(recording.path, first, recording.channel)
         for block in blocks:
             yield block[: last - at]
             at += len(block)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from lsa_whisper.formats.reading.source import SpokenText
 from lsa_whisper.timespan import TimeSpan
 
-MAX_GAP_MS = 1000
+MAX_WORD_GAP_MS = 1000
 """A pause longer than this ends an utterance."""
 _MAX_WORDS = 80
 
@@ -46,7 +46,7 @@ def utterances_of(words: Iterable[RecognizedWord]) -> list[SpokenText]:
         last = held[-1] if held else None
         if last and (
             word.speaker != last.speaker
-            or word.span.start_ms - last.span.end_ms > MAX_GAP_MS
+            or word.span.start_ms - last.span.end_ms > MAX_WORD_GAP_MS
             or len(held) >= _MAX_WORDS
         ):
             close()

@@ -86,7 +86,7 @@ def test_a_calibration_is_stored_with_the_model(tmp_path):
     assert load_calibration(tmp_path) == Calibration(0.5, -0.25, 300)
     for bad in ("{", "[]", '{"slope": -1}', '{"slope": "x"}', '{"slope": NaN}', '{"curve": 1}'):
         (tmp_path / "calibration.json").write_text(bad)
-        with pytest.raises(CheckpointError, match="no calibration"):
+        with pytest.raises(CheckpointError, match="is not a calibration"):
             load_calibration(tmp_path)
     with pytest.raises(CheckpointError, match="folder"):
         save_calibration(Calibration(), tmp_path / "gone")
