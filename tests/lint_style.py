@@ -51,6 +51,9 @@ NAMED_TUPLE = ("_replace", "_asdict", "_fields", "_make")
 EXEMPT = {"library_internals.py", "batchalign_engine"}
 """Where private parts belong. The engine inside Batchalign replaces parts of Batchalign, and of nothing else."""
 
+POSSESSIVE_GROUP = re.compile(r"(?<![\\(])\)[*+?]\+")
+"""The end of a repeated group that gives nothing back, in a regular expression."""
+
 
 def parts(name: str) -> list[str]:
     """Return the words of a name in lower case.
@@ -127,6 +130,8 @@ def check_source(path: Path) -> Iterator[tuple[int, str]]:
     for node in () if is_word_list else ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield from phrases(node.value, node.lineno)
+            if POSSESSIVE_GROUP.search(node.value):
+                yield node.lineno, "a possessive group: up to Python 3.11.4, re matches it wrongly; use a lookahead"
     if not EXEMPT & set(path.parts):
         for name, line in private_parts(tree):
             yield line, f"{name} is private to its library: move its use into lsa_whisper/system/library_internals.py"

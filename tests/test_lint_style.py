@@ -32,6 +32,7 @@ def test_private_parts_are_recognized(line, names):
         ("a.py", "x = {'said': 1}", ["1: the name said"]),
         ("a.py", "def f(x):\n    print(f'{x}: is no file')", ["2: 'is no file'"]),
         ("a.py", "model._config = 1", ["1: _config is private"]),
+        ("a.py", "import re\nx = re.compile(r'(?:a|b)*+c')", ["2: a possessive group"]),
         ("a.yaml", "model:\n  listen: 1", ["2: the key listen"]),
         ("a.md", "Well.\nSomebody reads it.", ["2: 'Somebody'"]),
         ("a.md", "There is no file, and it is no longer needed.", []),

@@ -11,7 +11,7 @@ from lsa_whisper.chat.main_tier import Utterance
 from lsa_whisper.chat.model import Transcript
 from lsa_whisper.errors import ChatSyntaxError
 
-_LOGICAL = re.compile(r"[^\r\n]*+(?:(?:\r\n?|\n)\t[^\r\n]*+)*+(?:\r\n?|\n|\Z)")
+_LOGICAL = re.compile(r"[^\r\n]*+(?:(?:\r\n?|\n)\t[^\r\n]*+)*(?:\r\n?|\n|\Z)")
 _MAIN = re.compile(r"\ufeff?\*([^:\s]+)[ \t]*:")
 _NEWLINE = re.compile(r"\r\n?|\n")
 

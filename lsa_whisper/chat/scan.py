@@ -18,7 +18,8 @@ CA_ENDINGS = "→↘⇘↗⇗≈≋∞≡"
 """Intonation contours that replace terminators in conversation analysis (CA)."""
 
 _STOPS = r'\s\[\]<>.?!,;“”„‡"‹›«»〔〕…\x15'
-_WORD = rf"(?:[^{_STOPS}(+‘’]++|\((?!{PAUSE_BODY})|\+(?![/.!\"<^,+=≈≋]|\s|\Z)|[‘’](?=\w))++"
+# The group is not possessive: up to Python 3.11.4, such groups lose what they matched before a failed alternative.
+_WORD = rf"(?:[^{_STOPS}(+‘’]++|\((?!{PAUSE_BODY})|\+(?![/.!\"<^,+=≈≋]|\s|\Z)|[‘’](?=\w))+"
 
 
 def _any_of(spellings: tuple[str, ...]) -> str:

@@ -23,7 +23,8 @@ _KEEP = r"(?P<keep>\(\d[\d:]*\.?\d*\)|\[x \d+\]|&=\S+|[^\W\d_]+\d@s:[a-z]{3}\b)"
 """Digits that are no numbers: pauses, copies, events, and the tones of words of another language."""
 _ENGLISH_NUMBER = re.compile(
     rf"{_KEEP}"
-    r"|(?P<digits>\d++(?:,\d{3})*+(?:\.\d+)?+)(?:(?P<ordinal>st|nd|rd|th)(?![^\W\d_])|(?![^\W\d_]))|(?P<inside>\d+)"
+    r"|(?=(?P<digits>\d+(?:,\d{3})*(?:\.\d+)?))(?P=digits)"
+    r"(?:(?P<ordinal>st|nd|rd|th)(?![^\W\d_])|(?![^\W\d_]))|(?P<inside>\d+)"
 )
 _INTEGER = re.compile(rf"{_KEEP}|(?P<digits>\d{{1,3}}(?:[.,]\d{{3}})+(?!\d)|\d+)")
 """The numbers of languages other than English; a dot or comma before three digits separates thousands."""
