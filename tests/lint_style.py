@@ -29,7 +29,7 @@ NOT_OUR_NAMES = {"Manager", "DataManager"}
 BANNED_TEXT = re.compile(
     r"\b(somebody|someone|nobody|anybody|stumbl\w+|write[sn]? down|written down|(was|were|is) said|what is heard|"
     r"model hears|hears at once|as meant|meant words|in every way|anew|goe?s? on (where|from)|told (from|apart)|"
-    r"turn back|whatever that|(?<!there\s)is\s+no\s+(?!longer)\w+)\b",
+    r"turn back|whatever that|(?<!there\s)(is|are)\s+no\s+(?!longer|more\s)\w+)\b",
     re.IGNORECASE,
 )
 """Phrases that a technical writer would not use; "is no dog" is "is not a dog"."""

@@ -60,7 +60,7 @@ class Properties:
 
 
 def probe(path: Path) -> Properties | None:
-    """Return the properties of ``path``, or ``None`` if there is no sound in it."""
+    """Return the properties of ``path``, or ``None`` if it has no sound."""
     try:
         with _sound(path) as (container, stream):
             rate, channels = stream.rate or 0, stream.channels or 0
@@ -128,7 +128,7 @@ def _sound(path: Path) -> Iterator[tuple[Any, Any]]:
         with av.open(file, "r", name, container_options=options, metadata_errors="ignore") as container:
             stream = next((each for each in container.streams.audio if each.codec_context), None)
             if stream is None:
-                raise ValueError("there is no sound in it that can be decoded")
+                raise ValueError("it has no sound that can be decoded")
             stream.codec_context.thread_count = 1
             for other in container.streams:
                 if other is not stream:

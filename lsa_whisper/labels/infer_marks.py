@@ -108,7 +108,7 @@ _GERMAN_WORDS = """
     was weil wem wen wenn wer wie wieder will wir wo zu zum zur zwischen
 """
 _GERMAN_UNCAPITALIZED = frozenset(_GERMAN_WORDS.split())
-"""German words that begin a sentence and are no nouns; any other first word may be one and keeps its capital."""
+"""German words that begin a sentence and are not nouns; any other first word may be one and keeps its capital."""
 
 
 def uncapitalized(word: str, language: str) -> str:

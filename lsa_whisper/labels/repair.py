@@ -20,7 +20,7 @@ _WORDS_IN_CODE = re.compile(rf"\[(?!(?:{_CODE})\])([^\[\]]*)\]")
 _BULLET = re.compile(r"(?<![\w&])\d+_\d+(?!\w)")
 """A bullet without its control characters."""
 _KEEP = r"(?P<keep>\(\d[\d:]*\.?\d*\)|\[x \d+\]|&=\S+|[^\W\d_]+\d@s:[a-z]{3}\b)"
-"""Digits that are no numbers: pauses, copies, events, and the tones of words of another language."""
+"""Digits that are not numbers: pauses, copies, events, and the tones of words of another language."""
 _ENGLISH_NUMBER = re.compile(
     rf"{_KEEP}"
     r"|(?=(?P<digits>\d+(?:,\d{3})*(?:\.\d+)?))(?P=digits)"

@@ -82,5 +82,5 @@ def verify_word_times(column: str) -> None:
         raise ValueError("not three fields for each word: start, end, word")
     for start, end, text in zip(fields[::3], fields[1::3], fields[2::3], strict=True):
         if not _TIMES.fullmatch(f"{start} {end}"):
-            raise ValueError(f"{start} {end} before {text!r} are no times in seconds")
+            raise ValueError(f"{start} {end} before {text!r} are not times in seconds")
     raise ValueError("a word is empty")

@@ -143,5 +143,5 @@ def _str(request: Request, name: str) -> str:
     value = request[name]
     if not isinstance(value, str) or len(value) > 20_000:
         raise ValueError(f"{name} is not text")
-    value.encode()  # lone surrogates are no text
+    value.encode()  # lone surrogates are not text
     return "".join(sign for sign in value if sign.isprintable() or sign in "\n\t")

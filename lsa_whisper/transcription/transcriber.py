@@ -103,7 +103,7 @@ def _tagger(model: Checkpoint | ConvertedCheckpoint, language: str) -> Tagger | 
     """Return what sets the retraces that a model leaves out: its own corpus's tagger, else the shipped one.
 
     Raises:
-        CheckpointError: the weights in the model's folder are no tagger's.
+        CheckpointError: the weights in the model's folder are not a tagger's.
     """
     if model.labels.style != "chat":
         return None

@@ -74,6 +74,6 @@ def convert_to_fp8(model: Any, *, emulate: bool = False) -> Any:
     def fits(layer: torch.nn.Module, name: str) -> bool:
         return not name.endswith("proj_out") and layer.in_features % 16 == 0 and layer.out_features % 16 == 0
 
-    # Hardware multiplies blocks of 16; the numbers of frames (1,500) and of label tokens are no multiples of that.
+    # Hardware multiplies blocks of 16; the numbers of frames (1,500) and of label tokens are not multiples of that.
     settings = Float8LinearConfig(emulate=emulate, pad_inner_dim=True)
     return convert_to_float8_training(model, module_filter_fn=fits, config=settings)

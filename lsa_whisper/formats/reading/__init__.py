@@ -42,7 +42,7 @@ NOTATIONS = ("auto", "chat", "plain", "salt")
 
 @dataclass(frozen=True)
 class ReadingOptions:
-    """How texts that are no CHAT become CHAT.
+    """How texts that are not CHAT become CHAT.
 
     Attributes:
         language: ISO 639-3 code of files that name none.

@@ -51,5 +51,5 @@ def decode_bytes(data: bytes, place: str) -> str:
                 text = data.decode("cp1252")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise FormatError(f"{place}:{line}: has bytes that are no text; save the file as UTF-8") from error
+        raise FormatError(f"{place}:{line}: has bytes that are not text; save the file as UTF-8") from error
     return text.replace("\r\n", "\n").replace("\r", "\n")
