@@ -269,7 +269,7 @@ def test_word_times_survive_and_are_checked(tmp_path):
     assert manifest.from_row(manifest.open_rows(tmp_path / "train.jsonl")[0]).word_times == timed.word_times
     words = manifest.parse_word_times(first.word_times)
     assert [(word.text, word.start_s, word.end_s) for word in words] == [("I", 0.1, 0.25), ("see", None, None)]
-    for broken, reason in (("0.1 I", "three fields"), ("0.1 - I", "no times"), ("x y I", "no times")):
+    for broken, reason in (("0.1 I", "three fields"), ("0.1 - I", "not times"), ("x y I", "not times")):
         line = f'{{"audio_filepath": "a", "offset": 0, "duration": 1, "text": "I", "word_times": "{broken}"}}'
         with pytest.raises(ManifestError, match=f"row: 'word_times': .*{reason}"):
             manifest.parse_row(line)
