@@ -45,7 +45,7 @@ UNDOCUMENTED = {
     "sinusoids",
     "unset_hf_deepspeed_config",
 }
-DOCUMENTED = {("os", "_exit")}
+DOCUMENTED = {("os", "_exit"), ("member", "_value_")}
 NAMED_TUPLE = ("_replace", "_asdict", "_fields", "_make")
 """Underscored lest they clash with fields; documented."""
 EXEMPT = {"library_internals.py", "batchalign_engine"}

@@ -1,6 +1,7 @@
 """CHAT: lossless reading and writing, checks, words, disfluencies and FluCalc counts; standard library only."""
 
 from lsa_whisper.chat.check import check
+from lsa_whisper.chat.disfluencies import Disfluency
 from lsa_whisper.chat.fix import fix
 from lsa_whisper.chat.fluency import Fluency
 from lsa_whisper.chat.headers import Participant
@@ -11,7 +12,6 @@ from lsa_whisper.chat.parse import parse, read
 from lsa_whisper.chat.reading import Event
 from lsa_whisper.chat.serialize import compose, serialize, write
 from lsa_whisper.chat.syllables import syllables
-from lsa_whisper.chat.word import Disfluency
 
 __all__ = [
     "Disfluency",

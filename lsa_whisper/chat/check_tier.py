@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from lsa_whisper.chat.checks.context import CheckContext
 from lsa_whisper.chat.checks.tokens import TierFault, token_faults
 from lsa_whisper.chat.checks.words import group_faults, word_faults
+from lsa_whisper.chat.disfluencies import RETRACE_CODES
 from lsa_whisper.chat.lines import Problem
 from lsa_whisper.chat.main_tier import Utterance
-from lsa_whisper.chat.reading import RETRACE_KINDS
 from lsa_whisper.chat.spelling import pause_faults, spelling_faults
 from lsa_whisper.chat.tree import Group, Item, Marker, Word
 from lsa_whisper.chat.word import WordKind, read_word
@@ -41,7 +41,7 @@ def _rules(utterance: Utterance, context: CheckContext) -> Iterator[TierFault]:
     for item in _flat(items):
         if isinstance(item, Marker):
             content = content or item.kind == "pause"
-            if not content and item.kind == "free" and not item.text.startswith((*_FREE_CODES, *RETRACE_KINDS)):
+            if not content and item.kind == "free" and not item.text.startswith((*_FREE_CODES, *RETRACE_CODES)):
                 yield item.offset, "code-without-words", f"no words stand before {item.text}"
             continue
         content = True
@@ -103,7 +103,7 @@ def _retraces(items: list[Item], followed: bool) -> Iterator[TierFault]:
     for item in reversed(items):
         if isinstance(item, Marker):
             continue
-        retraced = next((code for code in item.codes if code in RETRACE_KINDS), None)
+        retraced = next((code for code in item.codes if code in RETRACE_CODES), None)
         if retraced and not followed:  # 119
             yield item.offset, "retrace-without-repair", f"no words follow {retraced}"
         if isinstance(item, Group):

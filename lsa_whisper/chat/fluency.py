@@ -18,12 +18,13 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from lsa_whisper.chat.disfluencies import Disfluency
 from lsa_whisper.chat.flucalc import count_as_flucalc, words_and_syllables
 from lsa_whisper.chat.fluency_marks import COUNTS, Counts, count_retrace, count_signs, counted_codes
 from lsa_whisper.chat.main_tier import Utterance
 from lsa_whisper.chat.syllables import syllables
 from lsa_whisper.chat.tree import Group, Item, Marker, Word
-from lsa_whisper.chat.word import Disfluency, WordKind, read_word
+from lsa_whisper.chat.word import WordKind, read_word
 from lsa_whisper.errors import LsaWhisperError
 
 COUNTING_MODES = ("strict", "flucalc")
@@ -42,14 +43,16 @@ class Fluency:
     @property
     def sld(self) -> int:
         """Stuttering-like disfluencies."""
-        names = ("prolongation", "broken_word", "block", "part_word_repetition", "monosyllabic_whole_word_repetition")
-        return sum(self.counts[name] for name in names)
+        return self._in_group("sld") + self.counts["monosyllabic_whole_word_repetition"]
 
     @property
     def td(self) -> int:
         """Typical disfluencies."""
-        names = ("fragment", "phrase_repetition", "word_revision", "phrase_revision", "pause", "filled_pause")
-        return sum(self.counts[name] for name in names)
+        revised = ("phrase_repetition", "word_revision", "phrase_revision")
+        return self._in_group("td") + sum(self.counts[name] for name in revised)
+
+    def _in_group(self, group: str) -> int:
+        return sum(self.counts[kind] for kind in Disfluency if kind.row.flucalc == group)
 
     @property
     def weighted_sld(self) -> float | None:

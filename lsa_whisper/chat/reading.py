@@ -7,16 +7,10 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from operator import attrgetter
 
+from lsa_whisper.chat.disfluencies import RETRACE_CODES, Disfluency
 from lsa_whisper.chat.tree import Group, Item, Marker, Word
-from lsa_whisper.chat.word import Disfluency, WordKind, WordReading, read_word
+from lsa_whisper.chat.word import WordKind, WordReading, read_word
 
-RETRACE_KINDS = {
-    "[/]": Disfluency.REPETITION,
-    "[//]": Disfluency.REVISION,
-    "[///]": Disfluency.REFORMULATION,
-    "[/-]": Disfluency.FALSE_START,
-    "[/?]": Disfluency.UNSPECIFIED_RETRACE,
-}
 MAX_COPIES = 20
 """Upper limit of the obsolete ``[x 3]``; larger numbers are typing errors."""
 
@@ -104,7 +98,7 @@ class Reading:
 
     def _coded(self, item: Word | Group, level: int, mute: bool) -> None:
         """Read an item with codes: retraces, copies and replacements; other codes do not change words."""
-        retrace = next((RETRACE_KINDS[code] for code in item.codes if code in RETRACE_KINDS), None)
+        retrace = next((RETRACE_CODES[code] for code in item.codes if code in RETRACE_CODES), None)
         inside = level + (retrace is not None)
         start = len(self.verbatim)
         times = 1 if self._copying else copy_count(item.codes)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from lsa_whisper.chat.disfluencies import RETRACE_CODES
 from lsa_whisper.chat.scan import SOLID
 
 MAX_GROUP_DEPTH = 32
@@ -59,7 +60,6 @@ class Tree:
 
 _EVENT_PREFIXES = ("&=", "&{", "&}")
 _FREE = ("[+", "[-", "[^")
-_RETRACES = ("[/]", "[//]", "[///]", "[/-]", "[/?]")
 _MISPLACED = ("opaque", "open", "close")
 _FAULTS = {"[": "unmatched-bracket", "]": "unmatched-bracket", "<": "unclosed-group", ">": "unmatched-close"}
 
@@ -86,7 +86,7 @@ def build_tree(text: str) -> Tree:
         elif kind == "code":
             if target is None or piece.startswith(_FREE):
                 items.append(Marker("free", piece, offset))
-                if piece in _RETRACES:
+                if piece in RETRACE_CODES:
                     faults.append(MarkFault(offset, "retrace-without-words", f"{piece} follows no word"))
             else:
                 target.codes += (piece,)

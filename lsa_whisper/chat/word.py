@@ -7,23 +7,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import NamedTuple
 
-
-class Disfluency(StrEnum):
-    """The kinds of disfluency in CHAT."""
-
-    FILLED_PAUSE = "filled_pause"
-    FRAGMENT = "fragment"
-    NONWORD = "nonword"
-    REPETITION = "repetition"
-    REVISION = "revision"
-    REFORMULATION = "reformulation"
-    FALSE_START = "false_start"
-    UNSPECIFIED_RETRACE = "unspecified_retrace"
-    PART_WORD_REPETITION = "part_word_repetition"
-    PROLONGATION = "prolongation"
-    BROKEN_WORD = "broken_word"
-    BLOCK = "block"
-    PAUSE = "pause"
+from lsa_whisper.chat.disfluencies import Disfluency, SignPlace, classes_at
 
 
 class WordKind(StrEnum):
@@ -91,14 +75,10 @@ _NO_SOUNDS = str.maketrans("", "", ":≠^")
 _INNER_PREFIX = re.compile(r"(?<=.)(?=&[-+~=])")
 _SLASH = re.compile(r"(?<=[^\W\d_])/(?=[^\W\d_])")
 _PREFIXES = {WordKind.FILLER: "&-", WordKind.FRAGMENT: "&+", WordKind.NONWORD: "&~"}
-_PREFIX_DISFLUENCIES = {
-    WordKind.FILLER: Disfluency.FILLED_PAUSE,
-    WordKind.FRAGMENT: Disfluency.FRAGMENT,
-    WordKind.NONWORD: Disfluency.NONWORD,
-}
-
-
-_SIGN_DISFLUENCIES = {":": Disfluency.PROLONGATION, "^": Disfluency.BROKEN_WORD, "≠": Disfluency.BLOCK}
+_PREFIX_DISFLUENCIES = {kind: classes_at(SignPlace.PREFIX)[sign] for kind, sign in _PREFIXES.items()}
+_SIGN_DISFLUENCIES = (
+    classes_at(SignPlace.AFTER_SOUND) | classes_at(SignPlace.INSIDE_WORD) | classes_at(SignPlace.BEFORE_WORD)
+)
 
 
 @lru_cache(maxsize=1 << 16)

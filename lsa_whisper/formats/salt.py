@@ -8,19 +8,11 @@ from __future__ import annotations
 
 import re
 
-from lsa_whisper.chat import Disfluency, Transcript, Utterance
+from lsa_whisper.chat import Transcript, Utterance
+from lsa_whisper.chat.disfluencies import Family, classes_of
 from lsa_whisper.formats.readable_text import dependent_tiers
 
-_MAZE = (
-    Disfluency.FILLED_PAUSE,
-    Disfluency.FRAGMENT,
-    Disfluency.NONWORD,
-    Disfluency.REPETITION,
-    Disfluency.REVISION,
-    Disfluency.REFORMULATION,
-    Disfluency.FALSE_START,
-    Disfluency.UNSPECIFIED_RETRACE,
-)
+_MAZE = classes_of(Family.ASIDE) | classes_of(Family.RETRACE)
 _ENDS = {"?": "?", "!": "!", "+...": ">", "+..?": ">", "+/.": "^", "+/?": "^", "+//.": "^", "+//?": "^"}
 
 _UNINTELLIGIBLE = {"xxx": "XX", "yyy": "XX", "www": "XX"}

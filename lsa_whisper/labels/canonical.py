@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from lsa_whisper.chat.reading import RETRACE_KINDS, copy_count
+from lsa_whisper.chat.disfluencies import RETRACE_CODES
+from lsa_whisper.chat.reading import copy_count
 from lsa_whisper.chat.tree import Group, Item, Marker, Word
 from lsa_whisper.chat.word import WordKind, read_word
 from lsa_whisper.labels.legal_words import legal_word
@@ -64,7 +65,7 @@ def _write(items: list[Item], pieces: list[str]) -> int:
             dropped += _write_once(item, pieces)
             _mark_retrace(pieces, begin, "[/]")
         dropped += _write_once(item, pieces)
-        retrace = next((code for code in item.codes if code in RETRACE_KINDS), None)
+        retrace = next((code for code in item.codes if code in RETRACE_CODES), None)
         if retrace:
             dropped += not _mark_retrace(pieces, start, "[//]" if retrace == "[/?]" else retrace)
     return dropped
@@ -107,7 +108,7 @@ def _mark_retrace(pieces: list[str], start: int, code: str) -> bool:
 def _without_unrepaired(pieces: list[str]) -> tuple[list[str], int]:
     """Drop retraces without a repair, with their brackets; return the other pieces and the number dropped."""
     last_word = max((at for at, piece in enumerate(pieces) if _is_word(piece)), default=-1)
-    unrepaired = [at for at in range(last_word + 1, len(pieces)) if pieces[at] in RETRACE_KINDS]
+    unrepaired = [at for at in range(last_word + 1, len(pieces)) if pieces[at] in RETRACE_CODES]
     if not unrepaired:
         return pieces, 0
     drop = set(unrepaired)
@@ -123,7 +124,7 @@ def _without_unrepaired(pieces: list[str]) -> tuple[list[str], int]:
 
 
 def _is_word(piece: str) -> bool:
-    return piece not in RETRACE_KINDS and piece not in ("<", ">") and not piece.startswith(("(", "&="))
+    return piece not in RETRACE_CODES and piece not in ("<", ">") and not piece.startswith(("(", "&="))
 
 
 def _audible_event(text: str) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 
-from lsa_whisper.chat.reading import RETRACE_KINDS
+from lsa_whisper.chat.disfluencies import RETRACE_CODES
 from lsa_whisper.labels.infer_marks import PLAIN_FILLERS
 from lsa_whisper.labels.notation import UNMARKED_FILLERS, chat_to_label
 from lsa_whisper.labels.repeats import find_repeats
@@ -73,7 +73,7 @@ def _mark_retrace(pieces: list[str], flags: list[bool], labels: Labels) -> None:
 
 @functools.cache
 def _retraces(version: int) -> frozenset[str]:
-    return frozenset(chat_to_label(code, version) for code in RETRACE_KINDS)
+    return frozenset(chat_to_label(code, version) for code in RETRACE_CODES)
 
 
 @functools.cache

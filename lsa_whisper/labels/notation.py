@@ -34,6 +34,7 @@ from __future__ import annotations
 
 import re
 
+from lsa_whisper.chat.disfluencies import RETRACE_CODES, Disfluency, SignPlace, classes_at
 from lsa_whisper.labels.repeats import drop_repetition_marks, restore_repetition_marks
 
 VERSIONS = (1, 2, 4)
@@ -42,11 +43,15 @@ UNMARKED_FILLERS = frozenset(("um", "uh", "uhm", "er", "erm"))
 """Fillers without a symbol; ``"`` marks the same word where it is not a filler."""
 
 _CODES = {
-    "[/]": "/", "[//]": "//", "[///]": "///", "[/-]": "\\", "(.)": "..", "(..)": "...", "(...)": "....",
+    **{code: kind.row.label for code, kind in RETRACE_CODES.items() if kind.row.label},
+    Disfluency.PAUSE.row.sign: Disfluency.PAUSE.row.label, "(..)": "...", "(...)": "....",
     "+/.": "--", "+//.": "---", "+/?": "--?", "+//?": "---?",
 }  # fmt: skip
 _ENDINGS = {"+...": "...", "+..?": "...?", "+!?": "?!", ".": ".", "?": "?", "!": "!"}
-_PREFIXES = {"&-": "~", "&~": "%", "&=": "#"}
+_PREFIXES = {
+    **{sign: kind.row.label for sign, kind in classes_at(SignPlace.PREFIX).items() if kind.row.label},
+    "&=": "#",
+}
 LABEL_SYMBOLS = (*_CODES.values(), *_PREFIXES.values(), "<", ">", "=", ":", '"')
 """The symbols of version 2 that are separate or precede a word."""
 LABEL_ENDINGS = tuple(_ENDINGS.values())

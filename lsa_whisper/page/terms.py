@@ -2,41 +2,13 @@
 
 from __future__ import annotations
 
-from lsa_whisper.chat import Disfluency
+from lsa_whisper.chat.disfluencies import Disfluency, Match
 
-CLASSES: dict[Disfluency, tuple[str, str]] = {
-    Disfluency.FILLED_PAUSE: (
-        "Filled pauses",
-        "Fillers such as um, uh (CHAT: &-um). Which filler it is does not matter.",
-    ),
-    Disfluency.FRAGMENT: (
-        "Cut-off words",
-        "Phonological fragments: words broken off before their end (CHAT: &+fr). The beginning must agree.",
-    ),
-    Disfluency.NONWORD: ("Nonwords", "Babble and other nonwords (CHAT: &~goo)."),
-    Disfluency.REPETITION: (
-        "Repetitions",
-        "The same words repeated (CHAT: I want [/] I want). Detected only if every copy is transcribed.",
-    ),
-    Disfluency.REVISION: (
-        "Revisions",
-        "Words retraced and changed (CHAT: the dog [//] the cat). At least half of the retraced words must agree.",
-    ),
-    Disfluency.REFORMULATION: ("Reformulations", "A retrace in which the whole phrase is reworded (CHAT: [///])."),
-    Disfluency.FALSE_START: ("False starts", "A beginning abandoned for a new utterance (CHAT: [/-])."),
-    Disfluency.PART_WORD_REPETITION: (
-        "Part-word repetitions",
-        "Repeated sounds or syllables: b-b-ball (CHAT: ↫b-b↫ball).",
-    ),
-    Disfluency.PROLONGATION: ("Prolongations", "A lengthened sound (CHAT: s:o)."),
-    Disfluency.BROKEN_WORD: ("Broken words", "A pause inside a word (CHAT: pi^zza)."),
-    Disfluency.BLOCK: ("Blocks", "An audible block before a word (CHAT: ≠word)."),
-    Disfluency.PAUSE: ("Pauses", "A silence marked in the transcript (CHAT: (.)). Its length does not matter."),
-    Disfluency.UNSPECIFIED_RETRACE: (
-        "Unspecified retraces",
-        "Retraces of an unspecified kind (CHAT: [/?]); not scored.",
-    ),
+CLASSES = {
+    kind: (kind.row.title, kind.row.meaning)
+    for kind in sorted(Disfluency, key=lambda kind: kind.row.match is Match.NOT_SCORED)
 }
+"""The title and the meaning of each class; those that are not scored come last."""
 
 MEASURES: dict[str, tuple[str, str]] = {
     "mlu_words": (

@@ -19,19 +19,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from lsa_whisper.chat import Disfluency, Event
+from lsa_whisper.chat.disfluencies import Match
 from lsa_whisper.scoring.align import UNALIGNED, Alignment
 from lsa_whisper.scoring.counts import Detections
 from lsa_whisper.scoring.segmentation import compare_gaps, matched_gaps
 from lsa_whisper.scoring.words import FileWords
 
-_INFERRED_FROM_WORDS = frozenset({Disfluency.FILLED_PAUSE, Disfluency.FRAGMENT, Disfluency.REPETITION})
-_FAMILIES = (
-    frozenset({Disfluency.FILLED_PAUSE, Disfluency.FRAGMENT, Disfluency.NONWORD}),
-    frozenset({Disfluency.REPETITION, Disfluency.REVISION, Disfluency.REFORMULATION, Disfluency.FALSE_START}),
-    frozenset({Disfluency.PART_WORD_REPETITION, Disfluency.PROLONGATION, Disfluency.BLOCK, Disfluency.BROKEN_WORD}),
-    frozenset({Disfluency.PAUSE}),
-)
-SCORED = tuple(kind for kind in Disfluency if kind is not Disfluency.UNSPECIFIED_RETRACE)
+SCORED = tuple(kind for kind in Disfluency if kind.row.match is not Match.NOT_SCORED)
 """The classes that are scored; ``[/?]`` leaves its kind open, so it cannot be right or wrong."""
 
 
@@ -73,8 +67,8 @@ def supported_classes(written: Iterable[Disfluency]) -> frozenset[Disfluency]:
     >>> Disfluency.REVISION in supported_classes([Disfluency.REPETITION]), Disfluency.BLOCK in supported_classes([])
     (True, False)
     """
-    written = set(written)
-    return _INFERRED_FROM_WORDS.union(*(family for family in _FAMILIES if family & written))
+    families = {kind.row.family for kind in written if kind in SCORED}
+    return frozenset(kind for kind in SCORED if kind.row.in_words or kind.row.family in families)
 
 
 def score_disfluencies(reference: FileWords, hypothesis: FileWords, alignment: Alignment) -> DisfluencyScores:
@@ -83,7 +77,7 @@ def score_disfluencies(reference: FileWords, hypothesis: FileWords, alignment: A
     by_class: dict[Disfluency, Detections] = {}
     for kind in SCORED:
         reference_events, hypothesis_events = expected.get(kind, []), found.get(kind, [])
-        if kind is Disfluency.PAUSE:
+        if kind.row.match is Match.GAP:
             by_class[kind] = compare_gaps(_places(reference_events), _places(hypothesis_events), alignment)
         else:
             by_class[kind] = _Matcher(reference, hypothesis, alignment, kind).detections(
@@ -106,7 +100,7 @@ def unmatched_events(
     extra: list[Event] = []
     for kind in SCORED:
         own, other = expected.get(kind, []), found.get(kind, [])
-        if kind is Disfluency.PAUSE:
+        if kind.row.match is Match.GAP:
             own, other = (sorted(each, key=lambda event: event.start) for each in (own, other))
             pairs = matched_gaps(_places(own), _places(other), alignment)
         else:
@@ -174,13 +168,13 @@ class _Matcher:
 
     def _agreement(self, expected: Event, found: Event) -> float:
         """Return how well two events agree, from 0 (they do not) to 1."""
-        if self.kind is Disfluency.REPETITION:
+        if self.kind.row.match is Match.SAME_COPIES:
             return float(self._same_copies(expected, found))
         shared = len(set(self._words(expected.start, expected.end)) & set(range(found.start, found.end)))
         overlap = shared / ((expected.end - expected.start) + (found.end - found.start) - shared)
-        if self.kind is Disfluency.FRAGMENT:
+        if self.kind.row.match is Match.SAME_BEGINNING:
             return overlap * self._same_beginning(expected, found)
-        if self.kind in {Disfluency.REVISION, Disfluency.REFORMULATION, Disfluency.FALSE_START}:
+        if self.kind.row.match is Match.HALF:
             return overlap if overlap >= 0.5 else 0.0
         return overlap
 

@@ -16,22 +16,15 @@ from numpy.typing import NDArray
 
 from lsa_whisper import chat
 from lsa_whisper.chat import Disfluency, Event, Utterance
+from lsa_whisper.chat.disfluencies import Family, classes_of
 from lsa_whisper.labels import Labels, decode
 from lsa_whisper.scoring.normalize import normalize_word
 
 UNINTELLIGIBLE = frozenset({"xxx", "yyy", "www"})
 """CHAT's marks for unintelligible, phonologically coded and untranscribed speech."""
 
-NON_WORDS = frozenset({Disfluency.FILLED_PAUSE, Disfluency.FRAGMENT, Disfluency.NONWORD})
-RETRACES = frozenset(
-    {
-        Disfluency.REPETITION,
-        Disfluency.REVISION,
-        Disfluency.REFORMULATION,
-        Disfluency.FALSE_START,
-        Disfluency.UNSPECIFIED_RETRACE,
-    }
-)
+NON_WORDS = classes_of(Family.ASIDE)
+RETRACES = classes_of(Family.RETRACE)
 
 
 @dataclass(frozen=True)

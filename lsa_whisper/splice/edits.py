@@ -104,7 +104,7 @@ class EditContext:
 
 def make_edit(kind: Disfluency, at: int, context: EditContext) -> Edit | None:
     """Return a disfluency of class ``kind`` at plain word ``at``, or ``None`` if there is none that fits there."""
-    return _MAKERS[kind](at, context)
+    return _MAKERS[kind.row.splice.edit](at, context) if kind.row.splice else None
 
 
 def _filled_pause(at: int, context: EditContext) -> Edit | None:
@@ -244,14 +244,14 @@ def _pause(at: int, context: EditContext) -> Edit | None:
     return Edit(Disfluency.PAUSE, at, at + 1, mark, parts=(Silence(context.draw_ms(lengths[mark])),))
 
 
-_MAKERS: dict[Disfluency, Callable[[int, EditContext], Edit | None]] = {
-    Disfluency.FILLED_PAUSE: _filled_pause,
-    Disfluency.REPETITION: _repetition,
-    Disfluency.PART_WORD_REPETITION: _part_word,
-    Disfluency.FRAGMENT: _fragment,
-    Disfluency.REVISION: _revision,
-    Disfluency.FALSE_START: _false_start,
-    Disfluency.PROLONGATION: _prolongation,
-    Disfluency.BLOCK: _block,
-    Disfluency.PAUSE: _pause,
+_MAKERS: dict[str, Callable[[int, EditContext], Edit | None]] = {
+    "filled_pause": _filled_pause,
+    "repetition": _repetition,
+    "part_word": _part_word,
+    "fragment": _fragment,
+    "revision": _revision,
+    "false_start": _false_start,
+    "prolongation": _prolongation,
+    "block": _block,
+    "pause": _pause,
 }

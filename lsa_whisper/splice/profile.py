@@ -14,22 +14,13 @@ from lsa_whisper.errors import CorpusError
 from lsa_whisper.system import plain_json
 from lsa_whisper.timespan import TimeSpan
 
-SPLICED_CLASSES = (
-    Disfluency.FILLED_PAUSE,
-    Disfluency.REPETITION,
-    Disfluency.PART_WORD_REPETITION,
-    Disfluency.FRAGMENT,
-    Disfluency.REVISION,
-    Disfluency.FALSE_START,
-    Disfluency.PROLONGATION,
-    Disfluency.BLOCK,
-    Disfluency.PAUSE,
-)
+_SPLICES = sorted((kind.row.splice, kind) for kind in Disfluency if kind.row.splice)
+SPLICED_CLASSES = tuple(kind for _, kind in _SPLICES)
 """The classes that can be spliced; a profile has no others."""
 PAUSE_MARKS = ("(.)", "(..)", "(...)")
 FLUENT_ADULTS = Path(__file__).with_name("fluent-adults.json")
 """The profile of fluent adults in meetings, counted by ``benchmarks/fluent_adults.py``."""
-HARD_CLASSES = {Disfluency.FRAGMENT: 4.0}
+HARD_CLASSES = {kind: splice.weight for splice, kind in _SPLICES if splice.weight != 1}
 """Classes that a model learns only from more examples than others, and how many times as often they are spliced."""
 MAX_DURATION_MS = 10_000
 """A longer silence is not a disfluency."""

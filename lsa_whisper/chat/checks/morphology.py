@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from lsa_whisper.chat.disfluencies import RETRACE_CODES
 from lsa_whisper.chat.lines import Line
 from lsa_whisper.chat.main_tier import Utterance
-from lsa_whisper.chat.reading import RETRACE_KINDS
 from lsa_whisper.chat.scan import TERMINATORS
 from lsa_whisper.chat.tree import Group, Item, Marker
 from lsa_whisper.chat.word import WordKind, read_word
@@ -22,7 +22,7 @@ TierPart = tuple[int, str, str]
 
 _REPLACEMENT = re.compile(r"\[:\s+(.*?)\s*\]", re.DOTALL)
 _COPIES = re.compile(r"\[x\s*\d+\s*\]", re.IGNORECASE)
-_EXCLUDED = frozenset(RETRACE_KINDS) | {"[e]"}
+_EXCLUDED = frozenset(RETRACE_CODES) | {"[e]"}
 _TAGS = (",", "„", "‡")
 _ITEM = re.compile(r"[^|\s]+\|[^|\s]")
 _CLITICS = re.compile(r"[~$]")

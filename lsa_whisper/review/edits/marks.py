@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from lsa_whisper.chat import Transcript
+from lsa_whisper.chat.disfluencies import RETRACE_CODES, Disfluency, SignPlace
 from lsa_whisper.chat.scan import Token, scan
 from lsa_whisper.review.edits.change import EditError
 from lsa_whisper.review.edits.utterances import set_text
@@ -17,7 +18,7 @@ _PREFIX = re.compile(r"&[-+~=]")
 _ONSET = re.compile(r"[^\W\d_aeiouyAEIOUY]+|[^\W\d_]")
 _VOWELS = re.compile(r"[aeiouy]+", re.IGNORECASE)
 _LETTER = re.compile(r"[^\W\d_]")
-_RETRACES = ("[/]", "[//]", "[///]", "[/-]")
+_RETRACES = tuple(code for code, kind in RETRACE_CODES.items() if kind.row.key)
 _PAUSES = ("", "(.)", "(..)", "(...)")
 
 
@@ -177,17 +178,20 @@ def _unintelligible(text: str, words: list[Token]) -> str:
     return f"{text[:start]}xxx{text[end:]}"
 
 
+_CHANGES: dict[SignPlace, Callable[[str], _Marking]] = {
+    SignPlace.PREFIX: _prefixed,
+    SignPlace.AFTER_WORDS: _retraced,
+    SignPlace.AFTER_SOUND: lambda _: _each(_lengthened),
+    SignPlace.BEFORE_WORD: lambda _: _each(_blocked),
+    SignPlace.AROUND_COPIES: lambda _: _each(_repeated_part),
+    SignPlace.BETWEEN_WORDS: lambda _: _paused,
+}
 MARKS: dict[str, KeyedMark] = {
-    "filled_pause": KeyedMark("f", "filled pause", _prefixed("&-")),
-    "fragment": KeyedMark("g", "fragment (cut-off word)", _prefixed("&+")),
-    "repetition": KeyedMark("r", "repetition", _retraced("[/]")),
-    "revision": KeyedMark("v", "revision", _retraced("[//]")),
-    "reformulation": KeyedMark("t", "reformulation", _retraced("[///]")),
-    "false_start": KeyedMark("s", "false start", _retraced("[/-]")),
-    "prolongation": KeyedMark("l", "prolongation", _each(_lengthened)),
-    "block": KeyedMark("b", "block", _each(_blocked)),
-    "part_word_repetition": KeyedMark("w", "part-word repetition", _each(_repeated_part)),
-    "pause": KeyedMark("p", "pause", _paused),
+    **{
+        kind.value: KeyedMark(kind.row.key, kind.row.name, _CHANGES[kind.row.place](kind.row.sign))
+        for kind in sorted(Disfluency, key=lambda kind: kind.row.place)
+        if kind.row.key
+    },
     "unintelligible": KeyedMark("x", "unintelligible", _unintelligible),
     "event": KeyedMark("e", "event such as &=laughs", _prefixed("&=")),
 }
