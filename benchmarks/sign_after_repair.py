@@ -27,9 +27,10 @@ from benchmarks import result
 from benchmarks.demo_seeds import scores
 from benchmarks.hours_heard import Run, prepared, trained, trained_on
 from benchmarks.rare_disfluencies import events, rare_test
+from lsa_whisper.chat.filled_pauses import UNMARKED_FILLERS
 from lsa_whisper.demo import BEAMS, SPLICE_RATE
 from lsa_whisper.evaluation import evaluate
-from lsa_whisper.labels.notation import LABEL_ENDINGS, UNMARKED_FILLERS, label_to_chat
+from lsa_whisper.labels.notation import LABEL_ENDINGS, label_to_chat
 from lsa_whisper.transcription import transcribe
 
 SIGN = "//"

@@ -65,6 +65,7 @@ class ClassRow(NamedTuple):
         key: On the review page; empty if the class cannot be marked there.
         name: On the review page.
         splice: How it is spliced, if at all.
+        underline: In a report, a border of CSS; empty for what has no words.
     """
 
     sign: str
@@ -79,6 +80,7 @@ class ClassRow(NamedTuple):
     key: str
     name: str
     splice: Splice | None
+    underline: str
 
 
 class Disfluency(StrEnum):
@@ -107,62 +109,75 @@ class Disfluency(StrEnum):
         "filled_pause", "&-", SignPlace.PREFIX, "Filled pauses",
         "Fillers such as um, uh (CHAT: &-um). Which filler it is does not matter.",
         Family.ASIDE, Match.OVERLAP, True, "~", "td", "f", "filled pause", Splice(0, "filled_pause"),
+        "solid var(--s0)",
     )  # fmt: skip
     FRAGMENT = (
         "fragment", "&+", SignPlace.PREFIX, "Cut-off words",
         "Phonological fragments: words broken off before their end (CHAT: &+fr). The beginning must agree.",
         Family.ASIDE, Match.SAME_BEGINNING, True, "", "td", "g", "fragment (cut-off word)", Splice(3, "fragment", 4.0),
+        "dotted var(--s1)",
     )  # fmt: skip
     NONWORD = (
         "nonword", "&~", SignPlace.PREFIX, "Nonwords", "Babble and other nonwords (CHAT: &~goo).",
         Family.ASIDE, Match.OVERLAP, False, "%", "", "", "nonword", None,
+        "dotted var(--s1)",
     )  # fmt: skip
     REPETITION = (
         "repetition", "[/]", SignPlace.AFTER_WORDS, "Repetitions",
         "The same words repeated (CHAT: I want [/] I want). Detected only if every copy is transcribed.",
         Family.RETRACE, Match.SAME_COPIES, True, "/", "", "r", "repetition", Splice(1, "repetition"),
+        "solid var(--s2)",
     )  # fmt: skip
     REVISION = (
         "revision", "[//]", SignPlace.AFTER_WORDS, "Revisions",
         "Words retraced and changed (CHAT: the dog [//] the cat). At least half of the retraced words must agree.",
         Family.RETRACE, Match.HALF, False, "//", "", "v", "revision", Splice(4, "revision"),
+        "double var(--s3)",
     )  # fmt: skip
     REFORMULATION = (
         "reformulation", "[///]", SignPlace.AFTER_WORDS, "Reformulations",
         "A retrace in which the whole phrase is reworded (CHAT: [///]).",
         Family.RETRACE, Match.HALF, False, "///", "", "t", "reformulation", None,
+        "double var(--s3)",
     )  # fmt: skip
     FALSE_START = (
         "false_start", "[/-]", SignPlace.AFTER_WORDS, "False starts",
         "A beginning abandoned for a new utterance (CHAT: [/-]).",
         Family.RETRACE, Match.HALF, False, "\\", "", "s", "false start", Splice(5, "false_start"),
+        "double var(--s3)",
     )  # fmt: skip
     UNSPECIFIED_RETRACE = (
         "unspecified_retrace", "[/?]", SignPlace.AFTER_WORDS, "Unspecified retraces",
         "Retraces of an unspecified kind (CHAT: [/?]); not scored.",
         Family.RETRACE, Match.NOT_SCORED, False, "", "", "", "unspecified retrace", None,
+        "double var(--s3)",
     )  # fmt: skip
     PART_WORD_REPETITION = (
         "part_word_repetition", "↫", SignPlace.AROUND_COPIES, "Part-word repetitions",
         "Repeated sounds or syllables: b-b-ball (CHAT: ↫b-b↫ball).",
         Family.SOUND, Match.OVERLAP, False, "", "sld", "w", "part-word repetition", Splice(2, "part_word"),
+        "dashed var(--s2)",
     )  # fmt: skip
     PROLONGATION = (
         "prolongation", ":", SignPlace.AFTER_SOUND, "Prolongations", "A lengthened sound (CHAT: s:o).",
         Family.SOUND, Match.OVERLAP, False, "", "sld", "l", "prolongation", Splice(6, "prolongation"),
+        "dashed var(--s4)",
     )  # fmt: skip
     BROKEN_WORD = (
         "broken_word", "^", SignPlace.INSIDE_WORD, "Broken words", "A pause inside a word (CHAT: pi^zza).",
         Family.SOUND, Match.OVERLAP, False, "", "sld", "", "broken word", None,
+        "dashed var(--s4)",
     )  # fmt: skip
     BLOCK = (
         "block", "≠", SignPlace.BEFORE_WORD, "Blocks", "An audible block before a word (CHAT: ≠word).",
         Family.SOUND, Match.OVERLAP, False, "", "sld", "b", "block", Splice(7, "block"),
+        "dashed var(--s4)",
     )  # fmt: skip
     PAUSE = (
         "pause", "(.)", SignPlace.BETWEEN_WORDS, "Pauses",
         "A silence marked in the transcript (CHAT: (.)). Its length does not matter.",
         Family.PAUSE, Match.GAP, False, "..", "td", "p", "pause", Splice(8, "pause"),
+        "",
     )  # fmt: skip
 
 

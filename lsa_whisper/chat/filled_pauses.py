@@ -1,14 +1,13 @@
-"""The words that are always filled pauses, by language.
+"""The filled pauses, by language: the one list that transcripts, labels, scores and other formats read.
 
-Words that may also be something else are not in the lists: German *um* and *er*, Dutch *er*, Spanish *este*, Japanese
+Words that may also be something else are not always fillers: German *um* and *er*, Dutch *er*, Spanish *este*, Japanese
 *ano*. Where a transcript marks them (``&-este``), they are filled pauses.
 """
 
 from __future__ import annotations
 
-_ENGLISH = "uh um er erm ehm uhm hm hmm uhh umm"
-_FILLERS = {
-    "eng": _ENGLISH,
+_ALWAYS = {
+    "eng": "um uh uhm er erm ehm hm hmm uhh umm",
     "spa": "eh ehm em mmm hm hmm uhm",
     "fra": "euh heu euhm hum hm hmm",
     "deu": "äh ähm öh öhm hm hmm ehm uhm",
@@ -21,8 +20,13 @@ _FILLERS = {
     "heb": "אה אהה אהמ אממ hm",
 }
 _ANY = frozenset(("uh", "uhm", "ehm", "hm", "hmm", "uhh", "umm"))
-FILLERS = {language: frozenset(words.split()) for language, words in _FILLERS.items()}
+FILLERS = {language: frozenset(words.split()) for language, words in _ALWAYS.items()}
 """By ISO 639-3 code, the words that are always fillers."""
+UNMARKED_FILLERS = tuple(_ALWAYS["eng"].split()[:5])
+"""The fillers without a symbol in labels, as models know them; the commonest come first."""
+MARKED_FILLERS = FILLERS["eng"] | {"ah", "eh", "em", "mm", "mmm", "mhm", "uhuh"}
+"""The fillers of a transcript that marks disfluencies without saying which (``&ah``, or SALT's mazes): elsewhere, some
+of them are answers."""
 
 
 def fillers(language: str) -> frozenset[str]:

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from lsa_whisper.chat.disfluencies import Disfluency, SignPlace, classes_at
+from lsa_whisper.chat.filled_pauses import MARKED_FILLERS
 
 
 class WordKind(StrEnum):
@@ -51,11 +52,6 @@ class WordReading(NamedTuple):
     fluent: tuple[str, ...] = ()
     disfluencies: tuple[WordDisfluency, ...] = ()
 
-
-LEGACY_FILLERS = frozenset(
-    ["uh", "um", "er", "erm", "em", "eh", "ehm", "uhm", "ah", "hm", "hmm", "mm", "mmm", "mhm", "uhuh"]
-)
-"""Fillers in legacy transcripts, which write ``&uh`` and mark fragments in the same way (``&fr``)."""
 
 CA_MARKS = "↑↓→↗⇗↘⇘∞≈≋≡∙∾⁑⤇⤆∆∇⁎°▁▔☺♋⁇∬∮↻⌈⌉⌊⌋„‡ˈˌ⁺⁻\x01\x02\x03\x04\x07"
 """Marks of prosody, voice quality, overlap and stress, which are not part of a word's spelling."""
@@ -148,7 +144,7 @@ def _kind_of(surface: str) -> tuple[WordKind, str]:
             return WordKind.NONWORD, body
     legacy = surface[1:]
     return (
-        WordKind.FILLER if _without_marks(legacy).replace(":", "").lower() in LEGACY_FILLERS else WordKind.FRAGMENT
+        WordKind.FILLER if _without_marks(legacy).replace(":", "").lower() in MARKED_FILLERS else WordKind.FRAGMENT
     ), legacy
 
 

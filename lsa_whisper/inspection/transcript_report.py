@@ -9,17 +9,14 @@ from typing import Any
 
 from lsa_whisper import chat
 from lsa_whisper.chat import Transcript
+from lsa_whisper.chat.fluency_marks import COUNTS
 from lsa_whisper.errors import ChatSyntaxError, printable
 from lsa_whisper.inspection.measure_names import explained, measure_name
 from lsa_whisper.inspection.text_output import as_json, format_number
 from lsa_whisper.system.failed_files import FailedFile
 from lsa_whisper.system.terminal import TerminalTable, render_text
 
-_ROWS = (
-    *("utterances", "prolongation", "broken_word", "block", "part_word_repetition", "part_word_repetition_iterations"),
-    *("whole_word_repetition", "monosyllabic_whole_word_repetition", "fragment", "phrase_repetition", "word_revision"),
-    *("phrase_revision", "pause", "filled_pause", "words", "sld", "td", "sld_per_100_words", "weighted_sld"),
-)
+_ROWS = ("utterances", *COUNTS, "words", "sld", "td", "sld_per_100_words", "weighted_sld")
 _SUMMARY = _ROWS[-5:]
 _SIDE_BY_SIDE = 6
 

@@ -6,8 +6,9 @@ import functools
 import re
 
 from lsa_whisper.chat.disfluencies import RETRACE_CODES
+from lsa_whisper.chat.filled_pauses import UNMARKED_FILLERS
 from lsa_whisper.labels.infer_marks import PLAIN_FILLERS
-from lsa_whisper.labels.notation import UNMARKED_FILLERS, chat_to_label
+from lsa_whisper.labels.notation import chat_to_label
 from lsa_whisper.labels.repeats import find_repeats
 from lsa_whisper.labels.style import Labels
 

@@ -35,12 +35,10 @@ from __future__ import annotations
 import re
 
 from lsa_whisper.chat.disfluencies import RETRACE_CODES, Disfluency, SignPlace, classes_at
+from lsa_whisper.chat.filled_pauses import UNMARKED_FILLERS
 from lsa_whisper.labels.repeats import drop_repetition_marks, restore_repetition_marks
 
 VERSIONS = (1, 2, 4)
-
-UNMARKED_FILLERS = frozenset(("um", "uh", "uhm", "er", "erm"))
-"""Fillers without a symbol; ``"`` marks the same word where it is not a filler."""
 
 _CODES = {
     **{code: kind.row.label for code, kind in RETRACE_CODES.items() if kind.row.label},

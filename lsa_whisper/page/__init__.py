@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lsa_whisper.page.svg import draw_svg
+from lsa_whisper.page.terms import UNDERLINED
 from lsa_whisper.page.text import escape_markdown
 
 if TYPE_CHECKING:
@@ -32,5 +33,6 @@ def templates(package: str) -> Environment:
         undefined=StrictUndefined,
     )
     environment.filters["markdown"] = escape_markdown
+    environment.globals["underlined"] = UNDERLINED
     environment.filters["svg"] = lambda plot: Markup(draw_svg(plot))  # made by matplotlib, which escapes all text
     return environment

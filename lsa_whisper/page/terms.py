@@ -10,6 +10,11 @@ CLASSES = {
 }
 """The title and the meaning of each class; those that are not scored come last."""
 
+UNDERLINED: dict[str, list[Disfluency]] = {}
+"""The classes by how they are underlined in a report."""
+for _kind in CLASSES:
+    UNDERLINED.setdefault(_kind.row.underline, []).append(_kind)
+
 MEASURES: dict[str, tuple[str, str]] = {
     "mlu_words": (
         "Mean length of utterance (words)",

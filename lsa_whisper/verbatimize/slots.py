@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from lsa_whisper.chat.filled_pauses import fillers
+from lsa_whisper.chat.filled_pauses import UNMARKED_FILLERS, fillers
 from lsa_whisper.labels.notation import label_to_chat
 from lsa_whisper.verbatimize.clean_text import CleanItem, CleanText, Insertion, write_label
 from lsa_whisper.verbatimize.vocabulary import Vocabulary
@@ -14,7 +14,6 @@ _PAUSES = ("(.)", "(..)", "(...)")
 _MAX_COPY_LENGTH = 4
 _MAX_PART_WORDS = 3
 _MAX_PART_LENGTH = 4
-_USUAL_FILLERS = ("um", "uh")
 
 
 @dataclass(frozen=True)
@@ -95,7 +94,10 @@ class _Anywhere:
     """Insertions that may stand before any item: fillers and pauses."""
 
     def __init__(self, vocabulary: Vocabulary, language: str):
-        pieces = [*(f"&-{word}" for word in dict.fromkeys((*_USUAL_FILLERS, *sorted(fillers(language))))), *_PAUSES]
+        pieces = [
+            *(f"&-{word}" for word in dict.fromkeys((*UNMARKED_FILLERS[:2], *sorted(fillers(language))))),
+            *_PAUSES,
+        ]
         written = ((piece, write_label(piece, vocabulary.labels)) for piece in pieces)
         self._pieces = [(f"{piece} ", vocabulary.encode(label)) for piece, label in written if label]
 

@@ -12,6 +12,7 @@ _LAST_ROW = '    PAUSE = (\n        "pause",'
 _ROW = """    RETURN = (
         "return", "[/+]", SignPlace.AFTER_WORDS, "Returns", "A made-up retrace (CHAT: [/+]).",
         Family.RETRACE, Match.HALF, False, "/+", "", "q", "return", Splice(9, "revision"),
+        "wavy var(--s5)",
     )
 """
 _LOAD = """
@@ -27,6 +28,7 @@ from lsa_whisper.chat import Disfluency, utterance
 from lsa_whisper.evaluation.report import CLASSES as LEGEND
 from lsa_whisper.formats.salt import _MAZE
 from lsa_whisper.labels.notation import chat_to_label, label_to_chat
+from lsa_whisper.page import templates
 from lsa_whisper.review.edits import MARKS
 from lsa_whisper.scoring.disfluency import SCORED, supported_classes
 from lsa_whisper.scoring.score_file import ParsedTranscript, score_file
@@ -46,6 +48,7 @@ assert Disfluency.RETURN in SCORED and Disfluency.RETURN in supported_classes([D
 assert Disfluency.RETURN in _MAZE
 assert LEGEND[Disfluency.RETURN][0] == "Returns"
 assert MARKS["return"].key == "q"
+assert templates("lsa_whisper.evaluation").globals["underlined"]["wavy var(--s5)"] == ["return"]
 assert count_profile([one]).classes["return"].count == 1
 """
 
@@ -67,5 +70,5 @@ def test_a_made_up_class_is_one_row(tmp_path: Path) -> None:
 def test_an_incomplete_row_fails_at_import(tmp_path: Path) -> None:
     done = _run(tmp_path, '    RETURN = ("return", "[/+]", SignPlace.AFTER_WORDS)\n', "")
     assert done.returncode == 1
-    assert "the row of 'return' has 2 of 12 cells (missing: title, meaning, " in done.stderr
-    assert "splice); complete it" in done.stderr
+    assert "the row of 'return' has 2 of 13 cells (missing: title, meaning, " in done.stderr
+    assert "splice, underline); complete it" in done.stderr

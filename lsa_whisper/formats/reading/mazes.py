@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lsa_whisper.labels.infer_marks import MAX_REPEAT_LENGTH, PLAIN_FILLERS
+from lsa_whisper.chat.filled_pauses import MARKED_FILLERS
+from lsa_whisper.labels.infer_marks import MAX_REPEAT_LENGTH
 
 
 def mark_maze(words: Sequence[str], following: Sequence[str]) -> str:
@@ -54,7 +55,7 @@ def _aside(word: str) -> str | None:
     if word[-1:] in "*-" and len(word) > 1:
         return f"&+{word[:-1]}"
     plain = word.casefold()
-    return f"&-{plain}" if plain in PLAIN_FILLERS or plain in ("ah", "eh", "mm") or "_" in word else None
+    return f"&-{plain}" if plain in MARKED_FILLERS or "_" in word else None
 
 
 def _run(words: Sequence[str], start: int) -> list[str]:

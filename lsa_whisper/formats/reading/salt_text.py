@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from lsa_whisper.chat.filled_pauses import FILLERS
 from lsa_whisper.formats.reading.mazes import mark_maze
 from lsa_whisper.formats.reading.salt_morphemes import join_morphemes
 
@@ -106,7 +107,7 @@ def _words(token: str, comments: list[str]) -> list[str]:
     joined = join_morphemes(word).strip(".?!")
     if not re.search(r"\w", joined):
         return []
-    if joined.casefold() in ("um", "uh", "er", "hm", "erm", "uhm", "hmm"):
+    if joined.casefold() in FILLERS["eng"]:
         return [f"&-{joined.casefold()}"]
     return [joined.replace(":", "")]
 
