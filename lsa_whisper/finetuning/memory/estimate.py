@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,6 +15,7 @@ from lsa_whisper.finetuning.memory.plan import Hardware, Plan, TrainingJob
 from lsa_whisper.finetuning.memory.shape import adapted_shape, recipe_shape, shape_of
 from lsa_whisper.finetuning.memory.table import Estimate
 from lsa_whisper.finetuning.recipe import Recipe
+from lsa_whisper.finetuning.strategies import strategy_of
 from lsa_whisper.system.machine import available_memory_gib
 
 _LORA_FROM = 30e6
@@ -117,14 +117,7 @@ def configurations_for(
 
 
 def _on_ranks(configuration: choice.TrainingConfiguration, ranks: int) -> choice.TrainingConfiguration:
-    """Return a configuration as it runs in ``ranks`` processes; transformers makes several of ``single`` DDP."""
-    if configuration.strategy == "single" and ranks > 1:
-        return dataclasses.replace(configuration, strategy="ddp")
-    if configuration.strategy == "tensor_parallel" and configuration.layer_ranks == 1:
-        return dataclasses.replace(configuration, layer_ranks=ranks)
-    if configuration.strategy == "pipeline":
-        return dataclasses.replace(configuration, stages=ranks)
-    return configuration
+    return strategy_of(configuration).on_ranks(configuration, ranks)
 
 
 def estimate_run(recipe: Recipe, hardware: Hardware, *, processes: int = 1, label_tokens: int = 128) -> Plan:
