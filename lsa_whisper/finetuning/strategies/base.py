@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 
 from lsa_whisper.errors import RecipeError
 
@@ -16,8 +16,19 @@ if TYPE_CHECKING:
     from lsa_whisper.finetuning.recipe import Recipe
     from lsa_whisper.system.machine import Finding
 
+Unread: TypeAlias = "StoredWeights | None"
+StageLayers = Callable[[int], Sequence[int]] | None
 Rule = tuple[Collection[str], Callable[["Recipe"], Iterable[str]]]
 """The settings that a rule looks at, and the rule, which yields problems of a recipe."""
+
+
+class Load(NamedTuple):
+    """What is on one GPU: trained and frozen weights, how they are trained, and the windows of one pass."""
+
+    counts: ParameterCounts
+    configuration: TrainingConfiguration
+    micro_batch: MicroBatch
+    ranks: int
 
 
 class Strategy:
@@ -130,20 +141,14 @@ class Strategy:
         """Return an optimizer of its own with its arguments, ``None`` for that of transformers."""
         return None
 
-    def divide(
-        self,
-        model: Any,
-        recipe: Recipe,
-        unread: StoredWeights | None = None,
-        stage_layers: Callable[[int], Sequence[int]] | None = None,
-    ) -> Division | None:
+    def divide(self, model: Any, recipe: Recipe, unread: Unread = None, layers: StageLayers = None) -> Division | None:
         """Divide ``model`` among ranks if that is done before training; return how layers are divided, if they are.
 
         Args:
             model: The model to train, changed in place.
             recipe: The run.
             unread: The weights that are still to be read.
-            stage_layers: Returns the successive layers of each of so many stages.
+            layers: Returns the successive layers of each of so many stages.
         """
         return None
 
@@ -169,15 +174,14 @@ class Strategy:
         """Return the bytes of parameters on the host if they are offloaded to it."""
         return configuration.computed_bytes * counts.total
 
-    def buffers(
-        self, counts: ParameterCounts, configuration: TrainingConfiguration, micro_batch: MicroBatch, ranks: int
-    ) -> tuple[int, int, int]:
+    def buffers(self, load: Load) -> tuple[int, int, int]:
         """Return the bytes of buffers on a GPU: permanent, in the forward pass only, in the optimizer step only.
 
         Autocast keeps a trained weight's 16-bit copy for the forward pass, a frozen one's as long as its layer.
         Adafactor allocates a squared gradient and an update, one weight at a time.
         """
+        counts, optimizer = load.counts, load.configuration.optimizer
         layer = counts.shape.largest_layer
-        frozen = 2 * layer if micro_batch.checkpointing else counts.frozen - counts.quantized
-        copied = counts.trained + frozen if configuration.autocast else 0
-        return 0, 2 * copied, 8 * counts.shape.largest_weight if configuration.optimizer == "adafactor" else 0
+        frozen = 2 * layer if load.micro_batch.checkpointing else counts.frozen - counts.quantized
+        copied = counts.trained + frozen if load.configuration.autocast else 0
+        return 0, 2 * copied, 8 * counts.shape.largest_weight if optimizer == "adafactor" else 0

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lsa_whisper.finetuning.strategies.base import Strategy
+from lsa_whisper.finetuning.strategies.base import Load, Strategy
 from lsa_whisper.finetuning.strategies.single import ALL_PRECISIONS, REPLICATED_STATE
 
 if TYPE_CHECKING:
-    from lsa_whisper.finetuning.memory.activations import MicroBatch
-    from lsa_whisper.finetuning.memory.configuration import TrainingConfiguration
-    from lsa_whisper.finetuning.memory.parameter_counts import ParameterCounts
     from lsa_whisper.finetuning.recipe import Recipe
 
 
@@ -25,9 +22,7 @@ class Ddp(Strategy):
         """Return the kind that a single process has, too."""
         return REPLICATED_STATE
 
-    def buffers(
-        self, counts: ParameterCounts, configuration: TrainingConfiguration, micro_batch: MicroBatch, ranks: int
-    ) -> tuple[int, int, int]:
+    def buffers(self, load: Load) -> tuple[int, int, int]:
         """Return a plain process's buffers and the buckets in which gradients are averaged."""
-        _, forward, step = super().buffers(counts, configuration, micro_batch, ranks)
-        return 4 * counts.trained if ranks > 1 else 0, forward, step
+        _, forward, step = super().buffers(load)
+        return 4 * load.counts.trained if load.ranks > 1 else 0, forward, step

@@ -8,13 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from lsa_whisper.errors import RecipeError
-from lsa_whisper.finetuning.strategies.base import Strategy
+from lsa_whisper.finetuning.strategies.base import Load, Strategy
 from lsa_whisper.system import machine
 
 if TYPE_CHECKING:
-    from lsa_whisper.finetuning.memory.activations import MicroBatch
-    from lsa_whisper.finetuning.memory.configuration import TrainingConfiguration
-    from lsa_whisper.finetuning.memory.parameter_counts import ParameterCounts
     from lsa_whisper.finetuning.recipe import Recipe
     from lsa_whisper.system.machine import Finding
 
@@ -95,11 +92,10 @@ class DeepSpeed(Strategy):
         """Return that weights are in 16 bits themselves."""
         return False
 
-    def buffers(
-        self, counts: ParameterCounts, configuration: TrainingConfiguration, micro_batch: MicroBatch, ranks: int
-    ) -> tuple[int, int, int]:
+    def buffers(self, load: Load) -> tuple[int, int, int]:
         """Return the bucket and gathered weights, and the fp32 copy of 16-bit gradients in the optimizer step."""
-        one, offload = configuration.computed_bytes, configuration.offload
+        counts, ranks, offload = load.counts, load.ranks, load.configuration.offload
+        one = load.configuration.computed_bytes
         gathers = self.shards_weights and (ranks > 1 or offload.parameters != "none")
         swaps = "nvme" in (offload.optimizer, offload.parameters)
         live = (

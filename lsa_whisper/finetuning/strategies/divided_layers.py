@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lsa_whisper.finetuning.distributed.ranks import join_ranks
-from lsa_whisper.finetuning.strategies.base import Rule, Strategy
+from lsa_whisper.finetuning.strategies.base import Rule, StageLayers, Strategy, Unread
 
 if TYPE_CHECKING:
-    from lsa_whisper.checkpoint import StoredWeights
     from lsa_whisper.finetuning.distributed.division import Division
     from lsa_whisper.finetuning.recipe import Recipe
 
@@ -36,23 +35,15 @@ class DividedLayers(Strategy):
         if recipe.adapter is not None and recipe.adapter.token_embeddings:
             yield f"adapter.token_embeddings: {self.name} cannot train single embeddings; leave it out"
 
-    def divide(
-        self,
-        model: Any,
-        recipe: Recipe,
-        unread: StoredWeights | None = None,
-        stage_layers: Callable[[int], Sequence[int]] | None = None,
-    ) -> Division:
+    def divide(self, model: Any, recipe: Recipe, unread: Unread = None, layers: StageLayers = None) -> Division:
         """Divide the model and let it load whole weights, of which each rank keeps its part."""
         from lsa_whisper.finetuning.distributed.whole_states import load_whole_weights
 
-        division = self.divide_layers(model, recipe, stage_layers)
+        division = self.divide_layers(model, recipe, layers)
         load_whole_weights(model)
         return division
 
-    def divide_layers(
-        self, model: Any, recipe: Recipe, stage_layers: Callable[[int], Sequence[int]] | None
-    ) -> Division:
+    def divide_layers(self, model: Any, recipe: Recipe, layers: StageLayers) -> Division:
         """Divide the model in place."""
         raise NotImplementedError
 

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetuning.distributed.ranks import is_launched
-from lsa_whisper.finetuning.strategies.base import Strategy
+from lsa_whisper.finetuning.strategies.base import Load, Strategy
 from lsa_whisper.finetuning.strategies.single import REPLICATED_STATE
 
 if TYPE_CHECKING:
-    from lsa_whisper.finetuning.memory.activations import MicroBatch
     from lsa_whisper.finetuning.memory.configuration import TrainingConfiguration
     from lsa_whisper.finetuning.memory.parameter_counts import ParameterCounts
     from lsa_whisper.finetuning.recipe import Recipe
@@ -47,9 +46,7 @@ class Fsdp2(Strategy):
         """Return the bytes of frozen weights: the optimizer keeps no copy of the trained ones."""
         return 4 * counts.frozen
 
-    def buffers(
-        self, counts: ParameterCounts, configuration: TrainingConfiguration, micro_batch: MicroBatch, ranks: int
-    ) -> tuple[int, int, int]:
+    def buffers(self, load: Load) -> tuple[int, int, int]:
         """Return what is gathered at once: the weights outside of layers, and three layers with their gradients."""
-        gathered = counts.shape.outside_layers + 3 * counts.shape.largest_layer
-        return 2 * configuration.computed_bytes * gathered, 0, 0
+        gathered = load.counts.shape.outside_layers + 3 * load.counts.shape.largest_layer
+        return 2 * load.configuration.computed_bytes * gathered, 0, 0

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lsa_whisper.errors import RecipeError
-from lsa_whisper.finetuning.strategies.base import Rule
+from lsa_whisper.finetuning.strategies.base import Rule, StageLayers
 from lsa_whisper.finetuning.strategies.divided_layers import DividedLayers
 
 if TYPE_CHECKING:
@@ -65,16 +65,14 @@ class Pipeline(DividedLayers):
                 f"strategy: pipeline needs a newer torch than {torch.__version__}; it was tested with 2.13"
             )
 
-    def divide_layers(
-        self, model: Any, recipe: Recipe, stage_layers: Callable[[int], Sequence[int]] | None
-    ) -> Division:
+    def divide_layers(self, model: Any, recipe: Recipe, layers: StageLayers) -> Division:
         """Keep the layers of this rank's stage."""
         from torch import distributed
 
         from lsa_whisper.finetuning.distributed import division, pipeline, tensor
 
-        assert stage_layers is not None
-        sizes = stage_layers(distributed.get_world_size())
+        assert layers is not None
+        sizes = layers(distributed.get_world_size())
         mesh = tensor.rank_mesh(recipe, 1, len(sizes))
         return division.Division(mesh, pipeline.Pipeline(model, recipe, sizes))
 

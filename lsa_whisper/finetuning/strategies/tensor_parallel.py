@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from lsa_whisper.finetuning.strategies.base import Load, StageLayers
 from lsa_whisper.finetuning.strategies.divided_layers import DividedLayers
 
 if TYPE_CHECKING:
     from lsa_whisper.finetuning.distributed.division import Division
-    from lsa_whisper.finetuning.memory.activations import MicroBatch
     from lsa_whisper.finetuning.memory.configuration import TrainingConfiguration
-    from lsa_whisper.finetuning.memory.parameter_counts import ParameterCounts
     from lsa_whisper.finetuning.recipe import Recipe
 
 
@@ -46,9 +45,7 @@ class TensorParallel(DividedLayers):
         """Return the number of groups."""
         return ranks // (recipe.tensor_parallel or ranks)
 
-    def divide_layers(
-        self, model: Any, recipe: Recipe, stage_layers: Callable[[int], Sequence[int]] | None
-    ) -> Division:
+    def divide_layers(self, model: Any, recipe: Recipe, layers: StageLayers) -> Division:
         """Divide each layer by torch's DTensor."""
         from lsa_whisper.finetuning.distributed import division, tensor
 
@@ -60,12 +57,11 @@ class TensorParallel(DividedLayers):
             dataclasses.replace(configuration, layer_ranks=ranks) if configuration.layer_ranks == 1 else configuration
         )
 
-    def buffers(
-        self, counts: ParameterCounts, configuration: TrainingConfiguration, micro_batch: MicroBatch, ranks: int
-    ) -> tuple[int, int, int]:
+    def buffers(self, load: Load) -> tuple[int, int, int]:
         """Return what FSDP2 gathers over several groups, and autocast's copies of a rank's own parts."""
+        counts, configuration, micro_batch, ranks = load
         if configuration.layer_ranks == 1:
-            return super().buffers(counts, configuration, micro_batch, ranks)
+            return super().buffers(load)
         trained, total = counts.on_one_rank(configuration.layer_ranks)
         own = total / counts.total * counts.shape.largest_layer
         gathered = counts.shape.outside_layers + 3 * own if ranks > configuration.layer_ranks else 0

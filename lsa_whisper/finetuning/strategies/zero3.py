@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from lsa_whisper.finetuning.strategies.base import StageLayers, Unread
 from lsa_whisper.finetuning.strategies.deepspeed import OPTIMIZER_OFFLOADS, DeepSpeed
 
 if TYPE_CHECKING:
-    from lsa_whisper.checkpoint import StoredWeights
     from lsa_whisper.finetuning.recipe import Recipe
 
 
@@ -19,13 +18,7 @@ class Zero3(DeepSpeed):
     offloads = (*OPTIMIZER_OFFLOADS, ("parameters", "cpu"), ("parameters", "nvme"))
     shards_weights = loads_by_weight = True
 
-    def divide(
-        self,
-        model: Any,
-        recipe: Recipe,
-        unread: StoredWeights | None = None,
-        stage_layers: Callable[[int], Sequence[int]] | None = None,
-    ) -> None:
+    def divide(self, model: Any, recipe: Recipe, unread: Unread = None, layers: StageLayers = None) -> None:
         """Partition each weight as it is read."""
         from lsa_whisper.finetuning.distributed.zero_loading import partition_weights
 

@@ -100,7 +100,7 @@ class PlainSteps(Single):
     def on_ranks(self, configuration, ranks):
         return configuration
 
-    def buffers(self, counts, configuration, micro_batch, ranks):
+    def buffers(self, load):
         return 7 * 2**30, 0, 0
 
     def optimizer_class(self, recipe, arguments):
