@@ -108,16 +108,12 @@ def configurations_for(
         if recipe
         else choice.training_configurations(None, adapter_first=lora_first)
     )
-    every = tuple(_on_ranks(each, max(hardware.gpus, processes)) for each in every)
+    every = tuple(strategy_of(each).on_ranks(each, max(hardware.gpus, processes)) for each in every)
     if not hardware.gpus:
         given = set(choice.configuration_of(recipe).packages) if recipe else set()
         every = tuple(each for each in every if not {"torchao", "bitsandbytes"} & set(each.packages) - given)
         every = tuple(sorted(every, key=lambda each: each.precision != "fp32" and not each.is_deepspeed))
     return tuple(dict.fromkeys(every))
-
-
-def _on_ranks(configuration: choice.TrainingConfiguration, ranks: int) -> choice.TrainingConfiguration:
-    return strategy_of(configuration).on_ranks(configuration, ranks)
 
 
 def estimate_run(recipe: Recipe, hardware: Hardware, *, processes: int = 1, label_tokens: int = 128) -> Plan:
@@ -135,8 +131,9 @@ def estimate_run(recipe: Recipe, hardware: Hardware, *, processes: int = 1, labe
         recipe.checkpoints_on_disk,
         recipe.training.ema_decay is not None,
     )
-    configuration = _on_ranks(choice.configuration_of(recipe), max(hardware.gpus, processes))
-    return job.plan(configuration, micro_batch_of(recipe, None, label_tokens))
+    configuration = choice.configuration_of(recipe)
+    on_ranks = strategy_of(recipe).on_ranks(configuration, max(hardware.gpus, processes))
+    return job.plan(on_ranks, micro_batch_of(recipe, None, label_tokens))
 
 
 def micro_batch_of(recipe: Recipe | None, batch_size: int | None, label_tokens: int) -> MicroBatch:

@@ -13,7 +13,7 @@ from lsa_whisper.finetuning.memory.configuration import TrainingConfiguration
 from lsa_whisper.finetuning.memory.parameter_counts import ParameterCounts
 from lsa_whisper.finetuning.memory.stages import stage_parts
 from lsa_whisper.finetuning.strategies import strategy_of
-from lsa_whisper.finetuning.strategies.base import Load
+from lsa_whisper.finetuning.strategies.base import GpuLoad
 from lsa_whisper.system.machine import GIB
 
 CONTEXT = round(0.6 * GIB)
@@ -90,7 +90,7 @@ def _on_gpu(
 ) -> MemoryUse:
     """Return the memory of a GPU whose activations take ``passing`` bytes; ``shared`` are those on host and disk."""
     weights, gradients, optimizer = _states_bytes(counts, configuration, ranks)
-    always, forward, step = strategy_of(configuration).buffers(Load(counts, configuration, micro_batch, ranks))
+    always, forward, step = strategy_of(configuration).buffers(GpuLoad(counts, configuration, micro_batch, ranks))
     always += CONTEXT
     activation_bytes = round(FRAGMENTED * passing)
     # Gradients replace activations, unless those of earlier micro-batches exist already; then both exist at once.

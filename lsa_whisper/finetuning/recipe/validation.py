@@ -13,7 +13,7 @@ from lsa_whisper.finetuning.recipe import conflicts
 from lsa_whisper.finetuning.recipe.schema import ModelSettings, Recipe, is_valid_context
 from lsa_whisper.finetuning.recipe.trainer_args import trainer_args_problems
 from lsa_whisper.finetuning.strategies import STRATEGIES, strategy_of
-from lsa_whisper.finetuning.strategies.base import Rule
+from lsa_whisper.finetuning.strategies.base import RecipeRule
 
 
 class _Section(Protocol):
@@ -78,7 +78,7 @@ def _evaluation(recipe: Recipe) -> Iterator[str]:
         yield "evaluation: needs data.dev, the manifest of the dev set"
 
 
-_RULES: tuple[Rule, ...] = (
+_RULES: tuple[RecipeRule, ...] = (
     (("data", "out"), _names),
     (("data",), lambda recipe: _section("data.augment", recipe.data.augment)),
     (("adapter",), lambda recipe: _section("adapter", recipe.adapter)),
@@ -97,7 +97,7 @@ _RULES: tuple[Rule, ...] = (
     (("strategy", "pipeline"), lambda recipe: conflicts.foreign(recipe, "pipeline")),
 )
 """The settings that each rule looks at, and the rule; those of the recipe's strategy follow."""
-_LAST_RULES: tuple[Rule, ...] = (
+_LAST_RULES: tuple[RecipeRule, ...] = (
     (("strategy", "training"), conflicts.averaging),
     (("model", "precision", "training"), conflicts.attention),
     (("evaluation", "data"), _evaluation),

@@ -12,7 +12,7 @@ from typing import Protocol
 from lsa_whisper.finetuning.strategies.base import Strategy
 from lsa_whisper.finetuning.strategies.ddp import Ddp
 from lsa_whisper.finetuning.strategies.fsdp2 import Fsdp2
-from lsa_whisper.finetuning.strategies.pipeline import Pipeline
+from lsa_whisper.finetuning.strategies.pipeline import PipelineParallel
 from lsa_whisper.finetuning.strategies.single import Single
 from lsa_whisper.finetuning.strategies.tensor_parallel import TensorParallel
 from lsa_whisper.finetuning.strategies.zero2 import Zero2
@@ -25,7 +25,7 @@ _ROWS = (
     Zero3(),
     Fsdp2(),
     TensorParallel(),
-    Pipeline(),
+    PipelineParallel(),
 )
 STRATEGIES: dict[str, Strategy] = {strategy.name: strategy for strategy in _ROWS}
 """Every strategy by its name; messages list them in this order."""

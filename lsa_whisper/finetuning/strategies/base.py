@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 Unread: TypeAlias = "StoredWeights | None"
 StageLayers = Callable[[int], Sequence[int]] | None
-Rule = tuple[Collection[str], Callable[["Recipe"], Iterable[str]]]
+RecipeRule = tuple[Collection[str], Callable[["Recipe"], Iterable[str]]]
 """The settings that a rule looks at, and the rule, which yields problems of a recipe."""
 
 
-class Load(NamedTuple):
+class GpuLoad(NamedTuple):
     """What is on one GPU: trained and frozen weights, how they are trained, and the windows of one pass."""
 
     counts: ParameterCounts
@@ -69,7 +69,7 @@ class Strategy:
     """Whether the optimizer is where the parameters are, so that a recipe does not name its place."""
 
     @property
-    def rules(self) -> Sequence[Rule]:
+    def rules(self) -> Sequence[RecipeRule]:
         """Rules of recipes with this strategy."""
         return ()
 
@@ -174,7 +174,7 @@ class Strategy:
         """Return the bytes of parameters on the host if they are offloaded to it."""
         return configuration.computed_bytes * counts.total
 
-    def buffers(self, load: Load) -> tuple[int, int, int]:
+    def buffers(self, load: GpuLoad) -> tuple[int, int, int]:
         """Return the bytes of buffers on a GPU: permanent, in the forward pass only, in the optimizer step only.
 
         Autocast keeps a trained weight's 16-bit copy for the forward pass, a frozen one's as long as its layer.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lsa_whisper.finetuning.strategies.base import Load, Strategy
+from lsa_whisper.finetuning.strategies.base import GpuLoad, Strategy
 from lsa_whisper.finetuning.strategies.single import ALL_PRECISIONS, REPLICATED_STATE
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ class Ddp(Strategy):
         """Return the kind that a single process has, too."""
         return REPLICATED_STATE
 
-    def buffers(self, load: Load) -> tuple[int, int, int]:
+    def buffers(self, load: GpuLoad) -> tuple[int, int, int]:
         """Return a plain process's buffers and the buckets in which gradients are averaged."""
         _, forward, step = super().buffers(load)
         return 4 * load.counts.trained if load.ranks > 1 else 0, forward, step

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from lsa_whisper.errors import RecipeError
-from lsa_whisper.finetuning.strategies.base import Load, Strategy
+from lsa_whisper.finetuning.strategies.base import GpuLoad, Strategy
 from lsa_whisper.system import machine
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class DeepSpeed(Strategy):
         """Return that weights are in 16 bits themselves."""
         return False
 
-    def buffers(self, load: Load) -> tuple[int, int, int]:
+    def buffers(self, load: GpuLoad) -> tuple[int, int, int]:
         """Return the bucket and gathered weights, and the fp32 copy of 16-bit gradients in the optimizer step."""
         counts, ranks, offload = load.counts, load.ranks, load.configuration.offload
         one = load.configuration.computed_bytes

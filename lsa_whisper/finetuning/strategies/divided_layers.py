@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lsa_whisper.finetuning.distributed.ranks import join_ranks
-from lsa_whisper.finetuning.strategies.base import Rule, StageLayers, Strategy, Unread
+from lsa_whisper.finetuning.strategies.base import RecipeRule, StageLayers, Strategy, Unread
 
 if TYPE_CHECKING:
     from lsa_whisper.finetuning.distributed.division import Division
@@ -20,7 +20,7 @@ class DividedLayers(Strategy):
     needs_several = divides_layers = True
 
     @property
-    def rules(self) -> Sequence[Rule]:
+    def rules(self) -> Sequence[RecipeRule]:
         """Rules of adapters."""
         return ((("precision", "adapter"), self.adapter_problems),)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetuning.distributed.ranks import is_launched
-from lsa_whisper.finetuning.strategies.base import Load, Strategy
+from lsa_whisper.finetuning.strategies.base import GpuLoad, Strategy
 from lsa_whisper.finetuning.strategies.single import REPLICATED_STATE
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Fsdp2(Strategy):
         """Return the bytes of frozen weights: the optimizer keeps no copy of the trained ones."""
         return 4 * counts.frozen
 
-    def buffers(self, load: Load) -> tuple[int, int, int]:
+    def buffers(self, load: GpuLoad) -> tuple[int, int, int]:
         """Return what is gathered at once: the weights outside of layers, and three layers with their gradients."""
         gathered = load.counts.shape.outside_layers + 3 * load.counts.shape.largest_layer
         return 2 * load.configuration.computed_bytes * gathered, 0, 0

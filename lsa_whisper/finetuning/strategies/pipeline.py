@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lsa_whisper.errors import RecipeError
-from lsa_whisper.finetuning.strategies.base import Rule, StageLayers
+from lsa_whisper.finetuning.strategies.base import RecipeRule, StageLayers
 from lsa_whisper.finetuning.strategies.divided_layers import DividedLayers
 
 if TYPE_CHECKING:
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from lsa_whisper.finetuning.recipe import Recipe
 
 
-class Pipeline(DividedLayers):
+class PipelineParallel(DividedLayers):
     """Stages on different ranks, by ``torch.distributed.pipelining``."""
 
     name = "pipeline"
     own_settings = ("pipeline",)
 
     @property
-    def rules(self) -> Sequence[Rule]:
+    def rules(self) -> Sequence[RecipeRule]:
         """Rules of adapters and of stages."""
         return (*super().rules, (("pipeline", "training", "model", "evaluation"), self._stage_problems))
 

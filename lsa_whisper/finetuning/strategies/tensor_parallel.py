@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from lsa_whisper.finetuning.strategies.base import Load, StageLayers
+from lsa_whisper.finetuning.strategies.base import GpuLoad, StageLayers
 from lsa_whisper.finetuning.strategies.divided_layers import DividedLayers
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class TensorParallel(DividedLayers):
             dataclasses.replace(configuration, layer_ranks=ranks) if configuration.layer_ranks == 1 else configuration
         )
 
-    def buffers(self, load: Load) -> tuple[int, int, int]:
+    def buffers(self, load: GpuLoad) -> tuple[int, int, int]:
         """Return what FSDP2 gathers over several groups, and autocast's copies of a rank's own parts."""
         counts, configuration, micro_batch, ranks = load
         if configuration.layer_ranks == 1:
