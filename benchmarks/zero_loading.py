@@ -90,15 +90,16 @@ def measured(base: Path, folder: Path, settings: list[str]) -> dict[str, Any]:
 
 def load(base: Path, folder: Path, settings: list[str]) -> None:
     """Load as training does, in one rank."""
+    from lsa_whisper.finetuning.distributed.division import finish_distributed
     from lsa_whisper.finetuning.distributed.ranks import rank
-    from lsa_whisper.finetuning.distributed.strategy import divide_model, finish_distributed, init_distributed
     from lsa_whisper.finetuning.recipe import parse_recipe
+    from lsa_whisper.finetuning.strategies import strategy_of
     from lsa_whisper.finetuning.training.model import prepare_for_training, starting_checkpoint
     from lsa_whisper.labels import Labels
 
     text = f"{{data: {{train: t}}, out: o, model: {{base: {base}}}, strategy: zero3, training: {{use_cpu: true}}}}"
     recipe = parse_recipe(text, set=settings)
-    init_distributed(recipe)
+    strategy_of(recipe).start(recipe)
     import peft  # noqa: F401 -- libraries are loaded before the measurement begins
     from accelerate import Accelerator
 
@@ -110,7 +111,7 @@ def load(base: Path, folder: Path, settings: list[str]) -> None:
     start = starting_checkpoint(recipe, Labels())
     model = prepare_for_training(start, recipe)
     copy = 4 * sum(weight.numel() for weight in model.parameters()) / GIB
-    divide_model(model, recipe, start.unread)
+    strategy_of(recipe).divide(model, recipe, start.unread)
     accelerator.wait_for_everyone()
     (folder / f"loaded-{rank()}").write_text(str(copy))
     time.sleep(_PAUSE_S)

@@ -98,7 +98,8 @@ def _bytes(tensors):
 
 def count_step(rank, port, recipes, model_of, batch, out):
     """Write what one forward and backward pass exchanges under each strategy."""
-    from lsa_whisper.finetuning.distributed import ranks, strategy
+    from lsa_whisper.finetuning.distributed import ranks
+    from lsa_whisper.finetuning.strategies import strategy_of
 
     port(3)
     ranks.join_ranks()
@@ -111,7 +112,7 @@ def count_step(rank, port, recipes, model_of, batch, out):
         if name == "fsdp2":
             _shard_as_accelerate(model)
         else:
-            strategy.divide_model(model, recipe)
+            strategy_of(recipe).divide(model, recipe)
         with CountedTraffic() as counted:
             model(**batch).logits.sum().backward()
         found[name] = dict(counted.found)
@@ -217,10 +218,11 @@ def train_and_watch_loading(rank, port, recipe, settings):
 def _watched(recipe, name, settings):
     from lsa_whisper import checkpoint
     from lsa_whisper.finetuning import finetune
+    from lsa_whisper.finetuning.strategies.zero3 import Zero3
     from lsa_whisper.finetuning.training import run
 
     found, live = Counter(moved=0, read=0), LiveBytes()
-    load, divide = run.starting_checkpoint, run.divide_model
+    load, divide = run.starting_checkpoint, Zero3.divide
     read, move = checkpoint.StoredWeights.read, torch.nn.Module.to
 
     def loaded(*given):
@@ -231,21 +233,20 @@ def _watched(recipe, name, settings):
         found["read"] += weight.nbytes
         return read(stored, weight)
 
-    def divided(model, *given):
+    def divided(strategy, model, *given):
         found["whole"] = sum(each.nbytes for each in model.parameters())
-        mesh = divide(model, *given)
+        divide(strategy, model, *given)
         live.__exit__(None, None, None)
         torch.nn.Module.to = moved
         found["peak"], found["left"] = live.peak, sum(each.numel() for each in model.parameters())
         found["kept"] = sum(each.ds_tensor.nbytes for each in model.parameters())
-        return mesh
 
     def moved(module, *given, **options):
         found["moved"] = max(found["moved"], sum(each.nbytes for each in module.parameters()))
         return move(module, *given, **options)
 
-    run.starting_checkpoint, run.divide_model, checkpoint.StoredWeights.read = loaded, divided, counted
+    run.starting_checkpoint, Zero3.divide, checkpoint.StoredWeights.read = loaded, divided, counted
     finetune(recipe, set=settings, out=recipe.parent / name, report=lambda _: None)
-    run.starting_checkpoint, run.divide_model, checkpoint.StoredWeights.read = load, divide, read
+    run.starting_checkpoint, Zero3.divide, checkpoint.StoredWeights.read = load, divide, read
     torch.nn.Module.to = move
     return found

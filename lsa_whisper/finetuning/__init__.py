@@ -3,32 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from lsa_whisper.finetuning import recipe as recipes
-from lsa_whisper.finetuning.distributed.launch import check_processes, launch
+from lsa_whisper.finetuning.distributed.launch import launch
 from lsa_whisper.finetuning.distributed.ranks import is_launched, join_slurm_step
 from lsa_whisper.finetuning.memory import estimate_memory
+from lsa_whisper.finetuning.result import Finetuned
+from lsa_whisper.finetuning.training.processes import check_processes
 from lsa_whisper.system.terminal import print_progress
 from lsa_whisper.system.umask import private_umask
 
 __all__ = ["Finetuned", "estimate_memory", "finetune"]
-
-
-@dataclass(frozen=True)
-class Finetuned:
-    """Result of a run.
-
-    Attributes:
-        out: The checkpoint's folder.
-        steps: Optimizer steps taken.
-        loss: The last logged training loss, ``None`` if no loss was logged.
-    """
-
-    out: Path
-    steps: int
-    loss: float | None
 
 
 @private_umask()

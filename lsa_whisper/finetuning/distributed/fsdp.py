@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lsa_whisper.errors import RecipeError
-from lsa_whisper.finetuning.recipe import Recipe
+
+if TYPE_CHECKING:
+    from lsa_whisper.finetuning.recipe import Recipe
 
 
 def fsdp_arguments(recipe: Recipe) -> dict[str, Any]:

@@ -16,10 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from lsa_whisper.errors import RecipeError
-from lsa_whisper.finetuning.distributed.ranks import RANK_LOST, is_launched
-from lsa_whisper.finetuning.distributed.stage import check_stages
-from lsa_whisper.finetuning.distributed.tensor import ranks_of
-from lsa_whisper.finetuning.recipe import Recipe
+from lsa_whisper.finetuning.distributed.ranks import RANK_LOST
 from lsa_whisper.system.disk import convert_disk_errors
 from lsa_whisper.system.lock import write_lock
 
@@ -43,36 +40,6 @@ def free_port() -> int:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         return int(free.getsockname()[1])
-
-
-def check_processes(recipe: Recipe, processes: int) -> None:
-    """Check that ``processes`` on this machine, or the ranks that a launcher started, can train ``recipe``.
-
-    Raises:
-        RecipeError: If they cannot.
-    """
-    if processes < 1:
-        raise RecipeError(f"--processes: 1 or more, not {processes}")
-    ranks = int(os.environ["WORLD_SIZE"]) if is_launched() else processes
-    if recipe.auto_micro_batch and ranks > 1:
-        raise RecipeError("auto_micro_batch: one rank cannot restart alone; remove the setting, or use --processes 1")
-    if ranks == 1 and recipe.strategy in ("ddp", "fsdp2", "tensor_parallel", "pipeline"):
-        raise RecipeError(
-            f"strategy: {recipe.strategy} needs several processes, and this is the only one; use --processes, torchrun "
-            "or srun (accelerate launch starts a single process on a CPU), or strategy: single"
-        )
-    if recipe.strategy == "tensor_parallel":
-        ranks_of(recipe, ranks)
-    if recipe.strategy == "pipeline":
-        check_stages(recipe, ranks)
-    if processes == 1 or is_launched() or recipe.training.use_cpu:
-        return
-    import torch
-
-    if 0 < (gpus := torch.cuda.device_count()) < processes:
-        raise RecipeError(
-            f"--processes {processes}: each process needs a GPU, and there are {gpus}; use --processes {gpus}"
-        )
 
 
 def launch(recipe: Path, *, set: Sequence[str], processes: int, out: Path, force: bool = False) -> None:

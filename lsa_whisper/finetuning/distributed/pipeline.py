@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import distributed
 
 from lsa_whisper.dataset import IGNORE_INDEX
 from lsa_whisper.finetuning.distributed.stage import Stage, keep_weights_of, stages_of
-from lsa_whisper.finetuning.recipe import Recipe
+
+if TYPE_CHECKING:
+    from lsa_whisper.finetuning.recipe import Recipe
 
 Batch = Mapping[str, torch.Tensor]
 LossOf = Callable[[torch.Tensor, Batch], torch.Tensor]

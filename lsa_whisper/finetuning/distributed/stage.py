@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import nn
 
 from lsa_whisper.errors import RecipeError
-from lsa_whisper.finetuning.recipe import Recipe
 from lsa_whisper.system.library_internals import mask_features, with_other_children
+
+if TYPE_CHECKING:
+    from lsa_whisper.finetuning.recipe import Recipe
 
 
 def check_stages(recipe: Recipe, processes: int) -> None:

@@ -11,13 +11,15 @@ from __future__ import annotations
 import copy
 import functools
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import nn
 
 from lsa_whisper.errors import RecipeError
-from lsa_whisper.finetuning.recipe import Recipe
+
+if TYPE_CHECKING:
+    from lsa_whisper.finetuning.recipe import Recipe
 
 COLUMNS, ROWS = ("q_proj", "k_proj", "v_proj", "fc1"), ("out_proj", "fc2")
 _LAYERS = ("WhisperEncoderLayer", "WhisperDecoderLayer")

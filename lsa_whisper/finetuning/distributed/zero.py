@@ -7,14 +7,16 @@ import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lsa_whisper.errors import MissingExtraError, RecipeError
 from lsa_whisper.finetuning.distributed.launch import free_port
 from lsa_whisper.finetuning.distributed.ranks import is_launched
-from lsa_whisper.finetuning.recipe import OffloadSettings, Recipe
 from lsa_whisper.system import machine
 from lsa_whisper.system.library_internals import init_deepspeed
+
+if TYPE_CHECKING:
+    from lsa_whisper.finetuning.recipe import OffloadSettings, Recipe
 
 
 def require_deepspeed(recipe: Recipe) -> None:
@@ -49,26 +51,28 @@ def init_process_group() -> None:
     init_deepspeed("nccl" if torch.cuda.is_available() else "gloo")
 
 
-def deepspeed_config(strategy: str, offload: OffloadSettings, more: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def deepspeed_config(stage: int, offload: OffloadSettings, more: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Return DeepSpeed's configuration; transformers fills in ``"auto"`` from the training arguments.
 
     It has no optimizer: the trainer creates it as for every other strategy, so that weight decay and the recipe's
-    ``optimizer`` have the same effect under all. ``more`` is merged into it, section by section.
+    ``optimizer`` have the same effect under all. ``stage`` is ZeRO's, 2 or 3; ``more`` is merged into the
+    configuration, section by section.
 
-    >>> deepspeed_config("zero3", OffloadSettings("cpu", "cpu"))["zero_optimization"]["offload_param"]["device"]
+    >>> from lsa_whisper.finetuning.recipe import OffloadSettings
+    >>> deepspeed_config(3, OffloadSettings("cpu", "cpu"))["zero_optimization"]["offload_param"]["device"]
     'cpu'
     """
     import torch
 
     pin = torch.cuda.is_available()
     zero: dict[str, Any] = {
-        "stage": 3 if strategy == "zero3" else 2,
+        "stage": stage,
         "overlap_comm": False,
         "contiguous_gradients": True,
     }
     if offload.optimizer != "none":
         zero["offload_optimizer"] = _place(offload.optimizer, offload.nvme_path, pin) | {"buffer_count": 4}
-    if strategy == "zero3":
+    if stage == 3:
         zero["stage3_gather_16bit_weights_on_model_save"] = True
         if offload.parameters != "none":
             zero["offload_param"] = _place(offload.parameters, offload.nvme_path, pin)

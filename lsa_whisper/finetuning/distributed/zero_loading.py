@@ -6,19 +6,16 @@ DeepSpeed's engine would first copy the whole model to every GPU, and every rank
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
 from lsa_whisper.checkpoint import StoredWeights
 from lsa_whisper.finetuning.distributed.ranks import rank
 from lsa_whisper.finetuning.distributed.zero import deepspeed_config
-from lsa_whisper.finetuning.recipe import Recipe
 
-
-def partitions_while_loading(recipe: Recipe) -> bool:
-    """Return whether weights are partitioned before DeepSpeed's engine exists."""
-    return bool(recipe.strategy == "zero3")
+if TYPE_CHECKING:
+    from lsa_whisper.finetuning.recipe import Recipe
 
 
 def partition_weights(model: Any, recipe: Recipe, unread: StoredWeights | None) -> None:
@@ -36,7 +33,7 @@ def partition_weights(model: Any, recipe: Recipe, unread: StoredWeights | None) 
 
     types = {"bf16": torch.bfloat16, "fp16": torch.float16}
     dtype = types.get(recipe.precision, torch.float32)
-    settings = deepspeed_config(recipe.strategy, recipe.offload, recipe.deepspeed)
+    settings = deepspeed_config(3, recipe.offload, recipe.deepspeed)
     settings = {name: settings[name] for name in ("zero_optimization", "aio") if name in settings}
     settings["train_micro_batch_size_per_gpu"] = recipe.training.per_device_train_batch_size
     settings |= {name: {"enabled": recipe.precision == name} for name in types}

@@ -9,15 +9,11 @@ from collections.abc import Callable, Iterable, Iterator
 from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetuning import recipe as recipes
 from lsa_whisper.finetuning.memory.activations import MicroBatch
-from lsa_whisper.finetuning.memory.configuration import (
-    DEEPSPEED_STRATEGIES,
-    TrainingConfiguration,
-    adapter_keys,
-    configuration_of,
-)
+from lsa_whisper.finetuning.memory.configuration import TrainingConfiguration, adapter_keys, configuration_of
 from lsa_whisper.finetuning.memory.estimate import configurations_for
 from lsa_whisper.finetuning.memory.plan import Plan
-from lsa_whisper.finetuning.recipe import FsdpSettings, Recipe
+from lsa_whisper.finetuning.recipe import Recipe
+from lsa_whisper.finetuning.strategies import strategy_of
 
 _UNSHARDED_ONLY = ("pure-bf16", "fp8")
 """Precisions that DeepSpeed and FSDP do not support; the nearest that they do is bf16."""
@@ -90,9 +86,7 @@ def smaller_micro_batches(micro_batch: MicroBatch) -> Iterator[MicroBatch]:
 def _differences(recipe: Recipe, plan: Plan, other: Plan, precision: str | None) -> Iterator[str]:
     """Yield an override ``section.key=value`` for each setting in which ``other`` differs from ``recipe``."""
     configuration = other.configuration
-    if configuration.strategy != plan.configuration.strategy:
-        yield f"strategy={configuration.strategy}"
-        yield from _reset_strategy_settings(recipe, configuration)
+    yield from strategy_of(configuration).changed_from(strategy_of(plan.configuration), recipe)
     for name in ("optimizer", "parameters", "nvme_path"):
         place = getattr(configuration.recipe_offload, name)
         if place != getattr(recipe.offload, name) and place is not None:
@@ -109,15 +103,3 @@ def _differences(recipe: Recipe, plan: Plan, other: Plan, precision: str | None)
         yield f"training.gradient_accumulation_steps={-(-whole // other.micro_batch.batch)}"
     if other.micro_batch.checkpointing and not plan.micro_batch.checkpointing:
         yield "training.gradient_checkpointing=true"
-
-
-def _reset_strategy_settings(recipe: Recipe, configuration: TrainingConfiguration) -> Iterator[str]:
-    """Yield overrides that reset settings of the recipe's strategy which the new one does not have."""
-    if configuration.strategy != "fsdp2":
-        plain = FsdpSettings()
-        differing = (name for name in vars(plain) if getattr(recipe.fsdp, name) != getattr(plain, name))
-        yield from (f"fsdp.{name}={str(getattr(plain, name)).lower()}" for name in differing)
-    if recipe.deepspeed and configuration.strategy not in DEEPSPEED_STRATEGIES:
-        yield "deepspeed={}"
-    if recipe.auto_micro_batch and configuration.strategy != "single":
-        yield "auto_micro_batch=false"

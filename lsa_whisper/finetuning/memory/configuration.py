@@ -13,8 +13,8 @@ from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetuning import recipe as recipes
 from lsa_whisper.finetuning.recipe import AdapterSettings, OffloadSettings, PipelineSettings, Recipe
 from lsa_whisper.finetuning.recipe.values import flat
+from lsa_whisper.finetuning.strategies import STRATEGIES, strategy_of
 
-DEEPSPEED_STRATEGIES = ("zero2", "zero3")
 SWAP = "SWAP_FOLDER"
 """Placeholder in the table for a folder on a fast disk."""
 _OPTIMIZERS = {"adamw-8bit": "8-bit AdamW", "adamw-cpu": "torchao AdamW on cpu", "adafactor": "Adafactor"}
@@ -89,28 +89,28 @@ class TrainingConfiguration:
     @property
     def is_deepspeed(self) -> bool:
         """Whether DeepSpeed runs the strategy."""
-        return self.strategy in DEEPSPEED_STRATEGIES
+        return strategy_of(self).uses_deepspeed
 
     @property
     def loads_by_weight(self) -> bool:
         """Whether one process reads one weight after the other, and each keeps its part."""
         copies = self.adapter is not None and self.adapter.copies_weights
-        return self.strategy == "zero3" and not copies
+        return strategy_of(self).loads_by_weight and not copies
 
     @property
     def keeps_parts_on_host(self) -> bool:
         """Whether each process of ZeRO-3 keeps its part of the weights in host memory."""
-        return self.strategy == "zero3" and self.offload.parameters == "cpu"
+        return strategy_of(self).loads_by_weight and self.offload.parameters == "cpu"
 
     @property
-    def deepspeed_bytes(self) -> int:
-        """Bytes per weight in the type that DeepSpeed computes in."""
+    def computed_bytes(self) -> int:
+        """Bytes per weight in the type that matrix products have."""
         return 4 if self.precision == "fp32" else 2
 
     @property
     def autocast(self) -> bool:
         """Whether autocast keeps a 16-bit copy of the fp32 weights."""
-        return self.precision == "bf16" and not self.is_deepspeed
+        return strategy_of(self).autocasts(self.precision)
 
     @property
     def moment_bytes(self) -> float:
@@ -119,8 +119,9 @@ class TrainingConfiguration:
 
     @property
     def recipe_offload(self) -> OffloadSettings:
-        """The recipe's ``offload`` section: under FSDP the optimizer follows the parameters and is not listed."""
-        return dataclasses.replace(self.offload, optimizer="none") if self.strategy == "fsdp2" else self.offload
+        """The recipe's ``offload`` section: an optimizer that follows the parameters is not listed."""
+        together = strategy_of(self).offloads_together
+        return dataclasses.replace(self.offload, optimizer="none") if together else self.offload
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -172,8 +173,8 @@ def configuration_of(recipe: Recipe) -> TrainingConfiguration:
     half = recipe.precision in ("bf16", "fp16", "fp8")
     precision = "bf16" if half else recipe.precision
     offload = recipe.offload
-    if recipe.strategy == "fsdp2" and offload.parameters == "cpu":
-        offload = dataclasses.replace(offload, optimizer="cpu")
+    if strategy_of(recipe).offloads_together:
+        offload = dataclasses.replace(offload, optimizer=offload.parameters)
     return TrainingConfiguration(
         recipe.strategy,
         offload,
@@ -196,15 +197,11 @@ def training_configurations(
         adapter_first: Without ``adapter``: prefer a LoRA to full fine-tuning.
     """
     cpu, everything = OffloadSettings("cpu"), OffloadSettings("cpu", "cpu")
+    single, *others = sorted(STRATEGIES.values(), key=lambda strategy: strategy.uses_deepspeed)  # in torch alone first
     full = (
-        TrainingConfiguration(),
-        TrainingConfiguration(precision="fp32"),
-        TrainingConfiguration("ddp"),
-        TrainingConfiguration("fsdp2"),
-        TrainingConfiguration("tensor_parallel"),
-        TrainingConfiguration("pipeline"),
-        TrainingConfiguration("zero2"),
-        TrainingConfiguration("zero3"),
+        TrainingConfiguration(single.name),
+        TrainingConfiguration(single.name, precision="fp32"),
+        *(TrainingConfiguration(strategy.name) for strategy in others),
         TrainingConfiguration("zero2", cpu),
         TrainingConfiguration(optimizer="adamw-cpu"),
         TrainingConfiguration("zero3", cpu),

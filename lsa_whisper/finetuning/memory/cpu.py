@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from lsa_whisper.finetuning.memory.activations import MicroBatch, activations, stage_activations
 from lsa_whisper.finetuning.memory.configuration import TrainingConfiguration
-from lsa_whisper.finetuning.memory.gpu import BUCKET, SWAPPED_BUCKET, swap_buffers
-from lsa_whisper.finetuning.memory.parameter_counts import ParameterCounts, on_one_rank
+from lsa_whisper.finetuning.memory.gpu import swap_buffers
+from lsa_whisper.finetuning.memory.parameter_counts import ParameterCounts
 from lsa_whisper.finetuning.memory.stages import stage_parts
+from lsa_whisper.finetuning.strategies import strategy_of
+from lsa_whisper.finetuning.strategies.deepspeed import BUCKET, SWAPPED_BUCKET
 from lsa_whisper.system.machine import GIB
 
 _PROCESS_BYTES = round(0.75 * GIB)
@@ -29,7 +31,7 @@ def cpu_run_bytes(
     this is an upper bound: it reads one weight after the other.
     """
     base = ranks * (_PROCESS_BYTES + (_DEEPSPEED_BYTES if configuration.is_deepspeed else 0))
-    file_bytes = configuration.deepspeed_bytes if configuration.strategy == "zero3" else counts.shape.stored
+    file_bytes = configuration.computed_bytes if strategy_of(configuration).loads_by_weight else counts.shape.stored
     loading = counts.total * (4 * ranks + file_bytes)
     if configuration.stages > 1:
         passing = sum(stage_activations(counts.shape, configuration, micro_batch))
@@ -44,9 +46,9 @@ def _states_bytes(counts: ParameterCounts, configuration: TrainingConfiguration,
     p, total = counts.trained, counts.total
     if not configuration.is_deepspeed:
         one = 2 if configuration.precision == "pure-bf16" else 4
-        replicas: float = 1 if configuration.strategy == "fsdp2" else ranks
+        replicas: float = 1 if strategy_of(configuration).shards_weights else ranks
         if configuration.layer_ranks > 1:
-            replicas = configuration.layer_ranks * on_one_rank(counts, configuration.layer_ranks)[1] / total
+            replicas = configuration.layer_ranks * counts.on_one_rank(configuration.layer_ranks)[1] / total
         if configuration.stages > 1:
             parts = stage_parts(counts.shape, configuration.stages)
             replicas = sum(part.parameters(counts.shape) for part in parts) / counts.shape.parameters
@@ -54,7 +56,7 @@ def _states_bytes(counts: ParameterCounts, configuration: TrainingConfiguration,
         return replicas * (
             counts.bytes_in(one) + one * counts.base_copy + (one + configuration.moment_bytes) * p + casts
         )
-    one = configuration.deepspeed_bytes
+    one = configuration.computed_bytes
     if configuration.offload.optimizer == "nvme":
         reduced = 2 * one * min(SWAPPED_BUCKET, p)
         return deepspeed_weights(counts, configuration, one, ranks) + one * p + swap_buffers(counts) + reduced
@@ -67,5 +69,5 @@ def deepspeed_weights(counts: ParameterCounts, configuration: TrainingConfigurat
     """Return the bytes of DeepSpeed's weights: the shards of all processes, and what each gathers at once."""
     if configuration.offload.parameters == "nvme":
         return 5 * one * 7e7 * ranks
-    sharded = one * counts.total if configuration.strategy == "zero3" else 0
+    sharded = one * counts.total if strategy_of(configuration).shards_weights else 0
     return sharded + ranks * one * counts.total

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,6 +15,7 @@ from lsa_whisper.finetuning.memory.plan import Hardware, Plan, TrainingJob
 from lsa_whisper.finetuning.memory.shape import adapted_shape, recipe_shape, shape_of
 from lsa_whisper.finetuning.memory.table import Estimate
 from lsa_whisper.finetuning.recipe import Recipe
+from lsa_whisper.finetuning.strategies import strategy_of
 from lsa_whisper.system.machine import available_memory_gib
 
 _LORA_FROM = 30e6
@@ -108,23 +108,12 @@ def configurations_for(
         if recipe
         else choice.training_configurations(None, adapter_first=lora_first)
     )
-    every = tuple(_on_ranks(each, max(hardware.gpus, processes)) for each in every)
+    every = tuple(strategy_of(each).on_ranks(each, max(hardware.gpus, processes)) for each in every)
     if not hardware.gpus:
         given = set(choice.configuration_of(recipe).packages) if recipe else set()
         every = tuple(each for each in every if not {"torchao", "bitsandbytes"} & set(each.packages) - given)
         every = tuple(sorted(every, key=lambda each: each.precision != "fp32" and not each.is_deepspeed))
     return tuple(dict.fromkeys(every))
-
-
-def _on_ranks(configuration: choice.TrainingConfiguration, ranks: int) -> choice.TrainingConfiguration:
-    """Return a configuration as it runs in ``ranks`` processes; transformers makes several of ``single`` DDP."""
-    if configuration.strategy == "single" and ranks > 1:
-        return dataclasses.replace(configuration, strategy="ddp")
-    if configuration.strategy == "tensor_parallel" and configuration.layer_ranks == 1:
-        return dataclasses.replace(configuration, layer_ranks=ranks)
-    if configuration.strategy == "pipeline":
-        return dataclasses.replace(configuration, stages=ranks)
-    return configuration
 
 
 def estimate_run(recipe: Recipe, hardware: Hardware, *, processes: int = 1, label_tokens: int = 128) -> Plan:
@@ -142,8 +131,9 @@ def estimate_run(recipe: Recipe, hardware: Hardware, *, processes: int = 1, labe
         recipe.checkpoints_on_disk,
         recipe.training.ema_decay is not None,
     )
-    configuration = _on_ranks(choice.configuration_of(recipe), max(hardware.gpus, processes))
-    return job.plan(configuration, micro_batch_of(recipe, None, label_tokens))
+    configuration = choice.configuration_of(recipe)
+    on_ranks = strategy_of(recipe).on_ranks(configuration, max(hardware.gpus, processes))
+    return job.plan(on_ranks, micro_batch_of(recipe, None, label_tokens))
 
 
 def micro_batch_of(recipe: Recipe | None, batch_size: int | None, label_tokens: int) -> MicroBatch:

@@ -10,8 +10,10 @@ from dataclasses import dataclass
 
 from lsa_whisper.finetuning.memory.activations import MicroBatch, activations, stage_activations
 from lsa_whisper.finetuning.memory.configuration import TrainingConfiguration
-from lsa_whisper.finetuning.memory.parameter_counts import ParameterCounts, on_one_rank
+from lsa_whisper.finetuning.memory.parameter_counts import ParameterCounts
 from lsa_whisper.finetuning.memory.stages import stage_parts
+from lsa_whisper.finetuning.strategies import strategy_of
+from lsa_whisper.finetuning.strategies.base import GpuLoad
 from lsa_whisper.system.machine import GIB
 
 CONTEXT = round(0.6 * GIB)
@@ -24,14 +26,10 @@ PINNED = 1.25
 """Average overhead of pinned memory: torch rounds each block up to a power of two."""
 FRAGMENTED = 1.05
 """Overhead of fragmentation in torch's caching allocator."""
-BUCKET, SWAPPED_BUCKET = 5e8, 5e7
-"""Elements in DeepSpeed's bucket for gradient reduction; smaller if anything is on NVMe."""
 SWAP_BUFFERS = 7
 """Buffers, each as large as a sub-group, through which DeepSpeed swaps an optimizer (fitted without a GPU)."""
 SUB_GROUP = 1e8
 """Elements after which DeepSpeed closes a sub-group; its last weight may be the token table and is not split."""
-LIVE = 1e9
-"""Elements that ZeRO-3 keeps gathered at once; with parameters on NVMe, only those in use."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +65,7 @@ def memory_use(
         workers: Data loader workers per process.
         checkpoints: Checkpoints on disk at the same time.
     """
-    ranks = 1 if configuration.strategy == "single" else gpus
+    ranks = 1 if strategy_of(configuration).is_single else gpus
     shared = host_bytes(counts, configuration, ranks, workers), disk_bytes(counts, configuration, checkpoints)
     if configuration.stages == 1:
         passing = activations(counts.shape, configuration, micro_batch)
@@ -92,7 +90,8 @@ def _on_gpu(
 ) -> MemoryUse:
     """Return the memory of a GPU whose activations take ``passing`` bytes; ``shared`` are those on host and disk."""
     weights, gradients, optimizer = _states_bytes(counts, configuration, ranks)
-    always, forward, step = buffers(counts, configuration, micro_batch, ranks)
+    always, forward, step = strategy_of(configuration).buffers(GpuLoad(counts, configuration, micro_batch, ranks))
+    always += CONTEXT
     activation_bytes = round(FRAGMENTED * passing)
     # Gradients replace activations, unless those of earlier micro-batches exist already; then both exist at once.
     earlier = gradients if micro_batch.accumulates else 0
@@ -113,55 +112,23 @@ def _states_bytes(counts: ParameterCounts, configuration: TrainingConfiguration,
 
     torchao's CPU optimizer leaves weights and gradients on the GPU; DeepSpeed and FSDP offload gradients too.
     """
-    p, share = counts.trained, 1.0
+    p, share, strategy = counts.trained, 1.0, strategy_of(configuration)
     if configuration.layer_ranks > 1:
-        p, total = on_one_rank(counts, configuration.layer_ranks)
+        p, total = counts.on_one_rank(configuration.layer_ranks)
         share, ranks = total / counts.total, ranks // configuration.layer_ranks
-    one = {"fp32": 4, "pure-bf16": 2, "bf16": 2 if configuration.is_deepspeed else 4}[configuration.precision]
+    one = strategy.weight_bytes(configuration.precision)
     moments = 0.0 if configuration.optimizer == "adamw-cpu" else configuration.moment_bytes
     # bitsandbytes keeps both moments of embeddings in 32 bits.
     wide = (8 - moments) * counts.embeddings if configuration.optimizer == "adamw-8bit" else 0.0
     master = 4 if configuration.is_deepspeed else 0
-    shared_weights = ranks if configuration.strategy in ("zero3", "fsdp2", "tensor_parallel") else 1
-    shared = ranks if configuration.strategy in ("zero2", "zero3", "fsdp2", "tensor_parallel") else 1
+    shared_weights = ranks if strategy.shards_weights else 1
+    shared = ranks if strategy.shards_optimizer else 1
     weights = share * counts.bytes_in(one) / shared_weights if configuration.offload.parameters == "none" else 0.0
     # The base is copied before sharding and casting.
     weights += (2 if configuration.precision == "pure-bf16" else 4) * counts.base_copy
     if configuration.offload.optimizer == "none":
         return round(weights), round(one * p / shared), round(((moments + master) * p + wide) / shared)
     return round(weights), 0, 0  # gradients are offloaded as they are computed
-
-
-def buffers(
-    counts: ParameterCounts, configuration: TrainingConfiguration, micro_batch: MicroBatch, ranks: int
-) -> tuple[int, int, int]:
-    """Return the bytes of buffers: permanent, in the forward pass only, and in the optimizer step only."""
-    one = configuration.deepspeed_bytes
-    layer = max(counts.shape.encoder_layer, counts.shape.decoder_layer)
-    if configuration.layer_ranks > 1:
-        trained, total = on_one_rank(counts, configuration.layer_ranks)
-        own = total / counts.total * layer
-        gathered = counts.shape.outside_layers + 3 * own if ranks > configuration.layer_ranks else 0
-        copied = trained + (2 * own if micro_batch.checkpointing else total - trained)
-        return CONTEXT + round(2 * one * gathered), round(2 * copied) if configuration.autocast else 0, 0
-    if configuration.strategy == "fsdp2":
-        return CONTEXT + 2 * one * (counts.shape.outside_layers + 3 * layer), 0, 0
-    if configuration.is_deepspeed:
-        gathers = configuration.strategy == "zero3" and (ranks > 1 or configuration.offload.parameters != "none")
-        swaps = "nvme" in (configuration.offload.optimizer, configuration.offload.parameters)
-        live = LIVE if configuration.offload.parameters != "nvme" else 2 * max(layer, counts.shape.largest_weight)
-        bucket = min(SWAPPED_BUCKET if swaps else BUCKET, counts.trained)
-        always = one * (bucket + (min(live, counts.total) if gathers else 0))
-        # The optimizer step converts 16-bit gradients to fp32.
-        step = 4 * counts.trained // ranks if configuration.offload.optimizer == "none" and one == 2 else 0
-        return CONTEXT + round(always), 0, step
-    always = 4 * counts.trained if configuration.strategy == "ddp" and ranks > 1 else 0
-    # Autocast keeps a trained weight's 16-bit copy for the forward pass, a frozen one's as long as its layer.
-    frozen = 2 * layer if micro_batch.checkpointing else counts.frozen - counts.quantized
-    copied = counts.trained + frozen if configuration.autocast else 0
-    # Adafactor allocates a squared gradient and an update, one weight at a time.
-    step = 8 * counts.shape.largest_weight if configuration.optimizer == "adafactor" else 0
-    return CONTEXT + always, 2 * copied, step
 
 
 def host_bytes(counts: ParameterCounts, configuration: TrainingConfiguration, ranks: int, workers: int) -> int:
@@ -171,17 +138,14 @@ def host_bytes(counts: ParameterCounts, configuration: TrainingConfiguration, ra
     if configuration.offload.optimizer == "cpu" or configuration.optimizer == "adamw-cpu":
         running += PINNED * (16 * p)
     elif configuration.offload.optimizer == "nvme":
-        running += PINNED * configuration.deepspeed_bytes * p + swap_buffers(counts)
-    # FSDP's optimizer keeps no copy of the weights.
-    if configuration.offload.parameters == "cpu" and configuration.strategy != "fsdp2":
-        running += PINNED * configuration.deepspeed_bytes * total
-    elif configuration.offload.parameters == "cpu":
-        running += PINNED * 4 * counts.frozen
+        running += PINNED * configuration.computed_bytes * p + swap_buffers(counts)
+    if configuration.offload.parameters == "cpu":
+        running += PINNED * strategy_of(configuration).host_parameter_bytes(counts, configuration)
     elif configuration.offload.parameters == "nvme":
         running += 5 * 2 * 7e7
     loading = loading_bytes(counts, configuration, ranks)
     # The weights that stay on the host are there already when the last one is read.
-    loading += PINNED * configuration.deepspeed_bytes * total if configuration.keeps_parts_on_host else 0
+    loading += PINNED * configuration.computed_bytes * total if configuration.keeps_parts_on_host else 0
     saving = 4 * total if ranks > 1 or configuration.is_deepspeed else 0
     return round(ranks * (_PROCESS_BYTES + workers * LOADER) + max(loading, running + saving))
 
@@ -194,8 +158,8 @@ def loading_bytes(counts: ParameterCounts, configuration: TrainingConfiguration,
     """
     stored = counts.shape.stored
     if configuration.loads_by_weight:
-        return (configuration.deepspeed_bytes + stored) * counts.shape.largest_weight
-    return (4 * (1 if configuration.strategy == "zero3" else ranks) + stored) * counts.total
+        return (configuration.computed_bytes + stored) * counts.shape.largest_weight
+    return (4 * (1 if strategy_of(configuration).loads_by_weight else ranks) + stored) * counts.total
 
 
 def swap_buffers(counts: ParameterCounts) -> float:

@@ -51,6 +51,18 @@ class ParameterCounts:
         trained, frozen = round(share * self.trained), round(share * self.frozen)
         return dataclasses.replace(self, trained=trained, frozen=frozen, shape=part.shape(self.shape))
 
+    def on_one_rank(self, layer_ranks: int) -> tuple[int, int]:
+        """Return the trained and all parameters of one of ``layer_ranks`` ranks that divide each layer's matrices.
+
+        Of an adapter's two factors, the one next to the divided dimension is divided: about half of it.
+        """
+        matrices, kept = linear_layer_parameters(self.shape), 1 - 1 / layer_ranks
+        if self.frozen < self.shape.parameters:
+            share = min(1.0, self.trained / self.shape.parameters)
+            return round(self.trained - share * kept * matrices), round(self.total - kept * matrices)
+        trained = round(self.trained * (1 - kept / 2))
+        return trained, trained + round(self.frozen - kept * matrices)
+
     @classmethod
     @lru_cache(maxsize=256)
     def of(
@@ -83,19 +95,6 @@ class ParameterCounts:
         trained, copied = sum(sizes.values()), shape.parameters if uses_base else 0
         embeddings = sum(size for name, size in sizes.items() if ".embed_" in name)
         return cls(trained, shape.parameters - trained, shape, base_copy=copied, embeddings=embeddings)
-
-
-def on_one_rank(counts: ParameterCounts, layer_ranks: int) -> tuple[int, int]:
-    """Return the trained and all parameters of one of ``layer_ranks`` ranks that divide each layer's matrices.
-
-    Of an adapter's two factors, the one next to the divided dimension is divided: about half of it.
-    """
-    matrices, kept = linear_layer_parameters(counts.shape), 1 - 1 / layer_ranks
-    if counts.frozen < counts.shape.parameters:
-        share = min(1.0, counts.trained / counts.shape.parameters)
-        return round(counts.trained - share * kept * matrices), round(counts.total - kept * matrices)
-    trained = round(counts.trained * (1 - kept / 2))
-    return trained, trained + round(counts.frozen - kept * matrices)
 
 
 def linear_layer_parameters(shape: Shape) -> int:

@@ -14,6 +14,7 @@ from lsa_whisper.finetuning.memory.parameter_counts import ParameterCounts
 from lsa_whisper.finetuning.memory.shape import Shape
 from lsa_whisper.finetuning.memory.stages import idle_share
 from lsa_whisper.finetuning.recipe import ModelSettings
+from lsa_whisper.finetuning.strategies import strategy_of
 from lsa_whisper.system.machine import GIB
 
 USABLE = 0.97
@@ -64,10 +65,11 @@ class TrainingJob:
     def supports(self, configuration: TrainingConfiguration) -> bool:
         """Return whether recipes accept a configuration and its strategy suits the number of processes."""
         ranks = max(self.hardware.gpus, self.processes)
-        others = ("single",) if ranks > 1 else ("ddp", "fsdp2", "tensor_parallel", "pipeline")
+        strategy = strategy_of(configuration)
+        suits = not (strategy.is_single if ranks > 1 else strategy.needs_several)
         divides = self.shape.attention_heads % configuration.layer_ranks == 0
         divides &= self.shape.encoder_layers + self.shape.decoder_layers >= configuration.stages
-        return configuration.strategy not in others and divides and configuration.is_accepted
+        return suits and divides and configuration.is_accepted
 
     def counts(self, configuration: TrainingConfiguration, *, uses_base: bool = False) -> ParameterCounts:
         """Return the trained and frozen parameters."""

@@ -78,6 +78,11 @@ class Shape:
         return self.parameters - self.count("encoder.layers.") - self.count("decoder.layers.")
 
     @property
+    def largest_layer(self) -> int:
+        """Parameters of the larger kind of layer."""
+        return max(self.encoder_layer, self.decoder_layer)
+
+    @property
     def largest_weight(self) -> int:
         """Elements of the largest tensor, the token embeddings."""
         return max(map(math.prod, self.weights.values()))

@@ -9,7 +9,6 @@ from lsa_whisper.finetuning.recipe.reading import (
 )
 from lsa_whisper.finetuning.recipe.schema import (
     SHARDING_STRATEGIES,
-    STRATEGIES,
     CorpusSettings,
     DataSettings,
     FsdpSettings,
@@ -24,7 +23,6 @@ from lsa_whisper.finetuning.recipe.training import TrainingSettings
 
 __all__ = [
     "SHARDING_STRATEGIES",
-    "STRATEGIES",
     "AdapterSettings",
     "CorpusSettings",
     "DataSettings",

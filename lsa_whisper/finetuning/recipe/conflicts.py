@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lsa_whisper.finetuning.recipe.schema import PipelineSettings, Recipe
-from lsa_whisper.finetuning.recipe.sections import LAYERS
+from lsa_whisper.finetuning.recipe.schema import Recipe
 from lsa_whisper.finetuning.recipe.values import flat, similar_name
+from lsa_whisper.finetuning.strategies import names_of, strategy_of
 
 _TWO_RECIPES = "train without an adapter first, then train an adapter on that checkpoint with a second recipe"
-_UNSHARDED = ("single", "ddp")
-_REPLICATED = (*_UNSHARDED, "zero2")
-_ZERO = ("zero2", "zero3")
-_MODEL_PARALLEL = ("tensor_parallel", "pipeline")
 _DEEPSPEED_OWNERS = {
     "train_batch_size": "training.per_device_train_batch_size and training.gradient_accumulation_steps",
     "train_micro_batch_size_per_gpu": "training.per_device_train_batch_size",
@@ -63,14 +59,18 @@ _DEEPSPEED_KEYS = (
 """The other sections of DeepSpeed's configuration; it ignores unknown ones without a word."""
 
 
+def _with_whole_state() -> str:
+    return " or ".join(names_of(lambda one: one.has_whole_state))
+
+
 def layers(recipe: Recipe) -> Iterator[str]:
     """Yield problems of ``model.decoder_layers``."""
     if recipe.model.decoder_layers is None:
         return
     if recipe.model.scratch:
         yield "model.decoder_layers: a new model has the layers that model.scratch sets; leave this one out"
-    if recipe.strategy not in _UNSHARDED:
-        yield f"model.decoder_layers: {recipe.strategy} cannot add layers; use {' or '.join(_UNSHARDED)}"
+    if not strategy_of(recipe).has_whole_state:
+        yield f"model.decoder_layers: {recipe.strategy} cannot add layers; use {_with_whole_state()}"
 
 
 def adapter(recipe: Recipe) -> Iterator[str]:
@@ -88,53 +88,21 @@ def adapter(recipe: Recipe) -> Iterator[str]:
             yield f"model.{name}: a saved adapter does not contain it; {_TWO_RECIPES}"
     if recipe.model.ctc_weight:
         yield f"model.ctc_weight: with an adapter the new CTC head would stay random; {_TWO_RECIPES}"
-    if recipe.adapter.quantize != "none" and recipe.strategy not in _UNSHARDED:
-        yield f"adapter.quantize: {recipe.strategy} cannot shard quantized weights; use {' or '.join(_UNSHARDED)}"
+    if recipe.adapter.quantize != "none" and not strategy_of(recipe).has_whole_state:
+        yield f"adapter.quantize: {recipe.strategy} cannot shard quantized weights; use {_with_whole_state()}"
 
 
-def model_parallel(recipe: Recipe) -> Iterator[str]:
-    """Yield what layers divided among ranks exclude."""
-    if recipe.tensor_parallel is not None and recipe.strategy != "tensor_parallel":
-        yield "tensor_parallel: needs strategy tensor_parallel"
-    if recipe.strategy not in _MODEL_PARALLEL:
-        return
-    if recipe.precision == "fp16":
-        yield f"precision: fp16 cannot scale the gradients of {recipe.strategy}; use bf16"
-    if recipe.adapter is None:
-        return
-    if recipe.adapter.token_embeddings:
-        yield f"adapter.token_embeddings: {recipe.strategy} cannot train single embeddings; leave it out"
-    if recipe.strategy == "tensor_parallel" and recipe.adapter.dora:
-        yield "adapter.dora: needs the norms of whole matrices, which tensor_parallel divides; leave it out"
-    if recipe.strategy == "tensor_parallel" and set(recipe.adapter.modules_to_save) & set(LAYERS):
-        yield "adapter.modules_to_save: tensor_parallel cannot copy a divided layer; use adapter.target_modules"
-
-
-def pipeline(recipe: Recipe) -> Iterator[str]:
-    """Yield what stages on different ranks exclude."""
-    if recipe.strategy != "pipeline":
-        if recipe.pipeline != PipelineSettings():
-            yield "pipeline: needs strategy pipeline"
-        return
-    windows, parts = recipe.training.per_device_train_batch_size, recipe.pipeline.micro_batches
-    if parts is not None and parts > windows:
-        yield (
-            f"pipeline.micro_batches: {parts} need as many windows at least in a batch, but "
-            f"training.per_device_train_batch_size is {windows}"
-        )
-    if recipe.model.ctc_weight:
-        yield "model.ctc_weight: pipeline does not train the CTC head; leave it out"
-    if recipe.evaluation and recipe.evaluation.generate:
-        yield (
-            "evaluation.generate: under pipeline no rank has all layers to decode with; set evaluation.generate: false "
-            "and evaluation.metric: loss"
-        )
+def foreign(recipe: Recipe, setting: str) -> Iterator[str]:
+    """Yield the problem of a setting that the recipe changes and that its strategy does not have."""
+    changed = getattr(recipe, setting) != getattr(Recipe(recipe.data, recipe.out, recipe.model), setting)
+    if changed and setting not in strategy_of(recipe).own_settings:
+        yield f"{setting}: needs strategy {' or '.join(names_of(lambda one: setting in one.own_settings))}"
 
 
 def averaging(recipe: Recipe) -> Iterator[str]:
     """Yield what a moving average of the weights excludes."""
-    if recipe.training.ema_decay is not None and recipe.strategy not in _UNSHARDED:
-        yield f"training.ema_decay: {recipe.strategy} shards what is averaged; use {' or '.join(_UNSHARDED)}"
+    if recipe.training.ema_decay is not None and not strategy_of(recipe).has_whole_state:
+        yield f"training.ema_decay: {recipe.strategy} shards what is averaged; use {_with_whole_state()}"
 
 
 def attention(recipe: Recipe) -> Iterator[str]:
@@ -147,19 +115,25 @@ def attention(recipe: Recipe) -> Iterator[str]:
 
 def loss(recipe: Recipe) -> Iterator[str]:
     """Yield what the divergence to the base and the alignment loss exclude."""
-    if recipe.loss.kl_to_base and recipe.strategy not in _REPLICATED:
-        yield f"loss.kl_to_base: the base cannot be evaluated under {recipe.strategy}; use {', '.join(_REPLICATED)}"
+    if recipe.loss.kl_to_base and not strategy_of(recipe).computes_base:
+        others = ", ".join(names_of(lambda one: one.computes_base))
+        yield f"loss.kl_to_base: the base cannot be evaluated under {recipe.strategy}; use {others}"
     if recipe.loss.kl_to_base and recipe.model.scratch:
         yield "loss.kl_to_base: a new model has no base"
-    if recipe.loss.alignment_weight and recipe.strategy in _MODEL_PARALLEL:
+    if recipe.loss.alignment_weight and strategy_of(recipe).divides_layers:
         yield f"loss.alignment_weight: {recipe.strategy} divides the heads among ranks; use ddp, zero3 or fsdp2"
+
+
+def strategy_precision(recipe: Recipe) -> Iterator[str]:
+    """Yield the problem of a precision that the strategy does not train in."""
+    strategy, name = strategy_of(recipe), recipe.precision
+    if name not in strategy.precisions:
+        yield strategy.precision_problem(name, " or ".join(names_of(lambda one: name in one.precisions)))
 
 
 def precision(recipe: Recipe) -> Iterator[str]:
     """Yield what a precision excludes."""
     name = recipe.precision
-    if name in ("pure-bf16", "fp8") and recipe.strategy not in _UNSHARDED:
-        yield f"precision: {name} needs strategy {' or '.join(_UNSHARDED)}; use bf16 with {recipe.strategy}"
     if name == "fp8" and recipe.adapter:
         # Of the three fp8 products of a layer, one is the gradient of a weight that an adapter freezes; PEFT's factors
         # are too narrow to gain, and scaling a frozen base again in each step costs what the others save.
@@ -174,11 +148,11 @@ def optimizer(recipe: Recipe) -> Iterator[str]:
     With ``adamw-cpu`` gradients are moved to the CPU during the backward pass, too early for clipping and for unscaling
     fp16.
     """
-    if recipe.optimizer != "adamw" and recipe.strategy not in _UNSHARDED:
+    if recipe.optimizer != "adamw" and not strategy_of(recipe).has_whole_state:
         yield f"optimizer: {recipe.strategy} has its own AdamW; leave optimizer out"
     if recipe.optimizer != "adamw-cpu":
         return
-    if recipe.strategy != "single":
+    if not strategy_of(recipe).is_single:
         yield "optimizer: adamw-cpu needs strategy single; with several processes use zero2 and offload.optimizer: cpu"
     if recipe.training.max_grad_norm:
         yield "training.max_grad_norm: adamw-cpu cannot clip gradients; set it to 0"
@@ -188,8 +162,7 @@ def optimizer(recipe: Recipe) -> Iterator[str]:
 
 def deepspeed(recipe: Recipe) -> Iterator[str]:
     """Yield entries of ``deepspeed`` that other settings take the place of, and unknown ones."""
-    if recipe.deepspeed and recipe.strategy not in _ZERO:
-        yield "deepspeed: needs strategy zero2 or zero3"
+    yield from foreign(recipe, "deepspeed")
     for key, _ in flat(recipe.deepspeed):
         owner = next((name for name in _DEEPSPEED_OWNERS if key == name or key.startswith(f"{name}.")), None)
         section = key.partition(".")[0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -67,8 +67,9 @@ class OneOf:
     ["must be one of none, cpu, not 'disk'"]
     """
 
-    def __init__(self, *values: str):
-        self.values = values
+    def __init__(self, *values: str, of: Collection[str] | None = None):
+        """Accept ``values``, or what ``of`` has whenever it is asked: a registry may grow."""
+        self.values = values if of is None else of
 
     def problems(self, value: Any) -> Iterator[str]:
         """Yield what is wrong with ``value``, nothing if it is one of them."""
@@ -76,4 +77,4 @@ class OneOf:
             yield f"must be one of {', '.join(self.values)}, not {value!r}"
 
     def __repr__(self) -> str:
-        return f"OneOf{self.values!r}"
+        return f"OneOf{tuple(self.values)!r}"

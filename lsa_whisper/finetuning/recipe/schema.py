@@ -11,8 +11,8 @@ from lsa_whisper.checkpoint.whisper_constants import CONTEXT_S, DECODER_POSITION
 from lsa_whisper.finetuning.recipe.limits import OneOf, Range, TranscribeOnly
 from lsa_whisper.finetuning.recipe.sections import AdapterSettings, EvaluationSettings, LossSettings
 from lsa_whisper.finetuning.recipe.training import TrainingSettings
+from lsa_whisper.finetuning.strategies import STRATEGIES, strategy_of
 
-STRATEGIES = ("single", "ddp", "zero2", "zero3", "fsdp2", "tensor_parallel", "pipeline")
 PIPELINE_SCHEDULES = ("1f1b", "gpipe")
 SHARDING_STRATEGIES = ("full_shard", "shard_grad_op", "hybrid_shard", "no_shard")
 PRECISIONS = ("fp32", "bf16", "fp16", "pure-bf16", "fp8")
@@ -187,7 +187,7 @@ class Recipe:
     """The model to train."""
     adapter: AdapterSettings | None = None
     """Train a LoRA adapter instead of the model's weights."""
-    strategy: Annotated[str, OneOf(*STRATEGIES)] = "single"
+    strategy: Annotated[str, OneOf(of=STRATEGIES)] = "single"
     """``single``, ``ddp``, ``zero2``, ``zero3``, ``fsdp2``, ``tensor_parallel`` or ``pipeline``."""
     tensor_parallel: Annotated[int | None, Range(least=2)] = None
     """With strategy ``tensor_parallel``: ranks that share each layer and compute on the same windows, by default all.
@@ -233,9 +233,7 @@ class Recipe:
 
     def window_ranks(self, processes: int) -> int:
         """Return how many of ``processes`` ranks have windows of their own in a step."""
-        if self.strategy == "pipeline":
-            return 1
-        return processes // (self.tensor_parallel or processes) if self.strategy == "tensor_parallel" else processes
+        return strategy_of(self).window_ranks(self, processes)
 
     def micro_batches(self, stages: int) -> int:
         """Return the parts of a batch that follow each other through the ``stages`` of a pipeline."""

@@ -6,18 +6,14 @@ would be about a default that the recipe does not contain.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from typing import Protocol
 
 from lsa_whisper.finetuning.recipe import conflicts
 from lsa_whisper.finetuning.recipe.schema import ModelSettings, Recipe, is_valid_context
 from lsa_whisper.finetuning.recipe.trainer_args import trainer_args_problems
-
-_OFFLOAD_STRATEGIES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
-    "optimizer": {"cpu": ("zero2", "zero3"), "nvme": ("zero2", "zero3")},
-    "parameters": {"cpu": ("zero3", "fsdp2"), "nvme": ("zero3",)},
-}
-"""The strategies that can keep each part of the training state in each place."""
+from lsa_whisper.finetuning.strategies import STRATEGIES, strategy_of
+from lsa_whisper.finetuning.strategies.base import RecipeRule
 
 
 class _Section(Protocol):
@@ -32,7 +28,8 @@ def problems_of(recipe: Recipe, faulty: Collection[str] = ()) -> list[str]:
         faulty: Its settings that have a problem already; rules about them are left out.
     """
     found: list[str] = []
-    for settings, rule in _RULES:
+    own = (((*settings, "strategy"), rule) for settings, rule in strategy_of(recipe).rules)
+    for settings, rule in (*_RULES, *own, *_LAST_RULES):
         if not set(settings) & set(faulty):
             found += rule(recipe)
     return found
@@ -58,18 +55,18 @@ def _names(recipe: Recipe) -> Iterator[str]:
 
 
 def _strategy(recipe: Recipe) -> Iterator[str]:
-    if recipe.auto_micro_batch and recipe.strategy != "single":
-        yield "auto_micro_batch: needs strategy single; one of several ranks cannot restart alone"
-    if recipe.fsdp != type(recipe.fsdp)() and recipe.strategy != "fsdp2":
-        yield "fsdp: needs strategy fsdp2"
+    for problem in conflicts.foreign(recipe, "auto_micro_batch"):
+        yield f"{problem}; one of several ranks cannot restart alone"
+    yield from conflicts.foreign(recipe, "fsdp")
 
 
 def _offload(recipe: Recipe) -> Iterator[str]:
     """Yield what cannot be offloaded under the recipe's strategy."""
-    for name, strategies in _OFFLOAD_STRATEGIES.items():
+    for name in ("optimizer", "parameters"):
         place = getattr(recipe.offload, name)
-        if place != "none" and recipe.strategy not in strategies[place]:
-            yield f"offload.{name}: {place} needs strategy {' or '.join(strategies[place])}"
+        if place != "none" and (name, place) not in strategy_of(recipe).offloads:
+            able = (other for other in STRATEGIES.values() if (name, place) in other.offloads)
+            yield f"offload.{name}: {place} needs strategy {' or '.join(other.name for other in able)}"
         elif place == "nvme" and not recipe.offload.nvme_path:
             yield "offload.nvme_path: name a folder on a fast local disk for nvme"
     if recipe.fsdp.sharding_strategy == "no_shard" and recipe.offload.parameters != "none":
@@ -81,8 +78,7 @@ def _evaluation(recipe: Recipe) -> Iterator[str]:
         yield "evaluation: needs data.dev, the manifest of the dev set"
 
 
-_Rule = Callable[[Recipe], Iterable[str]]
-_RULES: tuple[tuple[tuple[str, ...], _Rule], ...] = (
+_RULES: tuple[RecipeRule, ...] = (
     (("data", "out"), _names),
     (("data",), lambda recipe: _section("data.augment", recipe.data.augment)),
     (("adapter",), lambda recipe: _section("adapter", recipe.adapter)),
@@ -94,13 +90,17 @@ _RULES: tuple[tuple[tuple[str, ...], _Rule], ...] = (
     (("model", "strategy"), conflicts.layers),
     (("model", "strategy", "adapter"), conflicts.adapter),
     (("model", "strategy", "loss"), conflicts.loss),
-    (("model", "strategy", "adapter", "precision"), conflicts.precision),
+    (("strategy", "precision"), conflicts.strategy_precision),
+    (("model", "adapter", "precision"), conflicts.precision),
     (("strategy", "optimizer", "precision", "training"), conflicts.optimizer),
-    (("strategy", "tensor_parallel", "precision", "adapter"), conflicts.model_parallel),
-    (("strategy", "pipeline", "training", "model", "evaluation"), conflicts.pipeline),
+    (("strategy", "tensor_parallel"), lambda recipe: conflicts.foreign(recipe, "tensor_parallel")),
+    (("strategy", "pipeline"), lambda recipe: conflicts.foreign(recipe, "pipeline")),
+)
+"""The settings that each rule looks at, and the rule; those of the recipe's strategy follow."""
+_LAST_RULES: tuple[RecipeRule, ...] = (
     (("strategy", "training"), conflicts.averaging),
     (("model", "precision", "training"), conflicts.attention),
     (("evaluation", "data"), _evaluation),
     (("trainer_args",), lambda recipe: trainer_args_problems(recipe.trainer_args)),
 )
-"""The settings that each rule looks at, and the rule."""
+"""Rules that follow those of the strategy."""

@@ -8,8 +8,8 @@ from typing import Any
 from transformers import Seq2SeqTrainingArguments
 
 from lsa_whisper.errors import RecipeError
-from lsa_whisper.finetuning.distributed.strategy import strategy_arguments
 from lsa_whisper.finetuning.recipe import Recipe, TrainingSettings
+from lsa_whisper.finetuning.strategies import strategy_of
 from lsa_whisper.finetuning.training.dev_evaluation import evaluation_arguments
 from lsa_whisper.finetuning.training.optimizer import optimizer_arguments
 from lsa_whisper.finetuning.training.precision import precision_arguments
@@ -50,7 +50,7 @@ def training_arguments(recipe: Recipe, folder: Path) -> Seq2SeqTrainingArguments
         RecipeError: If transformers rejects a value of ``trainer_args``, or this machine does not support a setting.
     """
     settings = trainer_settings(recipe, folder) | precision_arguments(recipe) | optimizer_arguments(recipe)
-    settings |= strategy_arguments(recipe)
+    settings |= strategy_of(recipe).trainer_arguments(recipe)
     try:
         arguments = Seq2SeqTrainingArguments(**settings)
     except (TypeError, ValueError) as error:

@@ -16,7 +16,7 @@ from lsa_whisper.checkpoint import Checkpoint, decoder_prompt
 from lsa_whisper.decoding.decoder import TOKENS_PER_S, SegmentParser, token_limit
 from lsa_whisper.decoding.greedy import greedy_search
 from lsa_whisper.decoding.rules import DecodingRules
-from lsa_whisper.finetuning.distributed.strategy import layers_are_sharded, root_unsharded
+from lsa_whisper.finetuning.distributed.division import layers_are_sharded, root_unsharded
 
 
 class DevDecoder:

@@ -13,8 +13,8 @@ from lsa_whisper.audio.augment import Augmentation
 from lsa_whisper.checkpoint import Checkpoint
 from lsa_whisper.checkpoint.trimming import accept_shorter_inputs
 from lsa_whisper.finetuning.distributed.ranks import rank
-from lsa_whisper.finetuning.distributed.zero_loading import partitions_while_loading
 from lsa_whisper.finetuning.recipe import ModelSettings, Recipe
+from lsa_whisper.finetuning.strategies import strategy_of
 from lsa_whisper.finetuning.training.adapter import add_adapter, quantization_config
 from lsa_whisper.finetuning.training.decoder_layers import add_decoder_layers
 from lsa_whisper.finetuning.training.loss import CtcHead
@@ -47,7 +47,7 @@ def starting_checkpoint(recipe: Recipe, labels: Labels) -> Checkpoint:
 
 def _reads_weights(recipe: Recipe, base: str) -> bool:
     """Return whether this rank reads all weights at once, rather than none or, as rank 0 of ZeRO-3, one at a time."""
-    if partitions_while_loading(recipe):
+    if strategy_of(recipe).loads_by_weight:
         copies = recipe.adapter is not None and recipe.adapter.copies_weights
         return rank() == 0 and (copies or checkpoint.folder_of_weights(base) is None)
     return not recipe.fsdp.cpu_ram_efficient_loading or rank() == 0

@@ -11,20 +11,17 @@ import torch
 from lsa_whisper.finetuning.distributed.pipeline import Pipeline
 from lsa_whisper.finetuning.memory.shape import shape_of_config
 from lsa_whisper.finetuning.memory.stages import stage_layers
-from lsa_whisper.finetuning.recipe import Recipe
 from lsa_whisper.finetuning.training.disfluency_mask import DISFLUENCY_MASK
 from lsa_whisper.finetuning.training.loss import ExactLoss
 
 
-def stage_sizes(model: Any, recipe: Recipe) -> tuple[int, ...]:
-    """Return the layers of each stage if the recipe's strategy is a pipeline, one stage for each rank.
+def stage_sizes(model: Any, stages: int) -> tuple[int, ...]:
+    """Return the layers of each of so many stages of ``model``.
 
     Raises:
-        RecipeError: If there are fewer layers than ranks.
+        RecipeError: If there are fewer layers than stages.
     """
-    if recipe.strategy != "pipeline":
-        return ()
-    return stage_layers(shape_of_config(model.config.to_dict()), torch.distributed.get_world_size())
+    return stage_layers(shape_of_config(model.config.to_dict()), stages)
 
 
 def train_in_stages(

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetuning.memory import gpu
 from lsa_whisper.finetuning.memory.check import Resources, require_fit
-from lsa_whisper.finetuning.memory.configuration import DEEPSPEED_STRATEGIES
 from lsa_whisper.finetuning.memory.plan import Plan
 from lsa_whisper.finetuning.recipe import Recipe
-from lsa_whisper.system import machine
+from lsa_whisper.finetuning.strategies import strategy_of
 from lsa_whisper.system.machine import GIB, Finding
 
 
@@ -41,16 +38,6 @@ def preflight(recipe: Recipe, report: Callable[[str], None], resources: Resource
 
 
 def requirement_rows(recipe: Recipe, plan: Plan | None) -> Iterator[Finding]:
-    """Yield the state of everything that a recipe needs besides memory."""
-    if recipe.strategy not in DEEPSPEED_STRATEGIES:
-        return
-    yield from machine.stale_locks(machine.extension_caches()[:1])  # the cache this run compiles into
-    yield from machine.programs()
-    if "nvme" not in (recipe.offload.optimizer, recipe.offload.parameters):
-        return
-    yield from machine.libaio(needed=True)
-    folder = Path(str(recipe.offload.nvme_path))
-    with contextlib.suppress(OSError):  # the disk check reports why
-        folder.mkdir(parents=True, exist_ok=True)
-    needed = gpu.swap_bytes(plan.counts, plan.configuration) / GIB if plan else None
-    yield from machine.disk(folder, name="swap folder", needed_gib=needed)
+    """Return the state of everything that a recipe needs besides memory."""
+    swap_gib = gpu.swap_bytes(plan.counts, plan.configuration) / GIB if plan else None
+    return strategy_of(recipe).machine_findings(recipe, swap_gib)

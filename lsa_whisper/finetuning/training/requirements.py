@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import importlib.util
-import inspect
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from lsa_whisper import manifest
 from lsa_whisper.errors import CheckpointError, LsaWhisperError, RecipeError
-from lsa_whisper.finetuning.distributed import zero
 from lsa_whisper.finetuning.distributed.ranks import is_launched
 from lsa_whisper.finetuning.memory.shape import shape_of
 from lsa_whisper.finetuning.recipe import Recipe, list_problems
+from lsa_whisper.finetuning.strategies import strategy_of
 from lsa_whisper.finetuning.training.adapter import require_bitsandbytes
 from lsa_whisper.finetuning.training.optimizer import optimizer_arguments
 from lsa_whisper.finetuning.training.precision import precision_arguments
@@ -72,25 +71,6 @@ def _layers(recipe: Recipe) -> Iterator[str]:
         yield f"model.decoder_layers: must be a multiple of the base's {shape.decoder_layers} layers, not {wanted}"
 
 
-def _deepspeed(recipe: Recipe) -> None:
-    """Raise if DeepSpeed is missing, or rejects the recipe's ``deepspeed`` entries."""
-    if recipe.strategy not in ("zero2", "zero3"):
-        return
-    zero.require_deepspeed(recipe)
-    if "zero_optimization" not in recipe.deepspeed:
-        return
-    from deepspeed.runtime.zero.config import DeepSpeedZeroConfig
-    from pydantic import ValidationError
-
-    settings = zero.deepspeed_config(recipe.strategy, recipe.offload, recipe.deepspeed)["zero_optimization"]
-    try:
-        DeepSpeedZeroConfig(**settings)
-    except (ValidationError, TypeError) as error:
-        reasons = error.errors() if isinstance(error, ValidationError) else [{"loc": (), "msg": str(error)}]
-        said = ", ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in reasons)
-        raise RecipeError(f"deepspeed.zero_optimization: {said}") from error
-
-
 def _attention(recipe: Recipe) -> None:
     """Raise if FlashAttention is requested where it cannot run."""
     if recipe.model.attention != "flash_attention_2":
@@ -104,17 +84,6 @@ def _attention(recipe: Recipe) -> None:
             "model.attention: flash_attention_2 needs the package flash-attn, which is not installed; install it "
             "(pip install flash-attn) or use sdpa"
         )
-
-
-def _pipeline(recipe: Recipe) -> None:
-    """Raise if this torch has no schedules that can leave the logits of a batch out of what they keep."""
-    if recipe.strategy != "pipeline":
-        return
-    import torch
-    from torch.distributed.pipelining import ScheduleGPipe
-
-    if "return_outputs" not in inspect.signature(ScheduleGPipe.step).parameters:
-        raise RecipeError(f"strategy: pipeline needs a newer torch than {torch.__version__}; it was tested with 2.13")
 
 
 def _quantization(recipe: Recipe) -> None:
@@ -143,8 +112,7 @@ _CHECKS: tuple[Callable[[Recipe], object], ...] = (
     precision_arguments,
     optimizer_arguments,
     _attention,
-    _pipeline,
     _quantization,
-    _deepspeed,
+    lambda recipe: strategy_of(recipe).check_requirements(recipe),
     _trainer_args,
 )

@@ -18,6 +18,7 @@ from lsa_whisper import manifest
 from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetuning.recipe import Recipe
 from lsa_whisper.finetuning.recipe.changes import HARMLESS, changes, describe_changes, recipe_values
+from lsa_whisper.finetuning.strategies import strategy_of
 from lsa_whisper.system import plain_json
 from lsa_whisper.system.library_internals import deepspeed_state_classes, rotate_checkpoints
 
@@ -32,7 +33,11 @@ def run_identity(recipe: Recipe) -> dict[str, Any]:
 
 def mark_complete(folder: Path, recipe: Recipe, processes: int, identity: Mapping[str, Any]) -> None:
     """Mark a checkpoint as completely on disk; ``identity`` is the run's :func:`run_identity`."""
-    mark = {"state": _state_kind(recipe), "processes": processes, "window_ranks": recipe.window_ranks(processes)}
+    mark = {
+        "state": strategy_of(recipe).state_kind(recipe),
+        "processes": processes,
+        "window_ranks": recipe.window_ranks(processes),
+    }
     mark |= {**identity, "files": dict(_file_sizes(folder))}
     partial = folder / f".{MARK}"
     partial.write_text(json.dumps(mark, indent=1), encoding="utf-8")
@@ -84,10 +89,8 @@ def verify_resumable(folder: Path, recipe: Recipe, processes: int, identity: Map
             f"{folder}: DeepSpeed does not restore optimizer state from NVMe, so that the resumed run would differ; "
             f"use offload to cpu for runs that may be stopped, and remove {folder.parent} to start over"
         )
-    if mark["state"] != _state_kind(recipe):
-        raise RecipeError(
-            f"{folder}: saved under {mark['state']}, not {_state_kind(recipe)}; resume with that, {start_over}"
-        )
+    if mark["state"] != (state := strategy_of(recipe).state_kind(recipe)):
+        raise RecipeError(f"{folder}: saved under {mark['state']}, not {state}; resume with that, {start_over}")
     before, now = mark.get("recipe"), identity["recipe"]
     if before and (differing := changes(before, now, besides=HARMLESS)):
         raise RecipeError(f"{folder}: saved with {describe_changes(differing)}; resume with that, {start_over}")
@@ -96,7 +99,7 @@ def verify_resumable(folder: Path, recipe: Recipe, processes: int, identity: Map
             f"{folder}: saved while training on other data than {recipe.data.train} now contains; resume with those, "
             f"{start_over}"
         )
-    if recipe.strategy in ("zero2", "zero3") and mark["processes"] != processes:
+    if strategy_of(recipe).uses_deepspeed and mark["processes"] != processes:
         raise RecipeError(
             f"{folder}: saved by {mark['processes']} processes, each with its shard of the optimizer, but this run has "
             f"{processes}; resume with --processes {mark['processes']}, {start_over}"
@@ -145,16 +148,6 @@ def weights_only_loading(folder: Path | None) -> Iterator[None]:
             f"{folder}: contains more than tensors and numbers, and could run code; remove it, or resume from a run of "
             "your own"
         ) from error
-
-
-def _state_kind(recipe: Recipe) -> str:
-    """Return the kind of state a strategy saves: the same whole one for processes that are alone or replicated.
-
-    Tensor parallelism gathers the same state, but is kept apart: its ranks save random states of their own.
-    """
-    if recipe.strategy in ("single", "ddp") or recipe.fsdp.sharding_strategy == "no_shard":
-        return "single or ddp"
-    return recipe.strategy
 
 
 def _file_sizes(folder: Path) -> Iterator[tuple[str, int]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import glob
 import shutil
 import signal
@@ -18,16 +19,12 @@ from lsa_whisper.checkpoint import Checkpoint
 from lsa_whisper.checkpoint.folder import METADATA_FILE, atomic_folder, remove_folder_leftovers
 from lsa_whisper.checkpoint.trimming import TRIM_MARGIN_S
 from lsa_whisper.errors import CheckpointError, LsaWhisperError
-from lsa_whisper.finetuning import Finetuned
+from lsa_whisper.finetuning.distributed.division import finish_distributed, reset_distributed
 from lsa_whisper.finetuning.distributed.ranks import rank, report_lost_rank, restored_environment
-from lsa_whisper.finetuning.distributed.strategy import (
-    divide_model,
-    finish_distributed,
-    init_distributed,
-    reset_distributed,
-)
 from lsa_whisper.finetuning.recipe import Recipe
 from lsa_whisper.finetuning.recipe.changes import HARMLESS, changes
+from lsa_whisper.finetuning.result import Finetuned
+from lsa_whisper.finetuning.strategies import strategy_of
 from lsa_whisper.finetuning.training.corpus_retraces import learn_retraces
 from lsa_whisper.finetuning.training.curves import CURVE, plot_curves
 from lsa_whisper.finetuning.training.data_check import check_data
@@ -119,7 +116,8 @@ def _unfinished(out: Path) -> Path:
 
 def _run(recipe: Recipe, record: dict[str, Any], report: Callable[[str], None]) -> Finetuned:
     out, labels = Path(recipe.out), manifest_labels(Path(recipe.data.train))
-    init_distributed(recipe)
+    strategy = strategy_of(recipe)
+    strategy.start(recipe)
     set_seed(recipe.seed)  # before the model: new weights and adapters are initialized randomly
     if recipe.model.base is not None:
         check_data(recipe)
@@ -131,7 +129,7 @@ def _run(recipe: Recipe, record: dict[str, Any], report: Callable[[str], None]) 
     unfinished.mkdir(parents=True, exist_ok=True)
     report = report if rank() == 0 else report_nothing
     trainable, weight_bytes = _parameter_counts(model), 2 * sum(weight.numel() for weight in start.model.parameters())
-    division = divide_model(model, recipe, start.unread, stage_sizes(model, recipe))
+    division = strategy.divide(model, recipe, start.unread, functools.partial(stage_sizes, model))
     trainer = SpeechTrainer(recipe, start, model, unfinished, report, division)
     if (gpus := _unused_gpus(trainer)) > 0:
         report(f"one process trains on one GPU; --processes {gpus + 1} uses the other {gpus}, too")

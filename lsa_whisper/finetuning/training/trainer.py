@@ -18,11 +18,11 @@ from lsa_whisper.checkpoint import Checkpoint
 from lsa_whisper.checkpoint.saving import verify_tensors
 from lsa_whisper.dataset import TOKEN_SPANS_S
 from lsa_whisper.decoding.cross_attention import alignment_heads
-from lsa_whisper.finetuning.distributed import zero
+from lsa_whisper.finetuning.distributed.division import Division
 from lsa_whisper.finetuning.distributed.fsdp import reduce_in_fp32
-from lsa_whisper.finetuning.distributed.strategy import Division, gather_weights
 from lsa_whisper.finetuning.distributed.whole_states import load_whole_state, whole_state_saved
 from lsa_whisper.finetuning.recipe import Recipe
+from lsa_whisper.finetuning.strategies import strategy_of
 from lsa_whisper.finetuning.training.alignment_loss import AlignmentLoss
 from lsa_whisper.finetuning.training.arguments import training_arguments
 from lsa_whisper.finetuning.training.curves import CURVE, CurveLogger
@@ -85,7 +85,9 @@ class SpeechTrainer(TrainerHooks, Seq2SeqTrainer):
             compute_metrics=self._scores if self.dev_evaluation else None,
             callbacks=evaluation_callbacks(recipe, folder),
         )
-        self.optimizer_cls_and_kwargs = optimizer_class(recipe, arguments) or zero.cpu_adam(recipe, arguments)
+        self.optimizer_cls_and_kwargs = optimizer_class(recipe, arguments) or strategy_of(recipe).optimizer_class(
+            recipe, arguments
+        )
         self.base = FrozenBase(self.model, arguments.device) if recipe.loss.kl_to_base else None
         decay = recipe.training.ema_decay
         self.average = WeightAverage(self.model, decay) if decay is not None else None
@@ -118,7 +120,7 @@ class SpeechTrainer(TrainerHooks, Seq2SeqTrainer):
 
     def gathered_weights(self) -> dict[str, Any] | None:
         """Return the gathered weights of a sharded model, or of its adapter; every rank must call this."""
-        return gather_weights(self)
+        return strategy_of(self.recipe).gather_weights(self)
 
     def save_checkpoint(self, save: Callable[[], None]) -> None:
         """Save a checkpoint, verify it, mark it as complete when all ranks have written it, remove older ones."""

@@ -6,8 +6,9 @@ from tiny_whisper import build_checkpoint
 
 from lsa_whisper import checkpoint
 from lsa_whisper.errors import RecipeError
-from lsa_whisper.finetuning.distributed import fsdp, strategy
+from lsa_whisper.finetuning.distributed import fsdp
 from lsa_whisper.finetuning.recipe import parse_recipe
+from lsa_whisper.finetuning.strategies import STRATEGIES
 
 
 def recipe(*settings):
@@ -41,7 +42,7 @@ def test_bf16_gradients_are_added_up_in_fp32():
 
 
 def test_nothing_is_cut_with_none():
-    assert strategy.strategy_arguments(recipe("fsdp.sharding_strategy=no_shard")) == {}
+    assert STRATEGIES["fsdp2"].trainer_arguments(recipe("fsdp.sharding_strategy=no_shard")) == {}
     with pytest.raises(RecipeError, match="offloads only what it shards"):
         recipe("fsdp.sharding_strategy=no_shard", "offload.parameters=cpu")
 
@@ -59,7 +60,7 @@ def test_hybrid_cuts_within_a_node_and_copies_between_nodes(monkeypatch):
 def test_a_single_process_shares_nothing(monkeypatch):
     monkeypatch.delenv("RANK", raising=False)
     with pytest.raises(RecipeError, match="set --processes"):
-        strategy.init_distributed(recipe())
+        STRATEGIES["fsdp2"].start(recipe())
 
 
 def test_a_model_without_its_weights_has_their_shapes_and_settings(tmp_path):

@@ -16,10 +16,10 @@ from benchmarks import parity
 from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetuning import finetune
 from lsa_whisper.finetuning.distributed import tensor
-from lsa_whisper.finetuning.distributed.launch import check_processes
 from lsa_whisper.finetuning.memory import SHAPES
 from lsa_whisper.finetuning.memory.activations import MicroBatch
 from lsa_whisper.finetuning.recipe import parse_recipe
+from lsa_whisper.finetuning.training.processes import check_processes
 from lsa_whisper.system.machine import GIB
 
 
@@ -66,13 +66,13 @@ def test_the_page_about_strategies_states_the_formulas_figures(strategy, element
 
 
 def test_a_rank_keeps_its_share_of_the_layers():
-    from lsa_whisper.finetuning.memory.parameter_counts import ParameterCounts, linear_layer_parameters, on_one_rank
+    from lsa_whisper.finetuning.memory.parameter_counts import ParameterCounts, linear_layer_parameters
 
     counts = ParameterCounts.of(SHAPES["large-v3"])
-    trained, total = on_one_rank(counts, 4)
+    trained, total = counts.on_one_rank(4)
     assert total == counts.total - 3 * linear_layer_parameters(counts.shape) // 4
     assert trained < total < counts.total / 3
-    assert on_one_rank(counts, 1) == (counts.trained, counts.total)
+    assert counts.on_one_rank(1) == (counts.trained, counts.total)
 
 
 @pytest.mark.slow

@@ -75,7 +75,7 @@ def test_another_number_of_processes_is_one_sentence(recipe, monkeypatch):
 def test_settings_of_ones_own_lie_over_ours():
     text = "{data: {train: t}, out: o, model: {base: m}, strategy: zero3}"
     recipe = parse_recipe(text, set=["deepspeed.zero_optimization.overlap_comm=true", "deepspeed.steps_per_print=5"])
-    found = zero.deepspeed_config("zero3", OffloadSettings("cpu"), recipe.deepspeed)
+    found = zero.deepspeed_config(3, OffloadSettings("cpu"), recipe.deepspeed)
     assert found["zero_optimization"]["overlap_comm"] is True and found["steps_per_print"] == 5
     assert found["zero_optimization"]["offload_optimizer"]["device"] == "cpu"
 

@@ -19,6 +19,7 @@ from lsa_whisper.finetuning import finetune
 from lsa_whisper.finetuning import recipe as recipes
 from lsa_whisper.finetuning.memory import Hardware, estimate_run
 from lsa_whisper.finetuning.recipe.values import flat
+from lsa_whisper.finetuning.strategies import STRATEGIES
 from lsa_whisper.finetuning.training.arguments import training_arguments
 from lsa_whisper.system import machine
 
@@ -33,7 +34,7 @@ def opening(path):
 
 def of_this_version(path):
     strategy = re.search(r"^strategy: (\w+)", path.read_text(), re.MULTILINE)
-    if strategy and strategy[1] not in recipes.STRATEGIES:
+    if strategy and strategy[1] not in STRATEGIES:
         pytest.skip(f"strategy {strategy[1]} is not known yet")
     return recipes.read_recipe(path)
 

@@ -1,53 +1,16 @@
-"""The strategy of a run, as arguments and operations of one trainer."""
+"""Models that are divided or sharded among ranks: their layers, and their weights gathered again."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from lsa_whisper.checkpoint import StoredWeights
-from lsa_whisper.errors import RecipeError
-from lsa_whisper.finetuning.distributed import fsdp, tensor, zero, zero_loading
+from lsa_whisper.finetuning.distributed import zero
 from lsa_whisper.finetuning.distributed.pipeline import Pipeline
-from lsa_whisper.finetuning.distributed.ranks import is_launched, join_ranks
-from lsa_whisper.finetuning.distributed.tensor import rank_mesh
-from lsa_whisper.finetuning.distributed.whole_states import is_divided, load_whole_weights, whole_weights
-from lsa_whisper.finetuning.recipe import Recipe
+from lsa_whisper.finetuning.distributed.whole_states import is_divided, whole_weights
 from lsa_whisper.system.library_internals import destroy_deepspeed, reset_training_state
-
-_ZERO = ("zero2", "zero3")
-
-
-def strategy_arguments(recipe: Recipe) -> dict[str, Any]:
-    """Return what the recipe's strategy adds to ``Seq2SeqTrainingArguments``.
-
-    Raises:
-        MissingExtraError: If the strategy needs DeepSpeed and it is not installed.
-        RecipeError: If it cannot run with these processes or on this machine.
-    """
-    if recipe.strategy in _ZERO:
-        zero.require_deepspeed(recipe)
-        return {"deepspeed": zero.deepspeed_config(recipe.strategy, recipe.offload, recipe.deepspeed)}
-    if _is_fsdp(recipe):
-        return fsdp.fsdp_arguments(recipe)
-    return {}
-
-
-def _is_fsdp(recipe: Recipe) -> bool:
-    return bool(recipe.strategy == "fsdp2" and recipe.fsdp.sharding_strategy != "no_shard")
-
-
-def init_distributed(recipe: Recipe) -> None:
-    """Initialize the process group, if the strategy needs it before the model is loaded."""
-    if recipe.strategy in _ZERO:
-        zero.require_deepspeed(recipe)
-        zero.init_process_group()
-    elif _is_fsdp(recipe) and not is_launched():
-        raise RecipeError("strategy: fsdp2 needs several processes; set --processes, or use single")
-    elif recipe.strategy in ("tensor_parallel", "pipeline"):
-        join_ranks(recipe.strategy)
 
 
 @dataclass(frozen=True)
@@ -61,29 +24,6 @@ class Division:
 
     mesh: Any
     pipeline: Pipeline | None = None
-
-
-def divide_model(
-    model: Any, recipe: Recipe, unread: StoredWeights | None = None, stages: Sequence[int] = ()
-) -> Division | None:
-    """Divide ``model`` among ranks if the strategy does so before training; return how layers are divided, if they are.
-
-    Args:
-        model: The model to train, changed in place.
-        recipe: Names the strategy.
-        unread: The weights that are still to be read.
-        stages: Layers of each stage of a pipeline.
-    """
-    if zero_loading.partitions_while_loading(recipe):
-        zero_loading.partition_weights(model, recipe, unread)
-    if recipe.strategy == "pipeline":
-        found = Division(rank_mesh(recipe, 1, len(stages)), Pipeline(model, recipe, stages))
-    elif recipe.strategy == "tensor_parallel":
-        found = Division(tensor.parallelize(model, recipe))
-    else:
-        return None
-    load_whole_weights(model)
-    return found
 
 
 def gather_weights(trainer: Any) -> dict[str, Any] | None:

@@ -1,0 +1,187 @@
+"""What is asked of a strategy, with the answers of a plain process that has the whole model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
+
+from lsa_whisper.errors import RecipeError
+
+if TYPE_CHECKING:
+    from lsa_whisper.checkpoint import StoredWeights
+    from lsa_whisper.finetuning.distributed.division import Division
+    from lsa_whisper.finetuning.memory.activations import MicroBatch
+    from lsa_whisper.finetuning.memory.configuration import TrainingConfiguration
+    from lsa_whisper.finetuning.memory.parameter_counts import ParameterCounts
+    from lsa_whisper.finetuning.recipe import Recipe
+    from lsa_whisper.system.machine import Finding
+
+Unread: TypeAlias = "StoredWeights | None"
+StageLayers = Callable[[int], Sequence[int]] | None
+RecipeRule = tuple[Collection[str], Callable[["Recipe"], Iterable[str]]]
+"""The settings that a rule looks at, and the rule, which yields problems of a recipe."""
+
+
+class GpuLoad(NamedTuple):
+    """What is on one GPU: trained and frozen weights, how they are trained, and the windows of one pass."""
+
+    counts: ParameterCounts
+    configuration: TrainingConfiguration
+    micro_batch: MicroBatch
+    ranks: int
+
+
+class Strategy:
+    """How the training of a model is laid out over processes, and what follows from it.
+
+    A strategy is a subclass in a file of its own and a row of ``STRATEGIES``. Its attributes say what distinguishes it
+    from one process that has the whole model; its methods do what it does differently.
+    """
+
+    name: ClassVar[str]
+    """As in a recipe."""
+    own_settings: ClassVar[tuple[str, ...]] = ()
+    """Settings of a recipe that only this strategy and others that name them have."""
+    offloads: ClassVar[tuple[tuple[str, str], ...]] = ()
+    """What it can offload (``optimizer``, ``parameters``), and to where (``cpu``, ``nvme``)."""
+    precisions: ClassVar[tuple[str, ...]] = ("fp32", "bf16", "fp16")
+    """Precisions that it trains in."""
+
+    is_single = False
+    """Whether it has one process only."""
+    needs_several = False
+    """Whether it needs several processes."""
+    has_whole_state = False
+    """Whether each process has all weights, gradients and moments, to change their number, type or optimizer."""
+    computes_base = False
+    """Whether the base model can be computed beside the trained one."""
+    divides_layers = False
+    """Whether no process has all heads or all layers."""
+    shards_weights = False
+    """Whether each process keeps a part of the weights only."""
+    shards_optimizer = False
+    """Whether each process keeps a part of gradients and moments only."""
+    uses_deepspeed = False
+    """Whether DeepSpeed trains, with weights in the type that it computes in and a master copy in fp32."""
+    loads_by_weight = False
+    """Whether one process reads the weights for all, one after the other."""
+    offloads_together = False
+    """Whether the optimizer is where the parameters are, so that a recipe does not name its place."""
+
+    @property
+    def rules(self) -> Sequence[RecipeRule]:
+        """Rules of recipes with this strategy."""
+        return ()
+
+    def precision_problem(self, precision: str, others: str) -> str:
+        """Return what to do about a precision that only ``others`` train in."""
+        return f"precision: {precision} needs strategy {others}; use bf16 with {self.name}"
+
+    def changed_from(self, before: Strategy, recipe: Recipe) -> Iterator[str]:
+        """Yield the overrides by which a recipe with the strategy ``before`` has this one, without foreign settings."""
+        if self is before:
+            return
+        yield f"strategy={self.name}"
+        if "fsdp" not in self.own_settings:
+            plain = type(recipe.fsdp)()
+            differing = (key for key in vars(plain) if getattr(recipe.fsdp, key) != getattr(plain, key))
+            yield from (f"fsdp.{key}={str(getattr(plain, key)).lower()}" for key in differing)
+        if recipe.deepspeed and "deepspeed" not in self.own_settings:
+            yield "deepspeed={}"
+        if recipe.auto_micro_batch and "auto_micro_batch" not in self.own_settings:
+            yield "auto_micro_batch=false"
+
+    def check_ranks(self, recipe: Recipe, ranks: int) -> None:
+        """Check that ``ranks`` processes can train ``recipe``.
+
+        Raises:
+            RecipeError: If they cannot.
+        """
+        if ranks == 1 and self.needs_several:
+            raise RecipeError(
+                f"strategy: {self.name} needs several processes, and this is the only one; use --processes, torchrun "
+                "or srun (accelerate launch starts a single process on a CPU), or strategy: single"
+            )
+
+    def window_ranks(self, recipe: Recipe, ranks: int) -> int:
+        """Return how many of ``ranks`` processes have windows of their own in a step."""
+        return ranks
+
+    def state_kind(self, recipe: Recipe) -> str:
+        """Return the kind of state in its checkpoints: a run resumes under every strategy with the same."""
+        return self.name
+
+    def check_requirements(self, recipe: Recipe) -> None:
+        """Check that what it needs is installed.
+
+        Raises:
+            LsaWhisperError: If something is not.
+        """
+
+    def machine_findings(self, recipe: Recipe, swap_gib: float | None) -> Iterator[Finding]:
+        """Yield the state of what it needs of this machine; ``swap_gib`` is the size of its swap files, if known."""
+        return iter(())
+
+    def start(self, recipe: Recipe) -> None:
+        """Initialize the process group, if it is needed before the model is loaded.
+
+        Raises:
+            LsaWhisperError: If it cannot be initialized.
+        """
+
+    def trainer_arguments(self, recipe: Recipe) -> dict[str, Any]:
+        """Return what it adds to ``Seq2SeqTrainingArguments``.
+
+        Raises:
+            LsaWhisperError: If it cannot run with these processes or on this machine.
+        """
+        return {}
+
+    def optimizer_class(self, recipe: Recipe, arguments: Any) -> tuple[Any, dict[str, Any]] | None:
+        """Return an optimizer of its own with its arguments, ``None`` for that of transformers."""
+        return None
+
+    def divide(self, model: Any, recipe: Recipe, unread: Unread = None, layers: StageLayers = None) -> Division | None:
+        """Divide ``model`` among ranks if that is done before training; return how layers are divided, if they are.
+
+        Args:
+            model: The model to train, changed in place.
+            recipe: The run.
+            unread: The weights that are still to be read.
+            layers: Returns the successive layers of each of so many stages.
+        """
+        return None
+
+    def gather_weights(self, trainer: Any) -> dict[str, Any] | None:
+        """Return the gathered weights of the trainer's model, ``None`` if it is whole; every rank must call this."""
+        from lsa_whisper.finetuning.distributed.division import gather_weights
+
+        return gather_weights(trainer)
+
+    def on_ranks(self, configuration: TrainingConfiguration, ranks: int) -> TrainingConfiguration:
+        """Return a configuration of this strategy as it runs in ``ranks`` processes."""
+        return configuration
+
+    def weight_bytes(self, precision: str) -> int:
+        """Return the bytes of a weight and of its gradient."""
+        return 2 if precision == "pure-bf16" else 4
+
+    def autocasts(self, precision: str) -> bool:
+        """Return whether autocast keeps a 16-bit copy of the fp32 weights."""
+        return precision == "bf16"
+
+    def host_parameter_bytes(self, counts: ParameterCounts, configuration: TrainingConfiguration) -> int:
+        """Return the bytes of parameters on the host if they are offloaded to it."""
+        return configuration.computed_bytes * counts.total
+
+    def buffers(self, load: GpuLoad) -> tuple[int, int, int]:
+        """Return the bytes of buffers on a GPU: permanent, in the forward pass only, in the optimizer step only.
+
+        Autocast keeps a trained weight's 16-bit copy for the forward pass, a frozen one's as long as its layer.
+        Adafactor allocates a squared gradient and an update, one weight at a time.
+        """
+        counts, optimizer = load.counts, load.configuration.optimizer
+        layer = counts.shape.largest_layer
+        frozen = 2 * layer if load.micro_batch.checkpointing else counts.frozen - counts.quantized
+        copied = counts.trained + frozen if load.configuration.autocast else 0
+        return 0, 2 * copied, 8 * counts.shape.largest_weight if optimizer == "adafactor" else 0

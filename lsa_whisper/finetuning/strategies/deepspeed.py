@@ -1,0 +1,106 @@
+"""What ZeRO-2 and ZeRO-3 have in common: DeepSpeed trains, and can offload to the CPU and to NVMe."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from lsa_whisper.errors import RecipeError
+from lsa_whisper.finetuning.strategies.base import GpuLoad, Strategy
+from lsa_whisper.system import machine
+
+if TYPE_CHECKING:
+    from lsa_whisper.finetuning.recipe import Recipe
+    from lsa_whisper.system.machine import Finding
+
+OPTIMIZER_OFFLOADS = (("optimizer", "cpu"), ("optimizer", "nvme"))
+BUCKET, SWAPPED_BUCKET = 5e8, 5e7
+"""Elements in DeepSpeed's bucket for gradient reduction; smaller if anything is on NVMe."""
+LIVE = 1e9
+"""Elements that ZeRO-3 keeps gathered at once; with parameters on NVMe, only those in use."""
+
+
+class DeepSpeed(Strategy):
+    """A stage of ZeRO (Rajbhandari et al. 2020)."""
+
+    stage: ClassVar[int]
+    """DeepSpeed's number of it."""
+    own_settings = ("deepspeed",)
+    shards_optimizer = uses_deepspeed = True
+
+    def check_requirements(self, recipe: Recipe) -> None:
+        """Raise if DeepSpeed is missing, or rejects the recipe's ``deepspeed`` entries."""
+        from lsa_whisper.finetuning.distributed import zero
+
+        zero.require_deepspeed(recipe)
+        if "zero_optimization" not in recipe.deepspeed:
+            return
+        from deepspeed.runtime.zero.config import DeepSpeedZeroConfig
+        from pydantic import ValidationError
+
+        try:
+            DeepSpeedZeroConfig(**self._settings(recipe)["zero_optimization"])
+        except (ValidationError, TypeError) as error:
+            reasons = error.errors() if isinstance(error, ValidationError) else [{"loc": (), "msg": str(error)}]
+            said = ", ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in reasons)
+            raise RecipeError(f"deepspeed.zero_optimization: {said}") from error
+
+    def machine_findings(self, recipe: Recipe, swap_gib: float | None) -> Iterator[Finding]:
+        """Yield the state of the programs that compile its extensions, and of the disk that it swaps to."""
+        yield from machine.stale_locks(machine.extension_caches()[:1])  # the cache this run compiles into
+        yield from machine.programs()
+        if "nvme" not in (recipe.offload.optimizer, recipe.offload.parameters):
+            return
+        yield from machine.libaio(needed=True)
+        folder = Path(str(recipe.offload.nvme_path))
+        with contextlib.suppress(OSError):  # the disk check reports why
+            folder.mkdir(parents=True, exist_ok=True)
+        yield from machine.disk(folder, name="swap folder", needed_gib=swap_gib)
+
+    def start(self, recipe: Recipe) -> None:
+        """Initialize DeepSpeed's process group, also for a process alone."""
+        from lsa_whisper.finetuning.distributed import zero
+
+        zero.require_deepspeed(recipe)
+        zero.init_process_group()
+
+    def trainer_arguments(self, recipe: Recipe) -> dict[str, Any]:
+        """Return DeepSpeed's configuration."""
+        from lsa_whisper.finetuning.distributed import zero
+
+        zero.require_deepspeed(recipe)
+        return {"deepspeed": self._settings(recipe)}
+
+    def _settings(self, recipe: Recipe) -> dict[str, Any]:
+        from lsa_whisper.finetuning.distributed import zero
+
+        return zero.deepspeed_config(self.stage, recipe.offload, recipe.deepspeed)
+
+    def optimizer_class(self, recipe: Recipe, arguments: Any) -> tuple[Any, dict[str, Any]] | None:
+        """Return DeepSpeed's Adam for the CPU if the optimizer is offloaded and it can be compiled."""
+        from lsa_whisper.finetuning.distributed import zero
+
+        return zero.cpu_adam(recipe, arguments)
+
+    def weight_bytes(self, precision: str) -> int:
+        """Return the bytes in the type that it computes in."""
+        return 4 if precision == "fp32" else 2
+
+    def autocasts(self, precision: str) -> bool:
+        """Return that weights are in 16 bits themselves."""
+        return False
+
+    def buffers(self, load: GpuLoad) -> tuple[int, int, int]:
+        """Return the bucket and gathered weights, and the fp32 copy of 16-bit gradients in the optimizer step."""
+        counts, ranks, offload = load.counts, load.ranks, load.configuration.offload
+        one = load.configuration.computed_bytes
+        gathers = self.shards_weights and (ranks > 1 or offload.parameters != "none")
+        swaps = "nvme" in (offload.optimizer, offload.parameters)
+        live = (
+            LIVE if offload.parameters != "nvme" else 2 * max(counts.shape.largest_layer, counts.shape.largest_weight)
+        )
+        bucket = min(SWAPPED_BUCKET if swaps else BUCKET, counts.trained)
+        always = one * (bucket + (min(live, counts.total) if gathers else 0))
+        return round(always), 0, 4 * counts.trained // ranks if offload.optimizer == "none" and one == 2 else 0
