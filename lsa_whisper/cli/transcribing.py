@@ -30,7 +30,7 @@ from lsa_whisper.cli.group import PATH, call, main, show
     help="Language of the speech, ISO 639-3 as in CHAT; auto: detected in each recording, mixed: in each window.",
 )
 @click.option(
-    "--speaker", default="PAR", show_default=True, help="Speaker of all utterances, if the model writes no codes."
+    "--speaker", default="PAR", show_default=True, help="Code of the speaker, if the model does not write who speaks."
 )
 @click.option("--role", default="Participant", show_default=True, help="That speaker's role in @ID.")
 @click.option("--corpus", default="", help="Name of the corpus in @ID; default: the folder of the recording.")
@@ -43,9 +43,14 @@ from lsa_whisper.cli.group import PATH, call, main, show
 @click.option("--engine", default="transformers", show_default=True, help="Decoding library: transformers or ct2.")
 @click.option(
     "--beams",
-    default=1,
-    show_default=True,
-    help="Texts of a window that are compared; from 2 on, speech that the model skipped is decoded once more; slower.",
+    type=int,
+    help="How many possible texts of a window to compare, such as 5: often more accurate on clear speech, but slower; "
+    "default: one.",
+)
+@click.option(
+    "--find-skipped/--no-find-skipped",
+    default=None,
+    help="Look for speech that the model left out, and transcribe it; default: with two beams or more.",
 )
 @click.option("--draft", help="Small checkpoint for speculative decoding; same text.")
 @click.option(
@@ -61,8 +66,8 @@ from lsa_whisper.cli.group import PATH, call, main, show
     "--windows",
     default="speech",
     show_default=True,
-    help="speech: cut the recording in silences. sequential: start each window where the text of the last one ends, "
-    "with that text as prompt.",
+    help="How a long recording is divided. speech: it is cut in silences. sequential: each window starts where "
+    "the text of the last one ends, and the model is shown that text.",
 )
 @click.option("--vad", default="auto", show_default=True, help="Voice activity detection: auto, silero or energy.")
 @click.option(

@@ -82,7 +82,7 @@ def load_engine(
     word_times: bool,
     silence: NoSpeechRule = WHISPERS_RULE,
     draft: str | Path | None = None,
-    beams: int = 1,
+    beams: int | None = None,
 ) -> tuple[Any, Decoder, str]:
     """Return a loaded model, its decoder, and the number format it computes in.
 
@@ -96,7 +96,7 @@ def load_engine(
         word_times: compute the time of each token.
         silence: when a window counts as silent.
         draft: a small checkpoint for speculative decoding (``transformers`` only).
-        beams: how many texts are compared (``transformers`` only); one is greedy decoding.
+        beams: how many texts are compared (``transformers`` only); one or ``None`` is greedy decoding.
 
     Raises:
         CheckpointError: a model cannot be loaded, expects another sample rate than recordings are loaded at, or
@@ -114,7 +114,7 @@ def load_engine(
     loaded = checkpoint.load(model, dtype=dtype, device=device)
     _verify_rate(loaded)
     size_bytes = sum(weight.nbytes for weight in loaded.model.parameters())
-    options["batch_size"] = batch_size or default_batch_size(size_bytes * beams, device)
+    options["batch_size"] = batch_size or default_batch_size(size_bytes * (beams or 1), device)
     if draft is not None:
         from lsa_whisper.decoding.assisted import AssistedDecoder
 

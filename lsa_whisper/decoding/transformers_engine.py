@@ -38,9 +38,9 @@ class TransformersDecoder:
         batch_size: int = 8,
         word_times: bool = False,
         silence: NoSpeechRule = WHISPERS_RULE,
-        beams: int = 1,
+        beams: int | None = None,
     ):
-        self._checkpoint, self._word_times, self.silence, self._beams = checkpoint, word_times, silence, beams
+        self._checkpoint, self._word_times, self.silence, self._beams = checkpoint, word_times, silence, beams or 1
         self.model = checkpoint.model
         if checkpoint.trim_margin_s is not None:
             accept_shorter_inputs(self.model.get_encoder())

@@ -77,10 +77,12 @@ class TranscriptionOptions:
     draft: str | Path | None = None
     """A small checkpoint with the same vocabulary for speculative decoding (transformers only): same text, less time
     for a large model on a GPU."""
-    beams: int = 1
+    beams: int | None = None
     """How many texts of a window are compared where its first text is nearly right, at least 1 (transformers only). One
-    is greedy decoding; five take about two to three times as long. From two on, ``speech`` windows are also searched
-    for speech that the model skipped, which is decoded once more."""
+    is greedy decoding, and so is ``None``; five take about two to three times as long."""
+    find_skipped: bool | None = None
+    """Whether speech between two words that no word covers is decoded once more, in ``speech`` windows; ``None``: only
+    with two or more beams."""
 
     def __post_init__(self) -> None:
         if problems := list(self._problems()):
@@ -91,12 +93,14 @@ class TranscriptionOptions:
             yield f"engine {self.engine!r} is not known; choose {' or '.join(ENGINES)}"
         elif self.draft is not None and self.engine != "transformers":
             yield f"the engine {self.engine} cannot use a draft model; leave it out, or use transformers"
-        if self.beams < 1:
+        if self.beams is not None and self.beams < 1:
             yield f"beams {self.beams}: at least one text must be followed"
-        elif self.beams > 1 and self.engine in ENGINES and self.engine != "transformers":
+        elif self.compares_texts and self.engine in ENGINES and self.engine != "transformers":
             yield f"the engine {self.engine} compares no beams; leave them out, or use transformers"
-        elif self.beams > 1 and self.draft is not None:
+        elif self.compares_texts and self.draft is not None:
             yield "a draft model speeds up greedy decoding; leave it out, or the beams"
+        if self.find_skipped and self.windows == "sequential":
+            yield "`find_skipped=True`: sequential windows are not searched; use `windows=speech`, or leave it out"
         if self.windows not in WINDOWS:
             yield f"windows {self.windows!r} are not known; choose {' or '.join(WINDOWS)}"
         elif self.windows == "sequential" and self.engine in ENGINES and self.engine not in ENGINES_WITH_PROMPT:
@@ -132,9 +136,15 @@ class TranscriptionOptions:
         return tuple(code.strip() for code in self.channels.split(",")) if "," in self.channels else ()
 
     @property
+    def compares_texts(self) -> bool:
+        """Whether several texts of a window are compared."""
+        return self.beams is not None and self.beams > 1
+
+    @property
     def finds_skipped(self) -> bool:
         """Whether speech that no word covers is decoded once more."""
-        return self.beams > 1 and self.windows == "speech"
+        by_default = self.compares_texts and self.windows == "speech"
+        return by_default if self.find_skipped is None else self.find_skipped
 
     @property
     def detects_language(self) -> bool:
@@ -175,7 +185,8 @@ class OptionChanges(TypedDict, total=False):
     no_speech_threshold: float | None
     logprob_threshold: float | None
     draft: str | Path | None
-    beams: int
+    beams: int | None
+    find_skipped: bool | None
 
 
 def combine(options: TranscriptionOptions | None, changes: OptionChanges) -> TranscriptionOptions:

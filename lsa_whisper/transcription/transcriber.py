@@ -169,12 +169,14 @@ class Transcriber:
         self._tagger = functools.cache(lambda code: _tagger(self._checkpoint, code) if options.retraces else None)
         for language in (self._language, *self._checkpoint.retraces):
             self._tagger(language)  # damaged weights are reported before anything is decoded
+        searched = "searched" if options.finds_skipped else "not searched"
+        skipped = f"{searched} for skipped speech, " * (options.find_skipped is not None)
         named = options.language if options.detects_language else self._language
         self._provenance = (
             f"transcribed by lsa-whisper {__version__} with model {_model_name(model)} (labels {labels.style}/"
             f"{labels.version}, engine {options.engine}, {dtype}, language {named}, windows "
-            f"{options.windows}, {f'beams {options.beams}, ' * (options.beams > 1)}voice activity {self._vad}); not "
-            "checked by a person"
+            f"{options.windows}, {f'beams {options.beams}, ' * options.compares_texts}{skipped}voice activity "
+            f"{self._vad}); not checked by a person"
         )
 
     def transcribe(

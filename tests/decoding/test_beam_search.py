@@ -13,6 +13,8 @@ from lsa_whisper.decoding.greedy import greedy_search
 from lsa_whisper.decoding.transformers_engine import TransformersDecoder
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.transcription import Transcriber, TranscriptionOptions
+from lsa_whisper.transcription.files.provenance import RecordingIdentity
+from lsa_whisper.transcription.files.spec import TranscriberSpec
 
 LENGTHS_S = (2.0, 1.0, 3.0, 0.5)
 BONUS = 7.0
@@ -165,3 +167,40 @@ def test_what_beams_cannot_be_combined_with():
         TranscriptionOptions(beams=5, engine="ct2")
     with pytest.raises(LsaWhisperError, match="speeds up greedy decoding"):
         TranscriptionOptions(beams=5, draft="small")
+
+
+def test_one_beam_is_greedy_decoding_which_every_engine_does():
+    for beams in (None, 1):
+        TranscriptionOptions(beams=beams, engine="ct2")
+        TranscriptionOptions(beams=beams, draft="small")
+
+
+def test_skipped_speech_is_looked_for_with_beams_or_on_request():
+    for beams, windows, expected in ((None, "speech", False), (1, "speech", False), (2, "speech", True)):
+        assert TranscriptionOptions(beams=beams, windows=windows).finds_skipped == expected
+    assert not TranscriptionOptions(beams=2, windows="sequential").finds_skipped
+    assert TranscriptionOptions(find_skipped=True, engine="ct2").finds_skipped
+    assert not TranscriptionOptions(find_skipped=False, beams=2).finds_skipped
+    with pytest.raises(LsaWhisperError, match="`find_skipped=True`: sequential windows are not searched"):
+        TranscriptionOptions(find_skipped=True, windows="sequential")
+
+
+def test_a_finished_transcript_is_known_by_what_changes_it(visit, scripted):
+    def digest(**choice):
+        spec = TranscriberSpec(scripted, TranscriptionOptions(**choice))
+        return spec.digest(visit, RecordingIdentity.of(visit))
+
+    assert digest() == digest(beams=1) == digest(find_skipped=False)
+    assert digest(beams=2) == digest(beams=2, find_skipped=True)
+    assert len({digest(), digest(beams=2), digest(find_skipped=True), digest(beams=2, find_skipped=False)}) == 4
+
+
+def test_the_header_says_what_differs_from_the_default(visit, scripted):
+    choices = ({}, {"beams": 1}, {"find_skipped": True}, {"beams": 2, "find_skipped": False})
+    default, one, searched, beams = (
+        chat.serialize(Transcriber(scripted, **choice).transcribe(visit).transcript).replace("\n\t", " ")
+        for choice in choices
+    )
+    assert default == one and "beams" not in default and "skipped" not in default
+    assert "windows speech, searched for skipped speech, voice" in searched
+    assert "beams 2, not searched for skipped speech, voice" in beams

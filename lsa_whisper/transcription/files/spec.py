@@ -28,7 +28,7 @@ _IN_DIGEST = (
     "vad",
     "no_speech_threshold",
     "logprob_threshold",
-    "beams",
+    "finds_skipped",
 )
 """Options that can change a transcript. The batch size and the device cannot."""
 
@@ -90,6 +90,7 @@ class TranscriberSpec:
         """
         settings = {name: str(getattr(self.options, name)) for name in _IN_DIGEST}
         settings |= {
+            "beams": str(self.options.beams or 1),
             "language": self.options.language if self.options.detects_language else self.options.chat_language,
             "version": __version__,
             "name": Path(self.model).name,
