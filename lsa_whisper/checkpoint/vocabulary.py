@@ -146,7 +146,8 @@ def fit_generation_config(
 
     ``trained_tokens`` are the token ids of the training labels. The model may write them even if its base suppressed
     them; one timestamp among them allows all timestamps. ``trained_codes`` are the speaker codes of the training
-    labels, the only ones that a model with roles may write; without them, such a model keeps those it has.
+    labels, the only ones that a model with roles may write; without them, such a model keeps those it has. A model
+    whose training labels had no timestamps no longer writes them.
 
     OpenAI's list of suppressed tokens contains brackets, ``&`` and ``/``, which CHAT needs. Everything else
     (``alignment_heads``, ``lang_to_id`` ...) is kept; required settings that are missing (start, end,
@@ -162,6 +163,8 @@ def fit_generation_config(
     for name in ("suppress_tokens", "begin_suppress_tokens"):
         if suppressed := getattr(settings, name, None):
             setattr(settings, name, [index for index in suppressed if index not in allowed])
+    if trained_tokens and not trained_tokens & stamps:
+        settings.suppress_tokens = sorted({*(settings.suppress_tokens or []), *stamps})
     notimestamps = tokenizer.get_added_vocab().get("<|notimestamps|>")
     if getattr(settings, "no_timestamps_token_id", None) is None and notimestamps is not None:
         settings.no_timestamps_token_id = notimestamps

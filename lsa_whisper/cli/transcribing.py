@@ -30,6 +30,11 @@ from lsa_whisper.cli.group import PATH, call, main, show
     help="Language of the speech, ISO 639-3 as in CHAT; auto: detected in each recording, mixed: in each window.",
 )
 @click.option(
+    "--style",
+    help="verbatim: with um, repeated and cut-off words. fluent: without. Default: as the model was trained; a model "
+    "without fine-tuning writes verbatim in English.",
+)
+@click.option(
     "--speaker", default="PAR", show_default=True, help="Code of the speaker, if the model does not write who speaks."
 )
 @click.option("--role", default="Participant", show_default=True, help="That speaker's role in @ID.")

@@ -15,9 +15,9 @@ from lsa_whisper.manifest import TIMESTAMP
 class LabelEncoder:
     """Encodes the decoder's token sequence of a window; the special tokens are looked up once."""
 
-    def __init__(self, tokenizer: Any, generation_config: Any):
-        """Encode with a checkpoint's own tokenizer and generation config."""
-        self.tokenizer, self.generation_config = tokenizer, generation_config
+    def __init__(self, tokenizer: Any, generation_config: Any, prompt: str = ""):
+        """Encode with a checkpoint's own tokenizer and generation config, each label behind the checkpoint's prompt."""
+        self.tokenizer, self.generation_config, self._prompt = tokenizer, generation_config, prompt
         table = TokenTable.of_tokenizer(tokenizer)
         plain = getattr(generation_config, "no_timestamps_token_id", None) or table.added.get("<|notimestamps|>")
         if plain is None:
@@ -33,13 +33,13 @@ class LabelEncoder:
     def encode(self, text: str, *, lang: str = "en", prompt: str = "") -> tuple[list[int], int]:
         """Return the token ids, and how many of them carry no loss: the previous text, and tags before the start.
 
-        The order is Whisper's: ``<|startofprev|> prompt`` if there is a prompt, start of transcript, language and task,
-        ``<|notimestamps|>`` if ``text`` has no timestamps, the text, ``<|endoftext|>``.
+        The order is Whisper's: ``<|startofprev|>``, the checkpoint's prompt and the window's, if there are any; start
+        of transcript, language and task, ``<|notimestamps|>`` if ``text`` has no timestamps, text, ``<|endoftext|>``.
 
         Raises:
             CheckpointError: The model is multilingual and does not know ``lang``.
         """
-        *texts, prompt_ids = self._words([*TIMESTAMP.split(text)[::2], prompt])
+        *texts, prompt_ids = self._words([*TIMESTAMP.split(text)[::2], self._before(prompt)])
         ids = texts[0]
         for second, words in zip(TIMESTAMP.findall(text), texts[1:], strict=True):
             ids = [*ids, self.first_timestamp + round(float(second) / TIMESTAMP_STEP_S), *words]
@@ -53,7 +53,10 @@ class LabelEncoder:
         To the bytes it adds a space before each text between timestamps, the timestamps, and the special tokens.
         """
         words, stamps = TIMESTAMP.subn("", text)
-        return len(words.encode()) + len(prompt.encode()) + 2 * stamps + self._most_special
+        return len(words.encode()) + len(self._before(prompt).encode()) + 2 * stamps + self._most_special
+
+    def _before(self, prompt: str) -> str:
+        return f"{self._prompt} {prompt}".strip()
 
     def _words(self, texts: Sequence[str]) -> list[list[int]]:
         """Return the ids of each text, encoded as it follows a space; none for an empty text."""

@@ -71,7 +71,7 @@ class WindowDataset(torch.utils.data.Dataset[dict[str, Any]]):  # type: ignore[m
         self.rows, self.keep = rows if keep is None else rows.select(keep), keep
         self.audio = manifest.open_audio(path)
         self.extractor = checkpoint.feature_extractor
-        self.labels = LabelEncoder(checkpoint.tokenizer, checkpoint.model.generation_config)
+        self.labels = LabelEncoder(checkpoint.tokenizer, checkpoint.model.generation_config, checkpoint.labels.prompt)
         self.cache: dict[int, torch.Tensor] | None = {} if cache else None
         self.augmentation = augmentation if augmentation and augmentation.changes_sound else None
         self.trim, self.language, self.seed = trim, language, seed

@@ -45,7 +45,7 @@ class AssistedDecoder(TransformersDecoder):
     def with_language(self, language: str) -> AssistedDecoder:
         """Return a decoder with the same models for another language (Whisper's code)."""
         other = copy.copy(self)
-        other.prompt, other._draft = self._prompt_in(language), self._draft.with_language(language)
+        other.prompt, other._draft = other._prompt_in(language), self._draft.with_language(language)
         return other
 
     def _decode_batch(self, windows: Sequence[np.ndarray]) -> list[DecodedWindow]:

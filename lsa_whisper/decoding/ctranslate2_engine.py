@@ -33,6 +33,7 @@ from lsa_whisper.decoding.features import log_mel
 from lsa_whisper.decoding.no_speech import WHISPERS_RULE, NoSpeechRule
 from lsa_whisper.decoding.roles import speaker_codes
 from lsa_whisper.decoding.rules import DecodingRules, allowed_tokens
+from lsa_whisper.decoding.style import DecodingStyle
 from lsa_whisper.decoding.verified_rows import Proposal, VerifiedRow, complete_rows
 
 _NEVER = -1e30
@@ -52,10 +53,13 @@ class CTranslate2Decoder:
         batch_size: int = 8,
         word_times: bool = False,
         silence: NoSpeechRule = WHISPERS_RULE,
+        style: DecodingStyle | None = None,
     ):
         self._converted, self._model = converted, converted.model
         self.batch_size, self._word_times, self._silence = batch_size, word_times, silence
-        self._allowed = allowed_tokens(converted.tokenizer, converted.settings, converted.size)
+        self.style = style or DecodingStyle(converted.labels)
+        vocabulary = (converted.tokenizer, converted.settings, converted.size)
+        self._allowed = allowed_tokens(*vocabulary, timestamps=self.style.timestamps)
         self._parser = SegmentParser(self._allowed.end, self._allowed.timestamps_s, self._text)
         self._rate_hz = int(converted.feature_extractor.sampling_rate)
         self._has_times = bool(self._allowed.timestamps_s)
@@ -65,17 +69,18 @@ class CTranslate2Decoder:
         self._columns = np.array(sorted(self._allowed.timestamps_s), dtype=np.int64)
         self._column_times_s = np.array([self._allowed.timestamps_s[index] for index in self._columns.tolist()])
         has_codes = bool(speaker_codes(converted.settings))
-        self._rules = DecodingRules(converted.tokenizer, converted.settings, converted.size) if has_codes else None
+        self._rules = DecodingRules(*vocabulary, timestamps=self.style.timestamps) if has_codes else None
         self._may_be_empty = self._has_times and self._allowed.end not in self._allowed.suppressed_at_begin
 
     def _prompt_in(self, language: str) -> list[int]:
         tokenizer, settings = self._converted.tokenizer, self._converted.settings
-        return decoder_prompt(tokenizer, settings, language=language, with_timestamps=self._has_times)
+        self._start = decoder_prompt(tokenizer, settings, language=language, with_timestamps=self._has_times)
+        return self.style.before(self._start, tokenizer, settings, "", int(settings.max_length))
 
     def with_language(self, language: str) -> CTranslate2Decoder:
         """Return a decoder with the same model for another language (Whisper's code)."""
         other = copy.copy(self)
-        other._prompt = self._prompt_in(language)
+        other._prompt = other._prompt_in(language)
         return other
 
     def detect_languages(self, windows: Sequence[np.ndarray]) -> list[dict[str, float]]:
@@ -83,7 +88,7 @@ class CTranslate2Decoder:
         return self._in_batches(windows, self._detect)
 
     def _detect(self, windows: Sequence[np.ndarray]) -> list[dict[str, float]]:
-        start = self._prompt[: self._prompt.index(int(self._converted.settings.decoder_start_token_id)) + 1]
+        start = self._start[: self._start.index(int(self._converted.settings.decoder_start_token_id)) + 1]
         rows = np.stack(self._logits_after(start, self._model.encode(_view(self._spectra(windows))), len(windows)))
         scores = torch.from_numpy(rows[:, [*self._languages.values()]]).softmax(dim=-1).tolist()
         return [dict(zip(self._languages, each, strict=True)) for each in scores]

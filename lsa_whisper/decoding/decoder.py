@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Protocol, runtime_checkable
 
+from lsa_whisper.decoding.style import DecodingStyle
 from lsa_whisper.errors import CheckpointError
 
 
@@ -82,6 +83,8 @@ class Decoder(Protocol):
 
     batch_size: int
     """Windows of the model's full context that are decoded together."""
+    style: DecodingStyle
+    """How the model writes."""
 
     def decode(self, windows: Sequence[Any]) -> list[DecodedWindow]:
         """Return one result per window (float32 mono samples at the model's rate, no longer than its context)."""

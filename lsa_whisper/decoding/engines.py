@@ -10,6 +10,7 @@ from lsa_whisper.audio import SAMPLE_RATE_HZ
 from lsa_whisper.decoding.batches import default_batch_size
 from lsa_whisper.decoding.decoder import Decoder
 from lsa_whisper.decoding.no_speech import WHISPERS_RULE, NoSpeechRule
+from lsa_whisper.decoding.style import decoding_style
 from lsa_whisper.errors import CheckpointError
 from lsa_whisper.system.terminal import print_progress
 
@@ -83,6 +84,8 @@ def load_engine(
     silence: NoSpeechRule = WHISPERS_RULE,
     draft: str | Path | None = None,
     beams: int | None = None,
+    style: str | None = None,
+    spoken: str = "und",
 ) -> tuple[Any, Decoder, str]:
     """Return a loaded model, its decoder, and the number format it computes in.
 
@@ -97,15 +100,18 @@ def load_engine(
         silence: when a window counts as silent.
         draft: a small checkpoint for speculative decoding (``transformers`` only).
         beams: how many texts are compared (``transformers`` only); one or ``None`` is greedy decoding.
+        style: see :func:`~lsa_whisper.decoding.style.decoding_style`. Without timestamps, token times are computed.
+        spoken: the language in ISO 639-3.
 
     Raises:
         CheckpointError: a model cannot be loaded, expects another sample rate than recordings are loaded at, or
             differs from its draft in the vocabulary.
         MissingExtraError: ``ct2`` without CTranslate2.
     """
-    options: dict[str, Any] = {"language": language, "word_times": word_times, "silence": silence}
+    options: dict[str, Any] = {"language": language, "silence": silence}
     if engine == "ct2":
         converted = _load_ct2(model, device, dtype)
+        options |= _written(converted, style, spoken, word_times)
         size_bytes = (Path(converted.path) / "model.bin").stat().st_size
         options["batch_size"] = batch_size or default_batch_size(size_bytes, device)
         from lsa_whisper.decoding.ctranslate2_engine import CTranslate2Decoder
@@ -113,6 +119,7 @@ def load_engine(
         return converted, CTranslate2Decoder(converted, **options), str(converted.model.compute_type)
     loaded = checkpoint.load(model, dtype=dtype, device=device)
     _verify_rate(loaded)
+    options |= _written(loaded, style, spoken, word_times)
     size_bytes = sum(weight.nbytes for weight in loaded.model.parameters())
     options["batch_size"] = batch_size or default_batch_size(size_bytes * (beams or 1), device)
     if draft is not None:
@@ -123,6 +130,12 @@ def load_engine(
     from lsa_whisper.decoding.transformers_engine import TransformersDecoder
 
     return loaded, TransformersDecoder(loaded, beams=beams, **options), dtype
+
+
+def _written(loaded: Any, style: str | None, spoken: str, word_times: bool) -> dict[str, Any]:
+    """Return the style that a model writes in; without timestamps, only token times tell when words are spoken."""
+    chosen = decoding_style(loaded, style, spoken)
+    return {"style": chosen, "word_times": word_times or not chosen.timestamps}
 
 
 def _load_ct2(model: str | Path, device: str, dtype: str) -> checkpoint.ConvertedCheckpoint:

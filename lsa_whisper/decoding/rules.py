@@ -42,15 +42,18 @@ class AllowedTokens:
     no_speech: int | None = None
 
 
-def allowed_tokens(tokenizer: Any, settings: Any, size: int) -> AllowedTokens:
-    """Return the allowed tokens for a vocabulary, generation settings and ``size`` output rows."""
+def allowed_tokens(tokenizer: Any, settings: Any, size: int, *, timestamps: bool = True) -> AllowedTokens:
+    """Return the allowed tokens for a vocabulary, generation settings and ``size`` output rows.
+
+    Without ``timestamps``, none is allowed, although the model may know them.
+    """
     end = settings.eos_token_id
     end = int(end[0] if isinstance(end, list | tuple) else end)
     listed = [*(getattr(settings, "suppress_tokens", None) or [])]
     timestamps_s = {
         i: at_s for i, at_s in timestamp_tokens(tokenizer, settings).items() if i not in {*listed} and i < size
     }
-    if not has_timestamps(tokenizer, settings):
+    if not (timestamps and has_timestamps(tokenizer, settings)):
         timestamps_s = {}
     offset = special_offset(tokenizer, settings)
     special = [i + offset for token, i in tokenizer.get_added_vocab().items() if _is_special(token)]
@@ -81,7 +84,15 @@ class DecodingRules:
     the full vocabulary needs only one sum, one maximum and one normalization per step.
     """
 
-    def __init__(self, tokenizer: Any, generation_config: Any, size: int, device: torch.device | str = "cpu"):
+    def __init__(
+        self,
+        tokenizer: Any,
+        generation_config: Any,
+        size: int,
+        device: torch.device | str = "cpu",
+        *,
+        timestamps: bool = True,
+    ):
         """Make the rules of a model.
 
         Args:
@@ -89,9 +100,10 @@ class DecodingRules:
             generation_config: names the suppressed tokens; see :func:`~lsa_whisper.checkpoint.fit_generation_config`.
             size: rows of the model's output matrix.
             device: where logits come from.
+            timestamps: whether they may be written.
         """
         self.device = torch.device(device)
-        self._allowed = allowed_tokens(tokenizer, generation_config, size)
+        self._allowed = allowed_tokens(tokenizer, generation_config, size, timestamps=timestamps)
         self.end, self.timestamps_s = self._allowed.end, self._allowed.timestamps_s
         self._start = int(generation_config.decoder_start_token_id)
         self._seconds = torch.full((self._allowed.size,), -1.0, device=self.device)

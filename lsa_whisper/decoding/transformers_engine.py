@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from lsa_whisper.audio.speech.energy import silence_of
-from lsa_whisper.checkpoint import Checkpoint, add_previous_text, decoder_prompt, language_tokens
+from lsa_whisper.checkpoint import Checkpoint, decoder_prompt, language_tokens
 from lsa_whisper.checkpoint.trimming import accept_shorter_inputs
 from lsa_whisper.decoding.batches import decode_in_batches
 from lsa_whisper.decoding.beam_search import two_pass_search
@@ -24,6 +24,7 @@ from lsa_whisper.decoding.features import log_mel
 from lsa_whisper.decoding.greedy import greedy_search
 from lsa_whisper.decoding.no_speech import WHISPERS_RULE, NoSpeechRule
 from lsa_whisper.decoding.rules import DecodingRules
+from lsa_whisper.decoding.style import DecodingStyle
 from lsa_whisper.decoding.token_times import token_times
 
 
@@ -39,31 +40,38 @@ class TransformersDecoder:
         word_times: bool = False,
         silence: NoSpeechRule = WHISPERS_RULE,
         beams: int | None = None,
+        style: DecodingStyle | None = None,
     ):
         self._checkpoint, self._word_times, self.silence, self._beams = checkpoint, word_times, silence, beams or 1
-        self.model = checkpoint.model
+        self.model, self.style = checkpoint.model, style or DecodingStyle(checkpoint.labels)
         if checkpoint.trim_margin_s is not None:
             accept_shorter_inputs(self.model.get_encoder())
         self.batch_size = batch_size
         generation_config, size = self.model.generation_config, self.model.config.vocab_size
-        self.rules = DecodingRules(checkpoint.tokenizer, generation_config, size, self.model.device)
+        self.rules = DecodingRules(
+            checkpoint.tokenizer, generation_config, size, self.model.device, timestamps=self.style.timestamps
+        )
         self._parser = SegmentParser(self.rules.end, self.rules.timestamps_s, self._text)
         self._rate_hz = int(checkpoint.feature_extractor.sampling_rate)
         self._languages = language_tokens(checkpoint.tokenizer, generation_config)
         self.prompt = self._prompt_in(language or first_language(self._languages, checkpoint.path))
 
     def _prompt_in(self, language: str) -> list[int]:
-        return decoder_prompt(
-            self._checkpoint.tokenizer,
-            self.model.generation_config,
-            language=language,
-            with_timestamps=bool(self.rules.timestamps_s),
+        settings = self.model.generation_config
+        self._start = decoder_prompt(
+            self._checkpoint.tokenizer, settings, language=language, with_timestamps=bool(self.rules.timestamps_s)
         )
+        return self._prompt_after("")
+
+    def _prompt_after(self, previous: str) -> list[int]:
+        tokenizer, settings = self._checkpoint.tokenizer, self.model.generation_config
+        most = self.model.config.max_target_positions
+        return self.style.before(self._start, tokenizer, settings, previous, most)
 
     def with_language(self, language: str) -> TransformersDecoder:
         """Return a decoder with the same model for another language (Whisper's code)."""
         other = copy.copy(self)
-        other.prompt = self._prompt_in(language)
+        other.prompt = other._prompt_in(language)
         return other
 
     def detect_languages(self, windows: Sequence[np.ndarray]) -> list[dict[str, float]]:
@@ -71,7 +79,7 @@ class TransformersDecoder:
         return decode_in_batches(windows, self.batch_size, self._detect, input_share=self._input_share)
 
     def _detect(self, windows: Sequence[np.ndarray]) -> list[dict[str, float]]:
-        start = self.prompt[: self.prompt.index(int(self.model.generation_config.decoder_start_token_id)) + 1]
+        start = self._start[: self._start.index(int(self.model.generation_config.decoder_start_token_id)) + 1]
         with torch.inference_mode():
             hidden = self.model.get_encoder()(self.features(windows))
             inputs = torch.tensor([start] * len(windows), device=self.model.device)
@@ -93,10 +101,8 @@ class TransformersDecoder:
         Of a long text, the end is used, up to half of the decoder's positions. A vocabulary that has no token for it
         ignores the text.
         """
-        tokenizer, most = self._checkpoint.tokenizer, self.model.config.max_target_positions // 2 - 1
-        context = tokenizer.encode(f" {previous.strip()}", add_special_tokens=False) if previous.strip() else []
         after = copy.copy(self)
-        after.prompt = add_previous_text(self.prompt, context[-most:], tokenizer, self.model.generation_config)
+        after.prompt = self._prompt_after(previous)
         return after.decode([window])[0]
 
     def _decode_batch(self, windows: Sequence[np.ndarray]) -> list[DecodedWindow]:

@@ -3,6 +3,7 @@
 from lsa_whisper.labels.decode import Decoded, codes_in, decode
 from lsa_whisper.labels.disfluent import disfluent_spans
 from lsa_whisper.labels.encode import encode
+from lsa_whisper.labels.prompts import VERBATIM_PROMPTS
 from lsa_whisper.labels.style import STYLES, VERSION, Labels
 from lsa_whisper.labels.token_words import (
     TokenPlace,
@@ -18,6 +19,7 @@ from lsa_whisper.labels.tokens import characters, tokens_at_most, tokens_to_allo
 
 __all__ = [
     "STYLES",
+    "VERBATIM_PROMPTS",
     "VERSION",
     "Decoded",
     "Labels",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from lsa_whisper.errors import LsaWhisperError
@@ -16,10 +16,12 @@ VERSION = 4
 
 @dataclass(frozen=True)
 class Labels:
-    """The label format of a model: ``style``, speaker codes (``roles``), and ``version`` of the notation.
+    """The label format of a model: ``style``, speaker codes (``roles``), ``version`` of the notation, and ``prompt``.
 
-    Version 1 is CHAT itself. Version 2 needs fewer tokens; nano has it. Version 4 also omits the symbol of exact
-    repetitions and spells the copies of a sound as ``b-b- ball`` (see :mod:`lsa_whisper.labels.notation`).
+    The prompt is the text that the decoder reads before each window, in training and in transcription, if any (see
+    :mod:`lsa_whisper.labels.prompts`). Version 1 is CHAT itself. Version 2 needs fewer tokens; nano has it. Version 4
+    also omits the symbol of exact repetitions and spells the copies of a sound as ``b-b- ball`` (see
+    :mod:`lsa_whisper.labels.notation`).
 
     >>> Labels.from_dict(Labels("verbatim").as_dict())
     Labels(style='verbatim', roles=False, version=4)
@@ -31,6 +33,7 @@ class Labels:
     style: str = "chat"
     roles: bool = False
     version: int = VERSION
+    prompt: str = field(default="", repr=False)
 
     def __post_init__(self) -> None:
         if self.style not in STYLES:
@@ -62,14 +65,14 @@ class Labels:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the fields, ready for JSON."""
-        return asdict(self)
+        return {name: value for name, value in asdict(self).items() if name != "prompt" or value}
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> Labels:
         """Return the labels of an :meth:`as_dict` mapping; unknown fields are an error."""
         if not isinstance(fields, Mapping):
-            raise LsaWhisperError(f"labels: style, roles and version are to be named, not {str(fields)[:40]!r}")
-        known = {"style", "roles", "version"}
+            raise LsaWhisperError(f"labels: style, roles, version and prompt are to be named, not {str(fields)[:40]!r}")
+        known = {"style", "roles", "version", "prompt"}
         if extra := sorted(set(fields) - known):
             raise LsaWhisperError(f"labels: unknown fields {', '.join(extra)}; known are {', '.join(sorted(known))}")
         return cls(**fields)

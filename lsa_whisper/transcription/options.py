@@ -12,6 +12,7 @@ from lsa_whisper.chat.checks.participants import speaker_code_fault
 from lsa_whisper.checkpoint.whisper_constants import LOGPROB_THRESHOLD
 from lsa_whisper.decoding.engines import ENGINES, ENGINES_WITH_PROMPT
 from lsa_whisper.decoding.no_speech import NoSpeechRule
+from lsa_whisper.decoding.style import STYLES
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.languages import chat_code
 
@@ -39,6 +40,10 @@ class TranscriptionOptions:
     language: str = "eng"
     """Language of the speech: ISO 639-3 as in CHAT (``eng``, ``spa``), or Whisper's code (``en``, ``es``); ``auto``
     detects it in each recording, ``mixed`` in each window of a recording with several."""
+    style: str | None = None
+    """``verbatim`` or ``fluent``: with disfluencies, or as a stock Whisper writes without being asked for them. A model
+    that was fine-tuned here writes in its own style; behind a prompt (``data.prompt``) it also knows ``fluent``.
+    ``None``: as it was trained, a stock model verbatim in English."""
     batch_size: int | None = None
     """Windows of the model's full context decoded together, at least 1; of shorter encoder inputs accordingly more.
     ``None``: from the number of cores, or the free memory. Affects speed and memory, not the transcript."""
@@ -89,6 +94,8 @@ class TranscriptionOptions:
             raise LsaWhisperError("; ".join(problems))
 
     def _problems(self) -> Iterator[str]:
+        if self.style not in (None, *STYLES):
+            yield f"style {self.style!r} is not known; choose {' or '.join(STYLES)}"
         if self.engine not in ENGINES:
             yield f"engine {self.engine!r} is not known; choose {' or '.join(ENGINES)}"
         elif self.draft is not None and self.engine != "transformers":
@@ -170,6 +177,7 @@ class OptionChanges(TypedDict, total=False):
     """The fields of :class:`TranscriptionOptions` as keyword arguments, for type checkers."""
 
     language: str
+    style: str | None
     batch_size: int | None
     device: str
     dtype: str

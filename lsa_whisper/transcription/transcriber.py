@@ -160,21 +160,25 @@ class Transcriber:
             silence=options.silence,
             draft=options.draft,
             beams=options.beams,
+            style=options.style,
+            spoken=options.chat_language,
         )
         self._model, self._options, self._language = model, options, options.chat_language
         self._decode_batch: DecodeBatch = decode_uncertain_again
         if options.finds_skipped:
             self._decode_batch = functools.partial(decode_with_skipped, word_times=bool(options.word_times))
-        labels = self._checkpoint.labels
+        self._style = self._decoder.style
+        labels = self._style.labels
         self._tagger = functools.cache(lambda code: _tagger(self._checkpoint, code) if options.retraces else None)
         for language in (self._language, *self._checkpoint.retraces):
             self._tagger(language)  # damaged weights are reported before anything is decoded
         searched = "searched" if options.finds_skipped else "not searched"
         skipped = f"{searched} for skipped speech, " * (options.find_skipped is not None)
         named = options.language if options.detects_language else self._language
+        asked = "asked for by a prompt, " if labels.prompt else ""
         self._provenance = (
             f"transcribed by lsa-whisper {__version__} with model {_model_name(model)} (labels {labels.style}/"
-            f"{labels.version}, engine {options.engine}, {dtype}, language {named}, windows "
+            f"{labels.version}, {asked}engine {options.engine}, {dtype}, language {named}, windows "
             f"{options.windows}, {f'beams {options.beams}, ' * options.compares_texts}{skipped}voice activity "
             f"{self._vad}); not checked by a person"
         )
@@ -249,10 +253,11 @@ class Transcriber:
         scored = assemble_with_scores(
             [span for span, _ in decoded],
             [result for _, result in decoded],
-            labels=self._checkpoint.labels,
+            labels=self._style.labels,
             duration_ms=int(recording.duration_s * 1000),
             header=self._header(recording, turns, _remarks(recording, speech)),
             tagger=self._tagger,
+            word_tiers=bool(self._options.word_times),
         )
         missed = missed_speech(scored.transcript.utterances, speech, int(recording.duration_s * 1000))
         return replace(scored, remarks=(*_remarks(recording, speech), *scored.remarks), missed=tuple(missed))

@@ -16,6 +16,7 @@ from lsa_whisper.checkpoint import Checkpoint, decoder_prompt
 from lsa_whisper.decoding.decoder import TOKENS_PER_S, SegmentParser, token_limit
 from lsa_whisper.decoding.greedy import greedy_search
 from lsa_whisper.decoding.rules import DecodingRules
+from lsa_whisper.decoding.style import DecodingStyle
 from lsa_whisper.finetuning.distributed.division import layers_are_sharded, root_unsharded
 
 
@@ -43,8 +44,9 @@ class DevDecoder:
             language=language,
             with_timestamps=bool(self._rules.timestamps_s),
         )
-        tags = prompt.index(self._start_token)
-        self._tags, self._prompt_length, self._suffix = prompt[:tags], len(prompt) - tags, full[len(prompt) :]
+        behind = DecodingStyle(start.labels).before(prompt, self._tokenizer, generation_config, "", self._positions)
+        tags = behind.index(self._start_token)
+        self._tags, self._prompt_length, self._suffix = behind[:tags], len(behind) - tags, full[len(prompt) :]
 
     def decode(self, model: Any, batch: dict[str, torch.Tensor]) -> torch.Tensor:
         """Return the decoded tokens of a batch ``(batch, tokens)``, without the prompt.
@@ -80,7 +82,9 @@ class DevDecoder:
 
     def limit(self, duration_s: float) -> int:
         """Return the most tokens that are decoded for a window of audio."""
-        return token_limit(duration_s, self._prompt_length + len(self._suffix), self._positions, self._tokens_per_s)
+        return token_limit(
+            duration_s, len(self._tags) + self._prompt_length + len(self._suffix), self._positions, self._tokens_per_s
+        )
 
     def text(self, tokens: npt.NDArray[np.integer[Any]], duration_s: float) -> str:
         """Return the text of one window's tokens; timestamps, special tokens and padding (negative) are left out."""

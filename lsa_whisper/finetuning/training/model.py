@@ -37,11 +37,12 @@ def starting_checkpoint(recipe: Recipe, labels: Labels) -> Checkpoint:
         start = checkpoint.load(
             base_to_load(recipe), dtype=weights_dtype(recipe), weights=with_weights, quantized=quantized
         )
-        start = dataclasses.replace(start, labels=labels)
+        prompt = start.labels.prompt if recipe.data.prompt is None else recipe.data.prompt
+        start = dataclasses.replace(start, labels=dataclasses.replace(labels, prompt=prompt))
         if recipe.model.decoder_layers is not None:
             add_decoder_layers(start.model, recipe.model.decoder_layers)
     else:
-        start = _scratch(recipe, labels)
+        start = _scratch(recipe, dataclasses.replace(labels, prompt=recipe.data.prompt or ""))
     return with_context(start, recipe.model.context_s) if recipe.model.context_s else start
 
 

@@ -13,7 +13,7 @@ from lsa_whisper.chat.checks.participants import role_fault, speaker_code_fault
 from lsa_whisper.chat.codes import PARTICIPANT_ROLES
 from lsa_whisper.decoding.confidences import WordScores
 from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow
-from lsa_whisper.decoding.word_times import adjacent_spans, align_words, fit_words
+from lsa_whisper.decoding.word_times import adjacent_spans, align_words, fit_words, spans_of_words
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.formats.reading.speakers import ROLES
 from lsa_whisper.labels import Labels, decode
@@ -94,6 +94,7 @@ def assemble_with_scores(
     duration_ms: int,
     header: TranscriptHeader,
     tagger: Callable[[str], Tagger | None] = lambda _: None,
+    word_tiers: bool = True,
 ) -> ScoredTranscript:
     """Return the transcript of a recording; without windows or words, a valid empty one with a remark.
 
@@ -104,6 +105,7 @@ def assemble_with_scores(
         duration_ms: the length of the recording.
         header: the headers of the transcript.
         tagger: what sets the retraces that the model left out, in each language (ISO 639-3).
+        word_tiers: whether to write the times of words that are known; the times of utterances follow them anyway.
     """
     drafts = [
         draft
@@ -113,7 +115,8 @@ def assemble_with_scores(
     languages = spoken_languages(decoded) or [header.language]
     header = replace(header, language=languages[0])
     drafts = _attributed(drafts, header)
-    utterances = place_utterances([_with_language(draft, languages[0]) for draft in drafts], duration_ms)
+    said = [_with_language(draft, languages[0]) for draft in drafts]
+    utterances = place_utterances(said if word_tiers else list(map(_without_words, said)), duration_ms)
     remarks = (*language_remarks(decoded), *_remarks(windows, decoded, bool(utterances)))
     transcript = compose(
         languages=languages,
@@ -197,6 +200,10 @@ def _with_language(draft: _Draft, main: str) -> Utterance:
     return utterance(said.speaker, f"[- {draft.language}] {said.text}", said.span, said.word_times)
 
 
+def _without_words(draft: Utterance) -> Utterance:
+    return utterance(draft.speaker, draft.text, draft.span)
+
+
 def _drafts(
     window: TimeSpan,
     result: DecodedWindow,
@@ -210,7 +217,9 @@ def _drafts(
         found = decode(segment.text, labels, speaker=header.speaker, language=language, tagger=tagger(language))
         made = found.utterances
         words = align_words(made, segment.timed, window.start_ms)
-        spans = adjacent_spans(split_span(made, span), words) if segment.timed else split_span(made, span)
+        spans = split_span(made, span)
+        if segment.timed:
+            spans = (adjacent_spans if segment.closed else spans_of_words)(spans, words)
         for each, at, said, scores in zip(made, spans, words, word_logprobs(made, segment), strict=True):
             yield _Draft(utterance(each.speaker, each.text, at, said), scores, language)
 

@@ -34,7 +34,7 @@ class DetectedLanguageDecoder:
     def __init__(self, decoder: MultilingualDecoder, language: str | None):
         """Decode in ``language`` (Whisper's code), or in the language of each window if ``None``."""
         self._decoder, self._language = decoder, language
-        self.batch_size = decoder.batch_size
+        self.batch_size, self.style = decoder.batch_size, decoder.style
 
     def decode(self, windows: Sequence[Any]) -> list[DecodedWindow]:
         """Return one result per window, in order."""
