@@ -9,7 +9,7 @@ from lsa_whisper.checkpoint import Checkpoint, ConvertedCheckpoint, add_previous
 from lsa_whisper.errors import CheckpointError
 from lsa_whisper.labels import VERBATIM_PROMPTS, Labels
 
-STYLES = ("verbatim", "fluent")
+DECODING_STYLES = ("verbatim", "fluent")
 _TESTED = ("eng",)
 """Languages in which stock models write verbatim if nothing else is asked for."""
 
@@ -48,7 +48,7 @@ def decoding_style(model: Checkpoint | ConvertedCheckpoint, style: str | None, l
 
     Args:
         model: a loaded model.
-        style: one of :data:`STYLES`, or ``None``: as the model was trained; a stock one verbatim where tested.
+        style: one of :data:`DECODING_STYLES`, or ``None``: as the model was trained; a stock one verbatim where tested.
         language: ISO 639-3; ``und`` if unknown.
 
     Raises:

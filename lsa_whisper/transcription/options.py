@@ -12,7 +12,7 @@ from lsa_whisper.chat.checks.participants import speaker_code_fault
 from lsa_whisper.checkpoint.whisper_constants import LOGPROB_THRESHOLD
 from lsa_whisper.decoding.engines import ENGINES, ENGINES_WITH_PROMPT
 from lsa_whisper.decoding.no_speech import NoSpeechRule
-from lsa_whisper.decoding.style import STYLES
+from lsa_whisper.decoding.style import DECODING_STYLES
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.languages import chat_code
 
@@ -94,8 +94,8 @@ class TranscriptionOptions:
             raise LsaWhisperError("; ".join(problems))
 
     def _problems(self) -> Iterator[str]:
-        if self.style not in (None, *STYLES):
-            yield f"style {self.style!r} is not known; choose {' or '.join(STYLES)}"
+        if self.style not in (None, *DECODING_STYLES):
+            yield f"style {self.style!r} is not known; choose {' or '.join(DECODING_STYLES)}"
         if self.engine not in ENGINES:
             yield f"engine {self.engine!r} is not known; choose {' or '.join(ENGINES)}"
         elif self.draft is not None and self.engine != "transformers":
