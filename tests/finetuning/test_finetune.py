@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import json
 import subprocess
 
@@ -7,7 +8,7 @@ import pytest
 import torch
 from transformers import TrainerState
 
-from lsa_whisper import checkpoint
+from lsa_whisper import checkpoint, manifest
 from lsa_whisper.errors import ManifestError, RecipeError
 from lsa_whisper.finetuning import finetune
 from lsa_whisper.finetuning.recipe import parse_recipe
@@ -213,3 +214,16 @@ def test_windows_longer_than_the_context_are_rejected(base, windows, tmp_path):
     recipe = f"{{data: {{train: {windows.parent / 'long.jsonl'}}}, out: {tmp_path / 'o'}, model: {{base: {base}}}}}"
     with pytest.raises(ManifestError, match=r"long\.jsonl.*\b1: a window of 2\.5 s, but the model's context is 2 s"):
         run(tmp_path / "r.yaml", recipe, set=["training.use_cpu=true"])
+
+
+def test_a_prompt_is_trained_behind_and_kept(windows, scratch_recipe, tmp_path):
+    untimed = [dataclasses.replace(row, text="um I want.", word_times="") for row in manifest.stream(windows)]
+    manifest.write(untimed, tmp_path / "train.jsonl")
+    recipe = scratch_recipe(tmp_path / "train.jsonl", tmp_path / "model")
+    done = run(tmp_path / "r.yaml", recipe, set=["data.prompt=um I I want."])
+    loaded = checkpoint.load(done.out)
+    assert loaded.labels == Labels("chat", prompt="um I I want.")
+    stamps = checkpoint.timestamp_tokens(loaded.tokenizer, loaded.model.generation_config)
+    assert not checkpoint.has_timestamps(loaded.tokenizer, loaded.model.generation_config) or not stamps
+    again = run(tmp_path / "again.yaml", scratch_recipe(tmp_path / "train.jsonl", tmp_path / "again"))
+    assert checkpoint.load(again.out).labels == Labels("chat")

@@ -1,0 +1,122 @@
+"""A stock model writes disfluencies when a prompt asks for them; a trained one writes in the style that it learned."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+from tiny_whisper import build_checkpoint, voice
+
+from lsa_whisper import checkpoint
+from lsa_whisper.chat import Disfluency
+from lsa_whisper.chat.filled_pauses import fillers
+from lsa_whisper.dataset.label_encoder import LabelEncoder
+from lsa_whisper.decoding.style import DecodingStyle, decoding_style
+from lsa_whisper.decoding.transformers_engine import TransformersDecoder
+from lsa_whisper.errors import CheckpointError
+from lsa_whisper.labels import VERBATIM_PROMPTS, Labels
+from lsa_whisper.transcription import Transcriber
+
+SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
+PROMPT = "um I I want."
+
+
+@pytest.fixture(scope="module")
+def prompted(tmp_path_factory):
+    """A multilingual model whose labels have a prompt, and whose vocabulary has a place for it."""
+    labels = Labels("verbatim", prompt=PROMPT)
+    folder = tmp_path_factory.mktemp("prompted")
+    special = ("<|startofprev|>",)
+    return checkpoint.load(
+        build_checkpoint(folder, languages=("en", "es"), multilingual=True, special=special, labels=labels)
+    )
+
+
+@pytest.fixture(scope="module")
+def stock(prompted):
+    return dataclasses.replace(prompted, labels=Labels("fluent"))
+
+
+@pytest.mark.parametrize("language", VERBATIM_PROMPTS)
+def test_each_prompt_has_fillers_of_its_language(language):
+    words = VERBATIM_PROMPTS[language].replace(".", "").split()
+    assert len(fillers(language) & {*words}) >= 2
+
+
+def test_a_stock_model_is_asked_in_english_only_unless_told_otherwise(stock):
+    asked = DecodingStyle(Labels("verbatim", prompt=VERBATIM_PROMPTS["eng"]), timestamps=False)
+    assert decoding_style(stock, None, "eng").labels.prompt == asked.labels.prompt
+    assert decoding_style(stock, None, "eng") == decoding_style(stock, "verbatim", "eng") == asked
+    for style, language in ((None, "spa"), (None, "und"), ("fluent", "eng")):
+        assert decoding_style(stock, style, language) == DecodingStyle(Labels("fluent"))
+    assert decoding_style(stock, "verbatim", "spa").labels.prompt == VERBATIM_PROMPTS["spa"]
+    with pytest.raises(CheckpointError, match=r"writes verbatim in deu, eng, .* not in fin; choose fluent"):
+        decoding_style(stock, "verbatim", "fin")
+
+
+def test_a_trained_model_writes_as_it_was_trained(prompted):
+    assert decoding_style(prompted, None, "eng") == DecodingStyle(prompted.labels)
+    assert decoding_style(prompted, "verbatim", "fin") == DecodingStyle(prompted.labels)
+    assert decoding_style(prompted, "fluent", "eng") == DecodingStyle(Labels("fluent"))
+    unprompted = dataclasses.replace(prompted, labels=Labels("chat"))
+    with pytest.raises(CheckpointError, match="was trained to write verbatim text; leave out `style`"):
+        decoding_style(unprompted, "fluent", "eng")
+    cleaned = dataclasses.replace(prompted, labels=Labels("fluent"), recipe={"seed": 1})
+    with pytest.raises(CheckpointError, match="was trained to write fluent text"):
+        decoding_style(cleaned, "verbatim", "eng")
+
+
+def test_the_prompt_is_saved_with_the_labels(prompted):
+    assert prompted.labels.prompt == PROMPT
+    assert Labels.from_dict(prompted.labels.as_dict()) == prompted.labels
+    assert "prompt" not in Labels("chat").as_dict()
+
+
+def test_the_decoder_reads_the_prompt_then_the_previous_text(prompted):
+    decoder = TransformersDecoder(prompted)
+    tokenizer = prompted.tokenizer
+    begin = [tokenizer.get_added_vocab()["<|startofprev|>"], *tokenizer.encode(f" {PROMPT}", add_special_tokens=False)]
+    plain = TransformersDecoder(prompted, style=DecodingStyle(Labels("fluent"))).prompt
+    assert decoder.prompt == [*begin, *plain]
+    spanish = decoder.with_language("es").prompt
+    assert spanish[: len(begin)] == begin and spanish != decoder.prompt
+    assert decoder.prompt == [*begin, *plain]  # the decoder itself is still English
+    previous = tokenizer.encode(" yes.", add_special_tokens=False)
+    assert decoder._prompt_after("yes.") == [*begin, *previous, *plain]
+    assert decoder.detect_languages([voice(1)])[0].keys() == {"en", "es"}
+
+
+def test_without_timestamps_the_text_is_one_segment(prompted):
+    style = DecodingStyle(prompted.labels, timestamps=False)
+    decoder = TransformersDecoder(prompted, style=style, word_times=True)
+    assert decoder.prompt[-1] == prompted.model.generation_config.no_timestamps_token_id
+    assert not decoder.rules.timestamps_s
+    (window,) = decoder.decode([voice(3)])
+    assert len(window.segments) <= 1 and "<|" not in "".join(each.text for each in window.segments)
+
+
+def test_training_labels_stand_behind_the_prompt_without_loss(prompted):
+    encoder = LabelEncoder(prompted.tokenizer, prompted.model.generation_config, prompted.labels.prompt)
+    plain = LabelEncoder(prompted.tokenizer, prompted.model.generation_config)
+    ids, masked = encoder.encode("uh yes.", prompt="before.")
+    assert ids[masked:] == plain.encode("uh yes.")[0]
+    assert ids[:masked] == plain.encode("uh yes.", prompt=f"{PROMPT} before.")[0][:masked]
+    assert encoder.max_tokens("uh yes.") >= len(encoder.encode("uh yes.")[0])
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not (SHARED / "whisper" / "base").exists(), reason="OpenAI's base is not beside the project")
+@pytest.mark.parametrize("engine", ["transformers", "ct2"])
+def test_openais_base_writes_the_fillers_of_a_real_person(engine, monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    base, sound = SHARED / "whisper" / "base", SHARED / "paired" / "michael.flac"
+    if engine == "ct2":
+        pytest.importorskip("ctranslate2", reason="CTranslate2 is not installed")
+
+    def filled_pauses(**options):
+        said = Transcriber(base, engine=engine, vad="energy", **options).transcribe(sound).transcript.utterances
+        return sum(event.kind is Disfluency.FILLED_PAUSE for each in said for event in each.events())
+
+    assert filled_pauses(style="fluent") == 0
+    assert filled_pauses() >= 6  # of ten
