@@ -11,7 +11,8 @@ from lsa_whisper.timespan import TimeSpan
 MAX_DURATION_S = 1e6
 """Times beyond this (eleven days) are damaged."""
 
-Words = tuple[tuple[str, TimeSpan], ...]
+Words = tuple[tuple[str, TimeSpan | None], ...]
+"""Words with their times; ``None`` where the file gives a word no time."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,7 @@ class SpokenText:
         speaker: The speaker as the file names it; empty if it names none.
         text: The text in the file's notation.
         span: Its times, if the file has them.
-        words: Its words with times.
+        words: Its words, and their times as far as the file has them.
         tiers: Dependent tiers, such as ``("%com", "points at the dog")``.
         place: File and line, for messages.
     """
@@ -45,6 +46,7 @@ class Source:
         notation: ``plain``, ``chat`` or ``salt``; ``auto`` leaves it to the texts.
         roles: What the file says about a speaker, such as ``Mother``, by the speaker's name in it.
         media: The name of the recording without extension, if the file has one.
+        media_kind: ``audio`` or ``video``.
         recording: The path of the recording, as the file gives it; empty if it gives none.
         language: The language that the file names, in any code.
         headers: CHAT header lines that the file carries.
@@ -57,6 +59,7 @@ class Source:
     notation: str = "auto"
     roles: dict[str, str] = field(default_factory=dict)
     media: str | None = None
+    media_kind: str = "audio"
     recording: str = ""
     language: str | None = None
     headers: list[str] = field(default_factory=list)

@@ -108,7 +108,8 @@ def _sentences(each: SpokenText) -> list[SpokenText]:
     for at, (word, _) in enumerate(each.words):
         if at + 1 == len(each.words) or _SENTENCE_END.search(word):
             words = each.words[start : at + 1]
-            span = words[0][1] | words[-1][1]
+            timed = [at for _, at in words if at]
+            span = timed[0] | timed[-1] if timed else None
             parts.append(replace(each, text=" ".join(word for word, _ in words), span=span, words=words))
             start = at + 1
     return parts
@@ -134,7 +135,7 @@ def _headers(source: Source, people: Sequence[Participant], language: str, *, ti
     name = source.media or source.name
     if name:
         at = next((at for at, line in enumerate(lines) if line.startswith("@Comment")), len(lines))
-        lines.insert(at, f"@Media:\t{name}, audio{'' if timed else ', unlinked'}")
+        lines.insert(at, f"@Media:\t{name}, {source.media_kind}{'' if timed else ', unlinked'}")
     return lines
 
 
