@@ -45,6 +45,7 @@ class Source:
         spoken: All stretches of text in the order of the file.
         notation: ``plain``, ``chat`` or ``salt``; ``auto`` leaves it to the texts.
         roles: What the file says about a speaker, such as ``Mother``, by the speaker's name in it.
+        people: Fields of ``@ID``, such as ``{"age": "5;02."}``, by the speaker's name in it.
         media: The name of the recording without extension, if the file has one.
         media_kind: ``audio`` or ``video``.
         recording: The path of the recording, as the file gives it; empty if it gives none.
@@ -58,6 +59,7 @@ class Source:
     spoken: list[SpokenText] = field(default_factory=list)
     notation: str = "auto"
     roles: dict[str, str] = field(default_factory=dict)
+    people: dict[str, dict[str, str]] = field(default_factory=dict)
     media: str | None = None
     media_kind: str = "audio"
     recording: str = ""

@@ -54,6 +54,7 @@ def to_transcript(
         language=language,
         speaker=speaker,
     )
+    people = {name: replace(each, **source.people.get(name, {})) for name, each in people.items()}
     made = []
     for each in source.spoken:
         code = people[each.speaker].code
