@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import re
+from dataclasses import dataclass, field, replace
 
+from lsa_whisper.chat import Line, Utterance, utterance
 from lsa_whisper.errors import FormatError
 from lsa_whisper.system.plain_json import is_finite
 from lsa_whisper.timespan import TimeSpan
 
 MAX_DURATION_S = 1e6
 """Times beyond this (eleven days) are damaged."""
+
+CONTROLS = re.compile(r"[\x00-\x1f\x7f]+")
+"""Characters that a line of CHAT cannot hold."""
 
 Words = tuple[tuple[str, TimeSpan | None], ...]
 """Words with their times; ``None`` where the file gives a word no time."""
@@ -52,6 +57,7 @@ class Source:
         language: The language that the file names, in any code.
         headers: CHAT header lines that the file carries.
         comments: Remarks on the whole transcript.
+        shares_times: Whether the sentences of a text may share its time by length; not where audio is cut by it.
         notes: What was left out, in sentences.
     """
 
@@ -66,6 +72,7 @@ class Source:
     language: str | None = None
     headers: list[str] = field(default_factory=list)
     comments: list[str] = field(default_factory=list)
+    shares_times: bool = True
     notes: list[str] = field(default_factory=list)
 
 
@@ -99,3 +106,19 @@ def _seconds(value: object, place: str) -> float:
 def _brief(value: object) -> str:
     text = repr(value)
     return text if len(text) <= 40 else f"{text[:40]}..."
+
+
+def spoken_utterance(each: SpokenText, code: str, text: str) -> Utterance:
+    """Return the utterance of speaker ``code`` with the main tier ``text``, and the times and tiers of ``each``."""
+    words = [(bare, at) for word, at in each.words if (bare := _bare_word(word))]
+    made = utterance(code, text, each.span, words)
+    values: dict[str, list[str]] = {}
+    for name, value in each.tiers:
+        if value.strip():
+            values.setdefault(name, []).append(" ".join(CONTROLS.sub(" ", value).split()))
+    tiers = tuple(Line(f"{name}:\t{'; '.join(joined)}\n", 0) for name, joined in values.items())
+    return replace(made, tiers=(*made.tiers, *tiers))
+
+
+def _bare_word(word: str) -> str:
+    return re.sub(r"[\s\x15]+", "_", word.strip().strip('.,?!;:"“”()[]')) if re.search(r"\w", word) else ""
