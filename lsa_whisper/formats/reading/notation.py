@@ -103,7 +103,8 @@ def plain_to_chat(
         return hold(f"<{plain}> [?]" if " " in plain else f"{plain} [?]") if plain else " "
 
     marks = Brackets(conventions, hold, unsure, comments, tags)
-    found = decode(marks.read(replaced), Labels("verbatim"), language=language).utterances
+    style = "verbatim" if infer_marks else "fluent"  # fluent labels: no search for repetitions
+    found = decode(marks.read(replaced), Labels(style), language=language).utterances
     tiers = (each.text if infer_marks else _unmarked(each) for each in found)
     placed = (_HELD.sub(lambda match: held[len(match.group(1)) - 1], tier) for tier in tiers if tier)
     return PlainText(tuple(with_names(tier, names, language) for tier in placed), (*comments, *tags), tuple(tags))

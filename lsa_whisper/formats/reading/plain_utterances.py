@@ -6,13 +6,13 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache, partial
 
 from lsa_whisper.chat import Utterance
 from lsa_whisper.formats.reading.conventions import Conventions
 from lsa_whisper.formats.reading.names import names_in
 from lsa_whisper.formats.reading.notation import plain_to_chat, without_end
-from lsa_whisper.formats.reading.source import CONTROLS, Source, SpokenText, spoken_utterance
-from lsa_whisper.timespan import TimeSpan
+from lsa_whisper.formats.reading.source import CONTROLS, Source, SpokenText, shared_spans, spoken_utterance
 
 _SENTENCE_END = re.compile(r"[.?!…]+[\"”’)\]]*$")
 
@@ -23,23 +23,21 @@ class PlainReader:
     def __init__(self, source: Source, conventions: Conventions, language: str, infer_marks: bool):
         """Read the names in the texts of ``source``; ``language`` is an ISO 639-3 code."""
         self._source = source
-        self._conventions = conventions
-        self._language = language
-        self._infer_marks = infer_marks
-        self._names = names_in((each.text for each in source.spoken), language)
+        to_chat = partial(
+            plain_to_chat,
+            conventions=conventions,
+            language=language,
+            infer_marks=infer_marks,
+            names=names_in((each.text for each in source.spoken), language),
+        )
+        self._read = lru_cache(maxsize=1 << 12)(to_chat)  # "yes" and "mhm" are half of many conversations
         self._tags: Counter[str] = Counter()
         self._shared = 0
 
     def utterances(self, each: SpokenText, code: str) -> Iterator[Utterance]:
         """Yield the utterances of one text, whose speaker has this ``code``."""
         for part in _timed_sentences(each):
-            found = plain_to_chat(
-                CONTROLS.sub(" ", part.text),
-                self._conventions,
-                language=self._language,
-                infer_marks=self._infer_marks,
-                names=self._names,
-            )
+            found = self._read(CONTROLS.sub(" ", part.text))
             self._tags.update(found.tags)
             tiers = found.tiers or (("0 .",) if found.comments or part.tiers else ())
             remarks = (*part.tiers, *(("%com", one) for one in found.comments))
@@ -57,7 +55,7 @@ class PlainReader:
             return
         self._shared += part.span is not None
         at = 0
-        for tier, count, span in zip(tiers, counts, _spans(part.span, tiers), strict=True):
+        for tier, count, span in zip(tiers, counts, shared_spans(part.span, tiers), strict=True):
             words = part.words[at : at + count] if part.words else ()
             yield tier, replace(part, span=span, words=words)
             at += count
@@ -73,19 +71,6 @@ class PlainReader:
                 f"texts of several sentences: {self._shared}; each sentence has a share of the time by its length, "
                 "which `align` corrects"
             )
-
-
-def _spans(span: TimeSpan | None, tiers: Sequence[str]) -> Iterator[TimeSpan | None]:
-    """Yield the shares of ``span``, by the length of each tier."""
-    if span is None:
-        yield from (None for _ in tiers)
-        return
-    lengths = [len(tier) for tier in tiers]
-    at = 0
-    for length in lengths:
-        start = span.start_ms + round(span.duration_ms * at / sum(lengths))
-        at += length
-        yield TimeSpan(start, span.start_ms + round(span.duration_ms * at / sum(lengths)))
 
 
 def _timed_sentences(each: SpokenText) -> list[SpokenText]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import accumulate, pairwise
 
 from lsa_whisper.chat import Line, Utterance, utterance
 from lsa_whisper.errors import FormatError
@@ -74,6 +76,19 @@ class Source:
     comments: list[str] = field(default_factory=list)
     shares_times: bool = True
     notes: list[str] = field(default_factory=list)
+
+
+def shared_spans(span: TimeSpan | None, texts: Sequence[str]) -> list[TimeSpan | None]:
+    """Return the share of ``span`` that each of ``texts`` has by its length; without a span, ``None`` for each.
+
+    >>> shared_spans(TimeSpan(0, 900), ["he ran", "yes"])
+    [TimeSpan(start_ms=0, end_ms=600), TimeSpan(start_ms=600, end_ms=900)]
+    """
+    if span is None:
+        return [None] * len(texts)
+    ends = list(accumulate(len(text) for text in texts))
+    bounds = [span.start_ms + round(span.duration_ms * at / max(ends[-1], 1)) for at in (0, *ends)]
+    return [TimeSpan(start, end) for start, end in pairwise(bounds)]
 
 
 def span_of_seconds(start_s: object, end_s: object, place: str) -> TimeSpan | None:

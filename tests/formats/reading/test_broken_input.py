@@ -82,20 +82,8 @@ REPLACED = {
         ("C the dog.\n; :02\nM (um) yes!\n", "*CHI:\tyes .\n@End\n"),
         ("C the dog.\n; :02\nM (um) yes!\n", "C\nM .\n"),
     ],
-    "visit.srt": [
-        *[("00:00:00,500", time) for time in ("00:00:0x,500", "00:00:09,500", "00,500", "-00:00:00,500", "nan", "x")],
-        ("00:00:00,500 --> ", "00:00:00,500 -> "),
-        ("00:00:00,500 --> ", "--> "),
-        ("1\n00:00:00,500", "00:00:00,500"[:0] + "1\nhello\n00:00:00,500"),
-        ("\n\n2\n", "\n2\n"),
-        ("1\n00:00:00,500 --> 00:00:01,100\n", ""),
-    ],
-    "visit.vtt": [
-        *[("00:00:00.500", time) for time in ("00:00:0x.500", "00:00:09.500", "00.500", "-00:00:00.500", "nan", "x")],
-        ("00:00:00.500 --> ", "00:00:00.500 -> "),
-        ("\n\n00:00:01.300", "\n00:00:01.300"),
-        ("00:00:00.500 --> 00:00:01.100\n", ""),
-    ],
+    "visit.srt": [("-->", "->"), ("-->", "")],  # a damaged cue costs its times: tests of subtitles
+    "visit.vtt": [("-->", "->"), ("-->", "")],
     "visit.json": [
         *[('"start_ms": 500', f'"start_ms": {time}') for time in ("-1", '"x"', "null", "[]", "1e99", "5000", "NaN")],
         ('"chat"', '"chut"'),
@@ -170,7 +158,8 @@ def broken():
             if name == "visit.A.words.xml" and old == "<w nite":
                 yield name, f"{old} -> {new}", good.replace("<w ", "<v ").replace("</w>", "</v>").encode()
             else:
-                yield name, f"{old} -> {new}", good.replace(old, new, 1).encode()
+                count = -1 if "-->" in old else 1
+                yield name, f"{old} -> {new}", good.replace(old, new, count).encode()
         for what, data in EVERYWHERE.items():
             yield name, what, data
         if name in CUT:
@@ -183,7 +172,7 @@ BROKEN = list(broken())
 
 
 def test_there_are_hundreds():
-    assert len(BROKEN) > 250
+    assert len(BROKEN) > 200
 
 
 @pytest.mark.parametrize("name", GOOD)
