@@ -34,6 +34,15 @@ READABLE = {
     ".json": "asr_json",
     ".jsonl": "asr_json",
     ".words.xml": "nxt",
+    ".tsv": "whisper_tsv",
+    ".html": "html_words",
+    ".htm": "html_words",
+    ".otr": "html_words",
+    ".ttml": "ttml",
+    ".dfxp": "ttml",
+    ".trs": "trs",
+    ".ass": "ass",
+    ".ssa": "ass",
 }
 """The reader of each file extension."""
 

@@ -126,6 +126,9 @@ def _brief(value: object) -> str:
 def spoken_utterance(each: SpokenText, code: str, text: str) -> Utterance:
     """Return the utterance of speaker ``code`` with the main tier ``text``, and the times and tiers of ``each``."""
     words = [(bare, at) for word, at in each.words if (bare := _bare_word(word))]
+    spoken = utterance(code, text).verbatim() if words else []
+    if len(spoken) == len(words):  # as the main tier writes them: small letters, numbers in words
+        words = [(word, at) for word, (_, at) in zip(spoken, words, strict=True)]
     made = utterance(code, text, each.span, words)
     values: dict[str, list[str]] = {}
     for name, value in each.tiers:
