@@ -9,7 +9,7 @@ from lsa_whisper import formats
 from lsa_whisper.audio import AUDIO_SUFFIXES
 from lsa_whisper.chat import Transcript
 from lsa_whisper.errors import ChatSyntaxError, DiskError, FormatError, LsaWhisperError
-from lsa_whisper.formats import FORMAT_SUFFIXES
+from lsa_whisper.formats import FORMAT_SUFFIXES, TIMED_FORMATS
 from lsa_whisper.formats.convert.inputs import ConvertibleFile, list_convertible
 from lsa_whisper.formats.convert.outputs import OutputFolder
 from lsa_whisper.formats.convert.result import Converted
@@ -87,6 +87,12 @@ def _check(out: Path, to: str, notation: str, headers: Path | None) -> None:
 
 
 def _write(found: FoundTranscript, file: ConvertibleFile, folder: OutputFolder, to: str) -> Path:
+    utterances = found.transcript.utterances
+    if to in TIMED_FORMATS and utterances and not any(each.span for each in utterances):
+        untimed = ", ".join(name for name in FORMAT_SUFFIXES if name not in TIMED_FORMATS)
+        raise FormatError(
+            f"{file.path}: no utterance has times, which {to} needs; `align` adds them, or choose one of {untimed}"
+        )
     name = found.name or file.path.stem
     text = formats.serialize(found.transcript, to, recording=_recording(file.path, name))
     return folder.write(file.place / f"{name}.{FORMAT_SUFFIXES[to]}", text, source=file.path)
@@ -99,7 +105,7 @@ def _recording(path: Path, name: str) -> Path | None:
 
 
 def _lost(transcript: Transcript, to: str) -> Iterator[str]:
-    if to in ("eaf", "textgrid", "srt", "vtt"):
+    if to in TIMED_FORMATS:
         untimed = sum(each.span is None for each in transcript.utterances)
         if untimed:
             yield f"{untimed} utterances have no times, which {to} needs; they are left out"

@@ -9,7 +9,7 @@ from pathlib import Path
 from lsa_whisper.formats.reading.conventions import Conventions
 from lsa_whisper.formats.reading.files import decode_bytes
 from lsa_whisper.formats.reading.source import Source, SpokenText
-from lsa_whisper.formats.reading.turn_headers import read_turns
+from lsa_whisper.formats.reading.turn_headers import turns_with_headers
 
 
 def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
@@ -24,7 +24,7 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
         if line.strip()
     ]
     source = Source(Path(place).stem)
-    source.spoken = read_turns(lines, place)
+    source.spoken = turns_with_headers(lines, place)
     if source.spoken:
         source.notation = "plain"
         untimed = sum(each.span is None for each in source.spoken)

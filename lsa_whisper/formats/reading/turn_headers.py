@@ -39,10 +39,10 @@ _MIN_SHARE = 0.15
 _Turn = tuple[int, str, int, list[str]]
 
 
-def read_turns(lines: Sequence[tuple[int, str]], place: str) -> list[SpokenText]:
+def turns_with_headers(lines: Sequence[tuple[int, str]], place: str) -> list[SpokenText]:
     """Return the turns in numbered ``lines``; nothing if the text has no headers with times.
 
-    >>> turns = read_turns([(1, "Ann  0:01"), (2, "Hello."), (3, "Bob  0:03"), (4, "Hi.")], "a.txt")
+    >>> turns = turns_with_headers([(1, "Ann  0:01"), (2, "Hello."), (3, "Bob  0:03"), (4, "Hi.")], "a.txt")
     >>> [(each.speaker, each.text, each.span) for each in turns]
     [('Ann', 'Hello.', TimeSpan(start_ms=1000, end_ms=3000)), ('Bob', 'Hi.', None)]
     """

@@ -138,10 +138,20 @@ def test_a_meeting_of_several_files_is_one_transcript(tmp_path):
     ]
 
 
-def test_utterances_without_times_are_named(folder, tmp_path):
+@pytest.mark.parametrize("name", ["eaf", "textgrid", "srt", "vtt"])
+def test_a_transcript_without_times_is_a_sentence_and_no_empty_file(name, folder, tmp_path):
     convert([folder], tmp_path / "cha")
-    done = convert([tmp_path / "cha"], tmp_path / "out", to="eaf")
-    assert any("2 utterances have no times" in note for note in done.notes)
+    done = convert([tmp_path / "cha"], tmp_path / "out", to=name)
+    assert done.exit_code == 2 and not done.written and "no utterance has times" in done.table()
+    assert not (tmp_path / "out").exists()
+    for untimed in ("txt", "salt", "json"):
+        assert convert([tmp_path / "cha"], tmp_path / f"as {untimed}", to=untimed).exit_code == 0
+
+
+def test_some_utterances_without_times_are_named(tmp_path):
+    (tmp_path / "a.cha").write_text("@UTF8\n@Begin\n*CHI:\thi . \x150_900\x15\n*CHI:\tyes .\n@End\n")
+    done = convert([tmp_path / "a.cha"], tmp_path / "out", to="eaf")
+    assert done.exit_code == 0 and any("1 utterances have no times" in note for note in done.notes)
 
 
 def test_every_format_says_what_it_loses():
