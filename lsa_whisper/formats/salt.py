@@ -7,6 +7,7 @@ pass over, hold each utterance as CHAT, so that ``convert`` gives every mark and
 from __future__ import annotations
 
 import re
+from string import ascii_uppercase
 
 from lsa_whisper.chat import Disfluency, Transcript, Utterance
 from lsa_whisper.formats.readable_text import dependent_tiers
@@ -107,9 +108,11 @@ def mazes(utterance: Utterance) -> str:
 
 
 def _letters(transcript: Transcript) -> dict[str, str]:
-    """Return a unique letter for each speaker, if possible the first of its code."""
+    """Return a unique letter for each speaker, if possible the first of its code; SALT knows no digits there."""
     letters: dict[str, str] = {}
     for code in dict.fromkeys(each.speaker for each in transcript.utterances):
-        free = (letter for letter in code + "ABCDEFGHIJKLMNOPQRSTUVWXYZ" if letter not in letters.values())
+        free = (
+            each for each in code.upper() + ascii_uppercase if each in ascii_uppercase and each not in letters.values()
+        )
         letters[code] = next(free, code)
     return letters

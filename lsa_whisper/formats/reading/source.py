@@ -16,7 +16,9 @@ MAX_DURATION_S = 1e6
 """Times beyond this (eleven days) are damaged."""
 
 CONTROLS = re.compile(r"[\x00-\x1f\x7f]+")
-"""Characters that a line of CHAT cannot hold."""
+"""Characters that plain text cannot hold."""
+CHAT_CONTROLS = re.compile(r"[\x00\t-\x1f\x7f]+")
+"""Characters that a line of CHAT cannot hold: two others underline a part of a word."""
 
 Words = tuple[tuple[str, TimeSpan | None], ...]
 """Words with their times; ``None`` where the file gives a word no time."""
@@ -60,7 +62,8 @@ class Source:
         headers: CHAT header lines that the file carries.
         comments: Remarks on the whole transcript.
         shares_times: Whether the sentences of a text may share its time by length; not where audio is cut by it.
-        notes: What was left out, in sentences.
+        notes: What a person should know, in sentences.
+        lost: What was left out, in sentences.
     """
 
     name: str
@@ -76,6 +79,7 @@ class Source:
     comments: list[str] = field(default_factory=list)
     shares_times: bool = True
     notes: list[str] = field(default_factory=list)
+    lost: list[str] = field(default_factory=list)
 
 
 def shared_spans(span: TimeSpan | None, texts: Sequence[str]) -> list[TimeSpan | None]:

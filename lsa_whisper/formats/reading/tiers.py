@@ -70,13 +70,13 @@ def join_tiers(tiers: Sequence[TextTier], source: Source, conventions: Conventio
         use = uses[tier.name]
         if use == "ignore":
             if any(each.text for each in tier.texts) and not tier.ignored:
-                source.notes.append(f"tier {tier.name!r} is not used")
+                source.lost.append(f"tier {tier.name!r} is not used")
             continue
         if use == "utterance":
             continue
         name = _parent_of(tier, utterances)
         if name is None:
-            source.notes.append(f"tier {tier.name!r} belongs to no speaker's tier, and is not used")
+            source.lost.append(f"tier {tier.name!r} belongs to no speaker's tier, and is not used")
             continue
         found = _by_holder(utterances[name], tier, source)
         if use == "words":
@@ -156,7 +156,7 @@ def _by_holder(texts: Sequence[TierText], tier: TextTier, source: Source) -> dic
             found.setdefault(at, []).append(each)
     lost = len(spoken) - sum(map(len, found.values()))
     if lost:
-        source.notes.append(f"tier {tier.name!r}: {lost} of {len(spoken)} texts lie in no utterance, and are not used")
+        source.lost.append(f"tier {tier.name!r}: {lost} of {len(spoken)} texts lie in no utterance, and are not used")
     return found
 
 

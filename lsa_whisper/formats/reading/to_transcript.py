@@ -12,7 +12,7 @@ from lsa_whisper.formats.reading.conventions import Conventions
 from lsa_whisper.formats.reading.notation import looks_like_chat, with_terminator
 from lsa_whisper.formats.reading.plain_utterances import PlainReader
 from lsa_whisper.formats.reading.salt_text import salt_to_chat
-from lsa_whisper.formats.reading.source import CONTROLS, Source, SpokenText, spoken_utterance
+from lsa_whisper.formats.reading.source import CHAT_CONTROLS, CONTROLS, Source, SpokenText, spoken_utterance
 from lsa_whisper.formats.reading.speakers import participants_of
 from lsa_whisper.languages import chat_code
 
@@ -67,7 +67,7 @@ def to_transcript(
 
 def _written(each: SpokenText, code: str, *, salt: bool) -> Utterance | None:
     """Return the utterance of a text that is CHAT, or of SALT's notation."""
-    text, tiers = " ".join(CONTROLS.sub(" ", each.text).split()), each.tiers
+    text, tiers = " ".join(CHAT_CONTROLS.sub(" ", each.text).split()), each.tiers
     if salt:
         text, comments = salt_to_chat(text)
         tiers = (*tiers, *(("%com", comment) for comment in comments))
