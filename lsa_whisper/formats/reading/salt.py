@@ -162,6 +162,7 @@ def _spoken(line: str, state: _State, place: str, source: Source) -> SpokenText 
     if not match or (source.roles and match.group(1).upper()[:1] not in source.roles):
         return None
     letter, text = match.groups()
+    letter = letter.upper() if letter.upper() in source.roles else letter
     kept = _kept_utterance(state.kept)
     if kept is not None:
         state.codes[letter, kept.speaker] += 1

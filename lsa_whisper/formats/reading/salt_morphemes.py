@@ -35,11 +35,15 @@ def join_morphemes(word: str) -> str:
     ["don't", "he's", "let's", "dogs'", 'kicked', 'fallen', "can't"]
     >>> [join_morphemes(word) for word in ("mud/y", "gentle/ly", "happy/ly", "full/ly", "kid/'z", "noise/y", "big/est")]
     ['muddy', 'gently', 'happily', 'fully', "kid's", 'noisy', 'biggest']
+    >>> join_morphemes("GO/3S"), join_morphemes("I/'ll")
+    ('GOES', "I'll")
     """
     root, *morphemes = word.split("/")
+    capital = len(root) > 1 and root.isupper()
+    root = root.lower() if capital else root
     for morpheme in morphemes:
         root = _joined(root, morpheme)
-    return root
+    return root.upper() if capital else root
 
 
 def _joined(root: str, morpheme: str) -> str:

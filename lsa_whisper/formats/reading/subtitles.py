@@ -10,7 +10,6 @@ word, and loses WebVTT's voices; srt reads no WebVTT; both accept cues that end 
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -32,7 +31,10 @@ _WORD_TIME = re.compile(r"<(?:(\d{1,2}):)?(\d{1,2}):(\d{2})\.(\d{3})>")
 _TURN = re.compile(
     r"^\s*(?:[-–—](?=\s|[^\W\d_])|>{2,3})\s*|(?<=[.?!…])\s+[-–—]\s+(?=[^\W\d_])|\s+>{2,3}\s*", re.MULTILINE
 )
-_DASH = re.compile(r"\s*(?:[-–—]|>{2,3})")
+_DASH = re.compile(r"^\s*(?:[-–—](?=\s|[^\W\d_])|>{2,3})\s*")
+_NAME = re.compile(r"^\s*[*\[]?[^\W_][\w .'-]{0,30}?\]?\s*:(?=\s)", re.MULTILINE)
+_CAPITAL_NAME = re.compile(r"^\s*[A-Z][A-Z0-9 .'-]{1,30}:(?=\s)", re.MULTILINE)
+"""A name before the words; where most cues have none, one in capitals only."""
 _LANGUAGE = re.compile(r"^Language:\s*([A-Za-z]{2,3})\b", re.MULTILINE)
 
 
@@ -52,19 +54,23 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
         )
     language = _LANGUAGE.search(text[:300]) if text.startswith("WEBVTT") else None
     source.language = language.group(1) if language else None
-    for cue in without_repeated_lines(cues):
-        source.spoken += _spoken(cue, f"{place}:{cue.line}")
-    _name_speakers(source, conventions)
+    cues = list(without_repeated_lines(cues))
+    named = has_speaker_prefixes([_plain(cue.lines[0]) for cue in cues], conventions)
+    for cue in cues:
+        source.spoken += _spoken(cue, f"{place}:{cue.line}", _NAME if named else _CAPITAL_NAME)
+    count = sum(each.speaker == SECOND_SPEAKER for each in source.spoken)
+    if count:
+        source.notes.append(f"cues with a second speaker, whom the file does not name: {count}")
     return [source] if source.spoken else []
 
 
-def _spoken(cue: Cue, place: str) -> list[SpokenText]:
+def _spoken(cue: Cue, place: str, name: re.Pattern[str]) -> list[SpokenText]:
     """Return the turns in a cue: by the voices that it names, or by two speakers whom dashes tell apart."""
     text = "\n".join(cue.lines)
     voices = [(name.strip(), words) for name, words in _VOICE.findall(text)]
     if not voices and _WORD_TIME.search(text) and cue.span:
         return _timed(text, cue.span, place)
-    turns = [(name, _plain(words)) for name, words in voices] or _turns(_plain(text))
+    turns = [(name, _plain(words)) for name, words in voices] or _turns(_plain(text), name)
     turns = [(name, " ".join(words.split())) for name, words in turns if words.strip()]
     spans = shared_spans(cue.span, [words for _, words in turns]) if len(turns) > 1 and not voices else None
     return [
@@ -76,17 +82,18 @@ def _plain(text: str) -> str:
     return unescaped(_TAG.sub("", text))
 
 
-def _turns(text: str) -> list[tuple[str, str]]:
-    """Return the turns of a cue: ``- Hello.`` and ``- Hi there.`` below it are two speakers."""
-    starts = [match.start() for match in _TURN.finditer(text)]
+def _turns(text: str, name: re.Pattern[str]) -> list[tuple[str, str]]:
+    """Return the turns of a cue: ``- Hello.`` and ``- Hi there.`` below it are two speakers, as are two names."""
+    starts = sorted({match.start() for pattern in (_TURN, name) for match in pattern.finditer(text)})
     bounds = [0, *(at for at in starts if text[:at].strip()), len(text)]
-    parts = [
-        _DASH.sub("", text[start:end], count=1) if _DASH.match(text[start:end]) else text[start:end]
-        for start, end in pairwise(bounds)
-    ]
-    return [
-        ("" if at % 2 == 0 else SECOND_SPEAKER, part) for at, part in enumerate(part for part in parts if part.strip())
-    ]
+    parts = (_DASH.sub("", text[start:end], count=1) for start, end in pairwise(bounds))
+    turns: list[tuple[str, str]] = []
+    for part in parts:
+        if name.match(part):
+            turns.append(split_speaker(part.strip()))
+        elif part.strip():
+            turns.append(("" if len(turns) % 2 == 0 else SECOND_SPEAKER, part))
+    return turns
 
 
 def _timed(text: str, span: TimeSpan, place: str) -> list[SpokenText]:
@@ -109,14 +116,3 @@ def _timed(text: str, span: TimeSpan, place: str) -> list[SpokenText]:
         )
     )
     return [SpokenText("", " ".join(word for word, _ in words), span, words, place=place)] if words else []
-
-
-def _name_speakers(source: Source, conventions: Conventions) -> None:
-    """Take the speakers from the beginnings of the texts (``NAME: text``), and note those that have no name."""
-    unnamed = all(not each.speaker for each in source.spoken)
-    if unnamed and has_speaker_prefixes([each.text for each in source.spoken], conventions):
-        pairs = ((split_speaker(each.text), each) for each in source.spoken)
-        source.spoken = [replace(each, speaker=name, text=text) for (name, text), each in pairs]
-    count = sum(each.speaker == SECOND_SPEAKER for each in source.spoken)
-    if count:
-        source.notes.append(f"cues with a second speaker, whom the file does not name: {count}")

@@ -136,7 +136,7 @@ def _chat_name(tier: TextTier, use: str) -> str:
     if use == "comment":
         return "%com"
     own = (part.lstrip("%").casefold() for part in _NAME_PARTS.split(tier.name))
-    others = {tier.parent.casefold(), tier.speaker.casefold()}
+    others = {name.casefold() for name in (tier.parent, tier.speaker) if name != tier.name}
     plain = next((part for part in own if part and part not in others), "tier")
     if f"%{plain}" in FREE_TEXT_TIERS:
         return f"%{plain}"

@@ -36,6 +36,9 @@ _HEADERS = tuple(
 _MIN_SHARE = 0.15
 """Least share of lines with a header: a turn of Otter has seldom more than six lines."""
 
+_TIME_OF_DAY_MS = 3_600_000
+"""No recording begins with an hour without speech: a later first time is one of the day."""
+
 _Turn = tuple[int, str, int, list[str]]
 
 
@@ -61,7 +64,15 @@ def turns_with_headers(lines: Sequence[tuple[int, str]], place: str) -> list[Spo
     before = [SpokenText("", line, place=f"{place}:{number}") for number, line in lines if number < first]
     if len(before) > len(turns):
         return []
-    return [*before, *_timed(turns, place)]
+    return [*before, *_timed(_from_the_beginning(turns), place)]
+
+
+def _from_the_beginning(turns: Sequence[_Turn]) -> Sequence[_Turn]:
+    """Return the turns with times that count from the first, where the file has times of day, as Zoom writes them."""
+    first = turns[0][2]
+    if first < _TIME_OF_DAY_MS:
+        return turns
+    return [(number, name, start - first, texts) for number, name, start, texts in turns]
 
 
 def _start_ms(match: re.Match[str]) -> int:

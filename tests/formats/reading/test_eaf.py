@@ -80,9 +80,14 @@ def test_codes_and_dependent_tiers_become_dependent_tiers(tmp_path):
         tier("CHI", aligned("a", 0, 1, "a dog ."), aligned("b", 2, 3, "it ran ."), speaker="Ann"),
         tier("act@CHI", refers("c", "b", "points"), kind="cv", parent="CHI"),
         tier("CHI_gaze", refers("d", "a", "at mother"), kind="cv", parent="CHI"),
+        tier("gesture", refers("f", "a", "nods"), kind="cv", parent="CHI"),
+        tier("act", refers("g", "a", "runs"), kind="wd", parent="CHI"),
         tier("Ann pointing", aligned("e", 2, 3, "index"), kind="cv", speaker="Ann"),
     )
-    assert tiers(found) == [[("%xgaze", "at mother")], [("%act", "points"), ("%xpointi", "index")]]
+    assert tiers(found) == [
+        [("%xgaze", "at mother"), ("%xgestur", "nods"), ("%act", "runs")],
+        [("%act", "points"), ("%xpointi", "index")],
+    ]
     assert [each.text for each in found.transcript.utterances] == ["a dog .", "it ran ."]
 
 

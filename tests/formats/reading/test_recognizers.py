@@ -381,6 +381,11 @@ def test_turns_with_times(name, tmp_path):
     assert found.notes == ("turns without an end, which have no times: 1",)
 
 
+def test_times_of_day_count_from_the_first_turn(tmp_path):
+    found = read(tmp_path, "[Ann] 10:02:03\nHello.\n[Bob] 10:02:05\nHi.\n", "a.txt")
+    assert [span for *_, span in said(found)] == [(0, 2000), None]
+
+
 def test_times_in_speech_are_speech(tmp_path):
     text = "It was late.\nWe met at 7:00\nand left.\nAnn: it was 10:30 today.\n"
     assert all(span is None for *_, span in said(read(tmp_path, text, "a.txt")))

@@ -139,6 +139,11 @@ def test_a_line_that_is_not_understood_costs_only_itself(line, tmp_path):
     assert len(found.notes) == 1 and f"comments: 1 (line 3 {line!r})" in found.notes[0]
 
 
+def test_small_letters_of_speakers_and_capital_words(tmp_path):
+    transcript = read(tmp_path, "$ CHILD, EXAMINER\nc HE GO/3S.\ne Yes.\n")
+    assert [(each.speaker, each.text) for each in transcript.utterances] == [("CHI", "HE GOES ."), ("INV", "Yes .")]
+
+
 def test_pauses_between_speakers_are_pauses(tmp_path):
     transcript = read(tmp_path, "$ Child, Examiner\nE What happened?\n: :03\nC it ran.\n:\nE yes.\n: 1:05\n")
     assert [[tier.value for tier in each.tiers] for each in transcript.utterances] == [

@@ -44,6 +44,20 @@ def test_one_speaker_is_one_utterance(text, tmp_path):
     assert said(read(tmp_path, f"{FIRST}{text}\n")) == [("PAR", "hello there .", (1000, 2000))]
 
 
+@pytest.mark.parametrize("more", ["", "\n2\n00:00:03,000 --> 00:00:04,000\nAnd then I ran.\n" * 3])
+def test_names_in_a_cue_are_its_speakers(more, tmp_path):
+    found = read(tmp_path, f"{FIRST}ANN: What?\nBOB: I saw\na dog.\n{more}")
+    people = [each.name for each in found.transcript.participants.values()]
+    assert {"ANN", "BOB"} <= {*people, *found.transcript.participants}
+    assert [words for _, words, _ in said(found)][:2] == ["what ?", "I saw a dog ."]
+    named = read(tmp_path, f"{FIRST}Ann: Hello.\nBob: Hi.\n\n2\n00:00:03,000 --> 00:00:04,000\nAnn: Yes.\n")
+    assert [(speaker, words) for speaker, words, _ in said(named)] == [
+        ("PAR0", "hello ."),
+        ("PAR1", "hi ."),
+        ("PAR0", "yes ."),
+    ]
+
+
 def test_a_hyphen_within_a_line_is_no_turn(tmp_path):
     assert [
         words for _, words, _ in said(read(tmp_path, f"{FIRST}I saw a - a well-known dog.\n", infer_marks=False))
