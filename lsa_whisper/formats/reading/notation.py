@@ -11,9 +11,7 @@ from lsa_whisper.chat.scan import TERMINATORS
 from lsa_whisper.formats.reading.brackets import Brackets
 from lsa_whisper.formats.reading.conventions import Conventions
 from lsa_whisper.formats.reading.names import with_names
-from lsa_whisper.formats.reading.tags import (
-    unescaped,
-)
+from lsa_whisper.formats.reading.tags import unescaped
 from lsa_whisper.labels import Labels, decode
 
 _ENDS = "|".join(re.escape(each) for each in TERMINATORS)
@@ -106,7 +104,8 @@ def plain_to_chat(
     style = "verbatim" if infer_marks else "fluent"  # fluent labels: no search for repetitions
     found = decode(marks.read(replaced), Labels(style), language=language).utterances
     tiers = (each.text if infer_marks else _unmarked(each) for each in found)
-    placed = (_HELD.sub(lambda match: held[len(match.group(1)) - 1], tier) for tier in tiers if tier)
+    places = dict(enumerate(held, start=1))  # other words of this form are speech
+    placed = (_HELD.sub(lambda match: places.get(len(match.group(1)), match.group()), tier) for tier in tiers if tier)
     return PlainText(tuple(with_names(tier, names, language) for tier in placed), (*comments, *tags), tuple(tags))
 
 

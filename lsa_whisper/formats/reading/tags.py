@@ -6,6 +6,8 @@ import html
 import re
 from collections.abc import Callable
 
+from lsa_whisper.formats.reading.source import CONTROLS
+
 _HEAD = r"(?:unin|unk|uninterpretable|(?:un|in)[\s_-]?(?:intelligible|audible|clear|transcribed|transcribable|known))"
 _TAIL = r"(?:[\s_:,-]*(?:speech|words?|talk(?:ing)?|section|passage|segment|syllables?|voices?|[\d:.]+s?)\b)*"
 _UNINTELLIGIBLE = re.compile(rf"{_HEAD}{_TAIL}|crosstalk|\?+|x+", re.IGNORECASE)
@@ -45,7 +47,9 @@ def unescaped(text: str) -> str:
     >>> unescaped("&lt;laugh&gt; R&D"), unescaped("&-um &=laughs")
     ('<laugh> R&D', '&-um &=laughs')
     """
-    return _ESCAPED.sub(lambda match: html.unescape(match.group()), text) if "&" in text and ";" in text else text
+    if "&" not in text or ";" not in text:
+        return text
+    return _ESCAPED.sub(lambda match: CONTROLS.sub(" ", html.unescape(match.group())), text)
 
 
 def read_pairs(text: str, unsure: Keep, tags: list[str]) -> str:

@@ -50,6 +50,14 @@ def test_tags_and_brackets(text, expected):
     assert tiers(text) == [expected]
 
 
+@pytest.mark.parametrize(
+    "text", ["qzqaaaqzq ran.", "[laughs] qzqaaqzq", "&#02;7&#03; ran", "&#21;1_2&#21; ran", "&#10;ran"]
+)
+def test_places_of_marks_are_not_taken_for_speech(text):
+    (tier,) = tiers(text)
+    assert not set("\x02\x03\x15\n") & set(tier) and len(tier) > 4
+
+
 def test_sounds_stay_without_marks():
     assert tiers("[laughs] I [pause] I um want it.", infer_marks=False) == ["&=laughs I (.) I um want it ."]
 
