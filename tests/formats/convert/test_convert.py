@@ -39,6 +39,21 @@ def test_a_folder_keeps_its_structure(folder, tmp_path):
     assert "converted" in done.table()
 
 
+def test_pages_and_tables_in_a_folder_are_passed_over(folder, tmp_path):
+    (folder / "report.html").write_text("<p>not a transcript</p>")
+    (folder / "participants.tsv").write_text("id\tage\n1\t4\n")
+    (folder / "three.html").write_text('<p><a name="ts_0_900_S00">Yes.</a></p>')
+    (folder / "four.tsv").write_text("start\tend\ttext\n0\t900\tYes.\n")
+    done = convert([folder], tmp_path / "out")
+    assert done.exit_code == 0 and {path.name for path in done.written} == {
+        "one.cha",
+        "two.cha",
+        "three.cha",
+        "four.cha",
+    }
+    assert convert([folder / "report.html"], tmp_path / "other").exit_code == 1
+
+
 def test_a_broken_file_costs_only_itself(folder, tmp_path):
     (folder / "bad.slt").write_text("$ Child\nQ no\n")
     done = convert([folder], tmp_path / "out")
