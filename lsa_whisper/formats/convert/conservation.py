@@ -15,9 +15,8 @@ from lsa_whisper.errors import FormatError
 from lsa_whisper.formats import FORMAT_SUFFIXES
 from lsa_whisper.formats.reading import READABLE, FoundTranscript
 from lsa_whisper.formats.reading.conventions import Conventions
+from lsa_whisper.formats.reading.lost_words import UNTRANSCRIBED
 from lsa_whisper.formats.reading.to_transcript import to_transcript
-
-UNTRANSCRIBED = ("xxx", "yyy", "www")
 
 
 @dataclass(frozen=True)

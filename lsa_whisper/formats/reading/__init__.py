@@ -16,7 +16,7 @@ from lsa_whisper.chat import Transcript
 from lsa_whisper.errors import FormatError
 from lsa_whisper.formats.reading.conventions import Conventions
 from lsa_whisper.formats.reading.files import read_bytes
-from lsa_whisper.formats.reading.lost_words import lost_words, source_words
+from lsa_whisper.formats.reading.lost_words import lost_words
 from lsa_whisper.formats.reading.source import Source
 from lsa_whisper.formats.reading.to_transcript import to_transcript
 
@@ -173,14 +173,14 @@ def _found(source: Source, path: Path, options: ReadingOptions) -> FoundTranscri
     if not transcript.utterances:
         raise FormatError(f"{path}: contains no words{f' of {source.name}' if source.name else ''}; is it complete?")
     transcript.path = str(path)
-    lost, place = lost_words(source, transcript)
+    words, lost, place = lost_words(source, transcript)
     return FoundTranscript(
         source.name,
         transcript,
         (*source.notes, *source.lost),
         tuple(source.lost),
         len(source.spoken),
-        source_words(source),
+        words,
         sum(each.span is not None for each in source.spoken),
         lost,
         place,

@@ -120,8 +120,8 @@ def test_no_word_is_lost_on_the_way_to_chat(texts, suffix, tmp_path):
 def test_a_lost_word_is_counted_and_placed():
     source = Source("a", [SpokenText("", "one two", place="a.txt:1"), SpokenText("", "three four", place="a.txt:2")])
     transcript = chat.parse("*PAR:\tone two .\n*PAR:\tthree .\n")
-    assert lost_words(source, transcript) == (1, "a.txt:2")
-    assert lost_words(source, chat.parse("*PAR:\tone two three .\n%com:\tfour\n")) == (0, "")
+    assert lost_words(source, transcript) == (4, 1, "a.txt:2")
+    assert lost_words(source, chat.parse("*PAR:\tone two three .\n%com:\tfour\n")) == (4, 0, "")
 
 
 def test_strict_fails_on_a_loss_and_writes_nothing(tmp_path):
