@@ -14,6 +14,8 @@ from lsa_whisper.chat.checks.participants import participant_problems
 from lsa_whisper.chat.lines import Problem
 from lsa_whisper.chat.model import Transcript
 
+_PLACEHOLDERS = ("aaa", "xxx", "zzz")
+
 
 def check(transcript: Transcript, *, known_language: Callable[[str], bool] | None = None) -> list[Problem]:
     r"""Return all violations in order of position; an empty list for a valid transcript.
@@ -39,9 +41,14 @@ def check(transcript: Transcript, *, known_language: Callable[[str], bool] | Non
     return sorted(found, key=lambda problem: (problem.line, problem.column, problem.code))
 
 
+def _is_unknown(code: str, known_language: Callable[[str], bool]) -> bool:
+    """Return whether a language does not exist; ``aaa`` does, but stands for one that was not filled in."""
+    return code in _PLACEHOLDERS or not known_language(code)
+
+
 def _unknown_languages(transcript: Transcript, known_language: Callable[[str], bool]) -> list[Problem]:
     line = next((line for line in transcript.headers if line.name == "@Languages"), None)
-    codes = [code for code in transcript.languages if len(code) == 3 and not known_language(code)]
+    codes = [code for code in transcript.languages if len(code) == 3 and _is_unknown(code, known_language)]
     return [
         Problem(transcript.path, *value_place(line, code), "unknown-language", f"there is no language {code!r}")
         for code in codes

@@ -52,6 +52,9 @@ _TIER_NAMES = """
 """
 DEPENDENT_TIERS = frozenset(f"%{name}" for name in _TIER_NAMES.split())
 """The declared dependent tiers; names that start with ``%x`` are free."""
+_FREE_NAMES = "act add alt cod coh com eng err exp fac flo gls gpx int ort par sit spa"
+FREE_TEXT_TIERS = frozenset(f"%{name}" for name in _FREE_NAMES.split())
+"""The dependent tiers whose text has no form: the others need an item for each word, or a time."""
 
 _MARKERS = """
     a b c d e f fp g i k l lp ls n o p q s sas si sl t u wp x

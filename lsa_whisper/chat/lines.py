@@ -29,12 +29,18 @@ class Problem:
             return f"{place}: {self.message}"
         number = f", CHECK {self.check_number}" if self.check_number else ""
         remedy = f"; {self.remedy}" if self.remedy else ""
-        return f"{self.path}:{place}: {self.message}{remedy} [{self.code}{number}]"
+        kind = ", remark" if self.is_remark else ""
+        return f"{self.path}:{place}: {self.message}{remedy} [{self.code}{number}{kind}]"
 
     @property
     def check_number(self) -> int | None:
         """The error number of CLAN's CHECK for the same rule, if it has one."""
         return RULES[self.code].check_number if self.code in RULES else None
+
+    @property
+    def is_remark(self) -> bool:
+        """Whether CLAN's CHECK accepts it: no error, but worth knowing."""
+        return self.code in RULES and RULES[self.code].remark
 
     @property
     def remedy(self) -> str:

@@ -164,9 +164,11 @@ def utterance(
     speaker: str,
     text: str,
     span: TimeSpan | None = None,
-    words: Sequence[tuple[str, TimeSpan]] | None = None,
+    words: Sequence[tuple[str, TimeSpan | None]] | None = None,
 ) -> Utterance:
     r"""Return a new utterance; ``text`` is a main tier without speaker and bullet, ``words`` become ``%wor``.
+
+    Words without a time stand there without a bullet.
 
     >>> utterance("PAR", "&-um hello .", TimeSpan(0, 900)).main
     '*PAR:\t&-um hello . \x150_900\x15\n'
@@ -176,6 +178,6 @@ def utterance(
     made = Utterance(speaker, f"*{speaker}:\t{text}{bullet}\n")
     if not words:
         return made
-    timed = " ".join(f"{word} \x15{at.start_ms}_{at.end_ms}\x15" for word, at in words)
+    timed = " ".join(f"{word} \x15{at.start_ms}_{at.end_ms}\x15" if at else word for word, at in words)
     tier = f"%wor:\t{timed} {made.terminator}".rstrip() + "\n"
     return Utterance(speaker, made.main, (Line(tier, 0),))

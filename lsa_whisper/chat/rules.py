@@ -13,12 +13,14 @@ class Rule(NamedTuple):
         meaning: What a violation is.
         remedy: What to do about it.
         fixable: Whether ``inspect --fix`` can repair violations of it; not all of them have one correct repair.
+        remark: Whether CHECK accepts violations of it: they are worth knowing, but no reason to refuse a file.
     """
 
     check_number: int | None
     meaning: str
     remedy: str
     fixable: bool = False
+    remark: bool = False
 
 
 FILE_RULES = {
@@ -58,9 +60,13 @@ HEADER_RULES = {
     "gem-end": Rule(46, "@Eg has no @Bg with the same label above it", "add @Bg where the passage begins"),
     "media-kind": Rule(114, "@Media does not say audio or video", "write '@Media:\tname, audio' or '..., video'"),
     "media-unlinked": Rule(124, "@Media says that there are no bullets, but there are", "remove unlinked", True),
-    "media-linked": Rule(154, "@Media has no bullets to link to", "add unlinked to @Media", True),
-    "media-name": Rule(157, "@Media names another file", "write the name of the CHAT file without .cha"),
+    "media-linked": Rule(154, "@Media has no bullets to link to", "add unlinked to @Media", True, remark=True),
+    "media-name": Rule(157, "@Media names another file", "write the name of the CHAT file without .cha", remark=True),
     "media-extension": Rule(99, "the name in @Media has an extension", "remove the extension", True),
+    "media-quotes": Rule(
+        None, "@Media names a web address without quotation marks", "write it between straight quotes"
+    ),
+    "page": Rule(None, "@Page does not give a number", "write the number of the page"),
     "media-space": Rule(148, "a space stands before a comma of @Media", "remove the space", True),
 }
 PARTICIPANT_RULES = {
@@ -84,6 +90,7 @@ PARTICIPANT_RULES = {
     "id-fields": Rule(143, "@ID does not have ten fields", "write ten fields, each followed by |"),
     "id-language": Rule(122, "@ID has no language, or one that is not in @Languages", "use a language of @Languages"),
     "corpus": Rule(63, "@ID names no corpus", "write the name of the corpus in the second field"),
+    "age-zero": Rule(153, "a month or day of the age has one digit", "write two digits: 4;09.03", True),
     "age": Rule(34, "the age does not read like 4;11.03", "write years;months.days: 4;11.03, 4;11. or 4;", True),
     "sex": Rule(64, "the sex is neither female nor male", "write female or male, or leave the field empty", True),
     "ses": Rule(
@@ -100,9 +107,13 @@ TIME_RULES = {
     "bullet-format": Rule(89, "a bullet does not read start_end in milliseconds", "write it like 1000_2500"),
     "empty-bullet": Rule(82, "a bullet does not end after its start", "correct the times"),
     "bullet-order": Rule(83, "a bullet starts before the one above it", "correct the times, or reorder the utterances"),
-    "bullet-overlap": Rule(133, "an utterance starts before its speaker ended the last one", "correct the times"),
+    "bullet-overlap": Rule(
+        133, "an utterance starts before its speaker ended the last one", "correct the times", remark=True
+    ),
     "bullet-place": Rule(81, "a bullet stands before the terminator", "move it to the end of the tier"),
-    "word-order": Rule(None, "the words of %wor are out of order in time", "correct the times of the words"),
+    "word-order": Rule(
+        None, "the words of %wor are out of order in time", "correct the times of the words", remark=True
+    ),
 }
 TIER_RULES = {
     "no-terminator": Rule(21, "the utterance has no terminator", "end it with . ? ! or another terminator"),
@@ -116,6 +127,8 @@ TIER_RULES = {
     "unclosed-group": Rule(24, "< has no >", "add > where the group ends"),
     "unmatched-close": Rule(25, "> has no <", "add < where the group begins"),
     "unmatched-parenthesis": Rule(28, "( or ) has no counterpart", "add the missing parenthesis"),
+    "open-parenthesis": Rule(55, "( in a word has no )", "enclose the sounds that were left out: goin(g)"),
+    "close-parenthesis": Rule(56, ") in a word has no (", "enclose the sounds that were left out: goin(g)"),
     "unmatched-quotation": Rule(
         136,
         "a quotation mark has no counterpart, or quotations are nested",
@@ -136,7 +149,7 @@ TIER_RULES = {
     "retrace-without-words": Rule(52, "no words stand before the retrace", "move it behind the words it is about"),
     "retrace-without-repair": Rule(119, "no words follow the retrace", "write the words that follow, or end with +..."),
     "obsolete-repetition": Rule(32, "[x 3] is obsolete", "write each copy of the words, with [/] between them"),
-    "precode-place": Rule(78, "[- language] is not at the start of the tier", "move it to the start"),
+    "precode-place": Rule(78, "[- language] is not at the start of the tier", "move it to the start", remark=True),
     "precode-language": Rule(152, "the language of [- language] is not in @Languages", "add it to @Languages"),
     "linker-place": Rule(78, "a linker is not at the start of the tier", "move it to the start"),
     "double-comma": Rule(156, "two commas in a row", "write „ before a tag question, else one comma", True),
@@ -165,14 +178,16 @@ WORD_RULES = {
     "marker-language": Rule(120, "the language after @s: is not a code of three letters", "write it like @s:spa"),
     "parentheses": Rule(155, "a whole word in parentheses", "write 0word for an omitted word"),
     "character": Rule(48, "a character that words cannot contain", "remove it"),
-    "segment": Rule(None, "↫ encloses more than letters and hyphens", "write only the repeated sounds: ↫b-b↫"),
+    "segment": Rule(
+        None, "↫ encloses more than letters and hyphens", "write only the repeated sounds: ↫b-b↫", remark=True
+    ),
     "no-sound": Rule(None, "a prolonged or broken sound is missing", "write the sound first: h:oo, not :hoo"),
     "apostrophe-place": Rule(65, "an apostrophe does not stand beside letters", "write one apostrophe: who', i's"),
     "colon-place": Rule(48, "a colon stands before another mark", "write the colon after the prolonged sound"),
     "caret-place": Rule(65, "^ does not stand inside a word", "write ^ between the parts of a broken word: pi^zza"),
     "underscore-place": Rule(65, "_ does not join two words", "write _ between words: you_know"),
     "inner-ampersand": Rule(66, "& stands inside a word", "write two words: dog &-um"),
-    "slash": Rule(48, "/ stands in a word", "write the words apart: and or"),
+    "slash": Rule(None, "/ stands in a word", "write the words apart: and or", remark=True),
     "long-prolongation": Rule(48, "more than two colons in a filler or fragment", "write at most two: &-u::m"),
     "parenthesis-place": Rule(65, "a parenthesis encloses no sound", "enclose the sounds that were left out: goin(g)"),
     "block-place": Rule(101, "no sound follows ≠", "write ≠ before the blocked sound: ≠ball"),
@@ -190,9 +205,13 @@ DEPENDENT_RULES = {
     "mor-terminator": Rule(94, "%mor and the main tier have different terminators", "write the same terminator"),
     "mor-item": Rule(80, "an item of %mor is not part|stem", "write the part of speech, | and the stem"),
     "gra-item": Rule(87, "an item of %gra is not index|head|relation", "write it like 1|2|SUBJ"),
-    "gra-size": Rule(None, "%gra does not have one relation for each unit of %mor", "run MEGRASP again"),
-    "gra-order": Rule(None, "%gra is not numbered from 1, or names a head that does not exist", "number it again"),
-    "pho-size": Rule(None, "%pho, %mod or %sin does not have one item for each word", "add the missing items"),
+    "gra-size": Rule(None, "%gra does not have one relation for each unit of %mor", "run MEGRASP again", remark=True),
+    "gra-order": Rule(
+        None, "%gra is not numbered from 1, or names a head that does not exist", "number it again", remark=True
+    ),
+    "pho-size": Rule(
+        None, "%pho, %mod or %sin does not have one item for each word", "add the missing items", remark=True
+    ),
 }  # fmt: skip
 RULES = FILE_RULES | HEADER_RULES | PARTICIPANT_RULES | TIME_RULES | TIER_RULES | WORD_RULES | DEPENDENT_RULES
 """All rules by code."""

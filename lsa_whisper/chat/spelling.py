@@ -52,8 +52,9 @@ def _faults(body: str, word: str) -> Iterator[SpellingFault]:
             yield max(word.find(match.group()), 0), code, f"{word!r}: {message}"
     if body.count("↫") % 2:  # 117
         yield word.find("↫"), "unpaired-repetition", f"{word!r}: ↫ must be used in pairs"
-    if body.count("(") != body.count(")"):  # 55, 56
-        yield 0, "unmatched-parenthesis", f"{word!r}: a parenthesis is missing"
+    missing = body.count("(") - body.count(")")
+    if missing:  # 55, 56
+        yield 0, "open-parenthesis" if missing > 0 else "close-parenthesis", f"{word!r}: a parenthesis is missing"
 
 
 def pause_faults(text: str) -> Iterator[SpellingFault]:

@@ -1,8 +1,9 @@
-"""Loading of CTranslate2 models that ``export --to ct2`` has written.
+"""Loading of CTranslate2 models: those that ``export --to ct2`` has written, and those of faster-whisper's users.
 
 The folder is one that faster-whisper reads (``model.bin``, ``vocabulary.json``, CTranslate2's ``config.json``,
 ``tokenizer.json``, ``preprocessor_config.json``), with ``generation_config.json`` for the decoding rules and
-``lsa_whisper.json`` for the label style.
+``lsa_whisper.json`` for the label style. What a folder from elsewhere lacks is taken from its tokenizer
+(:mod:`lsa_whisper.checkpoint.converted_parts`).
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from lsa_whisper.checkpoint.converted_parts import complete_processor, complete_settings, vocabulary_size
 from lsa_whisper.checkpoint.corpus_retraces import TaggerWeights, read_retraces
 from lsa_whisper.checkpoint.loading import load_processor, quiet_transformers
 from lsa_whisper.checkpoint.trimming import encoder_input_s, longest_window_s, trim_margin_s
@@ -20,7 +22,6 @@ from lsa_whisper.checkpoint.verification import METADATA_FILE, is_converted
 from lsa_whisper.checkpoint.vocabulary import default_labels
 from lsa_whisper.errors import CheckpointError, MissingExtraError
 from lsa_whisper.labels import Labels
-from lsa_whisper.system import plain_json
 from lsa_whisper.system.heap import share_one_heap
 
 CT2_DTYPES = ("float32", "float16", "bfloat16", "int8", "int8_float32", "int8_float16", "int8_bfloat16", "int16")
@@ -100,7 +101,7 @@ def require_ctranslate2(purpose: str) -> None:
 
 
 def load_converted(path: str | Path, *, dtype: str = "auto", device: str = "cpu") -> ConvertedCheckpoint:
-    """Return the model in a folder written by ``export --to ct2``.
+    """Return the model in a folder written by ``export --to ct2``, or in one that faster-whisper loads.
 
     Args:
         path: the folder.
@@ -115,30 +116,52 @@ def load_converted(path: str | Path, *, dtype: str = "auto", device: str = "cpu"
     folder = Path(path)
     if not is_converted(folder):
         raise CheckpointError(f"{folder}: holds no CTranslate2 model; make one with lsa-whisper export --to ct2")
-    if absent := [name for name in COPIED if not (folder / name).exists()]:
-        raise CheckpointError(f"{folder}: has no {absent[0]}; export the checkpoint again with --to ct2")
+    own = (folder / METADATA_FILE).exists()
+    needed = COPIED if own else ("tokenizer.json", "config.json")
+    if absent := [name for name in needed if not (folder / name).exists()]:
+        remedy = "export the checkpoint again with --to ct2" if own else "copy it from the model this one was made from"
+        raise CheckpointError(f"{folder}: has no {absent[0]}; {remedy}")
     if dtype not in ("auto", *CT2_DTYPES):
         raise CheckpointError(f"numbers of type {dtype!r} are not known; choose auto, {', '.join(CT2_DTYPES)}")
-    from transformers import GenerationConfig
-
     verify_settings(folder)
-    ours = read_json(folder / METADATA_FILE)
-    with quiet_transformers():
-        feature_extractor, tokenizer = load_processor(str(folder))
-        try:
-            settings = GenerationConfig.from_pretrained(str(folder), local_files_only=True)
-        except Exception as error:  # transformers raises many types
-            raise CheckpointError(f"{folder}: cannot be loaded ({error}); export the checkpoint again") from error
-    size = _words(folder / "vocabulary.json")
-    labels = Labels.from_dict(ours["labels"]) if "labels" in ours else default_labels(tokenizer)
+    ours = read_json(folder / METADATA_FILE) if own else {}
     model = _model(folder, dtype, device)
+    with quiet_transformers():
+        feature_extractor, tokenizer = _processor(folder, model.n_mels)
+        settings = _settings(folder, tokenizer)
+    labels = Labels.from_dict(ours["labels"]) if "labels" in ours else default_labels(tokenizer)
     if model.n_mels != feature_extractor.feature_size:
         raise CheckpointError(
             f"{folder}: the model takes {model.n_mels} mel bins, its preprocessor makes "
             f"{feature_extractor.feature_size}; export the checkpoint again with --to ct2"
         )
-    parts = (feature_extractor, tokenizer, settings, size, labels, ours.get("recipe", {}), ours.get("provenance", {}))
-    return ConvertedCheckpoint(str(path), model, *parts, read_retraces(folder), trim_margin_s(ours))
+    parts = (feature_extractor, tokenizer, settings, vocabulary_size(folder), labels)
+    origin = (ours.get("recipe", {}), ours.get("provenance", {}), read_retraces(folder), trim_margin_s(ours))
+    return ConvertedCheckpoint(str(path), model, *parts, *origin)
+
+
+def _processor(folder: Path, n_mels: int) -> tuple[Any, Any]:
+    """Return the feature extractor and the tokenizer that the folder has, or that its model needs."""
+    complete = all((folder / name).exists() for name in ("preprocessor_config.json", "tokenizer_config.json"))
+    if complete:
+        return load_processor(str(folder))
+    extractor, tokenizer = complete_processor(folder, n_mels)
+    if (folder / "preprocessor_config.json").exists():
+        from transformers import WhisperFeatureExtractor
+
+        extractor = WhisperFeatureExtractor.from_pretrained(str(folder))
+    return extractor, tokenizer
+
+
+def _settings(folder: Path, tokenizer: Any) -> Any:
+    from transformers import GenerationConfig
+
+    if not (folder / "generation_config.json").exists():
+        return complete_settings(folder, tokenizer)
+    try:
+        return GenerationConfig.from_pretrained(str(folder), local_files_only=True)
+    except Exception as error:  # transformers raises many types
+        raise CheckpointError(f"{folder}: cannot be loaded ({error}); export the checkpoint again") from error
 
 
 def workers_and_threads(threads: int) -> tuple[int, int]:
@@ -152,13 +175,6 @@ def workers_and_threads(threads: int) -> tuple[int, int]:
     """
     each = -(-threads // _MAX_WORKERS)
     return threads // each, each
-
-
-def _words(vocabulary: Path) -> int:
-    try:
-        return len(plain_json.read(vocabulary))
-    except (OSError, ValueError, TypeError) as error:
-        raise CheckpointError(f"{vocabulary}: cannot be read ({error}); export the checkpoint again") from error
 
 
 def _model(folder: Path, dtype: str, device: str) -> Any:

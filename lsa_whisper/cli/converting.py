@@ -33,10 +33,12 @@ from lsa_whisper.cli.group import PATH, call, main, show
     help="Mark fillers, cut-off words and repetitions in plain text.",
 )
 @click.option("--headers", type=PATH, help="CHAT file, or folder of them, whose headers are taken.")
+@click.option("--strict", is_flag=True, help="Fail each file that would lose anything, and do not write it.")
 def convert(**parameters: Any) -> None:
     """Convert transcripts to CHAT, or CHAT to other formats.
 
-    Reads SALT, ELAN, Praat TextGrid, subtitles, plain text, NXT words, CTM, STM and the JSON of speech recognizers.
+    Reads SALT, ELAN, Praat TextGrid, Transcriber, subtitles, plain text, NXT words, CTM, STM and the output of speech
+    recognizers. The report counts what the files held before and after, and names each loss.
 
     Example: lsa-whisper convert corpora/storybook/test -o build/eaf --to eaf
     """

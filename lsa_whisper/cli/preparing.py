@@ -86,8 +86,9 @@ def prepare(**parameters: Any) -> None:
     "--mode", default="strict", show_default=True, type=click.Choice(["strict", "flucalc"]), help="Counting convention."
 )
 @click.option("--json", is_flag=True, help="Print JSON instead of tables.")
-@click.option("--check", is_flag=True, help="List violations of CHAT's rules; exit status 1 if there are any.")
+@click.option("--check", is_flag=True, help="List violations of CHAT's rules; exit status 1 if there are errors.")
 @click.option("--fix", is_flag=True, help="Repair what has one correct repair, keep the original, list the others.")
+@click.option("--strict", is_flag=True, help="Exit status 1 for remarks, which CLAN's CHECK does not make, too.")
 @click.option("--model", type=PATH, help="Checkpoint whose tokenizer counts label tokens. Default: an estimate.")
 @click.option(
     "-o",

@@ -114,7 +114,9 @@ def _of_dataset(folder: Path) -> Iterator[_Listed]:
     for number, row in enumerate(dataset_rows(folder), 1):
         name = Path(row.path.replace("\\", "/")).stem
         # Names may be missing or the same in thousands of rows, which are not held in memory to tell them apart.
-        source = Source(f"{number:06d}{'_' if name else ''}{name}", recording=row.path, language=row.language)
+        source = Source(
+            f"{number:06d}{'_' if name else ''}{name}", recording=row.path, language=row.language, shares_times=False
+        )
         source.spoken.append(SpokenText(row.speaker, row.text, place=row.place))
         yield source, row.split, row.data
 

@@ -26,6 +26,8 @@ FORMAT_SUFFIXES = {
 
 FORMATS = tuple(FORMAT_SUFFIXES)
 
+TIMED_FORMATS = ("eaf", "textgrid", "srt", "vtt")
+"""The formats that hold utterances with times only."""
 
 LOSSES = {
     "cha": "nothing",

@@ -17,7 +17,8 @@ from lsa_whisper.formats.reading.eaf import HEADER_PROPERTY
 _SCHEMA = "http://www.mpi.nl/tools/elan/EAFv3.0.xsd"
 _XSI = "http://www.w3.org/2001/XMLSchema-instance"
 _MIME_TYPES = {".wav": "audio/x-wav", ".mp4": "video/mp4", ".m4v": "video/mp4", ".mov": "video/quicktime"}
-_NOT_XML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+_UNDERLINING = re.compile(r"[\x01-\x08]")
+_NOT_XML = re.compile(r"[\x00\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _TYPES = {"utterance": None, "words": "Included_In", "dependent": "Symbolic_Association"}
 _CONSTRAINTS = {
     "Time_Subdivision": "divides the time of the parent annotation, without gaps",
@@ -53,7 +54,7 @@ class _Tiers:
         self.slots += [(start_ms, start), (end_ms, end)]
         slots = {"ANNOTATION_ID": name, "TIME_SLOT_REF1": start, "TIME_SLOT_REF2": end}
         annotation = SubElement(SubElement(tier, "ANNOTATION"), "ALIGNABLE_ANNOTATION", slots)
-        SubElement(annotation, "ANNOTATION_VALUE").text = _NOT_XML.sub(" ", text)
+        SubElement(annotation, "ANNOTATION_VALUE").text = _xml_text(text)
         return name
 
     def refer(self, tier: Element, parent: str, text: str) -> None:
@@ -61,7 +62,7 @@ class _Tiers:
         self.count += 1
         refers = {"ANNOTATION_ID": f"a{self.count}", "ANNOTATION_REF": parent}
         annotation = SubElement(SubElement(tier, "ANNOTATION"), "REF_ANNOTATION", refers)
-        SubElement(annotation, "ANNOTATION_VALUE").text = _NOT_XML.sub(" ", text)
+        SubElement(annotation, "ANNOTATION_VALUE").text = _xml_text(text)
 
 
 def serialize(transcript: Transcript, recording: Path | None = None) -> str:
@@ -82,7 +83,7 @@ def serialize(transcript: Transcript, recording: Path | None = None) -> str:
     if media := _media(transcript, recording):
         SubElement(header, "MEDIA_DESCRIPTOR", media)
     for line in _header_lines(transcript):
-        SubElement(header, "PROPERTY", {"NAME": HEADER_PROPERTY}).text = _NOT_XML.sub(" ", line)
+        SubElement(header, "PROPERTY", {"NAME": HEADER_PROPERTY}).text = _xml_text(line)
     tiers = _tiers(transcript)
     order = SubElement(document, "TIME_ORDER")
     for time_ms, slot in sorted(tiers.slots, key=lambda pair: pair[0]):
@@ -91,6 +92,11 @@ def serialize(transcript: Transcript, recording: Path | None = None) -> str:
     _add_types(document, {tier.get("LINGUISTIC_TYPE_REF", "") for tier in tiers.by_name.values()})
     ElementTree.indent(document)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(document, encoding="unicode") + "\n"
+
+
+def _xml_text(text: str) -> str:
+    """Return ``text`` without the characters that XML cannot hold; those that underline stand within words."""
+    return _NOT_XML.sub(" ", _UNDERLINING.sub("", text))
 
 
 def _tiers(transcript: Transcript) -> _Tiers:

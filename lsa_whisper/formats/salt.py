@@ -7,6 +7,7 @@ pass over, hold each utterance as CHAT, so that ``convert`` gives every mark and
 from __future__ import annotations
 
 import re
+from string import ascii_uppercase
 
 from lsa_whisper.chat import Transcript, Utterance
 from lsa_whisper.chat.disfluencies import Family, classes_of
@@ -27,6 +28,7 @@ def serialize(transcript: Transcript) -> str:
     roles = {code: each.role for code, each in transcript.participants.items()}
     names = (_speaker_name(letter, roles.get(code, code)) for code, letter in letters.items())
     lines = ["$ " + ", ".join(names)] if letters else ["$"]
+    lines += _facts(transcript)
     headers = (each for each in transcript.headers if each.name not in ("@UTF8", "@Begin", "@End"))
     lines += [f"= {each.name}:\t{each.value}" if each.value else f"= {each.name}" for each in headers]
     for each in transcript.utterances:
@@ -39,6 +41,21 @@ def serialize(transcript: Transcript) -> str:
         lines += [f"= {name}:\t{value}" for name, value in dependent_tiers(each).items()]
         lines.append(f"{letters[each.speaker]} {utterance_text(each)}")
     return "\n".join(lines) + "\n"
+
+
+def _facts(transcript: Transcript) -> list[str]:
+    """Return the lines with sex and age of the first child, or else of the first speaker who has them."""
+    people = [each for each in transcript.participants.values() if each.age or each.sex]
+    target = next((each for each in people if each.role.startswith("Target_")), people[0] if people else None)
+    if not target:
+        return []
+    years, _, rest = target.age.partition(";")
+    months, _, days = rest.partition(".")
+    age = (
+        f"{years};{int(months or 0)}{f'.{days}' if days else ''}" if years.isdigit() and months[:2].isdigit() else years
+    )
+    lines = [f"+ Gender: {target.sex[0].upper()}"] if target.sex else []
+    return lines + ([f"+ CA: {age}"] if age else [])
 
 
 def _speaker_name(letter: str, role: str) -> str:
@@ -83,9 +100,11 @@ def mazes(utterance: Utterance) -> str:
 
 
 def _letters(transcript: Transcript) -> dict[str, str]:
-    """Return a unique letter for each speaker, if possible the first of its code."""
+    """Return a unique letter for each speaker, if possible the first of its code; SALT knows no digits there."""
     letters: dict[str, str] = {}
     for code in dict.fromkeys(each.speaker for each in transcript.utterances):
-        free = (letter for letter in code + "ABCDEFGHIJKLMNOPQRSTUVWXYZ" if letter not in letters.values())
+        free = (
+            each for each in code.upper() + ascii_uppercase if each in ascii_uppercase and each not in letters.values()
+        )
         letters[code] = next(free, code)
     return letters

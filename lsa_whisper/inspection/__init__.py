@@ -28,6 +28,7 @@ def inspect(
     json: bool = False,
     check: bool = False,
     fix: bool = False,
+    strict: bool = False,
     model: Path | None = None,
     out: Path | None = None,
     profile: bool = False,
@@ -41,9 +42,10 @@ def inspect(
         path: A CHAT file, a folder with CHAT files at any depth, a prepared folder, or a manifest (``.jsonl``).
         mode: Counting convention for CHAT: ``strict``, or ``flucalc`` as in CLAN.
         json: Return JSON instead of tables.
-        check: List violations of CHAT's rules instead of counting; the report's ``found`` is their number.
+        check: List violations of CHAT's rules instead of counting; the report's ``found`` is the number of errors.
         fix: Repair the violations that have one correct repair, show the difference, keep the originals, and list the
             others as ``check`` does.
+        strict: Count remarks, which CLAN's CHECK does not make, as errors.
         model: A checkpoint folder, whose tokenizer counts the tokens of prepared labels. Default: an estimate.
         out: An HTML file to write. Of prepared data: the same statistics, with plots and audio clips. Of transcripts:
             all measures, a timeline of disfluencies, trends over the sessions of a child, and audio clips.
@@ -88,7 +90,7 @@ def inspect(
     if check:
         if out is not None:
             raise CorpusError(f"{path}: `check=True` and `fix=True` write no page; leave out `out`")
-        return problems_report(files, unreadable_folders, json, fix=fix)
+        return problems_report(files, unreadable_folders, json, fix=fix, strict=strict)
     if profile:
         text = profile_report(files, json)
     elif measures or csv is not None:

@@ -20,12 +20,12 @@ from lsa_whisper.system.failed_files import FailedFile
 
 
 class ProblemsReport(str):
-    """The report as text; ``found`` is the number of problems, which decides the exit status of ``inspect --check``."""
+    """The report as text; ``found`` is the number of errors, which decides the exit status of ``inspect --check``."""
 
     found: int
 
     def __new__(cls, text: str, found: int) -> ProblemsReport:
-        """Return ``text`` as a report with ``found`` problems."""
+        """Return ``text`` as a report with ``found`` errors."""
         report = super().__new__(cls, text)
         report.found = found
         return report
@@ -41,7 +41,12 @@ class RepairedFile:
 
 
 def problems_report(
-    files: Sequence[Path], unreadable_folders: Sequence[FailedFile], json: bool, *, fix: bool = False
+    files: Sequence[Path],
+    unreadable_folders: Sequence[FailedFile],
+    json: bool,
+    *,
+    fix: bool = False,
+    strict: bool = False,
 ) -> ProblemsReport:
     """Return the violations of CHAT's rules in ``files``, one line each, and their number.
 
@@ -50,6 +55,7 @@ def problems_report(
         unreadable_folders: Folders that cannot be opened.
         json: Return JSON instead of text; differences then go to standard error.
         fix: Repair first what has one correct repair; the originals are kept.
+        strict: Count remarks as errors.
 
     Raises:
         LsaWhisperError: A repaired file cannot be written.
@@ -61,14 +67,20 @@ def problems_report(
     if json:
         for one in repaired:
             print(printable(one.difference), file=sys.stderr)
-        return ProblemsReport(as_json([_as_dict(problem) for problem in found]), len(found))
-    broken = len({problem.path for problem in found})
-    summary = [f"{len(found)} problem(s) in {broken} of {len(files) + len(unreadable_folders)} file(s)"]
+        return ProblemsReport(as_json([_as_dict(problem) for problem in found]), _errors(found, strict))
+    remarks = sum(problem.is_remark for problem in found)
+    broken = len({problem.path for problem in found if not problem.is_remark})
+    counted = f"{len(found) - remarks} problem(s) in {broken} of {len(files) + len(unreadable_folders)} file(s)"
+    summary = [f"{counted}, and {remarks} remark(s), which CLAN's CHECK does not make" if remarks else counted]
     summary += [f"{one.path}: repaired; the original is {one.original}" for one in repaired]
     if not fix and any(RULES[problem.code].fixable for problem in found if problem.code in RULES):
         summary.append("some have one correct repair: --fix makes it and keeps the original")
     lines = [*(one.difference for one in repaired), *(str(problem) for problem in found), *summary]
-    return ProblemsReport("\n".join(lines), len(found))
+    return ProblemsReport("\n".join(lines), _errors(found, strict))
+
+
+def _errors(found: Sequence[Problem], strict: bool) -> int:
+    return sum(strict or not problem.is_remark for problem in found)
 
 
 def _problems(file: Path) -> list[Problem]:
@@ -81,6 +93,7 @@ def _problems(file: Path) -> list[Problem]:
 def _as_dict(problem: Problem) -> dict[str, Any]:
     fixable = problem.code in RULES and RULES[problem.code].fixable
     extra = {"check_number": problem.check_number, "remedy": problem.remedy, "fixable": fixable}
+    extra["severity"] = "remark" if problem.is_remark else "error"
     return {**vars(problem), **extra}
 
 

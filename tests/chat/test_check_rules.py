@@ -55,7 +55,9 @@ TIERS = {  # a main tier of CHI: violation, valid form
     "marker-language": ("casa@s:es .", "casa@s:spa ."),
     "parentheses": ("I want (some) more .", "I want some(thing) more ."),
     "character": ("I {go} .", "I go ."),
-    "segment": ("↫b:-b↫ball .", "↫b-b↫ball ."),
+    "segment": ("↫b2-b↫ball .", "↫bo:-bo:↫ball ."),
+    "open-parenthesis": ("some(thing .", "some(thing) ."),
+    "close-parenthesis": ("some)thing .", "(some)thing ."),
     "no-sound": (":hoo .", "h:oo ."),
     "apostrophe-place": ("who'' is it .", "who' is it ."),
     "colon-place": ("a:_b .", "a:b ."),
@@ -127,7 +129,11 @@ LINES = [  # code, text of BASE, violation, valid form
     ("id-fields", "|Mother|||\n", "|Mother||\n", "|Mother|||\n"),
     ("id-language", "@ID:\teng|corpus|MOT", "@ID:\tfra|corpus|MOT", "@ID:\tspa|corpus|MOT"),
     ("corpus", "|corpus|MOT", "||MOT", "|other|MOT"),
-    ("age", "4;11.03", "4;11.3", "4;"),
+    ("age-zero", "4;11.03", "4;11.3", "4;"),
+    ("age", "4;11.03", "4.11", "4;"),
+    ("age-zero", "4;11.03", "4;0.", "4;00."),
+    ("page", "@Comment:\ta comment", "@Page:\ttwo", "@Page:\t2"),
+    ("media-quotes", "m, audio", "https://a.org/m.mp3, audio", '"https://a.org/m.mp3", audio'),
     ("age", "4;11.03", "4;13.", "4;12."),
     ("sex", "female", "f", "male"),
     ("ses", "|MC|", "|rich|", "|White,MC|"),
@@ -220,6 +226,42 @@ def test_tones_belong_to_the_language_of_the_utterance(text, language):
     whole = spoken(text).replace("eng, spa", f"{language}, spa, zho").replace("eng|", f"{language}|")
     assert codes(whole) == []
     assert codes(whole.replace("[- zho] ", "").replace("@s:zho", "")) == (["digits"] if language == "eng" else [])
+
+
+FALSE_ALARMS = [
+    "xxx .\n%mor:\t.",
+    "xxx .\n%mor:\tunk|xxx .",
+    "(..) .\n%pho:\t*",
+    "yes (..) no .\n%pho:\tjɛs # noʊ",
+    "↫bo:-bo:↫both .",
+]
+
+
+@pytest.mark.parametrize("tier", FALSE_ALARMS)
+def test_what_clan_accepts_is_no_problem(tier):
+    assert codes(spoken(tier)) == []
+
+
+def test_two_who_speak_together_are_participants():
+    text = BASE.replace("*MOT:", "*CHI+MOT:")
+    assert "speaker" not in codes(text) and "speaker" in codes(text.replace("CHI+MOT", "CHI+DOG"))
+
+
+REMARKS = {"media-linked", "media-name", "bullet-overlap", "precode-place", "segment", "slash", "word-order"}
+REMARKS |= {"gra-size", "gra-order", "pho-size"}
+
+
+def test_remarks_are_what_clan_accepts():
+    assert {code for code, rule in RULES.items() if rule.remark} == REMARKS
+    text = spoken("I said [- spa] hola .").replace("\x1530_40\x15", "\x1519_40\x15")
+    found = check(parse(text, path="m.cha"))
+    assert {problem.code for problem in found} == {"precode-place", "bullet-overlap"}
+    assert all(problem.is_remark for problem in found)
+
+
+def test_a_placeholder_is_no_language():
+    text = BASE.replace("eng, spa", "eng, aaa")
+    assert [problem.code for problem in check(parse(text), known_language=lambda code: True)] == ["unknown-language"]
 
 
 def test_omitted_words_may_have_items_in_mor():

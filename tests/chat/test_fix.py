@@ -20,7 +20,7 @@ BROKEN = [
     ("media-extension", changed("m, audio", "m.mp3, audio"), BASE),
     ("media-space", changed("m, audio", "m , audio"), BASE),
     ("participants-comma", changed("MOT Mother\n", "MOT Mother,\n"), BASE),
-    ("age", changed("4;11.03", "4;9.3"), changed("4;11.03", "4;09.03")),
+    ("age-zero", changed("4;11.03", "4;9.3"), changed("4;11.03", "4;09.03")),
     ("age", changed("4;11.03", "4"), changed("4;11.03", "4;")),
     ("sex", changed("|female|", "|Female|"), BASE),
     ("sex", changed("|female|", "|m|"), changed("|female|", "|male|")),

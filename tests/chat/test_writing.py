@@ -125,7 +125,7 @@ def test_a_broken_rule_is_found(text, code):
         ("|x|MOT|", "|MOT|", "id-fields"),
         ("@ID:\teng|x|MOT|||||Mother|||\n", "", "missing-id"),
         ("MOT Mother", "MOT Mum", "role"),
-        ("4;11.03", "4;11.3", "age"),
+        ("4;11.03", "4;11.3", "age-zero"),
         ("m, audio", "m, audio, unlinked", "media-unlinked"),
         ("m, audio", "m", "media-kind"),
         ("m, audio", "n, audio", "media-name"),
@@ -160,7 +160,7 @@ def test_real_legal_files_pass(real_files):
 @pytest.mark.parametrize(
     ("name", "code"),
     [
-        ("age-bad", "age"),
+        ("age-bad", "age-zero"),
         ("duptiers", "twin-tier"),
         ("grouprepetition", "obsolete-repetition"),
         ("media-bad-name", "media-name"),

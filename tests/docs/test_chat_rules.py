@@ -28,7 +28,8 @@ def tables() -> str:
 
 
 def _row(code: str, rule: rules.Rule) -> str:
-    cells = (f"`{code}`", str(rule.check_number or ""), rule.meaning, rule.remedy, "yes" if rule.fixable else "")
+    number = str(rule.check_number or "") + (" (remark)" if rule.remark else "")
+    cells = (f"`{code}`", number.strip(), rule.meaning, rule.remedy, "yes" if rule.fixable else "")
     return "| " + " | ".join(_escape(cell) for cell in cells) + " |\n"
 
 

@@ -17,6 +17,7 @@ PACKAGE = ROOT / "lsa_whisper"
 TREES = {path.relative_to(PACKAGE): ast.parse(path.read_text("utf-8")) for path in sorted(PACKAGE.rglob("*.py"))}
 DELIBERATE = {
     "convert": "the command, and the conversion of weights in checkpoint, through its module",
+    "matches": "whether a recognizer wrote this JSON, in the module of each recognizer",
     "parse": "the verb of each format's own module: chat, recipes, JSON, YAML, TextGrid",
     "serialize": "the counterpart of parse, in the same modules",
     "read": "the verb for paths: CHAT, manifests, recipes, JSON, YAML",

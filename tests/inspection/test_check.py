@@ -36,7 +36,7 @@ def test_the_exit_status_says_whether_there_are_problems(broken):
 def test_the_list_has_place_remedy_and_number(broken):
     lines = run(broken, "--check").output.splitlines()
     assert lines[0] == f"{broken}:1:1: @End is missing; make @End the last line [no-end, CHECK 7]"
-    assert lines[1].startswith(f"{broken}:5:21: the age '4;9.3' is not like 4;11.03; write years;months.days")
+    assert lines[1].startswith(f"{broken}:5:21: the age '4;9.3' is not like 4;11.03; write two digits: 4;09.03")
     assert lines[2].startswith(f"{broken}:13:9: cannot read '['; ") and lines[2].endswith(
         "[unmatched-bracket, CHECK 22]"
     )
@@ -52,10 +52,25 @@ def test_the_json_has_the_same(broken):
     found = json.loads(done.output)
     assert [(one["code"], one["check_number"], one["line"], one["fixable"]) for one in found] == [
         ("no-end", 7, 1, True),
-        ("age", 34, 5, True),
+        ("age-zero", 153, 5, True),
         ("unmatched-bracket", 22, 13, False),
     ]
     assert all(one["path"] == str(broken) and one["remedy"] and one["message"] and one["column"] for one in found)
+
+
+REMARKS = changed("last .", "and/or .").replace("m, audio", "n, audio")
+"""What CLAN's CHECK accepts: a slash, and the name of another recording."""
+
+
+def test_remarks_do_not_decide_the_exit_status(broken):
+    broken.write_text(REMARKS)
+    done = run(broken, "--check")
+    assert done.exit_code == 0 and "[media-name, CHECK 157, remark]" in done.output
+    assert done.output.splitlines()[-1].startswith("0 problem(s) in 0 of 1 file(s), and 2 remark(s)")
+    assert run(broken, "--check", "--strict").exit_code == 1
+    assert {one["severity"] for one in json.loads(run(broken, "--check", "--json").output)} == {"remark"}
+    broken.write_text(BROKEN)
+    assert {one["severity"] for one in json.loads(run(broken, "--check", "--json").output)} == {"error"}
 
 
 def test_a_repair_shows_the_difference_and_keeps_the_original(broken):

@@ -141,6 +141,8 @@ def _value(line: Line) -> Iterator[tuple[str, str, str]]:
         yield "date", value, f"{value!r} is not a date like 28-JUN-2001"
     elif name in _TIMES and not _TIMES[name].fullmatch(value):
         yield "time", value, f"{value!r} is not a time like 8:30:31"
+    elif name == "@Page" and not value.isdigit():
+        yield "page", value, f"@Page is {value!r}, which is not a number"
     elif name == "@Types" and (len(parts) != 3 or not all(parts)):
         yield "header-value", value, "@Types has three values: design, activity, group"
 

@@ -36,6 +36,8 @@ def _media(line: Line, transcript: Transcript) -> Iterator[_Part]:
             yield "media-kind", part, f"@Media: {part!r} is none of {', '.join(MEDIA_STATES)}"
     if re.search(r"\s,", line.value):
         yield "media-space", "", "@Media has a space before a comma"
+    if "://" in name and not name.startswith('"'):
+        yield "media-quotes", name, f"@Media names {name!r} without quotation marks"
     name = name.strip('"')
     if "://" not in name:
         extension = name.rpartition(".")[2].lower() if "." in name else ""

@@ -19,6 +19,7 @@ from lsa_whisper.chat.lines import Line, Problem
 from lsa_whisper.chat.model import Transcript
 
 _FIELDS = 10
+_PADDED_AGE = re.compile(r"\d{1,3};\d{1,2}\.\d{0,2}")
 _Part = tuple[str, str, str]
 """Code of the rule, the text that breaks it, and the message."""
 
@@ -40,9 +41,14 @@ def participant_problems(transcript: Transcript) -> Iterator[Problem]:
         if speaker not in described:
             yield Problem(transcript.path, *_named(lines, speaker), "missing-id", f"participant {speaker} has no @ID")
     for utterance in transcript.utterances:
-        if utterance.speaker not in roles:
+        if any(speaker not in roles for speaker in _speakers(utterance.speaker, roles)):
             message = f"*{utterance.speaker} is not in @Participants"
             yield Problem(transcript.path, utterance.line or 1, 1, "speaker", message)
+
+
+def _speakers(code: str, roles: dict[str, str]) -> list[str]:
+    """Return the speakers of a main tier: CHI and MOT of ``*CHI+MOT``, who say it together."""
+    return [code] if code in roles else code.split("+")
 
 
 def _named(lines: list[Line], speaker: str) -> tuple[int, int]:
@@ -111,12 +117,18 @@ def _description(value: str, roles: dict[str, str], described: set[str], languag
             yield "id-language", part, f"the language {part!r} of @ID is not in @Languages"
     if not corpus:
         yield "corpus", "", f"@ID of {code} names no corpus"
-    if age and not is_age(age):
+    if age and _PADDED_AGE.fullmatch(age) and not is_age(age) and is_age(_padded(age)):
+        yield "age-zero", age, f"the age {age!r} is not like 4;11.03"
+    elif age and not is_age(age):
         yield "age", age, f"the age {age!r} is not like 4;11.03"
     if sex and sex not in SEXES:
         yield "sex", sex, f"the sex {sex!r} is neither female nor male"
     if ses and not _is_ses(ses):
         yield "ses", ses, f"{ses!r} is not an ethnicity or SES of CHAT"
+
+
+def _padded(age: str) -> str:
+    return re.sub(r"(?<=[;.])(\d)(?=\.|\Z)", r"0\1", age)
 
 
 def is_age(text: str) -> bool:

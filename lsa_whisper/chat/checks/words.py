@@ -18,6 +18,7 @@ _LANGUAGES = re.compile(r":[a-z]{3}(?:[+&][a-z]{3})*")
 _OTHER = re.compile(r"&\*[A-Za-z0-9_'-]+:\S+")
 _REPLACEMENT = re.compile(r"\[::?\s+(.*?)\s*\]", re.DOTALL)
 _ILLEGAL = re.compile("[{}=|\\\\*%\\x00\\x05\\x06\\x08-\\x1f\\x7f\\ue000-\\uf8ff\\ufffd\\u200b\\ufeff]")
+_SEGMENT_SIGNS = str.maketrans("", "", "-':")
 _SEGMENT = re.compile(r"↫([^↫]*)↫")
 _ASIDE = (WordKind.EVENT, WordKind.OTHER_SPEAKER, WordKind.OMITTED, WordKind.PHONETIC)
 _CA_SIGNS = {ord(mark): None for mark in CA_MARKS}
@@ -124,7 +125,7 @@ def _signs(text: str, plain: str, context: CheckContext) -> Iterator[tuple[str, 
         yield "parentheses", f"{text!r}: a whole word in parentheses"
     if "↫" in word:
         for segment in _SEGMENT.findall(word):
-            if not segment.replace("-", "").replace("'", "").isalpha():
-                yield "segment", f"{text!r}: {segment!r} is more than letters and hyphens"
+            if not segment.translate(_SEGMENT_SIGNS).isalpha():
+                yield "segment", f"{text!r}: {segment!r} is more than letters, hyphens and colons"
         if not _SEGMENT.sub("", word).strip("↫"):
             yield "only-segments", f"{text!r} has only repeated sounds"

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from lsa_whisper import formats
 from lsa_whisper.audio import AUDIO_SUFFIXES
-from lsa_whisper.chat import Transcript
 from lsa_whisper.errors import ChatSyntaxError, DiskError, FormatError, LsaWhisperError
-from lsa_whisper.formats import FORMAT_SUFFIXES
+from lsa_whisper.formats import FORMAT_SUFFIXES, TIMED_FORMATS
+from lsa_whisper.formats.convert.conservation import (
+    TranscriptCounts,
+    counts_of,
+    kept_counts,
+    losses_of_reading,
+    losses_of_writing,
+    read_back,
+)
 from lsa_whisper.formats.convert.inputs import ConvertibleFile, list_convertible
 from lsa_whisper.formats.convert.outputs import OutputFolder
 from lsa_whisper.formats.convert.result import Converted
@@ -34,6 +41,7 @@ def convert(
     speaker: str = "PAR",
     infer_marks: bool = True,
     headers: Path | None = None,
+    strict: bool = False,
 ) -> Converted:
     """Write the transcripts in ``inputs`` to the folder ``out`` in another format, and return what was written.
 
@@ -52,6 +60,7 @@ def convert(
         speaker: Code of a speaker without a name.
         infer_marks: Whether fillers, cut-off words and repetitions in plain text are marked.
         headers: A CHAT file, or a folder of them, whose headers are taken.
+        strict: Whether a file that would lose anything fails, and is not written.
 
     Raises:
         FormatError: An input is missing, or holds no transcript.
@@ -65,8 +74,7 @@ def convert(
     for file in files:
         try:
             for found in read_transcripts(file.path, options):
-                converted.written.append(_write(found, file, folder, to))
-                converted.notes += [f"{file.path}: {note}" for note in (*found.notes, *_lost(found.transcript, to))]
+                _convert_one(found, file, folder, to, converted, strict=strict)
         except DiskError:
             raise
         except (FormatError, ChatSyntaxError, LsaWhisperError) as error:
@@ -86,20 +94,36 @@ def _check(out: Path, to: str, notation: str, headers: Path | None) -> None:
         raise LsaWhisperError(f"{headers}: no such file or folder of headers; check the path")
 
 
-def _write(found: FoundTranscript, file: ConvertibleFile, folder: OutputFolder, to: str) -> Path:
+def _convert_one(
+    found: FoundTranscript, file: ConvertibleFile, folder: OutputFolder, to: str, converted: Converted, *, strict: bool
+) -> None:
+    """Write one transcript, and add its counts, losses and notes to ``converted``."""
+    transcript = found.transcript
+    if to in TIMED_FORMATS and transcript.utterances and not any(each.span for each in transcript.utterances):
+        untimed = ", ".join(name for name in FORMAT_SUFFIXES if name not in TIMED_FORMATS)
+        raise FormatError(
+            f"{file.path}: no utterance has times, which {to} needs; `align` adds them, or choose one of {untimed}"
+        )
     name = found.name or file.path.stem
-    text = formats.serialize(found.transcript, to, recording=_recording(file.path, name))
-    return folder.write(file.place / f"{name}.{FORMAT_SUFFIXES[to]}", text, source=file.path)
+    text = formats.serialize(transcript, to, recording=_recording(file.path, name))
+    before = after = counts_of(transcript)
+    losses = losses_of_reading(found)
+    if to != "cha":
+        left = read_back(text, transcript, to)
+        after = kept_counts(transcript, left)
+        losses += losses_of_writing(transcript, left)
+    if found.texts is not None:
+        before = TranscriptCounts(found.texts, found.words, None, found.times)
+    if strict and losses:
+        raise FormatError(f"{file.path}: would lose {'; '.join(map(str, losses))}; leave out `strict` to convert it")
+    path = folder.write(file.place / f"{name}.{FORMAT_SUFFIXES[to]}", text, source=file.path)
+    converted.written.append(path)
+    converted.before, converted.after = converted.before + before, converted.after + after
+    converted.losses += [f"{file.path}: {loss}" for loss in losses]
+    converted.notes += [f"{file.path}: {note}" for note in found.notes if note not in found.lost]
 
 
 def _recording(path: Path, name: str) -> Path | None:
     """Return the recording next to a transcript, which an ELAN document names."""
     beside = (path.with_name(f"{name}{suffix}") for suffix in AUDIO_SUFFIXES)
     return next((each for each in beside if each.is_file()), None)
-
-
-def _lost(transcript: Transcript, to: str) -> Iterator[str]:
-    if to in ("eaf", "textgrid", "srt", "vtt"):
-        untimed = sum(each.span is None for each in transcript.utterances)
-        if untimed:
-            yield f"{untimed} utterances have no times, which {to} needs; they are left out"

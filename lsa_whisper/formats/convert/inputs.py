@@ -10,6 +10,10 @@ from pathlib import Path
 from lsa_whisper.errors import FormatError
 from lsa_whisper.formats.reading import is_readable, nxt_files
 
+_SIGNS = {".html": b'name="ts_', ".htm": b'name="ts_', ".tsv": b"start\tend\ttext"}
+"""What tells transcripts from the many other pages and tables that a folder may hold."""
+_SEARCHED_BYTES = 1 << 20
+
 
 @dataclass(frozen=True)
 class ConvertibleFile:
@@ -54,6 +58,20 @@ def _inside(folder: Path, to: str, allowed: tuple[str, ...]) -> Iterator[Convert
             readable = path.name.lower().endswith(allowed) if allowed else path.suffix.lower() != f".{to}"
             if path in seen or not readable or not is_readable(path) or not path.is_file():
                 continue
+            if not allowed and not _has_sign(path):
+                continue
             if path.name.lower().endswith(".words.xml"):
                 seen.update(nxt_files(path))
             yield ConvertibleFile(path, path.parent.relative_to(folder))
+
+
+def _has_sign(path: Path) -> bool:
+    """Return whether a file in a folder is a transcript, where its extension alone does not say so."""
+    sign = _SIGNS.get(path.suffix.lower())
+    if sign is None:
+        return True
+    try:
+        with path.open("rb") as file:
+            return sign in file.read(_SEARCHED_BYTES).lower()
+    except OSError:
+        return True  # the error is reported with the file

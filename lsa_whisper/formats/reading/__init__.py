@@ -16,6 +16,7 @@ from lsa_whisper.chat import Transcript
 from lsa_whisper.errors import FormatError
 from lsa_whisper.formats.reading.conventions import Conventions
 from lsa_whisper.formats.reading.files import read_bytes
+from lsa_whisper.formats.reading.lost_words import lost_words
 from lsa_whisper.formats.reading.source import Source
 from lsa_whisper.formats.reading.to_transcript import to_transcript
 
@@ -34,6 +35,15 @@ READABLE = {
     ".json": "asr_json",
     ".jsonl": "asr_json",
     ".words.xml": "nxt",
+    ".tsv": "whisper_tsv",
+    ".html": "html_words",
+    ".htm": "html_words",
+    ".otr": "html_words",
+    ".ttml": "ttml",
+    ".dfxp": "ttml",
+    ".trs": "trs",
+    ".ass": "ass",
+    ".ssa": "ass",
 }
 """The reader of each file extension."""
 
@@ -63,11 +73,29 @@ class ReadingOptions:
 
 @dataclass(frozen=True)
 class FoundTranscript:
-    """One transcript in a file: the recording's ``name``, the ``transcript``, and ``notes`` on what was left out."""
+    """One transcript in a file.
+
+    Attributes:
+        name: The recording's name.
+        transcript: The transcript as CHAT.
+        notes: What a person should know of it, in sentences, and what was left out.
+        lost: What was left out.
+        texts: The number of texts in the file; ``None`` of a CHAT file.
+        words: The number of words in them.
+        times: The number of texts with times.
+        lost_words: The number of words that the transcript has nowhere.
+        lost_place: Where the first of these stands.
+    """
 
     name: str
     transcript: Transcript
     notes: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
+    texts: int | None = None
+    words: int = 0
+    times: int = 0
+    lost_words: int = 0
+    lost_place: str = ""
 
 
 def is_readable(path: Path) -> bool:
@@ -145,7 +173,18 @@ def _found(source: Source, path: Path, options: ReadingOptions) -> FoundTranscri
     if not transcript.utterances:
         raise FormatError(f"{path}: contains no words{f' of {source.name}' if source.name else ''}; is it complete?")
     transcript.path = str(path)
-    return FoundTranscript(source.name, transcript, tuple(source.notes))
+    words, lost, place = lost_words(source, transcript)
+    return FoundTranscript(
+        source.name,
+        transcript,
+        (*source.notes, *source.lost),
+        tuple(source.lost),
+        len(source.spoken),
+        words,
+        sum(each.span is not None for each in source.spoken),
+        lost,
+        place,
+    )
 
 
 def _suffix(path: Path) -> str | None:

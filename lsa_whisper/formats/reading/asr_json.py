@@ -2,7 +2,8 @@
 
 Known are openai-whisper, faster-whisper, WhisperX, whisper-timestamped, CrisperWhisper and other pipelines of
 transformers, and Batchalign. A file is an object (or list) of ``segments`` with ``words``, an object with ``chunks``, a
-Batchalign document, or a manifest (:mod:`lsa_whisper.formats.reading.manifests`).
+Batchalign document, a manifest (:mod:`lsa_whisper.formats.reading.manifests`), tasks of Label Studio, or the output of
+one of :mod:`lsa_whisper.formats.reading.recognizers`.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from lsa_whisper.formats.reading.asr_json_shapes import batchalign_utterances, c
 from lsa_whisper.formats.reading.conventions import Conventions
 from lsa_whisper.formats.reading.files import decode_bytes
 from lsa_whisper.formats.reading.manifests import is_manifest_row, manifest_rows, manifest_sources
+from lsa_whisper.formats.reading.recognizers import RECOGNIZERS
+from lsa_whisper.formats.reading.recognizers.label_studio import is_tasks, task_sources
 from lsa_whisper.formats.reading.source import Source, SpokenText, span_of_seconds
 from lsa_whisper.system import plain_json
 from lsa_whisper.timespan import TimeSpan
@@ -38,6 +41,8 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
         line = getattr(error, "lineno", 1)
         reason = getattr(error, "msg", None) or str(error)
         raise FormatError(f"{place}:{line}: is not complete JSON ({reason}); copy it again from its source") from error
+    if isinstance(found, list) and is_tasks(found):
+        return task_sources(found, place)
     if isinstance(found, dict) and is_manifest_row(found):
         return manifest_sources([(found, f"{place}:1")], Path(place).parent)
     return [_recording(found, place)]
@@ -59,10 +64,15 @@ def _recording(found: Any, place: str) -> Source:
         source.spoken = list(chunk_utterances(found["chunks"], place))
     elif isinstance(found.get("content"), list):
         source.spoken = list(batchalign_utterances(found["content"], place))
+    elif recognizer := next((each for each in RECOGNIZERS.values() if each.matches(found)), None):
+        recognizer.read(found, source, place)
     elif isinstance(found.get("text"), str):
         source.spoken = [SpokenText("", found["text"], place=place)]
     else:
-        raise FormatError(f"{place}: has neither segments nor chunks, content or text; is it a recognizer's output?")
+        raise FormatError(
+            f"{place}: is not a form of JSON that is read: Whisper's programs (segments, chunks), Batchalign, NeMo, "
+            f"Label Studio, {', '.join(RECOGNIZERS)}; export it as subtitles or text"
+        )
     return source
 
 

@@ -30,16 +30,17 @@ def segment_utterances(segments: Sequence[Any], place: str) -> Iterator[SpokenTe
         if text.strip():
             complete = len(words) == len(text.split())
             spoken = " ".join(word for word, _ in words) if complete else text
-            yield SpokenText(speaker if isinstance(speaker, str) else "", spoken, span, words, place=here)
+            timed = words if any(at for _, at in words) else ()
+            yield SpokenText(speaker if isinstance(speaker, str) else "", spoken, span, timed, place=here)
 
 
-def _segment_words(words: Any, place: str) -> Iterator[tuple[str, TimeSpan]]:
+def _segment_words(words: Any, place: str) -> Iterator[tuple[str, TimeSpan | None]]:
     for each in words if isinstance(words, list) else ():
         if not isinstance(each, Mapping):
             raise FormatError(f"{place}: a word is not an object; write the file again")
         word = each.get("word", each.get("text"))
         span = span_of_seconds(each.get("start"), each.get("end"), place)
-        if isinstance(word, str) and word.strip() and span:
+        if isinstance(word, str) and word.strip():
             yield word.strip().replace(" ", "_"), span
 
 

@@ -1,7 +1,8 @@
 """ELAN annotation format: tiers by speaker or role, with the tiers that depend on them.
 
 A tier without a parent is a speaker's. Where a template has a tier of identifiers above the text (``ref@A`` above
-``tx@A``), the text is taken from below. Tiers of words become ``%wor``; other dependent tiers stay dependent tiers.
+``tx@A``), the text is taken from below. Tiers of words become ``%wor``; other dependent tiers, and those of
+controlled vocabularies, become dependent tiers.
 
 pympi-ling is not used: a missing attribute or time slot is a bare ``KeyError`` there, without the line.
 """
@@ -10,15 +11,17 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lsa_whisper.errors import FormatError
 from lsa_whisper.formats.reading.conventions import Conventions
-from lsa_whisper.formats.reading.source import MAX_DURATION_S, Source, SpokenText
-from lsa_whisper.formats.reading.tiers import TextTier, join_tiers
+from lsa_whisper.formats.reading.eaf_media import read_media
+from lsa_whisper.formats.reading.eaf_slots import interpolate_slots
+from lsa_whisper.formats.reading.source import MAX_DURATION_S, Source
+from lsa_whisper.formats.reading.tiers import TextTier, TierText, join_tiers
 from lsa_whisper.formats.reading.xml import line_of, parse_xml
 from lsa_whisper.timespan import TimeSpan
 
@@ -31,18 +34,17 @@ HEADER_PROPERTY = "CHAT header"
 _TEXT_TIERS = frozenset(("tx", "txt", "text", "utt", "utterance", "orth", "ort", "trs", "transcription", "transcript"))
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Annotation:
+    """An annotation: its text and tier, its two time slots, or the annotation that it depends on."""
+
     text: str
-    span: TimeSpan | None
-    parent: str | None
     tier: str
+    slots: tuple[str, str] | None = None
+    parent: str | None = None
 
 
-@dataclass
-class _Document:
-    slots: dict[str, int | None] = field(default_factory=dict)
-    annotations: dict[str, _Annotation] = field(default_factory=dict)
+_Annotations = dict[str, _Annotation]
 
 
 def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
@@ -54,72 +56,116 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
     root = parse_xml(data, place)
     if root.tag != "ANNOTATION_DOCUMENT":
         raise FormatError(f"{place}: is not an ELAN document, its first element is {root.tag[:40]!r}; check the file")
-    document = _Document()
-    for slot in root.iter("TIME_SLOT"):
-        name = slot.get("TIME_SLOT_ID", "")
-        document.slots[name] = _time_ms(slot.get("TIME_VALUE"), f"{place}:{line_of(data, name)}")
-    tiers = {tier.get("TIER_ID", ""): tier for tier in root.iter("TIER")}
-    for name, tier in tiers.items():
-        for each in [*tier.iter("ALIGNABLE_ANNOTATION"), *tier.iter("REF_ANNOTATION")]:
-            _add(document, each, name, data, place)
+
+    def line(name: str) -> str:  # sought only for a message: the search reads the file from its beginning
+        return f"{place}:{line_of(data, name)}"
+
     source = Source(Path(place).stem)
+    slots = {name: _time_ms(slot.get("TIME_VALUE"), name, line) for name, slot in _named(root, "TIME_SLOT")}
+    tiers = dict(_named(root, "TIER"))
+    annotations = {
+        each.get("ANNOTATION_ID", ""): _annotation(each, name, slots, line)
+        for name, tier in tiers.items()
+        for each in [*tier.iter("ALIGNABLE_ANNOTATION"), *tier.iter("REF_ANNOTATION")]
+    }
+    _interpolate(slots, annotations, source)
+    spans = {name: _span(each, name, slots, line) for name, each in annotations.items()}
     source.headers = [each.text for each in root.iter("PROPERTY") if each.get("NAME") == HEADER_PROPERTY and each.text]
-    media = next((each for each in root.iter("MEDIA_DESCRIPTOR")), None)
-    url = media.get("RELATIVE_MEDIA_URL") or media.get("MEDIA_URL") or "" if media is not None else ""
-    source.media = re.split(r"[\\/]", url)[-1].rpartition(".")[0] or None
-    join_tiers(list(_text_tiers(tiers, document, place)), source, conventions)
+    read_media(list(root.iter("MEDIA_DESCRIPTOR")), source)
+    coded = {name for name, each in _named(root, "LINGUISTIC_TYPE") if each.get("CONTROLLED_VOCABULARY_REF")}
+    join_tiers(list(_text_tiers(tiers, annotations, spans, coded, place)), source, conventions)
     return [source]
 
 
-def _time_ms(value: str | None, place: str) -> int | None:
+def _named(root: Element, tag: str) -> Iterator[tuple[str, Element]]:
+    name = f"{tag}_ID" if tag != "LINGUISTIC_TYPE" else "LINGUISTIC_TYPE_ID"
+    return ((each.get(name, ""), each) for each in root.iter(tag))
+
+
+def _time_ms(value: str | None, name: str, line: Callable[[str], str]) -> int | None:
     if value is None:
         return None
     if not re.fullmatch(r"[0-9]{1,10}", value) or int(value) > MAX_DURATION_S * 1000:
-        raise FormatError(f"{place}: TIME_VALUE {value[:40]!r} is not a time in milliseconds; correct it")
+        raise FormatError(f"{line(name)}: TIME_VALUE {value[:40]!r} is not a time in milliseconds; correct it")
     return int(value)
 
 
-def _add(document: _Document, each: Element, tier: str, data: bytes, place: str) -> None:
-    name = each.get("ANNOTATION_ID", "")
+def _annotation(each: Element, tier: str, slots: Mapping[str, int | None], line: Callable[[str], str]) -> _Annotation:
     value = each.find("ANNOTATION_VALUE")
-    text = "" if value is None else "".join(value.itertext())
-    start, end = each.get("TIME_SLOT_REF1"), each.get("TIME_SLOT_REF2")
-    span = None
-    if each.tag == "ALIGNABLE_ANNOTATION":
-        for slot in (start, end):
-            if slot not in document.slots:
-                raise FormatError(
-                    f"{place}:{line_of(data, name)}: annotation {name} names the time slot {slot}, which is missing"
-                    "; open the file in ELAN and save it again"
-                )
-        start_ms, end_ms = document.slots[start or ""], document.slots[end or ""]
-        if start_ms is not None and end_ms is not None:
-            if end_ms < start_ms:
-                raise FormatError(
-                    f"{place}:{line_of(data, name)}: annotation {name} ends before it starts; correct its times"
-                )
-            span = TimeSpan(start_ms, end_ms)
-    document.annotations[name] = _Annotation(text.strip(), span, each.get("ANNOTATION_REF"), tier)
+    text = "" if value is None else "".join(value.itertext()).strip()
+    if each.tag == "REF_ANNOTATION":
+        return _Annotation(text, tier, None, each.get("ANNOTATION_REF"))
+    start, end = each.get("TIME_SLOT_REF1", ""), each.get("TIME_SLOT_REF2", "")
+    for slot in (start, end):
+        if slot not in slots:
+            name = each.get("ANNOTATION_ID", "")
+            raise FormatError(
+                f"{line(name)}: annotation {name} names the time slot {slot}, which is missing"
+                "; open the file in ELAN and save it again"
+            )
+    return _Annotation(text, tier, (start, end))
 
 
-def _text_tiers(tiers: Mapping[str, Element], document: _Document, place: str) -> Iterator[TextTier]:
+def _interpolate(slots: dict[str, int | None], annotations: _Annotations, source: Source) -> None:
+    """Give the slots without a value times between those of their neighbours in the tier."""
+    missing = sum(value is None for value in slots.values())
+    if not missing:
+        return
+    by_tier: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for each in annotations.values():
+        if each.slots:
+            by_tier[each.tier].append(each.slots)
+    for pairs in by_tier.values():
+        interpolate_slots(slots, pairs)
+    still = sum(value is None for value in slots.values())
+    source.notes.append(
+        f"time slots without a value: {missing}, of which {missing - still} are placed evenly between their neighbours"
+    )
+
+
+def _span(each: _Annotation, name: str, slots: Mapping[str, int | None], line: Callable[[str], str]) -> TimeSpan | None:
+    start_ms, end_ms = (slots[slot] for slot in each.slots) if each.slots else (None, None)
+    if start_ms is None or end_ms is None:
+        return None
+    if end_ms < start_ms:
+        raise FormatError(f"{line(name)}: annotation {name} ends before it starts; correct its times")
+    return TimeSpan(start_ms, end_ms)
+
+
+def _text_tiers(
+    tiers: Mapping[str, Element],
+    annotations: _Annotations,
+    spans: Mapping[str, TimeSpan | None],
+    coded: set[str],
+    place: str,
+) -> Iterator[TextTier]:
     """Yield each tier with its texts; a dependent text has the times of what it depends on."""
-    by_tier: dict[str, list[SpokenText]] = defaultdict(list)
-    for name, each in document.annotations.items():
-        span, seen, above = each.span, {name}, each
-        while span is None and above.parent in document.annotations and above.parent not in seen:
-            seen.add(str(above.parent))
-            above = document.annotations[str(above.parent)]
-            span = above.span
-        by_tier[each.tier].append(SpokenText("", each.text, span, place=place))
+    by_tier: dict[str, list[TierText]] = defaultdict(list)
+    for name, each in annotations.items():
+        held: list[str] = []
+        span, above = spans[name], each
+        while above.parent in annotations and above.parent not in (name, *held):
+            held.append(above.parent)
+            span, above = span or spans[above.parent], annotations[above.parent]
+        text = TierText("", each.text, span, place=place, name=name, holders=tuple(held), timed=each.slots is not None)
+        by_tier[each.tier].append(text)
     parents = {name: tier.get("PARENT_REF") for name, tier in tiers.items()}
     replaced: set[str | None] = {parent for name, parent in parents.items() if parent and _prefix(name) in _TEXT_TIERS}
+    codes = {name for name, tier in tiers.items() if tier.get("LINGUISTIC_TYPE_REF") in coded}
     for name, tier in tiers.items():
         own_text = _prefix(name) in _TEXT_TIERS and parents[name] is not None
-        root = own_text or (parents[name] is None and name not in replaced)
+        root = own_text or (parents[name] is None and name not in replaced | codes)
         speaker = tier.get("PARTICIPANT") or name.partition("@")[2] or name
         parent = _utterance_tier(name, parents, replaced)
+        if name in codes and parent == name:
+            parent = _tier_of(speaker, tiers, codes)
         yield TextTier(name, speaker, by_tier[name], "utterance" if root else "", parent, ignored=name in replaced)
+
+
+def _tier_of(speaker: str, tiers: Mapping[str, Element], codes: set[str]) -> str:
+    """Return the tier of a ``speaker``'s words, for a tier of codes that depends on none by itself."""
+    own = (name for name, tier in tiers.items() if name not in codes and not tier.get("PARENT_REF"))
+    return next((name for name in own if speaker in (tiers[name].get("PARTICIPANT"), name)), "")
 
 
 def _prefix(name: str) -> str:

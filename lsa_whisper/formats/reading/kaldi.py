@@ -35,7 +35,9 @@ def kaldi_sources(folder: Path) -> list[Source]:
         if (segments and utterance not in segments) or recording not in recordings:
             missing = _SEGMENTS if segments and utterance not in segments else _RECORDINGS
             raise FormatError(f"{here}: {utterance} has no line in {missing}; add it, or remove the utterance")
-        source = found.setdefault(recording, Source(Path(recording).name, recording=_path(*recordings[recording])))
+        source = found.setdefault(
+            recording, Source(Path(recording).name, recording=_path(*recordings[recording]), shares_times=False)
+        )
         speaker = speakers[utterance][0] if utterance in speakers else ""
         source.spoken.append(SpokenText(speaker, text, span, place=here))
     name_apart(found.values())

@@ -57,7 +57,9 @@ def manifest_sources(rows: Iterable[Row], folder: Path, *, recognized: bool = Tr
             _cut(row, here) if "supervisions" in row else [_row(row, here, folder, recognized)]
         ):
             name = Path(recording.replace("\\", "/")).stem
-            source = found.setdefault(recording, Source(name, media=name, recording=recording, language=language))
+            source = found.setdefault(
+                recording, Source(name, media=name, recording=recording, language=language, shares_times=False)
+            )
             source.spoken.append(spoken)
     name_apart(found.values())
     return list(found.values())

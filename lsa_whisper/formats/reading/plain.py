@@ -1,4 +1,4 @@
-"""Plain text: one utterance a line, with or without the speaker before it (``NAME: text``)."""
+"""Plain text: one utterance a line, with or without the speaker before it (``NAME: text``), or turns with times."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 from lsa_whisper.formats.reading.conventions import Conventions
 from lsa_whisper.formats.reading.files import decode_bytes
 from lsa_whisper.formats.reading.source import Source, SpokenText
+from lsa_whisper.formats.reading.turn_headers import turns_with_headers
 
 
 def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
@@ -22,8 +23,15 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
         for number, line in enumerate(decode_bytes(data, place).split("\n"), start=1)
         if line.strip()
     ]
-    named = has_speaker_prefixes([line for _, line in lines], conventions)
     source = Source(Path(place).stem)
+    source.spoken = turns_with_headers(lines, place)
+    if source.spoken:
+        source.notation = "plain"
+        untimed = sum(each.span is None for each in source.spoken)
+        if untimed:
+            source.notes.append(f"turns without an end, which have no times: {untimed}")
+        return [source]
+    named = has_speaker_prefixes([line for _, line in lines], conventions)
     speaker = ""
     for number, line in lines:
         found, text = split_speaker(line) if named else ("", line)

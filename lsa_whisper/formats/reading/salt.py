@@ -1,8 +1,9 @@
 """SALT transcripts: the lines of the file; :mod:`lsa_whisper.formats.reading.salt_text` reads the utterances.
 
 The first character of a line says what it is: ``$`` the speakers, ``+`` facts about the sample, ``=`` a comment, ``-``
-a time, ``;`` a pause between utterances, a speaker's letter an utterance. A line that begins with a space or a tab
-continues the one above. A time line dates the utterance below it (``%tim``); SALT has no end times.
+a time, ``;`` a pause within a speaker's turn, ``:`` one between speakers, a speaker's letter an utterance. A line that
+begins with a space or a tab continues the one above. A time line dates the utterance below it (``%tim``); SALT has no
+end times. A line that is none of these becomes a comment, and a note names it.
 
 Lines that :mod:`lsa_whisper.formats.salt` wrote as comments (``= *CHI: ...``) give the exact marks and times back, as
 long as the utterance line below them has not been changed.
@@ -13,7 +14,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from lsa_whisper import chat
@@ -22,54 +23,87 @@ from lsa_whisper.errors import FormatError
 from lsa_whisper.formats import salt as salt_writing
 from lsa_whisper.formats.reading.conventions import Conventions
 from lsa_whisper.formats.reading.files import decode_bytes
+from lsa_whisper.formats.reading.salt_facts import describe_target, read_fact
 from lsa_whisper.formats.reading.salt_text import has_words, salt_to_chat
 from lsa_whisper.formats.reading.source import Source, SpokenText
 from lsa_whisper.timespan import TimeSpan
 
 _TIME = re.compile(r"-\s*(?:(\d{1,4})?:)?(\d{1,2})(?:\.\d+)?")
-_PAUSE = re.compile(r";\s*(?:(\d{1,3})?:(\d{1,2}))?")
-_UTTERANCE = re.compile(r"([A-Za-z][A-Za-z0-9]{0,6})(?:\s+|:\s*)(\S.*)")
+_PAUSE = re.compile(r"[;:]\s*(?:(\d{1,3})?:)?(\d{1,2})?(?:\.\d+)?")
+_UTTERANCE = re.compile(r"([A-Za-z]|[A-Z][A-Z0-9]{1,6})(?:\s+|:\s*)(\S.*)")
 _KEPT = re.compile(r"= ([*%@][^\s:]*)(:\t| )?(.*)")
+_PAUSE_BEFORE = re.compile(r"^(pause (?:of \d+ s )?)before(?= the utterance$)")
+_NAMED = 3
+"""So many strange lines are named in the note; all stand in the transcript."""
 _BULLET = re.compile(r"•(\d{1,14})_(\d{1,14})•")
 
 
 @dataclass
 class _State:
-    """What the lines before the next utterance say about it."""
+    """What the lines before the next utterance say about it; what holds for the file.
+
+    Attributes:
+        tiers: Dependent tiers of the next utterance.
+        kept: Its CHAT, from comments that this program wrote.
+        codes: How often each letter spoke with each CHAT code.
+        strange: The lines that are not understood, with their numbers.
+    """
 
     tiers: list[tuple[str, str]] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)
+    codes: Counter[tuple[str, str]] = field(default_factory=Counter)
+    strange: list[tuple[int, str]] = field(default_factory=list)
 
 
 def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
     """Return the transcript in a SALT file.
 
     Raises:
-        FormatError: A line is none of SALT's.
+        FormatError: No line is an utterance.
     """
     source = Source(Path(place).stem, notation="chat")
     state = _State()
-    codes: Counter[tuple[str, str]] = Counter()
-    known: set[str] = set()
+    facts: dict[str, str] = {}
     for number, line in _logical_lines(decode_bytes(data, place)):
-        at, sign = f"{place}:{number}", line[0]
-        if sign == "$":
+        if line[0] == "$":
             source.roles.update(_speakers(line))
-            known = set(source.roles)
-        elif sign == "+":
-            source.comments.append(line[1:].strip())
-        elif sign == "=":
+        elif line[0] == "+":
+            read_fact(line, facts, source)
+        elif line[0] == "=":
             _comment(line, source, state)
-        elif sign == "-":
-            state.tiers.append(("%tim", _clock(line, at)))
-        elif sign == ";":
-            state.tiers.append(("%com", _pause(line, at)))
+        elif tier := _time_or_pause(line):
+            state.tiers.append(tier)
+        elif spoken := _spoken(line, state, f"{place}:{number}", source):
+            source.spoken.append(spoken)
+            state.tiers, state.kept = [], []
         else:
-            source.spoken.append(_spoken(line, state, at, codes, known))
-            state = _State()
-    if source.headers:
-        _restore_codes(source, codes)
+            state.strange.append((number, line))
+            state.tiers.append(("%com", line))
+    if not source.spoken and state.strange:
+        number, line = state.strange[0]
+        raise FormatError(
+            f"{place}:{number}: {line[:40]!r} begins with no speaker of the '$' line, nor does another; is it SALT?"
+        )
+    describe_target(facts, source)
+    _finish(source, state)
     return [source] if source.spoken else []
+
+
+def _finish(source: Source, state: _State) -> None:
+    """Give what stands behind the last utterance to it, note strange lines, and restore CHAT's speaker codes."""
+    if source.spoken and state.tiers:
+        behind = tuple(
+            ("%com", _PAUSE_BEFORE.sub(r"\1after", value) if name == "%com" else f"at the end: {value}")
+            for name, value in state.tiers
+        )
+        last = source.spoken[-1]
+        source.spoken[-1] = replace(last, tiers=(*last.tiers, *behind))
+    if state.strange:
+        first = ", ".join(f"line {number} {line[:30]!r}" for number, line in state.strange[:_NAMED])
+        more = f" and {len(state.strange) - _NAMED} more" if len(state.strange) > _NAMED else ""
+        source.notes.append(f"lines that are not SALT's stand in comments: {len(state.strange)} ({first}{more})")
+    if source.headers:
+        _restore_codes(source, state.codes)
 
 
 def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
@@ -111,40 +145,35 @@ def _comment(line: str, source: Source, state: _State) -> None:
         source.comments.append(line[1:].strip())
 
 
-def _clock(line: str, place: str) -> str:
-    match = _TIME.fullmatch(line)
-    if not match:
-        raise FormatError(f"{place}: {line[:40]!r} is not a time; write minutes and seconds, such as '- 1:30'")
-    seconds = 60 * int(match.group(1) or 0) + int(match.group(2))
-    return f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+def _time_or_pause(line: str) -> tuple[str, str] | None:
+    """Return the dependent tier that a line with a time or a pause gives the next utterance."""
+    if match := _TIME.fullmatch(line):
+        seconds = 60 * int(match.group(1) or 0) + int(match.group(2))
+        return "%tim", f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+    if match := _PAUSE.fullmatch(line):
+        seconds = 60 * int(match.group(1) or 0) + int(match.group(2) or 0)
+        return "%com", f"pause of {seconds} s before the utterance" if seconds else "pause before the utterance"
+    return None
 
 
-def _pause(line: str, place: str) -> str:
-    match = _PAUSE.fullmatch(line)
-    if not match:
-        raise FormatError(f"{place}: {line[:40]!r} is not a pause; write seconds, such as '; :03'")
-    seconds = 60 * int(match.group(1) or 0) + int(match.group(2) or 0)
-    return f"pause of {seconds} s before the utterance" if seconds else "pause before the utterance"
-
-
-def _spoken(line: str, state: _State, place: str, codes: Counter[tuple[str, str]], known: set[str]) -> SpokenText:
+def _spoken(line: str, state: _State, place: str, source: Source) -> SpokenText | None:
+    """Return the utterance in ``line``; ``None`` if it has no text or no speaker of the ``$`` line."""
     match = _UTTERANCE.fullmatch(line)
-    if not match or (known and match.group(1).upper()[:1] not in known):
-        raise FormatError(
-            f"{place}: {line[:40]!r} begins with no speaker of the '$' line and no sign of SALT's ($ + - = ;)"
-        )
+    if not match or (source.roles and match.group(1).upper()[:1] not in source.roles):
+        return None
     letter, text = match.groups()
+    letter = letter.upper() if letter.upper() in source.roles else letter
     kept = _kept_utterance(state.kept)
     if kept is not None:
-        codes[letter, kept.speaker] += 1
+        state.codes[letter, kept.speaker] += 1
         tiers = tuple((tier.name, tier.value) for tier in kept.tiers)
         if salt_writing.utterance_text(kept) == text:
             return SpokenText(letter, kept.text, kept.span, kept_words(kept), tiers, place)
-        chat_text, comments = salt_to_chat(text)
+        chat_text, comments = salt_to_chat(text, source.language or "eng")
         return SpokenText(letter, chat_text, kept.span, (), (*tiers, *_coms(comments)), place)
     if not has_words(text):
-        raise FormatError(f"{place}: the utterance has no text behind its speaker; complete it, or delete the line")
-    chat_text, comments = salt_to_chat(text)
+        return None
+    chat_text, comments = salt_to_chat(text, source.language or "eng")
     return SpokenText(letter, chat_text, None, (), (*state.tiers, *_coms(comments)), place)
 
 
@@ -171,7 +200,4 @@ def _restore_codes(source: Source, codes: Counter[tuple[str, str]]) -> None:
     best: dict[str, str] = {}
     for (letter, code), _ in codes.most_common():
         best.setdefault(letter, code)
-    source.spoken = [
-        SpokenText(best.get(each.speaker, each.speaker), each.text, each.span, each.words, each.tiers, each.place)
-        for each in source.spoken
-    ]
+    source.spoken = [replace(each, speaker=best.get(each.speaker, each.speaker)) for each in source.spoken]

@@ -10,12 +10,13 @@ import re
 from lsa_whisper.chat.filled_pauses import FILLERS
 from lsa_whisper.formats.reading.mazes import mark_maze
 from lsa_whisper.formats.reading.salt_morphemes import join_morphemes
+from lsa_whisper.labels.repair import repair_text
 
 _ENDS = {".": ".", "?": "?", "!": "!", ">": "+...", "^": "+/.", "~": "+..."}
 _TOKEN = re.compile(r"\{[^{}]*\}|\[[^\[\]]*\]|[()<>]|:\d{1,3}(?::\d\d)?|:|[^\s(){}\[\]<>]+")
 _COMMENT = re.compile(r"\{[^{}]*\}")
 _INTENDED = re.compile(r"\[E[WO]:([^\[\]]+)\]")
-_UNINTELLIGIBLE = re.compile(r"X{1,3}")
+_UNINTELLIGIBLE = re.compile(r"x{1,3}", re.IGNORECASE)
 _OMITTED = re.compile(r"\*([A-Za-z'][\w'/]*)")
 
 
@@ -24,8 +25,8 @@ def has_words(text: str) -> bool:
     return bool(re.search(r"\w", text))
 
 
-def salt_to_chat(text: str) -> tuple[str, list[str]]:
-    """Return the main tier of a SALT utterance, and what only a comment can hold.
+def salt_to_chat(text: str, language: str = "eng") -> tuple[str, list[str]]:
+    """Return the main tier of a SALT utterance, and what only a comment can hold; numbers are in words of ``language``.
 
     >>> salt_to_chat("(Um and) And then he go/3s :03 home (w*) with XX {points}.")
     ('&-um and [/] And then he goes (3.) home &+w with xxx .', ['points'])
@@ -42,7 +43,7 @@ def salt_to_chat(text: str) -> tuple[str, list[str]]:
             maze = [] if maze is None else maze
         elif token == ")":
             if maze is not None:
-                pieces.append(mark_maze(maze, _message(tokens[at + 1 :])))
+                pieces.append(mark_maze(maze, _message(tokens[at + 1 :], language)))
             maze = None
         elif token[0] == "{":
             comments.append(token[1:-1].strip())
@@ -51,7 +52,7 @@ def salt_to_chat(text: str) -> tuple[str, list[str]]:
         elif token in "<>":
             pieces.append("\x02" if token == "<" else "\x03")
         else:
-            (pieces if maze is None else maze).extend(_words(token, comments))
+            (pieces if maze is None else maze).extend(_words(token, comments, language))
     if maze:
         pieces.append(mark_maze(maze, []))
     made = _overlaps(" ".join(piece for piece in pieces if piece))
@@ -74,18 +75,18 @@ def _ending(text: str) -> tuple[str, str]:
     return f"{head[:-1].rstrip('.?!~^')}{behind}", _ENDS[sign]
 
 
-def _message(tokens: list[str]) -> list[str]:
+def _message(tokens: list[str], language: str) -> list[str]:
     """Return the words of the message among ``tokens``: everything outside of mazes, comments and codes."""
     words: list[str] = []
     depth = 0
     for token in tokens:
         depth += (token == "(") - (token == ")")
         if depth == 0 and token[0] not in "(){}[]<>:":
-            words.extend(word for word in _words(token, []) if not word.startswith(("&", "0", "(")))
+            words.extend(word for word in _words(token, [], language) if not word.startswith(("&", "0", "(")))
     return words
 
 
-def _words(token: str, comments: list[str]) -> list[str]:
+def _words(token: str, comments: list[str], language: str) -> list[str]:
     """Return CHAT for one word of SALT; several where a bound morpheme was omitted."""
     if token[0] == ":":
         return [_pause(token)]
@@ -101,7 +102,9 @@ def _words(token: str, comments: list[str]) -> list[str]:
         word = word.partition("/*")[0]
     if word[0] == "%" and len(word) > 1:
         return [f"{word[1:]}@o"]
-    word = word.partition("|")[0]
+    word, bar, root = word.partition("|")
+    if bar:
+        comments.append(f"{word}: root {root}")
     if word.endswith("*") and len(word) > 1:
         return [f"&+{word.rstrip('*')}"]
     joined = join_morphemes(word).strip(".?!")
@@ -109,6 +112,8 @@ def _words(token: str, comments: list[str]) -> list[str]:
         return []
     if joined.casefold() in FILLERS["eng"]:
         return [f"&-{joined.casefold()}"]
+    if any(sign.isdigit() for sign in joined):
+        return repair_text(joined, marks=False, language=language)[0].split()
     return [joined.replace(":", "")]
 
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import accumulate, pairwise
 
+from lsa_whisper.chat import Line, Utterance, utterance
 from lsa_whisper.errors import FormatError
 from lsa_whisper.system.plain_json import is_finite
 from lsa_whisper.timespan import TimeSpan
@@ -11,7 +15,13 @@ from lsa_whisper.timespan import TimeSpan
 MAX_DURATION_S = 1e6
 """Times beyond this (eleven days) are damaged."""
 
-Words = tuple[tuple[str, TimeSpan], ...]
+CONTROLS = re.compile(r"[\x00-\x1f\x7f]+")
+"""Characters that plain text cannot hold."""
+CHAT_CONTROLS = re.compile(r"[\x00\t-\x1f\x7f]+")
+"""Characters that a line of CHAT cannot hold: two others underline a part of a word."""
+
+Words = tuple[tuple[str, TimeSpan | None], ...]
+"""Words with their times; ``None`` where the file gives a word no time."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +32,7 @@ class SpokenText:
         speaker: The speaker as the file names it; empty if it names none.
         text: The text in the file's notation.
         span: Its times, if the file has them.
-        words: Its words with times.
+        words: Its words, and their times as far as the file has them.
         tiers: Dependent tiers, such as ``("%com", "points at the dog")``.
         place: File and line, for messages.
     """
@@ -44,24 +54,45 @@ class Source:
         spoken: All stretches of text in the order of the file.
         notation: ``plain``, ``chat`` or ``salt``; ``auto`` leaves it to the texts.
         roles: What the file says about a speaker, such as ``Mother``, by the speaker's name in it.
+        people: Fields of ``@ID``, such as ``{"age": "5;02."}``, by the speaker's name in it.
         media: The name of the recording without extension, if the file has one.
+        media_kind: ``audio`` or ``video``.
         recording: The path of the recording, as the file gives it; empty if it gives none.
         language: The language that the file names, in any code.
         headers: CHAT header lines that the file carries.
         comments: Remarks on the whole transcript.
-        notes: What was left out, in sentences.
+        shares_times: Whether the sentences of a text may share its time by length; not where audio is cut by it.
+        notes: What a person should know, in sentences.
+        lost: What was left out, in sentences.
     """
 
     name: str
     spoken: list[SpokenText] = field(default_factory=list)
     notation: str = "auto"
     roles: dict[str, str] = field(default_factory=dict)
+    people: dict[str, dict[str, str]] = field(default_factory=dict)
     media: str | None = None
+    media_kind: str = "audio"
     recording: str = ""
     language: str | None = None
     headers: list[str] = field(default_factory=list)
     comments: list[str] = field(default_factory=list)
+    shares_times: bool = True
     notes: list[str] = field(default_factory=list)
+    lost: list[str] = field(default_factory=list)
+
+
+def shared_spans(span: TimeSpan | None, texts: Sequence[str]) -> list[TimeSpan | None]:
+    """Return the share of ``span`` that each of ``texts`` has by its length; without a span, ``None`` for each.
+
+    >>> shared_spans(TimeSpan(0, 900), ["he ran", "yes"])
+    [TimeSpan(start_ms=0, end_ms=600), TimeSpan(start_ms=600, end_ms=900)]
+    """
+    if span is None:
+        return [None] * len(texts)
+    ends = list(accumulate(len(text) for text in texts))
+    bounds = [span.start_ms + round(span.duration_ms * at / max(ends[-1], 1)) for at in (0, *ends)]
+    return [TimeSpan(start, end) for start, end in pairwise(bounds)]
 
 
 def span_of_seconds(start_s: object, end_s: object, place: str) -> TimeSpan | None:
@@ -94,3 +125,22 @@ def _seconds(value: object, place: str) -> float:
 def _brief(value: object) -> str:
     text = repr(value)
     return text if len(text) <= 40 else f"{text[:40]}..."
+
+
+def spoken_utterance(each: SpokenText, code: str, text: str) -> Utterance:
+    """Return the utterance of speaker ``code`` with the main tier ``text``, and the times and tiers of ``each``."""
+    words = [(bare, at) for word, at in each.words if (bare := _bare_word(word))]
+    spoken = utterance(code, text).verbatim() if words else []
+    if len(spoken) == len(words):  # as the main tier writes them: small letters, numbers in words
+        words = [(word, at) for word, (_, at) in zip(spoken, words, strict=True)]
+    made = utterance(code, text, each.span, words)
+    values: dict[str, list[str]] = {}
+    for name, value in each.tiers:
+        if value.strip():
+            values.setdefault(name, []).append(" ".join(CONTROLS.sub(" ", value).split()))
+    tiers = tuple(Line(f"{name}:\t{'; '.join(joined)}\n", 0) for name, joined in values.items())
+    return replace(made, tiers=(*made.tiers, *tiers))
+
+
+def _bare_word(word: str) -> str:
+    return re.sub(r"[\s\x15]+", "_", word.strip().strip('.,?!;:"“”()[]')) if re.search(r"\w", word) else ""

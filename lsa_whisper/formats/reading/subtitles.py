@@ -1,4 +1,7 @@
-"""SubRip (``.srt``) and WebVTT (``.vtt``) subtitles: each cue is an utterance.
+"""SubRip (``.srt``) and WebVTT (``.vtt``) subtitles: each cue is an utterance, or one for each speaker in it.
+
+A cue that is damaged costs only its times, and a note names its line. In captions that roll up, as YouTube writes them,
+the lines that a cue repeats from the one above are left out.
 
 pysubs2 and srt are not used: pysubs2 joins a cue whose time line is damaged to the text of the cue above it without a
 word, and loses WebVTT's voices; srt reads no WebVTT; both accept cues that end before they start.
@@ -6,87 +9,110 @@ word, and loses WebVTT's voices; srt reads no WebVTT; both accept cues that end 
 
 from __future__ import annotations
 
-import html
 import re
-from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 from lsa_whisper.errors import FormatError
 from lsa_whisper.formats.reading.conventions import Conventions
+from lsa_whisper.formats.reading.cues import Cue, cues_in, without_repeated_lines
 from lsa_whisper.formats.reading.files import decode_bytes
 from lsa_whisper.formats.reading.plain import has_speaker_prefixes, split_speaker
-from lsa_whisper.formats.reading.source import Source, SpokenText, span_of_seconds
+from lsa_whisper.formats.reading.source import Source, SpokenText, shared_spans
+from lsa_whisper.formats.reading.tags import unescaped
+from lsa_whisper.timespan import TimeSpan
 
-_CLOCK = r"(?:(\d{1,3}):)?(\d{1,2}):(\d{1,2})[.,](\d{1,3})"
-_TIMES = re.compile(rf"\s*{_CLOCK}\s*-->\s*{_CLOCK}(?:\s.*)?")
+SECOND_SPEAKER = "second speaker"
+"""Who speaks behind a dash within a cue: subtitles say only that it is another speaker."""
+
 _VOICE = re.compile(r"<v(?:\.[^\s>]*)?\s+([^>]*)>(.*?)(?=<v[\s.]|$)", re.DOTALL)
 _TAG = re.compile(r"</?[a-zA-Z][^<>]{0,200}>|<[\d:.]+>|\{\\[^{}]*\}")
-_NOT_A_CUE = re.compile(r"(?:WEBVTT|NOTE|STYLE|REGION)(?:\s|$)")
+_WORD_TIME = re.compile(r"<(?:(\d{1,2}):)?(\d{1,2}):(\d{2})\.(\d{3})>")
+_TURN = re.compile(
+    r"^\s*(?:[-–—](?=\s|[^\W\d_])|>{2,3})\s*|(?<=[.?!…])\s+[-–—]\s+(?=[^\W\d_])|\s+>{2,3}\s*", re.MULTILINE
+)
+_DASH = re.compile(r"^\s*(?:[-–—](?=\s|[^\W\d_])|>{2,3})\s*")
+_NAME = re.compile(r"^\s*[*\[]?[^\W_][\w .'-]{0,30}?\]?\s*:(?=\s)", re.MULTILINE)
+_CAPITAL_NAME = re.compile(r"^\s*[A-Z][A-Z0-9 .'-]{1,30}:(?=\s)", re.MULTILINE)
+"""A name before the words; where most cues have none, one in capitals only."""
+_LANGUAGE = re.compile(r"^Language:\s*([A-Za-z]{2,3})\b", re.MULTILINE)
 
 
 def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
     """Return the transcript in a subtitle file.
 
     Raises:
-        FormatError: A time line is damaged, or text stands where a cue should begin.
+        FormatError: It has no time line.
     """
     source = Source(Path(place).stem, notation="plain")
-    for number, block in _blocks(decode_bytes(data, place)):
-        source.spoken += _cue(block, number, place)
-    if source.spoken and all(not each.speaker for each in source.spoken):
-        texts = [each.text for each in source.spoken]
-        if has_speaker_prefixes(texts, conventions):
-            source.spoken = [
-                SpokenText(*split_speaker(each.text), each.span, each.words, each.tiers, each.place)
-                for each in source.spoken
-            ]
+    text = decode_bytes(data, place)
+    cues = cues_in(text, source.notes)
+    if not cues:
+        number = next((at for at, line in enumerate(text.split("\n"), 1) if line.strip()), 1)
+        raise FormatError(
+            f"{place}:{number}: no cue follows; a cue has a line such as '00:00:01,000 --> 00:00:02,500' above its text"
+        )
+    language = _LANGUAGE.search(text[:300]) if text.startswith("WEBVTT") else None
+    source.language = language.group(1) if language else None
+    cues = list(without_repeated_lines(cues))
+    named = has_speaker_prefixes([_plain(cue.lines[0]) for cue in cues], conventions)
+    for cue in cues:
+        source.spoken += _spoken(cue, f"{place}:{cue.line}", _NAME if named else _CAPITAL_NAME)
+    count = sum(each.speaker == SECOND_SPEAKER for each in source.spoken)
+    if count:
+        source.notes.append(f"cues with a second speaker, whom the file does not name: {count}")
     return [source] if source.spoken else []
 
 
-def _blocks(text: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield each run of lines without an empty one, with the number of its first line."""
-    held: list[str] = []
-    for number, line in enumerate([*text.split("\n"), ""], start=1):
-        if line.strip():
-            held.append(line)
-        elif held:
-            yield number - len(held), held
-            held = []
-
-
-def _cue(block: list[str], number: int, place: str) -> list[SpokenText]:
-    if _NOT_A_CUE.match(block[0]) and not any("-->" in line for line in block[:2]):
-        return []
-    at = next((at for at, line in enumerate(block[:2]) if "-->" in line), None)
-    if at is None:
-        raise FormatError(
-            f"{place}:{number}: {block[0][:40]!r} stands where a cue should begin; a cue has a line such as "
-            "'00:00:01,000 --> 00:00:02,500' above its text"
-        )
-    here = f"{place}:{number + at}"
-    match = _TIMES.fullmatch(block[at])
-    if not match:
-        raise FormatError(f"{here}: {block[at][:40]!r} is not a time line such as '00:00:01,000 --> 00:00:02,500'")
-    damaged = next((each for each, line in enumerate(block[at + 1 :], at + 1) if "-->" in line), None)
-    if damaged is not None:
-        raise FormatError(f"{place}:{number + damaged}: a second time line in one cue; put an empty line above it")
-    times = match.groups()
-    span = span_of_seconds(_seconds(times[:4]), _seconds(times[4:]), here)
-    text = "\n".join(block[at + 1 :])
-    voices = _VOICE.findall(text) or [("", text)]
-    plain = ((name.strip(), html.unescape(_TAG.sub("", words))) for name, words in voices)
+def _spoken(cue: Cue, place: str, name: re.Pattern[str]) -> list[SpokenText]:
+    """Return the turns in a cue: by the voices that it names, or by two speakers whom dashes tell apart."""
+    text = "\n".join(cue.lines)
+    voices = [(name.strip(), words) for name, words in _VOICE.findall(text)]
+    if not voices and _WORD_TIME.search(text) and cue.span:
+        return _timed(text, cue.span, place)
+    turns = [(name, _plain(words)) for name, words in voices] or _turns(_plain(text), name)
+    turns = [(name, " ".join(words.split())) for name, words in turns if words.strip()]
+    spans = shared_spans(cue.span, [words for _, words in turns]) if len(turns) > 1 and not voices else None
     return [
-        SpokenText(name, " ".join(_without_dash(words).split()), span, place=here)
-        for name, words in plain
-        if words.strip()
+        SpokenText(name, words, spans[at] if spans else cue.span, place=place) for at, (name, words) in enumerate(turns)
     ]
 
 
-def _seconds(parts: tuple[str | None, ...]) -> float:
-    hours, minutes, seconds, fraction = (part or "0" for part in parts)
-    return int(hours) * 3600 + int(minutes) * 60 + int(seconds) + int(fraction.ljust(3, "0")) / 1000
+def _plain(text: str) -> str:
+    return unescaped(_TAG.sub("", text))
 
 
-def _without_dash(text: str) -> str:
-    """Drop the dashes that mark turns in a cue."""
-    return re.sub(r"^\s*[-–—]\s+", "", text, flags=re.MULTILINE)
+def _turns(text: str, name: re.Pattern[str]) -> list[tuple[str, str]]:
+    """Return the turns of a cue: ``- Hello.`` and ``- Hi there.`` below it are two speakers, as are two names."""
+    starts = sorted({match.start() for pattern in (_TURN, name) for match in pattern.finditer(text)})
+    bounds = [0, *(at for at in starts if text[:at].strip()), len(text)]
+    parts = (_DASH.sub("", text[start:end], count=1) for start, end in pairwise(bounds))
+    turns: list[tuple[str, str]] = []
+    for part in parts:
+        if name.match(part):
+            turns.append(split_speaker(part.strip()))
+        elif part.strip():
+            turns.append(("" if len(turns) % 2 == 0 else SECOND_SPEAKER, part))
+    return turns
+
+
+def _timed(text: str, span: TimeSpan, place: str) -> list[SpokenText]:
+    """Return a cue whose words have times; a word ends where the next begins."""
+    pieces: list[tuple[str, int]] = []
+    start, at = span.start_ms, 0
+    for match in (*_WORD_TIME.finditer(text), None):
+        piece = " ".join(_plain(text[at : match.start() if match else len(text)]).split())
+        if piece:
+            pieces.append((piece, start))
+        if match:
+            hours, minutes, seconds, fraction = (int(part or 0) for part in match.groups())
+            start, at = 3_600_000 * hours + 60_000 * minutes + 1000 * seconds + fraction, match.end()
+    ends = [*(start for _, start in pieces[1:]), span.end_ms]
+    words = tuple(
+        (word, share)
+        for (piece, start), end in zip(pieces, ends, strict=True)
+        for word, share in zip(
+            piece.split(), shared_spans(TimeSpan(start, max(start, end)), piece.split()), strict=True
+        )
+    )
+    return [SpokenText("", " ".join(word for word, _ in words), span, words, place=place)] if words else []

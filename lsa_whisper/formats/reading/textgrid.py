@@ -8,8 +8,8 @@ from lsa_whisper.errors import FormatError
 from lsa_whisper.formats import textgrid_reading
 from lsa_whisper.formats.reading.conventions import Conventions
 from lsa_whisper.formats.reading.files import decode_bytes
-from lsa_whisper.formats.reading.source import Source, SpokenText
-from lsa_whisper.formats.reading.tiers import TextTier, join_tiers
+from lsa_whisper.formats.reading.source import Source
+from lsa_whisper.formats.reading.tiers import TextTier, TierText, join_tiers
 
 
 def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
@@ -28,7 +28,7 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
         ) from error
     source = Source(Path(place).stem)
     tiers = [
-        TextTier(name, name, [SpokenText("", label, span, place=place) for span, label in texts], "utterance", name)
+        TextTier(name, name, [TierText("", label, span, place=place) for span, label in texts], "utterance", name)
         for name, texts in found.items()
     ]
     join_tiers(tiers, source, conventions)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 
+from lsa_whisper.chat.codes import FREE_TEXT_TIERS
 from lsa_whisper.formats.reading.conventions import Conventions
 from lsa_whisper.formats.reading.source import Source, SpokenText
 
@@ -16,8 +18,23 @@ _SOUND_TIER = re.compile(r"(?:.* )?(?:-? ?)(?:phones?|phonemes?|segments|syllabl
 _REMARKS = frozenset(
     ("default", "note", "notes", "comment", "comments", "context", "code", "code_num", "on_off", "noise")
 )
-_DEPENDENT = re.compile(r"%?([a-z][a-z0-9]{0,9})@.+")
+_NAME_PARTS = re.compile(r"[@\s_:/-]+|[\[\](){}]")
 _CHAT_DEPENDENT = re.compile(r"%([a-z][a-z0-9]{1,9})@(.+)")
+
+
+@dataclass(frozen=True)
+class TierText(SpokenText):
+    """A text of a tier that may depend on texts of other tiers.
+
+    Attributes:
+        name: Its identifier.
+        holders: The identifiers of the texts that it depends on, the nearest first.
+        timed: Whether the times are its own.
+    """
+
+    name: str = ""
+    holders: tuple[str, ...] = ()
+    timed: bool = True
 
 
 @dataclass(frozen=True)
@@ -35,7 +52,7 @@ class TextTier:
 
     name: str
     speaker: str
-    texts: Sequence[SpokenText]
+    texts: Sequence[TierText]
     use: str = ""
     parent: str = ""
     ignored: bool = False
@@ -44,28 +61,38 @@ class TextTier:
 def join_tiers(tiers: Sequence[TextTier], source: Source, conventions: Conventions) -> None:
     """Add the utterances of ``tiers`` to ``source``, with their words and dependent tiers, and notes on other tiers."""
     uses = {tier.name: _use(tier, tiers, conventions) for tier in tiers}
-    utterances: dict[str, list[SpokenText]] = {}
+    utterances: dict[str, list[TierText]] = {}
     for tier in tiers:
         if uses[tier.name] == "utterance":
             texts = [replace(each, speaker=tier.speaker) for each in tier.texts if each.text.strip()]
-            utterances[tier.name] = sorted(texts, key=lambda each: each.span.start_ms if each.span else 0)
+            utterances[tier.name] = [each for _, each in sorted(_with_starts(texts), key=itemgetter(0))]
     for tier in tiers:
         use = uses[tier.name]
         if use == "ignore":
             if any(each.text for each in tier.texts) and not tier.ignored:
-                source.notes.append(f"tier {tier.name!r} is not used")
+                source.lost.append(f"tier {tier.name!r} is not used")
             continue
         if use == "utterance":
             continue
         name = _parent_of(tier, utterances)
         if name is None:
-            source.notes.append(f"tier {tier.name!r} belongs to no speaker's tier, and is not used")
-        elif use == "words":
-            utterances[name] = _with_words(utterances[name], tier.texts)
+            source.lost.append(f"tier {tier.name!r} belongs to no speaker's tier, and is not used")
+            continue
+        found = _by_holder(utterances[name], tier, source)
+        if use == "words":
+            utterances[name] = _with_words(utterances[name], found)
         else:
-            utterances[name] = _with_dependents(utterances[name], tier.texts, _chat_name(tier.name, use))
-    source.spoken += [each for texts in utterances.values() for each in texts]
-    source.spoken.sort(key=lambda each: each.span.start_ms if each.span else 0)
+            utterances[name] = _with_dependents(utterances[name], found, _chat_name(tier, use))
+    spoken = (pair for texts in utterances.values() for pair in _with_starts(texts))
+    source.spoken += [each for _, each in sorted(spoken, key=itemgetter(0))]
+
+
+def _with_starts(texts: Iterable[TierText]) -> Iterator[tuple[int, TierText]]:
+    """Yield each text with its start; one without times has that of the text before it."""
+    start_ms = 0
+    for each in texts:
+        start_ms = each.span.start_ms if each.span else start_ms
+        yield start_ms, each
 
 
 def _use(tier: TextTier, tiers: Sequence[TextTier], conventions: Conventions) -> str:
@@ -96,23 +123,44 @@ def words_speaker(name: str, names: set[str]) -> str | None:
     return None
 
 
-def _parent_of(tier: TextTier, utterances: dict[str, list[SpokenText]]) -> str | None:
+def _parent_of(tier: TextTier, utterances: dict[str, list[TierText]]) -> str | None:
     dependent = _CHAT_DEPENDENT.fullmatch(tier.name)
     found = words_speaker(tier.name, set(utterances) | {tier.name}) or (dependent.group(2) if dependent else None)
     return next((name for name in (found, tier.parent) if name in utterances), None)
 
 
-def _chat_name(name: str, use: str) -> str:
+def _chat_name(tier: TextTier, use: str) -> str:
     """Return the CHAT name of a dependent tier: those that CHAT knows keep theirs, others begin with ``%x``."""
-    if chat := _CHAT_DEPENDENT.fullmatch(name):
+    if chat := _CHAT_DEPENDENT.fullmatch(tier.name):
         return f"%{chat.group(1)}"
     if use == "comment":
         return "%com"
-    plain = _DEPENDENT.fullmatch(name)
-    return f"%x{plain.group(1) if plain else re.sub(r'[^a-z]', '', name.casefold())[:6] or 'tier'}"
+    own = (part.lstrip("%").casefold() for part in _NAME_PARTS.split(tier.name))
+    others = {name.casefold() for name in (tier.parent, tier.speaker) if name != tier.name}
+    plain = next((part for part in own if part and part not in others), "tier")
+    if f"%{plain}" in FREE_TEXT_TIERS:
+        return f"%{plain}"
+    return f"%x{re.sub(r'[^a-z0-9]', '', plain)[:6] or 'tier'}"
 
 
-def _holder(texts: Sequence[SpokenText], starts: Sequence[int], each: SpokenText) -> int | None:
+def _by_holder(texts: Sequence[TierText], tier: TextTier, source: Source) -> dict[int, list[TierText]]:
+    """Return the texts of ``tier`` by the index of the utterance that holds them, and note those that none holds."""
+    names = {each.name: at for at, each in enumerate(texts) if each.name}
+    starts = [each.span.start_ms if each.span else 0 for each in texts]
+    found: dict[int, list[TierText]] = {}
+    spoken = [each for each in tier.texts if each.text.strip()]
+    for each in spoken:
+        at = next((names[name] for name in each.holders if name in names), None)
+        at = _holder(texts, starts, each) if at is None else at
+        if at is not None:
+            found.setdefault(at, []).append(each)
+    lost = len(spoken) - sum(map(len, found.values()))
+    if lost:
+        source.lost.append(f"tier {tier.name!r}: {lost} of {len(spoken)} texts lie in no utterance, and are not used")
+    return found
+
+
+def _holder(texts: Sequence[TierText], starts: Sequence[int], each: TierText) -> int | None:
     """Return the index of the utterance in whose time the middle of ``each`` lies."""
     if each.span is None:
         return None
@@ -126,22 +174,19 @@ def _holder(texts: Sequence[SpokenText], starts: Sequence[int], each: SpokenText
     return None
 
 
-def _with_words(texts: list[SpokenText], words: Sequence[SpokenText]) -> list[SpokenText]:
-    starts = [each.span.start_ms if each.span else 0 for each in texts]
-    found: dict[int, list[SpokenText]] = {}
-    for each in sorted(words, key=lambda each: each.span.start_ms if each.span else 0):
-        if each.text.strip() and (at := _holder(texts, starts, each)) is not None:
-            found.setdefault(at, []).append(each)
-    return [
-        replace(each, words=tuple((word.text, word.span) for word in found.get(at, ()) if word.span))
-        for at, each in enumerate(texts)
-    ]
-
-
-def _with_dependents(texts: list[SpokenText], dependents: Sequence[SpokenText], name: str) -> list[SpokenText]:
-    starts = [each.span.start_ms if each.span else 0 for each in texts]
+def _with_words(texts: list[TierText], found: Mapping[int, list[TierText]]) -> list[TierText]:
+    """Return the utterances with their words, which are in order of time, or else in the order of the file."""
     made = list(texts)
-    for each in dependents:
-        if each.text.strip() and (at := _holder(texts, starts, each)) is not None:
-            made[at] = replace(made[at], tiers=(*made[at].tiers, (name, each.text)))
+    for at, words in found.items():
+        if all(each.timed for each in words):
+            words = sorted(words, key=lambda each: each.span.start_ms if each.span else 0)
+        timed = ((each.text, each.span if each.timed else None) for each in words)
+        made[at] = replace(made[at], words=tuple(timed))
+    return made
+
+
+def _with_dependents(texts: list[TierText], found: Mapping[int, list[TierText]], name: str) -> list[TierText]:
+    made = list(texts)
+    for at, dependents in found.items():
+        made[at] = replace(made[at], tiers=(*made[at].tiers, *((name, each.text) for each in dependents)))
     return made

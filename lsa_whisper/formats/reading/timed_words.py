@@ -15,7 +15,7 @@ _MAX_WORDS = 80
 
 @dataclass(frozen=True)
 class RecognizedWord:
-    """A word with its ``span`` and ``speaker``; punctuation is a word without a duration."""
+    """A word with its ``span`` and ``speaker``; punctuation, and a word whose time is unknown, has no duration."""
 
     text: str
     span: TimeSpan
@@ -37,8 +37,9 @@ def utterances_of(words: Iterable[RecognizedWord]) -> list[SpokenText]:
         timed = [each for each in held if any(sign.isalnum() for sign in each.text)]
         if timed:
             text = " ".join(each.text for each in held)
-            span = timed[0].span | timed[-1].span
-            times = tuple((each.text, each.span) for each in timed)
+            placed = [each for each in timed if each.span.duration_ms] or timed
+            span = placed[0].span | placed[-1].span
+            times = tuple((each.text, each.span if each.span.duration_ms else None) for each in timed)
             made.append(SpokenText(held[0].speaker, _joined(text), span, times, place=held[0].place))
         held.clear()
 

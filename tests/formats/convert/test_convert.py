@@ -39,6 +39,21 @@ def test_a_folder_keeps_its_structure(folder, tmp_path):
     assert "converted" in done.table()
 
 
+def test_pages_and_tables_in_a_folder_are_passed_over(folder, tmp_path):
+    (folder / "report.html").write_text("<p>not a transcript</p>")
+    (folder / "participants.tsv").write_text("id\tage\n1\t4\n")
+    (folder / "three.html").write_text('<p><a name="ts_0_900_S00">Yes.</a></p>')
+    (folder / "four.tsv").write_text("start\tend\ttext\n0\t900\tYes.\n")
+    done = convert([folder], tmp_path / "out")
+    assert done.exit_code == 0 and {path.name for path in done.written} == {
+        "one.cha",
+        "two.cha",
+        "three.cha",
+        "four.cha",
+    }
+    assert convert([folder / "report.html"], tmp_path / "other").exit_code == 1
+
+
 def test_a_broken_file_costs_only_itself(folder, tmp_path):
     (folder / "bad.slt").write_text("$ Child\nQ no\n")
     done = convert([folder], tmp_path / "out")
@@ -138,10 +153,23 @@ def test_a_meeting_of_several_files_is_one_transcript(tmp_path):
     ]
 
 
-def test_utterances_without_times_are_named(folder, tmp_path):
+@pytest.mark.parametrize("name", ["eaf", "textgrid", "srt", "vtt"])
+def test_a_transcript_without_times_is_a_sentence_and_no_empty_file(name, folder, tmp_path):
     convert([folder], tmp_path / "cha")
-    done = convert([tmp_path / "cha"], tmp_path / "out", to="eaf")
-    assert any("2 utterances have no times" in note for note in done.notes)
+    done = convert([tmp_path / "cha"], tmp_path / "out", to=name)
+    assert done.exit_code == 2 and not done.written and "no utterance has times" in done.table()
+    assert not (tmp_path / "out").exists()
+    for untimed in ("txt", "salt", "json"):
+        assert convert([tmp_path / "cha"], tmp_path / f"as {untimed}", to=untimed).exit_code == 0
+
+
+def test_some_utterances_without_times_are_named(tmp_path):
+    (tmp_path / "a.cha").write_text("@UTF8\n@Begin\n*CHI:\thi . \x150_900\x15\n*CHI:\tyes .\n@End\n")
+    done = convert([tmp_path / "a.cha"], tmp_path / "out", to="eaf")
+    assert done.exit_code == 0 and done.losses == [
+        f"{tmp_path / 'a.cha'}: utterances: 1, first at line 4",
+        f"{tmp_path / 'a.cha'}: words: 1, first at line 4",
+    ]
 
 
 def test_every_format_says_what_it_loses():

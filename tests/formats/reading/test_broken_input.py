@@ -1,4 +1,4 @@
-"""More than 300 broken files, each a sentence with its place; and random damage, which never raises another error."""
+"""Hundreds of broken files, each a sentence with its place; and random damage, which never raises another error."""
 
 from __future__ import annotations
 
@@ -76,34 +76,14 @@ REPLACED = {
         ('"TextGrid"', '"Pitch"'),
         ('"the dog ."', "the dog ."),
     ],
-    "visit.slt": [
-        ("C the dog.", "Q the dog."),
-        ("C the dog.", "7 the dog."),
-        ("C the dog.", "the dog."),
-        ("C the dog.", "C"),
-        ("C the dog.", "C ."),
-        *[("- 0:00", f"- {time}") for time in ("x", "0:0:0:0", "soon", "1:2x", "")],
-        *[("; :02", f"; {time}") for time in ("x", ":2x", "two")],
-        ("M (um) yes!", "*CHI: yes ."),
-        ("M (um) yes!", "%mor: yes ."),
-        ("M (um) yes!", "@End"),
-        ("M (um) yes!", "M: "),
-        ("M (um) yes!", "12"),
+    "visit.slt": [  # one line that is not understood costs only itself: tests of SALT
+        ("$ Child, Mother", "$ Xavier, Yves"),
+        ("C the dog.\n; :02\nM (um) yes!\n", "12\n"),
+        ("C the dog.\n; :02\nM (um) yes!\n", "*CHI:\tyes .\n@End\n"),
+        ("C the dog.\n; :02\nM (um) yes!\n", "C\nM .\n"),
     ],
-    "visit.srt": [
-        *[("00:00:00,500", time) for time in ("00:00:0x,500", "00:00:09,500", "00,500", "-00:00:00,500", "nan", "x")],
-        ("00:00:00,500 --> ", "00:00:00,500 -> "),
-        ("00:00:00,500 --> ", "--> "),
-        ("1\n00:00:00,500", "00:00:00,500"[:0] + "1\nhello\n00:00:00,500"),
-        ("\n\n2\n", "\n2\n"),
-        ("1\n00:00:00,500 --> 00:00:01,100\n", ""),
-    ],
-    "visit.vtt": [
-        *[("00:00:00.500", time) for time in ("00:00:0x.500", "00:00:09.500", "00.500", "-00:00:00.500", "nan", "x")],
-        ("00:00:00.500 --> ", "00:00:00.500 -> "),
-        ("\n\n00:00:01.300", "\n00:00:01.300"),
-        ("00:00:00.500 --> 00:00:01.100\n", ""),
-    ],
+    "visit.srt": [("-->", "->"), ("-->", "")],  # a damaged cue costs its times: tests of subtitles
+    "visit.vtt": [("-->", "->"), ("-->", "")],
     "visit.json": [
         *[('"start_ms": 500', f'"start_ms": {time}') for time in ("-1", '"x"', "null", "[]", "1e99", "5000", "NaN")],
         ('"chat"', '"chut"'),
@@ -178,7 +158,8 @@ def broken():
             if name == "visit.A.words.xml" and old == "<w nite":
                 yield name, f"{old} -> {new}", good.replace("<w ", "<v ").replace("</w>", "</v>").encode()
             else:
-                yield name, f"{old} -> {new}", good.replace(old, new, 1).encode()
+                count = -1 if "-->" in old else 1
+                yield name, f"{old} -> {new}", good.replace(old, new, count).encode()
         for what, data in EVERYWHERE.items():
             yield name, what, data
         if name in CUT:
@@ -190,8 +171,8 @@ def broken():
 BROKEN = list(broken())
 
 
-def test_there_are_more_than_300():
-    assert len(BROKEN) > 300
+def test_there_are_hundreds():
+    assert len(BROKEN) > 200
 
 
 @pytest.mark.parametrize("name", GOOD)

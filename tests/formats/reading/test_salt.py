@@ -6,6 +6,7 @@ import pytest
 
 from lsa_whisper.chat import check, utterance
 from lsa_whisper.errors import FormatError
+from lsa_whisper.formats import salt
 from lsa_whisper.formats.reading import read_transcripts
 from lsa_whisper.formats.reading.salt_text import salt_to_chat
 
@@ -28,6 +29,12 @@ CONVENTIONS = {
     "unintelligible word": ("he saw X.", "he saw xxx ."),
     "unintelligible segment": ("he saw XX there.", "he saw xxx there ."),
     "unintelligible utterance": ("XXX.", "xxx ."),
+    "unintelligible in small letters": ("he xx saw x.", "he xxx saw xxx ."),
+    "adjective of a noun": ("a mud/y hole and a sun/y day.", "a muddy hole and a sunny day ."),
+    "adverb": ("he gentle/ly and happy/ly ran.", "he gently and happily ran ."),
+    "apostrophe before the negation": ("I can/'nt and do/'nt.", "I can't and don't ."),
+    "apostrophe before the possessive": ("the kid/'z hat.", "the kid's hat ."),
+    "digits": ("I have 2 dog/s.", "I have two dogs ."),
     "plural": ("two dog/s and baby/s.", "two dogs and babies ."),
     "possessive": ("mom/z hat.", "mom's hat ."),
     "plural possessive": ("the dog/s/z food.", "the dogs' food ."),
@@ -45,7 +52,6 @@ CONVENTIONS = {
     "overlap at the end": ("I want <that one>.", "I want <that one> [<>] ."),
     "linked words": ("Mister_Smith ran.", "Mister_Smith ran ."),
     "sound effect": ("it went %woof_woof.", "it went woof_woof@o ."),
-    "root word": ("he gonna|go see.", "he gonna see ."),
     "overgeneralized form": ("he goed[EO:went].", "he goed [: went] [*] ."),
     "wrong word": ("her[EW:she] ran.", "her [: she] [*] ran ."),
     "comma": ("well, he ran.", "well he ran ."),
@@ -66,6 +72,7 @@ COMMENTED = {
     "utterance of a gesture": ("{nods}.", "&=nods .", []),
     "word code": ("he ran[SPI].", "he ran .", ["ran: [SPI]"]),
     "utterance code": ("he ran. [EU]", "he ran .", ["ran: [EU]"]),
+    "root word": ("he falled|fall down.", "he falled down .", ["falled: root fall"]),
     "omitted morpheme": ("two dog/*s.", "two dog .", ["omitted: dog/*s"]),
 }
 
@@ -103,10 +110,12 @@ def test_lines_of_a_file(tmp_path):
         [("%tim", "00:00:00")],
         [("%com", "pause of 4 s before the utterance; laughs")],
         [("%com", "the door opens")],
-        [("%tim", "00:00:30")],
+        [("%tim", "00:00:30"), ("%com", "at the end: 00:01:00")],
     ]
     comments = [line.value for line in transcript.headers if line.name == "@Comment"]
-    assert comments == ["Gender: M", "CA: 5;2", "told at school"]
+    assert comments == ["told at school"]
+    child = transcript.participants["CHI"]
+    assert (child.age, child.sex) == ("5;02.", "male")
     assert not [problem for problem in check(transcript) if problem.code not in ("media-name",)]
 
 
@@ -119,16 +128,49 @@ def test_a_corrected_line_wins_over_the_comment_above_it(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text, place, reason",
+    "line",
+    ["- 1:x", "Q a dog.", "!", "; soon", "C", "C .", "c", "A man came.", "Come here.", "12", "%mor: yes", "@End"],
+)
+def test_a_line_that_is_not_understood_costs_only_itself(line, tmp_path):
+    (tmp_path / "visit.slt").write_text(f"$ Child, Examiner\nC a dog.\n{line}\nE (um) yes!\n")
+    found = read_transcripts(tmp_path / "visit.slt")[0]
+    assert [each.text for each in found.transcript.utterances] == ["a dog .", "&-um yes !"]
+    assert [tier.value for tier in found.transcript.utterances[1].tiers] == [line]
+    assert len(found.notes) == 1 and f"comments: 1 (line 3 {line!r})" in found.notes[0]
+
+
+def test_small_letters_of_speakers_and_capital_words(tmp_path):
+    transcript = read(tmp_path, "$ CHILD, EXAMINER\nc HE GO/3S.\ne Yes.\n")
+    assert [(each.speaker, each.text) for each in transcript.utterances] == [("CHI", "HE GOES ."), ("INV", "Yes .")]
+
+
+def test_pauses_between_speakers_are_pauses(tmp_path):
+    transcript = read(tmp_path, "$ Child, Examiner\nE What happened?\n: :03\nC it ran.\n:\nE yes.\n: 1:05\n")
+    assert [[tier.value for tier in each.tiers] for each in transcript.utterances] == [
+        [],
+        ["pause of 3 s before the utterance"],
+        ["pause before the utterance; pause of 65 s after the utterance"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("facts", "age", "sex", "language"),
     [
-        ("$ Child\nC a dog.\n- 1:x\n", ":3:", "is not a time"),
-        ("$ Child\nQ a dog.\n", ":2:", "no speaker"),
-        ("$ Child\nC a dog.\n!\n", ":3:", "no speaker"),
-        ("$ Child\n; soon\n", ":2:", "is not a pause"),
-        ("$ Child\n", ":", "no words"),
+        ("+ Gender: F\n+ Ca: 5;2\n+ Language: Spanish\n", "5;02.", "female", "spa"),
+        ("+ DOB: 3/4/2018\n+ DOE: 3/3/2023\n", "4;11.", "", "eng"),
+        ("+ Gender: unknown\n+ CA: old\n+ Language: none\n", "", "", "eng"),
     ],
 )
-def test_a_damaged_line_is_named(text, place, reason, tmp_path):
-    with pytest.raises(FormatError, match=reason) as error:
+def test_facts_of_the_sample_describe_the_child(facts, age, sex, language, tmp_path):
+    transcript = read(tmp_path, f"$ Examiner, Child\n{facts}C a dog.\nE yes.\n")
+    child, other = transcript.participants["CHI"], transcript.participants["INV"]
+    assert (child.age, child.sex, transcript.languages) == (age, sex, [language])
+    assert (other.age, other.sex) == ("", "")
+    written = salt.serialize(transcript).splitlines()
+    assert ("+ CA: " + age.replace(";0", ";").rstrip(".") in written) == bool(age)
+
+
+@pytest.mark.parametrize("text", ["$ Child\nQ a dog.\n", "$ Child\n; soon\n", "$ Child\n"])
+def test_a_file_without_an_utterance_is_a_sentence(text, tmp_path):
+    with pytest.raises(FormatError, match=r"visit\.slt.*(is it SALT|no words)"):
         read(tmp_path, text)
-    assert f"visit.slt{place}" in str(error.value)

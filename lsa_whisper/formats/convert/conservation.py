@@ -1,0 +1,160 @@
+"""What a conversion keeps: utterances, words, marks and times before and after, and each loss by its kind.
+
+What a written file holds is what the program reads from it again.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from importlib import import_module
+
+from lsa_whisper.chat import Line, Transcript, Utterance
+from lsa_whisper.errors import FormatError
+from lsa_whisper.formats import FORMAT_SUFFIXES
+from lsa_whisper.formats.reading import READABLE, FoundTranscript
+from lsa_whisper.formats.reading.conventions import Conventions
+from lsa_whisper.formats.reading.lost_words import UNTRANSCRIBED
+from lsa_whisper.formats.reading.to_transcript import to_transcript
+
+
+@dataclass(frozen=True)
+class TranscriptCounts:
+    """What a transcript holds; ``marks`` is ``None`` where the format has none of its own."""
+
+    utterances: int = 0
+    words: int = 0
+    marks: int | None = 0
+    times: int = 0
+
+    def __add__(self, other: TranscriptCounts) -> TranscriptCounts:
+        """Return the sums; that of marks is unknown if one is."""
+        known = self.marks is not None and other.marks is not None
+        marks = (self.marks or 0) + (other.marks or 0) if known else None
+        return TranscriptCounts(
+            self.utterances + other.utterances, self.words + other.words, marks, self.times + other.times
+        )
+
+
+@dataclass(frozen=True)
+class Loss:
+    """What a conversion lost: its ``kind``, how many of it, and where the first one stood."""
+
+    kind: str
+    count: int
+    first: str = ""
+
+    def __str__(self) -> str:
+        """Return the loss as the report prints it."""
+        return f"{self.kind}: {self.count}{f', first at {self.first}' if self.first else ''}"
+
+
+def counts_of(transcript: Transcript) -> TranscriptCounts:
+    """Return what a CHAT transcript holds."""
+    said = transcript.utterances
+    return TranscriptCounts(
+        len(said),
+        sum(len(transcribed_words(each)) for each in said),
+        sum(len(each.events()) for each in said),
+        sum(each.span is not None for each in said),
+    )
+
+
+def transcribed_words(utterance: Utterance) -> list[str]:
+    """Return the words of an utterance, without ``xxx`` and the like, which stand for unknown words."""
+    return [word for word in utterance.verbatim() if word not in UNTRANSCRIBED]
+
+
+def losses_of_reading(found: FoundTranscript) -> list[Loss]:
+    """Return what is lost on the way from another format to CHAT."""
+    lost = [Loss(text, 1) for text in found.lost]
+    return [Loss("words", found.lost_words, found.lost_place), *lost] if found.lost_words else lost
+
+
+def read_back(text: str, transcript: Transcript, to: str) -> Transcript:
+    """Return what a program reads from ``text``, which is ``transcript`` in the format ``to``; nothing may be there."""
+    suffix = f".{FORMAT_SUFFIXES[to].lower()}"
+    module = import_module(f"lsa_whisper.formats.reading.{READABLE[suffix]}")
+    try:
+        sources = module.parse(text.encode(errors="replace"), f"written{suffix}", Conventions())
+    except FormatError:  # without utterances, or without cues
+        return Transcript([])
+    language = next(iter(transcript.languages), "eng")
+    return to_transcript(sources[0], language=language, infer_marks=False) if sources else Transcript([])
+
+
+def losses_of_writing(before: Transcript, after: Transcript) -> Iterator[Loss]:
+    """Yield what ``before`` holds and ``after`` does not, by kind."""
+    said, left = before.utterances, after.utterances
+    yield from _loss("utterances", said, left, lambda each: 1, lambda each: tuple(each.verbatim()))
+    yield from _lost_words(said, left)
+    yield from _loss("marks", said, left, lambda each: len(each.events()), lambda each: tuple(each.events()))
+    yield from _loss("times", said, left, lambda each: each.span is not None, lambda each: each.span)
+    yield from _loss("word times", said, left, lambda each: len(each.word_times), lambda each: tuple(each.word_times))
+    yield from _loss("dependent tiers", said, left, lambda each: len(_tiers(each)), _tiers)
+    headers, kept = _headers(before), Counter(line.name for line in _headers(after))
+    lost = [
+        line
+        for at, line in enumerate(headers)
+        if sum(one.name == line.name for one in headers[: at + 1]) > kept[line.name]
+    ]
+    if lost:
+        yield Loss("headers", len(lost), f"line {lost[0].number}")
+
+
+def _lost_words(before: Iterable[Utterance], after: Iterable[Utterance]) -> Iterator[Loss]:
+    left = _words(after)
+    lost, first = 0, ""
+    for each in before:
+        for word in transcribed_words(each):
+            if left[_bare(word)]:
+                left[_bare(word)] -= 1
+            else:
+                lost += 1
+                first = first or f"line {each.line or 1}"
+    if lost:
+        yield Loss("words", lost, first)
+
+
+def _words(utterances: Iterable[Utterance]) -> Counter[str]:
+    return Counter(_bare(word) for each in utterances for word in transcribed_words(each))
+
+
+def _bare(word: str) -> str:
+    """Return ``word`` without capitals, and without the hyphen that cuts it off: without marks it is punctuation."""
+    return word.casefold().rstrip("-")
+
+
+def kept_counts(before: Transcript, after: Transcript) -> TranscriptCounts:
+    """Return what ``after``, which was read back, has of ``before``: a word that reads otherwise now is not kept."""
+    words = _words(before.utterances) & _words(after.utterances)
+    return replace(counts_of(after), words=sum(words.values()))
+
+
+def _loss(
+    kind: str,
+    before: Iterable[Utterance],
+    after: Iterable[Utterance],
+    size: Callable[[Utterance], int],
+    key: Callable[[Utterance], Hashable],
+) -> Iterator[Loss]:
+    kept = list(after)
+    count = sum(map(size, before)) - sum(map(size, kept))
+    if count <= 0:
+        return
+    left = Counter(map(key, kept))
+    for each in before:
+        if size(each) and not left[key(each)]:
+            yield Loss(kind, count, f"line {each.line or 1}")
+            return
+        left[key(each)] -= 1
+    yield Loss(kind, count)
+
+
+def _tiers(each: Utterance) -> tuple[str, ...]:
+    return tuple(tier.name for tier in each.tiers if tier.name and tier.name != "%wor")
+
+
+def _headers(transcript: Transcript) -> list[Line]:
+    return [line for line in transcript.headers if line.name not in ("@UTF8", "@Begin", "@End")]

@@ -1,0 +1,111 @@
+"""The cues of subtitles: their times and lines, also of files that no player would refuse."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from lsa_whisper.timespan import TimeSpan
+
+_CLOCK = r"(?:(\d{1,3}):)?(\d{1,2}):(\d{1,2})(?:[.,:](\d{1,3}))?"
+_TIMES = re.compile(rf"\s*{_CLOCK}\s*-->\s*{_CLOCK}(?:\s.*)?")
+_NOT_A_CUE = re.compile(r"(?:WEBVTT|NOTE|STYLE|REGION)(?:\s|$)")
+_MARKUP = re.compile(r"<[^<>]{0,200}>")
+_WORD_TIME = re.compile(r"<\d{1,2}:[\d:]{2,5}\.\d{3}>")
+_MAX_NAMED = 5
+_MIN_ROLLING = 3
+
+
+@dataclass(frozen=True)
+class Cue:
+    """A cue: the number of its time line, its time if that line is whole, and its lines."""
+
+    line: int
+    span: TimeSpan | None
+    lines: tuple[str, ...]
+
+
+def cues_in(text: str, notes: list[str]) -> list[Cue]:
+    """Return the cues in ``text``; damaged lines are named in ``notes``, and their text has no times."""
+    cues: list[Cue] = []
+    faults: dict[str, list[int]] = {}
+    for number, block in _blocks(text):
+        times = [at for at, line in enumerate(block) if "-->" in line]
+        if not times:
+            if cues and not _NOT_A_CUE.match(block[0]) and not _is_counter(block):
+                faults.setdefault("text behind an empty line belongs to the cue above it", []).append(number)
+                cues[-1] = replace(cues[-1], lines=(*cues[-1].lines, *block))
+            continue
+        for at, end in zip(times, [*times[1:], len(block)], strict=True):
+            lines = block[at + 1 : end]
+            if end < len(block) and lines and lines[-1].strip().isdigit():
+                lines = lines[:-1]
+            if at != times[0]:
+                faults.setdefault("a cue begins without an empty line above it", []).append(number + at)
+            cue = Cue(number + at, _span(block[at]), tuple(lines))
+            if cue.span is None:
+                faults.setdefault("a time line cannot be read, and its cue has no times", []).append(cue.line)
+            if not any(line.strip() for line in lines):
+                faults.setdefault("a cue has no text", []).append(cue.line)
+            cues.append(cue)
+    notes += [f"{fault}: {_lines(places)}" for fault, places in faults.items()]
+    return cues
+
+
+def _lines(places: Sequence[int]) -> str:
+    more = f" and {len(places) - _MAX_NAMED} more" if len(places) > _MAX_NAMED else ""
+    return f"line {', '.join(map(str, places[:_MAX_NAMED]))}{more}"
+
+
+def _is_counter(block: Sequence[str]) -> bool:
+    return len(block) == 1 and block[0].strip().isdigit()
+
+
+def _blocks(text: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield each run of lines without an empty one, with the number of its first line.
+
+    A line of spaces belongs to the text: YouTube writes one into cues. Only above a time line it ends a cue, too.
+    """
+    lines = [*text.split("\n"), ""]
+    held: list[str] = []
+    for number, line in enumerate(lines, start=1):
+        if line and not (line.isspace() and any("-->" in after for after in lines[number : number + 2])):
+            held.append(line)
+        elif held:
+            yield number - len(held), held
+            held = []
+
+
+def _span(line: str) -> TimeSpan | None:
+    match = _TIMES.fullmatch(line)
+    if not match:
+        return None
+    times = match.groups()
+    start_ms, end_ms = _milliseconds(times[:4]), _milliseconds(times[4:])
+    return TimeSpan(start_ms, end_ms) if start_ms <= end_ms else None
+
+
+def _milliseconds(parts: tuple[str | None, ...]) -> int:
+    hours, minutes, seconds, fraction = (part or "0" for part in parts)
+    return 3_600_000 * int(hours) + 60_000 * int(minutes) + 1000 * int(seconds) + int(fraction.ljust(3, "0"))
+
+
+def without_repeated_lines(cues: Sequence[Cue]) -> Iterator[Cue]:
+    """Yield the cues with text; where captions roll up, without the lines that a cue repeats from the one above."""
+    cues = [replace(cue, lines=tuple(line for line in cue.lines if line.strip())) for cue in cues]
+    bare = [[" ".join(_MARKUP.sub("", line).split()) for line in cue.lines] for cue in cues]
+    repeated = [0, *(_repeated(above, below) for above, below in pairwise(bare))]
+    stepped = sum(0 < count < len(lines) for count, lines in zip(repeated, bare, strict=True))
+    timed = any(_WORD_TIME.search(line) for cue in cues for line in cue.lines)
+    rolls = timed or (stepped >= _MIN_ROLLING and 2 * stepped >= len(cues))
+    for cue, count in zip(cues, repeated, strict=True):
+        lines = cue.lines[count:] if rolls else cue.lines
+        if lines:
+            yield replace(cue, lines=lines)
+
+
+def _repeated(above: Sequence[str], below: Sequence[str]) -> int:
+    """Return how many lines of ``below`` are the last of ``above``."""
+    return next((size for size in range(min(len(above), len(below)), 0, -1) if above[-size:] == below[:size]), 0)

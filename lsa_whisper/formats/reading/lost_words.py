@@ -1,0 +1,54 @@
+"""The words of a source that its transcript has nowhere: not on a main tier, nor in a comment or another tier."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+
+from lsa_whisper import chat
+from lsa_whisper.chat import Transcript
+from lsa_whisper.formats.reading.source import Source
+from lsa_whisper.formats.reading.tags import chat_of, unescaped
+
+UNTRANSCRIBED = ("xxx", "yyy", "www")
+"""These stand for words that are not known, and do not count."""
+_WORD = re.compile(r"(?<![\w°£$€%])[^\W\d_]+(?:'[^\W\d_]+)*(?!\d)|(?<=_)[^\W\d_]+")
+_MARKED = re.compile(r"[<\[({&]")
+_TAG = re.compile(r"<[^<>]*>")
+_BRACKETS = re.compile(r"[\[({]([^\[\](){}]*)[\])}]")
+
+
+def lost_words(source: Source, transcript: Transcript) -> tuple[int, int, str]:
+    """Return the number of words in ``source``, how many of them are lost, and the place of the first of these.
+
+    Words are compared without marks. Numbers in digits, tags and descriptions of sounds become other words, and are not
+    looked for.
+    """
+    wanted = Counter(_words(_plain(each.text) for each in source.spoken))
+    kept = Counter(_words([chat.serialize(transcript)]))
+    lost = wanted - kept
+    place = _place_of(lost, kept, source) if lost else ""
+    known = wanted.total() - sum(wanted[word] for word in UNTRANSCRIBED)
+    return known, lost.total(), place
+
+
+def _place_of(lost: Counter[str], kept: Counter[str], source: Source) -> str:
+    """Return the place of the first word that is used up in ``kept``."""
+    for each in source.spoken:
+        for word in _words([_plain(each.text)]):
+            kept[word] -= 1
+            if word in lost and kept[word] < 0:
+                return each.place
+    return ""
+
+
+def _plain(text: str) -> str:
+    if not _MARKED.search(text):
+        return text
+    bare = _TAG.sub(" ", unescaped(text)) if "[/" not in text else text
+    return _BRACKETS.sub(lambda match: " " if chat_of(match.group(1)) else f" {match.group(1)} ", bare)
+
+
+def _words(texts: Iterable[str]) -> list[str]:
+    return _WORD.findall("\n".join(texts).replace("’", "'").casefold())

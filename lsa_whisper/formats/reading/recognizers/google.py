@@ -1,0 +1,67 @@
+"""Google Speech-to-Text, and IBM Watson, whose results have nearly the same form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from lsa_whisper.formats.reading.recognizers.fields import (
+    field_of,
+    first,
+    rows,
+    seconds_of,
+    speaker_name,
+    text_of,
+    word_of,
+)
+from lsa_whisper.formats.reading.source import Source, SpokenText
+from lsa_whisper.formats.reading.timed_words import RecognizedWord, utterances_of
+
+
+def matches(found: Mapping[str, Any]) -> bool:
+    """Return whether ``found`` has a list of results with alternatives."""
+    results = _results(found)
+    return isinstance(results, list) and any(isinstance(each, Mapping) and "alternatives" in each for each in results)
+
+
+def _results(found: Mapping[str, Any]) -> Any:
+    response = found.get("response")
+    return (response if isinstance(response, Mapping) else found).get("results")
+
+
+def read(found: Mapping[str, Any], source: Source, place: str) -> None:
+    """Add the utterances of the best alternatives; with speakers, those of the last result, which has all words."""
+    results = list(rows(_results(found), f"{place}: result"))
+    best = [(first(each.get("alternatives"), here), here) for each, here in results]
+    source.language = next(
+        (code for each, _ in results if (code := text_of(each, "languageCode", "language_code"))), None
+    )
+    words = [list(_words(each, here)) for each, here in best]
+    if (
+        words
+        and any(word.speaker for word in words[-1])
+        and not any(word.speaker for some in words[:-1] for word in some)
+    ):
+        best, words = best[-1:], words[-1:]
+    for (each, here), some in zip(best, words, strict=True):
+        text = text_of(each, "transcript")
+        source.spoken += utterances_of(some) or ([SpokenText("", text, place=here)] if text else [])
+
+
+def _words(best: Mapping[str, Any], place: str) -> Iterator[RecognizedWord]:
+    before: RecognizedWord | None = None
+    listed = best.get("timestamps")
+    for number, each in enumerate(listed if isinstance(listed, list) else (), 1):  # Watson's [word, start, end]
+        if isinstance(each, list) and len(each) == 3 and isinstance(each[0], str) and each[0].strip():
+            before = word_of(each[0].strip("%"), each[1], each[2], "", f"{place}, word {number}", before)
+            yield before
+    for row, here in rows(best.get("words"), f"{place}, word"):
+        text = text_of(row, "word").partition("|")[0]
+        start = seconds_of(field_of(row, "startTime", "start_time", "startOffset", "start_offset"))
+        end = seconds_of(field_of(row, "endTime", "end_time", "endOffset", "end_offset"))
+        if end is not None and start is None:
+            start = 0.0  # a field that is zero may be left out
+        speaker = speaker_name(field_of(row, "speakerLabel", "speaker_label", "speakerTag", "speaker_tag") or None)
+        if text:
+            before = word_of(text, start, end, speaker, here, before)
+            yield before

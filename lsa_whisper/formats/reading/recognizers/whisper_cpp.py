@@ -1,0 +1,63 @@
+"""whisper.cpp (``-oj``, and ``-ojf`` with the times of tokens), which runs the models that ``export`` writes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from lsa_whisper.formats.reading.recognizers.fields import rows, scaled, speaker_name, text_of
+from lsa_whisper.formats.reading.source import Source, SpokenText, span_of_seconds
+from lsa_whisper.formats.reading.timed_words import RecognizedWord, utterances_of
+from lsa_whisper.timespan import TimeSpan
+
+
+def matches(found: Mapping[str, Any]) -> bool:
+    """Return whether ``found`` has the segments of whisper.cpp."""
+    return isinstance(found.get("transcription"), list)
+
+
+def read(found: Mapping[str, Any], source: Source, place: str) -> None:
+    """Add the segments; where most are one word (``-ml 1``), the utterances that the words make up."""
+    result = found.get("result")
+    source.language = text_of(result, "language") or None if isinstance(result, Mapping) else None
+    segments = list(_segments(found, place))
+    single = [each for each in segments if each.span and len(each.text.split()) == 1]
+    if len(segments) > 2 and 10 * len(single) >= 7 * len(segments):
+        source.spoken = utterances_of(
+            RecognizedWord(each.text, each.span or TimeSpan(0, 0), each.speaker, each.place) for each in segments
+        )
+    else:
+        source.spoken = segments
+
+
+def _segments(found: Mapping[str, Any], place: str) -> Iterator[SpokenText]:
+    for each, here in rows(found["transcription"], f"{place}: segment"):
+        text = text_of(each, "text")
+        words = tuple(_words(each, here))
+        if text:
+            span = _span(each, here)
+            complete = len(words) == len(text.split())
+            yield SpokenText(speaker_name(each.get("speaker")), text, span, words if complete else (), place=here)
+
+
+def _words(segment: Mapping[str, Any], place: str) -> Iterator[tuple[str, TimeSpan | None]]:
+    """Yield the words that tokens make up: a token with a space before it begins one."""
+    text, span = "", None
+    for token, here in rows(segment.get("tokens"), f"{place}, token"):
+        piece = token.get("text")
+        if not isinstance(piece, str) or piece.startswith("[_"):
+            continue
+        if piece.startswith(" ") and text:
+            yield text, span
+            text, span = "", None
+        at = _span(token, here)
+        text, span = text + piece.strip(), span | at if span and at else span or at
+    if text:
+        yield text, span
+
+
+def _span(row: Mapping[str, Any], place: str) -> TimeSpan | None:
+    offsets = row.get("offsets")
+    if not isinstance(offsets, Mapping):
+        return None
+    return span_of_seconds(scaled(offsets.get("from"), 0.001), scaled(offsets.get("to"), 0.001), place)

@@ -1,0 +1,40 @@
+"""Recognizers that list words: OpenAI's interface, ElevenLabs, AssemblyAI (whose times are in milliseconds)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from lsa_whisper.formats.reading.recognizers.fields import field_of, rows, scaled, speaker_name, text_of, word_of
+from lsa_whisper.formats.reading.source import Source
+from lsa_whisper.formats.reading.timed_words import RecognizedWord, utterances_of
+
+_MILLISECONDS = ("acoustic_model", "audio_duration", "utterances")
+"""AssemblyAI's fields."""
+
+
+def matches(found: Mapping[str, Any]) -> bool:
+    """Return whether ``found`` has a list of words and no segments."""
+    return isinstance(found.get("words"), list) and bool(found["words"])
+
+
+def read(found: Mapping[str, Any], source: Source, place: str) -> None:
+    """Add the utterances that the words make up."""
+    source.language = text_of(found, "language_code", "language") or None
+    source.spoken = utterances_of(_words(found, place))
+
+
+def _words(found: Mapping[str, Any], place: str) -> Iterator[RecognizedWord]:
+    unit = 0.001 if any(name in found for name in _MILLISECONDS) else 1.0
+    before: RecognizedWord | None = None
+    for each, here in rows(found["words"], f"{place}: word"):
+        text = text_of(each, "punctuated_word", "word", "text")
+        kind = each.get("type")
+        if kind == "audio_event":
+            text = f"[{text.strip('()')}]"
+        if text and kind != "spacing":
+            speaker = speaker_name(field_of(each, "speaker_id", "speaker"))
+            before = word_of(
+                text, scaled(each.get("start"), unit), scaled(each.get("end"), unit), speaker, here, before
+            )
+            yield before

@@ -1,0 +1,79 @@
+"""Transcriber (``.trs``): turns of speakers, cut at synchronization points; events and background as comments."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lsa_whisper.errors import FormatError
+from lsa_whisper.formats.reading.conventions import Conventions
+from lsa_whisper.formats.reading.source import Source, SpokenText, span_of_seconds
+from lsa_whisper.formats.reading.xml import parse_xml
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
+_DOCTYPE = re.compile(rb'<!DOCTYPE\s+Trans\s+SYSTEM\s+"[\w.-]{1,40}"\s*>')
+"""The document type that Transcriber writes: a name only. One with entities is refused like any other."""
+_SOUNDS = {"r": "breath", "rire": "laugh", "b": "noise", "tx": "cough", "e": "noise", "nontrans": "untranscribed"}
+"""The codes of Transcriber's events that mean something else than they say."""
+
+
+def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
+    """Return the transcript in a file of Transcriber.
+
+    Raises:
+        FormatError: It is none, or damaged.
+    """
+    root = parse_xml(_DOCTYPE.sub(b"", data, count=1), place)
+    if root.tag != "Trans":
+        raise FormatError(
+            f"{place}: is not a file of Transcriber, its first element is {root.tag[:40]!r}; check the file"
+        )
+    source = Source(Path(place).stem)
+    source.media = root.get("audio_filename") or None
+    language = root.get("{http://www.w3.org/XML/1998/namespace}lang") or ""
+    source.language = language if re.fullmatch(r"[A-Za-z]{2,3}", language) else None
+    ids = [(each.get("id", ""), each.get("name", "")) for each in root.iter("Speaker")]
+    names = {code: name or code for code, name in ids}
+    for turn in root.iter("Turn"):
+        source.spoken += _turn(turn, names, place)
+    return [source]
+
+
+def _turn(turn: Element, names: dict[str, str], place: str) -> Iterator[SpokenText]:
+    """Yield the stretches of a turn; in one of two speakers, ``Who`` says whose text follows."""
+    speakers = [names.get(each, each) for each in turn.get("speaker", "").split()]
+    starts = [each.get("time") for each in turn.iter("Sync")]
+    ends = iter([*starts[1:], turn.get("endTime")])
+    start, end = turn.get("startTime"), turn.get("endTime")
+    speaker, text = speakers[0] if speakers else "", turn.text or ""
+    for each in turn:
+        if each.tag in ("Sync", "Who"):
+            yield from _stretch(speaker, text, start, end, place)
+            text = ""
+        if each.tag == "Sync":
+            start, end = each.get("time"), next(ends, None)
+            speaker = speakers[0] if speakers else ""
+        elif each.tag == "Who":
+            number = each.get("nb", "1")
+            speaker = speakers[int(number) - 1] if number.isdigit() and 0 < int(number) <= len(speakers) else speaker
+        else:
+            text += _described(each)
+        text += each.tail or ""
+    yield from _stretch(speaker, text, start, end, place)
+
+
+def _stretch(speaker: str, text: str, start: str | None, end: str | None, place: str) -> Iterator[SpokenText]:
+    if text.strip():
+        yield SpokenText(speaker, " ".join(text.split()), span_of_seconds(start, end, place), place=place)
+
+
+def _described(each: Element) -> str:
+    """Return an event or a comment in brackets; only the beginning of one that has a length."""
+    if each.tag not in ("Event", "Comment") or each.get("extent") in ("end", "previous"):
+        return " "
+    meaning = _SOUNDS.get(each.get("desc", ""), each.get("desc", ""))
+    return f" [{meaning}] " if meaning else " "

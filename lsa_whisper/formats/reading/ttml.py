@@ -1,0 +1,92 @@
+"""TTML and DFXP (``.ttml``, ``.dfxp``): paragraphs with times, and the people who say them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lsa_whisper.errors import FormatError
+from lsa_whisper.formats.reading.conventions import Conventions
+from lsa_whisper.formats.reading.source import Source, SpokenText
+from lsa_whisper.formats.reading.xml import parse_xml
+from lsa_whisper.timespan import TimeSpan
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
+_CLOCK = re.compile(r"(\d{1,3}):(\d{1,2}):(\d{1,2}(?:\.\d+)?)(?::(\d{1,3}))?")
+_OFFSET = re.compile(r"(\d+(?:\.\d+)?)(h|m|s|ms|f|t)")
+_UNITS_MS = {"h": 3_600_000.0, "m": 60_000.0, "s": 1000.0, "ms": 1.0}
+
+
+def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
+    """Return the transcript in a TTML document; paragraphs whose times cannot be read have none, and a note says so.
+
+    Raises:
+        FormatError: It is not TTML, or damaged.
+    """
+    root = parse_xml(data, place)
+    if _name(root.tag) != "tt":
+        raise FormatError(f"{place}: is not TTML, its first element is {root.tag[:40]!r}; check the file")
+    source = Source(Path(place).stem, notation="plain")
+    source.language = next((code for key, code in root.items() if _name(key) == "lang" and code), None)
+    people = {value: _text(each) for each in root.iter() if _name(each.tag) == "agent" for value in _ids(each)}
+    units = _units(root)
+    untimed = 0
+    for each in root.iter():
+        if _name(each.tag) != "p" or not (text := _text(each)):
+            continue
+        values = {_name(key): value for key, value in each.items()}
+        span = _span(values, units)
+        untimed += span is None
+        agent = values.get("agent", "")
+        source.spoken.append(SpokenText(people.get(agent) or agent, text, span, place=place))
+    if untimed:
+        source.notes.append(f"paragraphs without times that can be read: {untimed}")
+    return [source]
+
+
+def _name(tag: str) -> str:
+    return tag.rpartition("}")[2]
+
+
+def _ids(each: Element) -> list[str]:
+    return [value for key, value in each.items() if _name(key) == "id"]
+
+
+def _text(each: Element) -> str:
+    """Return the text inside; a line break is a space."""
+    pieces = [each.text or ""]
+    for child in each:
+        pieces += [
+            " " if _name(child.tag) == "br" else _text(child) if _name(child.tag) != "metadata" else "",
+            child.tail or "",
+        ]
+    return " ".join("".join(pieces).split())
+
+
+def _units(root: Element) -> dict[str, float]:
+    """Return the length of each unit of time in milliseconds; the document gives those of frames and ticks."""
+    rates = {_name(key): value for key, value in root.items()}
+    found = dict(_UNITS_MS)
+    for unit, rate, usual in (("f", "frameRate", 30.0), ("t", "tickRate", 1.0)):
+        value = rates.get(rate, "")
+        found[unit] = 1000 / (float(value) if re.fullmatch(r"[1-9]\d{0,9}", value) else usual)
+    return found
+
+
+def _span(values: dict[str, str], units: dict[str, float]) -> TimeSpan | None:
+    start, end = _milliseconds(values.get("begin", ""), units), _milliseconds(values.get("end", ""), units)
+    length = _milliseconds(values.get("dur", ""), units)
+    if start is not None and end is None and length is not None:
+        end = start + length
+    return TimeSpan(round(start), round(end)) if start is not None and end is not None and start <= end else None
+
+
+def _milliseconds(text: str, units: dict[str, float]) -> float | None:
+    if match := _CLOCK.fullmatch(text.strip()):
+        hours, minutes, seconds, frames = match.groups()
+        return 3_600_000 * int(hours) + 60_000 * int(minutes) + 1000 * float(seconds) + int(frames or 0) * units["f"]
+    match = _OFFSET.fullmatch(text.strip())
+    return float(match.group(1)) * units[match.group(2)] if match else None

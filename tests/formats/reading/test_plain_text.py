@@ -1,0 +1,113 @@
+"""Plain text of TextGrids, texts and subtitles: tags, unintelligible speech, several sentences, names."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+from lsa_whisper.formats.reading import ReadingOptions, read_transcripts
+from lsa_whisper.formats.reading.conventions import Conventions
+from lsa_whisper.formats.reading.notation import plain_to_chat
+
+
+def tiers(text, **options):
+    marks = {"language": "eng", "infer_marks": True} | options
+    return list(plain_to_chat(text, Conventions(), **marks).tiers)
+
+
+@pytest.mark.parametrize(
+    "mark",
+    [
+        *("<UNIN/>", "<INAUDIBLE_SPEECH/>", "<unk>", "(())", "(( ))", "[unclear]", "(inaudible)", "{unintelligible}"),
+        *("[inaudible 00:01:02]", "[unclear speech]", "(?)", "[???]", "[crosstalk]", "&lt;unintelligible&gt;"),
+        *("<xxx>", "<UNSURE></UNSURE>", "<unclear/>", "[unknown words]", "<UNINTELLIGIBLE_SPEECH />"),
+    ],
+)
+def test_unintelligible_speech_stays(mark):
+    assert tiers(f"He saw {mark} there.") == ["he saw xxx there ."]
+    assert tiers(mark) == ["xxx ."]
+    assert tiers(f"He saw {mark} there.", infer_marks=False) == ["he saw xxx there ."]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("He <UNSURE>saw it</UNSURE> there.", "he <saw it> [?] there ."),
+        ("He ((saw)) it.", "he saw [?] it ."),
+        ("He [unclear: saw] it.", "he saw [?] it ."),
+        ("He &lt;laugh&gt; ran.", "he &=laughs ran ."),
+        ("[laughter] He ran.", "&=laughs he ran ."),
+        ("((coughing)) He ran.", "&=coughs he ran ."),
+        ("He <b>ran</b> <i>home</i>.", "he ran home ."),
+        ("He <silence/> ran.", "he (.) ran ."),
+        ("I <want it> now.", "I want it now ."),
+        ("He [points at dog] ran.", "he &=points_at_dog ran ."),
+        ("<UNIN/> Sorry to hear.", "xxx sorry to hear ."),
+    ],
+)
+def test_tags_and_brackets(text, expected):
+    assert tiers(text) == [expected]
+
+
+@pytest.mark.parametrize(
+    "text", ["qzqaaaqzq ran.", "[laughs] qzqaaqzq", "&#02;7&#03; ran", "&#21;1_2&#21; ran", "&#10;ran"]
+)
+def test_places_of_marks_are_not_taken_for_speech(text):
+    (tier,) = tiers(text)
+    assert not set("\x02\x03\x15\n") & set(tier) and len(tier) > 4
+
+
+def test_sounds_stay_without_marks():
+    assert tiers("[laughs] I [pause] I um want it.", infer_marks=False) == ["&=laughs I (.) I um want it ."]
+
+
+def grid(*intervals):
+    body = "".join(f'{start}\n{end}\n"{text}"\n' for start, end, text in intervals)
+    last = intervals[-1][1]
+    return (
+        f'File type = "ooTextFile"\nObject class = "TextGrid"\n\n0\n{last}\n<exists>\n1\n"IntervalTier"\n"Doctor"\n'
+        f"0\n{last}\n{len(intervals)}\n{body}"
+    )
+
+
+def read(tmp_path, text, name="visit.TextGrid", **options):
+    (tmp_path / name).write_text(text)
+    return read_transcripts(tmp_path / name, ReadingOptions(**options))[0]
+
+
+def test_an_interval_of_several_sentences_is_an_utterance_each(tmp_path):
+    found = read(tmp_path, grid((0, 2, "Hello? Hi. Yes, okay."), (2, 4, "I ran.")))
+    said = [(each.text, each.span.start_ms, each.span.end_ms) for each in found.transcript.utterances]
+    assert [text for text, *_ in said] == ["hello ?", "hi .", "yes okay .", "I ran ."]
+    assert said[0][1] == 0 and said[2][2] == 2000 and said[3][1:] == (2000, 4000)
+    assert all(one[2] == other[1] and one[1] < one[2] for one, other in pairwise(said))
+    assert found.notes == (
+        "texts of several sentences: 1; each sentence has a share of the time by its length, which `align` corrects",
+    )
+
+
+def test_unknown_tags_are_comments_and_are_listed(tmp_path):
+    found = read(
+        tmp_path, grid((0, 2, "I saw <PII type='name'/> and <FOREIGN>nada</FOREIGN> there"), (2, 4, "<STATIC/>"))
+    )
+    first, second = found.transcript.utterances
+    assert first.text == "I saw and nada there ." and second.text == "0 ."
+    assert [tier.value for tier in second.tiers] == ["<STATIC/>"]
+    assert {part.strip() for part in first.tiers[0].value.split(";")} == {"<PII type='name'/>", "<FOREIGN>"}
+    assert len(found.notes) == 1 and "<STATIC/> (1)" in found.notes[0]
+
+
+@pytest.mark.parametrize("infer_marks", [True, False])
+def test_names_stay_capital_at_the_beginning(infer_marks, tmp_path):
+    text = "Johnny went home.\nRex barked.\nI saw Rex.\nThe dog ran.\nDog food.\nMonday came.\nUm, Sarah's here.\n"
+    found = read(tmp_path, text, "visit.txt", infer_marks=infer_marks)
+    said = [each.text for each in found.transcript.utterances]
+    um = "&-um" if infer_marks else "um"
+    assert said[:4] == ["Johnny went home .", "Rex barked .", "I saw Rex .", "the dog ran ."]
+    assert said[4:] == ["dog food .", "Monday came .", f"{um} Sarah's here ."]
+
+
+def test_capital_texts_tell_no_names(tmp_path):
+    found = read(tmp_path, "The Big Dog.\nBig Dogs Ran.\n", "visit.txt")
+    assert [each.text for each in found.transcript.utterances] == ["the Big Dog .", "big Dogs Ran ."]

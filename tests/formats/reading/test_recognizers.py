@@ -1,0 +1,392 @@
+"""The output of other recognizers and editors: the words, their times and their speakers, each in its own form."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from lsa_whisper.errors import FormatError
+from lsa_whisper.formats.reading import read_transcripts
+from lsa_whisper.formats.reading.recognizers import RECOGNIZERS
+
+WORDS = [("uh", 0.1, 0.3), ("the", 0.4, 0.6), ("the", 0.7, 0.9), ("dog", 1.0, 1.2), ("ran", 1.3, 1.5)]
+ENDED = [*WORDS[:-1], ("ran.", 1.3, 1.5)]
+
+
+def read(tmp_path, content, name="a.json"):
+    (tmp_path / name).write_text(content if isinstance(content, str) else json.dumps(content))
+    return read_transcripts(tmp_path / name)[0]
+
+
+def said(found):
+    spans = ((each.span.start_ms, each.span.end_ms) if each.span else None for each in found.transcript.utterances)
+    return [(each.speaker, each.text, span) for each, span in zip(found.transcript.utterances, spans, strict=True)]
+
+
+def tokens(milliseconds):
+    pieces = [" Uh", ",", " the", " the", " do", "g", " ran", "."]
+    return [{"text": text, "offsets": {"from": at * 100, "to": at * 100 + 50}} for at, text in enumerate(pieces)]
+
+
+def start_of(seconds):
+    return {"seconds": int(seconds), "nanos": round(seconds % 1 * 1e9)}
+
+
+FORMS = {
+    "whisper.cpp": {
+        "result": {"language": "en"},
+        "transcription": [{"offsets": {"from": 100, "to": 1500}, "text": " Uh, the the dog ran."}],
+    },
+    "whisper.cpp, words": {
+        "transcription": [
+            {"offsets": {"from": round(1000 * start), "to": round(1000 * end)}, "text": f" {word}"}
+            for word, start, end in ENDED
+        ]
+    },
+    "Deepgram": {
+        "results": {
+            "channels": [
+                {
+                    "alternatives": [
+                        {"words": [{"word": w, "start": s, "end": e} for w, s, e in WORDS[:-1]]
+                         + [{"word": "ran", "punctuated_word": "ran.", "start": 1.3, "end": 1.5}]}
+                    ]
+                }
+            ]
+        }
+    },
+    "AWS": {
+        "jobName": "a",
+        "results": {
+            "transcripts": [{"transcript": "uh the the dog ran."}],
+            "items": [
+                {"type": "pronunciation", "start_time": str(s), "end_time": str(e), "alternatives": [{"content": w}]}
+                for w, s, e in WORDS
+            ]
+            + [{"type": "punctuation", "alternatives": [{"content": "."}]}],
+        },
+    },
+    "Google": {
+        "results": [
+            {
+                "languageCode": "en-us",
+                "alternatives": [
+                    {"words": [{"startTime": f"{s}s", "endTime": f"{e}s", "word": w} for w, s, e in ENDED]}
+                ],
+            }
+        ]
+    },
+    "Google, other names": {
+        "response": {
+            "results": [
+                {
+                    "alternatives": [
+                        {
+                            "words": [
+                            {"word": w, "start_time": start_of(s), "endTime": f"{e}s"}
+                                for w, s, e in ENDED
+                            ]
+                        }
+                    ]
+                }
+            ]
+        }
+    },
+    "Watson": {"results": [{"alternatives": [{"timestamps": [list(word) for word in ENDED], "transcript": "x"}]}]},
+    "Azure, batch": {
+        "recognizedPhrases": [
+            {
+                "offset": "PT0.1S",
+                "duration": "PT1.4S",
+                "nBest": [
+                    {
+                        "display": "Uh the the dog ran.",
+                        "words": [{"word": w, "offset": f"PT{s}S", "duration": "PT0.2S"} for w, s, _ in WORDS],
+                    }
+                ],
+            }
+        ]
+    },
+    "Azure, fast": {
+        "phrases": [
+            {
+                "offsetMilliseconds": 100,
+                "durationMilliseconds": 1400,
+                "text": "Uh the the dog ran.",
+                "words": [
+                    {"text": w, "offsetMilliseconds": round(1000 * s), "durationMilliseconds": 200} for w, s, _ in ENDED
+                ],
+            }
+        ]
+    },
+    "Azure, one utterance": {
+        "DisplayText": "Uh the the dog ran.",
+        "Offset": 1000000,
+        "Duration": 14000000,
+        "NBest": [{"Display": "Uh the the dog ran."}],
+    },
+    "Rev.ai": {
+        "monologues": [
+            {
+                "elements": [{"type": "text", "value": w, "ts": s, "end_ts": e} for w, s, e in WORDS]
+                + [{"type": "punct", "value": " "}, {"type": "punct", "value": "."}]
+            }
+        ]
+    },
+    "Speechmatics": {
+        "metadata": {"transcription_config": {"language": "en"}},
+        "results": [
+            {"type": "word", "start_time": s, "end_time": e, "alternatives": [{"content": w, "speaker": "UU"}]}
+            for w, s, e in WORDS
+        ]
+        + [{"type": "punctuation", "start_time": 1.5, "end_time": 1.5, "alternatives": [{"content": "."}]}],
+    },
+    "OpenAI": {"text": "x", "words": [{"word": w, "start": s, "end": e} for w, s, e in ENDED]},
+    "ElevenLabs": {
+        "language_code": "eng",
+        "words": [{"text": w, "start": s, "end": e, "type": "word"} for w, s, e in ENDED]
+        + [{"text": " ", "type": "spacing", "start": 1.5, "end": 1.5}],
+    },
+    "AssemblyAI": {
+        "audio_duration": 2,
+        "words": [{"text": w, "start": round(1000 * s), "end": round(1000 * e)} for w, s, e in ENDED],
+    },
+}  # fmt: skip
+WITHOUT_WORD_TIMES = ("whisper.cpp", "Azure, one utterance")
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_words_and_times(name, tmp_path):
+    found = read(tmp_path, FORMS[name])
+    assert said(found) == [("PAR", "&-uh the [/] the dog ran .", (100, 1500))]
+    assert found.transcript.languages == ["eng"]
+    if name not in WITHOUT_WORD_TIMES:
+        times = [(word, at.start_ms, at.end_ms) for word, at in found.transcript.utterances[0].word_times]
+        assert times == [(word, round(1000 * start), round(1000 * end)) for word, start, end in WORDS]
+
+
+def test_tokens_of_whisper_cpp_are_words(tmp_path):
+    segment = {"offsets": {"from": 0, "to": 800}, "text": " Uh, the the dog ran.", "tokens": tokens(1)}
+    found = read(tmp_path, {"transcription": [segment]})
+    assert [word for word, _ in found.transcript.utterances[0].word_times] == ["uh", "the", "the", "dog", "ran"]
+
+
+@pytest.mark.parametrize("name", ["Deepgram", "AWS", "Speechmatics", "ElevenLabs", "Rev.ai"])
+def test_speakers_are_told_apart(name, tmp_path):
+    text = json.dumps(FORMS[name])
+    labels = {
+        "Deepgram": ('"word": "dog"', '"speaker": 1, "word": "dog"'),
+        "AWS": ('"start_time": "1.0"', '"speaker_label": "spk_1", "start_time": "1.0"'),
+        "Speechmatics": ('"dog", "speaker": "UU"', '"dog", "speaker": "S2"'),
+        "ElevenLabs": ('"text": "dog"', '"speaker_id": "s2", "text": "dog"'),
+        "Rev.ai": (
+            '{"type": "text", "value": "dog"',
+            ']}, {"speaker": 1, "elements": [{"type": "text", "value": "dog"',
+        ),
+    }
+    old, new = labels[name]
+    assert old in text
+    text = text.replace(old, new, 1).replace(', ]}, {"speaker"', ']}, {"speaker"')
+    found = read(tmp_path, text)
+    assert len({each.speaker for each in found.transcript.utterances}) == 2
+    assert [word for each in found.transcript.utterances for word in each.verbatim()] == [word for word, *_ in WORDS]
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_damaged_json_is_a_sentence(name, tmp_path):
+    text = json.dumps(FORMS[name])
+    for old, new in (
+        ("0.1", '"x"'),
+        ("0.1", "-3"),
+        ("100", '"x"'),
+        ("PT0.1S", "soon"),
+        ("{", "[1, {"),
+        ("1000000", "[]"),
+    ):
+        damaged = text.replace(old, new, 1)
+        try:
+            read(tmp_path, damaged)
+        except FormatError as error:
+            assert str(error).startswith(str(tmp_path)) and "\n" not in str(error)
+
+
+@pytest.mark.parametrize("place", range(40))
+def test_fields_of_any_type_raise_no_other_error(place, tmp_path):
+    values = [None, 7, "x", [], {}, [None], [[]], {"a": 1}, True, -1.5]
+    for name, form in FORMS.items():
+        damaged = json.loads(json.dumps(form))
+        holders = list(_holders(damaged))
+        holder, key = holders[place % len(holders)]
+        holder[key] = values[(place + len(name)) % len(values)]
+        try:
+            read(tmp_path, damaged)
+        except FormatError as error:
+            assert str(error).startswith(str(tmp_path))
+
+
+def _holders(found):
+    items = found.items() if isinstance(found, dict) else enumerate(found) if isinstance(found, list) else ()
+    for key, value in items:
+        yield found, key
+        yield from _holders(value)
+
+
+def test_a_refusal_lists_what_is_read(tmp_path):
+    with pytest.raises(FormatError) as refused:
+        read(tmp_path, {"lines": []})
+    assert all(name in str(refused.value) for name in (*RECOGNIZERS, "Label Studio", "NeMo"))
+    (tmp_path / "a.docx").write_text("x")
+    with pytest.raises(FormatError, match=r"\.trs.*\.ttml|\.ttml.*\.trs"):
+        read_transcripts(tmp_path / "a.docx")
+
+
+def test_words_without_times_keep_their_place(tmp_path):
+    words = [{"word": "in", "start": 0.1, "end": 0.3}, {"word": "May"}, {"word": "we", "start": 0.6, "end": 0.8}]
+    found = read(tmp_path, {"segments": [{"start": 0, "end": 1, "text": "in May we", "words": words}]})
+    (tier,) = found.transcript.utterances[0].tiers
+    assert tier.value.replace("\x15", "|") == "in |100_300| May we |600_800| ."
+
+
+LABEL_STUDIO = [
+    {
+        "id": 7,
+        "data": {"audio": "/data/upload/1/1a2b3c4d-visit.wav"},
+        "annotations": [
+            {
+                "result": [
+                    {"id": "a", "type": "labels", "value": {"start": 0.5, "end": 1.5, "labels": ["Child"]}},
+                    {"id": "a", "type": "textarea", "value": {"start": 0.5, "end": 1.5, "text": ["um a dog"]}},
+                    {"id": "b", "type": "textarea", "value": {"start": 2.5, "end": 3.5, "text": ["yes"]}},
+                ]
+            }
+        ],
+    }
+]
+
+
+def test_label_studio(tmp_path):
+    found = read(tmp_path, LABEL_STUDIO)
+    assert found.name == "visit" and said(found) == [
+        ("CHI", "&-um a dog .", (500, 1500)),
+        ("PAR", "yes .", (2500, 3500)),
+    ]
+    regions = [{"start": 0.5, "end": 1.5, "labels": ["Child"]}]
+    short = read(tmp_path, [{"audio": "visit.wav", "transcription": "um a dog", "label": regions}])
+    assert said(short) == [("CHI", "&-um a dog .", (500, 1500))]
+
+
+TEXTS = {
+    "a.tsv": "start\tend\ttext\n500\t1500\tUm, a dog.\n1500\t2500\tYes!\n",
+    "a.ass": "[Events]\nFormat: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text\n"
+    "Dialogue: 0,0:00:00.50,0:00:01.50,D,,0,0,0,,{\\i1}Um,{\\i0}\\Na dog.\n"
+    "Dialogue: 0,0:00:01.50,0:00:02.50,D,,0,0,0,,Yes!\n",
+    "a.ttml": '<tt xmlns="http://www.w3.org/ns/ttml" xml:lang="en"><body><div>'
+    '<p begin="00:00:00.500" end="00:00:01.500">Um,<br/>'
+    '<span>a dog.</span></p><p begin="1500ms" dur="1s">Yes!</p></div></body></tt>',
+    "a.trs": '<?xml version="1.0"?>\n<!DOCTYPE Trans SYSTEM "trans-14.dtd">\n<Trans><Episode><Section startTime="0.5" '
+    'endTime="2.5"><Turn startTime="0.5" endTime="2.5"><Sync time="0.5"/>Um, a dog.<Sync time="1.5"/>'
+    "Yes!</Turn></Section></Episode></Trans>",
+    "a.html": "<html><head><title>x</title></head><body><p>visit</p><p>"
+    '<a name="ts_500_1500_S00">S00: Um, a dog.</a></p><p><a name="ts_1500_2500_S00">Yes!</a></p></body></html>',
+}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_other_text_formats(name, tmp_path):
+    found = read(tmp_path, TEXTS[name], name)
+    assert [(text, span) for _, text, span in said(found)] == [
+        ("&-um a dog .", (500, 1500)),
+        ("yes !", (1500, 2500)),
+    ]
+    assert found.notes == ()
+
+
+def test_a_turn_of_two_speakers_in_transcriber(tmp_path):
+    found = read(
+        tmp_path,
+        '<Trans audio_filename="v"><Speakers><Speaker id="s1" name="Ann"/><Speaker id="s2" name="Bob"/></Speakers>'
+        '<Turn speaker="s1 s2" startTime="0" endTime="2"><Sync time="0"/><Who nb="1"/>'
+        'Hello.<Event desc="rire" type="noise" '
+        'extent="instantaneous"/><Who nb="2"/>Hi.</Turn></Trans>',
+        "a.trs",
+    )
+    assert [(speaker, text) for speaker, text, _ in said(found)] == [
+        ("PAR0", "hello ."),
+        ("PAR1", "hi ."),
+        ("PAR0", "&=laughs ."),
+    ]
+    assert found.transcript.media == "v"
+
+
+@pytest.mark.parametrize("name", ["a.trs", "a.ttml"])
+def test_entities_are_refused(name, tmp_path):
+    entity = '<!DOCTYPE Trans [<!ENTITY x SYSTEM "file:///etc/hostname">]><Trans>&x;</Trans>'
+    with pytest.raises(FormatError, match="document type or entities"):
+        read(tmp_path, entity, name)
+
+
+def test_otranscribe(tmp_path):
+    mark = '<span class="timestamp" data-timestamp="{}">0:0{}</span>'
+    turns = [(0.5, " Ann: Um, a dog."), (1.5, "&nbsp;Bob: Yes!"), (3, "Ann: No.")]
+    text = "".join(f"<p>{mark.format(time, int(time))}{said}</p>" for time, said in turns)
+    found = read(tmp_path, {"text": text, "media": "visit.mp3", "media-time": 4}, "a.otr")
+    assert said(found) == [
+        ("PAR0", "&-um a dog .", (500, 1500)),
+        ("PAR1", "yes !", (1500, 3000)),
+        ("PAR0", "no .", None),
+    ]
+    assert found.transcript.media == "visit"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.tsv", "begin\tstop\ttext\n0\t1\thi\n"),
+        ("a.tsv", "start\tend\ttext\nx\t1\thi\n"),
+        ("a.tsv", "start\tend\ttext\n1\n"),
+        ("a.ass", "[Script Info]\nTitle: x\n"),
+        ("a.ttml", "<a/>"),
+        ("a.trs", "<a/>"),
+        ("a.trs", '<Trans><Turn startTime="x" endTime="1">hi</Turn></Trans>'),
+        ("a.html", "<p>hello</p>"),
+        ("a.otr", "{}"),
+        ("a.otr", "<p>"),
+    ],
+)
+def test_broken_text_formats_are_sentences(name, text, tmp_path):
+    with pytest.raises(FormatError) as error:
+        read(tmp_path, text, name)
+    assert str(error.value).startswith(str(tmp_path / name)) and len(str(error.value)) > 40
+
+
+TURNS = {
+    "Otter": "Ann Lee  0:01\nUm, a dog.\n\nSpeaker 2  0:03\nYes!\n\nAnn Lee  0:04\nNo.\n",
+    "Zoom": "[Ann Lee] 00:00:01\nUm, a dog.\n\n[Bob] 00:00:03\nYes!\n\n[Ann Lee] 00:00:04\nNo.\n",
+    "in a line": "00:00:01 Ann: Um, a dog.\n00:00:03 Bob: Yes!\n00:00:04 Ann: No.\n",
+    "behind the name": "Ann (00:01): Um, a dog.\nBob (00:03): Yes!\nAnn (00:04): No.\n",
+    "one space": "Ann Lee 0:01\nUm, a dog.\nBob 0:03\nYes!\nAnn Lee 0:04\nNo.\n",
+    "time first": "0:01 Ann\nUm, a dog.\n0:03 Bob\nYes!\n0:04 Ann\nNo.\n",
+}
+
+
+@pytest.mark.parametrize("name", TURNS)
+def test_turns_with_times(name, tmp_path):
+    found = read(tmp_path, TURNS[name], "a.txt")
+    assert said(found) == [
+        ("PAR0", "&-um a dog .", (1000, 3000)),
+        ("PAR1", "yes !", (3000, 4000)),
+        ("PAR0", "no .", None),
+    ]
+    assert found.notes == ("turns without an end, which have no times: 1",)
+
+
+def test_times_of_day_count_from_the_first_turn(tmp_path):
+    found = read(tmp_path, "[Ann] 10:02:03\nHello.\n[Bob] 10:02:05\nHi.\n", "a.txt")
+    assert [span for *_, span in said(found)] == [(0, 2000), None]
+
+
+def test_times_in_speech_are_speech(tmp_path):
+    text = "It was late.\nWe met at 7:00\nand left.\nAnn: it was 10:30 today.\n"
+    assert all(span is None for *_, span in said(read(tmp_path, text, "a.txt")))
+    assert "met" in said(read(tmp_path, text, "a.txt"))[1][1]
