@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from lsa_whisper.chat.disfluencies import RETRACE_CODES
+from lsa_whisper.chat.disfluencies import RETRACE_CODES, Disfluency
 from lsa_whisper.chat.lines import Line
 from lsa_whisper.chat.main_tier import Utterance
 from lsa_whisper.chat.scan import TERMINATORS
 from lsa_whisper.chat.tree import Group, Item, Marker
-from lsa_whisper.chat.word import Disfluency, WordKind, read_word
+from lsa_whisper.chat.word import WordKind, read_word
 
 TierPart = tuple[int, str, str]
 """Offset in the tier, code of the rule, and message."""
