@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from lsa_whisper.decoding.confidences import load_calibration
 from lsa_whisper.errors import LsaWhisperError, MissingExtraError
+from lsa_whisper.review.redirect import redirecting_file
 from lsa_whisper.system.terminal import print_progress
 from lsa_whisper.system.umask import private_umask
 
@@ -67,14 +68,15 @@ def review(
     with bound_socket(port) as bound:
         server, address = make_server(files, bound)
         print_progress(f"review: {address}\nreview: press Ctrl-C here to end; every change is saved as you make it")
-        if open_page:
-            threading.Timer(0.5, webbrowser.open, (address,)).start()
-        try:
-            server.run(sockets=[bound])
-        except KeyboardInterrupt:
-            pass
-        finally:
-            files.close()
+        with redirecting_file(address) as file:
+            if open_page:
+                threading.Timer(0.5, webbrowser.open, (file,)).start()
+            try:
+                server.run(sockets=[bound])
+            except KeyboardInterrupt:
+                pass
+            finally:
+                files.close()
     return "review ended; every change is saved"
 
 
