@@ -139,7 +139,7 @@ def _without_collector() -> Iterator[None]:
 
 def _share_reviewed(path: Path | None) -> float | None:
     """Return the share of reviewed utterances, counted in the text: a folder may have thousands of transcripts."""
-    if path is None:
+    if path is None or not path.is_file():
         return None
     try:
         data = path.read_bytes()

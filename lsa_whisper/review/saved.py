@@ -24,6 +24,7 @@ from lsa_whisper.review.history import History, step_as_dict, step_from_dict
 from lsa_whisper.system import plain_json
 from lsa_whisper.system.atomic_write import remove_leftovers, write_atomic
 from lsa_whisper.system.lock import write_lock
+from lsa_whisper.system.own_files import append_own, own_folder, read_own, verify_plain
 
 FOLDER = ".review"
 
@@ -60,8 +61,12 @@ class SavedTranscript:
         self._open.enter_context(write_lock(path, wait=False))
         try:
             remove_leftovers(path)
+            self.history = History(chat.read(path))  # first: it refuses what is not a file
             self._digest = _digest(path.read_bytes())
-            self.history = History(chat.read(path))
+            if self.kept.parent.exists() or self.kept.parent.is_symlink():
+                own_folder(self.kept.parent)
+                verify_plain(self.kept)
+                verify_plain(self._journal)
             if self._journal.is_file() and self.kept.is_file():
                 self._replay()
         except BaseException:
@@ -165,13 +170,11 @@ class SavedTranscript:
 
     def _append(self, entry: dict[str, Any]) -> None:
         if not self.kept.is_file():
-            self.kept.parent.mkdir(exist_ok=True)
-            write_atomic(self.path.read_bytes(), self.kept)
+            write_atomic(self.path.read_bytes(), self.kept, own=True)
             self._journal.unlink(missing_ok=True)
         line = json.dumps(entry | {"digest": self._digest}) + "\n"
         try:
-            with self._journal.open("ab", buffering=0) as file:
-                file.write(line.encode())
+            append_own(self._journal, line.encode(), own=True)
         except OSError as error:
             raise LsaWhisperError(f"{self._journal}: cannot be written ({error.strerror}); make room") from error
         self.revision += 1
@@ -209,10 +212,10 @@ class SavedTranscript:
         self.remark = f"{self.path.name} was changed by another program; undo gives the version before"
 
     def _entries(self) -> Iterator[dict[str, Any]]:
-        data = self._journal.read_bytes()
+        data = read_own(self._journal, own=True)
         whole = data[: data.rfind(b"\n") + 1]
         if whole != data:  # a killed server left half a line
-            write_atomic(whole, self._journal)
+            write_atomic(whole, self._journal, own=True)
         for number, line in enumerate(whole.splitlines(), 1):
             try:
                 entry = plain_json.parse(line)
@@ -223,9 +226,8 @@ class SavedTranscript:
                 ) from error
 
     def _keep_other(self, data: bytes) -> None:
-        self.kept.parent.mkdir(exist_ok=True)
         name = f"{self.path.stem}.{_digest(data)[:8]}{self.path.suffix}"
-        write_atomic(data, self.kept.with_name(name))
+        write_atomic(data, self.kept.with_name(name), own=True)
 
 
 def _encoded(transcript: Transcript) -> bytes:
