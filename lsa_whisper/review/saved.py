@@ -141,7 +141,7 @@ class SavedTranscript:
 
     def take_foreign(self) -> None:
         """Take the version of another program as the transcript; it is one step, so undoing it gives one's own."""
-        data, self.foreign = self.path.read_bytes(), None
+        data, self.foreign, self.remark = self.path.read_bytes(), None, ""
         self._keep_other(_encoded(self.transcript))
         self._digest = _digest(data)
         step = self.history.take(chat.read(self.path), "other_program", at_s=self._clock())
@@ -150,7 +150,7 @@ class SavedTranscript:
     def keep_own(self) -> None:
         """Write one's own version over that of another program, which stays in the hidden folder."""
         self._keep_other(self.path.read_bytes())
-        self.foreign = None
+        self.foreign, self.remark = None, ""
         self._save({"active_s": 0.0})
 
     def _move(self, revision: int, name: str, move: Callable[[], bool]) -> Change | None:
@@ -180,8 +180,9 @@ class SavedTranscript:
         self.revision += 1
 
     def _replay(self) -> None:
-        """Repeat the journal on the original; save again, or take the changes of another program."""
-        found, history, last = self.history.transcript, History(chat.read(self.kept)), ""
+        """Repeat the journal on the original; save again, ask, or take the changes of another program."""
+        found, history = self.history.transcript, History(chat.read(self.kept))
+        states = [_digest(self.kept.read_bytes())]
         history.transcript.path = str(self.path)
         for entry in self._entries():
             if "step" in entry:
@@ -196,20 +197,30 @@ class SavedTranscript:
                 self.pending = {}
             self.active_s += float(entry.get("active_s", 0))
             self.revision += 1
-            previous, last = last, entry["digest"]
-            known = {previous, last}
+            states.append(entry["digest"])
         self.history = history
         own = _encoded(history.transcript)
         if _digest(own) == self._digest:
             return
-        if self.revision and self._digest in known | {_digest(self.kept.read_bytes())}:
+        if self._digest in states[-2:] and self._ended_in_save():
             self._digest = _digest(own)
             write_atomic(own, self.path)
+            return
+        if self._digest in states:
+            self.foreign, self._digest = self.path.read_bytes(), _digest(own)
+            self.remark = f"{self.path.name} is an earlier version again, as from a backup; choose a version"
             return
         self._keep_other(own)
         step = history.take(found, "other_program", at_s=self._clock())
         self._append({"step": step_as_dict(step)} if step else {"active_s": 0.0})
         self.remark = f"{self.path.name} was changed by another program; undo gives the version before"
+
+    def _ended_in_save(self) -> bool:
+        """Return whether the file was not touched since the last step, so that a crash kept the step from it.
+
+        A file that was restored from a backup has a later time of change, whatever time its copy shows.
+        """
+        return self.path.stat().st_ctime_ns <= self._journal.stat().st_mtime_ns
 
     def _entries(self) -> Iterator[dict[str, Any]]:
         data = read_own(self._journal, own=True)
