@@ -53,6 +53,8 @@ def perform(files: OpenFiles, request: Request) -> dict[str, Any]:
     before = saved.transcript
     if name == "text" and request.get("typing") is True:
         return _typed(saved, view, request)
+    if name == "draft":
+        return _drafted(saved, view, request)
     if name in EDITS:
         kind = _str(request, "mark") if name == "mark" else name
         joins = bool(request.get("joins", False))
@@ -82,6 +84,26 @@ def _typed(saved: SavedTranscript, view: TranscriptView, request: Request) -> di
         saved.pend(revision, number, text)
         return {"error": str(error), **found, **view.state()}
     return view.changed(change, before)
+
+
+def _drafted(saved: SavedTranscript, view: TranscriptView, request: Request) -> dict[str, Any]:
+    """Take what was typed when the page was left: as an edit if its utterance is still the same, else as unsaved text.
+
+    The page cannot know the revision, because the answer to its last edit may be on its way.
+    """
+    number, text, before = _int(request, "number"), _str(request, "text"), request["before"]
+    utterances = saved.transcript.utterances
+    if not 0 <= number < len(utterances) or not isinstance(before, list):
+        raise ValueError("no such utterance")
+    same, now = utterances[number].text in before, {"revision": saved.revision}
+    if request["field"] == "comment" and same:
+        joins = bool(saved.history.done) and saved.history.done[-1].kind == "comment"
+        saved.edit(saved.revision, "comment", lambda t: edits.set_comment(t, number, text), joins=joins)
+    elif request["field"] == "text" and same:
+        return _typed(saved, view, request | now)
+    elif request["field"] == "text" and utterances[number].text != text:
+        saved.pend(saved.revision, number, text)
+    return view.state()
 
 
 def _other_action(files: OpenFiles, number: int, saved: SavedTranscript, name: str, request: Request) -> dict[str, Any]:
