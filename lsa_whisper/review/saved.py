@@ -78,6 +78,11 @@ class SavedTranscript:
         """The transcript as it is now."""
         return self.history.transcript
 
+    @property
+    def original(self) -> Transcript:
+        """The transcript before its first edit."""
+        return chat.read(self.kept) if self.kept.is_file() else self.transcript
+
     def close(self) -> None:
         """Let other programs write the file."""
         self._open.close()

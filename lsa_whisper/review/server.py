@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from lsa_whisper.decoding.confidences import load_calibration
 from lsa_whisper.errors import LsaWhisperError, MissingExtraError
+from lsa_whisper.review.flags import DEFAULT_SHARE, parse_share
 from lsa_whisper.review.redirect import redirecting_file
 from lsa_whisper.system.terminal import print_progress
 from lsa_whisper.system.umask import private_umask
@@ -33,6 +34,7 @@ def review(
     audio: Path | str | None = None,
     model: str | Path | None = None,
     compare: Path | str | None = None,
+    flag: str = DEFAULT_SHARE,
     open_page: bool = True,
     port: int = 0,
 ) -> str:
@@ -43,6 +45,7 @@ def review(
         audio: folder of the recordings, if they are not next to the transcripts.
         model: model that transcribes recordings without a transcript, and whose calibration is used.
         compare: a second transcript of the same recording, or a folder of them with the same names.
+        flag: share of the words that are flagged as doubtful, the worst of each recording, in percent.
         open_page: whether to open the page in the browser.
         port: port on this machine; 0 takes a free one.
 
@@ -63,6 +66,7 @@ def review(
         audio=Path(audio) if audio else None,
         compare=compare,
         calibration=load_calibration(model) if model else None,
+        flag=parse_share(flag),
         job=TranscriptionJob(str(model) if model else None),
     )
     with bound_socket(port) as bound:

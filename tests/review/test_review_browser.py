@@ -285,6 +285,13 @@ def test_no_violation_of_accessibility_rules(visit, serve, chromium, width, them
     page.keyboard.press("?")
     assert page.is_visible("#help") and violations() == []
     page.keyboard.press("Escape")
+    for key, dialog in {"S": "#speakers", "K": "#settings", "R": "#replacing"}.items():
+        page.keyboard.press(key)
+        page.keyboard.type("go" if key == "R" else "")
+        assert page.is_visible(dialog) and violations() == [], dialog
+        page.keyboard.press("Escape")
+    page.keyboard.press("G")
+    assert violations() == []
     page.click("#compare-button")
     page.wait_for_selector("#pairs .pair")
     assert violations() == []

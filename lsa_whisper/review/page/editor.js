@@ -12,6 +12,7 @@ export function show() {
   const each = current();
   if (!each) return;
   const waiting = state.pending[state.at];
+  if (shown !== state.at && dirty) flush();
   if (document.activeElement !== text || shown !== state.at) {
     if (text.value !== (waiting ?? each.text)) text.value = waiting ?? each.text;
     typing = false; dirty = false;
@@ -25,7 +26,7 @@ export function show() {
   at("readable").textContent = each.readable;
   at("reviewed").checked = each.reviewed;
   const speaker = at("speaker");
-  speaker.replaceChildren(...Object.entries(state.participants).map(([code, role]) => element("option", { text: `${code} ${role}`, value: code })));
+  speaker.replaceChildren(...Object.entries(state.participants).map(([code, each]) => element("option", { text: `${code} ${each.role}`, value: code })));
   speaker.value = each.speaker;
   showWords();
 }
@@ -54,7 +55,7 @@ export async function flush() {
   const found = await edit({ action: "text", number, text: value, joins, typing: true }, { quiet: true });
   if (sent === value) sent = null;
   if (found.conflict) { held = true; if (document.activeElement !== text) release(value); return; }
-  if (!found.error) { delete state.pending[number]; if (shown === number) { problems.textContent = ""; proposal.hidden = true; } return; }
+  if (!found.error) { delete state.pending[number]; if (shown === number && text.value === value) showProblems(found, ""); return; }
   typing = joins;
   state.pending[number] = value;
   if (found.revision !== undefined) state.revision = found.revision;
