@@ -20,10 +20,11 @@ async function review(on) {
 let asked = "";
 export async function mark(name) {
   const before = current()?.words.length ?? 0, [first, last] = [low(), high()];
-  const same = asked === `${number()} ${first} ${last} ${name}`;
-  const found = await edit({ action: "mark", number: number(), first, last, mark: name, sure: same });
-  asked = found.ask ? `${number()} ${first} ${last} ${name}` : "";
+  const request = `${number()} ${first} ${last} ${name}`, sure = asked === request;
+  asked = sure ? "" : request;  // before the answer: a second press may follow at once
+  const found = await edit({ action: "mark", number: number(), first, last, mark: name, sure });
   if (found.ask) { say(found.ask); return; }
+  if (asked === request) asked = "";
   const after = current()?.words.length ?? 0;
   chooseWords(first, Math.max(first, last + after - before));
 }
