@@ -105,6 +105,7 @@ lint: $(READY)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m tests.lint_style
+	$(BIN)/python -m tests.lint_advisories
 
 # Build the pages in docs/ into build/site. Broken links and pages that load external resources are errors. Needs no network
 # once installed.

@@ -167,6 +167,14 @@ def review_scale(found: Figures) -> str:
     )
 
 
+def doubt_flags(found: Figures) -> str:
+    return "; ".join(
+        f"{name}: {100 * each['flagged']:.0f} % of {each['words']} words flagged, {each['wrong']} wrong, recall "
+        f"{each['recall']}, precision {each['precision']}"
+        for name, each in found["sets"].items()
+    )
+
+
 def review_time(found: Figures) -> str:
     return "; ".join(
         f"{name}: {100 * points['50%']['errors_corrected']:.0f} % of the errors in half of the time"

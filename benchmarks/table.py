@@ -191,6 +191,7 @@ CLAIMS = (
         "review_scale",
         summaries.review_scale,
     ),
+    Claim("Wrong words that the review page flags, by whisper-base", "doubt_flags", summaries.doubt_flags),
     Claim(
         "Errors corrected against time spent: doubtful first, or from start to end",
         "review_time",

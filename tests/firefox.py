@@ -60,6 +60,15 @@ class Firefox:
         actions = [{"type": kind, "value": key} for key in keys for kind in ("keyDown", "keyUp")]
         self._send("WebDriver:PerformActions", actions=[{"type": "key", "id": "keys", "actions": actions}])
 
+    def chord(self, *keys):
+        """Press keys together, and release them in the opposite order."""
+        actions = [{"type": "keyDown", "value": key} for key in keys]
+        actions += [{"type": "keyUp", "value": key} for key in reversed(keys)]
+        self._send("WebDriver:PerformActions", actions=[{"type": "key", "id": "keys", "actions": actions}])
+
+    def inner_text(self, selector):
+        return self.evaluate(f"document.querySelector({json.dumps(selector)}).innerText")
+
     def wait_for_timeout(self, milliseconds):
         time.sleep(milliseconds / 1000)
 

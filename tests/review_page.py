@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from itertools import pairwise
 
 from lsa_whisper import chat
 from lsa_whisper.decoding.confidences import (
@@ -12,11 +13,14 @@ from lsa_whisper.decoding.confidences import (
     confidences_path,
     write_confidences,
 )
+from lsa_whisper.timespan import TimeSpan
 
 MAX_WAIT_S = 300
 """After so many seconds a wait has failed; a transcription beside other tests can take more than 40."""
 
 PLAIN = "the goat was new ."
+ASKED = ("f",)
+"""Keys of marks that ask before they mark such words, and mark when they are pressed again."""
 MARKED = {
     "f": "&-the goat was new .", "g": "&+the goat was new .", "r": "the [/] goat was new .",
     "v": "the [//] goat was new .", "t": "the [///] goat was new .", "s": "the [/-] goat was new .",
@@ -69,10 +73,25 @@ def texts(path):
 
 
 def with_confidences(path):
-    """Write the confidences of a draft: its tenth utterance is doubtful, its fifth a little."""
+    """Write the confidences of a draft: its tenth utterance is doubtful, its fifth a little, and words are missing.
+
+    Missing words are claimed for the longest pause between utterances.
+    """
     rows = []
+    spans = [each.span for each in chat.read(path).utterances if each.span]
+    _, gap = max(
+        (b.start_ms - a.end_ms, TimeSpan(a.end_ms, b.start_ms)) for a, b in pairwise(spans) if b.start_ms > a.end_ms
+    )
     for number, each in enumerate(chat.read(path).utterances):
         words = tuple(each.verbatim())
         scores = tuple(-0.01 - (1.5 if number == 9 else 0.2 if number == 4 else 0) for _ in words)
         rows.append(ScoredUtterance(each.speaker, each.text, each.span, words, scores, (None,) * len(words)))
-    write_confidences(Confidences(tuple(rows), Calibration(), f"{path.stem}.flac"), confidences_path(path))
+    write_confidences(Confidences(tuple(rows), Calibration(), f"{path.stem}.flac", (gap,)), confidences_path(path))
+
+
+def press_mark(page, key):
+    """Press the key of a mark, twice where the page asks."""
+    press(page, key)
+    if key in ASKED:
+        assert "press the key again" in page.evaluate("document.getElementById('message').textContent")
+        press(page, key)

@@ -6,8 +6,6 @@ means depends on the model, so an utterance is compared with the median utteranc
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -19,7 +17,7 @@ from lsa_whisper.align.aligner import AlignedText, AlignedWord
 from lsa_whisper.align.matching import DecodedWord
 from lsa_whisper.chat import Utterance
 from lsa_whisper.scoring.align import UNALIGNED
-from lsa_whisper.system.atomic_write import write_atomic
+from lsa_whisper.system.table import add_rows
 from lsa_whisper.timespan import TimeSpan
 
 NOT_FOUND_BELOW = 5.0
@@ -161,17 +159,14 @@ def _difference(
 
 
 def write_doubts(rows: Sequence[tuple[str, Doubt]], path: Path) -> None:
-    """Write ``(file, doubt)`` rows as CSV in UTF-8, atomically.
+    """Add ``(file, doubt)`` rows to the table at ``path``; those of earlier calls stay.
 
     Raises:
-        LsaWhisperError: the file cannot be written.
+        LsaWhisperError: the file is another table, or cannot be written.
     """
-    text = io.StringIO()
-    table = csv.writer(text, lineterminator="\n")
-    table.writerow(DOUBT_COLUMNS)
-    for file, doubt in rows:
-        span = (doubt.span.start_ms, doubt.span.end_ms) if doubt.span else ("", "")
-        table.writerow(
-            (file, doubt.line, *span, doubt.speaker, doubt.problem, doubt.text, doubt.recognized, doubt.utterance)
-        )
-    write_atomic(text.getvalue(), path)
+    add_rows(path, DOUBT_COLUMNS, [_row(file, doubt) for file, doubt in rows])
+
+
+def _row(file: str, doubt: Doubt) -> list[object]:
+    span = (doubt.span.start_ms, doubt.span.end_ms) if doubt.span else ("", "")
+    return [file, doubt.line, *span, doubt.speaker, doubt.problem, doubt.text, doubt.recognized, doubt.utterance]

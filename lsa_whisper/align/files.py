@@ -15,6 +15,7 @@ from lsa_whisper.corpus.files import RecordingIndex
 from lsa_whisper.errors import AudioError, CorpusError, DiskError, LsaWhisperError
 from lsa_whisper.system.failed_files import FailedFile
 from lsa_whisper.system.listing import list_files
+from lsa_whisper.system.own_files import verify_inside
 
 OUT_FOLDER = "aligned"
 """Name of the folder next to a transcript that its result is written to by default."""
@@ -40,13 +41,16 @@ def find_transcripts(
     """Return each transcript once, with the path of its result: in ``out``, or in a ``folder`` next to the transcript.
 
     Raises:
+        LinkError: a result would be written outside the given folders, because of a link.
         CorpusError: a path does not exist, there is no transcript, two results would have one path, or ``audio`` is
             one recording for several transcripts.
     """
     inputs = [Path(each) for each in ([transcripts] if isinstance(transcripts, str | Path) else transcripts)]
     found: dict[Path, AlignmentJob] = {}
-    for path, within in dict.fromkeys(each for named in inputs for each in _transcripts(named, folder)):
+    roots = {each: named for named in inputs for each in _transcripts(named, folder)}
+    for (path, within), root in roots.items():
         target = path if in_place else (out or path.parent / folder) / within / f"{path.stem}.cha"
+        verify_inside(target, out or (root if root.is_dir() else root.parent))
         if target in found:
             raise CorpusError(f"{path}: its result would replace that of {found[target].transcript}; rename one")
         if target.exists() and not in_place and target.samefile(path):

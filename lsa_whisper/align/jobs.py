@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from lsa_whisper import chat
-from lsa_whisper.align.doubts import judge, write_doubts
+from lsa_whisper.align.doubts import DOUBT_COLUMNS, judge, write_doubts
 from lsa_whisper.align.files import (
     AlignmentJob,
     attempt_each,
@@ -28,6 +28,7 @@ from lsa_whisper.errors import CorpusError, LsaWhisperError
 from lsa_whisper.languages import chat_code
 from lsa_whisper.system import disk
 from lsa_whisper.system.lock import write_lock
+from lsa_whisper.system.table import read_table
 from lsa_whisper.system.terminal import print_progress
 from lsa_whisper.system.umask import private_umask
 
@@ -60,7 +61,8 @@ def align_transcripts(
             decides.
         out: folder for the results; ``aligned`` next to each transcript if absent.
         in_place: write the times into the transcripts themselves.
-        review: CSV file for utterances that were not found or are uncertain, and words that differ from the sound.
+        review: CSV file for utterances that were not found or are uncertain, and words that differ from the sound;
+            rows of earlier calls stay.
         check: compare the existing bullets with an alignment made without them, and write no transcript.
         language: language of the speech; the first one of each transcript if absent.
         vad: voice activity detection: ``auto``, ``silero`` or ``energy``.
@@ -77,6 +79,8 @@ def align_transcripts(
         raise LsaWhisperError("`in_place=True` writes into the transcripts themselves; leave out `out`")
     recordings = Path(audio) if audio is not None else None
     jobs = find_transcripts(transcripts, audio=recordings, out=Path(out) if out else None, in_place=in_place)
+    if review is not None:
+        read_table(Path(review), DOUBT_COLUMNS)  # before the work
     settings = AlignmentSettings(choose_model(model, device=device), language, vad, batch_size, device)
     report = report or print_progress
     report(overview_line(settings.model))

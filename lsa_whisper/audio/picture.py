@@ -17,6 +17,8 @@ _HOP = SAMPLE_RATE_HZ // 100
 _MEL_BANDS = 64
 _WAVEFORM_ROWS = 32
 _RANGE_DB = 60.0
+_TILE_TOP_DB, _TILE_RANGE_DB = 25.0, 65.0
+"""Speech at a usual level reaches 20 to 25 dB in its loudest bands; a sine of full scale has 42 dB."""
 _WHITE = 7
 """Pictures have 8 shades, a fifth of the size of 256."""
 
@@ -33,11 +35,29 @@ def sound_picture(samples: Samples, most_columns: int = 800) -> bytes:
     """
     if len(samples) < _FFT:
         return b""
-    from PIL import Image
-
     hop = max(_HOP, -(-len(samples) // most_columns))
     columns = np.pad(samples, (0, -len(samples) % hop)).reshape(-1, hop)
     shades = np.vstack([_waveform(columns), _spectrogram(samples, hop, len(columns))])
+    return _png(shades)
+
+
+def spectrogram_tile(samples: Samples, hop: int, gain_db: float = 0.0) -> bytes:
+    """Return the log-mel spectrogram of ``samples`` as PNG, dark on white, with a column for each ``hop`` samples.
+
+    The shades are those of absolute levels, so that neighboring tiles fit together.
+
+    Args:
+        samples: mono, 16 kHz.
+        hop: samples in a column.
+        gain_db: how much louder quiet speech is drawn.
+    """
+    count = -(-len(samples) // hop)
+    return _png(_shades(_levels_db(samples, hop, count), _TILE_TOP_DB - gain_db, _TILE_RANGE_DB))
+
+
+def _png(shades: _Shades) -> bytes:
+    from PIL import Image
+
     picture = Image.fromarray(shades).convert("P")
     picture.putpalette([level for shade in range(_WHITE + 1) for level in (255 * shade // _WHITE,) * 3])
     file = BytesIO()
@@ -55,13 +75,22 @@ def _waveform(columns: NDArray[np.float32]) -> _Shades:
 
 
 def _spectrogram(samples: Samples, hop: int, count: int) -> _Shades:
+    level_db = _levels_db(samples, hop, count)
+    return _shades(level_db, float(level_db.max()), _RANGE_DB)
+
+
+def _shades(level_db: _Powers, top_db: float, range_db: float) -> _Shades:
+    loudness = np.clip((level_db - top_db) / range_db + 1, 0, 1)
+    shades: _Shades = np.rint(_WHITE * (1 - loudness)).astype(np.uint8)
+    return shades.T[::-1]
+
+
+def _levels_db(samples: Samples, hop: int, count: int) -> _Powers:
     padded = np.pad(samples, (_FFT // 2, _FFT // 2 + hop))
     frames = np.lib.stride_tricks.sliding_window_view(padded, _FFT)[::hop][:count]
     power = np.abs(np.fft.rfft(frames * np.hanning(_FFT), axis=1)) ** 2
-    level_db = 10 * np.log10(np.maximum(_mel_bands(power), 1e-10))
-    loudness = np.clip((level_db - level_db.max()) / _RANGE_DB + 1, 0, 1)
-    shades: _Shades = np.rint(_WHITE * (1 - loudness)).astype(np.uint8)
-    return shades.T[::-1]
+    levels: _Powers = 10 * np.log10(np.maximum(_mel_bands(power), 1e-10))
+    return levels
 
 
 def _mel_bands(power: _Powers) -> _Powers:

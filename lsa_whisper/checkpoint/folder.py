@@ -87,6 +87,8 @@ def remove_folder_leftovers(out: Path) -> None:
 
 def _recover(out: Path) -> None:
     for aside in out.parent.glob(f".{glob.escape(out.name)}{_OLD}*"):
+        if aside.is_symlink():  # not written by this program
+            continue
         if not out.exists() and (aside / out.name).is_dir():
             (aside / out.name).rename(out)
         shutil.rmtree(aside, ignore_errors=True)

@@ -17,7 +17,8 @@ from typing import Any
 
 from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow, TimedToken
 from lsa_whisper.system import disk, plain_json
-from lsa_whisper.system.atomic_write import truncate_name
+from lsa_whisper.system.atomic_write import replace_file, truncate_name
+from lsa_whisper.system.own_files import LinkError, append_own, read_own
 from lsa_whisper.timespan import TimeSpan
 
 WindowResult = tuple[TimeSpan, DecodedWindow]
@@ -43,11 +44,12 @@ class PartialDecoding:
         Args:
             windows: the windows of this run if known; stored windows that differ from them are discarded.
         """
-        if self.path.is_symlink():  # not written by this program: its target must not be overwritten
-            self.path.unlink()
         try:
-            data = self.path.read_bytes()
+            data = read_own(self.path)
         except FileNotFoundError:
+            return []
+        except LinkError:  # not written by this program: what it leads to must not be overwritten
+            self.path.unlink()
             return []
         results: list[WindowResult] = []
         intact = 0
@@ -62,7 +64,8 @@ class PartialDecoding:
         if windows is not None and [span for span, _ in results] != list(windows[: len(results)]):
             results, intact = [], 0
         if intact < len(data):
-            self._write(data[:intact], "wb")
+            with disk.convert_disk_errors(self.path):
+                replace_file(data[:intact], self.path)
         return results
 
     def append(self, results: Sequence[WindowResult]) -> None:
@@ -72,13 +75,9 @@ class PartialDecoding:
             DiskError: the file cannot be written.
         """
         rows = [[span.start_ms, span.end_ms, asdict(result)] for span, result in results]
-        self._write(json.dumps(rows).encode() + b"\n", "ab")
-
-    def _write(self, data: bytes, mode: str) -> None:
         with disk.convert_disk_errors(self.path):
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            with self.path.open(mode) as file:
-                file.write(data)
+            append_own(self.path, json.dumps(rows).encode() + b"\n")
 
     def remove(self) -> None:
         """Delete the files of this transcript, including those of other models and options."""

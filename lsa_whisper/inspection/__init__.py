@@ -90,7 +90,8 @@ def inspect(
     if check:
         if out is not None:
             raise CorpusError(f"{path}: `check=True` and `fix=True` write no page; leave out `out`")
-        return problems_report(files, unreadable_folders, json, fix=fix, strict=strict)
+        folder = path if path.is_dir() else None
+        return problems_report(files, unreadable_folders, json, fix=fix, strict=strict, folder=folder)
     if profile:
         text = profile_report(files, json)
     elif measures or csv is not None:

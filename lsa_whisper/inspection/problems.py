@@ -17,6 +17,7 @@ from lsa_whisper.inspection.text_output import as_json
 from lsa_whisper.languages import is_language
 from lsa_whisper.system.atomic_write import write_atomic
 from lsa_whisper.system.failed_files import FailedFile
+from lsa_whisper.system.own_files import verify_inside
 
 
 class ProblemsReport(str):
@@ -47,6 +48,7 @@ def problems_report(
     *,
     fix: bool = False,
     strict: bool = False,
+    folder: Path | None = None,
 ) -> ProblemsReport:
     """Return the violations of CHAT's rules in ``files``, one line each, and their number.
 
@@ -56,10 +58,14 @@ def problems_report(
         json: Return JSON instead of text; differences then go to standard error.
         fix: Repair first what has one correct repair; the originals are kept.
         strict: Count remarks as errors.
+        folder: The folder that was searched; links that lead out of it are not followed to repair a file.
 
     Raises:
-        LsaWhisperError: A repaired file cannot be written.
+        LsaWhisperError: A repaired file cannot be written, or is outside ``folder``.
     """
+    if fix and folder is not None:
+        for file in files:
+            verify_inside(file.resolve(), folder)
     repaired = [one for file in files if (one := repair_file(file))] if fix else []
     found = [Problem(str(one.path), 1, 1, "unreadable", one.reason) for one in unreadable_folders]
     for file in files:

@@ -25,6 +25,7 @@ from lsa_whisper.splice import read_profile
 from lsa_whisper.system.disk import disk_error_reason
 from lsa_whisper.system.failed_files import FailedFile
 from lsa_whisper.system.lock import write_lock
+from lsa_whisper.system.own_files import own_folder
 from lsa_whisper.system.umask import private_umask
 
 __all__ = ["Prepared", "prepare"]
@@ -130,7 +131,7 @@ def prepare(
     out = Path(out)
     try:
         with write_lock(out / SUMMARY):
-            (out / PARTS_FOLDER).mkdir(exist_ok=True)
+            own_folder(out / PARTS_FOLDER)
             finish = partial(_finish, options=options, parts=out / PARTS_FOLDER)
             paths = _finish_parts(list(zip(sessions, splits, strict=True)), finish, processes, skipped_files)
             return join(

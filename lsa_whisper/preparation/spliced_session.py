@@ -88,9 +88,8 @@ def _write(made: SplicedSpeech, session: Session, folder: Path) -> Session:
         media=name,
         comments=[f"Spliced by a program from the recording {session.name}; no person spoke these utterances."],
     )
-    folder.mkdir(exist_ok=True)
-    replace_file(sound.getvalue(), folder / f"{name}.flac")
-    replace_file(chat.serialize(spliced), folder / f"{name}.cha")
+    replace_file(sound.getvalue(), folder / f"{name}.flac", own=True)
+    replace_file(chat.serialize(spliced), folder / f"{name}.cha", own=True)
     recording = Recording.open(folder / f"{name}.flac")
     return replace(session, path=folder / f"{name}.cha", recording=recording, repair_bullets=False)
 

@@ -22,6 +22,7 @@ from lsa_whisper.retraces.words import spoken_words
 from lsa_whisper.system.atomic_write import write_atomic
 from lsa_whisper.system.disk import convert_disk_errors
 from lsa_whisper.system.failed_files import FailedFile, failure_exit_code
+from lsa_whisper.system.own_files import read_own, verify_inside
 from lsa_whisper.system.umask import private_umask
 from lsa_whisper.timespan import TimeSpan
 
@@ -91,6 +92,7 @@ def mark(
     sources, failed = _sources([Path(each) for each in transcripts], Path(out))
     for source, name in sources:
         try:
+            verify_inside(Path(out) / name, Path(out))
             done.append(_mark_file(source, Path(out) / name, threshold, language))
         except LsaWhisperError as error:
             failed.append(FailedFile(source, str(error)))
@@ -176,7 +178,7 @@ def _times(utterance: chat.Utterance, body: str, bare_fillers: Set[str]) -> list
 def _write_new(contents: Mapping[Path, bytes]) -> None:
     """Write files of one folder; none of them if one exists with other content."""
     for path, data in contents.items():
-        if path.exists() and path.read_bytes() != data:
+        if path.exists() and read_own(path) != data:
             raise LsaWhisperError(f"{path}: exists with other content; choose another folder with -o")
     for path, data in contents.items():
         with convert_disk_errors(path):

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
-from lsa_whisper.chat import Transcript, Utterance
+from lsa_whisper.chat import Participant, Transcript, Utterance
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.review import edits
 from lsa_whisper.review.open_files import OpenFiles
 from lsa_whisper.review.saved import RevisionError, SavedTranscript
+from lsa_whisper.review.settings import write_review_settings
 from lsa_whisper.review.view import TranscriptView
 
 Request = dict[str, Any]
@@ -17,8 +19,11 @@ _Edit = Callable[[Transcript, Request], Transcript]
 
 EDITS: dict[str, _Edit] = {
     "text": lambda t, r: edits.set_text(t, _int(r, "number"), _str(r, "text")),
+    "texts": lambda t, r: edits.set_texts(t, _texts(r)),
     "mark": lambda t, r: edits.mark_words(t, _int(r, "number"), _int(r, "first"), _int(r, "last"), _str(r, "mark")),
-    "speaker": lambda t, r: edits.set_speaker(t, _int(r, "number"), _str(r, "speaker")),
+    "speaker": lambda t, r: edits.assign_speaker(t, _int(r, "number"), _str(r, "speaker")),
+    "person": lambda t, r: edits.describe_person(t, _str(r, "code"), _person(r)),
+    "merge": lambda t, r: edits.merge_people(t, _str(r, "code"), _str(r, "into")),
     "span": lambda t, r: edits.set_span(t, _int(r, "number"), _int(r, "start_ms"), _int(r, "end_ms")),
     "word_span": lambda t, r: edits.set_word_span(
         t, _int(r, "number"), _int(r, "word"), _int(r, "start_ms"), _int(r, "end_ms")
@@ -26,6 +31,12 @@ EDITS: dict[str, _Edit] = {
     "split": lambda t, r: edits.split_at_word(t, _int(r, "number"), _int(r, "word")),
     "join": lambda t, r: edits.join_utterances(t, _int(r, "number")),
     "insert": lambda t, r: edits.insert_utterance(t, _int(r, "number"), _str(r, "speaker")),
+    "fill": lambda t, r: edits.set_span(
+        edits.insert_utterance(t, _int(r, "number"), _str(r, "speaker")),
+        _int(r, "number"),
+        _int(r, "start_ms"),
+        _int(r, "end_ms"),
+    ),
     "delete": lambda t, r: edits.delete_utterance(t, _int(r, "number")),
     "comment": lambda t, r: edits.set_comment(t, _int(r, "number"), _str(r, "text")),
     "reviewed": lambda t, r: edits.set_reviewed(t, _int(r, "number"), bool(r["reviewed"])),
@@ -46,6 +57,8 @@ def perform(files: OpenFiles, request: Request) -> dict[str, Any]:
     if name == "stop":
         files.job.stop()
         return files.job.state()
+    if name == "settings":
+        return write_review_settings(request["settings"])
     number = _int(request, "file")
     if not 0 <= number < len(files.files):
         raise ValueError("no such file")
@@ -53,20 +66,39 @@ def perform(files: OpenFiles, request: Request) -> dict[str, Any]:
     before = saved.transcript
     if name == "text" and request.get("typing") is True:
         return _typed(saved, view, request)
-    if name in EDITS:
-        kind = _str(request, "mark") if name == "mark" else name
-        joins = bool(request.get("joins", False))
-        change = saved.edit(_int(request, "revision"), kind, lambda t: EDITS[name](t, request), joins=joins)
-        return view.changed(change, before)
-    if name == "take":
-        other = _other_utterance(files, number, _int(request, "other"))
-        take = edits.insert_copy if request.get("insert") is True else edits.take_utterance
-        change = saved.edit(_int(request, "revision"), "take", lambda t: take(t, _int(request, "number"), other))
-        return view.changed(change, before)
+    if name == "draft":
+        return _drafted(saved, view, request)
+    if name == "mark" and request.get("sure") is not True and (question := _question(saved, request)):
+        return {"ask": question, **view.state()}
     if name in ("undo", "redo"):
         move = saved.undo if name == "undo" else saved.redo
         return view.changed(move(_int(request, "revision")), before)
-    return _other_action(files, number, saved, name, request)
+    make = _edit(files, number, name, request)
+    if make is None:
+        return _other_action(files, number, saved, name, request)
+    kind = _str(request, "mark") if name == "mark" else name
+    return view.changed(
+        saved.edit(_int(request, "revision"), kind, make, joins=bool(request.get("joins", False))), before
+    )
+
+
+def _edit(files: OpenFiles, number: int, name: str, request: Request) -> Callable[[Transcript], Transcript] | None:
+    """Return the edit that a request asks for; ``None`` if it asks for something else."""
+    if name == "take":
+        other = _other_utterance(files, number, _int(request, "other"))
+        take = edits.insert_copy if request.get("insert") is True else edits.take_utterance
+        return lambda transcript: take(transcript, _int(request, "number"), other)
+    if name == "settled":
+        names = [_str(request, side) for side in ("left_name", "right_name")]
+        return partial(edits.name_transcribers, names=names, remark=_settled(files, number, names))
+    return (lambda transcript: EDITS[name](transcript, request)) if name in EDITS else None
+
+
+def _question(saved: SavedTranscript, request: Request) -> str:
+    """Return what the page must ask before it marks words, or an empty text."""
+    saved.verify(_int(request, "revision"))
+    first, last = _int(request, "first"), _int(request, "last")
+    return edits.question_about(saved.transcript, _int(request, "number"), first, last, _str(request, "mark"))
 
 
 def _typed(saved: SavedTranscript, view: TranscriptView, request: Request) -> dict[str, Any]:
@@ -81,7 +113,35 @@ def _typed(saved: SavedTranscript, view: TranscriptView, request: Request) -> di
         found = _check(before, number, text)
         saved.pend(revision, number, text)
         return {"error": str(error), **found, **view.state()}
-    return view.changed(change, before)
+    return {**view.changed(change, before), "proposal": edits.propose_marks(before, text)}
+
+
+def _settled(files: OpenFiles, number: int, names: list[str]) -> str:
+    """Return the sentence about two transcribers for the header of their settled transcript."""
+    words = files.comparison(number)["words"]
+    figures = f"agreement of words {100 * words['agreement']:.1f} %" if words else "no words"
+    figures += f", Cohen's kappa by word {words['kappa']:.2f}" if words and words["kappa"] is not None else ""
+    return f"settled from the transcripts of {' and '.join(names)}; before that, {figures}"
+
+
+def _drafted(saved: SavedTranscript, view: TranscriptView, request: Request) -> dict[str, Any]:
+    """Take what was typed when the page was left: as an edit if its utterance is still the same, else as unsaved text.
+
+    The page cannot know the revision, because the answer to its last edit may be on its way.
+    """
+    number, text, before = _int(request, "number"), _str(request, "text"), request["before"]
+    utterances = saved.transcript.utterances
+    if not 0 <= number < len(utterances) or not isinstance(before, list):
+        raise ValueError("no such utterance")
+    same, now = utterances[number].text in before, {"revision": saved.revision}
+    if request["field"] == "comment" and same:
+        joins = bool(saved.history.done) and saved.history.done[-1].kind == "comment"
+        saved.edit(saved.revision, "comment", lambda t: edits.set_comment(t, number, text), joins=joins)
+    elif request["field"] == "text" and same:
+        return _typed(saved, view, request | now)
+    elif request["field"] == "text" and utterances[number].text != text:
+        saved.pend(saved.revision, number, text)
+    return view.state()
 
 
 def _other_action(files: OpenFiles, number: int, saved: SavedTranscript, name: str, request: Request) -> dict[str, Any]:
@@ -130,6 +190,18 @@ def _transcribe(files: OpenFiles, request: Request) -> dict[str, Any]:
         raise LsaWhisperError("there is no recording without a transcript; choose one")
     files.job.start(recordings)
     return files.job.state()
+
+
+def _texts(request: Request) -> dict[int, str]:
+    texts = request["texts"]
+    if not isinstance(texts, dict) or not all(number.isdigit() and len(number) < 9 for number in texts):
+        raise ValueError("no texts")
+    return {int(number): _str(texts, number) for number in texts}
+
+
+def _person(request: Request) -> Participant:
+    new, role, name, age, sex = (_str(request, each).strip() for each in ("new", "role", "name", "age", "sex"))
+    return Participant(new, role, name, age=age, sex=sex)
 
 
 def _int(request: Request, name: str) -> int:

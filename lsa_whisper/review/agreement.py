@@ -1,8 +1,4 @@
-"""Two transcripts of one recording side by side, and the agreement of their transcribers.
-
-Agreement is symmetric: of words, twice the matching words divided by the words of both; of a class of disfluencies,
-twice the matching ones divided by those of both (the F1 of one as the reference of the other).
-"""
+"""Two transcripts of one recording side by side, and the agreement of their transcribers before anything is settled."""
 
 from __future__ import annotations
 
@@ -10,35 +6,56 @@ from difflib import SequenceMatcher
 from typing import Any
 
 from lsa_whisper.chat import Transcript, Utterance
+from lsa_whisper.review.reliability import RaterAgreement, kappa_by_word
 from lsa_whisper.scoring.align import UNALIGNED
 from lsa_whisper.scoring.disfluency import score_disfluencies
 from lsa_whisper.scoring.wer import align_verbatim
 from lsa_whisper.scoring.words import FileWords, file_words
 
 
-def compare_transcripts(left: Transcript, right: Transcript) -> dict[str, Any]:
-    """Return pairs of utterances with their differences, and the agreement by word and by class."""
+def compare_transcripts(left: Transcript, right: Transcript, original: Transcript | None = None) -> dict[str, Any]:
+    """Return pairs of utterances with their differences, and the agreement by word and by class.
+
+    Args:
+        left: the transcript as it is.
+        right: the second transcript.
+        original: the left transcript before differences were settled, from which the agreement is computed.
+    """
     first, second = file_words(left.utterances), file_words(right.utterances)
-    alignment = align_verbatim(first, second)
-    hits = alignment.errors.hits
-    total = len(first.words) + len(second.words)
-    scores = score_disfluencies(first, second, alignment)
-    classes = {
-        kind.value: {
-            "left": found.reference_events,
-            "right": found.true_positives + found.false_positives,
-            "agreement": round(found.f1, 3) if found.f1 is not None else None,
-        }
-        for kind, found in scores.by_class.items()
-        if found.reference_events + found.false_positives
-    }
-    pairs = _pairs(first, second, alignment.to_hypothesis.tolist())
+    pairs = _pairs(first, second, align_verbatim(first, second).to_hypothesis.tolist())
     return {
         "rows": [_row(left.utterances, right.utterances, a, b) for a, b in pairs],
-        "words": {"left": len(first.words), "right": len(second.words), "agreement": round(2 * hits / total, 4)}
-        if total
-        else None,
-        "classes": classes,
+        "names": [each.header("@Transcriber") or "" for each in (left, right)],
+        **agreement_of(original or left, right),
+    }
+
+
+def agreement_of(left: Transcript, right: Transcript) -> dict[str, Any]:
+    """Return the agreement of two transcripts by word, with Cohen's kappa, and by class of disfluency."""
+    first, second = file_words(left.utterances), file_words(right.utterances)
+    alignment = align_verbatim(first, second)
+    words = RaterAgreement(alignment.errors.hits, len(first.words), len(second.words))
+    scores = score_disfluencies(first, second, alignment).by_class
+    classes = {
+        kind.value: RaterAgreement(
+            each.true_positives, each.reference_events, each.true_positives + each.false_positives
+        )
+        for kind, each in scores.items()
+    }
+    kappa = kappa_by_word(first, second, alignment)
+    return {
+        "words": {**_as_dict(words), "kappa": kappa and round(kappa, 3)} if words.share is not None else None,
+        "classes": {kind: _as_dict(each) for kind, each in classes.items() if each.left + each.right},
+    }
+
+
+def _as_dict(found: RaterAgreement) -> dict[str, Any]:
+    share, interval = found.share, found.interval
+    return {
+        "left": found.left,
+        "right": found.right,
+        "agreement": None if share is None else round(share, 4),
+        "interval": [round(end, 4) for end in interval] if interval else None,
     }
 
 

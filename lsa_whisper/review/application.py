@@ -13,6 +13,7 @@ from lsa_whisper.review.open_files import OpenFiles
 from lsa_whisper.review.page_files import PAGE_FILES, page_file
 from lsa_whisper.review.peaks import stream_peaks, wav_clip
 from lsa_whisper.review.saved import FOLDER, RevisionError
+from lsa_whisper.review.spectrogram import TILE_MS, tile
 from lsa_whisper.system import plain_json
 
 if TYPE_CHECKING:
@@ -89,6 +90,15 @@ def make_application(files: OpenFiles) -> Starlette:
         length = {"x-seconds": f"{found.duration_s:.3f}"}
         return StreamingResponse(stream_peaks(found, cache), media_type="application/octet-stream", headers=length)
 
+    def spectrogram(request: Request) -> Response:
+        asked = [request.query_params.get(name, "") for name in ("level", "tile", "gain_db")]
+        if not all(each.isdigit() and len(each) < 8 for each in asked) or int(asked[0]) >= len(TILE_MS):
+            raise HTTPException(400)
+        found = tile(recording(request), *map(int, asked))
+        if not found:
+            raise HTTPException(404)
+        return Response(found, media_type="image/png")
+
     def sound(request: Request) -> Response:
         path = files.files[number(request)].recording
         if path is None or not path.is_file():
@@ -115,6 +125,7 @@ def make_application(files: OpenFiles) -> Starlette:
         ("/comparison", comparison, "GET"),
         ("/action", action, "POST"),
         ("/peaks", peaks, "GET"),
+        ("/spectrogram", spectrogram, "GET"),
         ("/sound", sound, "GET"),
         ("/clip", clip, "GET"),
     ]

@@ -2,8 +2,9 @@
 
 The model's confidences promise a number of wrong words: the sum of ``1 - confidence``. They know nothing of words that
 the model left out, and they may be wrong for this recording. So the number is multiplied by a factor that is learned
-from what the reviewer has corrected so far: errors are taken as Poisson distributed with the promised number times the
-factor as their mean, and the factor has a gamma distribution (``PRIOR`` errors found where ``PRIOR`` were promised).
+from what the reviewer has corrected so far: errors are Poisson distributed with the promised number times the factor as
+their mean, and the factor has a gamma distribution (``PRIOR`` errors found where ``PRIOR_PROMISED`` were promised).
+What is left is therefore distributed as a negative binomial.
 """
 
 from __future__ import annotations
@@ -16,6 +17,15 @@ from lsa_whisper.review.word_confidence import WordConfidences
 
 PRIOR = 4.0
 """How many errors the confidences alone count for, before any were found."""
+PRIOR_PROMISED = 2.1
+"""How many errors were promised for those: a model leaves words out, which its confidences do not count.
+
+The truth was 0.5 to 4.8 times what whisper-base promised for 14 recordings (ten clips of meetings, four of other
+speech). With a prior fitted to the others, the range contained the truth of 13 of them.
+"""
+_TAIL = 0.025
+_MAX_SHAPE = 300.0
+"""Above it, the first probability could be too small for a number; the normal distribution is as good there."""
 _NORMAL_95 = 1.96
 
 
@@ -45,14 +55,29 @@ def errors_left(unreviewed: Iterable[float], reviewed: Iterable[float], found: i
         reviewed: expected errors of each reviewed utterance, from the draft.
         found: words that the reviewer changed, added or removed in the reviewed utterances.
 
-    >>> errors_left([2.0, 2.0], [], 0).errors, errors_left([2.0, 2.0], [4.0], 12).errors
-    (4.0, 8.0)
+    >>> errors_left([4.2], [], 0), round(errors_left([2.0, 2.0], [7.9], 20).errors, 1)
+    (ErrorEstimate(errors=8.0, low=1, high=20), 9.6)
     """
     promised = sum(unreviewed)
-    shape, rate = PRIOR + found, PRIOR + sum(reviewed)
+    shape, rate = PRIOR + found, PRIOR_PROMISED + sum(reviewed)
     mean = promised * shape / rate
-    deviation = math.sqrt(mean + promised**2 * shape / rate**2)
-    return ErrorEstimate(mean, max(0.0, mean - _NORMAL_95 * deviation), mean + _NORMAL_95 * deviation)
+    if shape > _MAX_SHAPE:
+        deviation = _NORMAL_95 * math.sqrt(mean + promised**2 * shape / rate**2)
+        return ErrorEstimate(mean, max(0.0, mean - deviation), mean + deviation)
+    return ErrorEstimate(mean, *_range(shape, rate, promised))
+
+
+def _range(shape: float, rate: float, promised: float) -> tuple[int, int]:
+    """Return the ends of the middle 95 % of a negative binomial distribution."""
+    share = promised / (rate + promised)
+    probability = (1 - share) ** shape
+    total, count, low = probability, 0, 0 if probability > _TAIL else -1
+    while total < 1 - _TAIL and count < 10**6:
+        probability *= (count + shape) / (count + 1) * share
+        count += 1
+        total += probability
+        low = count if low < 0 and total > _TAIL else low
+    return max(low, 0), count
 
 
 def word_changes(old: Sequence[str], new: Sequence[str]) -> int:

@@ -71,7 +71,8 @@ class RequestGuard:
             return 403
         if any(origin not in self._origins for origin in origins):
             return 403
-        if any(site not in (b"same-origin", b"none") for site in headers.get(b"sec-fetch-site", [])):
+        sites = headers.get(b"sec-fetch-site", [])
+        if any(site not in (b"same-origin", b"none") for site in sites) and not _opens_page(scope, headers):
             return 403
         if scope["method"] not in ("GET", "HEAD", "POST"):
             return 405
@@ -85,6 +86,15 @@ class RequestGuard:
                 return 415
         length = headers.get(b"content-length", [b"0"])[0]
         return 413 if not length.isdigit() or int(length[:12]) > MAX_BODY_BYTES else 0
+
+
+def _opens_page(scope: MutableMapping[str, Any], headers: dict[bytes, list[bytes]]) -> bool:
+    """Return whether a window navigates to the page, as from the local file that leads to it.
+
+    Only who knows the secret can do that, and a page of another site cannot read the answer or show it in a frame.
+    """
+    page = scope["method"] == "GET" and scope["path"].count("/") == 2 and scope["path"].endswith("/")
+    return page and headers.get(b"sec-fetch-dest") == [b"document"]
 
 
 def _limited(receive: _Receive) -> _Receive:

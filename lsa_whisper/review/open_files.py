@@ -14,6 +14,7 @@ from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.review.agreement import compare_transcripts
 from lsa_whisper.review.folder import ReviewFile, list_review_files
 from lsa_whisper.review.saved import SavedTranscript
+from lsa_whisper.review.settings import read_review_settings
 from lsa_whisper.review.transcription import TranscriptionJob
 from lsa_whisper.review.view import TranscriptView
 
@@ -28,6 +29,7 @@ class OpenFiles:
         audio: Path | None = None,
         compare: Path | None = None,
         calibration: Calibration | None = None,
+        flag: float = 0.1,
         job: TranscriptionJob | None = None,
     ):
         """List the files; nothing is opened yet.
@@ -36,6 +38,7 @@ class OpenFiles:
             CorpusError: there are none.
         """
         self._path, self._audio, self._compare, self._calibration = path, audio, compare, calibration
+        self._flag = flag
         self.files: list[ReviewFile] = list_review_files(path, audio)
         self.job = job or TranscriptionJob(None)
         self._open: dict[int, tuple[SavedTranscript, TranscriptView]] = {}
@@ -54,7 +57,7 @@ class OpenFiles:
             }
             for number, each in enumerate(self.files)
         ]
-        return {"files": rows, "transcription": self.job.state()}
+        return {"files": rows, "transcription": self.job.state(), "settings": read_review_settings()}
 
     def open(self, number: int) -> dict[str, Any]:
         """Return a transcript as the page shows it; from now on only this server may write it."""
@@ -77,13 +80,13 @@ class OpenFiles:
             if path is None:
                 raise LsaWhisperError(f"{self.files[number].name}: has no transcript yet; transcribe it first")
             saved = SavedTranscript(path)
-            self._open[number] = (saved, TranscriptView(saved, self._calibration))
+            self._open[number] = (saved, TranscriptView(saved, self._calibration, self._flag))
         return self._open[number]
 
     def renew_view(self, number: int) -> None:
         """Make the view of an open transcript again, after its file was replaced."""
         saved, _ = self._open[number]
-        self._open[number] = (saved, TranscriptView(saved, self._calibration))
+        self._open[number] = (saved, TranscriptView(saved, self._calibration, self._flag))
 
     def other(self, number: int) -> Transcript:
         """Return the transcript that this one is compared with.
@@ -99,7 +102,7 @@ class OpenFiles:
     def comparison(self, number: int) -> dict[str, Any]:
         """Return two transcripts side by side, and their agreement."""
         saved, _ = self.opened(number)
-        return compare_transcripts(saved.transcript, self.other(number))
+        return compare_transcripts(saved.transcript, self.other(number), saved.original)
 
     def close(self) -> None:
         """Let other programs write the transcripts, and end the transcription."""
@@ -139,7 +142,7 @@ def _without_collector() -> Iterator[None]:
 
 def _share_reviewed(path: Path | None) -> float | None:
     """Return the share of reviewed utterances, counted in the text: a folder may have thousands of transcripts."""
-    if path is None:
+    if path is None or not path.is_file():
         return None
     try:
         data = path.read_bytes()

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from functools import cache
 from pathlib import Path
 
+from lsa_whisper.chat.codes import PARTICIPANT_ROLES
+from lsa_whisper.formats.reading.speakers import ROLES
 from lsa_whisper.page import templates
 from lsa_whisper.review.edits import MARKS
 
@@ -25,6 +28,12 @@ _MODULES = (
     "compare",
     "help",
     "drag",
+    "speakers",
+    "typing",
+    "settings",
+    "gaps",
+    "replace",
+    "spectrogram",
 )
 PAGE_FILES: dict[str, str] = {
     "index.html": "text/html",
@@ -42,4 +51,5 @@ def page_file(name: str) -> bytes:
         return (_FOLDER / name).read_bytes()
     marks = [{"name": name, "key": mark.key, "label": mark.label} for name, mark in MARKS.items()]
     template = templates("lsa_whisper.review").get_template(f"page/{name}.jinja")
-    return template.render(marks=marks, modules=_MODULES).encode()
+    roles = sorted(PARTICIPANT_ROLES)
+    return template.render(marks=marks, modules=_MODULES, roles=roles, roles_of=json.dumps(ROLES)).encode()

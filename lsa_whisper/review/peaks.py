@@ -18,7 +18,8 @@ import numpy as np
 import soundfile as sf
 
 from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording, Samples
-from lsa_whisper.system.atomic_write import atomic_file
+from lsa_whisper.system.atomic_write import replace_file
+from lsa_whisper.system.own_files import LinkError, read_own
 from lsa_whisper.timespan import TimeSpan
 
 PEAKS_PER_S = 100
@@ -39,19 +40,17 @@ def stream_peaks(recording: Recording, cache: Path) -> Iterator[bytes]:
         AudioError: the recording can no longer be read.
     """
     identity = _identity(recording.path)
-    with suppress(OSError), cache.open("rb") as file:
-        if file.read(_HEADER.size) == identity:
-            while part := file.read(1 << 16):
-                yield part
+    with suppress(OSError, LinkError):
+        stored = read_own(cache, own=True) if cache.parent.is_dir() else b""
+        if stored.startswith(identity):
+            yield stored[len(identity) :]
             return
     parts: list[bytes] = []
     for block in recording.stream(_BLOCK_S):
         parts.append(block_peaks(block))
         yield parts[-1]
-    with suppress(OSError):
-        cache.parent.mkdir(exist_ok=True)
-        with atomic_file(cache) as file:
-            file.write(identity + b"".join(parts))
+    with suppress(OSError, LinkError):
+        replace_file(identity + b"".join(parts), cache, own=True)
 
 
 def block_peaks(samples: Samples) -> bytes:

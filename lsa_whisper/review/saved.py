@@ -24,6 +24,7 @@ from lsa_whisper.review.history import History, step_as_dict, step_from_dict
 from lsa_whisper.system import plain_json
 from lsa_whisper.system.atomic_write import remove_leftovers, write_atomic
 from lsa_whisper.system.lock import write_lock
+from lsa_whisper.system.own_files import append_own, own_folder, read_own, verify_plain
 
 FOLDER = ".review"
 
@@ -60,8 +61,12 @@ class SavedTranscript:
         self._open.enter_context(write_lock(path, wait=False))
         try:
             remove_leftovers(path)
+            self.history = History(chat.read(path))  # first: it refuses what is not a file
             self._digest = _digest(path.read_bytes())
-            self.history = History(chat.read(path))
+            if self.kept.parent.exists() or self.kept.parent.is_symlink():
+                own_folder(self.kept.parent)
+                verify_plain(self.kept)
+                verify_plain(self._journal)
             if self._journal.is_file() and self.kept.is_file():
                 self._replay()
         except BaseException:
@@ -72,6 +77,11 @@ class SavedTranscript:
     def transcript(self) -> Transcript:
         """The transcript as it is now."""
         return self.history.transcript
+
+    @property
+    def original(self) -> Transcript:
+        """The transcript before its first edit."""
+        return chat.read(self.kept) if self.kept.is_file() else self.transcript
 
     def close(self) -> None:
         """Let other programs write the file."""
@@ -136,7 +146,7 @@ class SavedTranscript:
 
     def take_foreign(self) -> None:
         """Take the version of another program as the transcript; it is one step, so undoing it gives one's own."""
-        data, self.foreign = self.path.read_bytes(), None
+        data, self.foreign, self.remark = self.path.read_bytes(), None, ""
         self._keep_other(_encoded(self.transcript))
         self._digest = _digest(data)
         step = self.history.take(chat.read(self.path), "other_program", at_s=self._clock())
@@ -145,7 +155,7 @@ class SavedTranscript:
     def keep_own(self) -> None:
         """Write one's own version over that of another program, which stays in the hidden folder."""
         self._keep_other(self.path.read_bytes())
-        self.foreign = None
+        self.foreign, self.remark = None, ""
         self._save({"active_s": 0.0})
 
     def _move(self, revision: int, name: str, move: Callable[[], bool]) -> Change | None:
@@ -165,20 +175,19 @@ class SavedTranscript:
 
     def _append(self, entry: dict[str, Any]) -> None:
         if not self.kept.is_file():
-            self.kept.parent.mkdir(exist_ok=True)
-            write_atomic(self.path.read_bytes(), self.kept)
+            write_atomic(self.path.read_bytes(), self.kept, own=True)
             self._journal.unlink(missing_ok=True)
         line = json.dumps(entry | {"digest": self._digest}) + "\n"
         try:
-            with self._journal.open("ab", buffering=0) as file:
-                file.write(line.encode())
+            append_own(self._journal, line.encode(), own=True)
         except OSError as error:
             raise LsaWhisperError(f"{self._journal}: cannot be written ({error.strerror}); make room") from error
         self.revision += 1
 
     def _replay(self) -> None:
-        """Repeat the journal on the original; save again, or take the changes of another program."""
-        found, history, last = self.history.transcript, History(chat.read(self.kept)), ""
+        """Repeat the journal on the original; save again, ask, or take the changes of another program."""
+        found, history = self.history.transcript, History(chat.read(self.kept))
+        states = [_digest(self.kept.read_bytes())]
         history.transcript.path = str(self.path)
         for entry in self._entries():
             if "step" in entry:
@@ -193,26 +202,36 @@ class SavedTranscript:
                 self.pending = {}
             self.active_s += float(entry.get("active_s", 0))
             self.revision += 1
-            previous, last = last, entry["digest"]
-            known = {previous, last}
+            states.append(entry["digest"])
         self.history = history
         own = _encoded(history.transcript)
         if _digest(own) == self._digest:
             return
-        if self.revision and self._digest in known | {_digest(self.kept.read_bytes())}:
+        if self._digest in states[-2:] and self._ended_in_save():
             self._digest = _digest(own)
             write_atomic(own, self.path)
+            return
+        if self._digest in states:
+            self.foreign, self._digest = self.path.read_bytes(), _digest(own)
+            self.remark = f"{self.path.name} is an earlier version again, as from a backup; choose a version"
             return
         self._keep_other(own)
         step = history.take(found, "other_program", at_s=self._clock())
         self._append({"step": step_as_dict(step)} if step else {"active_s": 0.0})
         self.remark = f"{self.path.name} was changed by another program; undo gives the version before"
 
+    def _ended_in_save(self) -> bool:
+        """Return whether the file was not touched since the last step, so that a crash kept the step from it.
+
+        A file that was restored from a backup has a later time of change, whatever time its copy shows.
+        """
+        return self.path.stat().st_ctime_ns <= self._journal.stat().st_mtime_ns
+
     def _entries(self) -> Iterator[dict[str, Any]]:
-        data = self._journal.read_bytes()
+        data = read_own(self._journal, own=True)
         whole = data[: data.rfind(b"\n") + 1]
         if whole != data:  # a killed server left half a line
-            write_atomic(whole, self._journal)
+            write_atomic(whole, self._journal, own=True)
         for number, line in enumerate(whole.splitlines(), 1):
             try:
                 entry = plain_json.parse(line)
@@ -223,9 +242,8 @@ class SavedTranscript:
                 ) from error
 
     def _keep_other(self, data: bytes) -> None:
-        self.kept.parent.mkdir(exist_ok=True)
         name = f"{self.path.stem}.{_digest(data)[:8]}{self.path.suffix}"
-        write_atomic(data, self.kept.with_name(name))
+        write_atomic(data, self.kept.with_name(name), own=True)
 
 
 def _encoded(transcript: Transcript) -> bytes:

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 from lsa_whisper.decoding.confidences import load_calibration
 from lsa_whisper.errors import LsaWhisperError, MissingExtraError
+from lsa_whisper.review.flags import DEFAULT_SHARE, parse_share
+from lsa_whisper.review.redirect import redirecting_file
 from lsa_whisper.system.terminal import print_progress
 from lsa_whisper.system.umask import private_umask
 
@@ -32,6 +34,7 @@ def review(
     audio: Path | str | None = None,
     model: str | Path | None = None,
     compare: Path | str | None = None,
+    flag: str = DEFAULT_SHARE,
     open_page: bool = True,
     port: int = 0,
 ) -> str:
@@ -42,6 +45,7 @@ def review(
         audio: folder of the recordings, if they are not next to the transcripts.
         model: model that transcribes recordings without a transcript, and whose calibration is used.
         compare: a second transcript of the same recording, or a folder of them with the same names.
+        flag: share of the words that are flagged as doubtful, the worst of each recording, in percent.
         open_page: whether to open the page in the browser.
         port: port on this machine; 0 takes a free one.
 
@@ -62,19 +66,21 @@ def review(
         audio=Path(audio) if audio else None,
         compare=compare,
         calibration=load_calibration(model) if model else None,
+        flag=parse_share(flag),
         job=TranscriptionJob(str(model) if model else None),
     )
     with bound_socket(port) as bound:
         server, address = make_server(files, bound)
         print_progress(f"review: {address}\nreview: press Ctrl-C here to end; every change is saved as you make it")
-        if open_page:
-            threading.Timer(0.5, webbrowser.open, (address,)).start()
-        try:
-            server.run(sockets=[bound])
-        except KeyboardInterrupt:
-            pass
-        finally:
-            files.close()
+        with redirecting_file(address) as file:
+            if open_page:
+                threading.Timer(0.5, webbrowser.open, (file,)).start()
+            try:
+                server.run(sockets=[bound])
+            except KeyboardInterrupt:
+                pass
+            finally:
+                files.close()
     return "review ended; every change is saved"
 
 

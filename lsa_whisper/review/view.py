@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
-from lsa_whisper import chat
 from lsa_whisper.chat import Transcript, Utterance
 from lsa_whisper.decoding.confidences import Calibration, ScoredUtterance, read_confidences
 from lsa_whisper.review.corrections import Corrections
 from lsa_whisper.review.edits import Change, WrittenWord, written_words
 from lsa_whisper.review.estimate import errors_left, expected_errors, word_changes
+from lsa_whisper.review.flags import flag_limit
 from lsa_whisper.review.saved import SavedTranscript
 from lsa_whisper.review.word_confidence import ConfidenceTable
 from lsa_whisper.timespan import TimeSpan
@@ -20,8 +19,14 @@ from lsa_whisper.timespan import TimeSpan
 class TranscriptView:
     """What the page needs to know of a transcript, kept up to date with its edits."""
 
-    def __init__(self, saved: SavedTranscript, calibration: Calibration | None = None):
-        """Read the confidences of the draft next to the transcript, if there are any."""
+    def __init__(self, saved: SavedTranscript, calibration: Calibration | None = None, flag: float = 0.1):
+        """Read the confidences of the draft next to the transcript, if there are any.
+
+        Args:
+            saved: the transcript.
+            calibration: overrides that of the draft.
+            flag: the share of the draft's words that are flagged as doubtful.
+        """
         self._saved = saved
         found = read_confidences(saved.path)
         self._table = ConfidenceTable(saved.transcript.utterances, found, calibration)
@@ -29,6 +34,9 @@ class TranscriptView:
         drafts = found.utterances if found else _as_drafts(saved)
         self._drafts = {draft.span: draft for draft in drafts}
         self._corrections = Corrections(self._drafts, saved.transcript.utterances)
+        scores = (each for draft in drafts for each in draft.scores)
+        self._flag_below = flag_limit((self._calibration(each) for each in scores if each is not None), flag)
+        self._missed = [[span.start_ms, span.end_ms] for span in found.missed] if found else []
         self._errors: dict[str, float] = {}
 
     def all(self) -> dict[str, Any]:
@@ -36,10 +44,12 @@ class TranscriptView:
         transcript = self._saved.transcript
         return {
             "name": self._saved.path.name,
-            "participants": {code: each.role for code, each in transcript.participants.items()},
+            "participants": self._participants(),
             "utterances": [self._utterance(each) for each in transcript.utterances],
             "pending": {str(number): text for number, text in self._saved.pending.items()},
             "remark": self._saved.remark,
+            "missed": self._missed,
+            "flag_below": self._flag_below,
             **self.state(),
         }
 
@@ -61,7 +71,14 @@ class TranscriptView:
         self._table.carry(removed, added)
         self._corrections.replace(removed, added)
         at = sum(isinstance(block, Utterance) for block in before.blocks[: change.at])
-        return {"at": at, "removed": len(removed), "added": [*map(self._utterance, added)], **self.state()}
+        shown = {"at": at, "removed": len(removed), "added": [*map(self._utterance, added)], **self.state()}
+        if len(removed) < len(change.removed) or len(added) < len(change.added):  # headers
+            shown["participants"] = self._participants()
+        return shown
+
+    def _participants(self) -> dict[str, dict[str, str]]:
+        people = self._saved.transcript.participants.items()
+        return {code: {"role": one.role, "name": one.name, "age": one.age, "sex": one.sex} for code, one in people}
 
     def progress(self) -> dict[str, Any]:
         """Return how much is reviewed, what is probably left, the time spent, and the corrections by class."""
@@ -134,8 +151,7 @@ def _promised(draft: ScoredUtterance, curve: Calibration) -> float:
 
 def _as_drafts(saved: SavedTranscript) -> tuple[ScoredUtterance, ...]:
     """Return the original of a transcript without confidences."""
-    original: Path = saved.kept if saved.kept.is_file() else saved.path
     return tuple(
         ScoredUtterance(each.speaker, each.text, each.span, tuple(each.verbatim()), (None,) * len(each.verbatim()))
-        for each in chat.read(original).utterances
+        for each in saved.original.utterances
     )

@@ -56,6 +56,10 @@ class ConfidenceTable:
         """Give new utterances the confidences of the words that they share with those they replace."""
         if not self.known or all(each.main in self._by_main for each in added):
             return
+        if len(removed) == len(added) > 1:
+            for pair in zip(removed, added, strict=True):
+                self.carry(pair[:1], pair[1:])
+            return
         words = [word for each in removed for word in each.reading.verbatim]
         values = [value for each in removed for value in self.of(each)]
         new = [word for each in added for word in each.reading.verbatim]

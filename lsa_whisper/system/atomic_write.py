@@ -1,16 +1,17 @@
-"""Atomic writes: a file appears complete or not at all."""
+"""Atomic writes: a file appears complete, and on disk, or not at all."""
 
 from __future__ import annotations
 
 import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 from uuid import uuid4
 
 from lsa_whisper.system.disk import disk_error_class
+from lsa_whisper.system.own_files import opened_folder, sync_folder
 
 
 def truncate_name(name: str) -> str:
@@ -23,26 +24,50 @@ def truncate_name(name: str) -> str:
 
 
 @contextmanager
-def atomic_file(path: Path) -> Iterator[BinaryIO]:
-    """Yield a temporary file in the folder of ``path``; it replaces ``path`` if the block succeeds.
+def atomic_file(path: Path, *, own: bool = False) -> Iterator[BinaryIO]:
+    """Yield a temporary file in the folder of ``path``; it replaces ``path``, on disk, if the block succeeds.
 
-    The temporary name is new each time, and a symbolic link under that name is not followed.
+    The temporary name is new each time, and a link under either name is not followed. If the folder is replaced
+    meanwhile, the file stays in the one that was there at the start.
+
+    Args:
+        path: the file.
+        own: its folder is one of this program, which is created and must not be a link.
 
     Raises:
+        LinkError: the folder is a link.
         OSError: the file cannot be written; an existing one is unchanged.
     """
-    name = path.with_name(f".{truncate_name(path.name)}.{uuid4().hex[:8]}")
-    handle = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o660)  # less the umask
+    with opened_folder(path.parent, own=own) as folder:
+        name = f".{truncate_name(path.name)}.{uuid4().hex[:8]}"
+        temporary, final = (name, path.name) if folder is not None else (str(path.with_name(name)), str(path))
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+        with _naming(path):
+            handle = os.open(temporary, flags, 0o660, dir_fd=folder)  # less the umask
+        try:
+            with os.fdopen(handle, "wb") as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            with _naming(path):
+                os.replace(temporary, final, src_dir_fd=folder, dst_dir_fd=folder)
+        except BaseException:
+            with suppress(FileNotFoundError):
+                os.unlink(temporary, dir_fd=folder)
+            raise
+        sync_folder(folder)
+
+
+@contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    """Name the whole path in errors about a name relative to a folder."""
     try:
-        with os.fdopen(handle, "wb") as file:
-            yield file
-        name.replace(path)
-    except BaseException:
-        name.unlink(missing_ok=True)
-        raise
+        yield
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
 
 
-def replace_file(content: str | bytes, path: Path) -> None:
+def replace_file(content: str | bytes, path: Path, *, own: bool = False) -> None:
     """Write ``content`` to ``path`` as :func:`write_atomic` does, for callers that report an ``OSError`` themselves.
 
     Raises:
@@ -50,18 +75,23 @@ def replace_file(content: str | bytes, path: Path) -> None:
     """
     # A file name that is not UTF-8 contains lone surrogates, which a UTF-8 file cannot hold.
     data = content if isinstance(content, bytes) else content.encode(errors="replace")
-    with atomic_file(path) as file:
+    with atomic_file(path, own=own) as file:
         file.write(data)
 
 
-def write_atomic(content: str | bytes, path: str | Path) -> None:
-    """Write ``content``, text as UTF-8, to ``path``, completely or not at all.
+def write_atomic(content: str | bytes, path: str | Path, *, own: bool = False) -> None:
+    """Write ``content``, text as UTF-8, to ``path``, completely or not at all; it is on disk then.
+
+    Args:
+        content: what the file shall contain.
+        path: the file.
+        own: its folder is one of this program, which is created and must not be a link.
 
     Raises:
         LsaWhisperError: the file cannot be written; an existing one is unchanged.
     """
     try:
-        replace_file(content, Path(path))
+        replace_file(content, Path(path), own=own)
     except OSError as error:
         reason = error.strerror or error
         raise disk_error_class(error)(f"{path}: cannot write it ({reason}); check the folder and the disk") from error

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lsa_whisper.errors import LsaWhisperError
+from lsa_whisper.system.own_files import verify_plain
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
@@ -37,12 +38,14 @@ def write_lock(target: Path, *, wait: bool = True) -> Iterator[None]:
         wait: wait for the command that holds the lock, and print that; otherwise raise.
 
     Raises:
+        LinkError: a link stands where the lock file belongs.
         LsaWhisperError: another command holds the lock, and ``wait`` is false.
-        OSError: the folder cannot be written to, or a symbolic link stands where the lock file belongs.
+        OSError: the folder cannot be written to.
     """
     from filelock import FileLock
 
     place = _lock_path(target)
+    verify_plain(place)
     lock = FileLock(place, fallback_to_soft=False)
     _acquire(lock, target, wait)
     try:

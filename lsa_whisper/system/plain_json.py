@@ -7,7 +7,10 @@ the limit on depth is far lower.
 
 from __future__ import annotations
 
+import errno
 import json
+import os
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -77,11 +80,20 @@ def read(path: Path) -> Any:
         OSError: the file cannot be read.
         ValueError: the file is not JSON in UTF-8, too large, or nested too deep.
     """
-    with path.open("rb") as file:
+    with os.fdopen(_open_plain(path), "rb") as file:
         data = file.read(_MAX_BYTES + 1)
     if len(data) > _MAX_BYTES:
         raise ValueError(f"more than {_MAX_BYTES >> 20} MB of text; is this the right file?")
     return parse(data.decode("utf-8"))
+
+
+def _open_plain(path: Path) -> int:
+    """Return a descriptor of a file; a FIFO, which may never be written to, is an error."""
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
+    if stat.S_ISFIFO(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise OSError(errno.EINVAL, "is a FIFO, not a file", str(path))
+    return handle
 
 
 def is_finite(value: Any) -> bool:

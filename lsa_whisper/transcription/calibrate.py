@@ -10,7 +10,7 @@ from lsa_whisper.chat import Transcript
 from lsa_whisper.checkpoint import overview_line
 from lsa_whisper.corpus import discover
 from lsa_whisper.decoding.confidences import Calibration
-from lsa_whisper.errors import CorpusError
+from lsa_whisper.errors import CheckpointError, CorpusError
 from lsa_whisper.scoring.align import UNALIGNED
 from lsa_whisper.scoring.wer import align_verbatim
 from lsa_whisper.scoring.words import file_words
@@ -21,6 +21,8 @@ from lsa_whisper.transcription.assembly.confidence import fit_calibration, save_
 from lsa_whisper.transcription.options import TranscriptionOptions
 from lsa_whisper.transcription.transcriber import Transcriber
 
+ScoredWord = tuple[float, bool]
+"""The log-probability of a word, and whether it is right."""
 _BINS = 10
 _MIN_WORDS = 200  # with fewer, the two parameters cannot be estimated
 
@@ -34,20 +36,28 @@ class CalibrationReport:
         words: number of words it is based on.
         right: share of correct words.
         error_before: expected calibration error of the model's own probabilities, 0 at best.
-        error_after: expected calibration error of the calibrated confidences, on the same words.
+        error_after: that of calibrated confidences, for each session by the calibration of the others; ``None`` with
+            one session.
+        sessions: number of sessions.
+        worse: number of sessions whose confidences are worse with the calibration of the others.
     """
 
     path: Path
     words: int
     right: float
     error_before: float
-    error_after: float
+    error_after: float | None
+    sessions: int = 1
+    worse: int = 0
 
     def table(self) -> str:
         """Return the figures as text."""
+        head = f"{self.path}\n{self.words} words, {self.right:.1%} correct\n"
+        if self.error_after is None:
+            return f"{head}expected calibration error {self.error_before:.3f} before; one session cannot be held out"
         return (
-            f"{self.path}\n{self.words} words, {self.right:.1%} correct\n"
-            f"expected calibration error {self.error_before:.3f} before, {self.error_after:.3f} after (same words)"
+            f"{head}expected calibration error {self.error_before:.3f} before, {self.error_after:.3f} after, each "
+            f"session by the others ({self.worse} of {self.sessions} worse)"
         )
 
 
@@ -66,7 +76,8 @@ def calibrate(
 
     Raises:
         CorpusError: there are no sessions, or they have too few words.
-        CheckpointError: the model cannot be loaded, or its confidences do not separate correct from incorrect words.
+        CheckpointError: the model cannot be loaded, its confidences do not separate correct from incorrect words, or a
+            calibration by the other sessions makes them worse; nothing is stored then.
     """
     found, _ = discover(sessions)
     if not found:
@@ -74,22 +85,55 @@ def calibrate(
     options = TranscriptionOptions(language=language, batch_size=batch_size, device=device)
     print_progress(overview_line(model))
     transcriber = Transcriber(model, options)
-    logprobs: list[float] = []
-    right: list[bool] = []
-    for session in found:
-        for logprob, is_right in scored_words(
-            session.transcript, transcriber.transcribe_with_scores(session.recording)
-        ):
-            logprobs.append(logprob)
-            right.append(is_right)
+    rows = [scored_words(each.transcript, transcriber.transcribe_with_scores(each.recording)) for each in found]
+    rows = [each for each in rows if each]
+    right = [is_right for each in rows for _, is_right in each]
     if len(right) < _MIN_WORDS:
         raise CorpusError(f"{sessions}: {len(right)} words are too few to calibrate on; give {_MIN_WORDS} at least")
-    calibration = fit_calibration(logprobs, right)
-    errors = [calibration_error([curve(each) for each in logprobs], right) for curve in (Calibration(), calibration)]
-    return CalibrationReport(save_calibration(calibration, model), len(right), sum(right) / len(right), *errors)
+    calibration = fit_calibration([logprob for each in rows for logprob, _ in each], right)
+    before, after, worse = cross_validated(rows)
+    if after is not None and after > before:
+        raise CheckpointError(
+            f"{sessions}: confidences are worse when calibrated by other sessions ({after:.3f}, not {before:.3f}); "
+            "nothing is stored; give more sessions, or sessions that are more alike"
+        )
+    share = sum(right) / len(right)
+    return CalibrationReport(save_calibration(calibration, model), len(right), share, before, after, len(rows), worse)
 
 
-def scored_words(reference: Transcript, hypothesis: ScoredTranscript) -> list[tuple[float, bool]]:
+def cross_validated(sessions: Sequence[Sequence[ScoredWord]]) -> tuple[float, float | None, int]:
+    """Return the calibration error without and with calibration, and the number of sessions that it makes worse.
+
+    Each session is calibrated by the others; with one session, the second value is ``None``.
+
+    >>> import math
+    >>> session = [(math.log(0.9), at % 10 < 7) for at in range(100)] + [(math.log(0.6), at < 30) for at in range(100)]
+    >>> before, after, worse = cross_validated([session, session])
+    >>> round(before, 2), round(after, 2), worse
+    (0.25, 0.0, 0)
+    """
+    own = [[(Calibration()(logprob), right) for logprob, right in each] for each in sessions]
+    before = _error(own)
+    if len(sessions) < 2:
+        return before, None, 0
+    made = []
+    for number, each in enumerate(sessions):
+        others = [word for at, other in enumerate(sessions) if at != number for word in other]
+        try:
+            curve = fit_calibration([logprob for logprob, _ in others], [right for _, right in others])
+        except CheckpointError:  # the others have no wrong word, or none that is less certain
+            curve = Calibration()
+        made.append([(curve(logprob), right) for logprob, right in each])
+    worse = sum(_error([new]) > _error([old]) for old, new in zip(own, made, strict=True))
+    return before, _error(made), worse
+
+
+def _error(sessions: Sequence[Sequence[tuple[float, bool]]]) -> float:
+    words = [word for each in sessions for word in each]
+    return calibration_error([confidence for confidence, _ in words], [right for _, right in words])
+
+
+def scored_words(reference: Transcript, hypothesis: ScoredTranscript) -> list[ScoredWord]:
     """Return the log-probability of each word of a transcript, and whether it is correct.
 
     Words aligned with unintelligible speech are excluded, because their reference is unknown.

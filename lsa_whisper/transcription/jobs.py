@@ -21,11 +21,13 @@ from lsa_whisper.decoding.engines import resolve_device
 from lsa_whisper.errors import AudioError, LsaWhisperError
 from lsa_whisper.formats import FORMATS
 from lsa_whisper.system.failed_files import FailedFile
+from lsa_whisper.system.own_files import verify_inside
+from lsa_whisper.system.table import read_table
 from lsa_whisper.system.terminal import print_progress
 from lsa_whisper.system.umask import private_umask
 from lsa_whisper.transcription.assembly.diarizer import find_diarizer
 from lsa_whisper.transcription.assembly.media_name import media_name
-from lsa_whisper.transcription.assembly.review import collect_reviews
+from lsa_whisper.transcription.assembly.review import REVIEW_COLUMNS, collect_reviews
 from lsa_whisper.transcription.files.fluent import FLUENT
 from lsa_whisper.transcription.files.log import RunLog
 from lsa_whisper.transcription.files.outcome import TranscriptionSummary
@@ -76,7 +78,7 @@ def transcribe(
             utterance with several turns gets one speaker.
         speakers_model: the model of ``auto``: a folder with a ``config.yaml``, or such a file; by default
             ``pyannote/speaker-diarization-community-1`` in the cache of the Hugging Face hub, which is not contacted.
-        review: CSV file to write, with the least confident words and utterances first.
+        review: CSV file for the least confident words and utterances; rows of earlier calls stay.
         log: file to append a line to for each recording.
         processes: recordings processed in parallel; does not affect the transcripts. Default: one per GPU, or one
             without a GPU (on a Ray cluster, one per core).
@@ -112,6 +114,8 @@ def transcribe(
         options = options.with_changes(draft=_absolute(options.draft))
     spec = TranscriberSpec(_absolute(choose_model(model, device=options.device)), options)
     spec.model_digest  # noqa: B018 -- a missing model must be reported before any recording is opened
+    if review is not None:
+        read_table(Path(review), REVIEW_COLUMNS)  # hours before it is written
     run_log = RunLog(Path(log) if log else None)
     for folder in closed:
         run_log.outcome(folder, 0.0)
@@ -175,6 +179,9 @@ def find_jobs(
         inputs: recordings, and folders that are searched for recordings.
         out: folder for the transcripts (subfolders are kept); next to the audio if absent.
         closed: gets the folders that cannot be searched.
+
+    Raises:
+        LinkError: a transcript would be written outside ``out``, because of a link.
     """
     failed = closed if closed is not None else []
     folder = Path(out) if out else None
@@ -195,6 +202,7 @@ def _jobs_of(named: Path, out: Path | None, closed: list[FailedFile]) -> Iterato
     for audio in sorted(Path(folder, name) for folder, _, names in walked for name in names):
         if audio.suffix.lower() in AUDIO_SUFFIXES and not audio.name.startswith("."):
             place = out / audio.relative_to(named) if out else audio
+            verify_inside(place, out or named)
             yield audio, place.with_name(f"{audio.stem}.cha")
 
 

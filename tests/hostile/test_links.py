@@ -12,6 +12,7 @@ from lsa_whisper.decoding.partial import PartialDecoding
 from lsa_whisper.preparation.folder import MANIFESTS
 from lsa_whisper.system import lock
 from lsa_whisper.system.atomic_write import replace_file
+from lsa_whisper.system.own_files import LinkError
 from lsa_whisper.timespan import TimeSpan
 
 STORY = "corpora/storybook/dev"
@@ -50,7 +51,7 @@ def test_decoded_windows_are_stored_in_a_new_file(secret, tmp_path):
 def test_a_lock_that_is_a_link_is_rejected(secret, tmp_path):
     target = tmp_path / "visit.cha"
     lock._lock_path(target).symlink_to(secret.with_name("new"))
-    with pytest.raises(OSError, match="symbolic link"), lock.write_lock(target):
+    with pytest.raises(LinkError, match="symbolic link"), lock.write_lock(target):
         pass
     assert not secret.with_name("new").exists()
 

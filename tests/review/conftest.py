@@ -23,9 +23,11 @@ STORYBOOK = ROOT / "corpora" / "storybook" / "test"
 class Served:
     """One server and its address."""
 
-    def __init__(self, path, *options):
-        words = [sys.executable, "-m", "lsa_whisper", "review", str(path), "--no-open", *map(str, options)]
-        environment = os.environ | {"PYTHONPATH": str(ROOT), "HF_HUB_OFFLINE": "1"}
+    def __init__(self, path, *options, config, browser=None):
+        words = [sys.executable, "-m", "lsa_whisper", "review", str(path), *map(str, options)]
+        words += [] if browser else ["--no-open"]
+        environment = os.environ | {"PYTHONPATH": str(ROOT), "HF_HUB_OFFLINE": "1", "XDG_CONFIG_HOME": str(config)}
+        environment |= {"BROWSER": f"{browser} %s"} if browser else {}
         self.process = subprocess.Popen(words, stderr=subprocess.PIPE, text=True, env=environment)
         self.address = next(found[0] for line in self.process.stderr if (found := re.search(r"http://\S+", line)))
         self.origin = "http://" + urlsplit(self.address).netloc
@@ -53,12 +55,13 @@ class Served:
 
 
 @pytest.fixture
-def serve():
-    """Return a function that starts a server; all are killed at the end."""
+def serve(tmp_path_factory):
+    """Return a function that starts a server, with settings of this test's own; all are killed at the end."""
+    config = tmp_path_factory.mktemp("config")
     started = []
 
-    def start(path, *options):
-        started.append(Served(path, *options))
+    def start(path, *options, **more):
+        started.append(Served(path, *options, config=config, **more))
         return started[-1]
 
     yield start

@@ -20,7 +20,7 @@ def test_what_was_corrected_in_the_browser_is_trained_on_and_scores_the_draft(vi
     press(page, "ArrowDown")
     type_text(page, "the goat &-uh was new .")
     press(page, "y")
-    press(page, "f", "y")
+    press(page, "f", "f", "y")
     until(page, "document.getElementById('corrections').textContent.includes('words')")
     assert page.inner_text("#corrections") == "Corrected since the draft: words 2, filled pause 1"
     assert page.inner_text("#progress").startswith("2 of 36 reviewed")

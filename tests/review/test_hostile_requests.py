@@ -39,7 +39,8 @@ BODIES = [
 HEADERS = [
     {"Host": "evil.example"}, {"Host": "127.0.0.1"}, {"Host": "127.0.0.1:1"}, {"Host": "127.0.0.1.evil.example"},
     {"Origin": "http://evil.example"}, {"Origin": "null"}, {"Origin": "http://127.0.0.1"}, {"Origin": None},
-    {"Sec_Fetch_Site": "cross-site"}, {"Sec_Fetch_Site": "same-site"},
+    {"Sec_Fetch_Site": "cross-site"}, {"Sec_Fetch_Site": "cross-site", "Sec_Fetch_Dest": "document"},
+    {"Sec_Fetch_Site": "same-site"},
     {"Content_Type": "text/plain"}, {"Content_Type": "application/x-www-form-urlencoded"}, {"Content_Type": None},
     {"Content_Length": "999999999"}, {"Content_Length": "x"},
 ]  # fmt: skip

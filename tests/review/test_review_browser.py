@@ -71,6 +71,38 @@ def test_what_is_typed_is_checked_and_a_proposal_taken(visit, serve, chromium):
     assert texts(path)[0][1] == "I see two dogs ." and page.inner_text("#problems") == ""
 
 
+@pytest.mark.parametrize("leave", ["reload", "close"])
+@pytest.mark.parametrize(("keys", "typed"), [("c", "was noisy here"), ("Enter", "now I see it .")])
+def test_nothing_typed_is_lost_when_the_page_is_left(keys, typed, leave, visit, serve, chromium):
+    """The page goes at once after the last key: nothing has left the field or waited for a pause."""
+    path = visit / "test01.cha"
+    page = opened(chromium, serve(visit))
+    press(page, "ArrowDown")
+    page.keyboard.press(keys)
+    page.keyboard.press("Control+a")
+    page.keyboard.type(typed)
+    page.reload() if leave == "reload" else page.close(run_before_unload=True)
+    deadline = time.monotonic() + 20
+    while typed.encode() not in path.read_bytes():
+        assert time.monotonic() < deadline, path.read_text()
+        time.sleep(0.05)
+    if leave == "reload":
+        page.wait_for_selector("#list .utterance")
+        press(page, "ArrowDown")
+        assert page.input_value("#comment" if keys == "c" else "#text") == typed
+        press(page, *["z"] * 3)
+        assert typed.encode() not in path.read_bytes() and not page.wrong
+
+
+def test_text_that_is_not_valid_yet_is_kept_when_the_page_is_left(visit, serve, chromium):
+    page = opened(chromium, serve(visit))
+    press(page, "Enter", "Control+a")
+    page.keyboard.type("now <I see")
+    page.reload()
+    page.wait_for_selector("#list .utterance")
+    until(page, "document.getElementById('text').value === 'now <I see'")
+
+
 def test_a_proposal_for_an_earlier_text_cannot_be_taken(visit, serve, chromium):
     page = opened(chromium, serve(visit))
     page.keyboard.press("Enter")
@@ -253,6 +285,13 @@ def test_no_violation_of_accessibility_rules(visit, serve, chromium, width, them
     page.keyboard.press("?")
     assert page.is_visible("#help") and violations() == []
     page.keyboard.press("Escape")
+    for key, dialog in {"S": "#speakers", "K": "#settings", "R": "#replacing"}.items():
+        page.keyboard.press(key)
+        page.keyboard.type("go" if key == "R" else "")
+        assert page.is_visible(dialog) and violations() == [], dialog
+        page.keyboard.press("Escape")
+    page.keyboard.press("G")
+    assert violations() == []
     page.click("#compare-button")
     page.wait_for_selector("#pairs .pair")
     assert violations() == []

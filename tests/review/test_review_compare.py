@@ -33,12 +33,26 @@ def test_each_difference_is_taken_from_the_right_and_taken_back(visit, serve, ch
     assert "Agreement of words: 9" in page.inner_text("#agreement")
     rows = page.locator("#classes tr").all_inner_texts()
     assert any(row.split() == ["filled", "pause", "9", "7", "87.5", "%"] for row in rows)
+    assert "95 % interval" in page.inner_text("#agreement") and "kappa by word 0." in page.inner_text("#agreement")
+    assert page.locator("#classes td[data-range]").last.get_attribute("data-range").endswith("%")
+    assert page.inner_text("#unsettled") == "3 of 36 pairs differ"
     for wanted in (("CHI", "the goat was new and little ."), ("ADU", "yes I see it .")):
         press(page, "n", "ArrowRight")
         assert wanted in texts(path)[1:3]
     press(page, "n", "ArrowRight")
     until(page, "document.querySelectorAll('#pairs .pair').length === 35")
     assert texts(path) == texts(other) and not chat.check(chat.read(path))
+    assert "Agreement of words: 9" in page.inner_text("#agreement"), "the agreement is that before settling"
+    page.fill("#left-name", "Ann Lee")
+    page.fill("#right-name", "Ben")
+    page.click("#settle")
+    settled(page)
+    header = chat.read(path)
+    assert header.header("@Transcriber") == "Ann Lee, Ben" and not chat.check(header)
+    assert "settled from the transcripts of Ann Lee and Ben; before that, agreement of words 9" in chat.serialize(
+        header
+    )
+    page.click("#undo")
     page.click("#undo")
     until(page, "document.querySelectorAll('#pairs .pair').length === 36")
     press(page, "z", "z", "Escape")

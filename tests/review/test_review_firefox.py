@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 from firefox import Firefox
-from review_page import MARKED, PLAIN, settled, texts, until, with_confidences
+from review_page import ASKED, MARKED, PLAIN, settled, texts, until, with_confidences
 
 pytestmark = pytest.mark.slow
 ENTER, HOME = "\ue007", "\ue011"
@@ -44,8 +44,9 @@ def test_the_page_works_in_firefox(visit, serve, firefox):
     settled(firefox)
     assert texts(path)[0][1] == PLAIN
     for key in ("f", "l", "w"):
-        firefox.press(key)
-        settled(firefox)
+        for _ in range(2 if key in ASKED else 1):
+            firefox.press(key)
+            settled(firefox)
         assert texts(path)[0][1] == MARKED[key]
         firefox.press("z")
         settled(firefox)

@@ -129,11 +129,11 @@ def speed(session, key, by):
     assert session.page.evaluate(index) == before + by
 
 
-def loop(session):
+def loop(session, key="o"):
     pressed = "document.getElementById('loop').getAttribute('aria-pressed')"
-    session.press("o")
+    session.press(key)
     assert session.page.evaluate(pressed) == "true"
-    session.press("o")
+    session.press(key)
     assert session.page.evaluate(pressed) == "false"
 
 
@@ -165,7 +165,7 @@ def comments(session):
 
 
 def undoes(session, undo, redo):
-    session.press("f")
+    session.press("l")
     changed = session.path.read_bytes()
     assert changed != session.before
     session.press(undo)
@@ -209,7 +209,139 @@ def helps(session):
     assert not session.page.is_visible("#help")
 
 
+def speakers(session):
+    session.press("S")
+    assert session.focus == "person-new" and session.page.is_visible("#speakers")
+    session.press("Escape")
+    assert not session.page.is_visible("#speakers") and session.unchanged
+
+
+def settings(session):
+    session.press("K")
+    assert session.focus == "key-play" and session.page.is_visible("#settings")
+    session.press("Escape")
+    assert not session.page.is_visible("#settings")
+
+
+def replaces(session):
+    session.press("R")
+    session.page.keyboard.type(session.material.sought)
+    session.press("Tab")
+    session.page.keyboard.type("cows")
+    session.press("Enter", "Escape")
+    replaced = " ".join(text for _, text in texts(session.path))
+    assert "cows" in replaced and session.material.sought not in replaced
+
+
+def zooms(session, key, by):
+    length = "import(new URL('page/waveform.js', location)).then(({ view }) => view.end - view.start)"
+    before = session.page.evaluate(length)
+    session.press(key)
+    assert session.page.evaluate(length) == pytest.approx(before * by, rel=0.35) and session.unchanged
+    session.press({"[": "]", "]": "["}[key])
+
+
+def spectrogram(session):
+    session.press("q")
+    assert session.page.is_visible("#spectrogram")
+    session.press("q")
+    assert not session.page.is_visible("#spectrogram")
+
+
+def puts(session, key, mark):
+    before = session.each.text
+    session.writes(f"{mark} {before}", key)
+
+
+def puts_fragment(session, key, *enter):
+    before = session.each.text
+    session.press(*enter, *["Home"] * bool(enter), key)
+    session.page.keyboard.type("th")
+    session.press("Enter")
+    assert session.each.text.replace("&+th ", "", 1) == before and session.focus == "list"
+
+
+def missing_words(session):
+    session.press("G")
+    assert "Speech, and too few words" in session.page.inner_text("#message") and session.unchanged
+
+
+def fills(session):
+    before = len(texts(session.path))
+    session.press("G", "I")
+    assert len(texts(session.path)) == before + 1 and session.focus == "text"
+    session.page.keyboard.type("yes .")
+    session.press("Enter")
+    assert "yes ." in [text for _, text in texts(session.path)] and not chat.check(chat.read(session.path))
+
+
+def in_text(session, key, effect):
+    """Press a key inside the text, and leave it."""
+    session.press("Enter")
+    effect(session, key)
+    session.page.keyboard.press("Escape")
+    settled(session.page)
+
+
+def plays_in_text(session, key):
+    session.page.keyboard.press(key)
+    until(session.page, "!document.getElementById('audio').paused")
+    assert session.focus == "text"
+    session.page.keyboard.press("Control+Space")
+    until(session.page, "document.getElementById('audio').paused")
+
+
+def moves_in_text(by):
+    def effect(session, key):
+        session.press(key)
+        assert (session.at, session.focus) == (session.material.at + by, "text") and session.unchanged
+
+    return effect
+
+
+def puts_in_text(mark):
+    def effect(session, key):
+        before = session.each.text
+        session.press("Control+Home", key)
+        assert session.each.text == f"{mark} {before}"
+
+    return effect
+
+
+IN_TEXT = {
+    "Ctrl+Space, F4": plays_in_text, "Ctrl+ArrowLeft, F2": plays_in_text, "Ctrl+ArrowRight": plays_in_text,
+    "Ctrl+ArrowDown, F9": moves_in_text(1), "Ctrl+ArrowUp, F7": moves_in_text(-1), "Alt+a": plays_in_text,
+    "Alt+o": lambda s, key: loop(s, key), "Alt+-": lambda s, key: speed(s, key, -1),
+    "Alt++": lambda s, key: (s.press("Alt+-", "Alt+-"), speed(s, key, 1)),
+    "Alt+u": puts_in_text("&-um"), "Alt+h": puts_in_text("&-uh"), "Alt+p": puts_in_text("(.)"),
+}  # fmt: skip
+"""Keys that work inside the text, under their names in the help; where there are two, both are tried."""
+
+
+def tried_in_text(names, effect):
+    def tried(session):
+        for name in names.split(", "):
+            session.press("Home", *["ArrowDown"] * session.material.at)
+            in_text(session, name.replace("Ctrl", "Control"), effect)
+
+    return tried
+
+
 EFFECTS = {
+    "S": speakers,
+    "K": settings,
+    "R": replaces,
+    "[": lambda s: zooms(s, "[", 1.5),
+    "]": lambda s: zooms(s, "]", 1 / 1.5),
+    "q": spectrogram,
+    "u": lambda s: puts(s, "u", "&-um"),
+    "h": lambda s: puts(s, "h", "&-uh"),
+    "k": lambda s: puts(s, "k", "(.)"),
+    "j": lambda s: puts_fragment(s, "j"),
+    "Alt+g": lambda s: puts_fragment(s, "Alt+g", "Enter"),
+    "G": missing_words,
+    "I": fills,
+    **{names: tried_in_text(names, effect) for names, effect in IN_TEXT.items()},
     "ArrowDown": lambda s: s.moves_to(s.material.at + 1, "ArrowDown"),
     "ArrowUp": lambda s: s.moves_to(s.material.at - 1, "ArrowUp"),
     "Home": lambda s: s.moves_to(0, "Home"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from review_page import MARKED, PLAIN, opened, press, settled, texts, type_text
+from review_page import MARKED, PLAIN, opened, press, press_mark, settled, texts, type_text
 
 from lsa_whisper import chat
 
@@ -15,7 +15,8 @@ def test_every_mark_has_a_key(visit, serve, chromium):
     page = opened(chromium, serve(visit))
     type_text(page, PLAIN)
     for key, text in MARKED.items():
-        press(page, "Home", key)
+        press(page, "Home")
+        press_mark(page, key)
         assert texts(path)[0][1] == text, key
         press(page, "z")
         assert texts(path)[0][1] == PLAIN

@@ -67,7 +67,7 @@ def test_a_crash_at_any_write_leaves_the_last_step_or_the_one_before(path, lost,
     saved.close()
     if lost < 3:
         path.write_bytes(before)
-    if lost:
+    if lost < 3:
         cut = random.Random(lost).randrange(len(journal), len(longer)) if lost == 1 else len(longer)
         saved._journal.write_bytes(longer[:cut])
     again = SavedTranscript(path)
@@ -105,6 +105,32 @@ def test_a_change_by_another_program_is_noticed_and_both_are_kept(path, choice):
         saved.undo(saved.revision)
     assert path.read_bytes() == mine
     saved.close()
+
+
+@pytest.mark.parametrize("edits_made", [1, 3])
+@pytest.mark.parametrize("choice", ["take_foreign", "keep_own"])
+def test_an_original_that_was_restored_is_asked_about(path, choice, edits_made, tmp_path):
+    """With its own time of change, as ``cp -p`` and backup programs restore it."""
+    backup = shutil.copy2(path, tmp_path / "backup")
+    saved = SavedTranscript(path)
+    for number in range(edits_made):
+        saved.edit(number, "text", text_edit(number, "mine ."))
+    saved.close()
+    mine = path.read_bytes()
+    shutil.copy2(backup, path)
+    again = SavedTranscript(path)
+    assert "earlier version" in again.remark and again.foreign
+    assert path.read_bytes() == backup.read_bytes() and again.transcript.utterances[0].text == "mine ."
+    with pytest.raises(RevisionError, match="choose a version"):
+        again.edit(again.revision, "text", text_edit(0, "more ."))
+    assert path.read_bytes() == backup.read_bytes()
+    getattr(again, choice)()
+    assert path.read_bytes() == (mine if choice == "keep_own" else backup.read_bytes())
+    again.edit(again.revision, "text", text_edit(5, "more ."))
+    while again.undo(again.revision):
+        pass
+    assert path.read_bytes() == backup.read_bytes()
+    again.close()
 
 
 def test_a_change_between_two_sessions_is_one_step(path):

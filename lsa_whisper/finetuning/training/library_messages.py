@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TextIO
 
 from lsa_whisper.finetuning.distributed.ranks import rank
+from lsa_whisper.system.own_files import append_own
 
 LOG = "libraries.log"
 _OURS = str(Path(__file__).parents[2])
@@ -73,5 +74,4 @@ def _write(text: str, folder: Path | None) -> None:
     if folder is None or rank() != 0:
         sys.stderr.write(text)
         return
-    with (folder / LOG).open("a", encoding="utf-8") as file:
-        file.write(text)
+    append_own(folder / LOG, text.encode("utf-8", "backslashreplace"))

@@ -47,6 +47,7 @@ from lsa_whisper.finetuning.training.trainer import SpeechTrainer
 from lsa_whisper.system import plain_json
 from lsa_whisper.system.disk import convert_disk_errors
 from lsa_whisper.system.lock import write_lock
+from lsa_whisper.system.own_files import own_folder, verify_no_links
 
 
 def run_training(
@@ -126,7 +127,10 @@ def _run(recipe: Recipe, record: dict[str, Any], report: Callable[[str], None]) 
         check_data(recipe, start)
     model = prepare_for_training(start, recipe)
     unfinished = _unfinished(out)
-    unfinished.mkdir(parents=True, exist_ok=True)
+    unfinished.parent.mkdir(parents=True, exist_ok=True)
+    own_folder(unfinished)
+    if rank() == 0:
+        verify_no_links(unfinished)
     report = report if rank() == 0 else report_nothing
     trainable, weight_bytes = _parameter_counts(model), 2 * sum(weight.numel() for weight in start.model.parameters())
     division = strategy.divide(model, recipe, start.unread, functools.partial(stage_sizes, model))

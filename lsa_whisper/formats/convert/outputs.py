@@ -9,6 +9,7 @@ from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.system import plain_json
 from lsa_whisper.system.atomic_write import write_atomic
 from lsa_whisper.system.disk import convert_disk_errors
+from lsa_whisper.system.own_files import read_own, verify_inside
 
 _LIST = ".converted.json"
 
@@ -45,9 +46,10 @@ class OutputFolder:
         self._sources[path] = source
         data = text.encode(errors="replace")
         digest = hashlib.sha256(data).hexdigest()
+        verify_inside(path, self._folder)
         if path.is_dir():
             raise LsaWhisperError(f"{path}: is a folder; choose another output folder")
-        old = hashlib.sha256(path.read_bytes()).hexdigest() if path.exists() else None
+        old = hashlib.sha256(read_own(path)).hexdigest() if path.exists() else None
         if old not in (None, digest, self._known.get(place.as_posix())):
             raise LsaWhisperError(
                 f"{path}: was not written by convert, or was changed since; move it, or choose another output folder"

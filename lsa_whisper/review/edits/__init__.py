@@ -6,8 +6,9 @@ Utterances are counted from 0 in the order of the file, words within the text of
 """
 
 from lsa_whisper.review.edits.change import Change, EditError
-from lsa_whisper.review.edits.marks import MARKS, mark_words
-from lsa_whisper.review.edits.proposals import find_problems, propose
+from lsa_whisper.review.edits.marks import MARKS, mark_words, question_about
+from lsa_whisper.review.edits.people import assign_speaker, describe_person, merge_people, name_transcribers
+from lsa_whisper.review.edits.proposals import find_problems, propose, propose_marks
 from lsa_whisper.review.edits.rules import verify_edit
 from lsa_whisper.review.edits.taking import insert_copy, take_utterance
 from lsa_whisper.review.edits.tiers import set_comment, set_reviewed
@@ -18,6 +19,7 @@ from lsa_whisper.review.edits.utterances import (
     join_utterances,
     set_speaker,
     set_text,
+    set_texts,
     split_at_word,
 )
 from lsa_whisper.review.edits.words import WrittenWord, written_words
@@ -27,18 +29,25 @@ __all__ = [
     "Change",
     "EditError",
     "WrittenWord",
+    "assign_speaker",
     "delete_utterance",
+    "describe_person",
     "find_problems",
     "insert_copy",
     "insert_utterance",
     "join_utterances",
     "mark_words",
+    "merge_people",
+    "name_transcribers",
     "propose",
+    "propose_marks",
+    "question_about",
     "set_comment",
     "set_reviewed",
     "set_span",
     "set_speaker",
     "set_text",
+    "set_texts",
     "set_word_span",
     "split_at_word",
     "take_utterance",

@@ -9,6 +9,7 @@ from typing import Protocol
 
 from lsa_whisper.chat import Transcript
 from lsa_whisper.chat.disfluencies import RETRACE_CODES, Disfluency, SignPlace
+from lsa_whisper.chat.filled_pauses import fillers
 from lsa_whisper.chat.scan import Token, scan
 from lsa_whisper.review.edits.change import EditError
 from lsa_whisper.review.edits.utterances import set_text
@@ -52,6 +53,24 @@ def mark_words(transcript: Transcript, number: int, first: int, last: int, mark:
         raise EditError(f"mark {mark!r} is not known; choose one of {', '.join(MARKS)}")
     text = transcript.utterances[number].text
     return set_text(transcript, number, MARKS[mark].change(text, chosen_words(text, first, last)))
+
+
+def question_about(transcript: Transcript, number: int, first: int, last: int, mark: str) -> str:
+    """Return what to ask before words are marked, or an empty text: a filled pause is seldom any other word.
+
+    Words that are marked already, from which the mark would be taken away, need no question.
+    """
+    if mark != "filled_pause" or not 0 <= number < len(transcript.utterances):
+        return ""
+    language = (transcript.languages or ["eng"])[0]
+    words = [word.text for word in chosen_words(transcript.utterances[number].text, first, last)]
+    bare = {_PREFIX.sub("", word).replace(":", "").lower() for word in words if not word.startswith("&-")}
+    other = sorted(bare - fillers(language))
+    return (
+        f"{', '.join(map(repr, other))}: not a filled pause of {language}; press the key again to mark it"
+        if other
+        else ""
+    )
 
 
 def _prefixed(prefix: str) -> _Marking:

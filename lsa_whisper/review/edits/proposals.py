@@ -6,11 +6,14 @@ import re
 from collections.abc import Callable
 
 from lsa_whisper.chat import Problem, Transcript
+from lsa_whisper.chat.filled_pauses import fillers
 from lsa_whisper.labels.numbers import can_spell_numbers, spell_number
 from lsa_whisper.review.edits.rules import text_problems
 from lsa_whisper.review.edits.utterances import with_text
 
 _ROUNDS = 6
+_CUT_OFF = re.compile(r"(?<!\S)([^\W\d_]+)-(?!\S)")
+_HASH = re.compile(r"(?<!\S)#+(?=\s|[^\W\d_])")
 _COPIES = re.compile(r"(\S+)\s*\[x\s*(\d+)\s*\]", re.IGNORECASE)
 
 
@@ -39,6 +42,21 @@ def propose(transcript: Transcript, number: int, text: str) -> str | None:
     if made == text or any(one.code in _REMEDIES for one in find_problems(transcript, number, made)):
         return None
     return made
+
+
+def propose_marks(transcript: Transcript, text: str) -> str | None:
+    r"""Return a valid text with the marks of CHAT in place of other notations; ``None`` if there are none.
+
+    >>> from lsa_whisper.chat import parse
+    >>> propose_marks(parse("@Languages:\teng\n*PAR:\tno .\n"), "um I wan- want # it #hey .")
+    '&-um I &+wan want (.) it (.) hey .'
+    """
+    words = fillers((transcript.languages or ["eng"])[0])
+    made = _CUT_OFF.sub(r"&+\1", _HASH.sub("(.) ", text))
+    made = re.sub(
+        r"(?<!\S)[^\W\d_]+(?!\S)", lambda one: f"&-{one[0].lower()}" if one[0].lower() in words else one[0], made
+    )
+    return None if made == text else made.replace("(.)  ", "(.) ")
 
 
 def _terminated(text: str, _: str) -> str:
@@ -100,6 +118,7 @@ _REMEDIES: dict[str, Callable[[str, str], str]] = {
     "empty-word": _without_empty,
     "untranscribed": _untranscribed,
     "obsolete-repetition": _copies,
+    "obsolete-pause": lambda text, _: _HASH.sub("(.) ", text).replace("(.)  ", "(.) "),
     "unspecified-retrace": lambda text, _: text.replace("[/?]", "[/]"),
 }
 """By the code of a problem: what corrects it, from the text and the language."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 
 from lsa_whisper.chat import Line, Transcript, Utterance
@@ -29,6 +30,19 @@ def set_text(transcript: Transcript, number: int, text: str) -> Transcript:
     if text == old.text:
         return transcript
     return put(transcript, number, [carry_word_spans(old, with_text(old, text))])
+
+
+def set_texts(transcript: Transcript, texts: Mapping[int, str]) -> Transcript:
+    """Return the transcript with other texts of many utterances, by number, as one edit."""
+    new = {id(transcript.utterances[_known(transcript, number)]): clean_text(text) for number, text in texts.items()}
+    blocks: list[Block] = []
+    for block in transcript.blocks:
+        text = new.get(id(block))
+        if isinstance(block, Utterance) and text is not None and text != block.text:
+            blocks.append(carry_word_spans(block, with_text(block, text)))
+        else:
+            blocks.append(block)
+    return with_blocks(transcript, blocks)
 
 
 def clean_text(text: str) -> str:
@@ -61,8 +75,12 @@ def set_speaker(transcript: Transcript, number: int, speaker: str) -> Transcript
         raise EditError(f"speaker {speaker!r} is not in @Participants ({known}); choose one of them")
     if speaker == old.speaker:
         return transcript
-    main = _SPEAKER.sub(rf"\g<1>{speaker}", old.main, count=1)
-    return put(transcript, number, [replace(old, speaker=speaker, main=main)])
+    return put(transcript, number, [with_speaker(old, speaker)])
+
+
+def with_speaker(old: Utterance, speaker: str) -> Utterance:
+    """Return the utterance with another speaker."""
+    return replace(old, speaker=speaker, main=_SPEAKER.sub(rf"\g<1>{speaker}", old.main, count=1))
 
 
 def split_at_word(transcript: Transcript, number: int, word: int) -> Transcript:

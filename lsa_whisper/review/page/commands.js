@@ -1,9 +1,15 @@
 // Everything that a key or a button does, with the text of the help.
 import { state, current, chooseWords, choose } from "./state.js";
-import { edit, act } from "./server.js";
+import { edit, act, say } from "./server.js";
 import { step } from "./list.js";
 import { nextDoubtful } from "./filters.js";
 import { playUtterance, playWords, toggleLoop, changeSpeed } from "./player.js";
+import { insertMark } from "./typing.js";
+import { nextGap, fillGap } from "./gaps.js";
+import { openSettings } from "./settings.js";
+import { changeZoom, showSpectrogram } from "./waveform.js";
+import { openReplace } from "./replace.js";
+import { openSpeakers } from "./speakers.js";
 import { nudge, nudgeWord } from "./drag.js";
 const at = (id) => document.getElementById(id), low = () => Math.min(state.first, state.last), high = () => Math.max(state.first, state.last);
 const number = () => state.at;
@@ -11,9 +17,14 @@ async function review(on) {
   const found = await edit({ action: "reviewed", number: number(), reviewed: on });
   if (!found.error && on) step(1);
 }
+let asked = "";
 export async function mark(name) {
   const before = current()?.words.length ?? 0, [first, last] = [low(), high()];
-  await edit({ action: "mark", number: number(), first, last, mark: name });
+  const request = `${number()} ${first} ${last} ${name}`, sure = asked === request;
+  asked = sure ? "" : request;  // before the answer: a second press may follow at once
+  const found = await edit({ action: "mark", number: number(), first, last, mark: name, sure });
+  if (found.ask) { say(found.ask); return; }
+  if (asked === request) asked = "";
   const after = current()?.words.length ?? 0;
   chooseWords(first, Math.max(first, last + after - before));
 }
@@ -42,11 +53,23 @@ export const COMMANDS = [
   ["Enter", "type the text (Escape: back)", () => at("text").focus()],
   ["y", "reviewed, and on to the next", () => review(true)],
   ["Y", "not reviewed", () => review(false)],
+  ["[", "zoom out", () => changeZoom(1 / 1.5)],
+  ["]", "zoom in", () => changeZoom(1.5)],
+  ["q", "spectrogram, or none", () => showSpectrogram()],
+  ["R", "find and replace in what is shown", () => openReplace()],
+  ["K", "settings: keys that work inside the text", () => openSettings()],
+  ["S", "speakers: add, describe, rename, merge", () => openSpeakers()],
   ["d", "divide before the chosen word", () => edit({ action: "split", number: number(), word: low() }), "Divide"],
   ["m", "join with the next utterance", () => edit({ action: "join", number: number() }), "Join"],
   ["i", "insert an utterance after this one", () => edit({ action: "insert", number: number() + 1, speaker: current().speaker }).then((f) => { if (!f.error) choose(number() + 1); }), "Insert"],
   ["Delete", "delete the utterance", () => edit({ action: "delete", number: number() }), "Delete"],
   ["c", "comment (Enter: done)", () => at("comment").focus()],
+  ["u", "put &-um where the sound is, or before the chosen word", () => insertMark("&-um")],
+  ["h", "put &-uh there", () => insertMark("&-uh")],
+  ["k", "put a pause (.) there", () => insertMark("(.)")],
+  ["j", "put &+ there, and type the sounds", () => insertMark("&+")],
+  ["G", "next place with speech and too few words", () => nextGap()],
+  ["I", "make an utterance of that place", () => fillGap()],
   [",", "start 20 ms earlier", () => nudge(0, -20)],
   [".", "start 20 ms later", () => nudge(0, 20)],
   ["<", "end 20 ms earlier", () => nudge(1, -20)],

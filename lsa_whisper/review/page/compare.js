@@ -16,14 +16,22 @@ async function refresh() {
   const found = await get(`comparison?file=${state.file}`);
   rows = found.rows;
   const words = found.words;
-  at("agreement").textContent = words ? `Agreement of words: ${(100 * words.agreement).toFixed(1)} % (${words.left} words left, ${words.right} right)` : "no words";
+  at("agreement").textContent = words ? `Agreement of words: ${(100 * words.agreement).toFixed(1)} % (${words.left} words left, ${words.right} right)${range(words)}${words.kappa === null ? "" : `; Cohen's kappa by word ${words.kappa.toFixed(2)}`}` : "no words";
+  for (const [side, id] of ["left-name", "right-name"].entries()) at(id).value ||= found.names[side];
+  at("unsettled").textContent = `${rows.filter(differs).length} of ${rows.length} pairs differ`;
   at("classes").replaceChildren(...Object.entries(found.classes).map(([kind, each]) => {
     const row = element("tr");
-    row.append(element("th", { text: kind.replaceAll("_", " "), scope: "row", cls: "name" }), element("td", { text: each.left }), element("td", { text: each.right }), element("td", { text: each.agreement === null ? "-" : `${(100 * each.agreement).toFixed(1)} %` }));
+    row.append(element("th", { text: kind.replaceAll("_", " "), scope: "row", cls: "name" }), element("td", { text: each.left }), element("td", { text: each.right }), element("td", { text: each.agreement === null ? "-" : `${(100 * each.agreement).toFixed(1)} %`, "data-range": range(each) }));
     return row;
   }));
   draw();
 }
+function range({ interval }) { return interval ? `, 95 % interval ${(100 * interval[0]).toFixed(1)} to ${(100 * interval[1]).toFixed(1)} %` : ""; }
+async function settle() {
+  const found = await edit({ action: "settled", left_name: at("left-name").value, right_name: at("right-name").value });
+  if (!found.error) say("Both names and the agreement are in the header.");
+}
+at("settle").addEventListener("click", settle);
 function otherSpeaker(row) { return row.left !== null && row.right !== null && row.speakers[0] !== row.speakers[1]; }
 function differs(row) { return row.changed.length > 0 || row.left === null || row.right === null || otherSpeaker(row); }
 function side(row, which) {

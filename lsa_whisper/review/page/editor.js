@@ -7,11 +7,12 @@ const at = (id) => document.getElementById(id);
 const text = at("text"), comment = at("comment"), words = at("words"), problems = at("problems"), proposal = at("proposal");
 const WAIT_MS = 250;
 // ``held``: another window changed the transcript while this text was typed. It must not be saved over that change.
-let timer = 0, typing = false, shown = -1, dirty = false, held = false;
+let timer = 0, typing = false, shown = -1, dirty = false, held = false, sent = null, noted = null, noteTimer = 0, noting = false;
 export function show() {
   const each = current();
   if (!each) return;
   const waiting = state.pending[state.at];
+  if (shown !== state.at && dirty) flush();
   if (document.activeElement !== text || shown !== state.at) {
     if (text.value !== (waiting ?? each.text)) text.value = waiting ?? each.text;
     typing = false; dirty = false;
@@ -25,7 +26,7 @@ export function show() {
   at("readable").textContent = each.readable;
   at("reviewed").checked = each.reviewed;
   const speaker = at("speaker");
-  speaker.replaceChildren(...Object.entries(state.participants).map(([code, role]) => element("option", { text: `${code} ${role}`, value: code })));
+  speaker.replaceChildren(...Object.entries(state.participants).map(([code, each]) => element("option", { text: `${code} ${each.role}`, value: code })));
   speaker.value = each.speaker;
   showWords();
 }
@@ -50,9 +51,11 @@ export async function flush() {
   dirty = false;
   const number = shown, value = text.value, joins = typing;
   typing = true;
+  sent = value;
   const found = await edit({ action: "text", number, text: value, joins, typing: true }, { quiet: true });
+  if (sent === value) sent = null;
   if (found.conflict) { held = true; if (document.activeElement !== text) release(value); return; }
-  if (!found.error) { delete state.pending[number]; if (shown === number) { problems.textContent = ""; proposal.hidden = true; } return; }
+  if (!found.error) { delete state.pending[number]; if (shown === number && text.value === value) showProblems(found, ""); return; }
   typing = joins;
   state.pending[number] = value;
   if (found.revision !== undefined) state.revision = found.revision;
@@ -87,7 +90,25 @@ text.addEventListener("input", () => {
   if (!timer) timer = setTimeout(flush, WAIT_MS);  // not put off by further keys: a crash must cost no more than this
 });
 text.addEventListener("blur", () => (held ? release(text.value) : flush()));
-comment.addEventListener("change", () => edit({ action: "comment", number: shown, text: comment.value }));
+async function note() {
+  clearTimeout(noteTimer); noteTimer = 0;
+  if (noted === null) return;
+  const value = noted, joins = noting;
+  noting = true;
+  await edit({ action: "comment", number: shown, text: value, joins });
+  if (noted === value) noted = null;
+}
+comment.addEventListener("input", () => { noted = comment.value; if (!noteTimer) noteTimer = setTimeout(note, WAIT_MS); });
+comment.addEventListener("change", async () => { noted = comment.value; await note(); noting = false; });
+// What the server does not have yet when the page is left or loaded again goes as a draft; ``before`` is what it may replace.
+function leave(field, value) {
+  const draft = { action: "draft", file: state.file, number: shown, field, text: value, before: [state.utterances[shown].text, sent ?? ""] };
+  navigator.sendBeacon("action", new Blob([JSON.stringify(draft)], { type: "application/json" }));
+}
+addEventListener("pagehide", () => {
+  if (dirty || sent !== null) leave("text", text.value);
+  if (noted !== null) leave("comment", noted);
+});
 at("speaker").addEventListener("change", (event) => edit({ action: "speaker", number: state.at, speaker: event.target.value }));
 at("reviewed").addEventListener("change", (event) => edit({ action: "reviewed", number: state.at, reviewed: event.target.checked }));
 onChange((what) => { if (what === "words") showWords(); else if (what !== "progress" && what !== "filter") show(); });

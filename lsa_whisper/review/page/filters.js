@@ -23,12 +23,12 @@ export function filter() {
 }
 export function fill() {
   const kinds = new Set(state.utterances.flatMap((each) => each.kinds));
-  options(at("kind"), [...kinds].sort());
-  options(at("who"), Object.keys(state.participants));
+  options(at("kind"), [...kinds].sort(), "all classes");
+  options(at("who"), Object.keys(state.participants), "all speakers");
 }
-function options(select, values) {
+function options(select, values, all) {
   const chosen = select.value;
-  select.replaceChildren(element("option", { text: "all", value: "" }), ...values.map((value) => element("option", { text: value.replaceAll("_", " "), value })));
+  select.replaceChildren(element("option", { text: all, value: "" }), ...values.map((value) => element("option", { text: value.replaceAll("_", " "), value })));
   select.value = values.includes(chosen) ? chosen : "";
 }
 let visited = [];

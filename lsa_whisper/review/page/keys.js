@@ -1,7 +1,8 @@
 // One place for all keys: those of the review, and Escape, which leads back to the list.
 import { COMMANDS, mark, undo, redo, speakerNumber } from "./commands.js";
 import { flush, takeProposal } from "./editor.js";
-import { openHelp, helpIsOpen } from "./help.js";
+import { openHelp } from "./help.js";
+import { typingKey } from "./typing.js";
 import { compareKey, comparing } from "./compare.js";
 const list = document.getElementById("list"), marks = new Map();
 for (const button of document.querySelectorAll("[data-mark]")) {
@@ -15,7 +16,8 @@ function name(event) {
 }
 function writing(target) { return target.matches("textarea, select, input:not([type=checkbox])"); }
 document.addEventListener("keydown", async (event) => {
-  if (helpIsOpen() || document.getElementById("review").hidden && !comparing()) return;
+  if (document.querySelector("dialog[open]") || document.getElementById("review").hidden && !comparing()) return;
+  if (!comparing() && typingKey(event)) return;
   const control = event.ctrlKey || event.metaKey;
   if (writing(event.target)) {
     if (event.key === "Escape" || (event.key === "Enter" && !event.altKey && event.target.id !== "text")) { event.preventDefault(); list.focus({ preventScroll: true }); }

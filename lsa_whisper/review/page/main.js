@@ -4,6 +4,7 @@ import { resolve, sendActivity } from "./server.js";
 import { openFiles, first, canCompare } from "./start.js";
 import { undo, redo } from "./commands.js";
 import { playUtterance, playWords, toggleLoop, isPlaying } from "./player.js";
+import { changeZoom, showSpectrogram } from "./waveform.js";
 import { openComparison } from "./compare.js";
 import "./keys.js";
 const at = (id) => document.getElementById(id), root = document.documentElement;
@@ -16,7 +17,7 @@ paint(preferred.matches);
 preferred.addEventListener("change", (event) => paint(event.matches));
 const buttons = {
   theme: () => paint(root.dataset.theme !== "dark"),
-  undo, redo, play: () => playUtterance(), "play-words": playWords, "play-on": () => playUtterance({ on: true }), loop: toggleLoop,
+  undo, redo, play: () => playUtterance(), "play-words": playWords, "zoom-in": () => changeZoom(1.5), "zoom-out": () => changeZoom(1 / 1.5), "spectrogram-button": showSpectrogram, "play-on": () => playUtterance({ on: true }), loop: toggleLoop,
   "files-button": openFiles, "compare-button": () => openComparison(() => { changed("list"); at("list").focus(); }),
   "take-foreign": () => resolve("take_foreign"), "keep-own": () => resolve("keep_own"),
 };

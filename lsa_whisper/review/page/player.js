@@ -1,7 +1,7 @@
 // Playing a span of the recording: slower without changing the pitch, in a loop, or on and on.
 import { state, current, choose, clock, onChange } from "./state.js";
 const audio = document.getElementById("audio"), loopButton = document.getElementById("loop"), speed = document.getElementById("speed");
-let span = null, loop = false, onward = false, offset = 0, clips = false;
+let rest = null, span = null, loop = false, onward = false, offset = 0, clips = false;
 export function openSound(file) {
   clips = false; offset = 0; span = null;
   audio.src = `sound?file=${file}`;
@@ -21,13 +21,25 @@ export function play(start_ms, end_ms, { on = false } = {}) {
   requestAnimationFrame(follow);
 }
 export function stop() { audio.pause(); }
+// Pausing keeps the place; going on begins a little before it.
+export function toggle() {
+  if (isPlaying()) { rest = position(); stop(); return; }
+  const each = current(), { rewind_s: rewind, play_next: on } = state.settings;
+  if (!each || each.start_ms === null) return;
+  const from = rest !== null && rest > each.start_ms && rest < each.end_ms ? Math.max(each.start_ms, rest - 1000 * rewind) : each.start_ms;
+  play(from, on ? Infinity : each.end_ms, { on });
+}
+export function skip(seconds) {
+  const from = Math.max(0, (isPlaying() || rest === null ? position() : rest) + 1000 * seconds);
+  play(from, Math.max(span?.[1] ?? 0, current()?.end_ms ?? 0, from + 10), { on: onward });
+}
 function follow() {
   if (audio.paused || !span) return;
   const now = position();
   document.getElementById("clock").textContent = clock(now);
   if (now >= span[1]) {
     if (loop) play(...span);
-    else if (!onward) { audio.pause(); return; }
+    else if (!onward) { rest = null; audio.pause(); return; }
   }
   if (onward) step(now);
   for (const listener of ticks) listener(now);
@@ -36,6 +48,7 @@ function follow() {
 const ticks = [];
 export function onTick(listener) { ticks.push(listener); }
 function step(now) {
+  if (document.activeElement?.matches("#text, #comment")) return;  // what is typed belongs to this utterance
   const here = current();
   if (here && here.start_ms !== null && now >= here.start_ms && now < here.end_ms) return;
   const found = state.utterances.findIndex((each) => each.start_ms !== null && now >= each.start_ms && now < each.end_ms);
@@ -55,6 +68,17 @@ export function playWords() {
     play(each.start_ms + share * (words[0]?.[0] ?? 0) - 100, each.start_ms + share * (words.at(-1)?.[1] ?? length) + 150);
   }
 }
+// Quiet speech is made louder by the browser's mixer, which is started when it is asked for.
+let mixer = null, amplifier = null;
+export function setGain(db) {
+  if (!mixer && db) {
+    mixer = new AudioContext();
+    amplifier = mixer.createGain();
+    mixer.createMediaElementSource(audio).connect(amplifier).connect(mixer.destination);
+  }
+  if (amplifier) amplifier.gain.value = 10 ** (db / 20);
+}
+audio.addEventListener("loadedmetadata", () => { audio.hidden = !audio.videoWidth; });
 export function toggleLoop() { loop = !loop; loopButton.setAttribute("aria-pressed", String(loop)); }
 export function changeSpeed(by) {
   speed.selectedIndex = Math.max(0, Math.min(speed.options.length - 1, speed.selectedIndex + by));

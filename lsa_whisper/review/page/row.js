@@ -1,5 +1,6 @@
 // Elements of an utterance; text is always set as text, never as markup.
 import { state, clock } from "./state.js";
+import { gapBefore } from "./gaps.js";
 export function element(name, { text = "", cls = "", ...attributes } = {}) {
   const made = document.createElement(name);
   made.textContent = text;
@@ -8,8 +9,8 @@ export function element(name, { text = "", cls = "", ...attributes } = {}) {
   return made;
 }
 export function doubtClass(confidence) {
-  if (confidence === null || confidence >= 0.9) return "";
-  return confidence >= 0.75 ? "doubt1" : confidence >= 0.5 ? "doubt2" : "doubt3";
+  if (confidence === null || confidence >= state.flagBelow) return "";
+  return confidence >= 0.7 ? "doubt1" : confidence >= 0.4 ? "doubt2" : "doubt3";
 }
 export function speakerClass(code) {
   return `speaker${Math.max(0, Object.keys(state.participants).indexOf(code)) % 6}`;
@@ -27,7 +28,7 @@ export function pieces(utterance) {
 }
 export function row(utterance, number, place, total, chosen) {
   const made = element("div", { cls: `utterance ${speakerClass(utterance.speaker)}`, role: "option", id: `u${number}`, "aria-selected": chosen, "aria-posinset": place + 1, "aria-setsize": total });
-  made.append(element("p", { cls: "head", text: `${number + 1}  ${clock(utterance.start_ms)}  ${utterance.speaker}  ${utterance.reviewed ? "✓ reviewed" : ""}  ${utterance.comment}` }));
+  made.append(element("p", { cls: "head", text: `${number + 1}  ${clock(utterance.start_ms)}  ${utterance.speaker}  ${gapBefore(number) ? "⚠ before it speech and too few words (G)" : ""}  ${utterance.reviewed ? "✓ reviewed" : ""}  ${utterance.comment}` }));
   const text = element("p");
   for (const piece of pieces(utterance)) text.append(element("span", { text: piece.text, cls: doubtClass(piece.confidence) }));
   made.append(text);

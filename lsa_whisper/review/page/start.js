@@ -2,6 +2,7 @@
 import { state, load, changed, choose } from "./state.js";
 import { get, act, say } from "./server.js";
 import { element } from "./row.js";
+import { useSettings } from "./settings.js";
 import { openSound } from "./player.js";
 import { openPeaks } from "./waveform.js";
 const at = (id) => document.getElementById(id);
@@ -17,6 +18,7 @@ export async function openFiles() {
 async function refresh() {
   clearTimeout(timer);
   found = await get("files");
+  useSettings(found.settings);
   at("files").replaceChildren(...found.files.map(row));
   const missing = found.files.filter((each) => !each.transcript && each.recording), job = found.transcription;
   at("transcription").hidden = !missing.length && !job.running && job.exit_code === null;
@@ -61,6 +63,7 @@ export async function openTranscript(file) {
 }
 export async function first() {
   found = await get("files");
+  useSettings(found.settings);
   const asked = Number(location.hash.slice(1) || NaN);
   if (found.files[asked]?.transcript) return openTranscript(asked);
   if (found.files.length === 1 && found.files[0].transcript) return openTranscript(0);

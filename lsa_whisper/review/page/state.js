@@ -1,5 +1,5 @@
 // What the page knows: the open transcript, the chosen utterance and words. Other modules listen to its changes.
-export const state = { file: 0, revision: 0, name: "", utterances: [], participants: {}, shown: [], at: 0, first: 0, last: 0, progress: {}, pending: {}, duration: 0 };
+export const state = { file: 0, revision: 0, name: "", utterances: [], participants: {}, shown: [], at: 0, first: 0, last: 0, progress: {}, pending: {}, duration: 0, missed: [], settings: { keys: {}, back_s: 2, rewind_s: 0.5, play_next: false } };
 const listeners = [];
 export function onChange(listener) { listeners.push(listener); }
 export function changed(what) { for (const listener of listeners) listener(what); }
@@ -17,7 +17,7 @@ export function chooseWords(first, last) {
   changed("words");
 }
 export function load(found) {
-  Object.assign(state, { name: found.name, utterances: found.utterances, participants: found.participants, pending: found.pending });
+  Object.assign(state, { name: found.name, utterances: found.utterances, participants: found.participants, pending: found.pending, missed: found.missed, flagBelow: found.flag_below });
   update(found);
 }
 export function update(found) {
@@ -26,9 +26,10 @@ export function update(found) {
 }
 export function splice(found) {
   state.utterances.splice(found.at, found.removed, ...found.added);
+  if (found.participants) state.participants = found.participants;
   update(found);
   state.at = Math.max(0, Math.min(state.at, state.utterances.length - 1));
-  changed(found.removed === found.added.length ? "text" : "list");
+  changed(found.removed === found.added.length && !found.participants ? "text" : "list");
 }
 export function doubt(utterance) {
   if (utterance.expected === null) return utterance.reviewed ? 0 : 1;

@@ -1,8 +1,10 @@
 // The waveform: peaks arrive in pieces and are drawn on two canvases, the whole recording and a part of it.
 import { state, current, onChange, choose } from "./state.js";
-import { position, isPlaying, onTick } from "./player.js";
+import { drawSpectrogram, spectrogramIsShown, toggleSpectrogram } from "./spectrogram.js";
+import { position, isPlaying, onTick, setGain } from "./player.js";
+import { gaps, isChosenGap } from "./gaps.js";
 import { startDrag } from "./drag.js";
-const PER_S = 100, wave = document.getElementById("wave"), overview = document.getElementById("overview");
+const PER_S = 100, wave = document.getElementById("wave"), overview = document.getElementById("overview"), spectrogram = document.getElementById("spectrogram");
 let peaks = new Int8Array(0), filled = 0, asked = 0;
 export const view = { start: 0, end: 10000 };
 export async function openPeaks(file) {
@@ -32,7 +34,9 @@ function context(canvas) {
   made.clearRect(0, 0, width, height);
   return [made, width, height];
 }
+const gainDb = () => Number(document.getElementById("gain").value), louder = () => 10 ** (gainDb() / 20);
 function drawPeaks(pen, width, height, start, end) {
+  const scale = louder() / 127;
   pen.fillStyle = colour("--wave");
   const per = (end - start) / 1000 * PER_S / width;
   for (let x = 0; x < width; x += 1) {
@@ -42,7 +46,8 @@ function drawPeaks(pen, width, height, start, end) {
       low = Math.min(low, peaks[at * 2]); high = Math.max(high, peaks[at * 2 + 1]);
     }
     const middle = height / 2;
-    pen.fillRect(x, middle - high / 127 * middle, 1, Math.max(1, (high - low) / 127 * middle));
+    high = Math.min(1, high * scale); low = Math.max(-1, low * scale);
+    pen.fillRect(x, middle - high * middle, 1, Math.max(1, (high - low) * middle));
   }
 }
 const SPEAKERS = ["--s0", "--s1", "--s2", "--s3", "--s4", "--s6"];
@@ -70,7 +75,17 @@ function drawWave() {
       pen.fillRect(x(word[3], width), height - 16, 1, 16); pen.fillRect(x(word[4], width), height - 16, 1, 16);
     }
   }
+  drawGaps(pen, width, height);
   drawCursor(pen, height, x(position(), width));
+}
+function drawGaps(pen, width, height) {
+  for (const gap of gaps()) {
+    if (gap[1] < view.start || gap[0] > view.end) continue;
+    const left = x(gap[0], width), right = x(gap[1], width);
+    pen.strokeStyle = pen.fillStyle = colour("--s1"); pen.lineWidth = isChosenGap(gap) ? 3 : 1;
+    pen.setLineDash([5, 4]); pen.strokeRect(left, 2, right - left, height - 20); pen.setLineDash([]);
+    pen.font = "12px sans-serif"; pen.fillText("speech, and too few words", Math.max(2, left + 4), 14);
+  }
 }
 function drawCursor(pen, height, at) {
   if (!isPlaying()) return;
@@ -83,20 +98,62 @@ function drawOverview() {
   pen.fillRect(view.start / total * width, 0, Math.max(2, (view.end - view.start) / total * width), height);
   pen.globalAlpha = 1;
 }
-export function drawAll() { drawWave(); drawOverview(); }
+function drawTiles() {
+  if (!spectrogramIsShown()) return;
+  const [pen, width, height] = context(spectrogram);
+  drawSpectrogram(pen, width, height, view, gainDb(), drawTiles);
+  const each = current();
+  pen.fillStyle = colour("--accent");
+  for (const ms of each && each.start_ms !== null ? [each.start_ms, each.end_ms] : []) pen.fillRect(x(ms, width) - 1, 0, 2, height);
+  drawCursor(pen, height, x(position(), width));
+}
+export function drawAll() { drawWave(); drawTiles(); drawOverview(); }
+let zoom = 1;
+export function changeZoom(by) {
+  zoom = Math.max(1 / 64, Math.min(32, zoom * by));
+  fit();
+  drawAll();
+}
+export function showSpectrogram() {
+  toggleSpectrogram();
+  document.getElementById("spectrogram-button").setAttribute("aria-pressed", String(spectrogramIsShown()));
+  drawAll();
+}
 function fit() {
   const each = current();
   if (!each || each.start_ms === null) return;
   const margin = Math.max(800, (each.end_ms - each.start_ms) * 0.35);
-  view.start = Math.max(0, each.start_ms - margin); view.end = each.end_ms + margin;
+  const half = ((each.end_ms - each.start_ms) / 2 + margin) / zoom;
+  view.start = Math.max(0, zoom > 1 ? each.start_ms - half / 4 : (each.start_ms + each.end_ms) / 2 - half);
+  view.end = view.start + 2 * half;
 }
 overview.addEventListener("click", (event) => {
   const at = event.offsetX / overview.clientWidth * state.duration;
   const found = state.utterances.findIndex((each) => each.end_ms !== null && each.end_ms >= at);
   if (found >= 0) choose(found);
 });
-wave.addEventListener("pointerdown", (event) => startDrag(event, wave, { x, ms, draw: drawWave }));
-onChange((what) => { if (["choice", "list", "text"].includes(what)) { fit(); requestAnimationFrame(drawAll); } });
-onTick(() => drawWave());
+for (const canvas of [wave, spectrogram]) {
+  canvas.addEventListener("pointerdown", (event) => startDrag(event, canvas, { x, ms, draw: () => { drawWave(); drawTiles(); } }));
+  canvas.addEventListener("wheel", (event) => {
+    event.preventDefault();
+    const length = view.end - view.start, at = ms(event.offsetX, canvas.clientWidth);
+    if (event.ctrlKey) { const by = event.deltaY < 0 ? 0.8 : 1.25; view.start = Math.max(0, at - (at - view.start) * by); view.end = view.start + length * by; }
+    else { view.start = Math.max(0, view.start + (event.deltaY + event.deltaX) / 1000 * length); view.end = view.start + length; }
+    requestAnimationFrame(drawAll);
+  }, { passive: false });
+}
+function showGap() {
+  const gap = gaps().find(isChosenGap);
+  if (gap) [view.start, view.end] = [Math.max(0, gap[0] - 1500), gap[1] + 1500];
+  requestAnimationFrame(drawAll);
+}
+onChange((what) => { if (what === "gap") showGap(); else if (["choice", "list", "text"].includes(what)) { fit(); requestAnimationFrame(drawAll); } });
+onTick((now) => { follow(now); drawWave(); drawTiles(); });
+document.getElementById("gain").addEventListener("change", () => { setGain(gainDb()); drawAll(); });
+// While a part is played that is not in view, the view moves on.
+function follow(now) {
+  const length = view.end - view.start;
+  if (zoom > 1 && (now > view.end || now < view.start)) { view.start = Math.max(0, now - 0.05 * length); view.end = view.start + length; }
+}
 new ResizeObserver(() => drawAll()).observe(wave);
 new MutationObserver(() => drawAll()).observe(document.documentElement, { attributeFilter: ["data-theme"] });

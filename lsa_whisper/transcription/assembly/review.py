@@ -7,16 +7,15 @@ since.
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from lsa_whisper.decoding.confidences import Calibration, Confidences, ScoredUtterance, read_confidences
 from lsa_whisper.system import disk
-from lsa_whisper.system.atomic_write import remove_leftovers, write_atomic
+from lsa_whisper.system.atomic_write import remove_leftovers
 from lsa_whisper.system.lock import write_lock
+from lsa_whisper.system.table import add_rows
 from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcription.assembly.assemble import ScoredTranscript
 from lsa_whisper.transcription.assembly.confidence import utterance_confidence
@@ -69,21 +68,17 @@ def sort_by_confidence(rows: Iterable[ReviewRow]) -> list[ReviewRow]:
     return sorted(rows, key=lambda row: (row["kind"] != MISSED, row["confidence"], row["file"], row["start_ms"] or 0))
 
 
-def write_review(rows: Sequence[ReviewRow], path: Path) -> None:
-    """Write rows as CSV in UTF-8, atomically.
+def _write_review(rows: Sequence[ReviewRow], path: Path) -> None:
+    """Add rows to the table at ``path``; those of earlier calls stay.
 
     Raises:
-        LsaWhisperError: the file cannot be written.
+        LsaWhisperError: the file is another table, or cannot be written.
     """
-    text = io.StringIO()
-    table = csv.DictWriter(text, REVIEW_COLUMNS, lineterminator="\n")
-    table.writeheader()
-    table.writerows(rows)
-    write_atomic(text.getvalue(), path)
+    add_rows(path, REVIEW_COLUMNS, [[row[name] for name in REVIEW_COLUMNS] for row in rows])
 
 
 def collect_reviews(transcripts: Iterable[Path], path: Path) -> list[Path]:
-    """Write the rows of many transcripts to ``path`` and return the transcripts without confidences.
+    """Add the rows of many transcripts to the table at ``path``; return the transcripts without confidences.
 
     Raises:
         LsaWhisperError: confidences cannot be read, or the table cannot be written.
@@ -92,5 +87,5 @@ def collect_reviews(transcripts: Iterable[Path], path: Path) -> list[Path]:
     rows = [row for confidences in found.values() if confidences for row in low_confidence_rows(confidences)]
     with disk.convert_disk_errors(path), write_lock(path):
         remove_leftovers(path)
-        write_review(sort_by_confidence(rows), path)
+        _write_review(sort_by_confidence(rows), path)
     return [transcript for transcript, confidences in found.items() if confidences is None]

@@ -12,6 +12,7 @@ from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.formats import FORMAT_SUFFIXES, serialize
 from lsa_whisper.system import plain_json
 from lsa_whisper.system.atomic_write import remove_leftovers, truncate_name, write_atomic
+from lsa_whisper.system.own_files import own_folder, read_own
 from lsa_whisper.transcription.files.fluent import FLUENT, serialize_fluent
 from lsa_whisper.transcription.files.provenance import fingerprint
 
@@ -57,7 +58,8 @@ class DerivedFiles:
         known = self._known()
         for name, path in self.paths.items():
             text = _serialized(transcript, name)
-            path.parent.mkdir(exist_ok=True)
+            if path.parent != self._target.parent:
+                own_folder(path.parent)
             write_atomic(text, path)
             known[self._key(path)] = fingerprint(text)
         write_atomic(json.dumps(known) + "\n", self._list)
@@ -73,7 +75,7 @@ class DerivedFiles:
         return {str(name): str(digest) for name, digest in found.items()} if isinstance(found, Mapping) else {}
 
     def _is_derived(self, name: str, known: str | None) -> bool:
-        data = self.paths[name].read_bytes()
+        data = read_own(self.paths[name])
         if fingerprint(data) == known:
             return True
         return self._target.exists() and _serialized(chat.read(self._target), name).encode() == data

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import errno
-import os
 from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
 
 from lsa_whisper.system import disk
 from lsa_whisper.system.failed_files import FailedFile
+from lsa_whisper.system.own_files import append_own
 from lsa_whisper.transcription.files.outcome import TranscribedFile
 
 LOG_COLUMNS = ("finished", "outcome", "recording", "sound_s", "took_s", "utterances", "words", "note")
@@ -29,8 +28,8 @@ class RunLog:
             return
         with disk.convert_disk_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True)
-            with path.open("ab") as file:
-                empty = file.tell() == 0
+            append_own(path, b"")
+            empty = path.stat().st_size == 0
         if empty:
             self._append(LOG_COLUMNS)
 
@@ -49,11 +48,8 @@ class RunLog:
         if self._path is None:
             return
         line = ("\t".join(values) + "\n").encode("utf-8", "backslashreplace")
-        with disk.convert_disk_errors(self._path), self._path.open("ab", buffering=0) as file:
-            before = file.tell()
-            if file.write(line) < len(line):
-                file.truncate(before)
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        with disk.convert_disk_errors(self._path):
+            append_own(self._path, line)
 
 
 def _note(file: TranscribedFile) -> str:

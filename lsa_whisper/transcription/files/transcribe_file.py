@@ -96,10 +96,11 @@ def transcribe_file(
 
 
 def _verify_no_folders(*paths: Path) -> None:
-    """Return when no folder stands where a file will be written."""
+    """Return when no folder or pipe stands where a file will be written."""
     for path in paths:
-        if path.is_dir():
-            raise LsaWhisperError(f"{path}: is a folder; rename it, or choose another output folder")
+        if path.exists() and not path.is_file():
+            kind = "is a folder" if path.is_dir() else "is not a file"
+            raise LsaWhisperError(f"{path}: {kind}; rename it, or choose another output folder")
 
 
 def _read_turns(
