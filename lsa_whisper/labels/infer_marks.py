@@ -98,7 +98,7 @@ def is_disfluent_repeat(copy: Sequence[str]) -> bool:
     return all(list(copy) != list(copy[:period]) * (len(copy) // period) for period in periods)
 
 
-_ALWAYS_CAPITAL = frozenset(("I", "I'm", "I've", "I'll", "I'd"))
+_ALWAYS_CAPITAL = frozenset(("I", "I'm", "I've", "I'll", "I'd", "Mr", "Mrs", "Ms", "Dr", "Prof"))
 _GERMAN_WORDS = """
     aber ach alle alles als also am an auch auf aus bei beim bis da dann das dass dein deine dem den denn der des
     deshalb die dies diese dieser doch dort du durch ein eine einem einen einer er erst es euch euer für ganz gar
@@ -121,7 +121,7 @@ def uncapitalized(word: str, language: str) -> str:
     """
     if not word[:1].isupper() or (len(word) > 1 and word.isupper()):
         return word
-    if language == "eng" and word in _ALWAYS_CAPITAL:
+    if language == "eng" and (word in _ALWAYS_CAPITAL or (len(word) == 1 and word not in "AO")):
         return word
     if language == "deu" and word.lower() not in _GERMAN_UNCAPITALIZED:
         return word

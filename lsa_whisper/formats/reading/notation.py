@@ -68,6 +68,7 @@ def plain_to_chat(text: str, conventions: Conventions, *, language: str, infer_m
     mazes: list[str] = []
     marked = _marked(replaced, conventions, comments, mazes)
     found = decode(marked, Labels("verbatim"), language=language).utterances
+    comments += [tier.value for each in found for tier in each.tiers]
     tiers = [each.text if infer_marks else _unmarked(each.text, each.verbatim()) for each in found]
     tiers = [tier for tier in tiers if tier]
     inner = [_CHAT_END.sub("", tier) for tier in tiers[:-1]]

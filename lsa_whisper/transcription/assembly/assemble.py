@@ -208,11 +208,11 @@ def _drafts(
     for segment in _with_room(result.segments):
         span = TimeSpan(round(segment.start_s * 1000), round(segment.end_s * 1000)).shift(window.start_ms)
         found = decode(segment.text, labels, speaker=header.speaker, language=language, tagger=tagger(language))
-        made = found.utterances
-        words = align_words(made, segment.timed, window.start_ms)
+        words = align_words(made := found.utterances, segment.timed, window.start_ms)
         spans = adjacent_spans(split_span(made, span), words) if segment.timed else split_span(made, span)
         for each, at, said, scores in zip(made, spans, words, word_logprobs(made, segment), strict=True):
-            yield _Draft(utterance(each.speaker, each.text, at, said), scores, language)
+            drafted = utterance(each.speaker, each.text, at, said)
+            yield _Draft(replace(drafted, tiers=drafted.tiers + each.tiers), scores, language)
 
 
 def _attributed(drafts: Sequence[_Draft], header: TranscriptHeader) -> list[_Draft]:
