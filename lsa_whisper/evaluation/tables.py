@@ -93,11 +93,13 @@ def _better(evaluation: Evaluation, *, technical: bool = False) -> ReportTable:
             than = TableCell(join_names(others), hover=each if len(found) > 1 else "")
             size = TableCell(found[0].points if len(found) == 1 else "")
             rows.append((TableCell(metric.title, metric.abbreviation, metric.definition), TableCell(name), than, size))
-    tested = [d for d in evaluation.differences if technical is (d.metric in METRICS and d.metric not in MAIN_METRICS)]
+    shown = [d for d in evaluation.differences if technical is (d.metric in METRICS and d.metric not in MAIN_METRICS)]
+    tested = sum(d.p is not None for d in shown)
     return ReportTable(
         "Significant differences in other metrics" if technical else "Significant differences",
-        f"Differences whose 95 % confidence interval, on the same files, excludes zero: of {len(tested)} that were "
-        "tested. Of 20 tests of equal systems, one finds a difference by chance.",
+        f"Of {tested} comparisons on the same recordings ({len(shown) - tested} with too few recordings were not "
+        "tested): p at most .05, corrected for the number of comparisons (Westfall and Young). The metric that decides "
+        "is tested apart.",
         head_cells("Measure", "System", "Better than", "By"),
         tuple(rows),
         for_engineers=technical,
