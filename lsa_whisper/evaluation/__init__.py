@@ -187,10 +187,15 @@ def _any_marks(paths: Mapping[str, str]) -> bool:
     return not paths or any(has_disfluency_marks(transcript_at(path, key).utterances) for key, path in paths.items())
 
 
-def _parsed(transcript: Transcript, *, has_marks: bool = True) -> ParsedTranscript:
+def _parsed(transcript: Transcript, *, has_marks: bool | None = None) -> ParsedTranscript:
+    """Return a transcript to score; that of a system (``has_marks`` is not ``None``) with marks from its words."""
+    if has_marks is None:
+        return ParsedTranscript(transcript.utterances, transcript.participants)
     language = chat_code((transcript.languages or ["eng"])[0])
-    utterances = transcript.utterances if has_marks else [_marked(each, language) for each in transcript.utterances]
-    return ParsedTranscript(utterances, transcript.participants)
+    marked = [_marked(each, language) for each in transcript.utterances]
+    if not has_marks:
+        return ParsedTranscript(marked, transcript.participants)
+    return ParsedTranscript(transcript.utterances, transcript.participants, marked)
 
 
 def _marked(utterance: Utterance, language: str) -> Utterance:

@@ -82,6 +82,9 @@ class Evaluation:
     def _rows(self, systems: Sequence[System], *, wide: bool) -> Iterator[list[str]]:
         for metric in METRICS if wide else MAIN_METRICS:
             yield [metric.title, *(percent(s.value(metric), s.interval(metric) if wide else None) for s in systems)]
+        excused = [system.word_errors_verbatim.excluded_hypothesis for system in systems]
+        if any(excused):
+            yield ["words in place of xxx, not scored", *map(str, excused)]
         for kind in SCORED:
             if any(s.disfluency[kind].reference_events or s.disfluency[kind].hypothesis_events for s in systems):
                 title = f"  {CLASSES[kind][0].lower()}"

@@ -10,7 +10,7 @@ Conventions:
   ``i [/] i want`` against ``i want`` the retraced ``i`` is deleted. Then the one that pairs the fewest words of
   utterances that do not overlap in time and inserts the most disfluent hypothesis words.
 - An unintelligible reference word (a wildcard) costs nothing, whatever it is aligned with. Hypothesis words inserted
-  next to it belong to it: they are *excluded*, not errors.
+  next to it belong to it, up to a limit: they are *excluded*, not errors.
 """
 
 from __future__ import annotations
@@ -104,6 +104,7 @@ def align(
     disfluent_hypothesis: Sequence[bool] | Bools | None = None,
     wildcard: Sequence[bool] | Bools | None = None,
     disjoint: DisjointUtterances | None = None,
+    excused: Sequence[int] | None = None,
 ) -> Alignment:
     """Return the alignment of two word lists.
 
@@ -114,6 +115,7 @@ def align(
         disfluent_hypothesis: per hypothesis word, whether to prefer its insertion among equal costs.
         wildcard: per reference word, whether it is unintelligible.
         disjoint: utterances whose words are not paired if there is another alignment of equal cost.
+        excused: per unintelligible word, how many hypothesis words may stand for it; any number if left out.
     """
     free = _flags(wildcard, len(reference))
     r, h = _numbered(reference, hypothesis)
@@ -132,7 +134,10 @@ def align(
     to_reference[pairs[both, 1]] = pairs[both, 0]
     unclear = np.zeros(len(moves), dtype=np.bool_)
     unclear[step_r] = free
-    return Alignment(pairs, equal, _spread(unclear, ~step_r), to_hypothesis, to_reference)
+    excluded = _spread(unclear, ~step_r)
+    if excused is not None and unclear.any():
+        _limit(excluded, unclear, pairs[:, 1] != UNALIGNED, excused)
+    return Alignment(pairs, equal, excluded, to_hypothesis, to_reference)
 
 
 def _flags(values: Sequence[bool] | Bools | None, length: int) -> Bools:
@@ -151,6 +156,19 @@ def _spread(unclear: Bools, inserted: Bools) -> Bools:
         return unclear
     run = np.cumsum(~(unclear | inserted))  # constant along a run of unclear and inserted columns
     return (unclear | inserted) & np.isin(run, run[unclear])
+
+
+def _limit(excluded: Bools, unclear: Bools, spoken: Bools, excused: Sequence[int]) -> None:
+    """Take from ``excluded`` the columns of inserted words that are more than the unclear words beside them excuse."""
+    left = iter(excused)
+    for run in np.split(np.arange(len(excluded)), np.flatnonzero(np.diff(excluded)) + 1):
+        if not excluded[run[0]]:
+            continue
+        allowed = sum(next(left) for _ in range(int(unclear[run].sum()))) - int((unclear & spoken)[run].sum())
+        inserted = run[~unclear[run]]
+        # Words that stand close to the unclear word are excused first.
+        near = np.abs(inserted[:, None] - run[unclear[run]][None]).min(axis=1)
+        excluded[inserted[np.argsort(near, kind="stable")[max(0, allowed) :]]] = False
 
 
 @dataclass(frozen=True)

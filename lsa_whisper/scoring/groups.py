@@ -26,10 +26,14 @@ Participants = Mapping[str, Participant]
 
 
 class ParsedTranscript(NamedTuple):
-    """One transcript: its utterances, and its participants by code."""
+    """One transcript: its utterances, and its participants by code.
+
+    ``from_words`` has the utterances with marks recognized from their words alone, of a system that writes marks.
+    """
 
     utterances: Sequence[Utterance]
     participants: Participants
+    from_words: Sequence[Utterance] = ()
 
 
 def errors_by_group(

@@ -184,14 +184,21 @@ def whisper_errors(reference: Utterances, hypothesis: Utterances) -> WordErrors:
     return plain_errors(normalize(" ".join(expected)).split(), normalize(" ".join(found)).split())
 
 
+_NOT_OPENAIS = (r"\bkinda\b", r"\bsorta\b", r"\bdunno\b", r"\bcause\b")
+"""Rules of the package that OpenAI's normalizer does not have: with them, 2 % of AMI's utterances differ."""
+
+
 @lru_cache(maxsize=1)
 def _whisper_normalizer() -> Callable[[str], str]:
     try:
         from whisper_normalizer.english import EnglishTextNormalizer
     except ImportError:
         raise MissingExtraError("`published=whisper`", "whisper-normalizer", "whisper") from None
-    normalizer: Callable[[str], str] = EnglishTextNormalizer()
-    return normalizer
+    normalizer = EnglishTextNormalizer()
+    for pattern in _NOT_OPENAIS:
+        normalizer.replacers.pop(pattern, None)
+    rules: Callable[[str], str] = normalizer
+    return rules
 
 
 def _verbatim(utterances: Utterances, *, without_unintelligible: bool = False) -> list[str]:

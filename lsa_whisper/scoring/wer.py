@@ -5,7 +5,8 @@ Conventions:
 - *Verbatim* compares every spoken word, fillers folded to ``um``, ``uh``, ``mm`` (or as spelled).
 - *Fluent* compares the words without disfluencies. The hypothesis is compared twice: with its disfluencies removed,
   and as it is (*raw*).
-- Unintelligible reference words (``xxx``) and the hypothesis words in their place are excluded, and counted.
+- Unintelligible reference words (``xxx``) and the hypothesis words in their place are excluded, and counted; of the
+  latter, no more than fit (:func:`lsa_whisper.scoring.words.excused_words`).
 - An inserted word belongs to the speaker and utterance of an adjacent reference word: the one in the same hypothesis
   utterance, or the earlier one if both or neither are.
 """
@@ -33,6 +34,7 @@ def align_verbatim(reference: FileWords, hypothesis: FileWords, *, raw_fillers: 
         disfluent_hypothesis=hypothesis.disfluent,
         wildcard=reference.unintelligible,
         disjoint=_disjoint(reference, hypothesis),
+        excused=reference.excused,
     )
 
 
@@ -71,8 +73,13 @@ def fluent_errors(reference: FileWords, hypothesis: FileWords) -> FluentErrors:
 
 def _errors(reference: FileWords, words: Sequence[str]) -> WordErrors:
     if reference.fluent_unintelligible.any():
-        return align(reference.fluent, words, wildcard=reference.fluent_unintelligible).errors
+        return _align_fluent(reference, words).errors
     return plain_errors(reference.fluent, words)
+
+
+def _align_fluent(reference: FileWords, words: Sequence[str]) -> Alignment:
+    unclear, excused = reference.fluent_unintelligible, reference.fluent_excused
+    return align(reference.fluent, words, wildcard=unclear, excused=excused)
 
 
 def character_errors(reference: FileWords, hypothesis: FileWords, alignment: Alignment) -> WordErrors:
@@ -94,7 +101,7 @@ def fluent_characters(reference: FileWords, hypothesis: FileWords) -> WordErrors
     """
     if not reference.fluent_unintelligible.any():
         return plain_errors(" ".join(reference.fluent), " ".join(hypothesis.fluent))
-    alignment = align(reference.fluent, hypothesis.fluent, wildcard=reference.fluent_unintelligible)
+    alignment = _align_fluent(reference, hypothesis.fluent)
     return _characters(alignment, reference.fluent, hypothesis.fluent)
 
 

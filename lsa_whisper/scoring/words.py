@@ -22,6 +22,11 @@ from lsa_whisper.scoring.normalize import normalize_word
 UNINTELLIGIBLE = frozenset({"xxx", "yyy", "www"})
 """CHAT's marks for unintelligible, phonologically coded and untranscribed speech."""
 
+MIN_EXCUSED = 3
+"""``xxx`` stands for a word or a few; without a limit, one excused any number of invented words."""
+_WORD_MS = 250
+"""The time of a word at four words per second, as in lively speech."""
+
 NON_WORDS = frozenset({Disfluency.FILLED_PAUSE, Disfluency.FRAGMENT, Disfluency.NONWORD})
 RETRACES = frozenset(
     {
@@ -52,6 +57,10 @@ class FileWords:
     events: tuple[Event, ...]
     spoken_of: NDArray[np.int64]
     """Per word, the index within its utterance of the spoken word it comes from."""
+    excused: tuple[int, ...] = ()
+    """Per ``xxx`` of ``words``, how many hypothesis words may stand for it (:func:`excused_words`)."""
+    fluent_excused: tuple[int, ...] = ()
+    """The same per ``xxx`` of ``fluent``."""
     dropped: int = 0
     """The number of ``xxx``, ``yyy`` and ``www`` that were left out (a hypothesis gains nothing by writing them)."""
 
@@ -91,6 +100,8 @@ def file_words(utterances: Sequence[Utterance], *, keep_unintelligible: bool = T
     spoken_of: list[int] = []
     fluent: list[str] = []
     events: list[Event] = []
+    excused: list[int] = []
+    fluent_excused: list[int] = []
     counts, dropped = [], 0
     for utterance in utterances:
         starts, own, before = [], utterance.events(), len(words)
@@ -107,8 +118,11 @@ def file_words(utterances: Sequence[Utterance], *, keep_unintelligible: bool = T
         starts.append(len(words))
         counts.append(len(words) - before)
         events += [_moved(event, starts) for event in own]
-        own_fluent = [part for word in utterance.fluent() for part in normalize_word(word)]
-        fluent += own_fluent if keep_unintelligible else [word for word in own_fluent if word not in UNINTELLIGIBLE]
+        own_fluent = fluent_words(utterance, keep_unintelligible=keep_unintelligible)
+        fluent += own_fluent
+        if unclear := sum(word in UNINTELLIGIBLE for word in words[before:]):
+            excused += [excused_words(utterance)] * unclear
+            fluent_excused += [excused[-1]] * sum(word in UNINTELLIGIBLE for word in own_fluent)
     return FileWords(
         utterances=tuple(utterances),
         words=tuple(words),
@@ -118,8 +132,33 @@ def file_words(utterances: Sequence[Utterance], *, keep_unintelligible: bool = T
         fluent=tuple(fluent),
         events=tuple(events),
         spoken_of=np.array(spoken_of, dtype=np.int64),
+        excused=tuple(excused),
+        fluent_excused=tuple(fluent_excused),
         dropped=dropped,
     )
+
+
+def excused_words(utterance: Utterance) -> int:
+    """Return how many words of a hypothesis may stand for one ``xxx`` of the utterance without being errors.
+
+    They are :data:`MIN_EXCUSED`, or as many as fit into the time that the other words of the utterance leave.
+
+    >>> from lsa_whisper.timespan import TimeSpan
+    >>> excused_words(chat.utterance("CHI", "xxx .")), excused_words(chat.utterance("CHI", "xxx .", TimeSpan(0, 4000)))
+    (3, 16)
+    """
+    words = utterance.verbatim()
+    unclear = sum(word in UNINTELLIGIBLE for word in words)
+    if utterance.span is None or not unclear:
+        return MIN_EXCUSED
+    left_ms = utterance.span.duration_ms - _WORD_MS * (len(words) - unclear)
+    return max(MIN_EXCUSED, round(left_ms / _WORD_MS / unclear))
+
+
+def fluent_words(utterance: Utterance, *, keep_unintelligible: bool) -> list[str]:
+    """Return the normalized words of an utterance without its disfluencies."""
+    words = [part for word in utterance.fluent() for part in normalize_word(word)]
+    return words if keep_unintelligible else [word for word in words if word not in UNINTELLIGIBLE]
 
 
 def _spelled(

@@ -1,5 +1,8 @@
+import gzip
 import importlib.util
+import json
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -55,6 +58,27 @@ def test_batchalign2(reference, hypothesis, expected):
 def test_batchalign_compare(reference, hypothesis, expected):
     """The last but one: the first reference takes the LATEST of equals, so that nothing is left for the second."""
     assert errors("batchalign-compare", reference, hypothesis) == expected
+
+
+AMI = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "ami" / "disfluencies.jsonl.gz"
+
+
+@pytest.mark.skipif(not installed("whisper_normalizer"), reason="whisper-normalizer is not installed")
+def test_whisper_normalization_is_that_of_openai():
+    """The package expands *cause*, *dunno*, *kinda* and *sorta*, too."""
+    normalize = published._whisper_normalizer()
+    assert normalize("'Cause I dunno, it's kinda sorta gonna cost $5") == (
+        "cause i dunno it is kinda sorta going to cost $5"
+    )
+
+
+@pytest.mark.skipif(not AMI.exists(), reason="../shared/data/ami is absent")
+def test_whisper_normalization_equals_openai_whisper_on_real_speech():
+    normalizers = pytest.importorskip("whisper.normalizers", reason="openai-whisper is not installed")
+    theirs, ours = normalizers.EnglishTextNormalizer(), published._whisper_normalizer()
+    with gzip.open(AMI, "rt") as lines:
+        texts = [" ".join(token[0] for token in json.loads(line)["tokens"]) for line in lines]
+    assert len(texts) == 15_140 and [text for text in texts if theirs(text) != ours(text)] == []
 
 
 @pytest.mark.skipif(not installed("whisper_normalizer"), reason="whisper-normalizer is not installed")
