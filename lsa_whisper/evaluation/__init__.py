@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from lsa_whisper.chat import Transcript, Utterance
@@ -191,11 +192,10 @@ def _parsed(transcript: Transcript, *, has_marks: bool | None = None) -> ParsedT
     """Return a transcript to score; that of a system (``has_marks`` is not ``None``) with marks from its words."""
     if has_marks is None:
         return ParsedTranscript(transcript.utterances, transcript.participants)
-    language = chat_code((transcript.languages or ["eng"])[0])
-    marked = [_marked(each, language) for each in transcript.utterances]
+    from_words = partial(_marked, language=chat_code((transcript.languages or ["eng"])[0]))
     if not has_marks:
-        return ParsedTranscript(marked, transcript.participants)
-    return ParsedTranscript(transcript.utterances, transcript.participants, marked)
+        return ParsedTranscript([*map(from_words, transcript.utterances)], transcript.participants)
+    return ParsedTranscript(transcript.utterances, transcript.participants, from_words)
 
 
 def _marked(utterance: Utterance, language: str) -> Utterance:

@@ -5,7 +5,7 @@ wildcards; ``plain_errors`` counts by jiwer wherever that makes no difference.
 
 Conventions:
 
-- The number of errors is Levenshtein's (substitution = deletion = insertion = 1).
+- The number of errors is Levenshtein's (substitution = deletion = insertion = 1). Long texts are cut at anchors first.
 - Among alignments of the same cost, the one that deletes the most *disfluent* reference words wins: for
   ``i [/] i want`` against ``i want`` the retraced ``i`` is deleted. Then the one that pairs the fewest words of
   utterances that do not overlap in time and inserts the most disfluent hypothesis words.
@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 
+from lsa_whisper.scoring.anchors import pieces
 from lsa_whisper.scoring.counts import WordErrors
 
 Bools = NDArray[np.bool_]
@@ -69,29 +70,45 @@ class Alignment:
         """The counts of the whole alignment."""
         return self.errors_where(np.ones(len(self.pairs), dtype=np.bool_))
 
-    def errors_where(self, columns: Bools) -> WordErrors:
-        """Return the counts of the chosen ``columns`` (shape (columns,))."""
-        missing, added = self.pairs[:, 1] == UNALIGNED, self.pairs[:, 0] == UNALIGNED
-        scored, excluded = columns & ~self.excluded, columns & self.excluded
-        both = scored & ~missing & ~added
+    def errors_where(self, columns: Bools | Ints) -> WordErrors:
+        """Return the counts of the chosen ``columns``: a flag for each (shape (columns,)), or their numbers."""
+        pairs, equal, excluded = self.pairs[columns], self.equal[columns], self.excluded[columns]
+        missing, added = pairs[:, 1] == UNALIGNED, pairs[:, 0] == UNALIGNED
+        both = ~(excluded | missing | added)
         return WordErrors(
-            hits=int((both & self.equal).sum()),
-            substitutions=int((both & ~self.equal).sum()),
-            deletions=int((scored & missing).sum()),
-            insertions=int((scored & added).sum()),
+            hits=int((both & equal).sum()),
+            substitutions=int((both & ~equal).sum()),
+            deletions=int((missing & ~excluded).sum()),
+            insertions=int((added & ~excluded).sum()),
             excluded_reference=int((excluded & ~added).sum()),
             excluded_hypothesis=int((excluded & ~missing).sum()),
         )
 
 
 @dataclass(frozen=True)
+class UtteranceTimes:
+    """The start and end of the utterances of both sides in milliseconds, shape (utterances, 2); nan where unknown.
+
+    All pairs of 20,000 utterances would take 400 MB, so each row of the matrix is made when it is needed.
+    """
+
+    reference: NDArray[np.float64]
+    hypothesis: NDArray[np.float64]
+
+    def __getitem__(self, utterance: int) -> Bools:
+        start, end = self.reference[utterance]
+        apart: Bools = (start >= self.hypothesis[:, 1]) | (self.hypothesis[:, 0] >= end)  # never true of nan
+        return apart
+
+
+@dataclass(frozen=True)
 class DisjointUtterances:
-    """Utterances that do not overlap in time: ``matrix[reference utterance, hypothesis utterance]``.
+    """Utterances that do not overlap in time: ``matrix[reference utterance]`` says it of each hypothesis utterance.
 
     ``reference`` and ``hypothesis`` give the utterance of each word, shape (words,).
     """
 
-    matrix: Bools
+    matrix: Bools | UtteranceTimes
     reference: Ints
     hypothesis: Ints
 
@@ -121,7 +138,8 @@ def align(
     r, h = _numbered(reference, hypothesis)
     delete = np.where(free, 0, _EDIT - _FIRST * _flags(disfluent_reference, len(reference)).astype(np.int64))
     insert = _EDIT - _SECOND * _flags(disfluent_hypothesis, len(hypothesis)).astype(np.int64)
-    moves = _moves(_Problem(r, h, delete, insert, free, disjoint))
+    problem = _Problem(r, h, delete, insert, free, disjoint)
+    moves = np.concatenate([_moves(problem.part(*piece)) for piece in pieces(r, h)])
     step_r, step_h = moves != _INSERT, moves != _DELETE
     pairs = np.full((len(moves), 2), UNALIGNED, dtype=np.int64)
     pairs[step_r, 0] = np.arange(len(r))

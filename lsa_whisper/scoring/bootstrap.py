@@ -34,7 +34,7 @@ MIN_SAMPLES = 40
 """With fewer, the percentiles of an interval are those of the outermost resamples."""
 MIN_UNITS = 4
 """With fewer files, no method covers the true rate often enough: plain percentiles 49 % with two, 75 % with three."""
-MANY_UNITS = 10
+MANY_UNITS = 30
 """Below it, the expanded percentiles alone cover 88 % with four units, 92 % with six; with the t interval 94 %."""
 
 _CELLS = 1 << 15

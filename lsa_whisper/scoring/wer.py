@@ -19,9 +19,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lsa_whisper.scoring.align import UNALIGNED, Alignment, DisjointUtterances, align
+from lsa_whisper.scoring.align import UNALIGNED, Alignment, DisjointUtterances, UtteranceTimes, align
 from lsa_whisper.scoring.counts import ByLabel, WordErrors
-from lsa_whisper.scoring.plain_errors import plain_errors
+from lsa_whisper.scoring.plain_errors import plain_character_errors, plain_errors
 from lsa_whisper.scoring.words import FileWords
 
 
@@ -43,9 +43,7 @@ def _disjoint(reference: FileWords, hypothesis: FileWords) -> DisjointUtterances
     expected, found = _times(reference), _times(hypothesis)
     if np.isnan(expected).all() or np.isnan(found).all():
         return None
-    starts, ends = expected[:, None, 0], expected[:, None, 1]
-    matrix = (starts >= found[None, :, 1]) | (found[None, :, 0] >= ends)  # never true of nan
-    return DisjointUtterances(matrix, reference.utterance_of, hypothesis.utterance_of)
+    return DisjointUtterances(UtteranceTimes(expected, found), reference.utterance_of, hypothesis.utterance_of)
 
 
 def _times(words: FileWords) -> NDArray[np.float64]:
@@ -89,9 +87,8 @@ def character_errors(reference: FileWords, hypothesis: FileWords, alignment: Ali
 
 def _characters(alignment: Alignment, reference: Sequence[str], hypothesis: Sequence[str]) -> WordErrors:
     kept = alignment.pairs[~alignment.excluded]
-    expected = " ".join(reference[r] for r in kept[:, 0] if r != UNALIGNED)
-    found = " ".join(hypothesis[h] for h in kept[:, 1] if h != UNALIGNED)
-    return plain_errors(expected, found)
+    expected = [reference[r] for r in kept[:, 0] if r != UNALIGNED]
+    return plain_character_errors(expected, [hypothesis[h] for h in kept[:, 1] if h != UNALIGNED])
 
 
 def fluent_characters(reference: FileWords, hypothesis: FileWords) -> WordErrors:
@@ -100,7 +97,7 @@ def fluent_characters(reference: FileWords, hypothesis: FileWords) -> WordErrors
     Unintelligible words of the reference and the words in their place are excluded first.
     """
     if not reference.fluent_unintelligible.any():
-        return plain_errors(" ".join(reference.fluent), " ".join(hypothesis.fluent))
+        return plain_character_errors(reference.fluent, hypothesis.fluent)
     alignment = _align_fluent(reference, hypothesis.fluent)
     return _characters(alignment, reference.fluent, hypothesis.fluent)
 

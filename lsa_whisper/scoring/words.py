@@ -118,7 +118,7 @@ def file_words(utterances: Sequence[Utterance], *, keep_unintelligible: bool = T
         starts.append(len(words))
         counts.append(len(words) - before)
         events += [_moved(event, starts) for event in own]
-        own_fluent = fluent_words(utterance, keep_unintelligible=keep_unintelligible)
+        own_fluent = normalized_fluent(utterance, keep_unintelligible=keep_unintelligible)
         fluent += own_fluent
         if unclear := sum(word in UNINTELLIGIBLE for word in words[before:]):
             excused += [excused_words(utterance)] * unclear
@@ -155,7 +155,7 @@ def excused_words(utterance: Utterance) -> int:
     return max(MIN_EXCUSED, round(left_ms / _WORD_MS / unclear))
 
 
-def fluent_words(utterance: Utterance, *, keep_unintelligible: bool) -> list[str]:
+def normalized_fluent(utterance: Utterance, *, keep_unintelligible: bool) -> list[str]:
     """Return the normalized words of an utterance without its disfluencies."""
     words = [part for word in utterance.fluent() for part in normalize_word(word)]
     return words if keep_unintelligible else [word for word in words if word not in UNINTELLIGIBLE]
@@ -187,6 +187,12 @@ def _moved(event: Event, starts: Sequence[int]) -> Event:
     return replace(
         event, start=starts[event.start], end=starts[event.end], repair_start=repair[0], repair_end=repair[1]
     )
+
+
+def moved(event: Event, by: int) -> Event:
+    """Return ``event`` with its positions ``by`` words later."""
+    start, end = (None if at is None else at + by for at in (event.repair_start, event.repair_end))
+    return replace(event, start=event.start + by, end=event.end + by, repair_start=start, repair_end=end)
 
 
 def has_disfluency_marks(utterances: Sequence[Utterance]) -> bool:
