@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import time
 
@@ -63,7 +64,7 @@ def test_a_text_is_cut_and_its_pieces_are_the_text(small_tables):
     for side, size in ((0, len(said)), (1, len(heard))):
         ends = [(piece[side].start, piece[side].stop) for piece in found]
         assert ends[0][0] == 0 and ends[-1][1] == size
-        assert all(before[1] == after[0] for before, after in zip(ends, ends[1:], strict=False))
+        assert all(before[1] == after[0] for before, after in itertools.pairwise(ends))
 
 
 def test_texts_of_ordinary_length_are_one_piece():
