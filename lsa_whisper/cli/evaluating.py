@@ -47,13 +47,13 @@ from lsa_whisper.cli.group import PATH, call, main, show
     type=click.IntRange(min=0),
     help="Milliseconds by which the onsets of a disfluency may differ to match in time.",
 )
-@click.option("--speakers", is_flag=True, help="Also compute cpWER and tcpWER (needs meeteval).")
+@click.option("--speakers", is_flag=True, help="Also compute cpWER, tcpWER and ORC-WER (needs meeteval).")
 @click.option(
     "--as",
     "as_",
     multiple=True,
     metavar="MODE",
-    help="Also score by the rules of another tool: batchalign2, batchalign-compare or whisper.",
+    help="Also score by the rules of another tool: batchalign2, batchalign-compare, whisper or nyra.",
 )
 def evaluate(**parameters: Any) -> None:
     """Score transcripts against reference transcripts: words, disfluencies, language-sample measures.

@@ -18,6 +18,7 @@ from lsa_whisper.evaluation.results import Evaluation
 from lsa_whisper.evaluation.transcripts import transcript_at
 from lsa_whisper.evaluation.word_counts import WordCounts
 from lsa_whisper.languages import chat_code
+from lsa_whisper.scoring import verbatim_benchmark
 from lsa_whisper.scoring.bootstrap import MIN_SAMPLES, SAMPLES, Resamples
 from lsa_whisper.scoring.counts import Detections, WordErrors
 from lsa_whisper.scoring.file_scores import FileCounts, FileScores, Totals
@@ -82,7 +83,8 @@ def evaluate(
             disfluencies where the references have enough of them, else verbatim word errors.
         group: which recordings are of one person and are resampled together: by ``name`` in ``@Participants``, by
             ``folder``, or each ``file`` alone; ``auto`` takes the first that tells.
-        as_: scoring rules of other tools, each reported apart: see :data:`lsa_whisper.scoring.published.MODES`.
+        as_: scoring rules of other tools, each reported apart: see :data:`lsa_whisper.scoring.published.MODES`, and
+            ``nyra`` (:mod:`lsa_whisper.scoring.verbatim_benchmark`).
 
     Raises:
         FormatError: a transcript of another format is damaged.
@@ -100,7 +102,8 @@ def evaluate(
         keep_alignment=out is not None,
         keep_times=out is not None and audio is not None,
         collar_ms=collar,
-        published=tuple(dict.fromkeys(as_)),
+        published=tuple(mode for mode in dict.fromkeys(as_) if mode != verbatim_benchmark.MODE),
+        typed=verbatim_benchmark.MODE in as_,
         speakers=speakers,
     )
     files = pair_files(Path(reference), [Path(path) for path in hypotheses], names)
@@ -137,7 +140,8 @@ def _typed(
     words += [word for option, path in (("-o", out), ("--audio", audio)) if path is not None for word in (option, path)]
     words += ["--samples", samples] if samples != SAMPLES else []
     words += ["--collar", options.collar_ms] if options.collar_ms != COLLAR_MS else []
-    return words + [word for mode in options.published for word in ("--as", mode)]
+    modes = [*options.published, *([verbatim_benchmark.MODE] if options.typed else [])]
+    return words + [word for mode in modes for word in ("--as", mode)]
 
 
 def _check_options(samples: int, audio: Path | None, *, embed_audio: bool) -> None:

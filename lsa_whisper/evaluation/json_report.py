@@ -108,7 +108,14 @@ def _system(system: System) -> dict[str, Any]:
         "fragment_exact": _detections(system.disfluency.fragment_exact),
         "boundaries": _detections(system.boundaries),
         "hallucinations": _hallucinations(system),
-        "speakers": {**asdict(system.speakers), "cpwer": system.speakers.cp, "tcpwer": system.speakers.tcp},
+        "typed": {name: _detections(found) for name, found in system.total.typed.items()},
+        "class_characters": {kind: _word_errors(errors) for kind, errors in system.total.class_characters.items()},
+        "speakers": {
+            **asdict(system.speakers),
+            "cpwer": system.speakers.cp,
+            "tcpwer": system.speakers.tcp,
+            "orcwer": system.speakers.orc,
+        },
         "rates_per_100_words": {k.value: asdict(system.rate_agreement(k)) for k in system.disfluency.by_class},
         "language": {
             key: {measure: asdict(system.language_agreement(measure, key)) for measure in MEASURES}

@@ -23,6 +23,7 @@ from lsa_whisper.scoring.metrics import METRICS, Metric
 from lsa_whisper.scoring.published import MODES
 from lsa_whisper.scoring.score_file import ScoringOptions
 from lsa_whisper.scoring.system import System
+from lsa_whisper.scoring.verbatim_benchmark import pooled
 
 _SYSTEMS_AT_ONCE = 3
 """How many systems fit beside each other into 80 columns."""
@@ -92,9 +93,12 @@ class Evaluation:
         if self.options.speakers:
             yield ["cpWER", *(self.speaker_text(s, s.speakers.cp) for s in systems)]
             yield ["tcpWER", *(self.speaker_text(s, s.speakers.tcp) for s in systems)]
+            yield ["ORC-WER", *(percent(s.speakers.orc) for s in systems)]
         for mode in self.options.published:
             rates = (percent(system.published_errors(mode).rate) for system in systems)
             yield [f"rules of {MODES[mode].title}", *rates]
+        if self.options.typed:
+            yield ["F1 as in Nyra's benchmark", *(percent(pooled(system.total.typed).f1) for system in systems)]
 
     @property
     def _all(self) -> list[System]:

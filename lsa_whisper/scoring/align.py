@@ -23,11 +23,10 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 
-from lsa_whisper.scoring.anchors import pieces
+from lsa_whisper.scoring.anchors import Ints, pieces
 from lsa_whisper.scoring.counts import WordErrors
 
 Bools = NDArray[np.bool_]
-Ints = NDArray[np.int64]
 
 UNALIGNED = -1
 # Costs are whole numbers in which one edit outweighs all first tie-breaks of a file together, and one of these all

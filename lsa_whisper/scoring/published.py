@@ -16,6 +16,7 @@ from rapidfuzz.distance import LCSseq
 
 from lsa_whisper.chat import Utterance
 from lsa_whisper.errors import CorpusError, MissingExtraError
+from lsa_whisper.scoring import verbatim_benchmark
 from lsa_whisper.scoring.counts import WordErrors
 from lsa_whisper.scoring.plain_errors import plain_errors
 from lsa_whisper.scoring.words import UNINTELLIGIBLE
@@ -73,8 +74,9 @@ def check_modes(names: Collection[str]) -> None:
         MissingExtraError: the package a mode needs is not installed.
     """
     for name in names:
-        if name not in MODES:
-            raise CorpusError(f"`published={name}`: there is no such mode; choose from {', '.join(MODES)}")
+        if name not in MODES and name != verbatim_benchmark.MODE:
+            known = ", ".join([*MODES, verbatim_benchmark.MODE])
+            raise CorpusError(f"`published={name}`: there is no such mode; choose from {known}")
     if "whisper" in names:
         _whisper_normalizer()
 

@@ -24,6 +24,7 @@ from lsa_whisper.scoring.recognized import with_recognized
 from lsa_whisper.scoring.segmentation import boundaries
 from lsa_whisper.scoring.speakers import SpeakerErrors
 from lsa_whisper.scoring.timing import COLLAR_MS, timed_detections
+from lsa_whisper.scoring.verbatim_benchmark import character_errors_by_class, typed_detections
 from lsa_whisper.scoring.wer import (
     align_verbatim,
     character_errors,
@@ -47,6 +48,8 @@ class ScoringOptions:
     """Largest difference between the onsets of two events that match in time."""
     published: Sequence[str] = ()
     """Modes of :data:`lsa_whisper.scoring.published.MODES`."""
+    typed: bool = False
+    """Whether to score in the manner of :mod:`lsa_whisper.scoring.verbatim_benchmark`."""
     speakers: bool = False
     """Whether to compute the speaker-attributed error rates, which need meeteval."""
 
@@ -94,6 +97,8 @@ def score_file(
         published=ByLabel(
             (m, published.MODES[m].errors(reference.utterances, other.utterances)) for m in options.published
         ),
+        typed=typed_detections(expected, found, alignment) if options.typed else ByLabel(),
+        class_characters=character_errors_by_class(expected, found, alignment),
         speakers=_speakers(reference, other) if options.speakers else SpeakerErrors(),
         aligned=_aligned(alignment, expected, found, utterances, options) if options.keep_alignment else (),
     )

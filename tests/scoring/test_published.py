@@ -115,7 +115,7 @@ def test_figures_by_other_rules_are_separate(folder):
 
 
 def test_an_unknown_mode_is_one_clear_sentence(folder):
-    with pytest.raises(CorpusError, match="choose from batchalign2, batchalign-compare, whisper"):
+    with pytest.raises(CorpusError, match="choose from batchalign2, batchalign-compare, whisper, nyra"):
         evaluate(folder / "reference", [folder / "one"], as_=("sclite",))
 
 
@@ -138,5 +138,6 @@ def test_speaker_attributed_errors(folder):
     late = [chat.utterance("CHI", "the dog .", TimeSpan(20_000, 21_000))]
     errors = speakers.speaker_errors([chat.utterance("CHI", "the dog .", TimeSpan(0, 1000))], late)
     assert (errors.cp_errors, errors.tcp_errors) == (0, 4)
+    assert swapped.orc == 0
     assert speakers.speaker_errors([], late).cp is None and speakers.speaker_errors(late, []).cp == 1
     assert speakers.speaker_errors([chat.utterance("CHI", "the .")], late).tcp is None
