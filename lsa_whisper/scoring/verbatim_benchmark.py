@@ -45,8 +45,8 @@ _KINDS = {"fillers": Disfluency.FILLED_PAUSE, "repetitions": Disfluency.REPETITI
 def typed_detections(reference: FileWords, hypothesis: FileWords, alignment: Alignment) -> ByLabel[Detections]:
     """Return the detections of each of :data:`TYPES` in one file."""
     same: dict[str, Callable[[str, str], bool]] = {
-        "fillers": lambda said, heard: True,
-        "repetitions": lambda said, heard: said == heard,
+        "fillers": lambda *_: True,
+        "repetitions": lambda reference_word, word: reference_word == word,
         "cut-offs": _same_beginning,
     }
     found: ByLabel[Detections] = ByLabel()
@@ -73,8 +73,8 @@ def character_errors_by_class(reference: FileWords, hypothesis: FileWords, align
     for kind in Disfluency:
         for r in sorted(_words_of(reference, kind)):
             h = int(alignment.to_hypothesis[r])
-            heard = "" if h == UNALIGNED else hypothesis.words[h]
-            found[kind.value] = found.get(kind.value, WordErrors()) + _characters(reference.words[r], heard)
+            word = "" if h == UNALIGNED else hypothesis.words[h]
+            found[kind.value] = found.get(kind.value, WordErrors()) + _characters(reference.words[r], word)
     return found
 
 
@@ -82,16 +82,16 @@ def _words_of(words: FileWords, kind: Disfluency) -> set[int]:
     return {at for event in words.events if event.kind is kind for at in range(event.start, event.end)}
 
 
-def _same_beginning(said: str, heard: str) -> bool:
-    first, second = said.rstrip("-"), heard.rstrip("-")
+def _same_beginning(reference_word: str, word: str) -> bool:
+    first, second = reference_word.rstrip("-"), word.rstrip("-")
     return first.startswith(second) or second.startswith(first)
 
 
-def _characters(said: str, heard: str) -> WordErrors:
+def _characters(reference_word: str, word: str) -> WordErrors:
     counts = {"replace": 0, "delete": 0, "insert": 0}
-    for edit in Levenshtein.editops(said, heard):
+    for edit in Levenshtein.editops(reference_word, word):
         counts[edit.tag] += 1
-    hits = len(said) - counts["replace"] - counts["delete"]
+    hits = len(reference_word) - counts["replace"] - counts["delete"]
     return WordErrors(hits, counts["replace"], counts["delete"], counts["insert"])
 
 
