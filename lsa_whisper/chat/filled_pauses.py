@@ -6,6 +6,9 @@ Words that may also be something else are not in the lists: German *um* and *er*
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
+
 _ENGLISH = "uh um er erm ehm uhm hm hmm uhh umm"
 _FILLERS = {
     "eng": _ENGLISH,
@@ -32,3 +35,15 @@ def fillers(language: str) -> frozenset[str]:
     (True, False, True)
     """
     return FILLERS.get(language, _ANY)
+
+
+_HUM = re.compile(r"(?:&-)?h?m+|[^\w&]+", re.IGNORECASE)
+
+
+def is_hummed(words: Iterable[str]) -> bool:
+    """Return whether an utterance is a hum and nothing else: an answer, not a filled pause.
+
+    >>> is_hummed(["Hmm", "."]), is_hummed(["&-hm"]), is_hummed(["hmm", "the", "dog"]), is_hummed(["um", "."])
+    (True, True, False, False)
+    """
+    return all(_HUM.fullmatch(word) for word in words)
