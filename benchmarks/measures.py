@@ -35,13 +35,13 @@ PUBLISHED = {
 WHY = {
     "mluw": "as CLAN's manual defines `MLU -t%mor`. Without `%mor`, pylangacq also counts terminators and commas; it "
     "keeps the rest of an utterance with `xxx`",
-    "mlum": "as CLAN's manual defines `MLU`. pylangacq counts the items and clitics of `%mor`, but no suffixes",
+    "mlum": "as CLAN's manual defines `MLU`. pylangacq counts the items and clitics of `%mor`, but no inflections",
     "ttr": "as CLAN's manual defines `FREQ`. Without `%mor`, pylangacq also counts terminators; capitals make another "
     "type",
     "flucalc": "with `--mode flucalc`; the published row has no more counts",
 }
 _PLAIN = re.compile(r"[a-zA-ZÀ-ſ' ]+")
-_SUFFIX = re.compile(r"\|\S*-(?![SPD]\d)[0-9A-Z]{2,}(?![a-z])")
+_SUFFIX = re.compile(r"-(?:PL|PAST|PASTP|POSS|PRESP|PROG|Plur|Past|Part|Ger)\b")
 _HEAD = "@UTF8\n@Begin\n@Languages:\teng\n@Participants:\tCHI Target_Child\n@ID:\teng|c|CHI|||||Target_Child|||\n"
 
 
@@ -102,7 +102,7 @@ def both(text: str) -> tuple[dict[str, float | None], dict[str, float | None]]:
 
 
 def plain_lines(files: list[Path]) -> Iterator[str]:
-    """Yield the utterances of plain words whose ``%mor`` has an item for each word and no suffix."""
+    """Yield the utterances of plain words whose ``%mor`` has an item for each word and no inflection that counts."""
     for path in files:
         for each in chat.read(path).utterances:
             mor = next((tier.raw for tier in each.tiers if tier.name == "%mor"), "")

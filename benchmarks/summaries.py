@@ -134,6 +134,16 @@ def measures(found: Figures) -> str:
     return f"{', '.join(parts)}; {plain}; FluCalc: {found['flucalc']['equal']} of {found['flucalc']['of']} counts"
 
 
+def verdicts(found: Figures) -> str:
+    covered = [row["coverage"] for row in found["coverage"] if row["persons"] >= 6]
+    alarms = max(row["named"] for row in found["false_alarms"])
+    return (
+        f"intervals cover {100 * min(covered):.1f} to {100 * max(covered):.1f} % from 6 persons on; verdicts on equal "
+        f"systems: at most {100 * alarms:.1f} %; 5 points of WER found in {100 * found['power_5_points']['20']:.0f} % "
+        "with 20 recordings"
+    )
+
+
 def long(found: Figures) -> str:
     grown = ", ".join(f"{engine} {megabytes} MB more" for engine, megabytes in found["grown_mb"].items())
     return f"{grown}; {_after_kill(found)}"

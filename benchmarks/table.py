@@ -106,6 +106,12 @@ CLAIMS = (
         accuracy_summaries.peers,
     ),
     Claim(
+        "Coverage of intervals and errors of verdicts, on simulated recordings",
+        "verdicts",
+        summaries.verdicts,
+        (("docs/labels-and-scores.md", "Measured: intervals and verdicts"),),
+    ),
+    Claim(
         "Measures of a language sample, beside pylangacq's and CLAN's published counts",
         "measures",
         summaries.measures,

@@ -6,6 +6,9 @@ Words that may also be something else are not always fillers: German *um* and *e
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
+
 _ALWAYS = {
     "eng": "um uh uhm er erm ehm hm hmm uhh umm",
     "spa": "eh ehm em mmm hm hmm uhm",
@@ -36,3 +39,15 @@ def fillers(language: str) -> frozenset[str]:
     (True, False, True)
     """
     return FILLERS.get(language, _ANY)
+
+
+_HUM = re.compile(r"(?:&-)?h?m+|[^\w&]+", re.IGNORECASE)
+
+
+def is_hummed(words: Iterable[str]) -> bool:
+    """Return whether an utterance is a hum and nothing else: an answer, not a filled pause.
+
+    >>> is_hummed(["Hmm", "."]), is_hummed(["&-hm"]), is_hummed(["hmm", "the", "dog"]), is_hummed(["um", "."])
+    (True, True, False, False)
+    """
+    return all(_HUM.fullmatch(word) for word in words)

@@ -99,7 +99,7 @@ def _tagged_words(items: Sequence[Item]) -> Iterator[str]:
             continue
         replaced = replacement(item.codes)
         if replaced is not None:
-            yield from (word for word in replaced if read_word(word).kind is WordKind.WORD)
+            yield from (word for words in replaced for word in words if read_word(word).kind is WordKind.WORD)
         elif not isinstance(item, Word):
             yield from _tagged_words(item.items)
         elif read_word(item.text).kind is WordKind.WORD and read_word(item.text).fluent:

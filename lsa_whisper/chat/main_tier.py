@@ -127,6 +127,14 @@ class Utterance:
         """
         return list(self.reading.fluent)
 
+    def written(self) -> list[str]:
+        """Return the fluent words as CHAT counts them, each compound one word.
+
+        >>> utterance("PAR", "&-um all_of_a_sudden <it ran> [//] she ran .").written()
+        ['all_of_a_sudden', 'she', 'ran']
+        """
+        return list(self.reading.written)
+
     def events(self) -> list[Event]:
         """Return the disfluencies, ordered by start.
 

@@ -44,13 +44,18 @@ class Reading:
 
     A word's *level* is the number of retraces around it; words outside retraces have level 0. A retrace at level n is
     repaired by the next words of level n or less.
+
+    ``written`` has the fluent words as CHAT counts them: a compound such as ``all_of_a_sudden`` is one. ``joined`` is
+    the number of words in ``verbatim`` that such compounds add.
     """
 
-    __slots__ = ("_copying", "_levels", "_retraces", "events", "fluent", "kinds", "verbatim")
+    __slots__ = ("_copying", "_levels", "_retraces", "events", "fluent", "joined", "kinds", "verbatim", "written")
 
     def __init__(self, items: list[Item]):
         self.verbatim: list[str] = []
         self.fluent: list[str] = []
+        self.written: list[str] = []
+        self.joined = 0
         self.events: list[Event] = []
         self.kinds: set[WordKind] = set()
         self._levels: list[int] = []
@@ -78,7 +83,7 @@ class Reading:
                 self._walk(item.items, level, mute)
 
     def _word(self, reading: WordReading, level: int, mute: bool) -> None:
-        kind, _, verbatim, fluent, disfluencies = reading
+        kind, surface, verbatim, fluent, disfluencies = reading
         at = len(self.verbatim)
         self.verbatim += verbatim
         if kind is _PLAIN:
@@ -87,8 +92,12 @@ class Reading:
             self.kinds.add(kind)
             aside = kind is WordKind.FILLER or kind is WordKind.FRAGMENT or kind is WordKind.NONWORD
             self._levels += [_ASIDE if aside else level] * len(verbatim)
-        if not level and not mute:
+            self.joined += len(verbatim) - 1 if aside and verbatim else 0
+        if len(surface) > 1:
+            self.joined += len(surface) - 1
+        if fluent and not level and not mute:
             self.fluent += fluent
+            self.written.append("_".join(fluent))
         for disfluency, start, end, iterations, repair in disfluencies:
             if repair:
                 self.events.append(Event(disfluency, at + start, at + end, at + repair[0], at + repair[1], iterations))
@@ -122,7 +131,9 @@ class Reading:
         else:
             self._walk(item.items, level, mute or replaced is not None)
         if replaced is not None and not mute and not level:
-            self.fluent += replaced
+            for words in replaced:
+                self.fluent += words
+                self.written.append("_".join(words))
 
     def _repair(self) -> None:
         """Find the repair of each retrace: the next words whose level is not higher."""
@@ -138,11 +149,11 @@ class Reading:
             self.events.append(Event(kind, start, end, *span))
 
 
-def replacement(codes: tuple[str, ...]) -> list[str] | None:
-    """Return the words of ``[: ...]`` or ``[:: ...]`` among ``codes``, or ``None`` without one."""
+def replacement(codes: tuple[str, ...]) -> list[tuple[str, ...]] | None:
+    """Return the parts of each written word of ``[: ...]`` or ``[:: ...]`` among ``codes``; ``None`` without one."""
     for code in codes:
         if match := _REPLACEMENT.fullmatch(code):
-            return [word for part in match.group(1).split() for word in read_word(part).fluent]
+            return [words for part in match.group(1).split() if (words := read_word(part).fluent)]
     return None
 
 

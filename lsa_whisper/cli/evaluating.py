@@ -16,7 +16,23 @@ from lsa_whisper.cli.group import PATH, call, main, show
 @click.option("--name", "names", multiple=True, help="Name of each system, in order.")
 @click.option("--audio", type=PATH, help="Folder of the recordings, to play utterances in the report.")
 @click.option("--embed-audio", is_flag=True, help="Put the sound into report.html, to send it as one file.")
-@click.option("--summary", is_flag=True, help="Also write summary.html: two pages to print.")
+@click.option(
+    "--summary/--no-summary", default=True, show_default=True, help="Also write summary.html: one page to print."
+)
+@click.option(
+    "--decide",
+    default="auto",
+    show_default=True,
+    metavar="METRIC",
+    help="Metric that decides which system is better: auto, wer_verbatim, wer_fluent, disfluency_f1 ...",
+)
+@click.option(
+    "--group",
+    default="auto",
+    show_default=True,
+    type=click.Choice(["auto", "name", "folder", "file"]),
+    help="What tells that recordings are of one person, for the intervals.",
+)
 @click.option(
     "--samples",
     default=2000,
@@ -31,13 +47,13 @@ from lsa_whisper.cli.group import PATH, call, main, show
     type=click.IntRange(min=0),
     help="Milliseconds by which the onsets of a disfluency may differ to match in time.",
 )
-@click.option("--speakers", is_flag=True, help="Also compute cpWER and tcpWER (needs meeteval).")
+@click.option("--speakers", is_flag=True, help="Also compute cpWER, tcpWER and ORC-WER (needs meeteval).")
 @click.option(
     "--as",
     "as_",
     multiple=True,
     metavar="MODE",
-    help="Also score by the rules of another tool: batchalign2, batchalign-compare or whisper.",
+    help="Also score by the rules of another tool: batchalign2, batchalign-compare, whisper or nyra.",
 )
 def evaluate(**parameters: Any) -> None:
     """Score transcripts against reference transcripts: words, disfluencies, language-sample measures.

@@ -100,6 +100,12 @@ def prepare(**parameters: Any) -> None:
 @click.option("--measures", is_flag=True, help="Measure language samples: MLU, NDW, TTR, D, maze words, rates.")
 @click.option("--events", is_flag=True, help="List every disfluency with its line.")
 @click.option("--csv", type=PATH, help="Write all measures to a CSV file, a row for each speaker of each file.")
+@click.option(
+    "--against",
+    type=PATH,
+    metavar="FOLDER",
+    help="Percentiles among your own samples in FOLDER: speakers of the same role and age.",
+)
 def inspect(**parameters: Any) -> None:
     """Count disfluencies and measure language samples in CHAT files, or summarize prepared training data.
 

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from lsa_whisper.chat import Transcript, Utterance
 from lsa_whisper.errors import CorpusError, LsaWhisperError
-from lsa_whisper.evaluation.differences import Difference
+from lsa_whisper.evaluation.differences import Difference, deciding_metric
 from lsa_whisper.evaluation.material import Material, command_line
 from lsa_whisper.evaluation.pairing import PairedFiles, pair_files
+from lsa_whisper.evaluation.persons import check_grouping, people_in, persons_of
 from lsa_whisper.evaluation.report_rows import ReportRows
 from lsa_whisper.evaluation.results import Evaluation
 from lsa_whisper.evaluation.transcripts import transcript_at
 from lsa_whisper.evaluation.word_counts import WordCounts
 from lsa_whisper.languages import chat_code
+from lsa_whisper.scoring import verbatim_benchmark
 from lsa_whisper.scoring.bootstrap import MIN_SAMPLES, SAMPLES, Resamples
 from lsa_whisper.scoring.counts import Detections, WordErrors
 from lsa_whisper.scoring.file_scores import FileCounts, FileScores, Totals
@@ -56,7 +59,9 @@ def evaluate(
     speakers: bool = False,
     as_: Sequence[str] = (),
     embed_audio: bool = False,
-    summary: bool = False,
+    summary: bool = True,
+    decide: str = "auto",
+    group: str = "auto",
 ) -> Evaluation:
     """Return the scores of one or several systems over the same references.
 
@@ -73,8 +78,13 @@ def evaluate(
         collar: the largest difference in milliseconds between the onsets of two disfluencies that match in time.
         speakers: also compute speaker-attributed word error rates (cpWER, tcpWER); needs meeteval.
         embed_audio: put the sound of each utterance into ``report.html``, so that it can be sent as one file.
-        summary: also write ``summary.html``: the verdict, the figures and the main tables, two pages when printed.
-        as_: scoring rules of other tools, each reported apart: see :data:`lsa_whisper.scoring.published.MODES`.
+        summary: also write ``summary.html``: what was found, missed and invented, and what follows, on one page.
+        decide: the metric that decides which system is better, by its key in ``report.json``; ``auto`` takes F1 of all
+            disfluencies where the references have enough of them, else verbatim word errors.
+        group: which recordings are of one person and are resampled together: by ``name`` in ``@Participants``, by
+            ``folder``, or each ``file`` alone; ``auto`` takes the first that tells.
+        as_: scoring rules of other tools, each reported apart: see :data:`lsa_whisper.scoring.published.MODES`, and
+            ``nyra`` (:mod:`lsa_whisper.scoring.verbatim_benchmark`).
 
     Raises:
         FormatError: a transcript of another format is damaged.
@@ -83,6 +93,8 @@ def evaluate(
         LsaWhisperError: there are too few ``samples``.
     """
     check_modes(as_)
+    check_grouping(group)
+    deciding_metric([], decide)
     if speakers:
         require_meeteval()
     _check_options(samples, audio, embed_audio=embed_audio and out is not None)
@@ -90,13 +102,20 @@ def evaluate(
         keep_alignment=out is not None,
         keep_times=out is not None and audio is not None,
         collar_ms=collar,
-        published=tuple(dict.fromkeys(as_)),
+        published=tuple(mode for mode in dict.fromkeys(as_) if mode != verbatim_benchmark.MODE),
+        typed=verbatim_benchmark.MODE in as_,
         speakers=speakers,
     )
     files = pair_files(Path(reference), [Path(path) for path in hypotheses], names)
-    evaluation = _scored(Path(reference), files, samples, options)
-    flags = {"--embed-audio": embed_audio, "--summary": summary, "--speakers": speakers}
+    evaluation = replace(_scored(Path(reference), files, samples, options, group), decide=decide)
+    flags = {"--embed-audio": embed_audio, "--no-summary": not summary, "--speakers": speakers}
     typed = _typed(reference, hypotheses, out, names, audio, options, samples)
+    typed += [
+        word
+        for option, chosen in (("--decide", decide), ("--group", group))
+        if chosen != "auto"
+        for word in (option, chosen)
+    ]
     evaluation.material.command = command_line([*typed, *(flag for flag, given in flags.items() if given)])
     if out is None:
         return evaluation
@@ -121,7 +140,8 @@ def _typed(
     words += [word for option, path in (("-o", out), ("--audio", audio)) if path is not None for word in (option, path)]
     words += ["--samples", samples] if samples != SAMPLES else []
     words += ["--collar", options.collar_ms] if options.collar_ms != COLLAR_MS else []
-    return words + [word for mode in options.published for word in ("--as", mode)]
+    modes = [*options.published, *([verbatim_benchmark.MODE] if options.typed else [])]
+    return words + [word for mode in modes for word in ("--as", mode)]
 
 
 def _check_options(samples: int, audio: Path | None, *, embed_audio: bool) -> None:
@@ -134,13 +154,15 @@ def _check_options(samples: int, audio: Path | None, *, embed_audio: bool) -> No
         raise CorpusError(f"{audio}: there is no such folder of recordings; leave it out or correct the path")
 
 
-def _scored(reference: Path, files: PairedFiles, samples: int, options: ScoringOptions) -> Evaluation:
+def _scored(reference: Path, files: PairedFiles, samples: int, options: ScoringOptions, group: str) -> Evaluation:
     """Return the scores of all files; only one file is in memory at a time, because a corpus may not fit."""
     has_marks = {name: _any_marks(paths) for name, paths in files.hypotheses.items()}
     tables, totals = {name: FileTable() for name in has_marks}, dict.fromkeys(has_marks, Totals())
     rows, material, words = ReportRows(), Material(), {name: WordCounts() for name in has_marks}
+    people = {}
     for number, (key, path) in enumerate(files.references.items()):
         reference_transcript, aligned = transcript_at(path, key), []
+        people[key] = people_in(reference_transcript)
         material.add_reference(reference_transcript)
         expected = _parsed(reference_transcript)
         for name, paths in files.hypotheses.items():
@@ -155,9 +177,11 @@ def _scored(reference: Path, files: PairedFiles, samples: int, options: ScoringO
             aligned.append(scores.aligned)
             words[name].add(scores.aligned)
         rows.add(number, aligned)
-    resamples = Resamples(len(files.references), samples)
+    persons, how = persons_of(people, group)
+    resamples = Resamples(len(set(persons.tolist())), samples)
+    material.persons = None if how == "file" else resamples.units
     systems = {
-        name: System(name, table, totals[name], resamples, has_marks[name], tuple(files.unpaired[name]))
+        name: System(name, table, totals[name], resamples, has_marks[name], tuple(files.unpaired[name]), persons)
         for name, table in tables.items()
     }
     return Evaluation(reference, systems, samples, options, material, rows, words)
@@ -168,10 +192,14 @@ def _any_marks(paths: Mapping[str, str]) -> bool:
     return not paths or any(has_disfluency_marks(transcript_at(path, key).utterances) for key, path in paths.items())
 
 
-def _parsed(transcript: Transcript, *, has_marks: bool = True) -> ParsedTranscript:
-    language = chat_code((transcript.languages or ["eng"])[0])
-    utterances = transcript.utterances if has_marks else [_marked(each, language) for each in transcript.utterances]
-    return ParsedTranscript(utterances, transcript.participants)
+def _parsed(transcript: Transcript, *, has_marks: bool | None = None) -> ParsedTranscript:
+    """Return a transcript to score; that of a system (``has_marks`` is not ``None``) with marks from its words."""
+    if has_marks is None:
+        return ParsedTranscript(transcript.utterances, transcript.participants)
+    from_words = partial(_marked, language=chat_code((transcript.languages or ["eng"])[0]))
+    if not has_marks:
+        return ParsedTranscript([*map(from_words, transcript.utterances)], transcript.participants)
+    return ParsedTranscript(transcript.utterances, transcript.participants, from_words)
 
 
 def _marked(utterance: Utterance, language: str) -> Utterance:

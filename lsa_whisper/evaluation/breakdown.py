@@ -10,10 +10,12 @@ from lsa_whisper.page.tables import ReportTable, TableCell
 from lsa_whisper.page.terms import CLASSES
 from lsa_whisper.scoring.bootstrap import MIN_EVENTS
 from lsa_whisper.scoring.confusion import NO_WORDS, PLAIN_WORDS
+from lsa_whisper.scoring.counts import Detections
 from lsa_whisper.scoring.disfluency import SCORED
 from lsa_whisper.scoring.groups import band_sort_key
 from lsa_whisper.scoring.published import MODES
 from lsa_whisper.scoring.system import System
+from lsa_whisper.scoring.verbatim_benchmark import TYPED_RULES, TYPES, pooled
 
 _GROUPS = {
     "role": ("Word errors by role", "By the speaker's role (@ID in the reference).", "Role"),
@@ -40,6 +42,9 @@ def breakdowns(evaluation: Evaluation) -> Iterator[ReportTable]:
         yield _speaker_attribution(evaluation)
     for mode in evaluation.options.published:
         yield _published(systems, mode)
+    if evaluation.options.typed:
+        yield _typed(systems)
+    yield _class_characters(systems)
 
 
 def confusions(systems: Sequence[System]) -> Iterator[ReportTable]:
@@ -109,12 +114,48 @@ def _speaker_attribution(evaluation: Evaluation) -> ReportTable:
     rows = []
     for s in evaluation.systems.values():
         rates = (evaluation.speaker_text(s, rate) for rate in (s.speakers.cp, s.speakers.tcp))
-        rows.append((TableCell(s.name), TableCell(f"{s.speakers.cp_words:,}"), *map(TableCell, rates)))
+        cells = (*rates, percent(s.speakers.orc))
+        rows.append((TableCell(s.name), TableCell(f"{s.speakers.cp_words:,}"), *map(TableCell, cells)))
     return ReportTable(
         "Speaker-attributed word errors",
         "Word errors, including words attributed to the wrong speaker (by meeteval). xxx is excluded on both sides. "
         "A system that writes one speaker for several is not scored.",
-        head_cells("System", "Words", "cpWER", "tcpWER"),
+        head_cells("System", "Words", "cpWER", "tcpWER", "ORC-WER"),
+        tuple(rows),
+        for_engineers=True,
+    )
+
+
+def _typed(systems: Sequence[System]) -> ReportTable:
+    rows = []
+    for name in ("all together", *TYPES):
+        for system in systems:
+            found = pooled(system.total.typed) if name == "all together" else system.total.typed.get(name, Detections())
+            counts = (found.reference_events, found.true_positives, found.false_negatives, found.false_positives)
+            cells = (TableCell(f"{count:,}") for count in counts)
+            rows.append((TableCell(name), TableCell(system.name), *cells, TableCell(percent(found.f1))))
+    return ReportTable(
+        "As in the Nyra Verbatim Speech Benchmark",
+        TYPED_RULES,
+        head_cells("Type", "System", "In reference", "Found", "Missed", "False alarms", "F1"),
+        tuple(rows),
+        for_engineers=True,
+    )
+
+
+def _class_characters(systems: Sequence[System]) -> ReportTable:
+    rows = []
+    for kind in SCORED:
+        for system in systems:
+            errors = system.total.class_characters.get(kind.value)
+            if errors is not None:
+                counts = (TableCell(f"{errors.reference_words:,}"), TableCell(percent(errors.rate)))
+                rows.append((TableCell(CLASSES[kind][0], hover=CLASSES[kind][1]), TableCell(system.name), *counts))
+    return ReportTable(
+        "Character errors by class",
+        "In the words of disfluencies of each class, compared with the words aligned with them; inserted words belong "
+        "to no class. After the figures that ETS Montreal reports for AphasiaBank, whose rules could not be verified.",
+        head_cells("Class", "System", "Characters", "Character errors"),
         tuple(rows),
         for_engineers=True,
     )

@@ -40,6 +40,10 @@ COLUMNS: dict[str, str] = {
     "cpWER": "Concatenated minimum-permutation word error rate: the words of each speaker are concatenated and "
     "speakers are matched so that errors are fewest. A word attributed to the wrong speaker counts twice.",
     "tcpWER": "Time-constrained cpWER: words match only within 5 seconds of each other.",
+    "ORC-WER": "Optimal reference combination word error rate: each utterance of the reference is assigned to the "
+    "speaker of the system that it fits best, so that wrong speakers do not count.",
+    "Characters": "Letters of the reference's words in disfluencies of the class.",
+    "Character errors": "Substituted, deleted and inserted letters per 100.",
     "Files": "The number of files in which both values are defined.",
 }
 

@@ -26,16 +26,22 @@ def json_report(evaluation: Evaluation) -> dict[str, Any]:
     ``systems[].metrics[key]`` = value and 95 % interval (``null`` = undefined); ``word_errors`` and ``disfluency``
     hold counts with their rates; ``confusion`` is ``[reference, hypothesis, count]``; ``files[]`` the counts of each
     file; ``published[]`` the counts by the rules of other tools; ``comparisons[]`` the paired differences in metrics
-    and in classes of disfluencies, with ``better`` = ``null`` if the difference is not significant. ``verdict`` is what
-    the figures say, in sentences; ``about`` the material, the date and the command.
+    and in classes of disfluencies, with ``better`` = ``null`` if the difference is not significant. ``answers`` says
+    per system whether a fluency count may be taken, ``verdict`` what the figures say; ``about`` the material, the date
+    and the command.
     """
     return {
         "schema": _SCHEMA,
         "schema_version": _SCHEMA_VERSION,
         "reference": str(evaluation.reference),
+        "answers": evaluation.answers,
         "verdict": evaluation.verdict,
         "about": _about(evaluation.material),
-        "bootstrap": {"unit": "file", "samples": evaluation.samples, "confidence": CONFIDENCE},
+        "bootstrap": {
+            "unit": "file" if evaluation.material.persons is None else "person",
+            "samples": evaluation.samples,
+            "confidence": CONFIDENCE,
+        },
         "metrics": {m.key: {"title": m.title, "definition": m.definition} for m in METRICS},
         "systems": [_system(system) for system in evaluation.systems.values()],
         "collar_ms": evaluation.options.collar_ms,
@@ -51,6 +57,8 @@ def json_report(evaluation: Evaluation) -> dict[str, Any]:
                 "second": d.second,
                 "difference": d.difference,
                 "interval": d.interval and [d.interval.low, d.interval.high],
+                "p": d.p,
+                "decides": d.decides,
                 "better": d.better,
             }
             for d in evaluation.differences
@@ -100,7 +108,14 @@ def _system(system: System) -> dict[str, Any]:
         "fragment_exact": _detections(system.disfluency.fragment_exact),
         "boundaries": _detections(system.boundaries),
         "hallucinations": _hallucinations(system),
-        "speakers": {**asdict(system.speakers), "cpwer": system.speakers.cp, "tcpwer": system.speakers.tcp},
+        "typed": {name: _detections(found) for name, found in system.total.typed.items()},
+        "class_characters": {kind: _word_errors(errors) for kind, errors in system.total.class_characters.items()},
+        "speakers": {
+            **asdict(system.speakers),
+            "cpwer": system.speakers.cp,
+            "tcpwer": system.speakers.tcp,
+            "orcwer": system.speakers.orc,
+        },
         "rates_per_100_words": {k.value: asdict(system.rate_agreement(k)) for k in system.disfluency.by_class},
         "language": {
             key: {measure: asdict(system.language_agreement(measure, key)) for measure in MEASURES}

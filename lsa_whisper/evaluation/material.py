@@ -21,6 +21,8 @@ class Material:
     """The facts about the evaluated transcripts, gathered file by file."""
 
     recordings: int = 0
+    persons: int | None = None
+    """The number of persons that are resampled; ``None`` where each recording is."""
     names: set[str] = field(default_factory=set)
     """The names of the speakers, where ``@Participants`` gives them."""
     unnamed: bool = False

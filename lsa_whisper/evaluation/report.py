@@ -14,15 +14,13 @@ from lsa_whisper.evaluation.pairing import find_audio
 from lsa_whisper.evaluation.plots import evaluation_plots
 from lsa_whisper.evaluation.report_rows import page_data
 from lsa_whisper.evaluation.results import Evaluation
+from lsa_whisper.evaluation.summary_page import render_summary
 from lsa_whisper.evaluation.tables import tables
 from lsa_whisper.page import templates
 from lsa_whisper.page.files import write_report_files
 from lsa_whisper.page.terms import CLASSES, MEASURES
 from lsa_whisper.scoring.metrics import METRICS
 from lsa_whisper.version import __version__
-
-_SUMMARY = {"Summary", "Disfluency detection by class"}
-"""The tables of ``summary.html``, by title."""
 
 WORST = 20
 """How many utterances the Markdown report shows."""
@@ -34,7 +32,7 @@ def write_reports(
     *,
     audio: Path | None = None,
     embed_audio: bool = False,
-    summary: bool = False,
+    summary: bool = True,
 ) -> Path:
     """Write the three reports into ``out`` and return the path of the HTML one.
 
@@ -43,7 +41,7 @@ def write_reports(
         out: a folder; made if it is not there.
         audio: a folder with recordings to link to.
         embed_audio: put clips of the recordings into the HTML report instead of links.
-        summary: also write ``summary.html``, the first tables on two pages.
+        summary: also write ``summary.html``.
 
     Raises:
         CorpusError: ``out`` cannot be written to.
@@ -60,6 +58,7 @@ def write_reports(
         "files": len(utterances["files"]),
         "tables": tables(evaluation),
         "plots": evaluation_plots(evaluation),
+        "answers": evaluation.answers,
         "verdict": evaluation.verdict,
         "about": _about(evaluation.material),
         "remarks": list(evaluation.remarks()),
@@ -71,23 +70,18 @@ def write_reports(
         "pictures": pictures,
         "worst": _worst(utterances),
         "version": __version__,
+        "has_summary": summary,
     }
     pages = templates("lsa_whisper.evaluation")
     texts = {
         "report.json": json.dumps(json_report(evaluation), indent=1, ensure_ascii=False) + "\n",
         "report.md": pages.get_template("report.md.jinja").render(facts),
-        "report.html": pages.get_template("report.html.jinja").render(facts, summary=False),
+        "report.html": pages.get_template("report.html.jinja").render(facts),
     }
     if summary:
-        texts["summary.html"] = pages.get_template("report.html.jinja").render(_summary(facts), summary=True)
+        texts["summary.html"] = render_summary(evaluation)
     write_report_files(out, texts)
     return out / "report.html"
-
-
-def _summary(facts: dict[str, Any]) -> dict[str, Any]:
-    """Return the facts of the summary: the tables and figures that everybody needs."""
-    kept = [table for table in facts["tables"] if table.title in _SUMMARY]
-    return facts | {"tables": kept}
 
 
 def _about(material: Material) -> list[tuple[str, str]]:

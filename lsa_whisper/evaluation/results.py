@@ -10,10 +10,11 @@ from textwrap import fill
 
 from lsa_whisper.chat import Disfluency
 from lsa_whisper.evaluation.cells import interval_or_none, percent
-from lsa_whisper.evaluation.differences import CLASS_METRICS, ENOUGH_FILES, MAIN_METRICS, Difference, differences
+from lsa_whisper.evaluation.differences import CLASS_METRICS, ENOUGH_UNITS, MAIN_METRICS, Difference, differences
+from lsa_whisper.evaluation.fluency_count import fluency_answers
 from lsa_whisper.evaluation.material import Material
 from lsa_whisper.evaluation.report_rows import ReportRows
-from lsa_whisper.evaluation.verdict import verdict
+from lsa_whisper.evaluation.verdict import comparison, verdict
 from lsa_whisper.evaluation.word_counts import WordCounts
 from lsa_whisper.page.terms import CLASSES
 from lsa_whisper.page.text import join_names, text_table
@@ -22,6 +23,7 @@ from lsa_whisper.scoring.metrics import METRICS, Metric
 from lsa_whisper.scoring.published import MODES
 from lsa_whisper.scoring.score_file import ScoringOptions
 from lsa_whisper.scoring.system import System
+from lsa_whisper.scoring.verbatim_benchmark import pooled
 
 _SYSTEMS_AT_ONCE = 3
 """How many systems fit beside each other into 80 columns."""
@@ -44,16 +46,28 @@ class Evaluation:
     """Per system, the words that it gets wrong, if a report was requested."""
     report: Path | None = None
     """The HTML report, if one was written."""
+    decide: str = "auto"
+    """The metric that decides which system is better: see :func:`~.differences.deciding_metric`."""
 
     @cached_property
     def differences(self) -> list[Difference]:
         """Every pair of systems in every metric and class that is defined for both and covers the same classes."""
-        return list(differences(list(self.systems.values())))
+        return list(differences(self._all, self.decide))
 
     @cached_property
     def verdict(self) -> list[str]:
         """What the figures say, in sentences."""
-        return verdict(list(self.systems.values()), self.differences, self.material)
+        return verdict(self._all, self.differences, self.material)
+
+    @cached_property
+    def comparison(self) -> str:
+        """Which system is better, in sentences; empty for a single one."""
+        return comparison(self._all, self.differences, self.material)
+
+    @cached_property
+    def answers(self) -> list[str]:
+        """Per system, whether a fluency count may be taken from its transcripts, and how far off it is."""
+        return fluency_answers(self._all)
 
     def table(self, *, wide: bool = False) -> str:
         """Return the figures as text for a terminal: within 80 columns, or all of them with their intervals."""
@@ -63,12 +77,15 @@ class Evaluation:
         tables = [text_table([["", *(s.name for s in part)], *self._rows(part, wide=wide)]) for part in parts]
         explained = [] if wide else ["classes: found of those in the reference, + false alarms"]
         conclusions = self.conclusions(METRICS if wide else MAIN_METRICS)
-        lines = [*explained, *self.verdict, *self.remarks(), *conclusions]
+        lines = [*explained, *self.answers, *self.verdict, *self.remarks(), *conclusions]
         return "\n".join([*tables, *(fill(line, 80, break_long_words=False, break_on_hyphens=False) for line in lines)])
 
     def _rows(self, systems: Sequence[System], *, wide: bool) -> Iterator[list[str]]:
         for metric in METRICS if wide else MAIN_METRICS:
             yield [metric.title, *(percent(s.value(metric), s.interval(metric) if wide else None) for s in systems)]
+        excused = [system.word_errors_verbatim.excluded_hypothesis for system in systems]
+        if any(excused):
+            yield ["words in place of xxx, not scored", *map(str, excused)]
         for kind in SCORED:
             if any(s.disfluency[kind].reference_events or s.disfluency[kind].hypothesis_events for s in systems):
                 title = f"  {CLASSES[kind][0].lower()}"
@@ -76,9 +93,12 @@ class Evaluation:
         if self.options.speakers:
             yield ["cpWER", *(self.speaker_text(s, s.speakers.cp) for s in systems)]
             yield ["tcpWER", *(self.speaker_text(s, s.speakers.tcp) for s in systems)]
+            yield ["ORC-WER", *(percent(s.speakers.orc) for s in systems)]
         for mode in self.options.published:
             rates = (percent(system.published_errors(mode).rate) for system in systems)
             yield [f"rules of {MODES[mode].title}", *rates]
+        if self.options.typed:
+            yield ["F1 as in Nyra's benchmark", *(percent(pooled(system.total.typed).f1) for system in systems)]
 
     @property
     def _all(self) -> list[System]:
@@ -113,8 +133,8 @@ class Evaluation:
                 yield f"{system.name}: writes no disfluency marks; {marks}"
         if len({system.supported_classes for system in self._all}) > 1:
             yield "the systems support different disfluency classes: compare them class by class, not by their totals"
-        if len(self.systems) > 1 and len(self._all[0].files) < ENOUGH_FILES:
-            yield f"too few files to test which system is better: at least {ENOUGH_FILES} are needed"
+        if len(self.systems) > 1 and self._all[0].resamples.units < ENOUGH_UNITS:
+            yield f"too few recordings to test which system is better: at least {ENOUGH_UNITS} are needed"
         elif self.differences and not self.better_in:
             yield "no difference between the systems is statistically significant"
 

@@ -23,6 +23,7 @@ from lsa_whisper.page.tables import ReportTable, TableCell
 from lsa_whisper.page.terms import CLASSES, MEASURES
 from lsa_whisper.page.text import join_names
 from lsa_whisper.scoring.agreement import Agreement
+from lsa_whisper.scoring.bootstrap import MIN_UNITS
 from lsa_whisper.scoring.counts import Detections
 from lsa_whisper.scoring.disfluency import SCORED
 from lsa_whisper.scoring.file_scores import EVERYONE
@@ -54,7 +55,9 @@ def _summary(systems: Sequence[System]) -> ReportTable:
     errors = [system.word_errors_verbatim for system in systems]
     rows.append((TableCell("Words scored"), *(TableCell(f"{e.reference_words:,}") for e in errors)))
     if any(e.excluded_reference for e in errors):
-        excluded = "Segments for which the reference has xxx; the system's words there are not scored."
+        excluded = (
+            "Segments for which the reference has xxx; as many of the system's words as fit there are not scored."
+        )
         texts = (
             TableCell(f"{e.excluded_reference:,}", f"{e.excluded_hypothesis:,} words in their place") for e in errors
         )
@@ -62,7 +65,7 @@ def _summary(systems: Sequence[System]) -> ReportTable:
     intervals = "Below each figure: its 95 % confidence interval over recordings of this kind."
     return ReportTable(
         "Summary",
-        intervals if len(systems[0].files) > 1 else "Confidence intervals need more than one file.",
+        intervals if systems[0].resamples.units >= MIN_UNITS else f"Confidence intervals need {MIN_UNITS} recordings.",
         (TableCell("Measure"), *(TableCell(system.name) for system in systems)),
         tuple(rows),
     )
@@ -93,11 +96,13 @@ def _better(evaluation: Evaluation, *, technical: bool = False) -> ReportTable:
             than = TableCell(join_names(others), hover=each if len(found) > 1 else "")
             size = TableCell(found[0].points if len(found) == 1 else "")
             rows.append((TableCell(metric.title, metric.abbreviation, metric.definition), TableCell(name), than, size))
-    tested = [d for d in evaluation.differences if technical is (d.metric in METRICS and d.metric not in MAIN_METRICS)]
+    shown = [d for d in evaluation.differences if technical is (d.metric in METRICS and d.metric not in MAIN_METRICS)]
+    tested = sum(d.p is not None for d in shown)
     return ReportTable(
         "Significant differences in other metrics" if technical else "Significant differences",
-        f"Differences whose 95 % confidence interval, on the same files, excludes zero: of {len(tested)} that were "
-        "tested. Of 20 tests of equal systems, one finds a difference by chance.",
+        f"Of {tested} comparisons on the same recordings ({len(shown) - tested} with too few recordings were not "
+        "tested): p at most .05, corrected for the number of comparisons (Westfall and Young). The metric that decides "
+        "is tested apart.",
         head_cells("Measure", "System", "Better than", "By"),
         tuple(rows),
         for_engineers=technical,

@@ -1,8 +1,8 @@
 """What an evaluation says, in sentences: which system is better, what each finds and misses, and how far to trust it.
 
 Every sentence is made from counts and intervals. A system is called better only where :class:`.differences.Difference`
-calls it so; a class with fewer than :data:`~lsa_whisper.scoring.bootstrap.MIN_EVENTS` events in the reference is
-named as too rare to judge.
+calls it so in the one metric that decides; a class with fewer than :data:`~lsa_whisper.scoring.bootstrap.MIN_EVENTS`
+events in the reference is named as too rare to judge.
 """
 
 from __future__ import annotations
@@ -10,17 +10,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from lsa_whisper.chat import Disfluency
-from lsa_whisper.evaluation.differences import CLASS_METRICS, ENOUGH_FILES, MAIN_METRICS, Difference
+from lsa_whisper.evaluation.differences import CLASS_METRICS, ENOUGH_UNITS, MAIN_METRICS, Difference
 from lsa_whisper.evaluation.material import Material
 from lsa_whisper.page.terms import CLASSES
 from lsa_whisper.page.text import join_with_and
-from lsa_whisper.scoring.bootstrap import MIN_EVENTS
+from lsa_whisper.scoring.bootstrap import MIN_EVENTS, MIN_UNITS
 from lsa_whisper.scoring.counts import Detections
+from lsa_whisper.scoring.metrics import Metric
 from lsa_whisper.scoring.system import System
 
 _MAX_SYSTEMS = 3
-"""With more systems, only the one with the fewest word errors is compared with the others."""
-_CLASS_KEYS = {metric.key for metric in CLASS_METRICS}
+"""With more systems, only the one with the best value is compared with the others."""
 _NOTABLE_FALSE_ALARMS, _NOTABLE_SHARE = 3, 0.1
 
 
@@ -28,70 +28,73 @@ def verdict(systems: Sequence[System], differences: Sequence[Difference], materi
     """Return paragraphs of plain sentences: the comparison, one paragraph per system, and the size of the sample."""
     if not systems[0].word_errors_verbatim.reference_words:
         return ["The references have no words, so nothing can be scored.", *_sample(systems, material)]
-    compared = " ".join(_comparison(systems, differences, material))
-    each = [" ".join(_system(system, material)) for system in systems]
-    return [*([compared] if compared else []), *each, " ".join(_sample(systems, material))]
+    compared = comparison(systems, differences, material)
+    details = [" ".join(_system(system, material)) for system in systems]
+    sample = " ".join(_sample(systems, material))
+    return [*([compared] if compared else []), *details, sample]
+
+
+def comparison(systems: Sequence[System], differences: Sequence[Difference], material: Material) -> str:
+    """Return how the systems compare in the metric that decides; empty for a single one."""
+    return " ".join(_comparison(systems, differences, material)) if len(systems) > 1 else ""
 
 
 def _comparison(systems: Sequence[System], differences: Sequence[Difference], material: Material) -> Iterator[str]:
-    """Yield how the systems compare; nothing for a single one."""
-    if len(systems) < 2:
+    found = [d for d in differences if d.decides]
+    if len(systems) > _MAX_SYSTEMS and found:
+        best = _best(systems, found[0].metric)
+        yield f"{best} {_HAS_BEST.get(found[0].metric.key, 'has the best value')}."
+        found = [d for d in found if best in (d.first, d.second)]
+    yield from (f"{d.first} and {d.second} score the same." for d in found if _same(d, differences))
+    found = [d for d in found if not _same(d, differences)]
+    if found and all(d.p is None for d in found):
+        yield f"{_units(material)} cannot show which system is better: at least {ENOUGH_UNITS} are needed."
         return
-    by_pair: dict[tuple[str, str], list[Difference]] = {}
-    for d in differences:
-        if d.metric in MAIN_METRICS or d.metric.key in _CLASS_KEYS:
-            by_pair.setdefault((d.first, d.second), []).append(d)
-    if len(systems) > _MAX_SYSTEMS:
-        best = min(
-            systems, key=lambda system: (system.word_errors_verbatim.rate, -(system.disfluency.together.f1 or 0))
-        )
-        yield f"{best.name} has the fewest word errors."
-        by_pair = {pair: found for pair, found in by_pair.items() if best.name in pair}
-    same = [pair for pair, found in by_pair.items() if not any(d.difference for d in found)]
-    yield from (f"{first} and {second} score the same." for first, second in same)
-    others = [pair for pair in by_pair if pair not in same]
-    if others and material.recordings < ENOUGH_FILES:
-        recordings = _count(material.recordings, "recording")
-        yield f"{recordings} cannot show which system is better: at least {ENOUGH_FILES} are needed."
-        return
-    for pair in others:
-        yield _pair(by_pair[pair], material)
+    yield from (f"{d.better} is better than {d.worse(d.better)}: {_rate(d)}." for d in found if d.better)
+    equal = [d for d in found if not d.better]
+    pairs = [[d.first, d.second] for d in equal]
+    if len(equal) > 1 and len(equal) == len(found):
+        pairs = [list(dict.fromkeys(name for pair in pairs for name in pair))]
+    subject = _SUBJECTS.get(equal[0].metric.key, equal[0].metric.title.lower()) if equal else ""
+    these = _units(material, "These ")
+    yield from (f"{these} show no difference between {join_with_and(one)} beyond chance in {subject}." for one in pairs)
 
 
-def _pair(found: Sequence[Difference], material: Material) -> str:
-    """Return which of two systems is better, and in what."""
-    first, second = found[0].first, found[0].second
-    better = {name: [d for d in found if d.better == name] for name in (first, second)}
-    if not any(better.values()):
-        recordings = _count(material.recordings, "recording")
-        return f"These {recordings} show no difference between {first} and {second} beyond chance."
-    if all(better.values()):
-        one, other = (join_with_and(_subjects(better[name])) for name in (first, second))
-        return f"{first} is better than {second} at {one}; {second} is better at {other}."
-    name, wins = next((name, wins) for name, wins in better.items() if wins)
-    rates = [_rate(d) for d in wins if d.metric.lower_is_better][:1]
-    subjects = _subjects([d for d in wins if not d.metric.lower_is_better])
-    clauses = [*rates, *([f"it is better at {join_with_and(subjects)}"] if subjects else [])]
-    return f"{name} is better than {wins[0].worse(name)}: {', and '.join(clauses)}."
+def _best(systems: Sequence[System], metric: Metric) -> str:
+    sign = 1 if metric.lower_is_better else -1
+    worst = float("inf")
+    return min(systems, key=lambda each: worst if (value := each.value(metric)) is None else sign * value).name
+
+
+def _same(one: Difference, differences: Sequence[Difference]) -> bool:
+    """Return whether two systems have the same values in the main metrics and in all classes."""
+    keys = {metric.key for metric in (*MAIN_METRICS, *CLASS_METRICS)} | {one.metric.key}
+    pair = [d for d in differences if (d.first, d.second) == (one.first, one.second) and d.metric.key in keys]
+    return not any(d.difference for d in pair)
+
+
+def _units(material: Material, these: str = "") -> str:
+    recordings = f"{these}{_count(material.recordings, 'recording')}"
+    return recordings if material.persons is None else f"{recordings} of {_count(material.persons, 'person')}"
 
 
 def _rate(d: Difference) -> str:
-    low, high = (f"{100 * value:.1f}" for value in sorted(d.values))
-    return f"{low} instead of {high} {_PER_100[d.metric.key]}"
+    better, worse = (f"{100 * value:.1f}" for value in sorted(d.values, reverse=not d.metric.lower_is_better))
+    if d.metric.key in _PER_100:
+        return f"{better} instead of {worse} {_PER_100[d.metric.key]}"
+    return f"{d.metric.title.lower()} {better} instead of {worse} % ({d.metric.abbreviation})"
 
 
 _PER_100 = {
     "wer_verbatim": "word errors per 100 spoken words",
     "wer_fluent": "word errors per 100 words without disfluencies",
 }
-_SUBJECTS = {"wer_verbatim": "words", "wer_fluent": "words without disfluencies", "disfluency_f1": "disfluencies"}
-
-
-def _subjects(wins: Sequence[Difference]) -> list[str]:
-    """Return what a system is better at; all disfluencies together only where no class is named."""
-    classes = any(d.metric.key in _CLASS_KEYS for d in wins)
-    kept = [d.metric for d in wins if not (classes and d.metric.key == "disfluency_f1")]
-    return [_SUBJECTS.get(metric.key, metric.title.lower()) for metric in kept]
+_SUBJECTS = {
+    "wer_verbatim": "words",
+    "wer_fluent": "words without disfluencies",
+    "disfluency_f1": "the disfluencies detected",
+}
+_HAS_BEST = {"wer_verbatim": "has the fewest word errors", "disfluency_f1": "has the best F1 of disfluencies"}
 
 
 def _system(system: System, material: Material) -> Iterator[str]:
@@ -180,6 +183,8 @@ def _sample(systems: Sequence[System], material: Material) -> Iterator[str]:
     yield f"The sample: {', '.join([recordings, *speakers, _count(words, f'spoken {material.unit}')])}."
     if material.recordings == 1:
         yield "One recording shows nothing about others."
+    elif (material.persons or material.recordings) < MIN_UNITS:
+        yield f"From fewer than {MIN_UNITS}, no confidence interval can be given."
     rare = [kind for kind, d in systems[0].disfluency.by_class.items() if 0 < d.reference_events < MIN_EVENTS]
     if rare:
         yield f"Fewer than {MIN_EVENTS} in the references, too few to judge: {join_with_and([*map(_plural, rare)])}."

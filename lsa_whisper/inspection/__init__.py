@@ -35,6 +35,7 @@ def inspect(
     measures: bool = False,
     events: bool = False,
     csv: Path | None = None,
+    against: Path | None = None,
 ) -> str:
     """Return a report on transcripts or prepared data, as text to print.
 
@@ -55,6 +56,8 @@ def inspect(
             :mod:`lsa_whisper.inspection.measures`).
         events: Return every disfluency with its line.
         csv: A CSV file to write with all measures, a row for each speaker of each file.
+        against: A folder of your own reference samples: the measures of each speaker as percentiles among its speakers
+            of the same role and age.
 
     Raises:
         CorpusError: ``path`` holds nothing to inspect, or ``out`` cannot be written.
@@ -72,7 +75,7 @@ def inspect(
         files, unreadable_folders = _transcripts(path)
     except OSError as error:
         raise CorpusError(f"{path}: cannot be opened ({error.strerror}); check the path and its permissions") from error
-    of_transcripts = check or profile or measures or events or csv is not None
+    of_transcripts = check or profile or measures or events or csv is not None or against is not None
     if manifests and not of_transcripts:
         found = survey(manifests, token_counter(model))
         text = as_json(found.as_dict()) if json else survey_report(path, found)
@@ -94,6 +97,10 @@ def inspect(
         return problems_report(files, unreadable_folders, json, fix=fix, strict=strict, folder=folder)
     if profile:
         text = profile_report(files, json)
+    elif against is not None:
+        from lsa_whisper.inspection.against import against_report
+
+        text = against_report(files, Path(against), mode, json)
     elif measures or csv is not None:
         text = measures_report(files, mode, json, csv and Path(csv))
     elif events:

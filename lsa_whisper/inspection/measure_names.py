@@ -12,7 +12,7 @@ from lsa_whisper.system.terminal import hanging_lines
 
 SUMMARY_MEASURES = ("utterances", "total_words", "mlu_words", "different_words", "maze_share", "weighted_sld")
 """The measures of a table in which speakers are rows."""
-_SHARES = ("maze_share", "intelligible_share")
+_SHARES = ("maze_share", "intelligible_share", "grammatical_share")
 _NAMES = {
     "total_words": "words (NTW)",
     "different_words": "different words (NDW)",
@@ -22,7 +22,10 @@ _NAMES = {
     "ndw_100": "NDW in 100 words",
     "ttr": "TTR",
     "mattr": "MATTR (50 words)",
-    "vocd": "D (VOCD)",
+    "vocd": "D (VOCD) of lemmas",
+    "vocd_word_forms": "D of word forms",
+    "word_errors": "word errors [*]",
+    "grammatical_share": "grammatical utterances",
     "maze_share": "maze words",
     "intelligible_share": "intelligible words",
     "timed_pause_s": "timed pauses, seconds",
@@ -42,6 +45,13 @@ FLUENCY_TERMS = {
 CHARACTERS = (
     "in scripts without spaces (such as Chinese and Japanese), each character counts as a word: MLU is in characters"
 )
+CLAN_DEFINITIONS = (
+    "CLAN's definitions: words, MLU (in morphemes: stems, clitics, plurals, pasts, possessives, present participles), "
+    "NDW and TTR (of FREQ, main tier), D (of VOCD, which takes lemmas of %mor; exact, where VOCD draws at random)",
+    "not CLAN's: maze words (of SALT), MATTR of word forms, intelligible words, rates per minute of speaking time, "
+    "grammatical utterances (finished ones without [*] and [+ gram], in transcripts with such codes)",
+)
+"""Which measures are CLAN's; a figure is compared with published ones only where its definition is known."""
 COUNTING = {
     "strict": "strict counting, the default, counts the marks in the words that were spoken: report it",
     "flucalc": "flucalc counting repeats CLAN's, which also takes signs such as the colon of &=head:yes for marks: "
@@ -49,9 +59,13 @@ COUNTING = {
 }
 
 
-def explained(mode: str) -> list[str]:
-    """Return what stands below a table of disfluencies: the meaning of its sums, and which counting this is."""
-    lines = [*(f"{term}: {meaning}" for term, meaning in FLUENCY_TERMS.items()), COUNTING[mode]]
+def explained(mode: str, *, measures: bool = False) -> list[str]:
+    """Return what stands below a table of disfluencies: the meaning of its sums, and which counting this is.
+
+    With ``measures``, also which measures of a language sample are CLAN's.
+    """
+    terms = (f"{term}: {meaning}" for term, meaning in FLUENCY_TERMS.items())
+    lines = [*(CLAN_DEFINITIONS if measures else ()), *terms, COUNTING[mode]]
     return [hanging_lines(line, 2) for line in lines]
 
 

@@ -3,11 +3,12 @@
 Definitions (fluent words: without fillers, fragments, nonwords, retraced words and ``xxx``):
 
 - MLU in words, NDW, TTR, MATTR, maze words: :mod:`lsa_whisper.scoring.language_sample`.
-- MLU in morphemes: over the items of ``%mor``: a stem, each clitic (``~``) and each suffix of MOR (``n|dog-PL``) count
-  one. The features of Universal Dependencies (``noun|dog-Plur``) do not tell which are suffixes; they do not count.
+- MLU in morphemes, lemmas: :mod:`lsa_whisper.inspection.morphology`.
+- Word errors, grammatical utterances: :mod:`lsa_whisper.inspection.coded_errors`.
 - D (VOCD): the curve ``TTR(n) = D/n (sqrt(1 + 2n/D) - 1)`` fitted to the mean TTR of samples of 35 to 50 words (Malvern
   and Richards 1997). CLAN draws samples at random; here it is the expected TTR of all samples (McCarthy and Jarvis
-  2007), so D is the value that CLAN's results scatter around. Needs 50 words.
+  2007), so D is the value that CLAN's results scatter around. Needs 50 words. VOCD takes the lemmas of ``%mor`` by
+  default; ``vocd`` is that, ``vocd_word_forms`` is of the words of the main tier (VOCD's option ``+o``).
 - Intelligible words: the share of spoken words that are not ``xxx``, ``yyy`` or ``www``.
 - Utterances per minute: over utterances with times, as words per minute.
 - Pauses: ``(.)``, ``(..)``, ``(...)`` and timed ones inside an utterance; seconds are those of timed pauses.
@@ -26,16 +27,14 @@ from typing import Any
 import numpy as np
 
 from lsa_whisper.chat import Transcript, Utterance
+from lsa_whisper.inspection.coded_errors import CodedErrors, coded_errors, has_error_codes
+from lsa_whisper.inspection.morphology import lemmas, mlu_morphemes
 from lsa_whisper.scoring.counts import ratio
 from lsa_whisper.scoring.language_sample import LanguageSample, UtteranceCounts, count_words, sample_of
 from lsa_whisper.scoring.words import UNINTELLIGIBLE
 
 _SAMPLE_WORDS = range(35, 51)
-_MOR_ITEM = re.compile(r"[^\s|~]*\|[^\s~]+(?:~[^\s|~]*\|[^\s~]+)*")
-_MOR_SUFFIX = re.compile(r"-[0-9A-Z]+(?=[-~&]|$)")
-_UNIVERSAL = re.compile(r"\b(?:noun|verb|pron|propn|aux|adp|cconj|sconj|intj)\||-[A-Z][a-z]")
 _TIMED_PAUSE = re.compile(r"\((?:(\d+):)?(\d+\.?\d*)\)")
-_PUNCTUATION = frozenset({"cm", "end", "beg", "punct"})
 
 
 @dataclass(frozen=True)
@@ -45,25 +44,31 @@ class SpeakerMeasures:
     Attributes:
         sample: words, different words, MLU in words, TTR, MATTR, maze words, words per minute, abandoned utterances.
         mlu_morphemes: mean length of utterance in morphemes, from ``%mor``.
-        vocd: D, the diversity of the vocabulary.
+        vocd: D, the diversity of the vocabulary, of the lemmas of ``%mor`` as CLAN's VOCD takes by default.
+        vocd_word_forms: D of the words of the main tier.
         utterances_per_minute: of speaking time.
         intelligible_share: share of spoken words that were understood.
         pauses: number of pauses inside utterances.
         timed_pause_s: seconds of those with a length.
         turns: number of turns.
         words_per_turn: fluent words per turn.
+        word_errors: error codes ``[*]``; ``None`` where no error of the transcript is coded.
+        grammatical_share: share of utterances without an error code; ``None`` likewise.
         disfluency: FluCalc's counts and rates.
     """
 
     sample: LanguageSample
     mlu_morphemes: float | None
     vocd: float | None
+    vocd_word_forms: float | None
     utterances_per_minute: float | None
     intelligible_share: float | None
     pauses: int
     timed_pause_s: float
     turns: int
     words_per_turn: float | None
+    word_errors: int | None
+    grammatical_share: float | None
     disfluency: Mapping[str, Any]
 
     def as_dict(self) -> dict[str, Any]:
@@ -82,15 +87,21 @@ def measure_speakers(transcript: Transcript, mode: str = "strict") -> dict[str, 
     """
     turns = Counter(speaker for speaker, _ in groupby(each.speaker for each in transcript.utterances))
     fluency = {code: one.as_dict() for code, one in transcript.fluency(mode).items()}
+    coded = has_error_codes(transcript.utterances)
     found = {}
     for code in fluency:
         own = [each for each in transcript.utterances if each.speaker == code]
-        found[code] = _measure(own, count_words(own), turns[code], fluency[code])
+        errors = coded_errors(own) if coded else None
+        found[code] = _measure(own, count_words(own), turns[code], fluency[code], errors)
     return found
 
 
 def _measure(
-    utterances: Sequence[Utterance], counted: Sequence[UtteranceCounts], turns: int, fluency: Mapping[str, Any]
+    utterances: Sequence[Utterance],
+    counted: Sequence[UtteranceCounts],
+    turns: int,
+    fluency: Mapping[str, Any],
+    errors: CodedErrors | None,
 ) -> SpeakerMeasures:
     sample = sample_of(counted)
     spoken = [word for each in utterances for word in each.verbatim()]
@@ -98,7 +109,8 @@ def _measure(
     return SpeakerMeasures(
         sample=sample,
         mlu_morphemes=mlu_morphemes(utterances),
-        vocd=vocabulary_diversity([word for each in counted for word in each.fluent]),
+        vocd=vocabulary_diversity(lemmas(utterances)),
+        vocd_word_forms=vocabulary_diversity([word for each in counted for word in each.fluent]),
         utterances_per_minute=ratio(60_000 * len(timed_ms), sum(timed_ms)),
         intelligible_share=ratio(sum(word not in UNINTELLIGIBLE for word in spoken), len(spoken)),
         pauses=fluency["counts"]["pause"],
@@ -112,30 +124,10 @@ def _measure(
         ),
         turns=turns,
         words_per_turn=ratio(sample.total_words, turns),
+        word_errors=errors and errors.by_code.total(),
+        grammatical_share=errors and errors.grammatical_share,
         disfluency=fluency,
     )
-
-
-def mlu_morphemes(utterances: Sequence[Utterance]) -> float | None:
-    r"""Return the mean length in morphemes of the utterances with ``%mor``; ``None`` if there are none.
-
-    As in CLAN, utterances with ``xxx``, ``yyy`` or ``www`` are left out.
-
-    >>> from lsa_whisper.chat import parse
-    >>> mlu_morphemes(parse("*CHI:\tit's dogs .\n%mor:\tpro|it~cop|be&3S n|dog-PL .\n").utterances)
-    4.0
-    """
-    lengths = []
-    for each in utterances:
-        tier = next((line.raw for line in each.tiers if line.name == "%mor"), None)
-        if tier is None or each.unusable() == "untranscribed":
-            continue
-        items = [part for item in _MOR_ITEM.findall(tier) for part in item.split("~")]
-        items = [part for part in items if part.partition("|")[0] not in _PUNCTUATION]
-        suffixes = 0 if _UNIVERSAL.search(tier) else sum(len(_MOR_SUFFIX.findall(part)) for part in items)
-        if items:
-            lengths.append(len(items) + suffixes)
-    return ratio(sum(lengths), len(lengths))
 
 
 def vocabulary_diversity(words: Sequence[str]) -> float | None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from lsa_whisper.chat import Transcript
+from lsa_whisper.inspection.coded_errors import coded_errors
 from lsa_whisper.inspection.measure_names import SUMMARY_MEASURES, explained, measure_cell, measure_name, unit_remarks
 from lsa_whisper.inspection.measures import measure_speakers
 from lsa_whisper.inspection.text_output import as_json, format_number
@@ -42,7 +43,7 @@ def measures_report(files: Sequence[Path], mode: str, json: bool, out: Path | No
         file: {code: one.as_dict() for code, one in measure_speakers(transcript, mode).items()}
         for file, transcript in read
     }
-    units = unit_remarks(transcript for _, transcript in read)
+    units = [*_error_codes(read), *unit_remarks(transcript for _, transcript in read)]
     if out is not None:
         write_atomic(_as_csv(found).encode(), out)
     if json:
@@ -57,7 +58,7 @@ def measures_report(files: Sequence[Path], mode: str, json: bool, out: Path | No
         more = [] if out is not None else ["--csv FILE writes all measures"]
         return render_text(
             TerminalTable(title, ["", *map(measure_name, SUMMARY_MEASURES)], rows),
-            *explained(mode),
+            *explained(mode, measures=True),
             *units,
             *unread,
             *more,
@@ -65,7 +66,17 @@ def measures_report(files: Sequence[Path], mode: str, json: bool, out: Path | No
     heads = [code if len(found) == 1 else f"{Path(file).stem} {code}" for file, code, _ in columns]
     names = list(columns[0][2]) if columns else []
     rows = ([measure_name(name), *(measure_cell(row, name) for _, _, row in columns)] for name in names)
-    return render_text(TerminalTable(title, ["", *heads], rows), *explained(mode), *units, *unread)
+    return render_text(TerminalTable(title, ["", *heads], rows), *explained(mode, measures=True), *units, *unread)
+
+
+def _error_codes(read: Sequence[tuple[str, Transcript]]) -> Iterator[str]:
+    """Yield a line for each speaker of a transcript with error codes: how often each code occurs."""
+    for file, transcript in read:
+        for code in dict.fromkeys(each.speaker for each in transcript.utterances):
+            counts = coded_errors([each for each in transcript.utterances if each.speaker == code]).by_code
+            who = code if len(read) == 1 else f"{Path(file).stem} {code}"
+            if counts:
+                yield f"error codes of {who}: {', '.join(f'{name} {count}' for name, count in counts.most_common())}"
 
 
 def events_report(files: Sequence[Path], json: bool) -> str:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from lsa_whisper.chat import Utterance, utterance
+from lsa_whisper.chat import Line, Utterance, utterance
 from lsa_whisper.chat.codes import MAX_SPEAKER_CODE, SPEAKER_CODE
 from lsa_whisper.chat.tree import build_tree
 from lsa_whisper.labels.canonical import LABEL_TERMINATORS, canonical
+from lsa_whisper.labels.english_numbers import without_joiners, without_revised_numbers, written_numbers
 from lsa_whisper.labels.infer_marks import infer_marks
 from lsa_whisper.labels.notation import label_to_chat
 from lsa_whisper.labels.repair import repair_text, sentences
@@ -22,6 +23,10 @@ _UNFINISHED_ROLE = re.compile(r"(?:^|\s)\*[^\s:]*$")
 _TOKEN = re.compile(r"<\|[^|<>]*\|>")
 _STRAY_ROLE = re.compile(r"\*([A-Z][A-Z0-9]{0,6}):")
 """What looks like a speaker code in the text of a model that writes none."""
+
+
+NUMBERS = "written in digits:"
+"""Begins the comment that names the numbers of an utterance as the recognizer wrote them."""
 
 
 @dataclass(frozen=True)
@@ -61,17 +66,28 @@ def decode(
             speaker = role
         elif role:
             repairs += 1
-        repaired, count = repair_text(turn if chat else read_events(turn), marks=chat, language=language)
+        written: dict[str, str] = {}
+        turn = turn if chat else read_events(turn)
+        repaired, count = repair_text(turn, marks=chat, language=language, written=written)
         repairs += count
         for words, terminator in sentences(repaired):
             if not chat:
                 words = infer_marks(words, repetitions=labels.style == "verbatim", language=chat_code(language))
+                words = without_revised_numbers(words)
             tree = build_tree(words)
             tier = canonical(tree.items, terminator)
             repairs += tier.dropped + len(tree.faults) + (terminator not in LABEL_TERMINATORS)
             if tier.text:
-                found.append(utterance(speaker, add_retraces(tier.text, tagger) if chat and tagger else tier.text))
+                marked = add_retraces(tier.text, tagger) if chat and tagger else tier.text
+                found.append(_utterance(speaker, marked, written))
     return Decoded(tuple(found), repairs)
+
+
+def _utterance(speaker: str, text: str, written: dict[str, str]) -> Utterance:
+    """Return an utterance; numbers that are words now are named in ``%com`` as they were written."""
+    numbers = written_numbers(text, written)
+    tiers = (Line(f"%com:\t{NUMBERS} {', '.join(numbers)}\n", 0),) if numbers else ()
+    return replace(utterance(speaker, without_joiners(text)), tiers=tiers)
 
 
 def codes_in(text: str) -> set[str]:

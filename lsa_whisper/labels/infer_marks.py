@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from lsa_whisper.chat.filled_pauses import FILLERS, fillers
+from lsa_whisper.chat.filled_pauses import FILLERS, fillers, is_hummed
 from lsa_whisper.retraces import mark_retraces
 from lsa_whisper.retraces.retrace import EMPHATIC
 
@@ -19,13 +19,15 @@ def infer_marks(text: str, *, repetitions: bool, language: str = "eng") -> str:
     """Return ``text`` with fillers as ``&-``; with ``repetitions``, also ``↫`` for part words, and retraces.
 
     In English (ISO 639-3 ``eng``), retraces are found by :mod:`lsa_whisper.retraces`; in other languages, exact repeats
-    are marked as ``[/]`` by rule.
+    are marked as ``[/]`` by rule. A hum alone (``hmm``) is an answer, and stays a word.
 
     >>> infer_marks("Um I want um I want the &+b &+b ball", repetitions=True)
     '&-um <I want> [/] &-um I want the ↫b-b↫ball'
     """
     sounds = fillers(language)
-    words = [f"&-{word.lower()}" if word.lower() in sounds else word for word in text.split()]
+    words = text.split()
+    if not is_hummed(words):
+        words = [f"&-{word.lower()}" if word.lower() in sounds else word for word in words]
     first = next((at for at, word in enumerate(words) if not word.startswith("&")), len(words))
     for at in range(min(first + 1, len(words))):
         words[at] = words[at].lower() if words[at].startswith("&+") else uncapitalized(words[at], language)
@@ -98,7 +100,7 @@ def is_disfluent_repeat(copy: Sequence[str]) -> bool:
     return all(list(copy) != list(copy[:period]) * (len(copy) // period) for period in periods)
 
 
-_ALWAYS_CAPITAL = frozenset(("I", "I'm", "I've", "I'll", "I'd"))
+_ALWAYS_CAPITAL = frozenset(("I", "I'm", "I've", "I'll", "I'd", "Mr", "Mrs", "Ms", "Dr", "Prof"))
 _GERMAN_WORDS = """
     aber ach alle alles als also am an auch auf aus bei beim bis da dann das dass dein deine dem den denn der des
     deshalb die dies diese dieser doch dort du durch ein eine einem einen einer er erst es euch euer für ganz gar
@@ -121,7 +123,7 @@ def uncapitalized(word: str, language: str) -> str:
     """
     if not word[:1].isupper() or (len(word) > 1 and word.isupper()):
         return word
-    if language == "eng" and word in _ALWAYS_CAPITAL:
+    if language == "eng" and (word in _ALWAYS_CAPITAL or (len(word) == 1 and word not in "AO")):
         return word
     if language == "deu" and word.lower() not in _GERMAN_UNCAPITALIZED:
         return word

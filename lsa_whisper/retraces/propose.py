@@ -14,7 +14,7 @@ from pathlib import Path
 
 from lsa_whisper import chat
 from lsa_whisper.chat.files import list_transcripts
-from lsa_whisper.chat.filled_pauses import fillers
+from lsa_whisper.chat.filled_pauses import fillers, is_hummed
 from lsa_whisper.chat.tree import Word, build_tree
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.retraces import THRESHOLD, MarkedText, mark_retraces
@@ -154,8 +154,8 @@ def _mark_utterance(utterance: chat.Utterance, threshold: float, language: str) 
 
 
 def _mark_words(body: str, bare_fillers: Set[str]) -> str:
-    """Return ``body`` with bare fillers as ``&-um`` and bare cut-off words (``sto-``) as ``&+sto``."""
-    for item in reversed(build_tree(body).items):
+    """Return ``body`` with bare fillers as ``&-um`` and cut-off words (``sto-``) as ``&+sto``; a hum alone stays."""
+    for item in reversed(() if is_hummed(body.split()) else build_tree(body).items):
         if isinstance(item, Word):
             word = item.text
             if word.casefold() in bare_fillers:

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from lsa_whisper.retraces.similarity import OPEN, word_class
 from lsa_whisper.retraces.tagger import KINDS, THRESHOLD, Tagger, WordProbabilities
 from lsa_whisper.retraces.words import SpokenWord
 
 EMPHATIC = frozenset(("very", "really", "bye", "no", "yeah", "yes", "ha", "so", "night", "there", "knock", "choo"))
 """Words that fluent speakers repeat for emphasis."""
+_LINKS = frozenset(("and", "or"))
+_PREDICATES = (OPEN, "be", "have", "do", "modal", "negation", "adverb")
+"""Classes of words that begin what is said of a subject."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,16 +35,51 @@ def find_retraces(words: Sequence[SpokenWord], tagger: Tagger, threshold: float 
         threshold: The least probability of a word in a retrace, 0 to 1. Higher values give fewer and surer marks.
 
     A group at the end of an utterance is not a retrace, because nothing takes its place; neither are cut-off words
-    alone, which CHAT marks by ``&+``, and words such as *very* that speakers repeat on purpose.
+    alone, which CHAT marks by ``&+``, and what fluent speakers say too: *very very*, *better and better and better*,
+    and a subject that only a filler parts from its verb.
     """
     found = tagger.probabilities(words)
     return [
-        part
+        _same_kind(words, part)
         for first, last in _groups(found, threshold)
         if last + 1 < len(words)
         for part in _copies(words, _retrace(found, first, last))
-        if not all(word.cut_off for word in words[part.first : part.last + 1]) and not _is_emphasis(words, part)
+        if not all(word.cut_off for word in words[part.first : part.last + 1]) and not _is_fluent(words, part)
     ]
+
+
+def _same_kind(words: Sequence[SpokenWord], retrace: Retrace) -> Retrace:
+    """Return ``retrace`` as a revision where one word is put for another of its class: *he she*, *a the*."""
+    word, after = words[retrace.first], words[retrace.last + 1]
+    one = retrace.first == retrace.last and retrace.code == "[///]"
+    alike = not word_class(word.text).startswith(OPEN) and word_class(word.text) == word_class(after.text)
+    return replace(retrace, code="[//]") if one and alike else retrace
+
+
+def _is_fluent(words: Sequence[SpokenWord], retrace: Retrace) -> bool:
+    return _is_emphasis(words, retrace) or _is_in_chain(words, retrace) or _is_subject(words, retrace)
+
+
+def _is_in_chain(words: Sequence[SpokenWord], retrace: Retrace) -> bool:
+    """Return whether the words are part of one word said three times with *and* between: *on and on and on*."""
+    texts = [word.text for word in words]
+    for at in range(max(0, retrace.first - 4), min(retrace.last, len(texts) - 5) + 1):
+        word, link = texts[at : at + 2]
+        if link in _LINKS and word not in _LINKS and texts[at : at + 5] == [word, link, word, link, word]:
+            end = at + 5
+            while texts[end : end + 2] == [link, word]:
+                end += 2
+            if retrace.last < end:
+                return at <= retrace.first
+    return False
+
+
+def _is_subject(words: Sequence[SpokenWord], retrace: Retrace) -> bool:
+    """Return whether the one word is a pronoun that a filler parts from what it is the subject of: *I um like it*."""
+    word, after = words[retrace.first], words[retrace.last + 1]
+    alone = retrace.first == retrace.last and retrace.code != "[/]" and after.after_filler and not after.cut_off
+    predicate = after.text == "like" or word_class(after.text).startswith(_PREDICATES)
+    return alone and predicate and word_class(word.text) == "subject"
 
 
 def _is_emphasis(words: Sequence[SpokenWord], retrace: Retrace) -> bool:

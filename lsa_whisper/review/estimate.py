@@ -27,6 +27,8 @@ _TAIL = 0.025
 _MAX_SHAPE = 300.0
 """Above it, the first probability could be too small for a number; the normal distribution is as good there."""
 _NORMAL_95 = 1.96
+_USELESS = 10
+"""An interval whose end is more than ten times its beginning says nothing."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,16 @@ class ErrorEstimate:
     errors: float
     low: float
     high: float
+
+    @property
+    def rounded(self) -> list[int]:
+        """The number and its interval in whole words; empty where the interval says nothing.
+
+        >>> ErrorEstimate(12.4, 6.1, 18.9).rounded, ErrorEstimate(981.7, 17.7, 1945.7).rounded
+        ([12, 6, 19], [])
+        """
+        useless = self.high > _USELESS * max(1.0, self.low)
+        return [] if useless else [round(value) for value in (self.errors, self.low, self.high)]
 
 
 def expected_errors(confidences: WordConfidences) -> float:

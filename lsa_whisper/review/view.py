@@ -88,8 +88,7 @@ class TranscriptView:
         if self._table.known:
             unreviewed = [self._expected(each) for each in utterances if not each.reviewed]
             promised, found = self._reviewed_errors(reviewed)
-            estimate = errors_left(unreviewed, promised, found)
-            left = [round(value, 1) for value in (estimate.errors, estimate.low, estimate.high)]
+            left = errors_left(unreviewed, promised, found).rounded
         return {
             "reviewed": len(reviewed),
             "utterances": len(utterances),

@@ -5,12 +5,12 @@ wildcards; ``plain_errors`` counts by jiwer wherever that makes no difference.
 
 Conventions:
 
-- The number of errors is Levenshtein's (substitution = deletion = insertion = 1).
+- The number of errors is Levenshtein's (substitution = deletion = insertion = 1). Long texts are cut at anchors first.
 - Among alignments of the same cost, the one that deletes the most *disfluent* reference words wins: for
   ``i [/] i want`` against ``i want`` the retraced ``i`` is deleted. Then the one that pairs the fewest words of
   utterances that do not overlap in time and inserts the most disfluent hypothesis words.
 - An unintelligible reference word (a wildcard) costs nothing, whatever it is aligned with. Hypothesis words inserted
-  next to it belong to it: they are *excluded*, not errors.
+  next to it belong to it, up to a limit: they are *excluded*, not errors.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 
+from lsa_whisper.scoring.anchors import Ints, pieces
 from lsa_whisper.scoring.counts import WordErrors
 
 Bools = NDArray[np.bool_]
-Ints = NDArray[np.int64]
 
 UNALIGNED = -1
 # Costs are whole numbers in which one edit outweighs all first tie-breaks of a file together, and one of these all
@@ -69,29 +69,45 @@ class Alignment:
         """The counts of the whole alignment."""
         return self.errors_where(np.ones(len(self.pairs), dtype=np.bool_))
 
-    def errors_where(self, columns: Bools) -> WordErrors:
-        """Return the counts of the chosen ``columns`` (shape (columns,))."""
-        missing, added = self.pairs[:, 1] == UNALIGNED, self.pairs[:, 0] == UNALIGNED
-        scored, excluded = columns & ~self.excluded, columns & self.excluded
-        both = scored & ~missing & ~added
+    def errors_where(self, columns: Bools | Ints) -> WordErrors:
+        """Return the counts of the chosen ``columns``: a flag for each (shape (columns,)), or their numbers."""
+        pairs, equal, excluded = self.pairs[columns], self.equal[columns], self.excluded[columns]
+        missing, added = pairs[:, 1] == UNALIGNED, pairs[:, 0] == UNALIGNED
+        both = ~(excluded | missing | added)
         return WordErrors(
-            hits=int((both & self.equal).sum()),
-            substitutions=int((both & ~self.equal).sum()),
-            deletions=int((scored & missing).sum()),
-            insertions=int((scored & added).sum()),
+            hits=int((both & equal).sum()),
+            substitutions=int((both & ~equal).sum()),
+            deletions=int((missing & ~excluded).sum()),
+            insertions=int((added & ~excluded).sum()),
             excluded_reference=int((excluded & ~added).sum()),
             excluded_hypothesis=int((excluded & ~missing).sum()),
         )
 
 
 @dataclass(frozen=True)
+class UtteranceTimes:
+    """The start and end of the utterances of both sides in milliseconds, shape (utterances, 2); nan where unknown.
+
+    All pairs of 20,000 utterances would take 400 MB, so each row of the matrix is made when it is needed.
+    """
+
+    reference: NDArray[np.float64]
+    hypothesis: NDArray[np.float64]
+
+    def __getitem__(self, utterance: int) -> Bools:
+        start, end = self.reference[utterance]
+        apart: Bools = (start >= self.hypothesis[:, 1]) | (self.hypothesis[:, 0] >= end)  # never true of nan
+        return apart
+
+
+@dataclass(frozen=True)
 class DisjointUtterances:
-    """Utterances that do not overlap in time: ``matrix[reference utterance, hypothesis utterance]``.
+    """Utterances that do not overlap in time: ``matrix[reference utterance]`` says it of each hypothesis utterance.
 
     ``reference`` and ``hypothesis`` give the utterance of each word, shape (words,).
     """
 
-    matrix: Bools
+    matrix: Bools | UtteranceTimes
     reference: Ints
     hypothesis: Ints
 
@@ -104,6 +120,7 @@ def align(
     disfluent_hypothesis: Sequence[bool] | Bools | None = None,
     wildcard: Sequence[bool] | Bools | None = None,
     disjoint: DisjointUtterances | None = None,
+    excused: Sequence[int] | None = None,
 ) -> Alignment:
     """Return the alignment of two word lists.
 
@@ -114,12 +131,14 @@ def align(
         disfluent_hypothesis: per hypothesis word, whether to prefer its insertion among equal costs.
         wildcard: per reference word, whether it is unintelligible.
         disjoint: utterances whose words are not paired if there is another alignment of equal cost.
+        excused: per unintelligible word, how many hypothesis words may stand for it; any number if left out.
     """
     free = _flags(wildcard, len(reference))
     r, h = _numbered(reference, hypothesis)
     delete = np.where(free, 0, _EDIT - _FIRST * _flags(disfluent_reference, len(reference)).astype(np.int64))
     insert = _EDIT - _SECOND * _flags(disfluent_hypothesis, len(hypothesis)).astype(np.int64)
-    moves = _moves(_Problem(r, h, delete, insert, free, disjoint))
+    problem = _Problem(r, h, delete, insert, free, disjoint)
+    moves = np.concatenate([_moves(problem.part(*piece)) for piece in pieces(r, h)])
     step_r, step_h = moves != _INSERT, moves != _DELETE
     pairs = np.full((len(moves), 2), UNALIGNED, dtype=np.int64)
     pairs[step_r, 0] = np.arange(len(r))
@@ -132,7 +151,10 @@ def align(
     to_reference[pairs[both, 1]] = pairs[both, 0]
     unclear = np.zeros(len(moves), dtype=np.bool_)
     unclear[step_r] = free
-    return Alignment(pairs, equal, _spread(unclear, ~step_r), to_hypothesis, to_reference)
+    excluded = _spread(unclear, ~step_r)
+    if excused is not None and unclear.any():
+        _limit(excluded, unclear, pairs[:, 1] != UNALIGNED, excused)
+    return Alignment(pairs, equal, excluded, to_hypothesis, to_reference)
 
 
 def _flags(values: Sequence[bool] | Bools | None, length: int) -> Bools:
@@ -151,6 +173,19 @@ def _spread(unclear: Bools, inserted: Bools) -> Bools:
         return unclear
     run = np.cumsum(~(unclear | inserted))  # constant along a run of unclear and inserted columns
     return (unclear | inserted) & np.isin(run, run[unclear])
+
+
+def _limit(excluded: Bools, unclear: Bools, spoken: Bools, excused: Sequence[int]) -> None:
+    """Take from ``excluded`` the columns of inserted words that are more than the unclear words beside them excuse."""
+    left = iter(excused)
+    for run in np.split(np.arange(len(excluded)), np.flatnonzero(np.diff(excluded)) + 1):
+        if not excluded[run[0]]:
+            continue
+        allowed = sum(next(left) for _ in range(int(unclear[run].sum()))) - int((unclear & spoken)[run].sum())
+        inserted = run[~unclear[run]]
+        # Words that stand close to the unclear word are excused first.
+        near = np.abs(inserted[:, None] - run[unclear[run]][None]).min(axis=1)
+        excluded[inserted[np.argsort(near, kind="stable")[max(0, allowed) :]]] = False
 
 
 @dataclass(frozen=True)

@@ -86,19 +86,19 @@ def aligned_utterances(
     places = _Places(alignment, reference, utterances)
     missed, false_alarms = places.classes(unmatched)
     pauses = places.pauses(unmatched)
-    aligned = []
+    aligned, order = [], np.argsort(utterances, kind="stable")
     numbers = range(len(reference.utterances)) if len(reference.words) else ([UNALIGNED] if shown else [])
+    edges = np.searchsorted(utterances[order], np.arange(UNALIGNED, len(reference.utterances) + 1))
     for number in numbers:
-        columns = utterances == number
+        numbered = order[edges[number + 1] : edges[number + 2]]
         about: tuple[str, TimeSpan | None, str] = ("", None, "")
         if number != UNALIGNED:
             utterance = reference.utterances[number]
             about = utterance.speaker, utterance.span, utterance.text
-        numbered = np.flatnonzero(columns)
         own = tuple(shown[column] for column in numbered)
         wrong = tuple(missed.get(number, ())), tuple(false_alarms.get(number, ()))
         between = tuple((int((numbered < at).sum()), pause) for at, pause in pauses.get(number, ()))
-        aligned.append(AlignedUtterance(number, *about, alignment.errors_where(columns), own, *wrong, between))
+        aligned.append(AlignedUtterance(number, *about, alignment.errors_where(numbered), own, *wrong, between))
     return tuple(aligned)
 
 

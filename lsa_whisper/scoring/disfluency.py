@@ -6,7 +6,9 @@ Conventions, per class (events are compared through the word alignment; each mat
   event is aligned with a word of an event of the same class. Which filler it is counts in word errors only.
 - Fragments: as above, and one of the two must begin the other (``f-`` for ``fr-``). ``fragment_exact`` requires the
   same letters.
-- Repetitions: found only when every word of every copy is aligned with the same copy in the hypothesis.
+- Repetitions: found when every word of every copy is aligned with a word of the hypothesis and a repetition of the
+  hypothesis is marked among these copies, however it groups them: ``<I want> [/] I want`` is also
+  ``I [/] want [/] I want`` or ``I want [/] I want``. So one mark may be right for several, and several for one.
 - Revisions, reformulations, false starts: found when the retraced words of both overlap by at least half.
 - Pauses: found when no aligned word lies between the two pauses. Their length is not compared.
 - A class that the system does not support is *not scored*; see :func:`supported_classes`.
@@ -15,7 +17,7 @@ Conventions, per class (events are compared through the word alignment; each mat
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from lsa_whisper.chat import Disfluency, Event
@@ -25,6 +27,8 @@ from lsa_whisper.scoring.counts import Detections
 from lsa_whisper.scoring.segmentation import compare_gaps, matched_gaps
 from lsa_whisper.scoring.words import FileWords
 
+INFERRED_FROM_WORDS = frozenset(kind for kind in Disfluency if kind.row.in_words)
+"""The classes that can be recognized in a transcript without marks."""
 SCORED = tuple(kind for kind in Disfluency if kind.row.match is not Match.NOT_SCORED)
 """The classes that are scored; ``[/?]`` leaves its kind open, so it cannot be right or wrong."""
 
@@ -68,7 +72,7 @@ def supported_classes(written: Iterable[Disfluency]) -> frozenset[Disfluency]:
     (True, False)
     """
     families = {kind.row.family for kind in written if kind in SCORED}
-    return frozenset(kind for kind in SCORED if kind.row.in_words or kind.row.family in families)
+    return frozenset(kind for kind in SCORED if kind in INFERRED_FROM_WORDS or kind.row.family in families)
 
 
 def score_disfluencies(reference: FileWords, hypothesis: FileWords, alignment: Alignment) -> DisfluencyScores:
@@ -111,6 +115,18 @@ def unmatched_events(
     return missed, extra
 
 
+def matched_events(
+    reference: FileWords,
+    hypothesis: FileWords,
+    alignment: Alignment,
+    kind: Disfluency,
+    expected: Sequence[Event],
+    found: Sequence[Event],
+) -> list[tuple[int, int]]:
+    """Return the matching events of one class other than pauses, as indices into ``expected`` and ``found``."""
+    return _Matcher(reference, hypothesis, alignment, kind).matched(expected, found)
+
+
 def _by_class(events: Iterable[Event]) -> dict[Disfluency, list[Event]]:
     sorted_out: dict[Disfluency, list[Event]] = {}
     for event in events:
@@ -139,11 +155,14 @@ class _Matcher:
     exact: bool = False
 
     def detections(self, expected: Sequence[Event], found: Sequence[Event]) -> Detections:
-        hits = len(self.matched(expected, found))
-        return Detections(hits, len(found) - hits, len(expected) - hits)
+        pairs = self.matched(expected, found)
+        hits, right = len({number for number, _ in pairs}), len({other for _, other in pairs})
+        return Detections(hits, len(found) - right, len(expected) - hits)
 
     def matched(self, expected: Sequence[Event], found: Sequence[Event]) -> list[tuple[int, int]]:
-        """Return the matching events, as indices into both sequences."""
+        """Return the matching events, as indices into both sequences; only repetitions may occur more than once."""
+        if self.kind.row.match is Match.SAME_COPIES:
+            return list(self._repetitions(expected, found))
         at: dict[int, list[int]] = {}
         for number, event in enumerate(found):
             for position in range(event.start, event.end):
@@ -168,8 +187,6 @@ class _Matcher:
 
     def _agreement(self, expected: Event, found: Event) -> float:
         """Return how well two events agree, from 0 (they do not) to 1."""
-        if self.kind.row.match is Match.SAME_COPIES:
-            return float(self._same_copies(expected, found))
         shared = len(set(self._words(expected.start, expected.end)) & set(range(found.start, found.end)))
         overlap = shared / ((expected.end - expected.start) + (found.end - found.start) - shared)
         if self.kind.row.match is Match.SAME_BEGINNING:
@@ -178,14 +195,29 @@ class _Matcher:
             return overlap if overlap >= 0.5 else 0.0
         return overlap
 
-    def _same_copies(self, expected: Event, found: Event) -> bool:
-        retraced = self._words(expected.start, expected.end) == list(range(found.start, found.end))
-        complete = found.end - found.start == expected.end - expected.start
-        if expected.repair_start is None or expected.repair_end is None or found.repair_start is None:
-            return retraced and complete
-        again = self._words(expected.repair_start, expected.repair_end)
-        length = expected.repair_end - expected.repair_start
-        return retraced and complete and len(again) == length and again[:1] == [found.repair_start]
+    def _repetitions(self, expected: Sequence[Event], found: Sequence[Event]) -> Iterator[tuple[int, int]]:
+        """Yield the pairs of repetitions whose copies are all there and of which the hypothesis marks a part."""
+        copies = [self._copies(event) for event in expected]
+        in_any = {word for own in copies for word in own}
+        marked: dict[int, set[int]] = {}
+        for other, event in enumerate(found):
+            for word in range(event.start, event.end):
+                marked.setdefault(word, set()).add(other)
+        for number, (event, own) in enumerate(zip(expected, copies, strict=True)):
+            if own:
+                for other in sorted({n for word in own[: event.end - event.start] for n in marked.get(word, ())}):
+                    if in_any.issuperset(range(found[other].start, found[other].end)):
+                        yield number, other
+
+    def _copies(self, event: Event) -> list[int]:
+        """Return the hypothesis words aligned with all copies of a repetition; none unless each copy is whole."""
+        first = self._words(event.start, event.end)
+        if len(first) < event.end - event.start or first[-1] - first[0] != len(first) - 1:
+            return []
+        if event.repair_start is None or event.repair_end is None:
+            return first
+        again = self._words(event.repair_start, event.repair_end)
+        return first + again if len(again) == event.repair_end - event.repair_start else []
 
     def _same_beginning(self, expected: Event, found: Event) -> bool:
         reference = "".join(self.reference.words[expected.start : expected.end]).rstrip("-")

@@ -51,6 +51,10 @@ class _TotalsOnly:
     confusion: Confusion = field(default_factory=Counter)
     hallucinations: Hallucinations = field(default_factory=Hallucinations)
     published: ByLabel[WordErrors] = field(default_factory=ByLabel)
+    typed: ByLabel[Detections] = field(default_factory=ByLabel)
+    """By type of disfluency, in the manner of the Nyra Verbatim Speech Benchmark; empty unless requested."""
+    class_characters: ByLabel[WordErrors] = field(default_factory=ByLabel)
+    """Character errors in the words of each class of disfluency."""
     speakers: SpeakerErrors = field(default_factory=SpeakerErrors)
 
 

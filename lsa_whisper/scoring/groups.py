@@ -7,7 +7,7 @@ length of an utterance is its number of spoken words. Ages are whole years up to
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -26,10 +26,14 @@ Participants = Mapping[str, Participant]
 
 
 class ParsedTranscript(NamedTuple):
-    """One transcript: its utterances, and its participants by code."""
+    """One transcript: its utterances, and its participants by code.
+
+    ``from_words`` marks an utterance from its words alone, for a system that writes marks.
+    """
 
     utterances: Sequence[Utterance]
     participants: Participants
+    from_words: Callable[[Utterance], Utterance] | None = None
 
 
 def errors_by_group(

@@ -2,7 +2,8 @@
 
 Conventions (all over *fluent* words: fillers, fragments, nonwords, retraced words and ``xxx`` do not count):
 
-- MLU in words: over utterances with at least one word and nothing unintelligible (as CLAN's MLU leaves them out).
+- A word is what CHAT writes without a space: ``all_of_a_sudden`` and ``merry-go-round`` are one, as in CLAN.
+- MLU in words: over utterances with at least one word, nothing unintelligible and no ``[+ mlue]`` (as CLAN's MLU).
 - NTW, NDW: all and different words. ``ndw_100``: different words among the first 100, so that samples of different
   length can be compared. TTR = NDW / NTW.
 - MATTR: the mean TTR of all windows of 50 words (Covington & McFall 2010).
@@ -13,14 +14,16 @@ Conventions (all over *fluent* words: fillers, fragments, nonwords, retraced wor
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lsa_whisper.chat import Utterance
 from lsa_whisper.scoring.counts import ratio
-from lsa_whisper.scoring.normalize import normalize
+from lsa_whisper.scoring.normalize import is_unspaced, normalize_word
 from lsa_whisper.scoring.words import UNINTELLIGIBLE
 
+_EXCLUDED = re.compile(r"\[\+ mlue\]")
 FIXED_LENGTH = 100
 WINDOW = 50
 
@@ -59,9 +62,9 @@ def count_words(utterances: Sequence[Utterance]) -> list[UtteranceCounts]:
     return [
         UtteranceCounts(
             utterance.speaker,
-            _words(utterance.fluent()),
-            len(_words(utterance.verbatim())),
-            utterance.unusable() != "untranscribed",
+            _words(utterance.written()),
+            len(_words(utterance.verbatim())) - utterance.reading.joined,
+            counts_for_mlu(utterance),
             utterance.abandoned,
             None if utterance.span is None else utterance.span.duration_ms,
         )
@@ -128,5 +131,15 @@ def by_speaker(counted: Sequence[UtteranceCounts]) -> dict[str, list[UtteranceCo
     return sorted_out
 
 
-def _words(words: Sequence[str]) -> list[str]:
-    return [word for word in normalize(words, fillers="raw") if word not in UNINTELLIGIBLE]
+def counts_for_mlu(utterance: Utterance) -> bool:
+    """Return whether CLAN's MLU counts the utterance: not with ``xxx``, ``yyy``, ``www`` or the code ``[+ mlue]``."""
+    return utterance.unusable() != "untranscribed" and not _EXCLUDED.search(utterance.body)
+
+
+def _words(written: Sequence[str]) -> list[str]:
+    """Return written words in a comparable spelling; each stays one word, except in scripts without spaces."""
+    words: list[str] = []
+    for word in written:
+        parts = () if word in UNINTELLIGIBLE else normalize_word(word, "raw")
+        words += parts if is_unspaced(word) else ["_".join(parts)] if parts else []
+    return words

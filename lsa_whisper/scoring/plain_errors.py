@@ -10,17 +10,34 @@ from collections.abc import Sequence
 
 import jiwer
 
+from lsa_whisper.scoring.anchors import word_pieces
 from lsa_whisper.scoring.counts import WordErrors
 
 
 def plain_errors(reference: Sequence[str], hypothesis: Sequence[str]) -> WordErrors:
-    """Return the counts of a Levenshtein alignment of words, or of the characters of two strings.
+    """Return the counts of a Levenshtein alignment of words; long lists are cut at anchors.
 
-    >>> plain_errors("abc", "xbcd")
-    WordErrors(hits=2, substitutions=1, deletions=0, insertions=1, ...)
     >>> plain_errors(["the", "dog"], [])
     WordErrors(hits=0, substitutions=0, deletions=2, insertions=0, ...)
     """
+    parts = (_counted(reference[r], hypothesis[h]) for r, h in word_pieces(reference, hypothesis))
+    return sum(parts, WordErrors())
+
+
+def plain_character_errors(reference: Sequence[str], hypothesis: Sequence[str]) -> WordErrors:
+    """Return the counts of a Levenshtein alignment of the characters of two word lists, joined by single spaces.
+
+    >>> plain_character_errors(["abc"], ["xbcd"])
+    WordErrors(hits=2, substitutions=1, deletions=0, insertions=1, ...)
+    """
+    *parts, last = word_pieces(reference, hypothesis)
+    total = _counted(" ".join(reference[last[0]]), " ".join(hypothesis[last[1]]))
+    for r, h in parts:
+        total += _counted(" ".join([*reference[r], ""]), " ".join([*hypothesis[h], ""]))
+    return total
+
+
+def _counted(reference: Sequence[str], hypothesis: Sequence[str]) -> WordErrors:
     # The words are normalized and split already, so the transforms leave them as they are.
     found = jiwer.process_words(
         [list(reference)], [list(hypothesis)], reference_transform=list, hypothesis_transform=list

@@ -20,9 +20,11 @@ from lsa_whisper.scoring.file_scores import EVERYONE, FileScores, SamplesBySpeak
 from lsa_whisper.scoring.groups import ParsedTranscript, errors_by_group, same_role
 from lsa_whisper.scoring.hallucination import Hallucinations, hallucinations
 from lsa_whisper.scoring.language_sample import by_speaker, count_words, sample_of
+from lsa_whisper.scoring.recognized import with_recognized
 from lsa_whisper.scoring.segmentation import boundaries
 from lsa_whisper.scoring.speakers import SpeakerErrors
 from lsa_whisper.scoring.timing import COLLAR_MS, timed_detections
+from lsa_whisper.scoring.verbatim_benchmark import character_errors_by_class, typed_detections
 from lsa_whisper.scoring.wer import (
     align_verbatim,
     character_errors,
@@ -46,6 +48,8 @@ class ScoringOptions:
     """Largest difference between the onsets of two events that match in time."""
     published: Sequence[str] = ()
     """Modes of :data:`lsa_whisper.scoring.published.MODES`."""
+    typed: bool = False
+    """Whether to score in the manner of :mod:`lsa_whisper.scoring.verbatim_benchmark`."""
     speakers: bool = False
     """Whether to compute the speaker-attributed error rates, which need meeteval."""
 
@@ -64,6 +68,9 @@ def score_file(
     options, other = options or ScoringOptions(), hypothesis or ParsedTranscript((), {})
     expected, found = file_words(reference.utterances), file_words(other.utterances, keep_unintelligible=False)
     alignment = align_verbatim(expected, found)
+    written = Counter(event.kind for event in found.events)
+    if (complete := with_recognized(expected, found, alignment, other.from_words)) is not found:
+        found, alignment = complete, align_verbatim(expected, complete)
     utterances = utterance_of_columns(alignment, expected, found)
     disfluency, fluent = score_disfluencies(expected, found, alignment), fluent_errors(expected, found)
     return FileScores(
@@ -76,7 +83,7 @@ def score_file(
         characters=character_errors(expected, found, alignment),
         by_speaker=errors_by_speaker(alignment, expected, utterances),
         disfluency=disfluency,
-        written=Counter(event.kind for event in found.events),
+        written=written,
         boundaries=boundaries(expected, found, alignment),
         fluent_words=(int((~expected.fluent_unintelligible).sum()), len(found.fluent)),
         dropped=found.dropped,
@@ -90,6 +97,8 @@ def score_file(
         published=ByLabel(
             (m, published.MODES[m].errors(reference.utterances, other.utterances)) for m in options.published
         ),
+        typed=typed_detections(expected, found, alignment) if options.typed else ByLabel(),
+        class_characters=character_errors_by_class(expected, found, alignment),
         speakers=_speakers(reference, other) if options.speakers else SpeakerErrors(),
         aligned=_aligned(alignment, expected, found, utterances, options) if options.keep_alignment else (),
     )

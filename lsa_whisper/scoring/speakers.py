@@ -5,7 +5,10 @@ Conventions:
 - Words are those of the verbatim word error rate; ``xxx`` is left out on both sides, because meeteval has no wildcards.
 - cpWER (concatenated minimum permutation): the words of each speaker are concatenated, and hypothesis speakers are
   assigned to reference speakers so that the number of errors is smallest. Speaker codes do not matter.
-- tcpWER: the same, but words may only be paired within :data:`COLLAR_S` of each other. Word times are
+- ORC-WER (optimal reference combination): each utterance of the reference is assigned to the hypothesis speaker whose
+  words it fits best, so that wrong speakers do not count. Files of more than :data:`MAX_ORC_STREAMS` hypothesis
+  speakers have none, because the time it takes grows with the power of their number.
+- tcpWER: the same as cpWER, but words may only be paired within :data:`COLLAR_S` of each other. Word times are
   meeteval's estimate from the utterance's. Files with an utterance without times have no tcpWER.
 """
 
@@ -21,6 +24,8 @@ from lsa_whisper.scoring.counts import Additive, ratio
 from lsa_whisper.scoring.normalize import normalize
 from lsa_whisper.scoring.words import UNINTELLIGIBLE
 
+MAX_ORC_STREAMS = 3
+_UNSORTED = {"reference_sort": False, "hypothesis_sort": False}
 COLLAR_S = 5.0
 """The collar of meeteval's documentation and the CHiME challenges."""
 
@@ -33,11 +38,18 @@ class SpeakerErrors(Additive):
     cp_words: int = 0
     tcp_errors: int = 0
     tcp_words: int = 0
+    orc_errors: int = 0
+    orc_words: int = 0
 
     @property
     def cp(self) -> float | None:
         """CpWER; ``None`` without reference words."""
         return ratio(self.cp_errors, self.cp_words)
+
+    @property
+    def orc(self) -> float | None:
+        """ORC-WER; ``None`` without reference words."""
+        return ratio(self.orc_errors, self.orc_words)
 
     @property
     def tcp(self) -> float | None:
@@ -61,10 +73,11 @@ def speaker_errors(reference: Sequence[Utterance], hypothesis: Sequence[Utteranc
     count = sum(len(segment["words"].split()) for segment in expected)
     if not expected or not found:  # meeteval requires words on both sides
         errors = sum(len(segment["words"].split()) for segment in (*expected, *found))
-        return SpeakerErrors(errors, count, errors, count)
-    cp = wer.cp_word_error_rate(_streams(expected), _streams(found), reference_sort=False, hypothesis_sort=False)
+        return SpeakerErrors(errors, count, errors, count, errors, count)
+    cp = wer.cp_word_error_rate(_streams(expected), _streams(found), **_UNSORTED)
+    orc = _orc(wer, expected, _streams(found))
     if any(segment["start_time"] is None for segment in (*expected, *found)):
-        return SpeakerErrors(cp.errors, cp.length)
+        return SpeakerErrors(cp.errors, cp.length, 0, 0, *orc)
     tcp = wer.time_constrained_minimum_permutation_word_error_rate(
         expected,
         found,
@@ -72,7 +85,14 @@ def speaker_errors(reference: Sequence[Utterance], hypothesis: Sequence[Utteranc
         hypothesis_pseudo_word_level_timing="character_based_points",
         collar=COLLAR_S,
     )
-    return SpeakerErrors(cp.errors, cp.length, tcp.errors, tcp.length)
+    return SpeakerErrors(cp.errors, cp.length, tcp.errors, tcp.length, *orc)
+
+
+def _orc(wer: Any, reference: Sequence[dict[str, Any]], streams: dict[str, str]) -> tuple[int, int]:
+    if len(streams) > MAX_ORC_STREAMS:
+        return 0, 0
+    found = wer.orc_word_error_rate([segment["words"] for segment in reference], list(streams.values()), **_UNSORTED)
+    return int(found.errors), int(found.length)
 
 
 def _segments(utterances: Sequence[Utterance]) -> list[dict[str, Any]]:

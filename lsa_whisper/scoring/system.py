@@ -1,8 +1,8 @@
-"""The scores of one system over all files: sums of counts, and intervals from resampling the files."""
+"""The scores of one system over all files: sums of counts, and intervals from resampling persons or files."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -38,6 +38,8 @@ class System:
     """False if the system writes no disfluency marks, so that they were inferred from its words (see ``words``)."""
     unpaired: tuple[Path, ...] = ()
     """Its files that match no reference."""
+    persons: _Ints | None = None
+    """The person of each file, from 0 on, so that the files of one are resampled together; ``None``: each its own."""
 
     @cached_property
     def supported_classes(self) -> frozenset[Disfluency]:
@@ -136,17 +138,16 @@ class System:
         return ratio(int(above.sum()), int(below.sum()))
 
     def interval(self, metric: Metric) -> Interval | None:
-        """Return the 95 % confidence interval of the rate over files; ``None`` with fewer than two files."""
-        return self.resamples.interval(self._rates[metric.key])
+        """Return the 95 % confidence interval of the rate over persons or files; ``None`` with too few."""
+        return _possible(self.resamples.interval(self._rates[metric.key]), share=not metric.lower_is_better)
 
-    def scored_in(self, metric: Metric) -> NDArray[np.bool_]:
-        """Return, per file, whether it has anything that the metric counts."""
-        scored: NDArray[np.bool_] = self._counts(metric.fraction)[1] > 0
-        return scored
+    def unit_counts(self, metrics: Sequence[Metric]) -> tuple[Floats, Floats]:
+        """Return the numerators and denominators of ``metrics`` per person or file, shape (units, metrics)."""
+        return self._by_unit([metric.fraction for metric in metrics])
 
     def class_interval(self, kind: Disfluency) -> Interval | None:
         """Return the interval of one class' F1."""
-        return self.resamples.interval(self._rates[kind])
+        return _possible(self.resamples.interval(self._rates[kind]), share=True)
 
     def difference_interval(self, other: System, metric: Metric) -> Interval | None:
         """Return the interval of this system's rate minus that of ``other``, on the same files."""
@@ -156,10 +157,16 @@ class System:
     def _rates(self) -> dict[str, Floats]:
         """The rate of every metric and F1 of every class in each resample; computed together, as drawing is slow."""
         fractions = {metric.key: metric.fraction for metric in METRICS} | {kind: class_f1(kind) for kind in SCORED}
-        above, below = (np.empty((len(self.files), len(fractions))) for _ in range(2))
-        for column, fraction in enumerate(fractions.values()):
-            above[:, column], below[:, column] = self._counts(fraction)
+        above, below = self._by_unit(list(fractions.values()))
         return dict(zip(fractions, self.resamples.ratios(above, below).T, strict=True))
+
+    def _by_unit(self, fractions: Sequence[Callable[[FileCounts, Classes], Fraction]]) -> tuple[Floats, Floats]:
+        above, below = (np.zeros((self.resamples.units, len(fractions))) for _ in range(2))
+        units = np.arange(len(self.files)) if self.persons is None else self.persons
+        for column, fraction in enumerate(fractions):
+            for sums, counts in zip((above, below), self._counts(fraction), strict=True):
+                np.add.at(sums[:, column], units, counts)
+        return above, below
 
     def _counts(self, fraction: Callable[[FileCounts, Classes], Fraction]) -> tuple[_Ints, _Ints]:
         """Return a metric's numerators and denominators, one of each per file."""
@@ -183,6 +190,13 @@ class System:
     def language_agreement(self, measure: str, key: str) -> Agreement:
         """Return the agreement of one measure of a :class:`~.language_sample.LanguageSample` over files."""
         return agreement(self.files.measured(measure, key))
+
+
+def _possible(interval: Interval | None, *, share: bool) -> Interval | None:
+    """Return the interval without values that a rate cannot have: below 0, and of a share above 1."""
+    if interval is None:
+        return None
+    return Interval(max(0.0, interval.low), min(1.0, interval.high) if share else interval.high)
 
 
 def _per_100(events: _Ints, words: _Ints) -> list[float]:

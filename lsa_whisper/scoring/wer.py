@@ -5,7 +5,8 @@ Conventions:
 - *Verbatim* compares every spoken word, fillers folded to ``um``, ``uh``, ``mm`` (or as spelled).
 - *Fluent* compares the words without disfluencies. The hypothesis is compared twice: with its disfluencies removed,
   and as it is (*raw*).
-- Unintelligible reference words (``xxx``) and the hypothesis words in their place are excluded, and counted.
+- Unintelligible reference words (``xxx``) and the hypothesis words in their place are excluded, and counted; of the
+  latter, no more than fit (:func:`lsa_whisper.scoring.words.excused_words`).
 - An inserted word belongs to the speaker and utterance of an adjacent reference word: the one in the same hypothesis
   utterance, or the earlier one if both or neither are.
 """
@@ -18,9 +19,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lsa_whisper.scoring.align import UNALIGNED, Alignment, DisjointUtterances, align
+from lsa_whisper.scoring.align import UNALIGNED, Alignment, DisjointUtterances, UtteranceTimes, align
 from lsa_whisper.scoring.counts import ByLabel, WordErrors
-from lsa_whisper.scoring.plain_errors import plain_errors
+from lsa_whisper.scoring.plain_errors import plain_character_errors, plain_errors
 from lsa_whisper.scoring.words import FileWords
 
 
@@ -33,6 +34,7 @@ def align_verbatim(reference: FileWords, hypothesis: FileWords, *, raw_fillers: 
         disfluent_hypothesis=hypothesis.disfluent,
         wildcard=reference.unintelligible,
         disjoint=_disjoint(reference, hypothesis),
+        excused=reference.excused,
     )
 
 
@@ -41,9 +43,7 @@ def _disjoint(reference: FileWords, hypothesis: FileWords) -> DisjointUtterances
     expected, found = _times(reference), _times(hypothesis)
     if np.isnan(expected).all() or np.isnan(found).all():
         return None
-    starts, ends = expected[:, None, 0], expected[:, None, 1]
-    matrix = (starts >= found[None, :, 1]) | (found[None, :, 0] >= ends)  # never true of nan
-    return DisjointUtterances(matrix, reference.utterance_of, hypothesis.utterance_of)
+    return DisjointUtterances(UtteranceTimes(expected, found), reference.utterance_of, hypothesis.utterance_of)
 
 
 def _times(words: FileWords) -> NDArray[np.float64]:
@@ -71,8 +71,13 @@ def fluent_errors(reference: FileWords, hypothesis: FileWords) -> FluentErrors:
 
 def _errors(reference: FileWords, words: Sequence[str]) -> WordErrors:
     if reference.fluent_unintelligible.any():
-        return align(reference.fluent, words, wildcard=reference.fluent_unintelligible).errors
+        return _align_fluent(reference, words).errors
     return plain_errors(reference.fluent, words)
+
+
+def _align_fluent(reference: FileWords, words: Sequence[str]) -> Alignment:
+    unclear, excused = reference.fluent_unintelligible, reference.fluent_excused
+    return align(reference.fluent, words, wildcard=unclear, excused=excused)
 
 
 def character_errors(reference: FileWords, hypothesis: FileWords, alignment: Alignment) -> WordErrors:
@@ -82,9 +87,8 @@ def character_errors(reference: FileWords, hypothesis: FileWords, alignment: Ali
 
 def _characters(alignment: Alignment, reference: Sequence[str], hypothesis: Sequence[str]) -> WordErrors:
     kept = alignment.pairs[~alignment.excluded]
-    expected = " ".join(reference[r] for r in kept[:, 0] if r != UNALIGNED)
-    found = " ".join(hypothesis[h] for h in kept[:, 1] if h != UNALIGNED)
-    return plain_errors(expected, found)
+    expected = [reference[r] for r in kept[:, 0] if r != UNALIGNED]
+    return plain_character_errors(expected, [hypothesis[h] for h in kept[:, 1] if h != UNALIGNED])
 
 
 def fluent_characters(reference: FileWords, hypothesis: FileWords) -> WordErrors:
@@ -93,8 +97,8 @@ def fluent_characters(reference: FileWords, hypothesis: FileWords) -> WordErrors
     Unintelligible words of the reference and the words in their place are excluded first.
     """
     if not reference.fluent_unintelligible.any():
-        return plain_errors(" ".join(reference.fluent), " ".join(hypothesis.fluent))
-    alignment = align(reference.fluent, hypothesis.fluent, wildcard=reference.fluent_unintelligible)
+        return plain_character_errors(reference.fluent, hypothesis.fluent)
+    alignment = _align_fluent(reference, hypothesis.fluent)
     return _characters(alignment, reference.fluent, hypothesis.fluent)
 
 

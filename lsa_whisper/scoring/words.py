@@ -23,6 +23,11 @@ from lsa_whisper.scoring.normalize import normalize_word
 UNINTELLIGIBLE = frozenset({"xxx", "yyy", "www"})
 """CHAT's marks for unintelligible, phonologically coded and untranscribed speech."""
 
+MIN_EXCUSED = 3
+"""``xxx`` stands for a word or a few; without a limit, one excused any number of invented words."""
+_WORD_MS = 250
+"""The time of a word at four words per second, as in lively speech."""
+
 NON_WORDS = classes_of(Family.ASIDE)
 RETRACES = classes_of(Family.RETRACE)
 
@@ -45,6 +50,10 @@ class FileWords:
     events: tuple[Event, ...]
     spoken_of: NDArray[np.int64]
     """Per word, the index within its utterance of the spoken word it comes from."""
+    excused: tuple[int, ...] = ()
+    """Per ``xxx`` of ``words``, how many hypothesis words may stand for it (:func:`excused_words`)."""
+    fluent_excused: tuple[int, ...] = ()
+    """The same per ``xxx`` of ``fluent``."""
     dropped: int = 0
     """The number of ``xxx``, ``yyy`` and ``www`` that were left out (a hypothesis gains nothing by writing them)."""
 
@@ -84,6 +93,8 @@ def file_words(utterances: Sequence[Utterance], *, keep_unintelligible: bool = T
     spoken_of: list[int] = []
     fluent: list[str] = []
     events: list[Event] = []
+    excused: list[int] = []
+    fluent_excused: list[int] = []
     counts, dropped = [], 0
     for utterance in utterances:
         starts, own, before = [], utterance.events(), len(words)
@@ -100,8 +111,11 @@ def file_words(utterances: Sequence[Utterance], *, keep_unintelligible: bool = T
         starts.append(len(words))
         counts.append(len(words) - before)
         events += [_moved(event, starts) for event in own]
-        own_fluent = [part for word in utterance.fluent() for part in normalize_word(word)]
-        fluent += own_fluent if keep_unintelligible else [word for word in own_fluent if word not in UNINTELLIGIBLE]
+        own_fluent = normalized_fluent(utterance, keep_unintelligible=keep_unintelligible)
+        fluent += own_fluent
+        if unclear := sum(word in UNINTELLIGIBLE for word in words[before:]):
+            excused += [excused_words(utterance)] * unclear
+            fluent_excused += [excused[-1]] * sum(word in UNINTELLIGIBLE for word in own_fluent)
     return FileWords(
         utterances=tuple(utterances),
         words=tuple(words),
@@ -111,8 +125,33 @@ def file_words(utterances: Sequence[Utterance], *, keep_unintelligible: bool = T
         fluent=tuple(fluent),
         events=tuple(events),
         spoken_of=np.array(spoken_of, dtype=np.int64),
+        excused=tuple(excused),
+        fluent_excused=tuple(fluent_excused),
         dropped=dropped,
     )
+
+
+def excused_words(utterance: Utterance) -> int:
+    """Return how many words of a hypothesis may stand for one ``xxx`` of the utterance without being errors.
+
+    They are :data:`MIN_EXCUSED`, or as many as fit into the time that the other words of the utterance leave.
+
+    >>> from lsa_whisper.timespan import TimeSpan
+    >>> excused_words(chat.utterance("CHI", "xxx .")), excused_words(chat.utterance("CHI", "xxx .", TimeSpan(0, 4000)))
+    (3, 16)
+    """
+    words = utterance.verbatim()
+    unclear = sum(word in UNINTELLIGIBLE for word in words)
+    if utterance.span is None or not unclear:
+        return MIN_EXCUSED
+    left_ms = utterance.span.duration_ms - _WORD_MS * (len(words) - unclear)
+    return max(MIN_EXCUSED, round(left_ms / _WORD_MS / unclear))
+
+
+def normalized_fluent(utterance: Utterance, *, keep_unintelligible: bool) -> list[str]:
+    """Return the normalized words of an utterance without its disfluencies."""
+    words = [part for word in utterance.fluent() for part in normalize_word(word)]
+    return words if keep_unintelligible else [word for word in words if word not in UNINTELLIGIBLE]
 
 
 def _spelled(
@@ -141,6 +180,12 @@ def _moved(event: Event, starts: Sequence[int]) -> Event:
     return replace(
         event, start=starts[event.start], end=starts[event.end], repair_start=repair[0], repair_end=repair[1]
     )
+
+
+def moved(event: Event, by: int) -> Event:
+    """Return ``event`` with its positions ``by`` words later."""
+    start, end = (None if at is None else at + by for at in (event.repair_start, event.repair_end))
+    return replace(event, start=event.start + by, end=event.end + by, repair_start=start, repair_end=end)
 
 
 def has_disfluency_marks(utterances: Sequence[Utterance]) -> bool:

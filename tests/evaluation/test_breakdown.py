@@ -45,7 +45,7 @@ def test_confusion(reference, hypothesis, expected):
     ("kind", "reference", "hypothesis", "expected"),
     [
         ("repetition", "<I want> [/]", "<I want> [/]", (1, 0, 0)),
-        ("repetition", "<I want> [/]", "I want [/]", (0, 1, 1)),
+        ("repetition", "<I want> [/]", "I want [/]", (1, 0, 0)),
         ("fragment", "&+fr no", "&+f no", (1, 0, 0)),
         ("fragment", "&+fr no", "&+g no", (0, 1, 1)),
         ("revision", "<a big dog> [//] no", "<a big dog here> [//] no", (1, 0, 0)),

@@ -85,8 +85,8 @@ def test_a_class_needs_enough_files_with_it(corpus):
     by_metric = {
         d.metric.key: d for d in evaluate(corpus / "reference", [corpus / "silent", corpus / "perfect"]).differences
     }
-    assert by_metric["filled_pause"].files == 3 and by_metric["filled_pause"].better is None
-    assert by_metric["wer_verbatim"].files == 8 and by_metric["wer_verbatim"].better == "perfect"
+    assert by_metric["filled_pause"].p is None and by_metric["filled_pause"].better is None
+    assert by_metric["wer_verbatim"].p <= 0.05 and by_metric["wer_verbatim"].better == "perfect"
 
 
 def test_shares_of_few_events_are_not_given(corpus):
@@ -131,7 +131,7 @@ def test_few_files_never_make_a_system_better(corpus):
         (corpus / "reference" / f"s{number}.cha").unlink()
     evaluation = evaluate(corpus / "reference", [corpus / "silent", corpus / "perfect"])
     assert {d.better for d in evaluation.differences} == {None}
-    assert "too few files" in evaluation.table()
+    assert "too few recordings" in evaluation.table()
 
 
 def test_corpus_counts_are_the_sums_of_files_and_of_speakers(corpus):

@@ -34,16 +34,18 @@ SYSTEMS = {
 def say(tmp_path):
     """Return a function that writes references and systems and returns the paragraphs of the verdict."""
 
-    def verdict(*systems, files=8, languages=("eng", "eng"), texts=SENTENCES, names=()):
+    def verdict(*systems, files=8, languages=("eng", "eng"), texts=SENTENCES, names=(), persons=99, **options):
         for number in range(files):
             chosen = [texts[(number + n) % len(texts)] for n in range(len(texts))]
             name = f"s{number}.cha"
-            write(tmp_path / "reference" / name, chosen, languages[0], name=f"Child{number % 4}")
+            write(tmp_path / "reference" / name, chosen, languages[0], name=f"Child{number % persons}")
             for system in systems:
                 written = [text for text in map(SYSTEMS[system], chosen) if text]
                 write(tmp_path / system / name, written, languages[1])
         folders = [tmp_path / system for system in systems]
-        evaluation = evaluate(tmp_path / "reference", folders, names=names, out=tmp_path / "report", samples=200)
+        evaluation = evaluate(
+            tmp_path / "reference", folders, names=names, out=tmp_path / "report", samples=200, **options
+        )
         paragraphs = evaluation.verdict
         record = json.loads((tmp_path / "report" / "report.json").read_text("utf-8"))
         assert record["verdict"] == paragraphs
@@ -59,13 +61,10 @@ def say(tmp_path):
 
 def test_better(say):
     comparison, _, first, sample = say("silent", "perfect")
-    assert comparison == (
-        "perfect is better than silent: 0.0 instead of 8.3 word errors per 100 spoken words, and it is better at "
-        "filled pauses."
-    )
+    assert comparison == "perfect is better than silent: 0.0 instead of 8.3 word errors per 100 spoken words."
     assert first == "perfect makes no error in 192 words and finds all 40 disfluencies."
     assert sample == (
-        "The sample: 8 recordings, 4 speakers, 192 spoken words. Fewer than 10 in the references, too few to judge: "
+        "The sample: 8 recordings, 8 speakers, 192 spoken words. Fewer than 10 in the references, too few to judge: "
         "cut-off words, repetitions and revisions."
     )
 
@@ -132,10 +131,22 @@ def test_three_systems(say):
     assert [text.split()[0] for text in each] == ["silent", "perfect", "wrong"]
     assert "perfect is better than silent: 0.0 instead of" in comparison
     assert "perfect is better than wrong: 0.0 instead of" in comparison
-    assert "silent is better than wrong at words" in comparison and "wrong is better at filled pauses" in comparison
+    assert "silent is better than wrong: 8.3 instead of" in comparison
 
 
 def test_many_systems_are_compared_with_the_best(say):
     comparison, *each, _ = say("silent", "perfect", "wrong", "plain")
     assert comparison.startswith("perfect has the fewest word errors.") and len(each) == 4
     assert comparison.count("perfect is better than") == 3 and "silent is better" not in comparison
+
+
+def test_the_recordings_of_one_person_count_once(say):
+    comparison, *_ = say("silent", "perfect", persons=4)
+    assert comparison == "8 recordings of 4 persons cannot show which system is better: at least 6 are needed."
+    comparison, *_ = say("silent", "perfect", persons=4, group="file")
+    assert comparison.startswith("perfect is better than silent")
+
+
+def test_the_metric_that_decides_can_be_chosen(say):
+    comparison, *_ = say("silent", "perfect", decide="disfluency_f1")
+    assert comparison == "perfect is better than silent: disfluencies detected 100.0 instead of 75.0 % (F1)."

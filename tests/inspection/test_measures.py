@@ -14,13 +14,13 @@ import pytest
 
 from lsa_whisper import chat
 from lsa_whisper.inspection import inspect
-from lsa_whisper.inspection.measures import measure_speakers, mlu_morphemes, vocabulary_diversity
+from lsa_whisper.inspection.measures import measure_speakers, vocabulary_diversity
 
 ROOT = Path(__file__).resolve().parents[2]
 STORYBOOK = ROOT / "corpora" / "storybook" / "test"
 REFERENCE = ROOT.parent / "shared" / "data" / "chat" / "reference"
 PLAIN = re.compile(r"[a-zA-ZÀ-ſ' ]+")
-SUFFIX = re.compile(r"\|\S*-(?![SPD]\d)[0-9A-Z]{2,}(?![a-z])")
+SUFFIX = re.compile(r"-(?:PL|PAST|PASTP|POSS|PRESP|PROG|Plur|Past|Part|Ger)\b")
 HEAD = "@UTF8\n@Begin\n@Languages:\teng\n@Participants:\tCHI Target_Child, MOT Mother\n"
 HEAD += "@ID:\teng|c|CHI|||||Target_Child|||\n"
 HEAD += "@ID:\teng|c|MOT|||||Mother|||\n"
@@ -43,7 +43,8 @@ def test_each_measure_by_hand(sample):
         "utterances": 3, "total_words": 7, "different_words": 6, "mlu_words": 2.5, "ttr": 6 / 7, "mattr": None,
         "abandoned": 1, "maze_share": 3 / 10, "words_per_minute": 60.0, "utterances_per_minute": 20.0,
         "intelligible_share": 10 / 11, "pauses": 2, "timed_pause_s": 1.5, "turns": 2, "words_per_turn": 3.5,
-        "mlu_morphemes": None, "vocd": None, "td": 4,
+        "mlu_morphemes": None, "vocd": None, "vocd_word_forms": None, "td": 4, "word_errors": None,
+        "grammatical_share": None,
     }  # fmt: skip
     assert {name: found[name] for name in expected} == pytest.approx(expected)
 
@@ -63,15 +64,7 @@ def test_mlu_and_type_token_ratio_are_those_of_pylangacq():
     found = measure_speakers(chat.parse(whole))["CHI"]
     own = [found.sample.mlu_words, found.mlu_morphemes, found.sample.ttr]
     assert own == pytest.approx([value for one in (other.mluw, other.mlum, other.ttr) for value in one(n=10_000)])
-    assert found.sample.utterances >= 100 and own[1] > own[0]
-
-
-def test_suffixes_of_mor_are_morphemes_and_features_are_not():
-    def length(mor):
-        return mlu_morphemes(chat.parse(f"*CHI:\tdogs .\n%mor:\t{mor} .\n").utterances)
-
-    assert [length(mor) for mor in ("n|dog", "n|dog-PL", "v|go-PROG", "v|go&PAST", "noun|dog-Plur")] == [1, 2, 2, 1, 1]
-    assert length("cm|cm n|dog") == 1
+    assert found.sample.utterances >= 80 and own[1] > own[0]
 
 
 def test_vocabulary_diversity_is_the_mean_of_many_random_samples():

@@ -274,6 +274,8 @@ def test_whatever_was_written_becomes_valid_and_loses_no_letter(text):
     for labels in (CHAT, PLAIN, VERBATIM, FLUENT):
         decoded = decode(text, labels)
         assert passes_check(decoded.utterances), text
+        if re.search(r"\w\s?[&@%]", text):  # in plain text these are words: and, at, percent
+            continue
         said = "".join(word for one in decoded.utterances for word in one.verbatim())
         kept = _one_of_each_run if labels is CHAT else str  # a prolonged sound is one letter
         assert kept(_letters(said)) == kept(_letters(text)), texts(decoded)
@@ -353,7 +355,7 @@ def test_labels_as_a_dictionary():
     ("language", "text", "tier"),
     [
         ("spa", "quiero 21 perros.", "quiero veintiuno perros ."),
-        ("deu", "1.905 und 3,5 .", "eintausendneunhundertfünf und drei fünf ."),
+        ("deu", "1.905 und 3,5 .", "eintausendneunhundertfünf und drei Komma fünf ."),
         ("de", "es waren 3.", "es waren drei ."),
         ("yue", "wo3 3.", "wo3 3 ."),
         ("vec", "3 cani.", "3 cani ."),

@@ -88,7 +88,7 @@ def test_a_tone_without_a_language_stays_where_words_have_tones(language, back):
     [
         ("hello 0_900 there.", "hello there ."),
         ("dog 12345_67890", "dog ."),
-        ("pre-1982 dogs.", "pre one thousand nine hundred eighty two dogs ."),
+        ("pre-1982 dogs.", "pre nineteen eighty two dogs ."),
         ("pre-&=1982 dogs.", "&+pre dogs ."),
         ("hao3 ok.", "hao three ok ."),
         ("hao3@s ok.", "hao ok ."),

@@ -33,6 +33,14 @@ def test_fillers_cut_off_words_and_retraces_are_marked(transcript, tmp_path):
     assert transcript.read_text() == TEXT
 
 
+def test_a_hum_alone_is_an_answer(tmp_path):
+    path = tmp_path / "visit.cha"
+    path.write_text(TEXT.replace("um I want I want the sto- story .", "hmm .\n*PAR:\thmm the dog .\n*PAR:\tum ."))
+    mark([path], out=tmp_path / "marked")
+    text = (tmp_path / "marked" / "visit.cha").read_text()
+    assert "*PAR:\thmm .\n*PAR:\t&-hmm the dog .\n*PAR:\t&-um .\n" in text
+
+
 def test_every_mark_is_listed_with_its_confidence(transcript, tmp_path):
     mark([transcript], out=tmp_path / "marked")
     with (tmp_path / "marked" / "visit.marks.csv").open() as file:

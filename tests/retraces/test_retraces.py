@@ -27,6 +27,17 @@ from lsa_whisper.retraces.words import SpokenWord, marked_words, spoken_words
         ("he went she went home .", "<he went> [//] she went home ."),
         ("the dog ran home .", "the dog ran home ."),
         ("I want the &+sto story .", "I want the &+sto story ."),
+        ("it got better and better and better .", "it got better and better and better ."),
+        ("it went on and on and on and on .", "it went on and on and on and on ."),
+        ("I &-um like it .", "I &-um like it ."),
+        ("she &-um wanted it .", "she &-um wanted it ."),
+        ("I &-um I like it .", "I [/] &-um I like it ."),
+        ("we &-um they saw it .", "we [//] &-um they saw it ."),
+        ("he she wants a big boat .", "he [//] she wants a big boat ."),
+        ("rabbit rabbit sat down .", "rabbit [/] rabbit sat down ."),
+        ("the box that I that she gave me is red .", "the box <that I> [//] that she gave me is red ."),
+        ("and then then the boy got a a hat .", "and then [/] then the boy got a [/] a hat ."),
+        ("it's fun to it's fun to to to play here .", "<it's fun to> [/] it's fun to [/] to [/] to play here ."),
     ],
 )
 def test_marks_of_typical_utterances(plain, marked):

@@ -14,15 +14,21 @@ def test_ten_thousand_resamples_of_a_hundred_files_take_under_a_second():
     assert time.process_time() - start < 1
 
 
-def test_the_interval_has_its_nominal_coverage():
+@pytest.mark.parametrize("units", [4, 6, 10, 40])
+def test_the_interval_has_its_nominal_coverage(units):
     generator, covered = np.random.default_rng(7), 0
-    for trial in range(200):
-        rates = generator.beta(4, 16, size=40)  # true mean 0.2
+    for trial in range(300):
+        rates = generator.beta(4, 16, size=units)  # true mean 0.2
         errors = generator.binomial(100, rates)
-        resamples = Resamples(40, samples=500, seed=trial)
-        interval = resamples.interval(resamples.ratios(errors, np.full(40, 100)))
+        resamples = Resamples(units, samples=500, seed=trial)
+        interval = resamples.interval(resamples.ratios(errors, np.full(units, 100)))
         covered += interval.low <= 0.2 <= interval.high
-    assert 0.88 <= covered / 200 <= 0.99
+    assert 0.915 <= covered / 300 <= 0.985  # 95 %, give or take 2.8 standard errors
+
+
+def test_three_units_have_no_interval():
+    resamples = Resamples(3)
+    assert resamples.interval(resamples.ratios([1, 2, 3], [10, 10, 10])) is None
 
 
 def test_paired_differences_are_narrower_than_the_systems_own_spread():

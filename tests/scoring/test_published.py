@@ -1,5 +1,8 @@
+import gzip
 import importlib.util
+import json
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -57,6 +60,27 @@ def test_batchalign_compare(reference, hypothesis, expected):
     assert errors("batchalign-compare", reference, hypothesis) == expected
 
 
+AMI = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "ami" / "disfluencies.jsonl.gz"
+
+
+@pytest.mark.skipif(not installed("whisper_normalizer"), reason="whisper-normalizer is not installed")
+def test_whisper_normalization_is_that_of_openai():
+    """The package expands *cause*, *dunno*, *kinda* and *sorta*, too."""
+    normalize = published._whisper_normalizer()
+    assert normalize("'Cause I dunno, it's kinda sorta gonna cost $5") == (
+        "cause i dunno it is kinda sorta going to cost $5"
+    )
+
+
+@pytest.mark.skipif(not AMI.exists(), reason="../shared/data/ami is absent")
+def test_whisper_normalization_equals_openai_whisper_on_real_speech():
+    normalizers = pytest.importorskip("whisper.normalizers", reason="openai-whisper is not installed")
+    theirs, ours = normalizers.EnglishTextNormalizer(), published._whisper_normalizer()
+    with gzip.open(AMI, "rt") as lines:
+        texts = [" ".join(token[0] for token in json.loads(line)["tokens"]) for line in lines]
+    assert len(texts) == 15_140 and [text for text in texts if theirs(text) != ours(text)] == []
+
+
 @pytest.mark.skipif(not installed("whisper_normalizer"), reason="whisper-normalizer is not installed")
 def test_whisper_normalization_removes_fillers():
     assert errors("whisper", ["&-um I can't see twenty one colours ."], ["I can not see 21 colors ."]) == (6, 0, 0, 0)
@@ -91,7 +115,7 @@ def test_figures_by_other_rules_are_separate(folder):
 
 
 def test_an_unknown_mode_is_one_clear_sentence(folder):
-    with pytest.raises(CorpusError, match="choose from batchalign2, batchalign-compare, whisper"):
+    with pytest.raises(CorpusError, match="choose from batchalign2, batchalign-compare, whisper, nyra"):
         evaluate(folder / "reference", [folder / "one"], as_=("sclite",))
 
 
@@ -114,5 +138,6 @@ def test_speaker_attributed_errors(folder):
     late = [chat.utterance("CHI", "the dog .", TimeSpan(20_000, 21_000))]
     errors = speakers.speaker_errors([chat.utterance("CHI", "the dog .", TimeSpan(0, 1000))], late)
     assert (errors.cp_errors, errors.tcp_errors) == (0, 4)
+    assert swapped.orc == 0
     assert speakers.speaker_errors([], late).cp is None and speakers.speaker_errors(late, []).cp == 1
     assert speakers.speaker_errors([chat.utterance("CHI", "the .")], late).tcp is None

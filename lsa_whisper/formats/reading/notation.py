@@ -103,6 +103,7 @@ def plain_to_chat(
     marks = Brackets(conventions, hold, unsure, comments, tags)
     style = "verbatim" if infer_marks else "fluent"  # fluent labels: no search for repetitions
     found = decode(marks.read(replaced), Labels(style), language=language).utterances
+    comments += [tier.value for each in found for tier in each.tiers]
     tiers = (each.text if infer_marks else _unmarked(each) for each in found)
     places = dict(enumerate(held, start=1))  # other words of this form are speech
     placed = (_HELD.sub(lambda match: places.get(len(match.group(1)), match.group()), tier) for tier in tiers if tier)

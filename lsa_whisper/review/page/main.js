@@ -25,7 +25,8 @@ for (const [id, run] of Object.entries(buttons)) at(id).addEventListener("click"
 onChange(() => {
   const { reviewed, utterances, errors_left: left, minutes, corrections } = state.progress;
   const counts = Object.entries(corrections ?? {}).map(([kind, count]) => `${kind.replaceAll("_", " ")} ${count}`).join(", ");
-  const expected = left ? `; about ${left[0]} errors left (${left[1]} to ${left[2]})` : "";
+  const number = left?.length ? `about ${left[0]} errors left (${left[1]} to ${left[2]})` : "errors left: cannot be told yet";
+  const expected = left ? `; ${number}` : "";
   at("progress").textContent = `${reviewed} of ${utterances} reviewed${expected}; ${minutes} minutes`;
   at("corrections").textContent = counts ? `Corrected since the draft: ${counts}` : "";
   at("undo").disabled = !state.canUndo; at("redo").disabled = !state.canRedo;

@@ -221,7 +221,8 @@ def _drafts(
         if segment.timed:
             spans = (adjacent_spans if segment.closed else spans_of_words)(spans, words)
         for each, at, said, scores in zip(made, spans, words, word_logprobs(made, segment), strict=True):
-            yield _Draft(utterance(each.speaker, each.text, at, said), scores, language)
+            drafted = utterance(each.speaker, each.text, at, said)
+            yield _Draft(replace(drafted, tiers=drafted.tiers + each.tiers), scores, language)
 
 
 def _attributed(drafts: Sequence[_Draft], header: TranscriptHeader) -> list[_Draft]:

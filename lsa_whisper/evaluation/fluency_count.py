@@ -1,0 +1,97 @@
+"""Whether a fluency count may be taken from a system's transcripts: of which classes, and how far off it is.
+
+Conventions:
+
+- A class can be counted if at least :data:`GOOD` of its disfluencies are found and at least as many of those written
+  were spoken. Fewer than :data:`~lsa_whisper.scoring.bootstrap.MIN_EVENTS` in the references tell nothing.
+- A class that a system does not write cannot be counted.
+- How far off: disfluencies of all classes per 100 words, transcript minus reference, over recordings, with Bland and
+  Altman's limits of agreement, between which about 95 % of single recordings lie.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from lsa_whisper.chat import Disfluency
+from lsa_whisper.page.terms import CLASSES
+from lsa_whisper.page.text import join_with_and
+from lsa_whisper.scoring.agreement import Agreement, agreement
+from lsa_whisper.scoring.bootstrap import MIN_EVENTS, MIN_UNITS
+from lsa_whisper.scoring.counts import Detections
+from lsa_whisper.scoring.system import System
+
+GOOD = 0.8
+"""Two clinicians who count the same recording agree in about so many disfluencies."""
+
+
+def can_count(found: Detections) -> bool | None:
+    """Return whether a class can be counted; ``None`` if there are too few to tell.
+
+    >>> can_count(Detections(18, 2, 2)), can_count(Detections(18, 20, 2)), can_count(Detections(3, 0, 0))
+    (True, False, None)
+    >>> can_count(Detections(not_scored=40))
+    False
+    """
+    if found.reference_events < MIN_EVENTS:
+        return None
+    return (found.recall or 0) >= GOOD and (found.precision or 0) >= GOOD
+
+
+def fluency_answers(systems: Sequence[System]) -> list[str]:
+    """Return three sentences for each system: whether a count may be taken, of which classes, and how far off it is."""
+    return [" ".join(_answer(system)) for system in systems]
+
+
+def _answer(system: System) -> Iterator[str]:
+    judged = {kind: can_count(found) for kind, found in system.disfluency.by_class.items() if found.reference_events}
+    yes, no, unknown = ([kind for kind, can in judged.items() if can is value] for value in (True, False, None))
+    if not judged:
+        yield f"The references have no disfluencies that {system.name} could find."
+        return
+    if not yes and not no:
+        yield f"Whether a fluency count may be taken from the transcripts of {system.name} cannot be told."
+    elif yes and not no:
+        yield f"A fluency count may be taken from the transcripts of {system.name}."
+    else:
+        yield f"A fluency count may {'' if yes else 'not '}be taken from the transcripts of {system.name}" + (
+            ", of some classes only." if yes else "."
+        )
+    yield _which(yes, no, unknown)
+    yield _how_far(agreement(scores.disfluency_rates for scores in system.files))
+
+
+def _which(yes: Sequence[Disfluency], no: Sequence[Disfluency], unknown: Sequence[Disfluency]) -> str:
+    """Return which classes can be counted, which cannot, and which are too rare to tell."""
+    parts = [
+        f"can be counted: {_names(yes)}" if yes else "",
+        f"cannot: {_names(no)}" if no and yes else f"cannot be counted: {_names(no)}" if no else "",
+        f"fewer than {MIN_EVENTS}, too few to tell: {_names(unknown)}" if unknown else "",
+    ]
+    sentence = "; ".join(part for part in parts if part)
+    return f"{sentence[0].upper()}{sentence[1:]}."
+
+
+def _how_far(off: Agreement) -> str:
+    """Return how far off the count of all disfluencies is.
+
+    >>> _how_far(agreement([(5, 4), (6, 6), (7, 6), (5, 5)]))
+    'Its counts per 100 words are on average 0.5 too low, in a single recording between 1.6 too low and 0.6 too high.'
+    >>> _how_far(agreement([(5, 4)]))
+    'How far off its counts are cannot be told: 1 recording is too few.'
+    """
+    few = "1 recording is" if off.samples == 1 else f"{off.samples} recordings are"
+    if off.samples < MIN_UNITS or off.bias is None or off.low is None or off.high is None:
+        return f"How far off its counts are cannot be told: {few} too few."
+    average = f"Its counts per 100 words are on average {_off(off.bias)}"
+    if off.high - off.low > 2 * (off.reference_mean or 0):
+        return f"{average}; recordings differ too much to say how far off a single one is."
+    return f"{average}, in a single recording between {_off(off.low)} and {_off(off.high)}."
+
+
+def _off(value: float) -> str:
+    return "right" if abs(value) < 0.05 else f"{abs(value):.1f} too {'high' if value > 0 else 'low'}"
+
+
+def _names(kinds: Sequence[Disfluency]) -> str:
+    return join_with_and([CLASSES[kind][0].lower() for kind in kinds])

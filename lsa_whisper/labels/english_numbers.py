@@ -1,0 +1,289 @@
+"""English numbers, times and amounts as people say them.
+
+Speech recognizers write *7:00*, *$5*, *50%*, *1999*, *555-1234*: CHAT has words only. Each is read in the way that is
+usual in speech; where several are (*100* is *a hundred* or *one hundred*), in the one that the digits spell. The words
+of one number are joined by :data:`JOINER` until disfluencies are marked, because *zero zero* is not a repetition.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from itertools import chain
+
+JOINER = "\u200d"
+"""Stands before and between the words of a number; English has no other use for it."""
+
+_NUMBER = r"\d+(?:,\d{3})*(?:\.\d+)?"
+_BEFORE, _AFTER = r"(?<![\w.,:/])", r"(?![\w])"
+_MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
+_SCALES = {"k": "thousand", "m": "million", "mn": "million", "b": "billion", "bn": "billion", "t": "trillion"}
+_SCALE = r"\s?(thousand|million|billion|trillion|hundred)|([kKmMbBtT]n?)"
+_MONEY = {"$": ("dollar", "cent"), "£": ("pound", "penny"), "€": ("euro", "cent"), "¥": ("yen", "sen")}
+_PLURALS = {"penny": "pence", "yen": "yen", "foot": "feet", "inch": "inches"}
+_UNITS = {
+    "km/h": "kilometer per hour", "kph": "kilometer per hour", "mph": "mile per hour", "km": "kilometer",
+    "cm": "centimeter", "mm": "millimeter", "kg": "kilogram", "mg": "milligram", "ml": "milliliter", "lbs": "pound",
+    "lb": "pound", "oz": "ounce", "ft": "foot", "hrs": "hour", "hr": "hour", "mins": "minute", "min": "minute",
+    "secs": "second", "sec": "second", "GB": "gigabyte", "MB": "megabyte", "kHz": "kilohertz", "Hz": "hertz",
+}  # fmt: skip
+_HALVES = {"½": "half", "¼": "quarter", "¾": "three quarters", "⅓": "third", "⅔": "two thirds"}
+_PHONE = r"(?:\+?1[-. ])?(?:\(\d{3}\)[- ]?|\d{3}[-. ])?\d{3}[-.]\d{4}|\d{3}-\d{2}-\d{4}"
+_HOTLINES = "911|411"
+"""Numbers that are said digit by digit wherever they stand."""
+
+
+def speak_english(text: str, written: dict[str, str], *, plain: bool) -> tuple[str, int]:
+    """Return ``text`` with its numbers as words, and how many were replaced.
+
+    Args:
+        text: English; other digits than numbers, such as those of pauses, must not be in it.
+        written: Takes the original spelling of each number, by its joined words.
+        plain: Whether ``&``, ``@`` and dashes are signs of plain text, and not CHAT's.
+
+    >>> spoken, count = speak_english("at 7:00 it cost $5, up 50%, in 1999", {}, plain=True)
+    >>> " ".join(spoken.replace(JOINER, " ").split()), count
+    ("at seven o'clock it cost five dollars , up fifty percent , in nineteen ninety nine", 4)
+    """
+    count = 0
+
+    def rule_of(speak: Callable[[re.Match[str]], str]) -> Callable[[re.Match[str]], str]:
+        def spoken(match: re.Match[str]) -> str:
+            nonlocal count
+            words = speak(match)
+            if not words:
+                return match[0]
+            count += 1
+            token = JOINER + JOINER.join(words.split())
+            written[token] = match[0].strip()
+            return f" {token} "
+
+        return spoken
+
+    for pattern, replacement in _PLAIN_SIGNS if plain else ():
+        text = pattern.sub(replacement, text)
+    for pattern, speak in _RULES:
+        text = pattern.sub(rule_of(speak), text)
+    return text, count
+
+
+def cardinal(digits: str) -> str:
+    """Return the words of a whole or decimal number; long numbers and leading zeros are read digit by digit.
+
+    >>> cardinal("1,250"), cardinal("3.05"), cardinal("007"), cardinal(".5")
+    ('one thousand two hundred fifty', 'three point zero five', 'zero zero seven', 'point five')
+    """
+    from lsa_whisper.labels.numbers import spell_number
+
+    digits = digits.replace(",", "")
+    return spell_number(digits) if digits[0] != "." else f"point {_digits(digits[1:])}"
+
+
+def year(digits: str) -> str:
+    """Return a number of four digits as years are said.
+
+    >>> [year(digits) for digits in ("1999", "1905", "1900", "2005", "2019")]
+    ['nineteen ninety nine', 'nineteen oh five', 'nineteen hundred', 'two thousand five', 'twenty nineteen']
+    """
+    century, rest = digits[:2], digits[2:]
+    if digits[1:3] == "00":
+        return cardinal(digits)
+    if rest == "00":
+        return f"{cardinal(century)} hundred"
+    return f"{cardinal(century)} {'oh ' if rest[0] == '0' else ''}{cardinal(rest.lstrip('0'))}"
+
+
+def ordinal(digits: str) -> str:
+    """Return the ordinal number: ``ordinal("21")`` is *twenty first*."""
+    from lsa_whisper.labels.numbers import spell_number
+
+    return spell_number(digits.replace(",", ""), ordinal=True)
+
+
+def _number(digits: str) -> str:
+    """Return the words of a number where nothing tells what it counts: 1999 is a year, 1,999 is not."""
+    return year(digits) if re.fullmatch(r"1[1-9]\d\d|20[0-9]\d", digits) else cardinal(digits)
+
+
+def _digits(text: str) -> str:
+    return " ".join(cardinal(digit) for digit in text if digit.isdigit())
+
+
+def _plural(word: str) -> str:
+    first, *rest = word.split(" ", 1)
+    last = _PLURALS.get(first) or (f"{first[:-1]}ies" if first.endswith("ty") else f"{first}s")
+    return " ".join([last if not first.endswith("x") else f"{first}es", *rest])
+
+
+def _counted(number: str, unit: str) -> str:
+    return f"{cardinal(number)} {unit if number == '1' else _plural(unit)}"
+
+
+def _money(match: re.Match[str]) -> str:
+    whole, sub = _MONEY[match["sign"]]
+    amount, scale = match["amount"].replace(",", ""), match["scale"] or _SCALES.get((match["short"] or "").lower(), "")
+    until = f" to {cardinal(match['until'])}" if match["until"] else ""
+    if scale or until:
+        return f"{cardinal(amount)}{until} {scale} {_plural(whole)}"
+    pounds, _, cents = amount.partition(".")
+    if len(cents) != 2:
+        return _counted(amount, whole)
+    parts = [_counted(part, unit) for part, unit in ((pounds, whole), (str(int(cents)), sub)) if int(part)]
+    return " and ".join(parts) or _counted("0", whole)
+
+
+def _time(match: re.Match[str]) -> str:
+    hour, minute = int(match["hour"]), match["minute"]
+    if hour > 24 or int(minute) > 59:
+        return " ".join(map(cardinal, (match["hour"], minute)))
+    half = f" {match['half'][0].lower()} m" if match["half"] else ""
+    if minute == "00":
+        exact = "" if half or match["clock"] else " hundred" if hour > 12 else " o'clock"
+        return f"{cardinal(str(hour))}{exact}{half}"
+    return f"{cardinal(str(hour))} {'oh ' if minute[0] == '0' else ''}{cardinal(str(int(minute)))}{half}"
+
+
+def _range(match: re.Match[str]) -> str:
+    first, last = match["first"], match["last"]
+    rising = float(first.replace(",", "")) < float(last.replace(",", ""))
+    return f"{_number(first)}{' to' if rising else ''} {_number(last)}"
+
+
+def _fraction(match: re.Match[str]) -> str:
+    above, below = int(match["above"]), int(match["below"])
+    whole = f"{cardinal(match['whole'])} and " if match["whole"] else ""
+    if not (0 < above < below and (below <= 10 or below in (16, 32, 64, 100))) or (above, below) == (9, 11):
+        return f"{whole}{_number(match['above'])} {_number(match['below'])}"
+    part = {2: "half", 4: "quarter"}.get(below) or ordinal(str(below))
+    one = "a" if whole else "one"
+    return f"{whole}{one} {part}" if above == 1 else f"{whole}{cardinal(str(above))} {_plural(part)}"
+
+
+def _decade(match: re.Match[str]) -> str:
+    *before, last = _number(match["digits"]).split()
+    before = [] if before == ["one"] else before  # hundreds
+    return " ".join(
+        [*before, f"{last[:-1]}ies" if last.endswith("y") else f"{last}es" if last == "six" else f"{last}s"]
+    )
+
+
+def _date(match: re.Match[str]) -> str:
+    years = match["year"]
+    return f"{cardinal(match['month'])} {cardinal(match['day'])} {year(years) if len(years) == 4 else _oh(years)}"
+
+
+def _oh(two: str) -> str:
+    return f"oh {cardinal(two[1])}" if two[0] == "0" else cardinal(two)
+
+
+def _joined_number(match: re.Match[str]) -> str:
+    number = match["number"].rstrip(",")
+    tail = match["letters"] or ""
+    return f"{'minus ' if match['minus'] else ''}{_number(number)} {tail}"
+
+
+def _rules() -> Iterator[tuple[str, Callable[[re.Match[str]], str]]]:
+    sign = "[$£€¥]"
+    yield (
+        rf"(?:US)?(?P<sign>{sign})\s?(?P<amount>{_NUMBER})(?:\s?[-–]\s?{sign}?(?P<until>{_NUMBER}))?"
+        rf"(?:\s?(?P<scale>thousand|million|billion|trillion|hundred)\b|(?P<short>[kKmMbBtT]n?)\b)?",
+        _money,
+    )
+    yield rf"(?P<amount>{_NUMBER})(?P<until>)(?P<scale>)(?P<short>)\s?(?P<sign>[£€])", _money
+    yield r"(?P<cents>\d+)\s?¢", lambda m: _counted(m["cents"], "cent")
+    yield (
+        rf"(?:(?P<first>{_NUMBER})\s?[-–]\s?)?(?P<number>{_NUMBER})\s?%",
+        lambda m: f"{cardinal(m['first']) + ' to ' if m['first'] else ''}{cardinal(m['number'])} percent",
+    )
+    yield r"(?<=\w) %(?!\w)", lambda _: "percent"
+    degrees = {"C": " Celsius", "F": " Fahrenheit", "": ""}
+    yield (
+        rf"(?P<minus>(?<!\S)[-−])?(?P<number>{_NUMBER})\s?[°º]\s?(?P<scale>[CF]\b)?",
+        lambda m: f"{'minus ' if m['minus'] else ''}{_counted(m['number'], 'degree')}{degrees[m['scale'] or '']}",
+    )
+    yield (
+        rf"{_BEFORE}(?P<hour>\d{{1,2}}):(?P<minute>\d\d)(?::\d\d)?(?!\d)"
+        r"(?:\s?(?P<half>[aApP]\.?\s?[mM])\b(?:\.(?=,|\s+[a-z0-9]))?|(?=\s?(?P<clock>o'clock)))?",
+        _time,
+    )
+    yield (
+        rf"{_BEFORE}(?P<hour>\d{{1,2}})\s?(?P<half>[aApP]\.?[mM])\b",
+        lambda m: f"{cardinal(m['hour'])} {m['half'][0].lower()} m",
+    )
+    yield rf"(?<![\w-])(?:{_PHONE})(?![\w-])", lambda m: _digits(m[0])
+    yield rf"{_BEFORE}(?:{_HOTLINES}){_AFTER}(?![,.]\d)", lambda m: _digits(m[0])
+    yield r"(?i:(?<=\bcall )|(?<=\bdial )|(?<=\bring )|(?<=\bphone ))\d{3,}(?![\w,.-]\d)\b", lambda m: _digits(m[0])
+    yield r"(?<![\w/])(?P<month>1[0-2]|0?[1-9])/(?P<day>[0-3]?\d)/(?P<year>\d{4}|\d\d)(?![\w/])", _date
+    yield (
+        r"(?<![\w/])(?:(?P<whole>\d+)[ -])?(?P<above>\d+)/(?P<below>\d+)(?![\w/])",
+        _fraction,
+    )
+    yield r"(?:(?P<whole>\d+)\s?)?(?P<part>[½¼¾⅓⅔])", _vulgar_fraction
+    yield r"(?<![\w'’])['’]?(?P<digits>\d{2,4})['’]?s\b", _decade
+    yield r"(?P<number>\d+(?:,\d{3})*)(?:st|nd|rd|th)\b", lambda m: ordinal(m["number"])
+    yield rf"(?<=\b)(?P<named>{_MONTHS}) (?P<day>[12]?\d|3[01])(?![\w.:/-]|,\d{{3}})", _named_day
+    yield rf"{_BEFORE}(?P<first>{_NUMBER})\s?[-–]\s?(?P<last>{_NUMBER})(?![\w-])", _range
+    yield (
+        rf"{_BEFORE}(?P<first>\d+):(?P<last>\d+)(?![\w:])",
+        lambda m: f"{cardinal(m['first'])} to {cardinal(m['last'])}",
+    )
+    units = "|".join(map(re.escape, sorted(_UNITS, key=len, reverse=True)))
+    yield rf"(?P<number>{_NUMBER})\s?(?P<unit>{units}){_AFTER}", lambda m: _counted(m["number"], _UNITS[m["unit"]])
+    yield r"(?P<sharp>#|\bNo\.\s?)(?=\d)(?P<number>\d+)", lambda m: f"number {cardinal(m['number'])}"
+    signs = {"+": "plus", "=": "equals", "x": "by", "×": "by"}
+    yield r"(?<=\d)\s?(?P<sign>[+=x×])\s?(?=\d)", lambda m: signs[m["sign"]]
+    yield r"\d+(?:\.\d+){2,}", lambda m: " point ".join(map(cardinal, m[0].split(".")))
+    yield (
+        r"(?P<minus>(?<!\S)[-−+])?(?P<number>(?:\d+(?:,\d{3})*)?\.\d+|\d+(?:,\d{3})*)(?P<letters>[^\W\d_]{0,3}(?![^\W\d_]))?",
+        _joined_number,
+    )
+
+
+def _vulgar_fraction(match: re.Match[str]) -> str:
+    part = _HALVES[match["part"]]
+    article = "" if part[:2] in ("th", "tw") and part != "third" else "a "
+    return f"{cardinal(match['whole'])} and {article}{part}" if match["whole"] else part
+
+
+def _named_day(match: re.Match[str]) -> str:
+    return f"{match['named']} {ordinal(match['day'])}"
+
+
+_RULES = tuple((re.compile(pattern), speak) for pattern, speak in _rules())
+_PLAIN_SIGNS = (
+    (re.compile(r"(?<=[\w])@(?=[\w-]+\.[a-z])"), " at "),
+    (re.compile(r"(?<=[\w])\.(?=(?:com|org|net|edu|gov)\b)"), " dot "),
+    (re.compile(r"(?<=\w)(?: & |&)(?=\w)"), " and "),
+    (re.compile(r"(?<=\w) @ (?=\w)"), " at "),
+)
+
+
+def without_joiners(text: str) -> str:
+    """Return a main tier in which the words of numbers are words again; a retrace of a number is in brackets.
+
+    >>> without_joiners(f"call {JOINER}two{JOINER}two [/] {JOINER}two{JOINER}two .")
+    'call <two two> [/] two two .'
+    """
+    if JOINER not in text:
+        return text
+    text = _RETRACED.sub(lambda match: f"<{match[1]}> [/" if JOINER in match[1] else f"{JOINER}{match[1]} [/", text)
+    return text.replace(f"<{JOINER}", "<").replace(f" {JOINER}", " ").lstrip(JOINER).replace(JOINER, " ")
+
+
+_RETRACED = re.compile(rf"{JOINER}([^\s<>]+) \[/")
+_REVISED = re.compile(rf"<([^<>]*{JOINER}[^<>]*)> \[/[/-]/?\]|({JOINER}[^\s<>]+) \[/[/-]/?\]")
+
+
+def without_revised_numbers(text: str) -> str:
+    """Return ``text`` without the inferred revisions of numbers: *in the 1990s, the 80s* is a list.
+
+    >>> without_revised_numbers(f"<the {JOINER}nineties> [//] the {JOINER}eighties")
+    'the \u200dnineties the \u200deighties'
+    """
+    return _REVISED.sub(r"\1\2", text) if JOINER in text else text
+
+
+def written_numbers(text: str, written: dict[str, str]) -> list[str]:
+    """Return the original spelling of the numbers in a main tier, in order, from the tier with joined words."""
+    tokens = (token for token in re.findall(rf"{JOINER}[^\s<>]+", text) if JOINER in token)
+    return list(chain(written[token] for token in tokens if token in written))

@@ -1,0 +1,105 @@
+"""Long texts cut into pieces at anchors, so that aligning them takes time in proportion to their length.
+
+An anchor is a run of words that occurs once in each of two texts, in the same order as the other anchors. A cheapest
+alignment passes through such a run, since leaving it out would cost as many errors as it has words. Texts whose table
+has :data:`LARGEST` cells or fewer are one piece, and aligned as a whole.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Hashable, Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+Piece = tuple[slice, slice]
+
+LARGEST = 1 << 24
+"""The cells of a table that is not cut: about 4,000 words on each side, half an hour of conversation."""
+_RUNS = (12, 8, 6)
+"""Words of an anchor: the longest first. Runs of six words are rarely the same by chance."""
+_APART = 400
+"""Words between two cuts, at least."""
+_BASE = np.uint64(0x9E3779B97F4A7C15)
+
+
+def pieces(reference: Ints, hypothesis: Ints) -> list[Piece]:
+    """Return the pieces of two lists of numbered words, in order; together they are both lists.
+
+    >>> pieces(np.arange(3), np.arange(2))
+    [(slice(0, 3, None), slice(0, 2, None))]
+    """
+    return list(_cut(reference, hypothesis, (0, 0), _RUNS))
+
+
+def word_pieces(reference: Sequence[Hashable], hypothesis: Sequence[Hashable]) -> list[Piece]:
+    """Return the pieces of two lists of words."""
+    if len(reference) * len(hypothesis) <= LARGEST:
+        return [(slice(0, len(reference)), slice(0, len(hypothesis)))]
+    numbers: dict[Hashable, int] = {}
+    both = [np.array([numbers.setdefault(w, len(numbers)) for w in words]) for words in (reference, hypothesis)]
+    return pieces(*both)
+
+
+def _cut(reference: Ints, hypothesis: Ints, start: tuple[int, int], runs: Sequence[int]) -> Iterator[Piece]:
+    """Yield the pieces of a stretch that starts at ``start``; where one is too large, by shorter runs."""
+    end = start[0] + len(reference), start[1] + len(hypothesis)
+    if len(reference) * len(hypothesis) <= LARGEST or not runs:
+        yield slice(start[0], end[0]), slice(start[1], end[1])
+        return
+    cuts = [*_anchors(reference, hypothesis, runs[0]), (len(reference), len(hypothesis))]
+    before = 0, 0
+    for r, h in cuts:
+        inside = reference[before[0] : r], hypothesis[before[1] : h]
+        yield from _cut(*inside, (start[0] + before[0], start[1] + before[1]), runs[1:])
+        before = r, h
+
+
+def _anchors(reference: Ints, hypothesis: Ints, run: int) -> list[tuple[int, int]]:
+    """Return places inside the anchors, :data:`_APART` words or more from each other and from the ends."""
+    if min(len(reference), len(hypothesis)) < run:
+        return []
+    singles = [_single_runs(words, run) for words in (reference, hypothesis)]
+    _, first, second = np.intersect1d(singles[0][0], singles[1][0], assume_unique=True, return_indices=True)
+    places = sorted(zip(singles[0][1][first].tolist(), singles[1][1][second].tolist(), strict=True))
+    chosen: list[tuple[int, int]] = []
+    for r, h in _in_order(places):
+        last = chosen[-1] if chosen else (0, 0)
+        cut = r + run // 2, h + run // 2
+        if min(cut[0] - last[0], cut[1] - last[1]) >= _APART and len(reference) - cut[0] >= _APART:
+            chosen.append(cut)
+    return chosen
+
+
+def _single_runs(words: Ints, run: int) -> tuple[NDArray[np.uint64], Ints]:
+    """Return the runs that occur once, as numbers, and where each begins."""
+    hashed = np.zeros(len(words) - run + 1, dtype=np.uint64)
+    for at in range(run):
+        hashed = hashed * _BASE + words[at : len(words) - run + 1 + at].astype(np.uint64)
+    found, places, counts = np.unique(hashed, return_index=True, return_counts=True)
+    once = counts == 1
+    return found[once], places[once]
+
+
+def _in_order(places: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the most places that rise on both sides, of places in order of the first.
+
+    >>> _in_order([(0, 5), (1, 1), (2, 2), (3, 0)])
+    [(1, 1), (2, 2)]
+    """
+    tails: list[int] = []
+    ends: list[int] = []
+    before = [-1] * len(places)
+    for number, (_, second) in enumerate(places):
+        at = bisect_left(tails, second)
+        tails[at : at + 1] = [second]
+        ends[at : at + 1] = [number]
+        before[number] = ends[at - 1] if at else -1
+    chain: list[tuple[int, int]] = []
+    number = ends[-1] if ends else -1
+    while number >= 0:
+        chain.append(places[number])
+        number = before[number]
+    return chain[::-1]

@@ -1,0 +1,96 @@
+"""English numbers as people say them; none becomes a disfluency, no spoken word is lost, the digits are kept."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from lsa_whisper.chat import Disfluency
+from lsa_whisper.formats.convert import convert
+from lsa_whisper.labels import Labels, decode
+
+SAID = [
+    ("We met at 7:00 and 12:00.", "we met at seven o'clock and twelve o'clock"),
+    ("at 7:00 o'clock", "at seven o'clock"),
+    ("It is 10:30.", "it is ten thirty"),
+    ("It is 3:05 now.", "it is three oh five now"),
+    ("at 7am or 7:30pm or 8:00 p.m. today.", "at seven a m or seven thirty p m or eight p m today"),
+    ("He paid $5 and $1.", "he paid five dollars and one dollar"),
+    ("It costs $5.50.", "it costs five dollars and fifty cents"),
+    ("about $3.5 million", "about three point five million dollars"),
+    ("for £20 or 50¢", "for twenty pounds or fifty cents"),
+    ("I'm not 100% sure.", "I'm not one hundred percent sure"),
+    ("5-10% of 5-10 people", "five to ten percent of five to ten people"),
+    ("It was 1999.", "it was nineteen ninety nine"),
+    ("in 1905, 1900, 2005 and 2019", "in nineteen oh five nineteen hundred two thousand five and twenty nineteen"),
+    ("the 1990s, the '90s and the 50s", "the nineteen nineties the nineties and the fifties"),
+    ("1,999 dogs", "one thousand nine hundred ninety nine dogs"),
+    ("I need 3.5 of 1,000.", "I need three point five of one thousand"),
+    ("on the 2nd and the 21st", "on the second and the twenty first"),
+    ("on May 5th, 2019 and June 3", "on May fifth twenty nineteen and June third"),
+    ("Call 911 now.", "call nine one one now"),
+    ("my number is 555-0011", "my number is five five five zero zero one one"),
+    ("or 555-1234", "or five five five one two three four"),
+    ("(555) 123-4567", "five five five one two three four five six seven"),
+    ("The score was 0-0.", "the score was zero zero"),
+    ("24/7 and 9/11", "twenty four seven and nine eleven"),
+    ("1/2 cup, 3/4 mile, 2 1/2 hours", "one half cup three quarters mile two and a half hours"),
+    ("it is 20°C or 70 °F", "it is twenty degrees Celsius or seventy degrees Fahrenheit"),
+    ("5kg at 60 mph", "five kilograms at sixty miles per hour"),
+    ("agent 007", "agent zero zero seven"),
+    ("#1 of 10", "number one of ten"),
+    ("Me & you @ home.", "me and you at home"),
+    ("Email bob@mail.com.", "email bob at mail dot com"),
+    ("Mr. Smith came at 10:30 a.m. on Sunday.", "Mr Smith came at ten thirty a m on Sunday"),
+    ("I want--no, I need it.", "I want no I need it"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("written", "said"), SAID)
+def test_how_people_say_it(written, said):
+    (utterance,) = decode(written, Labels("verbatim")).utterances
+    assert utterance.text.removesuffix(" .") == said
+    retraced = [event for event in utterance.events() if event.kind is not Disfluency.FILLED_PAUSE]
+    assert not retraced
+    assert not re.search(r"\d", utterance.text)
+
+
+def test_time_of_day_ends_a_sentence():
+    found = decode("It was 10:30 p.m. We left.", Labels("verbatim")).utterances
+    assert [one.text for one in found] == ["it was ten thirty p m .", "we left ."]
+
+
+@pytest.mark.parametrize(
+    ("written", "tier"),
+    [
+        ("two two dogs", "two [/] two dogs ."),
+        ("I have 3 um 3 dogs", "I have three [/] &-um three dogs ."),
+        ("at 7:30 7:30 today", "at <seven thirty> [/] seven thirty today ."),
+    ],
+)
+def test_a_repeated_number_is_a_repetition(written, tier):
+    assert decode(written, Labels("verbatim")).utterances[0].text == tier
+
+
+def test_digits_stay_in_a_comment(tmp_path):
+    (tmp_path / "a.txt").write_text("It cost $5 at 7:00.\nNo numbers here.\n")
+    convert([tmp_path / "a.txt"], out=tmp_path / "out")
+    text = (tmp_path / "out" / "a.cha").read_text("utf-8")
+    assert "it cost five dollars at seven o'clock .\n%com:\twritten in digits: $5, 7:00\n" in text
+    assert text.count("%com") == 1
+
+
+@pytest.mark.parametrize("style", ["chat", "verbatim", "fluent"])
+def test_no_label_style_doubles_a_number(style):
+    (utterance,) = decode("the score was 0-0.", Labels(style)).utterances
+    assert utterance.text == "the score was zero zero ."
+
+
+def test_times_of_other_languages():
+    def said(text, language):
+        return decode(text, Labels("verbatim"), language=language).utterances[0].text
+
+    assert said("um 7:00 und 12:30 Uhr", "deu") == "um sieben Uhr und zwölf Uhr dreißig ."
+    assert said("a las 7:00", "spa") == "a las siete ."
+    assert said("50 % der Hunde", "deu") == "fünfzig Prozent der Hunde ."

@@ -1,0 +1,108 @@
+"""Disfluencies that are transcribed but not marked; and what ``xxx`` excuses."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from scored_transcripts import write_transcript
+
+from lsa_whisper import chat
+from lsa_whisper.chat import Disfluency
+from lsa_whisper.evaluation import evaluate
+from lsa_whisper.scoring.groups import ParsedTranscript
+from lsa_whisper.scoring.score_file import score_file
+from lsa_whisper.timespan import TimeSpan
+
+REFERENCE = ["&-um the [/] the dog ran .", "I [/] I want &-uh a ball .", "no words [/] words words &+fr frog ."]
+
+
+def evaluated(folder, texts, reference=REFERENCE):
+    folder.mkdir(exist_ok=True)
+    write_transcript(folder / "r.cha", reference, language="eng", name="Ann", corpus="x")
+    write_transcript(folder / "h.cha", texts, language="eng", name="Ann", corpus="x")
+    (system,) = evaluate(folder / "r.cha", [folder / "h.cha"], samples=40).systems.values()
+    return system
+
+
+def test_one_more_correct_mark_does_not_lower_a_score(tmp_path):
+    """From plain words to all marks of the reference, in any order."""
+    marks = [("um", "&-um"), ("the the", "the [/] the"), ("I I", "I [/] I"), ("uh", "&-uh"), ("fr-", "&+fr")]
+    plain = ["um the the dog ran .", "I I want uh a ball .", "no words words words fr- frog ."]
+    for seed in range(4):
+        order = random.Random(seed).sample(marks, len(marks))
+        texts, before = list(plain), None
+        for step in range(len(order) + 1):
+            system = evaluated(tmp_path / f"{seed}{step}", texts)
+            found = system.total.disfluency.together
+            now = -(system.word_errors_fluent.errors), found.true_positives, -found.false_positives
+            assert before is None or all(a >= b for a, b in zip(now, before, strict=True)), (seed, texts)
+            before = now
+            if step < len(order):
+                old, new = order[step]
+                texts = [text.replace(old, new, 1) if f" {old} " in f" {text} " else text for text in texts]
+
+
+def test_an_unmarked_repeat_is_found_where_the_reference_marks_it(tmp_path):
+    system = evaluated(tmp_path, ["&-um the the dog ran .", "I I want a ball .", "no words [/] words words frog ."])
+    assert system.disfluency[Disfluency.REPETITION].true_positives == 3
+    assert system.word_errors_fluent.errors == 0
+
+
+def test_what_neither_transcript_marks_is_no_false_alarm(tmp_path):
+    texts = ["&-um the the dog ran .", "well well I see ."]
+    system = evaluated(tmp_path, texts, reference=texts)
+    assert not system.disfluency.together.false_positives and not system.word_errors_fluent.errors
+
+
+def errors(reference, hypothesis):
+    def side(texts):
+        return ParsedTranscript([chat.utterance("CHI", *each) for each in texts], {})
+
+    return score_file("a", side(reference), side(hypothesis)).verbatim
+
+
+INVENTED = ("this is a long text of many words that was not spoken yes .",)
+
+
+def test_xxx_excuses_a_few_words():
+    found = errors([("xxx .",), ("yes .",)], [INVENTED])
+    assert (found.hits, found.insertions, found.excluded_hypothesis) == (1, 9, 3)
+
+
+@pytest.mark.parametrize(("seconds", "excused"), [(0.5, 3), (2, 8), (10, 12)])
+def test_xxx_excuses_as_many_words_as_fit_into_its_time(seconds, excused):
+    span = TimeSpan(0, int(seconds * 1000))
+    found = errors([("xxx .", span), ("yes .", TimeSpan(20_000, 21_000))], [INVENTED])
+    assert (found.excluded_hypothesis, found.insertions) == (excused, 12 - excused)
+
+
+def test_several_xxx_excuse_more():
+    assert errors([("xxx and xxx .",), ("yes .",)], [INVENTED]).excluded_hypothesis > 3
+
+
+def test_the_excused_words_are_printed_beside_the_errors(tmp_path):
+    folder = tmp_path
+    write_transcript(folder / "r.cha", ["xxx .", "yes ."], language="eng", name="Ann", corpus="x")
+    write_transcript(folder / "h.cha", [INVENTED[0]], language="eng", name="Ann", corpus="x")
+    lines = evaluate(folder / "r.cha", [folder / "h.cha"], samples=40).table().splitlines()
+    assert lines[4].startswith("words in place of xxx, not scored") and int(lines[4].split()[-1]) < 12
+
+
+@pytest.mark.parametrize(
+    ("reference", "hypothesis", "counts"),
+    [
+        ("<I want> [/] I want it .", "I want [/] I want it .", (1, 0, 0)),
+        ("<I want> [/] I want it .", "I [/] want [/] I want it .", (1, 0, 0)),
+        ("<I want> [/] I want it .", "<I want> [/] I want it .", (1, 0, 0)),
+        ("<I want> [/] I want it .", "I want it .", (0, 0, 1)),
+        ("I [/] I [/] I want it .", "I [/] I want it .", (1, 0, 1)),
+        ("I [/] I [/] I want it .", "<I I> [/] I want it .", (2, 0, 0)),
+        ("I [/] I want it .", "<I want> [/] it .", (0, 1, 1)),
+        ("I want it .", "I [/] I want it .", (0, 1, 0)),
+    ],
+)
+def test_a_repetition_is_found_when_its_copies_are_there(reference, hypothesis, counts):
+    sides = (ParsedTranscript([chat.utterance("CHI", text)], {}) for text in (reference, hypothesis))
+    found = score_file("a", *sides).disfluency[Disfluency.REPETITION]
+    assert (found.true_positives, found.false_positives, found.false_negatives) == counts
