@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 
 NOBODY = 65_534
@@ -13,6 +14,7 @@ NOBODY = 65_534
 @contextmanager
 def closed(*paths: Path, below: Path) -> Iterator[None]:
     """Remove all permissions from ``paths``; meanwhile, run as a user other than root who owns everything ``below``."""
+    import_module("rich.color")  # which another user may be unable to read, if it is first needed then
     modes = {path: path.stat().st_mode for path in paths}
     parents = {}
     root = os.geteuid() == 0

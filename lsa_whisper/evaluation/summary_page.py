@@ -37,7 +37,7 @@ class Bar:
 
 
 @dataclass(frozen=True)
-class ClassRow:
+class SummaryRow:
     """The bars of one class."""
 
     title: str
@@ -68,13 +68,13 @@ def render_summary(evaluation: Evaluation) -> str:
     return templates("lsa_whisper.evaluation").get_template("summary.html.jinja").render(facts)
 
 
-def _rows(systems: Sequence[System]) -> Iterator[ClassRow]:
+def _rows(systems: Sequence[System]) -> Iterator[SummaryRow]:
     for kind in SCORED:
         found = [system.disfluency[kind] for system in systems]
         if any(one.reference_events or one.hypothesis_events for one in found):
             events = found[0].reference_events
             bars = tuple(_bar(n, system.name, one) for n, (system, one) in enumerate(zip(systems, found, strict=True)))
-            yield ClassRow(CLASSES[kind][0], events, events < MIN_EVENTS, bars)
+            yield SummaryRow(CLASSES[kind][0], events, events < MIN_EVENTS, bars)
 
 
 def _bar(number: int, system: str, found: Detections) -> Bar:

@@ -68,10 +68,10 @@ def test_a_failed_write_leaves_nothing_behind(tmp_path, monkeypatch):
     target = tmp_path / "a.cha"
     target.write_text("old")
 
-    def full(*_):
+    def full(*_, **__):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(type(target), "replace", full)
+    monkeypatch.setattr("lsa_whisper.system.atomic_write.os.replace", full)
     with pytest.raises(LsaWhisperError, match="No space left"):
         write(composed(), target)
     assert target.read_text() == "old"

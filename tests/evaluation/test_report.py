@@ -124,7 +124,7 @@ def test_nothing_is_left_half_written(report):
 def test_wrong_folders_are_one_clear_sentence(report, tmp_path):
     reference = report.parent / "reference"
     (tmp_path / "taken").write_text("a file")
-    with pytest.raises(CorpusError, match=r"cannot be written here \(File exists\); choose another folder"):
+    with pytest.raises(CorpusError, match=r"cannot be written here \(Not a directory\); choose another folder"):
         evaluate(reference, [reference], out=tmp_path / "taken")
     for audio in (tmp_path / "nowhere", tmp_path / "taken"):
         with pytest.raises(CorpusError, match="no such folder of recordings"):

@@ -147,10 +147,10 @@ def test_a_failed_write_leaves_the_old_file(visit, tmp_path, monkeypatch):
     path = tmp_path / "visit.srt"
     path.write_text("old")
 
-    def full(self, target):
-        raise OSError("disk full")
+    def full(*_, **__):
+        raise OSError(28, "disk full")
 
-    monkeypatch.setattr("lsa_whisper.system.atomic_write.Path.replace", full)
+    monkeypatch.setattr("lsa_whisper.system.atomic_write.os.replace", full)
     with pytest.raises(LsaWhisperError, match="disk full"):
         formats.write(visit, path, "srt")
     assert path.read_text() == "old" and len(list(tmp_path.iterdir())) == 1
