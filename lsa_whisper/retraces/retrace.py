@@ -13,7 +13,7 @@ EMPHATIC = frozenset(("very", "really", "bye", "no", "yeah", "yes", "ha", "so", 
 """Words that fluent speakers repeat for emphasis."""
 _LINKS = frozenset(("and", "or"))
 _PREDICATES = (OPEN, "be", "have", "do", "modal", "negation", "adverb")
-"""Classes of words that begin a predicate."""
+"""Classes of words that may follow a subject."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,8 +97,8 @@ def test_wrong_disfluencies_can_be_found_without_wrong_words(chromium, tmp_path)
     page.select_option("#show", "wrong")
     shown = page.locator("#rows .facts").all_inner_texts()
     assert len(shown) == 2 and "1 error in 4 words; missed: filled pause; made up: repetition, pause" in shown[0]
-    assert "0 errors in 4 words; missed: repetition, pause" in shown[1]
-    assert page.locator("#rows .op-m").count() == 4, "a repeated word and three pauses"
+    assert shown[1].endswith("0 errors in 4 words; missed: pause"), "the repeated words are there, if unmarked"
+    assert page.locator("#rows .op-m").count() == 3, "three pauses"
     titles = page.locator("#show option").all_inner_texts()
     assert "missed filled pauses" in titles and "made-up pauses" in titles
     assert "with blocks" not in titles and "missed revisions" not in titles, "only what this report has"
