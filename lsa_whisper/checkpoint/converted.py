@@ -125,6 +125,7 @@ def load_converted(path: str | Path, *, dtype: str = "auto", device: str = "cpu"
         raise CheckpointError(f"numbers of type {dtype!r} are not known; choose auto, {', '.join(CT2_DTYPES)}")
     verify_settings(folder)
     ours = read_json(folder / METADATA_FILE) if own else {}
+    size = vocabulary_size(folder)
     model = _model(folder, dtype, device)
     with quiet_transformers():
         feature_extractor, tokenizer = _processor(folder, model.n_mels)
@@ -135,7 +136,7 @@ def load_converted(path: str | Path, *, dtype: str = "auto", device: str = "cpu"
             f"{folder}: the model takes {model.n_mels} mel bins, its preprocessor makes "
             f"{feature_extractor.feature_size}; export the checkpoint again with --to ct2"
         )
-    parts = (feature_extractor, tokenizer, settings, vocabulary_size(folder), labels)
+    parts = (feature_extractor, tokenizer, settings, size, labels)
     origin = (ours.get("recipe", {}), ours.get("provenance", {}), read_retraces(folder), trim_margin_s(ours))
     return ConvertedCheckpoint(str(path), model, *parts, *origin)
 

@@ -21,6 +21,11 @@ _SCALES = {"k": "thousand", "m": "million", "mn": "million", "b": "billion", "bn
 _SCALE = r"\s?(thousand|million|billion|trillion|hundred)|([kKmMbBtT]n?)"
 _MONEY = {"$": ("dollar", "cent"), "£": ("pound", "penny"), "€": ("euro", "cent"), "¥": ("yen", "sen")}
 _PLURALS = {"penny": "pence", "yen": "yen", "foot": "feet", "inch": "inches"}
+_SPELLED = (
+    "(?i:zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen"
+    "|(?:twen|thir|for|fif|six|seven|eigh|nine)ty|hundred|thousand|million)"
+)
+"""The last word of a number that a recognizer spelled out before a sign."""
 _UNITS = {
     "km/h": "kilometer per hour", "kph": "kilometer per hour", "mph": "mile per hour", "km": "kilometer",
     "cm": "centimeter", "mm": "millimeter", "kg": "kilogram", "mg": "milligram", "ml": "milliliter", "lbs": "pound",
@@ -195,7 +200,7 @@ def _rules() -> Iterator[tuple[str, Callable[[re.Match[str]], str]]]:
         rf"(?:(?P<first>{_NUMBER})\s?[-–]\s?)?(?P<number>{_NUMBER})\s?%",
         lambda m: f"{cardinal(m['first']) + ' to ' if m['first'] else ''}{cardinal(m['number'])} percent",
     )
-    yield r"(?<=\w) %(?!\w)", lambda _: "percent"
+    yield rf"\b(?P<spelled>{_SPELLED}) %(?!\w)", lambda m: f"{m['spelled']} percent"
     degrees = {"C": " Celsius", "F": " Fahrenheit", "": ""}
     yield (
         rf"(?P<minus>(?<!\S)[-−])?(?P<number>{_NUMBER})\s?[°º]\s?(?P<scale>[CF]\b)?",

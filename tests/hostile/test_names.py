@@ -175,7 +175,7 @@ def test_a_link_at_the_transcript_path_is_not_followed(place):
     (place / "out" / "secret.srt").symlink_to(place / "outside" / "secret.cha")
     (place / "out" / "secret.cha").unlink()
     words = ("transcribe", "outside/secret.wav", "--model", NANO, "-o", "out", "--format", "srt")
-    assert "secret.srt: was not made from secret.cha" in run(place, *words, exit_code=1).output
+    assert "out/secret.srt: a symbolic link" in run(place, *words, exit_code=1).output
     (place / "out" / "secret.srt").unlink()
     (place / "out" / "secret.srt").symlink_to(place / "outside" / "new.srt")
     run(place, *words)
@@ -191,7 +191,12 @@ def test_evaluate(place):
     run(place, "evaluate", "corpus", hypotheses, hypotheses, *named, "-o", "out/report", "--audio", "corpus")
     page = Inert(place / "out" / "report" / "report.html")
     assert page.wrong == [] and len(page.scripts) == 3  # our own; the rows and the pictures of sounds as JSON
-    assert {path.name for path in (place / "out" / "report").iterdir()} == {"report.html", "report.md", "report.json"}
+    assert {path.name for path in (place / "out" / "report").iterdir()} == {
+        "report.html",
+        "report.md",
+        "report.json",
+        "summary.html",
+    }
 
 
 ROWS = [
