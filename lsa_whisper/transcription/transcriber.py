@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Unpack, cast
+from typing import Any, Unpack, cast
 
 from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording, each_channel
 from lsa_whisper.audio.speech import vad
@@ -33,8 +33,7 @@ from lsa_whisper.transcription.long_form.decode import (
     without_noise,
 )
 from lsa_whisper.transcription.long_form.languages import DetectedLanguageDecoder
-from lsa_whisper.transcription.long_form.skipped import decode_with_skipped
-from lsa_whisper.transcription.long_form.uncertain import DecodeBatch, decode_uncertain_again
+from lsa_whisper.transcription.long_form.repairs import REPAIRS, SKIPPED
 from lsa_whisper.transcription.options import MIXED, OptionChanges, TranscriptionOptions, combine
 from lsa_whisper.transcription.result import TranscriptionResult
 from lsa_whisper.version import __version__
@@ -164,9 +163,7 @@ class Transcriber:
             spoken=options.chat_language,
         )
         self._model, self._options, self._language = model, options, options.chat_language
-        self._decode_batch: DecodeBatch = decode_uncertain_again
-        if options.finds_skipped:
-            self._decode_batch = functools.partial(decode_with_skipped, word_times=bool(options.word_times))
+        self._repairs = [repair for repair in REPAIRS if options.finds_skipped or repair is not SKIPPED]
         self._style = self._decoder.style
         labels = self._style.labels
         self._tagger = functools.cache(lambda code: _tagger(self._checkpoint, code) if options.retraces else None)
@@ -300,8 +297,12 @@ class Transcriber:
         window_s = self._checkpoint.window_s
         whole = min(_BATCHES_AT_ONCE * decoder.batch_size, max(_WINDOWS_AT_ONCE, decoder.batch_size))
         at_once = round(whole * context_s / window_s)
-        of, decode = (decoder, recording, speech), self._decode_batch
-        batches = decode_windows(*of, context_s=window_s, at_once=at_once, partial=partial, decode_batch=decode)
+        # A style without timestamps has token times although nobody asks for them.
+        word_times = bool(self._options.word_times) or not self._options.finds_skipped
+        how: Any = {"repairs": self._repairs, "word_times": word_times}
+        batches = decode_windows(
+            decoder, recording, speech, context_s=window_s, at_once=at_once, partial=partial, **how
+        )
         decoded = without_noise(_collected(batches, progress), speech, self._options.silence)
         at_borders = _BORDER_BATCHES_AT_ONCE * decoder.batch_size
-        return join_cut_utterances(*of, decoded, context_s=context_s, at_once=at_borders, decode_batch=decode)
+        return join_cut_utterances(decoder, recording, speech, decoded, context_s=context_s, at_once=at_borders, **how)

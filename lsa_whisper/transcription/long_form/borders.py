@@ -13,17 +13,14 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-
-import numpy as np
-import numpy.typing as npt
+from typing import Any
 
 from lsa_whisper.decoding.decoder import NEARLY_RIGHT_LOGPROB, DecodedSegment, DecodedWindow, Decoder
 from lsa_whisper.decoding.partial import WindowResult
 from lsa_whisper.labels.token_words import without_codes
 from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcription.long_form.halves import mean_logprob
-from lsa_whisper.transcription.long_form.repetition import SpeechIntervals
-from lsa_whisper.transcription.long_form.uncertain import DecodeBatch, decode_uncertain_again
+from lsa_whisper.transcription.long_form.repair import Repair, Sound, decode
 
 _FARTHEST_MS = 1500
 """More silence than this between two segments is taken for the end of an utterance."""
@@ -34,9 +31,6 @@ _SURER = 0.03
 _PASSAGE = 3
 """Words that a model skips together; fewer may be invented."""
 _MARGIN_MS = 200
-
-Load = Callable[[TimeSpan], tuple[npt.NDArray[np.float32], SpeechIntervals]]
-"""Returns the samples of a span of the recording and its speech intervals."""
 
 
 @dataclass(frozen=True)
@@ -52,12 +46,11 @@ class _Border:
 def decode_across_borders(
     decoder: Decoder,
     windows: Sequence[WindowResult],
-    load: Load,
-    rate_hz: int,
+    load: Callable[[TimeSpan], Sound],
+    repairs: Sequence[Repair[Any]],
     *,
     context_s: float,
     at_once: int,
-    decode_batch: DecodeBatch = decode_uncertain_again,
 ) -> list[WindowResult]:
     """Return the windows, those with a cut utterance replaced: it is then the last of the left window.
 
@@ -65,10 +58,9 @@ def decode_across_borders(
         decoder: any engine.
         windows: decoded windows in order, each with its place.
         load: reads a span of the recording.
-        rate_hz: the sample rate of what it reads.
+        repairs: those that what is decoded gets.
         context_s: longest window of the decoder.
         at_once: how many spans are read and decoded together; does not affect the result.
-        decode_batch: decodes them.
     """
     found = list(windows)
     pairs = enumerate(pairwise(windows))
@@ -76,8 +68,8 @@ def decode_across_borders(
     replaced = -1  # the window whose first segment belongs to an utterance that was joined
     for first in range(0, len(borders), at_once):
         some = borders[first : first + at_once]
-        audio, speech = zip(*(load(border.span) for border in some), strict=True)
-        for border, result in zip(some, decode_batch(decoder, audio, rate_hz, speech=speech), strict=True):
+        sounds = [load(border.span) for border in some]
+        for border, result in zip(some, decode(decoder, sounds, repairs), strict=True):
             (left_span, left), (right_span, right) = found[border.left : border.left + 2]
             only = replaced == border.left and len(windows[border.left][1].segments) == 1
             if only or not _is_better(result, border, left, right):

@@ -6,10 +6,11 @@ Decoded windows are stored on disk at once (see ``partial``); windows that an ea
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
-from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording, Samples
+from lsa_whisper.audio import Recording
 from lsa_whisper.audio.speech.energy import SpeechActivity
 from lsa_whisper.audio.speech.windows import pack_windows, speech_spans
 from lsa_whisper.decoding.decoder import DecodedWindow, Decoder, MultilingualDecoder, PromptedDecoder
@@ -18,10 +19,11 @@ from lsa_whisper.decoding.partial import PartialDecoding, WindowResult
 from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcription.long_form.borders import decode_across_borders
 from lsa_whisper.transcription.long_form.languages import DETECTION_WINDOWS, most_frequent_language
-from lsa_whisper.transcription.long_form.loops import decode_without_loops, has_loop
-from lsa_whisper.transcription.long_form.repetition import SpeechIntervals
+from lsa_whisper.transcription.long_form.loops import has_loop
+from lsa_whisper.transcription.long_form.repair import Repair, Sound, decode
+from lsa_whisper.transcription.long_form.repairs import LOOPS
 from lsa_whisper.transcription.long_form.sequential import sequential_windows
-from lsa_whisper.transcription.long_form.uncertain import DecodeBatch, decode_uncertain_again
+from lsa_whisper.transcription.long_form.skipped import without_times
 
 
 def decode_windows(
@@ -32,21 +34,18 @@ def decode_windows(
     context_s: float,
     at_once: int,
     partial: PartialDecoding | None,
-    decode_batch: DecodeBatch = decode_uncertain_again,
+    repairs: Sequence[Repair[Any]],
+    word_times: bool,
 ) -> Iterator[Sequence[WindowResult]]:
     """Yield the decoded windows of a recording that was cut in silence, ``at_once`` windows at a time."""
-
-    def decode(spans: Sequence[TimeSpan]) -> list[WindowResult]:
-        audio = [_loaded(recording, span, speech) for span in spans]  # in memory only until these are decoded
-        intervals = [speech.within(span) for span in spans]
-        decoded = decode_batch(decoder, audio, SAMPLE_RATE_HZ, speech=intervals)
-        return list(zip(spans, decoded, strict=True))
-
     windows = pack_windows(speech, context_s=context_s, duration_s=recording.duration_s)
     done = partial.read(windows) if partial else []
     yield done
     for first in range(len(done), len(windows), at_once):
-        yield _stored(decode(windows[first : first + at_once]), partial)
+        spans = windows[first : first + at_once]
+        # The sounds are in memory only until these are decoded.
+        results = decode(decoder, [_loaded(recording, span, speech) for span in spans], repairs)
+        yield _stored(_timed(list(zip(spans, results, strict=True)), word_times), partial)
 
 
 def join_cut_utterances(
@@ -57,16 +56,16 @@ def join_cut_utterances(
     *,
     context_s: float,
     at_once: int,
-    decode_batch: DecodeBatch = decode_uncertain_again,
+    repairs: Sequence[Repair[Any]],
+    word_times: bool,
 ) -> Sequence[WindowResult]:
     """Return the windows of a recording that was cut in silence, with the utterances that this cut made whole again."""
 
-    def load(span: TimeSpan) -> tuple[Samples, SpeechIntervals]:
-        return _loaded(recording, span, speech), speech.within(span)
+    def load(span: TimeSpan) -> Sound:
+        return _loaded(recording, span, speech)
 
-    return decode_across_borders(
-        decoder, windows, load, SAMPLE_RATE_HZ, context_s=context_s, at_once=at_once, decode_batch=decode_batch
-    )
+    whole = decode_across_borders(decoder, windows, load, repairs, context_s=context_s, at_once=at_once)
+    return _timed(whole, word_times)
 
 
 def decode_sequentially(
@@ -79,18 +78,18 @@ def decode_sequentially(
 ) -> Iterator[Sequence[WindowResult]]:
     """Yield the decoded windows of a recording one by one, each with the previous text as prompt."""
 
-    def decode(span: TimeSpan, previous: str) -> DecodedWindow:
-        audio, intervals = _loaded(recording, span, speech), speech.within(span)
-        result = decoder.decode_with_prompt(audio, previous) if previous else None
-        if result and not has_loop(result, intervals):
+    def decode_after(span: TimeSpan, previous: str) -> DecodedWindow:
+        sound = _loaded(recording, span, speech)
+        result = decoder.decode_with_prompt(sound.samples, previous) if previous else None
+        if result and not has_loop(result, sound.speech):
             return result
         # Most loops come from the prompt, so a window that loops is decoded again without it.
-        return decode_without_loops(decoder, [audio], SAMPLE_RATE_HZ, speech=[intervals])[0]
+        return decode(decoder, [sound], (LOOPS,))[0]
 
     done = partial.read() if partial else []
     yield done
     spans = speech_spans(speech, duration_s=recording.duration_s)
-    for each in sequential_windows(spans, context_s=context_s, decode=decode, done=done):
+    for each in sequential_windows(spans, context_s=context_s, decode=decode_after, done=done):
         yield _stored([each], partial)
 
 
@@ -114,13 +113,18 @@ def detect_language(
     if done and done[0][1].language:
         return done[0][1].language
     spans = pack_windows(speech, context_s=context_s, duration_s=recording.duration_s)[:DETECTION_WINDOWS]
-    audio = [_loaded(recording, span, speech) for span in spans]
+    audio = [_loaded(recording, span, speech).samples for span in spans]
     return most_frequent_language(decoder.detect_languages(audio)) if audio else None
 
 
-def _loaded(recording: Recording, span: TimeSpan, speech: SpeechActivity) -> Samples:
+def _loaded(recording: Recording, span: TimeSpan, speech: SpeechActivity) -> Sound:
     samples, gain = recording.load(span), speech.gain
-    return samples if gain == 1 else np.clip(samples * np.float32(gain), -1, 1)
+    return Sound(samples if gain == 1 else np.clip(samples * np.float32(gain), -1, 1), speech.within(span))
+
+
+def _timed(windows: Sequence[WindowResult], word_times: bool) -> Sequence[WindowResult]:
+    """Return the windows without token times, which are needed to find skipped speech, unless they are requested."""
+    return windows if word_times else [(span, without_times(result)) for span, result in windows]
 
 
 def _stored(results: Sequence[WindowResult], partial: PartialDecoding | None) -> Sequence[WindowResult]:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from lsa_whisper.audio.speech.energy import find_speech
 from lsa_whisper.decoding.decoder import DecodedWindow
-from lsa_whisper.transcription.long_form.repetition import SpeechIntervals
+from lsa_whisper.transcription.long_form.repair import Parts, Sound, Span
 
 
 def quietest_sample(window: npt.NDArray[np.float32], rate_hz: int) -> int:
@@ -26,15 +26,16 @@ def quietest_sample(window: npt.NDArray[np.float32], rate_hz: int) -> int:
     return min(len(window), round(len(window) * frame / max(1, len(level))))
 
 
-def split_speech(speech: SpeechIntervals, cut_s: float) -> tuple[SpeechIntervals, SpeechIntervals]:
-    """Return the speech before and after a cut, each in seconds from the start of its half.
+def halves(sound: Sound) -> tuple[Span, Span]:
+    """Return the spans before and after the quietest sample in the middle of a window."""
+    cut_s = quietest_sample(sound.samples, sound.rate_hz) / sound.rate_hz
+    return Span(0.0, cut_s), Span(cut_s)
 
-    >>> split_speech([(0.0, 1.0), (1.5, 4.0)], 2.0)
-    (((0.0, 1.0), (1.5, 2.0)), ((0.0, 2.0),))
-    """
-    before = tuple((start, min(end, cut_s)) for start, end in speech if start < cut_s)
-    after = tuple((max(start - cut_s, 0.0), end - cut_s) for start, end in speech if end > cut_s)
-    return before, after
+
+def join_halves(parts: Parts[Span]) -> DecodedWindow:
+    """Return one window with the text of both halves."""
+    (_, first), (second_span, second) = parts
+    return join_windows(first, second, second_span.start_s)
 
 
 def join_windows(first: DecodedWindow, second: DecodedWindow, offset_s: float) -> DecodedWindow:

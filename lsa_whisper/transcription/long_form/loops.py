@@ -20,8 +20,9 @@ import numpy as np
 import numpy.typing as npt
 
 from lsa_whisper.audio.speech.energy import FRAME_S, find_speech
-from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow, Decoder
-from lsa_whisper.transcription.long_form.halves import join_windows, quietest_sample, split_speech
+from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow
+from lsa_whisper.transcription.long_form.halves import halves, join_halves
+from lsa_whisper.transcription.long_form.repair import Accepted, Parts, Sound, Span
 from lsa_whisper.transcription.long_form.repetition import (
     SpeechIntervals,
     find_copies,
@@ -32,67 +33,32 @@ from lsa_whisper.transcription.long_form.repetition import (
     speech_s,
 )
 
-_HALVINGS = 2
 _DIP_DB = 2.0  # between the peaks of two syllables
 _SYLLABLE_RANGE_DB = 25.0  # quieter peaks are noise
 _SYLLABLE_FRAMES = 4
 _MIN_WINDOW_S = 1.0  # halves of a shorter window would contain no complete word
 
 
-def decode_without_loops(
-    decoder: Decoder,
-    windows: Sequence[npt.NDArray[np.float32]],
-    rate_hz: int,
-    *,
-    speech: Sequence[SpeechIntervals] = (),
-) -> list[DecodedWindow]:
-    """Return the decoded windows; those with a loop are decoded again in halves.
-
-    Args:
-        decoder: any engine.
-        windows: float32 mono samples.
-        rate_hz: their sample rate.
-        speech: speech intervals of each window; if empty, each window is all speech.
-    """
-    results = decoder.decode(windows)
-    intervals: Sequence[SpeechIntervals | None] = speech or [None] * len(windows)
-    looping = [at for at, each in enumerate(zip(results, intervals, strict=True)) if has_loop(*each)]
-    chosen = [windows[at] for at in looping]
-    halved = _decode_halves(decoder, chosen, [intervals[at] for at in looping], rate_hz, _HALVINGS)
-    for at, result in zip(looping, halved, strict=True):
-        shortened = truncate_loops(result, intervals[at], partial(count_syllables, windows[at], rate_hz))
-        results[at] = replace(shortened, retried=True, truncated=shortened.segments != result.segments)
-    return results
+def find(result: DecodedWindow, sound: Sound) -> Sequence[Span]:
+    """Return the halves of a window with a loop."""
+    return halves(sound) if has_loop(result, sound.speech) else ()
 
 
-def _decode_halves(
-    decoder: Decoder,
-    windows: Sequence[npt.NDArray[np.float32]],
-    speech: Sequence[SpeechIntervals | None],
-    rate_hz: int,
-    halvings: int,
-) -> list[DecodedWindow]:
-    if not windows:
-        return []
-    cuts = [quietest_sample(window, rate_hz) for window in windows]
-    halves = [half for window, cut in zip(windows, cuts, strict=True) for half in np.split(window, [cut])]
-    parts = [
-        part
-        for each, cut in zip(speech, cuts, strict=True)
-        for part in (split_speech(each, cut / rate_hz) if each is not None else (None, None))
-    ]
-    results = decoder.decode(halves)
-    looping = [
-        at
-        for at, (half, result, part) in enumerate(zip(halves, results, parts, strict=True))
-        if halvings > 1 and len(half) > _MIN_WINDOW_S * rate_hz and has_loop(result, part)
-    ]
-    decoded = _decode_halves(
-        decoder, [halves[at] for at in looping], [parts[at] for at in looping], rate_hz, halvings - 1
-    )
-    for at, result in zip(looping, decoded, strict=True):
-        results[at] = result
-    return [join_windows(results[2 * at], results[2 * at + 1], cut / rate_hz) for at, cut in enumerate(cuts)]
+def accept(_: DecodedWindow, sound: Sound, parts: Parts[Span]) -> Accepted[Span]:
+    """Return the text of the halves, without the copies of a loop that remains."""
+    joined = join_halves(parts)
+    shortened = truncate_loops(joined, sound.speech, partial(count_syllables, sound.samples, sound.rate_hz))
+    return replace(shortened, retried=True, truncated=shortened.segments != joined.segments), ()
+
+
+def find_in_half(result: DecodedWindow, sound: Sound) -> Sequence[Span]:
+    """Return the halves of a half that still loops, if they may contain a complete word."""
+    return find(result, sound) if sound.duration_s > _MIN_WINDOW_S else ()
+
+
+def accept_halves(_: DecodedWindow, __: Sound, parts: Parts[Span]) -> Accepted[Span]:
+    """Return the text of the halves as it is; copies are removed from the whole window."""
+    return join_halves(parts), ()
 
 
 def has_loop(result: DecodedWindow, speech: SpeechIntervals | None = None) -> bool:

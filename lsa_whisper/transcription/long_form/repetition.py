@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import zlib
 from collections.abc import Iterator, Sequence
@@ -116,3 +117,13 @@ def speech_between_s(speech: SpeechIntervals, first_s: float, last_s: float) -> 
     1.0
     """
     return sum(max(0.0, min(end, last_s) - max(start, first_s)) for start, end in speech)
+
+
+def cut_speech(speech: SpeechIntervals, first_s: float, last_s: float = math.inf) -> SpeechIntervals:
+    """Return the speech between two points in time, counted from the first of them.
+
+    >>> cut_speech([(0.0, 1.0), (1.5, 4.0)], 2.0), cut_speech([(0.0, 1.0), (1.5, 4.0)], 0.5, 2.0)
+    (((0.0, 2.0),), ((0.0, 0.5), (1.0, 1.5)))
+    """
+    before = [(start, min(end, last_s)) for start, end in speech if start < last_s]
+    return tuple((max(start - first_s, 0.0), end - first_s) for start, end in before if end > first_s)

@@ -9,21 +9,16 @@ disfluencies is surer of its text than of what it would write for these.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 
-import numpy as np
-import numpy.typing as npt
-
 from lsa_whisper.audio.speech.energy import FRAME_S, silence_of
-from lsa_whisper.decoding.decoder import NEARLY_RIGHT_LOGPROB, DecodedSegment, DecodedWindow, Decoder
+from lsa_whisper.decoding.decoder import NEARLY_RIGHT_LOGPROB, DecodedSegment, DecodedWindow
 from lsa_whisper.labels import begins_word, in_speaker_code, letters_of
 from lsa_whisper.labels.canonical import LABEL_TERMINATORS
-from lsa_whisper.transcription.long_form.halves import split_speech
-from lsa_whisper.transcription.long_form.loops import decode_without_loops
-from lsa_whisper.transcription.long_form.repetition import SpeechIntervals, speech_between_s
-from lsa_whisper.transcription.long_form.uncertain import decode_uncertain_again
+from lsa_whisper.transcription.long_form.repair import Accepted, Parts, Sound, Span
+from lsa_whisper.transcription.long_form.repetition import speech_between_s
 
 _MIN_SPEECH_S = 0.8
 """Less speech between two words may be the error of their times, and what is found in it is often there already."""
@@ -43,77 +38,48 @@ class _Word:
     end_s: float
 
 
-@dataclass(frozen=True)
-class _Gap:
-    """Speech between two words of a window, or between a word and an edge.
+_EDGE = _Word(-1, 0, 0, 0.0, 0.0)
+"""The start of a window."""
 
-    Attributes:
-        window: index of the window.
-        before: the word before it.
-        after: the word after it.
-        first_s: where the sound that is decoded begins in the window: a margin before the gap.
-        last_s: where it ends.
-    """
 
-    window: int
+@dataclass(frozen=True, kw_only=True)
+class Gap(Span):
+    """Speech between two words of a window, or between a word and an edge; its sound has a margin on both sides."""
+
     before: _Word
     after: _Word
-    first_s: float
-    last_s: float
 
 
-def decode_with_skipped(
-    decoder: Decoder,
-    windows: Sequence[npt.NDArray[np.float32]],
-    rate_hz: int,
-    *,
-    speech: Sequence[SpeechIntervals],
-    word_times: bool = True,
-) -> list[DecodedWindow]:
-    """Return the decoded windows with the words that the model had skipped.
-
-    Args:
-        decoder: an engine that computes token times; without them, nothing is added.
-        windows: float32 mono samples.
-        rate_hz: their sample rate.
-        speech: speech intervals of each window.
-        word_times: whether to return the token times.
-    """
-    results = decode_uncertain_again(decoder, windows, rate_hz, speech=speech)
-    gaps = [gap for at, each in enumerate(results) for gap in _gaps(at, each, windows[at], rate_hz, speech[at])]
-    sounds = [windows[gap.window][round(gap.first_s * rate_hz) : round(gap.last_s * rate_hz)] for gap in gaps]
-    heard = [split_speech(split_speech(speech[gap.window], gap.last_s)[0], gap.first_s)[1] for gap in gaps]
-    decoded = decode_without_loops(decoder, sounds, rate_hz, speech=heard) if gaps else []
-    # The last gap of a window comes first, so that the places of the others stay as they are.
-    for gap, found in reversed(list(zip(gaps, decoded, strict=True))):
-        whole = results[gap.window]
-        if added := _words_in(gap, found, max(NEARLY_RIGHT_LOGPROB, whole.avg_logprob)):
-            results[gap.window] = replace(whole, segments=_with_added(whole.segments, gap, added))
-    return results if word_times else list(map(_without_times, results))
-
-
-def _without_times(result: DecodedWindow) -> DecodedWindow:
-    """Return a window without the times of its tokens."""
-    return replace(result, segments=tuple(replace(segment, timed=()) for segment in result.segments))
-
-
-def _gaps(
-    at: int, result: DecodedWindow, window: npt.NDArray[np.float32], rate_hz: int, speech: SpeechIntervals
-) -> Iterator[_Gap]:
-    """Yield where much speech of window ``at`` is without words."""
+def find(result: DecodedWindow, sound: Sound) -> Sequence[Gap]:
+    """Return where much speech of a window is without words; nothing without token times."""
     if result.silent or not any(segment.timed for segment in result.segments):
-        return
-    length_s = len(window) / rate_hz
-    edges = _Word(-1, 0, 0, 0.0, 0.0), _Word(len(result.segments), 0, 0, length_s, length_s)
+        return ()
+    length_s, gaps = sound.duration_s, []
     words = chain.from_iterable(_words(segment, number) for number, segment in enumerate(result.segments))
-    for before, after in pairwise((edges[0], *words, edges[1])):
+    for before, after in pairwise((_EDGE, *words, _Word(len(result.segments), 0, 0, length_s, length_s))):
         start_s, end_s = before.end_s, after.start_s
-        if speech_between_s(speech, start_s, end_s) < _MIN_SPEECH_S:
+        if speech_between_s(sound.speech or (), start_s, end_s) < _MIN_SPEECH_S:
             continue
         # A detector of speech does not leave out short pauses.
-        silence = silence_of(window, rate_hz)[round(start_s / FRAME_S) : round(end_s / FRAME_S)]
+        silence = silence_of(sound.samples, sound.rate_hz)[round(start_s / FRAME_S) : round(end_s / FRAME_S)]
         if float((1 - silence).sum() * FRAME_S) >= _MIN_SPEECH_S:
-            yield _Gap(at, before, after, max(0.0, start_s - _MARGIN_S), min(length_s, end_s + _MARGIN_S))
+            first_s, last_s = max(0.0, start_s - _MARGIN_S), min(length_s, end_s + _MARGIN_S)
+            gaps.append(Gap(first_s, last_s, before=before, after=after))
+    return gaps
+
+
+def accept(result: DecodedWindow, _: Sound, parts: Parts[Gap]) -> Accepted[Gap]:
+    """Return the window with the words of its gaps."""
+    # The last gap comes first, so that the places of the others stay as they are.
+    for gap, found in reversed(parts):
+        if added := _words_in(gap, found, max(NEARLY_RIGHT_LOGPROB, result.avg_logprob)):
+            result = replace(result, segments=_with_added(result.segments, gap, added))
+    return result, ()
+
+
+def without_times(result: DecodedWindow) -> DecodedWindow:
+    """Return a window without the times of its tokens."""
+    return replace(result, segments=tuple(replace(segment, timed=()) for segment in result.segments))
 
 
 def _words(segment: DecodedSegment, number: int = 0) -> list[_Word]:
@@ -136,13 +102,13 @@ def _words(segment: DecodedSegment, number: int = 0) -> list[_Word]:
     return words
 
 
-def _words_in(gap: _Gap, found: DecodedWindow, least_logprob: float) -> list[DecodedSegment]:
+def _words_in(gap: Gap, found: DecodedWindow, least_logprob: float) -> list[DecodedSegment]:
     """Return what was decoded in a gap, the words alone whose middle lies in it; nothing if it is less probable."""
     if found.retried or found.avg_logprob < least_logprob:
         return []
     earliest_s, latest_s = gap.before.end_s - _TOLERANCE_S, gap.after.start_s + _TOLERANCE_S
     added = []
-    for segment in (each.shifted(gap.first_s) for each in found.segments if each.timed):
+    for segment in (each.shifted(gap.start_s) for each in found.segments if each.timed):
         inside = [word for word in _words(segment) if earliest_s <= (word.start_s + word.end_s) / 2 <= latest_s]
         if inside and segment.avg_logprob >= NEARLY_RIGHT_LOGPROB:
             start_s = max(segment.start_s, gap.before.end_s)
@@ -160,7 +126,7 @@ def _with_tokens(segment: DecodedSegment, tokens: Sequence[int]) -> DecodedSegme
 
 
 def _with_added(
-    segments: Sequence[DecodedSegment], gap: _Gap, added: Sequence[DecodedSegment]
+    segments: Sequence[DecodedSegment], gap: Gap, added: Sequence[DecodedSegment]
 ) -> tuple[DecodedSegment, ...]:
     """Return the segments of a window with those of a gap: between two of them, or as a part of the one around it."""
     left, right = gap.before.segment, gap.after.segment

@@ -9,66 +9,27 @@ sampling the same recording always gives the same transcript. The halves are kep
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
-
-import numpy as np
-import numpy.typing as npt
 
 from lsa_whisper.checkpoint.whisper_constants import LOGPROB_THRESHOLD
-from lsa_whisper.decoding.decoder import DecodedWindow, Decoder
-from lsa_whisper.transcription.long_form.halves import join_windows, quietest_sample, split_speech
-from lsa_whisper.transcription.long_form.remainders import decode_with_remainders
-from lsa_whisper.transcription.long_form.repetition import SpeechIntervals
+from lsa_whisper.decoding.decoder import DecodedWindow
+from lsa_whisper.transcription.long_form.halves import halves, join_halves
+from lsa_whisper.transcription.long_form.repair import Accepted, Parts, Sound, Span
 
 _MIN_DURATION_S = 4.0
 """A shorter window is not cut: its halves would hold a few words without their context."""
 
 
-class DecodeBatch(Protocol):
-    """Decodes windows and mends their texts: :func:`decode_uncertain_again`, or what does more."""
-
-    def __call__(
-        self,
-        decoder: Decoder,
-        windows: Sequence[npt.NDArray[np.float32]],
-        rate_hz: int,
-        *,
-        speech: Sequence[SpeechIntervals],
-    ) -> list[DecodedWindow]:
-        """Return one result per window."""
-        ...
+def find(result: DecodedWindow, sound: Sound) -> Sequence[Span]:
+    """Return the halves of a window whose text is uncertain."""
+    return halves(sound) if is_uncertain(result, sound.duration_s) else ()
 
 
-def decode_uncertain_again(
-    decoder: Decoder,
-    windows: Sequence[npt.NDArray[np.float32]],
-    rate_hz: int,
-    *,
-    speech: Sequence[SpeechIntervals],
-) -> list[DecodedWindow]:
-    """Return the decoded windows with their rests; uncertain ones from their halves if these are more probable.
-
-    Args:
-        decoder: any engine.
-        windows: float32 mono samples.
-        rate_hz: their sample rate.
-        speech: speech intervals of each window.
-    """
-    results = decode_with_remainders(decoder, windows, rate_hz, speech=speech)
-    cuts = {
-        at: quietest_sample(windows[at], rate_hz)
-        for at, result in enumerate(results)
-        if is_uncertain(result, len(windows[at]) / rate_hz)
-    }
-    halves = [half for at, cut in cuts.items() for half in np.split(windows[at], [cut])]
-    heard = [part for at, cut in cuts.items() for part in split_speech(speech[at], cut / rate_hz)]
-    decoded = decode_with_remainders(decoder, halves, rate_hz, speech=heard) if halves else []
-    for (at, cut), first, second in zip(cuts.items(), decoded[::2], decoded[1::2], strict=True):
-        joined = join_windows(first, second, cut / rate_hz)
-        one_language = first.language == second.language == results[at].language
-        if joined.segments and joined.avg_logprob > results[at].avg_logprob and one_language:
-            results[at] = joined
-    return results
+def accept(result: DecodedWindow, _: Sound, parts: Parts[Span]) -> Accepted[Span]:
+    """Return the text of the halves if it is more probable, and in the same language."""
+    joined = join_halves(parts)
+    one_language = {half.language for _, half in parts} == {result.language}
+    better = joined.segments and joined.avg_logprob > result.avg_logprob and one_language
+    return joined if better else result, ()
 
 
 def is_uncertain(result: DecodedWindow, duration_s: float) -> bool:

@@ -10,6 +10,8 @@ import pytest
 from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow
 from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcription.long_form.borders import decode_across_borders
+from lsa_whisper.transcription.long_form.repair import Sound
+from lsa_whisper.transcription.long_form.repairs import REPAIRS
 
 RATE_HZ = 1000
 
@@ -34,7 +36,7 @@ class Whole:
 
 def load(span):
     """Sound whose samples are numbered from the start of the recording, all of it speech."""
-    return np.arange(span.start_ms, span.end_ms, dtype=np.float32), ((0.0, span.duration_ms / 1000),)
+    return Sound(np.arange(span.start_ms, span.end_ms, dtype=np.float32), ((0.0, span.duration_ms / 1000),), RATE_HZ)
 
 
 def window(start_ms, *segments, **fields):
@@ -51,7 +53,7 @@ CUT = [window(0, (0.1, 1.5, -0.02), (1.9, 3.8, -0.5)), window(4000, (0.3, 1.0, -
 
 
 def joined(windows, decoder=None, *, context_s=6.0, at_once=8):
-    return decode_across_borders(decoder or Whole(), windows, load, RATE_HZ, context_s=context_s, at_once=at_once)
+    return decode_across_borders(decoder or Whole(), windows, load, REPAIRS, context_s=context_s, at_once=at_once)
 
 
 def texts(windows):

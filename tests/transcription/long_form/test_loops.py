@@ -11,7 +11,14 @@ from lsa_whisper.audio import Recording
 from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow
 from lsa_whisper.decoding.transformers_engine import TransformersDecoder
 from lsa_whisper.transcription import Transcriber
-from lsa_whisper.transcription.long_form.loops import decode_without_loops, has_loop, truncate_loops
+from lsa_whisper.transcription.long_form.loops import has_loop, truncate_loops
+from lsa_whisper.transcription.long_form.repair import Sound, decode
+from lsa_whisper.transcription.long_form.repairs import LOOPS
+
+
+def decode_without_loops(decoder, windows, speech=None):
+    """A window's speech is all of it unless it is given."""
+    return decode(decoder, [Sound(samples, speech) for samples in windows], (LOOPS,))
 
 
 def window(text, duration_s, *, complete=True):
@@ -75,7 +82,7 @@ class Scripted:
 
 def test_only_a_window_with_a_loop_is_decoded_again_in_halves():
     decoder = Scripted(longest=5 * 16_000)
-    short, long = decode_without_loops(decoder, [voice(4), voice(6)], 16_000)
+    short, long = decode_without_loops(decoder, [voice(4), voice(6)])
     assert len(decoder.asked) == 4 and sum(decoder.asked[2:]) == 6 * 16_000
     assert not short.retried and long.retried
     assert [segment.text for segment in long.segments] == ["the dog .", "the dog ."]
@@ -84,7 +91,7 @@ def test_only_a_window_with_a_loop_is_decoded_again_in_halves():
 
 
 def test_a_loop_that_remains_is_truncated_to_its_time():
-    (result,) = decode_without_loops(Scripted(longest=0), [voice(6)], 16_000)
+    (result,) = decode_without_loops(Scripted(longest=0), [voice(6)])
     words = sum(len(segment.text.split()) for segment in result.segments)
     # Eight words a second, and the last copy of each quarter, after which no further copy comes.
     assert result.retried and result.truncated and 8 <= words <= 6 * 8 + 8 and not has_loop(result)
@@ -103,7 +110,7 @@ def test_the_transcript_reports_loops(scripted, visit, monkeypatch):
 
 def test_a_real_stutter_is_decoded_once(scripted):
     decoder = TransformersDecoder(checkpoint.load(scripted))
-    (result,) = decode_without_loops(decoder, [voice(4)], 16_000)
+    (result,) = decode_without_loops(decoder, [voice(4)])
     assert not result.retried and result == decoder.decode([voice(4)])[0]
 
 
@@ -147,7 +154,7 @@ def test_compression_counts_only_together_with_the_probability(text, duration_s,
 
 def test_a_half_that_still_loops_is_halved_once_more():
     decoder = Scripted(longest=2.5 * 16_000)
-    (result,) = decode_without_loops(decoder, [np.tile(np.append(voice(1.4), silence(0.1)), 4)], 16_000)
+    (result,) = decode_without_loops(decoder, [np.tile(np.append(voice(1.4), silence(0.1)), 4)])
     assert result.retried and not result.truncated and not has_loop(result)
     assert sum(decoder.asked[1:3]) == 6 * 16_000 and max(decoder.asked[3:], default=0) <= 2.5 * 16_000
     assert [segment.start_s for segment in result.segments] == sorted(segment.start_s for segment in result.segments)
@@ -161,7 +168,7 @@ def test_speech_is_known_in_the_halves_too():
             batches.append(len(windows))
             return [minute("thank you .", 8, every_s=len(each) / 16_000 / 8, length_s=0.5) for each in windows]
 
-    (result,) = decode_without_loops(Everywhere(0), [voice(8)], 16_000, speech=[[(0.0, 0.5), (7.5, 8.0)]])
+    (result,) = decode_without_loops(Everywhere(0), [voice(8)], [(0.0, 0.5), (7.5, 8.0)])
     assert result.truncated and len(batches) == 3 and 1 <= len(result.segments) < 16
 
 
@@ -183,7 +190,7 @@ class Uncertain(Scripted):
 
 @pytest.mark.parametrize("syllables", [4, 12])
 def test_a_loop_that_the_time_allows_is_cut_to_the_syllables_of_the_sound(syllables):
-    (result,) = decode_without_loops(Uncertain(0), [beats(syllables, 5.5)], 16_000, speech=[((0.0, 5.5),)])
+    (result,) = decode_without_loops(Uncertain(0), [beats(syllables, 5.5)], ((0.0, 5.5),))
     text = " ".join(segment.text for segment in result.segments)
     assert result.truncated and abs(text.count("log") - syllables) <= 4
     removed = sum(int(each.split()[0]) for each in result.removed)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow
-from lsa_whisper.transcription.long_form.remainders import decode_with_remainders
+from lsa_whisper.transcription.long_form.repair import Sound, decode
+from lsa_whisper.transcription.long_form.repairs import LOOPS, RESTS
 
 RATE_HZ = 1000
 SPEECH = [(0.0, 3.0), (4.0, 12.0)]
@@ -37,8 +38,13 @@ def windows(seconds=12):
     return [np.arange(seconds * RATE_HZ, dtype=np.float32)]
 
 
+def decode_with_rests(decoder, windows, speech):
+    sounds = [Sound(*pair, RATE_HZ) for pair in zip(windows, speech, strict=True)]
+    return decode(decoder, sounds, (LOOPS, RESTS))
+
+
 def texts(decoder, seconds=12, speech=SPEECH):
-    (result,) = decode_with_remainders(decoder, windows(seconds), RATE_HZ, speech=[speech])
+    (result,) = decode_with_rests(decoder, windows(seconds), [speech])
     return [(segment.text, segment.start_s, segment.end_s) for segment in result.segments]
 
 
@@ -69,5 +75,5 @@ def test_little_speech_after_the_text_is_left_alone():
 
 def test_windows_keep_their_order():
     silent, long = np.full(3 * RATE_HZ, 7, np.float32), windows()[0]
-    results = decode_with_remainders(EarlyStopper(), [silent, long], RATE_HZ, speech=[[(0.0, 1.0)], SPEECH])
+    results = decode_with_rests(EarlyStopper(), [silent, long], [[(0.0, 1.0)], SPEECH])
     assert [len(result.segments) for result in results] == [1, 6]

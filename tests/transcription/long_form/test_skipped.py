@@ -6,9 +6,15 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+import soundfile
 
+from lsa_whisper.audio import Recording
+from lsa_whisper.audio.speech.energy import find_speech
 from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow, TimedToken
-from lsa_whisper.transcription.long_form.skipped import decode_with_skipped
+from lsa_whisper.transcription.long_form.decode import decode_windows
+from lsa_whisper.transcription.long_form.repair import Sound
+from lsa_whisper.transcription.long_form.repair import decode as decode_with_repairs
+from lsa_whisper.transcription.long_form.repairs import REPAIRS
 
 RATE_HZ = 16_000
 
@@ -45,9 +51,9 @@ def speech(seconds, silences=()):
     return sound
 
 
-def decode(decoder, sound, heard=None, **options):
-    intervals = [heard or ((0.0, len(sound) / RATE_HZ),)]
-    (result,) = decode_with_skipped(decoder, [sound], RATE_HZ, speech=intervals, **options)
+def decode(decoder, sound, heard=None):
+    intervals = heard or ((0.0, len(sound) / RATE_HZ),)
+    (result,) = decode_with_repairs(decoder, [Sound(sound, intervals, RATE_HZ)], REPAIRS)
     return result
 
 
@@ -120,10 +126,15 @@ def test_a_pause_is_not_decoded(silences, heard):
     assert decoder.decoded_s == [3.1]
 
 
-def test_token_times_are_returned_on_request_only():
-    assert not any(
-        segment.timed for segment in decode(Scripted(SKIPPED, FOUND), speech(3.1), word_times=False).segments
-    )
+@pytest.mark.parametrize("word_times", [True, False])
+def test_token_times_are_returned_on_request_only(word_times, tmp_path):
+    soundfile.write(tmp_path / "skipped.wav", speech(9.1, [(0.0, 3.0), (6.1, 9.1)]), RATE_HZ)
+    recording = Recording.open(tmp_path / "skipped.wav")
+    activity = find_speech(recording.stream(), RATE_HZ)
+    of, repairs = (Scripted(SKIPPED, FOUND), recording, activity), {"repairs": REPAIRS, "word_times": word_times}
+    (_, result) = [*decode_windows(*of, context_s=30.0, at_once=1, partial=None, **repairs)][1][0]
+    assert result.segments[0].text == "I still think it's think so."
+    assert all(bool(segment.timed) is word_times for segment in result.segments)
 
 
 def test_a_silent_window_and_one_without_token_times_stay_as_they_are():

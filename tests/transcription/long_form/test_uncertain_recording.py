@@ -40,8 +40,8 @@ def turns(tmp_path_factory):
 @pytest.fixture
 def joined(monkeypatch):
     """The windows whose halves were joined."""
-    found, original = [], uncertain.join_windows
-    monkeypatch.setattr(uncertain, "join_windows", lambda *parts: found.append(parts) or original(*parts))
+    found, original = [], uncertain.join_halves
+    monkeypatch.setattr(uncertain, "join_halves", lambda *parts: found.append(parts) or original(*parts))
     return found
 
 

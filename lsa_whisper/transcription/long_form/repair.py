@@ -1,0 +1,96 @@
+"""Decode windows, and parts of them again where a repair may find a better text: the one place that does so."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeAlias, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from lsa_whisper.audio import SAMPLE_RATE_HZ
+from lsa_whisper.decoding.decoder import DecodedWindow, Decoder
+from lsa_whisper.transcription.long_form.repetition import SpeechIntervals, cut_speech
+
+
+@dataclass(frozen=True)
+class Span:
+    """A part of a window, in seconds from its start; by default up to its end."""
+
+    start_s: float
+    end_s: float = math.inf
+
+
+SpanT = TypeVar("SpanT", bound=Span)
+Parts: TypeAlias = Sequence[tuple[SpanT, DecodedWindow]]
+"""Spans of a window that were decoded again, with their results."""
+Accepted: TypeAlias = tuple[DecodedWindow, Sequence[SpanT]]
+"""The window to keep, and the spans that are decoded in the next round."""
+
+
+@dataclass(frozen=True)
+class Sound:
+    """What is decoded as one window.
+
+    Attributes:
+        samples: float32 mono.
+        speech: its speech intervals; ``None`` if all of it counts as speech.
+        rate_hz: its sample rate.
+    """
+
+    samples: npt.NDArray[np.float32]
+    speech: SpeechIntervals | None = None
+    rate_hz: int = SAMPLE_RATE_HZ
+
+    @property
+    def duration_s(self) -> float:
+        """Its length in seconds."""
+        return len(self.samples) / self.rate_hz
+
+    def part(self, span: Span) -> Sound:
+        """Return a part of it, with its speech."""
+        last = None if span.end_s == math.inf else round(span.end_s * self.rate_hz)
+        speech = None if self.speech is None else cut_speech(self.speech, span.start_s, span.end_s)
+        return Sound(self.samples[round(span.start_s * self.rate_hz) : last], speech, self.rate_hz)
+
+
+@dataclass(frozen=True)
+class Repair(Generic[SpanT]):
+    """What is decoded again of a window, and what becomes of the new text.
+
+    Attributes:
+        find: a decoded window and its sound -> the spans to decode again, in order.
+        accept: the same, and the spans with their results -> what becomes of the window.
+        repairs: those that the spans get.
+        rounds: how often spans of a window are decoded at most.
+    """
+
+    find: Callable[[DecodedWindow, Sound], Sequence[SpanT]]
+    accept: Callable[[DecodedWindow, Sound, Parts[SpanT]], Accepted[SpanT]]
+    repairs: tuple[Repair[Any], ...] = ()
+    rounds: int = 1
+
+
+def decode(decoder: Decoder, sounds: Sequence[Sound], repairs: Sequence[Repair[Any]]) -> list[DecodedWindow]:
+    """Return one result per sound, each repaired by one repair after the other.
+
+    Args:
+        decoder: any engine.
+        sounds: windows no longer than its context.
+        repairs: in order, each works on the results of those before it.
+    """
+    results = decoder.decode([sound.samples for sound in sounds])
+    for repair in repairs:
+        spans = {at: repair.find(*pair) for at, pair in enumerate(zip(results, sounds, strict=True))}
+        for _ in range(repair.rounds):
+            parts = [sounds[at].part(span) for at, some in spans.items() for span in some]
+            if not parts:
+                break
+            again = iter(decode(decoder, parts, repair.repairs))
+            for at, some in spans.items():
+                if some:
+                    pairs = [(span, next(again)) for span in some]
+                    results[at], spans[at] = repair.accept(results[at], sounds[at], pairs)
+    return results
