@@ -21,9 +21,10 @@ from lsa_whisper.system.lock import write_lock
 from lsa_whisper.system.process_pool import run_in_this_process
 from lsa_whisper.system.umask import private_umask
 from lsa_whisper.transcription import TranscribedFile, TranscriptionOptions, TranscriptionSummary
+from lsa_whisper.transcription.files.outcome import FileTask
 from lsa_whisper.transcription.files.provenance import RecordingIdentity, add_provenance, digest_inputs, is_finished
 from lsa_whisper.transcription.jobs import find_jobs
-from lsa_whisper.transcription.workers.run_files import FATAL, FileTask, Outcomes, run_files
+from lsa_whisper.transcription.workers.run_files import FATAL, Outcomes, run_files
 from lsa_whisper.version import __version__
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from lsa_whisper.cli.functions import VERBS
 from lsa_whisper.cli.group import PATH, call, main, show
 
 
@@ -119,7 +120,7 @@ def transcribe(**parameters: Any) -> None:
 
     inputs, out = parameters.pop("inputs"), parameters.pop("out")
     with spool_standard_input(inputs, out) as (recordings, folder):
-        done = call("transcribe", inputs=recordings, out=folder, **parameters)
+        done = VERBS["transcribe"]()(inputs=recordings, out=folder, **parameters)
         if list(inputs) == [STANDARD_INPUT] and out is None:
             for each in done.done:
                 click.echo(each.transcript.read_bytes(), nl=False)

@@ -60,23 +60,18 @@ def decode_in_batches(
         for batch in even_batches(list(group), most(share))
     ]
     batches = one_for_each(workers, batches)
-
-    def decoded(batch: Sequence[int]) -> list[WindowOutput]:
-        found = decode([windows[index] for index in batch])
-        release_freed_memory()
-        return found
-
+    sounds = [[windows[index] for index in batch] for batch in batches]
+    several = min(workers, len(batches)) > 1
     results: dict[int, WindowOutput] = {}
-    for batch, found in zip(batches, _in_threads(decoded, batches, workers), strict=True):
-        results.update(zip(batch, found, strict=True))
+    outputs = _in_threads(decode, sounds, workers) if several else map(decode, sounds)
+    for batch, decoded in zip(batches, outputs, strict=True):
+        release_freed_memory()
+        results.update(zip(batch, decoded, strict=True))
     return [results[index] for index in range(len(windows))]
 
 
 def _in_threads(work: Callable[[_Given], _Done], given: Sequence[_Given], workers: int) -> Iterator[_Done]:
     """Yield the results in order; after an error, no further work is begun."""
-    if workers == 1 or len(given) < 2:
-        yield from map(work, given)
-        return
     failures: list[BaseException] = []
 
     def unless_failed(each: _Given) -> _Done:

@@ -106,15 +106,18 @@ class TransformersDecoder:
         return after.decode([window])[0]
 
     def _decode_batch(self, windows: Sequence[np.ndarray]) -> list[DecodedWindow]:
-        with torch.inference_mode():
-            return self._decode_together(windows)
-
-    def _decode_together(self, windows: Sequence[np.ndarray]) -> list[DecodedWindow]:
         durations_s = [min(len(window) / self._rate_hz, self._checkpoint.context_s) for window in windows]
-        hidden = self.model.get_encoder()(self.features(windows)).last_hidden_state
-        tokens, logprobs, no_speech = self._search(hidden, torch.tensor(durations_s, device=self.model.device))
-        rows = tokens.tolist()
-        times = self._times_s(rows, durations_s, hidden, windows)
+        with torch.inference_mode():
+            hidden = self.model.get_encoder()(self.features(windows)).last_hidden_state
+            prompts = torch.tensor([self.prompt], device=hidden.device).expand(len(hidden), -1)
+            inputs = (self.model, hidden, prompts, torch.tensor(durations_s, device=hidden.device), self.rules)
+            if self._beams > 1:
+                outputs = two_pass_search(*inputs, beams=self._beams, silence=self.silence)
+            else:
+                outputs = greedy_search(*inputs, silence=self.silence)
+            tokens, logprobs, no_speech = outputs
+            rows = tokens.tolist()
+            times = self._times_s(rows, durations_s, hidden, windows)
         found = zip(rows, logprobs.tolist(), durations_s, no_speech.tolist(), times, strict=True)
         return [self._result(*row) for row in found]
 
@@ -126,15 +129,6 @@ class TransformersDecoder:
         input_s = self._checkpoint.encoder_input_s(max(map(len, windows)) / self._rate_hz)
         spectra = log_mel(self._checkpoint.feature_extractor, windows, input_s)
         return spectra.to(self.model.device, self.model.dtype)
-
-    def _search(
-        self, hidden: torch.Tensor, durations_s: torch.Tensor
-    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        prompts = torch.tensor([self.prompt], device=hidden.device).expand(len(hidden), -1)
-        inputs = (self.model, hidden, prompts, durations_s, self.rules)
-        if self._beams > 1:
-            return two_pass_search(*inputs, beams=self._beams, silence=self.silence)
-        return greedy_search(*inputs, silence=self.silence)
 
     def _limit(self, duration_s: float) -> int:
         return token_limit(duration_s, len(self.prompt), self.model.config.max_target_positions)

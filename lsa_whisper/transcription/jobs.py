@@ -35,11 +35,12 @@ from lsa_whisper.transcription.files.spec import TranscriberSpec
 from lsa_whisper.transcription.files.transcribe_file import OutputOptions
 from lsa_whisper.transcription.options import OptionChanges, TranscriptionOptions, combine
 from lsa_whisper.transcription.workers.parallel import (
-    transcribe_here,
+    in_this_process,
     transcribe_on_cluster,
     transcribe_on_devices,
     worker_devices,
 )
+from lsa_whisper.transcription.workers.run_files import run_files
 
 
 @private_umask()
@@ -157,7 +158,7 @@ def _run(
     devices = worker_devices(spec.options.device, processes, len(jobs))
     if len(devices) > 1:
         return transcribe_on_devices(devices, jobs, recordings, spec, outputs, log)
-    return transcribe_here(jobs, recordings, spec, outputs, log)
+    return run_files(jobs, recordings, in_this_process(spec, outputs), log=log, single_raises=True)
 
 
 def _absolute(model: str | Path) -> str | Path:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack, cast
@@ -84,18 +84,6 @@ def _part_of(
     if progress is None:
         return None
     return lambda seconds: progress((done * recording.duration_s + seconds) / channels)
-
-
-def _collected(
-    batches: Iterator[Sequence[WindowResult]], progress: Callable[[float], None] | None
-) -> list[WindowResult]:
-    """Return the windows of all batches; report the end of each batch, in seconds."""
-    decoded: list[WindowResult] = []
-    for batch in batches:
-        decoded += batch
-        if progress:  # the first batch is what an earlier run decoded, so that the speed is not overestimated
-            progress(decoded[-1][0].end_ms / 1000 if decoded else 0.0)
-    return decoded
 
 
 def _tagger(model: Checkpoint | ConvertedCheckpoint, language: str) -> Tagger | None:
@@ -224,29 +212,29 @@ class Transcriber:
             AudioError: the options name a speaker per channel, and the recording has not that many.
             LsaWhisperError: turns are given, too.
         """
-        if not (codes := self._options.channel_speakers):
-            return self._transcribe(recording, progress, turns, partial)
-        if turns is not None:
+        codes = self._options.channel_speakers
+        if codes and turns is not None:
             raise LsaWhisperError("channels and turns both say who speaks; give one of them")
-        channels = each_channel(recording, len(codes))
         tracks = []
-        for at, (code, channel) in enumerate(zip(codes, channels, strict=True)):
-            alone = one_speaker(code, int(recording.duration_s * 1000))
-            stored = partial.of_channel(at) if partial else None
-            tracks.append(
-                (code, self._transcribe(channel, _part_of(progress, recording, at, len(codes)), alone, stored))
-            )
-        return merge_tracks(tracks, self._header(recording, None, ()))
+        for at, channel in enumerate(each_channel(recording, len(codes)) if codes else [recording]):
+            report, stored = progress, partial
+            if codes:
+                turns = one_speaker(codes[at], int(recording.duration_s * 1000))
+                report = _part_of(progress, recording, at, len(codes))
+                stored = partial.of_channel(at) if partial else None
+            speech = vad.detect_speech(self._vad, channel.stream(), SAMPLE_RATE_HZ)
+            tracks.append(self._assembled(channel, speech, self._decode(channel, speech, report, stored), turns))
+        if not codes:
+            return tracks[0]
+        return merge_tracks(list(zip(codes, tracks, strict=True)), self._header(recording, None, ()))
 
-    def _transcribe(
+    def _assembled(
         self,
         recording: Recording,
-        progress: Callable[[float], None] | None,
+        speech: SpeechActivity,
+        decoded: Sequence[WindowResult],
         turns: SpeakerTurns | None,
-        partial: PartialDecoding | None,
     ) -> ScoredTranscript:
-        speech = vad.detect_speech(self._vad, recording.stream(), SAMPLE_RATE_HZ)
-        decoded = self._decode(recording, speech, progress, partial)
         scored = assemble_with_scores(
             [span for span, _ in decoded],
             [result for _, result in decoded],
@@ -292,17 +280,26 @@ class Transcriber:
     ) -> Sequence[WindowResult]:
         decoder, context_s = self._decoder_for(recording, speech, partial), self._checkpoint.context_s
         if self._options.windows == "sequential" and isinstance(decoder, PromptedDecoder):
-            one_by_one = decode_sequentially(decoder, recording, speech, context_s=context_s, partial=partial)
-            return without_noise(_collected(one_by_one, progress), speech, self._options.silence)
+            one_by_one = decode_sequentially(
+                decoder, recording, speech, context_s=context_s, partial=partial, progress=progress
+            )
+            return without_noise(one_by_one, speech, self._options.silence)
         window_s = self._checkpoint.window_s
         whole = min(_BATCHES_AT_ONCE * decoder.batch_size, max(_WINDOWS_AT_ONCE, decoder.batch_size))
         at_once = round(whole * context_s / window_s)
         # A style without timestamps has token times although nobody asks for them.
         word_times = bool(self._options.word_times) or not self._options.finds_skipped
         how: Any = {"repairs": self._repairs, "word_times": word_times}
-        batches = decode_windows(
-            decoder, recording, speech, context_s=window_s, at_once=at_once, partial=partial, **how
+        windows = decode_windows(
+            decoder,
+            recording,
+            speech,
+            context_s=window_s,
+            at_once=at_once,
+            partial=partial,
+            progress=progress,
+            **how,
         )
-        decoded = without_noise(_collected(batches, progress), speech, self._options.silence)
+        decoded = without_noise(windows, speech, self._options.silence)
         at_borders = _BORDER_BATCHES_AT_ONCE * decoder.batch_size
         return join_cut_utterances(decoder, recording, speech, decoded, context_s=context_s, at_once=at_borders, **how)

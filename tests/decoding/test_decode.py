@@ -8,6 +8,7 @@ from tiny_whisper import CONTEXT_S, build_checkpoint, voice
 
 from lsa_whisper import checkpoint
 from lsa_whisper.decoding.decoder import parse_segments
+from lsa_whisper.decoding.greedy import greedy_search
 from lsa_whisper.decoding.rules import DecodingRules
 from lsa_whisper.decoding.transformers_engine import TransformersDecoder
 
@@ -30,7 +31,10 @@ def test_greedy_equals_the_library_token_by_token(loaded):
     with torch.inference_mode():
         features = decoder.features([voice(CONTEXT_S, seed=seed) for seed in range(5)])
         hidden = loaded.model.get_encoder()(features)
-        tokens, *_ = decoder._search(hidden.last_hidden_state, torch.full((5,), float(CONTEXT_S)))
+        lengths_s = torch.full((5,), float(CONTEXT_S))
+        tokens, *_ = greedy_search(
+            loaded.model, hidden.last_hidden_state, prompt, lengths_s, decoder.rules, silence=decoder.silence
+        )
         expected = GenerationMixin.generate(
             loaded.model,
             encoder_outputs=hidden,

@@ -11,9 +11,10 @@ import soundfile
 
 from lsa_whisper import chat, checkpoint
 from lsa_whisper.audio import Recording
+from lsa_whisper.decoding import transformers_engine
 from lsa_whisper.decoding.transformers_engine import TransformersDecoder
 from lsa_whisper.errors import LsaWhisperError
-from lsa_whisper.transcription import Transcriber, transcribe
+from lsa_whisper.transcription import Transcriber, transcribe, transcriber
 from lsa_whisper.transcription.files.progress import ProgressMeter
 
 RTTM = "SPEAKER visit 1 0.8 3.5 <NA> <NA> MOT <NA> <NA>\nSPEAKER visit 1 8.8 5 <NA> <NA> spk1 <NA> <NA>\n"
@@ -145,19 +146,37 @@ def test_a_corrected_transcript_stays_in_the_review(visit, scripted, tmp_path):
 def test_the_previous_text_is_the_prompt(scripted, monkeypatch):
     loaded = checkpoint.load(scripted)
     loaded.tokenizer.add_tokens(["<|startofprev|>"], special_tokens=True)
-    asked, original = [], TransformersDecoder._search
+    asked, original = [], transformers_engine.greedy_search
 
-    def noted(self, hidden, durations_s):
-        asked.append(list(self.prompt))
-        return original(self, hidden, durations_s)
+    def noted(model, hidden, prompts, *inputs, **options):
+        asked.extend(prompts.tolist())
+        return original(model, hidden, prompts, *inputs, **options)
 
-    monkeypatch.setattr(TransformersDecoder, "_search", noted)
+    monkeypatch.setattr(transformers_engine, "greedy_search", noted)
     decoder = TransformersDecoder(loaded)
     for previous in ("the cat sat " * 90, ""):
         decoder.decode_with_prompt(np.zeros(16_000, np.float32), previous)
     begin = loaded.tokenizer.convert_tokens_to_ids("<|startofprev|>")
     said = loaded.tokenizer.encode(" " + ("the cat sat " * 90).strip(), add_special_tokens=False)
     assert asked == [[begin, *said[-63:], *asked[1]], asked[1]] and begin not in asked[1]
+
+
+@pytest.mark.parametrize(
+    ("options", "stay"),
+    [({}, True), ({"find_skipped": True}, False), ({"find_skipped": True, "word_times": True}, True)],
+)
+def test_token_times_stay_unless_only_the_search_for_skipped_speech_needs_them(
+    options, stay, visit, scripted, monkeypatch
+):
+    asked, original = [], transcriber.decode_windows
+
+    def noted(*inputs, word_times, **settings):
+        asked.append(word_times)
+        return original(*inputs, word_times=word_times, **settings)
+
+    monkeypatch.setattr(transcriber, "decode_windows", noted)
+    Transcriber(scripted, **options).transcribe(Recording.open(visit))
+    assert asked == [stay]
 
 
 def test_sequential_windows_give_valid_chat_inside_the_recording(visit, scripted):

@@ -5,7 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from lsa_whisper.audio import Recording
 from lsa_whisper.system.failed_files import FailedFile, failure_exit_code
+
+
+@dataclass(frozen=True)
+class FileTask:
+    """A recording and the path of its transcript."""
+
+    recording: Recording
+    target: Path
 
 
 @dataclass(frozen=True)

@@ -17,12 +17,12 @@ from lsa_whisper.system import disk
 from lsa_whisper.system.atomic_write import remove_leftovers
 from lsa_whisper.system.lock import is_locked, write_lock
 from lsa_whisper.system.machine import is_out_of_memory
-from lsa_whisper.transcription.assembly.assemble import verify_header
+from lsa_whisper.transcription.assembly.assemble import ScoredTranscript, verify_header
 from lsa_whisper.transcription.assembly.diarizer import Diarizer
 from lsa_whisper.transcription.assembly.review import confidences_of
 from lsa_whisper.transcription.assembly.speaker_turns import SpeakerTurns, find_turns, read_turns
 from lsa_whisper.transcription.files.derived import DerivedFiles
-from lsa_whisper.transcription.files.outcome import TranscribedFile
+from lsa_whisper.transcription.files.outcome import FileTask, TranscribedFile
 from lsa_whisper.transcription.files.provenance import RecordingIdentity, add_provenance, is_finished
 from lsa_whisper.transcription.files.spec import TranscriberSpec
 
@@ -44,20 +44,20 @@ class OutputOptions:
 
 
 def transcribe_file(
-    spec: TranscriberSpec, output: OutputOptions, recording: Recording, target: Path, report: Callable[[float], None]
+    spec: TranscriberSpec, output: OutputOptions, task: FileTask, report: Callable[[float], None], /
 ) -> TranscribedFile:
     """Write the transcript of one recording, unless it is finished, and its derived files.
 
     Args:
         spec: the model and its options.
         output: what is written besides the transcript.
-        recording: opened audio.
-        target: the path of the transcript.
+        task: opened audio, and the path of the transcript.
         report: called with the seconds of the recording that are done.
 
     Raises:
         LsaWhisperError: a file exists that must not be written over, or the disk is full or read-only.
     """
+    recording, target = task.recording, task.target
     derived = DerivedFiles(target, output.formats)
     _verify_no_folders(target, confidences_path(target), *derived.paths.values())
     derived.verify()
@@ -87,7 +87,10 @@ def transcribe_file(
         if not finished:
             with _convert_out_of_memory(spec, recording.path):
                 turns = diarizer.turns(recording, spec.device) if diarizer else turns
-            note = _decode(spec, recording, target, (inputs, identity), turns, report)
+                scored = spec.transcriber.transcribe_with_scores(
+                    recording, progress=report, turns=turns, partial=PartialDecoding(target, inputs)
+                )
+            note = _write(scored, spec, recording, target, (inputs, identity))
         transcript = chat.read(target)
         derived.write(transcript)
         PartialDecoding(target, inputs).remove()
@@ -115,19 +118,14 @@ def _read_turns(
     return read_turns(path, recording.path, duration_ms, alone=output.single), path
 
 
-def _decode(
+def _write(
+    scored: ScoredTranscript,
     spec: TranscriberSpec,
     recording: Recording,
     target: Path,
     made_from: tuple[str, RecordingIdentity],
-    turns: SpeakerTurns | None,
-    report: Callable[[float], None],
 ) -> str:
     """Write the transcript and return remarks on the recording and its decoding."""
-    with _convert_out_of_memory(spec, recording.path):
-        scored = spec.transcriber.transcribe_with_scores(
-            recording, progress=report, turns=turns, partial=PartialDecoding(target, made_from[0])
-        )
     # The confidences are written first, because a transcript that exists counts as finished.
     calibration = load_calibration(spec.model)
     write_confidences(confidences_of(scored, recording.path.name, calibration), confidences_path(target))

@@ -20,7 +20,7 @@ from lsa_whisper.decoding.partial import WindowResult
 from lsa_whisper.labels.token_words import without_codes
 from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcription.long_form.halves import mean_logprob
-from lsa_whisper.transcription.long_form.repair import Repair, Sound, decode
+from lsa_whisper.transcription.long_form.repair import Repair, Sound, decode_repaired
 
 _FARTHEST_MS = 1500
 """More silence than this between two segments is taken for the end of an utterance."""
@@ -69,7 +69,7 @@ def decode_across_borders(
     for first in range(0, len(borders), at_once):
         some = borders[first : first + at_once]
         sounds = [load(border.span) for border in some]
-        for border, result in zip(some, decode(decoder, sounds, repairs), strict=True):
+        for border, result in zip(some, decode_repaired(decoder, sounds, repairs), strict=True):
             (left_span, left), (right_span, right) = found[border.left : border.left + 2]
             only = replaced == border.left and len(windows[border.left][1].segments) == 1
             if only or not _is_better(result, border, left, right):

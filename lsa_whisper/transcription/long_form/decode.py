@@ -5,7 +5,7 @@ Decoded windows are stored on disk at once (see ``partial``); windows that an ea
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,10 +20,12 @@ from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcription.long_form.borders import decode_across_borders
 from lsa_whisper.transcription.long_form.languages import DETECTION_WINDOWS, most_frequent_language
 from lsa_whisper.transcription.long_form.loops import has_loop
-from lsa_whisper.transcription.long_form.repair import Repair, Sound, decode
+from lsa_whisper.transcription.long_form.repair import Repair, Sound, decode_repaired
 from lsa_whisper.transcription.long_form.repairs import LOOPS
 from lsa_whisper.transcription.long_form.sequential import sequential_windows
-from lsa_whisper.transcription.long_form.skipped import without_times
+from lsa_whisper.transcription.long_form.skipped import without_token_times
+
+Progress = Callable[[float], None]
 
 
 def decode_windows(
@@ -36,16 +38,19 @@ def decode_windows(
     partial: PartialDecoding | None,
     repairs: Sequence[Repair[Any]],
     word_times: bool,
-) -> Iterator[Sequence[WindowResult]]:
-    """Yield the decoded windows of a recording that was cut in silence, ``at_once`` windows at a time."""
+    progress: Progress | None = None,
+) -> list[WindowResult]:
+    """Return the decoded windows of a recording that was cut in silence, decoded ``at_once`` windows at a time."""
     windows = pack_windows(speech, context_s=context_s, duration_s=recording.duration_s)
-    done = partial.read(windows) if partial else []
-    yield done
-    for first in range(len(done), len(windows), at_once):
+    decoded = partial.read(windows) if partial else []
+    _report(decoded, progress)
+    for first in range(len(decoded), len(windows), at_once):
         spans = windows[first : first + at_once]
         # The sounds are in memory only until these are decoded.
-        results = decode(decoder, [_loaded(recording, span, speech) for span in spans], repairs)
-        yield _stored(_timed(list(zip(spans, results, strict=True)), word_times), partial)
+        results = decode_repaired(decoder, [_loaded(recording, span, speech) for span in spans], repairs)
+        decoded += _stored(_timed(list(zip(spans, results, strict=True)), word_times), partial)
+        _report(decoded, progress)
+    return decoded
 
 
 def join_cut_utterances(
@@ -75,8 +80,9 @@ def decode_sequentially(
     *,
     context_s: float,
     partial: PartialDecoding | None,
-) -> Iterator[Sequence[WindowResult]]:
-    """Yield the decoded windows of a recording one by one, each with the previous text as prompt."""
+    progress: Progress | None = None,
+) -> list[WindowResult]:
+    """Return the decoded windows of a recording, decoded one by one, each with the previous text as prompt."""
 
     def decode_after(span: TimeSpan, previous: str) -> DecodedWindow:
         sound = _loaded(recording, span, speech)
@@ -84,13 +90,15 @@ def decode_sequentially(
         if result and not has_loop(result, sound.speech):
             return result
         # Most loops come from the prompt, so a window that loops is decoded again without it.
-        return decode(decoder, [sound], (LOOPS,))[0]
+        return decode_repaired(decoder, [sound], (LOOPS,))[0]
 
-    done = partial.read() if partial else []
-    yield done
+    decoded = partial.read() if partial else []
+    _report(decoded, progress)
     spans = speech_spans(speech, duration_s=recording.duration_s)
-    for each in sequential_windows(spans, context_s=context_s, decode=decode_after, done=done):
-        yield _stored([each], partial)
+    for each in sequential_windows(spans, context_s=context_s, decode=decode_after, done=tuple(decoded)):
+        decoded += _stored([each], partial)
+        _report(decoded, progress)
+    return decoded
 
 
 def without_noise(
@@ -124,7 +132,13 @@ def _loaded(recording: Recording, span: TimeSpan, speech: SpeechActivity) -> Sou
 
 def _timed(windows: Sequence[WindowResult], word_times: bool) -> Sequence[WindowResult]:
     """Return the windows without token times, which are needed to find skipped speech, unless they are requested."""
-    return windows if word_times else [(span, without_times(result)) for span, result in windows]
+    return windows if word_times else [(span, without_token_times(result)) for span, result in windows]
+
+
+def _report(decoded: Sequence[WindowResult], progress: Progress | None) -> None:
+    """Report where the last window ends, in seconds; first of all, what an earlier run decoded, which took no time."""
+    if progress:
+        progress(decoded[-1][0].end_ms / 1000 if decoded else 0.0)
 
 
 def _stored(results: Sequence[WindowResult], partial: PartialDecoding | None) -> Sequence[WindowResult]:

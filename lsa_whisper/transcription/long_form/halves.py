@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from lsa_whisper.audio.speech.energy import find_speech
 from lsa_whisper.decoding.decoder import DecodedWindow
-from lsa_whisper.transcription.long_form.repair import Parts, Sound, Span
+from lsa_whisper.transcription.long_form.repair import Parts, Sound, WindowPart
 
 
 def quietest_sample(window: npt.NDArray[np.float32], rate_hz: int) -> int:
@@ -26,13 +26,13 @@ def quietest_sample(window: npt.NDArray[np.float32], rate_hz: int) -> int:
     return min(len(window), round(len(window) * frame / max(1, len(level))))
 
 
-def halves(sound: Sound) -> tuple[Span, Span]:
+def halves(sound: Sound) -> tuple[WindowPart, WindowPart]:
     """Return the spans before and after the quietest sample in the middle of a window."""
     cut_s = quietest_sample(sound.samples, sound.rate_hz) / sound.rate_hz
-    return Span(0.0, cut_s), Span(cut_s)
+    return WindowPart(0.0, cut_s), WindowPart(cut_s)
 
 
-def join_halves(parts: Parts[Span]) -> DecodedWindow:
+def join_halves(parts: Parts[WindowPart]) -> DecodedWindow:
     """Return one window with the text of both halves."""
     (_, first), (second_span, second) = parts
     return join_windows(first, second, second_span.start_s)

@@ -22,7 +22,7 @@ import numpy.typing as npt
 from lsa_whisper.audio.speech.energy import FRAME_S, find_speech
 from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow
 from lsa_whisper.transcription.long_form.halves import halves, join_halves
-from lsa_whisper.transcription.long_form.repair import Accepted, Parts, Sound, Span
+from lsa_whisper.transcription.long_form.repair import Accepted, Parts, Sound, WindowPart
 from lsa_whisper.transcription.long_form.repetition import (
     SpeechIntervals,
     find_copies,
@@ -39,24 +39,24 @@ _SYLLABLE_FRAMES = 4
 _MIN_WINDOW_S = 1.0  # halves of a shorter window would contain no complete word
 
 
-def find(result: DecodedWindow, sound: Sound) -> Sequence[Span]:
+def find_looping(result: DecodedWindow, sound: Sound) -> Sequence[WindowPart]:
     """Return the halves of a window with a loop."""
     return halves(sound) if has_loop(result, sound.speech) else ()
 
 
-def accept(_: DecodedWindow, sound: Sound, parts: Parts[Span]) -> Accepted[Span]:
+def accept_looping(_: DecodedWindow, sound: Sound, parts: Parts[WindowPart]) -> Accepted[WindowPart]:
     """Return the text of the halves, without the copies of a loop that remains."""
     joined = join_halves(parts)
     shortened = truncate_loops(joined, sound.speech, partial(count_syllables, sound.samples, sound.rate_hz))
     return replace(shortened, retried=True, truncated=shortened.segments != joined.segments), ()
 
 
-def find_in_half(result: DecodedWindow, sound: Sound) -> Sequence[Span]:
+def find_in_half(result: DecodedWindow, sound: Sound) -> Sequence[WindowPart]:
     """Return the halves of a half that still loops, if they may contain a complete word."""
-    return find(result, sound) if sound.duration_s > _MIN_WINDOW_S else ()
+    return find_looping(result, sound) if sound.duration_s > _MIN_WINDOW_S else ()
 
 
-def accept_halves(_: DecodedWindow, __: Sound, parts: Parts[Span]) -> Accepted[Span]:
+def accept_halves(_: DecodedWindow, __: Sound, parts: Parts[WindowPart]) -> Accepted[WindowPart]:
     """Return the text of the halves as it is; copies are removed from the whole window."""
     return join_halves(parts), ()
 

@@ -16,7 +16,7 @@ from itertools import takewhile
 from lsa_whisper.checkpoint.whisper_constants import LOGPROB_THRESHOLD
 from lsa_whisper.decoding.decoder import DecodedWindow
 from lsa_whisper.transcription.long_form.halves import mean_logprob
-from lsa_whisper.transcription.long_form.repair import Accepted, Parts, Sound, Span
+from lsa_whisper.transcription.long_form.repair import Accepted, Parts, Sound, WindowPart
 from lsa_whisper.transcription.long_form.repetition import SpeechIntervals, cut_speech
 
 MAX_RESTS = 8
@@ -25,21 +25,21 @@ _MIN_SPEECH_S = 2.0
 """Less speech than this after the last timestamp is not decoded again: it holds few words, if any."""
 
 
-def find(result: DecodedWindow, sound: Sound) -> Sequence[Span]:
+def find_rest(result: DecodedWindow, sound: Sound) -> Sequence[WindowPart]:
     """Return the rest of a window whose text ends early."""
     begins_s = rest_begins_s(result, sound.speech or ())
-    return () if begins_s is None else (Span(begins_s),)
+    return () if begins_s is None else (WindowPart(begins_s),)
 
 
-def accept(result: DecodedWindow, sound: Sound, parts: Parts[Span]) -> Accepted[Span]:
+def accept_rest(result: DecodedWindow, sound: Sound, parts: Parts[WindowPart]) -> Accepted[WindowPart]:
     """Return the window with the text of its rest, and the rest of that."""
     ((span, rest),) = parts
     segments = tuple(takewhile(lambda segment: segment.avg_logprob >= LOGPROB_THRESHOLD, rest.segments))
     if not segments or rest.retried:
         return result, ()
     longer = continued(result, replace(rest, segments=segments), span.start_s)
-    further = find(rest, sound.part(span)) if segments == rest.segments else ()
-    return longer, [Span(span.start_s + following.start_s) for following in further]
+    further = find_rest(rest, sound.part(span)) if segments == rest.segments else ()
+    return longer, [WindowPart(span.start_s + following.start_s) for following in further]
 
 
 def rest_begins_s(result: DecodedWindow, speech: SpeechIntervals) -> float | None:

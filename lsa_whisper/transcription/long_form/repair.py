@@ -16,14 +16,14 @@ from lsa_whisper.transcription.long_form.repetition import SpeechIntervals, cut_
 
 
 @dataclass(frozen=True)
-class Span:
+class WindowPart:
     """A part of a window, in seconds from its start; by default up to its end."""
 
     start_s: float
     end_s: float = math.inf
 
 
-SpanT = TypeVar("SpanT", bound=Span)
+SpanT = TypeVar("SpanT", bound=WindowPart)
 Parts: TypeAlias = Sequence[tuple[SpanT, DecodedWindow]]
 """Spans of a window that were decoded again, with their results."""
 Accepted: TypeAlias = tuple[DecodedWindow, Sequence[SpanT]]
@@ -49,7 +49,7 @@ class Sound:
         """Its length in seconds."""
         return len(self.samples) / self.rate_hz
 
-    def part(self, span: Span) -> Sound:
+    def part(self, span: WindowPart) -> Sound:
         """Return a part of it, with its speech."""
         last = None if span.end_s == math.inf else round(span.end_s * self.rate_hz)
         speech = None if self.speech is None else cut_speech(self.speech, span.start_s, span.end_s)
@@ -73,7 +73,7 @@ class Repair(Generic[SpanT]):
     rounds: int = 1
 
 
-def decode(decoder: Decoder, sounds: Sequence[Sound], repairs: Sequence[Repair[Any]]) -> list[DecodedWindow]:
+def decode_repaired(decoder: Decoder, sounds: Sequence[Sound], repairs: Sequence[Repair[Any]]) -> list[DecodedWindow]:
     """Return one result per sound, each repaired by one repair after the other.
 
     Args:
@@ -88,7 +88,7 @@ def decode(decoder: Decoder, sounds: Sequence[Sound], repairs: Sequence[Repair[A
             parts = [sounds[at].part(span) for at, some in spans.items() for span in some]
             if not parts:
                 break
-            again = iter(decode(decoder, parts, repair.repairs))
+            again = iter(decode_repaired(decoder, parts, repair.repairs))
             for at, some in spans.items():
                 if some:
                     pairs = [(span, next(again)) for span in some]

@@ -8,10 +8,10 @@ from lsa_whisper.transcription.long_form import loops, remainders, skipped, unce
 from lsa_whisper.transcription.long_form.repair import Repair
 
 _LOOPING_HALVES = Repair(loops.find_in_half, loops.accept_halves)
-LOOPS = Repair(loops.find, loops.accept, (_LOOPING_HALVES,))
-RESTS = Repair(remainders.find, remainders.accept, (LOOPS,), rounds=remainders.MAX_RESTS)
-UNCERTAIN = Repair(uncertain.find, uncertain.accept, (LOOPS, RESTS))
-SKIPPED = Repair(skipped.find, skipped.accept, (LOOPS,))
+LOOPS = Repair(loops.find_looping, loops.accept_looping, (_LOOPING_HALVES,))
+RESTS = Repair(remainders.find_rest, remainders.accept_rest, (LOOPS,), rounds=remainders.MAX_RESTS)
+UNCERTAIN = Repair(uncertain.find_uncertain, uncertain.accept_uncertain, (LOOPS, RESTS))
+SKIPPED = Repair(skipped.find_gaps, skipped.accept_gaps, (LOOPS,))
 
 REPAIRS: tuple[Repair[Any], ...] = (LOOPS, RESTS, UNCERTAIN, SKIPPED)
 """All of them; ``SKIPPED`` needs token times. What is decoded across borders gets the same repairs as its windows."""

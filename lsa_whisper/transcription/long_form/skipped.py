@@ -17,7 +17,7 @@ from lsa_whisper.audio.speech.energy import FRAME_S, silence_of
 from lsa_whisper.decoding.decoder import NEARLY_RIGHT_LOGPROB, DecodedSegment, DecodedWindow
 from lsa_whisper.labels import begins_word, in_speaker_code, letters_of
 from lsa_whisper.labels.canonical import LABEL_TERMINATORS
-from lsa_whisper.transcription.long_form.repair import Accepted, Parts, Sound, Span
+from lsa_whisper.transcription.long_form.repair import Accepted, Parts, Sound, WindowPart
 from lsa_whisper.transcription.long_form.repetition import speech_between_s
 
 _MIN_SPEECH_S = 0.8
@@ -43,14 +43,14 @@ _EDGE = _Word(-1, 0, 0, 0.0, 0.0)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Gap(Span):
+class Gap(WindowPart):
     """Speech between two words of a window, or between a word and an edge; its sound has a margin on both sides."""
 
     before: _Word
     after: _Word
 
 
-def find(result: DecodedWindow, sound: Sound) -> Sequence[Gap]:
+def find_gaps(result: DecodedWindow, sound: Sound) -> Sequence[Gap]:
     """Return where much speech of a window is without words; nothing without token times."""
     if result.silent or not any(segment.timed for segment in result.segments):
         return ()
@@ -68,7 +68,7 @@ def find(result: DecodedWindow, sound: Sound) -> Sequence[Gap]:
     return gaps
 
 
-def accept(result: DecodedWindow, _: Sound, parts: Parts[Gap]) -> Accepted[Gap]:
+def accept_gaps(result: DecodedWindow, _: Sound, parts: Parts[Gap]) -> Accepted[Gap]:
     """Return the window with the words of its gaps."""
     # The last gap comes first, so that the places of the others stay as they are.
     for gap, found in reversed(parts):
@@ -77,7 +77,7 @@ def accept(result: DecodedWindow, _: Sound, parts: Parts[Gap]) -> Accepted[Gap]:
     return result, ()
 
 
-def without_times(result: DecodedWindow) -> DecodedWindow:
+def without_token_times(result: DecodedWindow) -> DecodedWindow:
     """Return a window without the times of its tokens."""
     return replace(result, segments=tuple(replace(segment, timed=()) for segment in result.segments))
 

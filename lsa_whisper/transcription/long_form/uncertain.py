@@ -13,18 +13,18 @@ from collections.abc import Sequence
 from lsa_whisper.checkpoint.whisper_constants import LOGPROB_THRESHOLD
 from lsa_whisper.decoding.decoder import DecodedWindow
 from lsa_whisper.transcription.long_form.halves import halves, join_halves
-from lsa_whisper.transcription.long_form.repair import Accepted, Parts, Sound, Span
+from lsa_whisper.transcription.long_form.repair import Accepted, Parts, Sound, WindowPart
 
 _MIN_DURATION_S = 4.0
 """A shorter window is not cut: its halves would hold a few words without their context."""
 
 
-def find(result: DecodedWindow, sound: Sound) -> Sequence[Span]:
+def find_uncertain(result: DecodedWindow, sound: Sound) -> Sequence[WindowPart]:
     """Return the halves of a window whose text is uncertain."""
     return halves(sound) if is_uncertain(result, sound.duration_s) else ()
 
 
-def accept(result: DecodedWindow, _: Sound, parts: Parts[Span]) -> Accepted[Span]:
+def accept_uncertain(result: DecodedWindow, _: Sound, parts: Parts[WindowPart]) -> Accepted[WindowPart]:
     """Return the text of the halves if it is more probable, and in the same language."""
     joined = join_halves(parts)
     one_language = {half.language for _, half in parts} == {result.language}

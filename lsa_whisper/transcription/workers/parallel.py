@@ -9,22 +9,17 @@ from lsa_whisper.decoding.engines import resolve_device
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.system.process_pool import WorkerPool, process_pool, run_in_this_process, run_tasks
 from lsa_whisper.transcription.files.log import RunLog
-from lsa_whisper.transcription.files.outcome import TranscribedFile, TranscriptionSummary
+from lsa_whisper.transcription.files.outcome import FileTask, TranscribedFile, TranscriptionSummary
 from lsa_whisper.transcription.files.spec import TranscriberSpec
 from lsa_whisper.transcription.files.transcribe_file import OutputOptions, transcribe_file
 from lsa_whisper.transcription.workers.ray_actors import RayCluster, connect_to_cluster
-from lsa_whisper.transcription.workers.run_files import FATAL, FileTask, Jobs, Outcomes, Recordings, run_files
+from lsa_whisper.transcription.workers.run_files import FATAL, Backend, Jobs, Outcomes, Recordings, run_files
 
 
-def transcribe_here(
-    jobs: Jobs, recordings: Recordings, spec: TranscriberSpec, output: OutputOptions, log: RunLog
-) -> TranscriptionSummary:
-    """Transcribe the recordings in this process, one after the other; the error of a single one is raised."""
-
-    def run(tasks: Mapping[int, FileTask], report: Callable[[int, float], None]) -> Outcomes:
-        yield from run_in_this_process(tasks, partial(_transcribe, spec, output), report, fatal=FATAL)
-
-    return run_files(jobs, recordings, run, log=log, single_raises=True)
+def in_this_process(spec: TranscriberSpec, output: OutputOptions) -> Backend:
+    """Return what transcribes recordings in this process, one after the other."""
+    work = partial(transcribe_file, spec, output)
+    return lambda tasks, report: run_in_this_process(tasks, work, report, fatal=FATAL)
 
 
 def transcribe_on_devices(
@@ -36,7 +31,7 @@ def transcribe_on_devices(
     log: RunLog,
 ) -> TranscriptionSummary:
     """Transcribe the recordings in one process for each of the devices."""
-    with process_pool([partial(_transcribe, spec.on(each), output) for each in devices]) as pool:
+    with process_pool([partial(transcribe_file, spec.on(each), output) for each in devices]) as pool:
         return _run_on(pool, len(devices), jobs, recordings, log)
 
 
@@ -53,7 +48,7 @@ def transcribe_on_cluster(
     with connect_to_cluster(address) as cluster:
         spec = _placed_there(spec, cluster)
         on_gpu = spec.options.device == "cuda"
-        pool = cluster.pool(partial(_transcribe, spec, output), gpus=int(on_gpu))
+        pool = cluster.pool(partial(transcribe_file, spec, output), gpus=int(on_gpu))
         return _run_on(pool, workers or (cluster.gpus() if on_gpu else cluster.cores()), jobs, recordings, log)
 
 
@@ -69,17 +64,11 @@ def worker_devices(device: str, processes: int | None, jobs: int) -> list[str]:
     return [f"cuda:{number % gpus}" for number in range(min(processes or gpus, jobs))]
 
 
-def _transcribe(
-    spec: TranscriberSpec, output: OutputOptions, task: FileTask, report: Callable[[float], None], /
-) -> TranscribedFile:
-    return transcribe_file(spec, output, task.recording, task.target, report)
-
-
 def _run_on(
     pool: WorkerPool[FileTask, TranscribedFile], workers: int, jobs: Jobs, recordings: Recordings, log: RunLog
 ) -> TranscriptionSummary:
     def run(tasks: Mapping[int, FileTask], report: Callable[[int, float], None]) -> Outcomes:
-        yield from run_tasks(tasks, pool, workers, report, cost=lambda task: task.recording.duration_s, fatal=FATAL)
+        return run_tasks(tasks, pool, workers, report, cost=lambda task: task.recording.duration_s, fatal=FATAL)
 
     return run_files(jobs, recordings, run, log=log)
 

@@ -20,8 +20,7 @@ from typing import Any
 from lsa_whisper.errors import LsaWhisperError, MissingExtraError
 from lsa_whisper.system.process_pool import TaskError, TaskResult, WorkerDied, WorkerEvent, WorkerFunction, run_task
 from lsa_whisper.system.umask import private_umask
-from lsa_whisper.transcription.files.outcome import TranscribedFile
-from lsa_whisper.transcription.workers.run_files import FileTask
+from lsa_whisper.transcription.files.outcome import FileTask, TranscribedFile
 
 _STORE_BYTES = 100_000_000  # tasks and results are a few lines each; the default takes 30 % of the memory
 

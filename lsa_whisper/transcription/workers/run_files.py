@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -13,7 +13,7 @@ from lsa_whisper.errors import AudioError, CheckpointError, DiskError
 from lsa_whisper.system.failed_files import FailedFile
 from lsa_whisper.system.process_pool import EXPECTED_ERRORS, TaskError, TaskResult, WorkerDiedError
 from lsa_whisper.transcription.files.log import RunLog
-from lsa_whisper.transcription.files.outcome import TranscribedFile, TranscriptionSummary, duplicate_target
+from lsa_whisper.transcription.files.outcome import FileTask, TranscribedFile, TranscriptionSummary, duplicate_target
 from lsa_whisper.transcription.files.progress import progress_meter
 
 FATAL = (CheckpointError, DiskError)
@@ -24,14 +24,6 @@ Jobs: TypeAlias = Sequence[tuple[Path, Path]]
 
 Recordings: TypeAlias = Mapping[Path, Recording | AudioError]
 """The opened recordings by path, or why they cannot be opened."""
-
-
-@dataclass(frozen=True)
-class FileTask:
-    """A recording and the path of its transcript."""
-
-    recording: Recording
-    target: Path
 
 
 Outcome: TypeAlias = TaskResult[TranscribedFile] | TaskError

@@ -12,13 +12,13 @@ from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow
 from lsa_whisper.decoding.transformers_engine import TransformersDecoder
 from lsa_whisper.transcription import Transcriber
 from lsa_whisper.transcription.long_form.loops import has_loop, truncate_loops
-from lsa_whisper.transcription.long_form.repair import Sound, decode
+from lsa_whisper.transcription.long_form.repair import Sound, decode_repaired
 from lsa_whisper.transcription.long_form.repairs import LOOPS
 
 
 def decode_without_loops(decoder, windows, speech=None):
     """A window's speech is all of it unless it is given."""
-    return decode(decoder, [Sound(samples, speech) for samples in windows], (LOOPS,))
+    return decode_repaired(decoder, [Sound(samples, speech) for samples in windows], (LOOPS,))
 
 
 def window(text, duration_s, *, complete=True):

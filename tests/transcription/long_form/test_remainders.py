@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow
-from lsa_whisper.transcription.long_form.repair import Sound, decode
+from lsa_whisper.transcription.long_form.repair import Sound, decode_repaired
 from lsa_whisper.transcription.long_form.repairs import LOOPS, RESTS
 
 RATE_HZ = 1000
@@ -40,7 +40,7 @@ def windows(seconds=12):
 
 def decode_with_rests(decoder, windows, speech):
     sounds = [Sound(*pair, RATE_HZ) for pair in zip(windows, speech, strict=True)]
-    return decode(decoder, sounds, (LOOPS, RESTS))
+    return decode_repaired(decoder, sounds, (LOOPS, RESTS))
 
 
 def texts(decoder, seconds=12, speech=SPEECH):

@@ -12,8 +12,7 @@ from lsa_whisper.audio import Recording
 from lsa_whisper.audio.speech.energy import find_speech
 from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow, TimedToken
 from lsa_whisper.transcription.long_form.decode import decode_windows
-from lsa_whisper.transcription.long_form.repair import Sound
-from lsa_whisper.transcription.long_form.repair import decode as decode_with_repairs
+from lsa_whisper.transcription.long_form.repair import Sound, decode_repaired
 from lsa_whisper.transcription.long_form.repairs import REPAIRS
 
 RATE_HZ = 16_000
@@ -53,7 +52,7 @@ def speech(seconds, silences=()):
 
 def decode(decoder, sound, heard=None):
     intervals = heard or ((0.0, len(sound) / RATE_HZ),)
-    (result,) = decode_with_repairs(decoder, [Sound(sound, intervals, RATE_HZ)], REPAIRS)
+    (result,) = decode_repaired(decoder, [Sound(sound, intervals, RATE_HZ)], REPAIRS)
     return result
 
 
@@ -132,7 +131,7 @@ def test_token_times_are_returned_on_request_only(word_times, tmp_path):
     recording = Recording.open(tmp_path / "skipped.wav")
     activity = find_speech(recording.stream(), RATE_HZ)
     of, repairs = (Scripted(SKIPPED, FOUND), recording, activity), {"repairs": REPAIRS, "word_times": word_times}
-    (_, result) = [*decode_windows(*of, context_s=30.0, at_once=1, partial=None, **repairs)][1][0]
+    ((_, result),) = decode_windows(*of, context_s=30.0, at_once=1, partial=None, **repairs)
     assert result.segments[0].text == "I still think it's think so."
     assert all(bool(segment.timed) is word_times for segment in result.segments)
 

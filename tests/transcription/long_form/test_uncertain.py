@@ -10,8 +10,7 @@ import pytest
 from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow, SegmentParser
 from lsa_whisper.decoding.no_speech import NoSpeechRule
 from lsa_whisper.transcription.long_form.halves import join_windows
-from lsa_whisper.transcription.long_form.repair import Sound
-from lsa_whisper.transcription.long_form.repair import decode as decode_with_repairs
+from lsa_whisper.transcription.long_form.repair import Sound, decode_repaired
 from lsa_whisper.transcription.long_form.repairs import LOOPS, RESTS, UNCERTAIN
 
 RATE_HZ = 1000
@@ -44,7 +43,7 @@ def ramp(seconds, first=0):
 
 def decode(decoder, *windows):
     sounds = [Sound(window, ((0.0, len(window) / RATE_HZ),), RATE_HZ) for window in windows]
-    return decode_with_repairs(decoder, sounds, (LOOPS, RESTS, UNCERTAIN))
+    return decode_repaired(decoder, sounds, (LOOPS, RESTS, UNCERTAIN))
 
 
 def test_an_improbable_window_is_decoded_in_halves_that_keep_their_times():
