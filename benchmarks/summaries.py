@@ -177,6 +177,15 @@ def review_scale(found: Figures) -> str:
     )
 
 
+def real_people(found: Figures) -> str:
+    return "; ".join(
+        f"{style}, {name}: word errors {each['word_errors']} % ({each['word_errors_without_disfluencies']} % without "
+        f"disfluencies), filled pauses {each['found']} found, {each['missed']} missed, {each['invented']} invented"
+        for style, sets in found["styles"].items()
+        for name, each in sets.items()
+    )
+
+
 def doubt_flags(found: Figures) -> str:
     return "; ".join(
         f"{name}: {100 * each['flagged']:.0f} % of {each['words']} words flagged, {each['wrong']} wrong, recall "

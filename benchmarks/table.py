@@ -197,6 +197,12 @@ CLAIMS = (
         "review_scale",
         summaries.review_scale,
     ),
+    Claim(
+        "A stock model writes the fillers of real people when a prompt asks for them",
+        "real_people",
+        summaries.real_people,
+        (("docs/base-models.md", "Measured: disfluencies without training"),),
+    ),
     Claim("Wrong words that the review page flags, by whisper-base", "doubt_flags", summaries.doubt_flags),
     Claim(
         "Errors corrected against time spent: doubtful first, or from start to end",
