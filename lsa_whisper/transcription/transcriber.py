@@ -288,7 +288,8 @@ class Transcriber:
         whole = min(_BATCHES_AT_ONCE * decoder.batch_size, max(_WINDOWS_AT_ONCE, decoder.batch_size))
         at_once = round(whole * context_s / window_s)
         # A style without timestamps has token times although nobody asks for them.
-        word_times = bool(self._options.word_times) or not self._options.finds_skipped
+        # Times that only the search for skipped speech needs would change those of the utterances.
+        word_times = bool(self._options.word_times) or not self._options.finds_skipped or not self._style.timestamps
         how: Any = {"repairs": self._repairs, "word_times": word_times}
         windows = decode_windows(
             decoder,
