@@ -64,11 +64,6 @@ class ConvertedCheckpoint:
     trim_margin_s: float | None = None
 
     @property
-    def is_stock(self) -> bool:
-        """Whether it was never fine-tuned: it leaves disfluencies out unless it is asked for them."""
-        return self.labels.style == "fluent" and not self.recipe
-
-    @property
     def time_precision_s(self) -> float:
         """Seconds of audio per encoder position."""
         return float(_STRIDE * self.feature_extractor.hop_length / self.feature_extractor.sampling_rate)

@@ -52,11 +52,6 @@ class Checkpoint:
     trim_margin_s: float | None = None
 
     @property
-    def is_stock(self) -> bool:
-        """Whether it was never fine-tuned: it leaves disfluencies out unless it is asked for them."""
-        return self.labels.style == "fluent" and not self.recipe
-
-    @property
     def time_precision_s(self) -> float:
         """Seconds of audio per encoder position (0.02 for every published Whisper)."""
         encoder = self.model.get_encoder()

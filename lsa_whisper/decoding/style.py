@@ -54,7 +54,7 @@ def decoding_style(model: Checkpoint | ConvertedCheckpoint, style: str | None, l
     Raises:
         CheckpointError: the model cannot write so.
     """
-    if model.is_stock:
+    if _is_stock(model):
         is_verbatim = style == "verbatim" or (style is None and language in _TESTED)
         return _stock_verbatim(model.path, language) if is_verbatim else DecodingStyle(model.labels)
     own = "fluent" if model.labels.style == "fluent" else "verbatim"
@@ -63,6 +63,21 @@ def decoding_style(model: Checkpoint | ConvertedCheckpoint, style: str | None, l
     if model.labels.prompt:
         return DecodingStyle(Labels("fluent"))
     raise CheckpointError(f"{model.path}: was trained to write {own} text; leave out `style`, or choose another model")
+
+
+def untranscribed(model: Checkpoint | ConvertedCheckpoint, style: DecodingStyle) -> str:
+    """Return what a reader should know of the disfluencies that a stock model leaves out; empty for any other model."""
+    if not _is_stock(model):
+        return ""
+    left_out = "disfluencies are"
+    if style.labels.style != "fluent":
+        left_out = "fillers, repeated and cut-off words are transcribed in part; blocks, prolongations and pauses are"
+    return f"the model was not fine-tuned: {left_out} not transcribed, so a count of zero says nothing about them"
+
+
+def _is_stock(model: Checkpoint | ConvertedCheckpoint) -> bool:
+    """Return whether a model was never fine-tuned: it leaves disfluencies out unless it is asked for them."""
+    return model.labels.style == "fluent" and not model.recipe
 
 
 def _stock_verbatim(path: str, language: str) -> DecodingStyle:

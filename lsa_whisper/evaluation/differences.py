@@ -96,7 +96,7 @@ def deciding_metric(systems: Sequence[System], decide: str = "auto") -> Metric:
     else verbatim word errors.
 
     Raises:
-        CorpusError: there is no metric ``decide``.
+        CorpusError: ``decide`` names an unknown metric.
     """
     by_key = {metric.key: metric for metric in METRICS}
     if decide != "auto":

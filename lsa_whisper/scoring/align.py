@@ -25,8 +25,7 @@ from rapidfuzz.distance import Levenshtein
 
 from lsa_whisper.scoring.anchors import Ints, pieces
 from lsa_whisper.scoring.counts import WordErrors
-
-Bools = NDArray[np.bool_]
+from lsa_whisper.scoring.disjoint_utterances import Bools, DisjointUtterances
 
 UNALIGNED = -1
 # Costs are whole numbers in which one edit outweighs all first tie-breaks of a file together, and one of these all
@@ -82,34 +81,6 @@ class Alignment:
             excluded_reference=int((excluded & ~added).sum()),
             excluded_hypothesis=int((excluded & ~missing).sum()),
         )
-
-
-@dataclass(frozen=True)
-class UtteranceTimes:
-    """The start and end of the utterances of both sides in milliseconds, shape (utterances, 2); nan where unknown.
-
-    All pairs of 20,000 utterances would take 400 MB, so each row of the matrix is made when it is needed.
-    """
-
-    reference: NDArray[np.float64]
-    hypothesis: NDArray[np.float64]
-
-    def __getitem__(self, utterance: int) -> Bools:
-        start, end = self.reference[utterance]
-        apart: Bools = (start >= self.hypothesis[:, 1]) | (self.hypothesis[:, 0] >= end)  # never true of nan
-        return apart
-
-
-@dataclass(frozen=True)
-class DisjointUtterances:
-    """Utterances that do not overlap in time: ``matrix[reference utterance]`` says it of each hypothesis utterance.
-
-    ``reference`` and ``hypothesis`` give the utterance of each word, shape (words,).
-    """
-
-    matrix: Bools | UtteranceTimes
-    reference: Ints
-    hypothesis: Ints
 
 
 def align(

@@ -1,8 +1,9 @@
 """Long texts cut into pieces at anchors, so that aligning them takes time in proportion to their length.
 
 An anchor is a run of words that occurs once in each of two texts, in the same order as the other anchors. A cheapest
-alignment passes through such a run, since leaving it out would cost as many errors as it has words. Texts whose table
-has :data:`LARGEST` cells or fewer are one piece, and aligned as a whole.
+alignment nearly always passes through such a run; where few words make a text, runs also agree by chance. So a cut is
+kept only if the pieces cost together what the whole does, in plain Levenshtein distance, which takes no table. Texts
+whose table has :data:`LARGEST` cells or fewer are one piece, and aligned as a whole.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Hashable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+from rapidfuzz.distance import Levenshtein
 
 Ints = NDArray[np.int64]
 Piece = tuple[slice, slice]
@@ -31,7 +33,8 @@ def pieces(reference: Ints, hypothesis: Ints) -> list[Piece]:
     >>> pieces(np.arange(3), np.arange(2))
     [(slice(0, 3, None), slice(0, 2, None))]
     """
-    return list(_cut(reference, hypothesis, (0, 0), _RUNS))
+    found = list(_cut(reference, hypothesis, (0, 0), _RUNS))
+    return found if len(found) == 1 else _confirmed(found, reference.tolist(), hypothesis.tolist())
 
 
 def word_pieces(reference: Sequence[Hashable], hypothesis: Sequence[Hashable]) -> list[Piece]:
@@ -41,6 +44,28 @@ def word_pieces(reference: Sequence[Hashable], hypothesis: Sequence[Hashable]) -
     numbers: dict[Hashable, int] = {}
     both = [np.array([numbers.setdefault(w, len(numbers)) for w in words]) for words in (reference, hypothesis)]
     return pieces(*both)
+
+
+def _confirmed(found: list[Piece], reference: list[int], hypothesis: list[int]) -> list[Piece]:
+    """Return the pieces without the cuts that a cheapest alignment does not pass through."""
+
+    def cost(some: Sequence[Piece]) -> int:
+        (r, h), (last_r, last_h) = some[0], some[-1]
+        return Levenshtein.distance(reference[r.start : last_r.stop], hypothesis[h.start : last_h.stop])
+
+    def confirm(some: list[Piece], total: int) -> list[Piece]:
+        if len(some) == 1 or total == sum(cost([piece]) for piece in some):
+            return some
+        # The most even cut of the whole that holds; what is on either side of it is confirmed by itself.
+        middle = len(some) // 2
+        for at in sorted(range(1, len(some)), key=lambda at: abs(at - middle)):
+            left, right = cost(some[:at]), cost(some[at:])
+            if left + right == total:
+                return [*confirm(some[:at], left), *confirm(some[at:], right)]
+        (r, h), (last_r, last_h) = some[0], some[-1]
+        return [(slice(r.start, last_r.stop), slice(h.start, last_h.stop))]
+
+    return confirm(found, cost(found))
 
 
 def _cut(reference: Ints, hypothesis: Ints, start: tuple[int, int], runs: Sequence[int]) -> Iterator[Piece]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import jiwer
+from rapidfuzz.distance import Levenshtein
 
 from lsa_whisper.scoring.anchors import word_pieces
 from lsa_whisper.scoring.counts import WordErrors
@@ -34,7 +35,9 @@ def plain_character_errors(reference: Sequence[str], hypothesis: Sequence[str]) 
     total = _counted(" ".join(reference[last[0]]), " ".join(hypothesis[last[1]]))
     for r, h in parts:
         total += _counted(" ".join([*reference[r], ""]), " ".join([*hypothesis[h], ""]))
-    return total
+    whole = " ".join(reference), " ".join(hypothesis)
+    # What is cheapest for words is not always cheapest for their characters.
+    return _counted(*whole) if parts and total.errors != Levenshtein.distance(*whole) else total
 
 
 def _counted(reference: Sequence[str], hypothesis: Sequence[str]) -> WordErrors:

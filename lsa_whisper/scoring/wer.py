@@ -19,8 +19,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lsa_whisper.scoring.align import UNALIGNED, Alignment, DisjointUtterances, UtteranceTimes, align
+from lsa_whisper.scoring.align import UNALIGNED, Alignment, align
 from lsa_whisper.scoring.counts import ByLabel, WordErrors
+from lsa_whisper.scoring.disjoint_utterances import DisjointUtterances, UtteranceTimes
 from lsa_whisper.scoring.plain_errors import plain_character_errors, plain_errors
 from lsa_whisper.scoring.words import FileWords
 

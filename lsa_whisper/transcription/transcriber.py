@@ -16,13 +16,15 @@ from lsa_whisper.decoding.confidences import load_calibration
 from lsa_whisper.decoding.decoder import Decoder, MultilingualDecoder, PromptedDecoder
 from lsa_whisper.decoding.engines import load_engine, resolve_device
 from lsa_whisper.decoding.partial import PartialDecoding, WindowResult
-from lsa_whisper.errors import CheckpointError, LsaWhisperError, printable
+from lsa_whisper.decoding.style import untranscribed
+from lsa_whisper.errors import CheckpointError, LsaWhisperError
 from lsa_whisper.languages import whisper_code
 from lsa_whisper.retraces import Tagger, tagger_for
 from lsa_whisper.retraces.corpus_tagger import CorpusTagger
 from lsa_whisper.transcription.assembly.assemble import ScoredTranscript, TranscriptHeader, assemble_with_scores
 from lsa_whisper.transcription.assembly.media_name import corpus_of, media_name
 from lsa_whisper.transcription.assembly.missed_speech import missed_speech
+from lsa_whisper.transcription.assembly.recording_remarks import recording_remarks
 from lsa_whisper.transcription.assembly.speaker_turns import SpeakerTurns, one_speaker
 from lsa_whisper.transcription.assembly.tracks import merge_tracks
 from lsa_whisper.transcription.long_form.decode import (
@@ -42,28 +44,6 @@ _VIDEO = (".mp4", ".mov", ".webm", ".mkv", ".avi")
 _BATCHES_AT_ONCE = 8  # windows of several batches are loaded together, so that windows of like length share a batch,
 _WINDOWS_AT_ONCE = 32  # but no more than these of the full context: their sound is held in memory
 _BORDER_BATCHES_AT_ONCE = 2  # what is decoded across borders is longer than most windows, and little of a recording
-
-
-def _remarks(recording: Recording, speech: SpeechActivity) -> list[str]:
-    """Return what a reader should know of the recording itself."""
-    remarks = [f"the recording is incomplete: {recording.remark}"] if recording.remark else []
-    if recording.cancels:
-        remarks.append(
-            f"the two channels cancel each other (opposite phase), so only channel {(recording.channel or 0) + 1} was "
-            "used"
-        )
-    if speech.gain != 1:
-        remarks.append(
-            f"the recording is very quiet (speech at {speech.speech_db:.0f} dB) and was made louder before decoding: "
-            "check that no words are missing"
-        )
-    stem = recording.path.stem
-    if (name := media_name(stem)) != stem:
-        plays = f"CLAN plays a copy of it that is called {name}{recording.path.suffix}"
-        remarks.append(
-            f"the recording is called {' '.join(printable(stem).split())}, which @Media cannot hold: {plays}"
-        )
-    return remarks
 
 
 def _model_name(model: str | Path) -> str:
@@ -154,6 +134,7 @@ class Transcriber:
         self._repairs = [repair for repair in REPAIRS if options.finds_skipped or repair is not SKIPPED]
         self._style = self._decoder.style
         labels = self._style.labels
+        self._left_out = [note] if (note := untranscribed(self._checkpoint, self._style)) else []
         self._tagger = functools.cache(lambda code: _tagger(self._checkpoint, code) if options.retraces else None)
         for language in (self._language, *self._checkpoint.retraces):
             self._tagger(language)  # damaged weights are reported before anything is decoded
@@ -240,12 +221,13 @@ class Transcriber:
             [result for _, result in decoded],
             labels=self._style.labels,
             duration_ms=int(recording.duration_s * 1000),
-            header=self._header(recording, turns, _remarks(recording, speech)),
+            header=self._header(recording, turns, recording_remarks(recording, speech)),
             tagger=self._tagger,
             word_tiers=bool(self._options.word_times),
         )
         missed = missed_speech(scored.transcript.utterances, speech, int(recording.duration_s * 1000))
-        return replace(scored, remarks=(*_remarks(recording, speech), *scored.remarks), missed=tuple(missed))
+        remarks = (*self._left_out, *recording_remarks(recording, speech), *scored.remarks)
+        return replace(scored, remarks=remarks, missed=tuple(missed))
 
     def _header(self, recording: Recording, turns: SpeakerTurns | None, remarks: Sequence[str]) -> TranscriptHeader:
         return TranscriptHeader(
@@ -255,7 +237,7 @@ class Transcriber:
             self._options.speaker,
             self._options.role,
             self._options.corpus or corpus_of(recording.path.absolute().parent.name),
-            (self._provenance, *remarks),
+            (self._provenance, *self._left_out, *remarks),
             turns,
         )
 

@@ -12,7 +12,7 @@ from lsa_whisper import checkpoint
 from lsa_whisper.chat import Disfluency
 from lsa_whisper.chat.filled_pauses import fillers
 from lsa_whisper.dataset.label_encoder import LabelEncoder
-from lsa_whisper.decoding.style import DecodingStyle, decoding_style
+from lsa_whisper.decoding.style import DecodingStyle, decoding_style, untranscribed
 from lsa_whisper.decoding.transformers_engine import TransformersDecoder
 from lsa_whisper.errors import CheckpointError
 from lsa_whisper.labels import VERBATIM_PROMPTS, Labels
@@ -53,6 +53,15 @@ def test_a_stock_model_is_asked_in_english_only_unless_told_otherwise(stock):
     assert decoding_style(stock, "verbatim", "spa").labels.prompt == VERBATIM_PROMPTS["spa"]
     with pytest.raises(CheckpointError, match=r"writes verbatim in deu, eng, .* not in fin; choose fluent"):
         decoding_style(stock, "verbatim", "fin")
+
+
+def test_a_stock_model_says_what_it_leaves_out(stock, prompted):
+    for style, said in (
+        ("verbatim", "prolongations and pauses are not transcribed"),
+        ("fluent", "disfluencies are not transcribed"),
+    ):
+        assert said in untranscribed(stock, decoding_style(stock, style, "eng"))
+    assert untranscribed(prompted, decoding_style(prompted, "fluent", "eng")) == ""
 
 
 def test_a_trained_model_writes_as_it_was_trained(prompted):

@@ -8,7 +8,7 @@ import time
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from lsa_whisper.scoring import anchors
@@ -35,6 +35,8 @@ def small_tables(monkeypatch):
 
 
 @settings(max_examples=60, deadline=None)
+@example(seed=986, rate=0.3, size=378)  # of eight words, in which runs agree by chance
+@example(seed=986, rate=0.3, size=122)
 @given(seed=st.integers(0, 10_000), rate=st.sampled_from((0.0, 0.1, 0.3, 0.6)), size=st.integers(1, 400))
 def test_pieces_cost_what_the_whole_costs(seed, rate, size):
     generator = random.Random(seed)

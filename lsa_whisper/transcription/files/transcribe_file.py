@@ -130,7 +130,7 @@ def _write(
     calibration = load_calibration(spec.model)
     write_confidences(confidences_of(scored, recording.path.name, calibration), confidences_path(target))
     chat.write(add_provenance(scored.transcript, *made_from), target)
-    return "; ".join(scored.remarks)
+    return "; ".join(dict.fromkeys(scored.remarks))
 
 
 @contextmanager

@@ -15,7 +15,7 @@ _DURATION = re.compile(r"PT(?:(\d+(?:\.\d+)?)H)?(?:(\d+(?:\.\d+)?)M)?(?:(\d+(?:\
 
 
 def rows(value: Any, place: str) -> Iterator[tuple[Mapping[str, Any], str]]:
-    """Yield the objects of a list, each with its place; nothing if there is no list.
+    """Yield the objects of a list, each with its place; nothing for any other value.
 
     Raises:
         FormatError: An entry is not an object.
