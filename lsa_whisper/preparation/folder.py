@@ -23,6 +23,7 @@ from lsa_whisper.errors import AudioError, ChatSyntaxError, CorpusError
 from lsa_whisper.manifest import SPLITS, remove_copies, serialize_row, sha256
 from lsa_whisper.preparation.screening import DUPLICATE
 from lsa_whisper.preparation.session import PrepareOptions, SessionResult, UtteranceRecord, WindowRow, process_session
+from lsa_whisper.preparation.session_facts import session_notes
 from lsa_whisper.preparation.shards import partial_name, plan, write_shards
 from lsa_whisper.preparation.spliced_session import remove_spliced, with_spliced
 from lsa_whisper.preparation.statistics import Prepared, Rejections, SplicedCounts, SplitCounts, add_counts
@@ -83,6 +84,7 @@ class _Counts:
     rejections: Rejections = field(default_factory=Rejections)
     roles: dict[str, Counter[str]] = field(default_factory=dict)
     spliced: SplicedCounts = field(default_factory=SplicedCounts)
+    facts: Counter[str] = field(default_factory=Counter)
 
 
 def join(
@@ -121,7 +123,8 @@ def join(
         counts = _write_manifests(paths, out)
         _require_segments(counts, out, skipped_files, hint, assigned)
         advice = hint(counts.rejections.as_dict())
-        facts = {**facts, "notes": [*facts.get("notes", []), *([advice] if advice else [])]}
+        notes = [*facts.get("notes", []), *session_notes(counts.facts), *([advice] if advice else [])]
+        facts = {**facts, "notes": notes}
         made = _join(counts, out, options, skipped_files, facts, shards, processes, earlier)
     finally:
         _remove_hidden(out)
@@ -229,7 +232,7 @@ def _write_manifests(paths: Iterable[Path], out: Path) -> _Counts:
             stack.enter_context((out / partial_name(name)).open("w", encoding="utf-8", newline="\n"))
             for name in MANIFESTS
         ]
-        for item in _without_duplicates(paths):
+        for item in _without_duplicates(_results(paths, counts.facts)):
             if isinstance(item, UtteranceRecord):
                 counts.rejections.add(item)
                 files[-1].write(plain_json.serialize(asdict(item)) + "\n")
@@ -253,11 +256,18 @@ def _publish(out: Path, names: Sequence[str], earlier: Sequence[Path]) -> None:
         remove_copies(out / f"{split}.jsonl")
 
 
-def _without_duplicates(paths: Iterable[Path]) -> Iterator[WindowRow | UtteranceRecord]:
-    """Yield all rows and rejections; of windows with the same sound and text, only the first stays a row."""
-    seen: set[bytes] = set()
+def _results(paths: Iterable[Path], facts: Counter[str]) -> Iterator[SessionResult]:
+    """Yield each session's result, and add its facts to ``facts``."""
     for path in paths:
         result = SessionResult.from_dict(plain_json.parse(path.read_bytes()))
+        facts.update(result.facts)
+        yield result
+
+
+def _without_duplicates(results: Iterable[SessionResult]) -> Iterator[WindowRow | UtteranceRecord]:
+    """Yield all rows and rejections; of windows with the same sound and text, only the first stays a row."""
+    seen: set[bytes] = set()
+    for result in results:
         for row in result.rows:
             digest = bytes.fromhex(row.digest)[:16]
             if digest in seen:

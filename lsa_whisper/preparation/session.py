@@ -16,6 +16,7 @@ from lsa_whisper.manifest import Segment, serialize_word_times
 from lsa_whisper.preparation.non_speech import non_speech_windows
 from lsa_whisper.preparation.peak_levels import PeakLevels
 from lsa_whisper.preparation.screening import Candidate, ScreeningLimits, screen_utterances
+from lsa_whisper.preparation.session_facts import session_facts
 from lsa_whisper.preparation.windows import Window, pack, reject_overlap_groups
 from lsa_whisper.splice import DisfluencyProfile
 
@@ -81,10 +82,11 @@ class WindowRow:
 
 @dataclass(frozen=True)
 class SessionResult:
-    """The rows and rejections of one session, in order of time."""
+    """The rows and rejections of one session, in order of time, and facts about its transcript."""
 
     rows: tuple[WindowRow, ...]
     rejected: tuple[UtteranceRecord, ...]
+    facts: dict[str, float] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything, ready for JSON."""
@@ -102,7 +104,7 @@ class SessionResult:
             )
             for row in found["rows"]
         )
-        return cls(tuple(rows), tuple(UtteranceRecord(**one) for one in found["rejected"]))
+        return cls(tuple(rows), tuple(UtteranceRecord(**one) for one in found["rejected"]), found["facts"])
 
 
 def process_session(session: Session, split: str, options: PrepareOptions) -> SessionResult:
@@ -144,11 +146,12 @@ def process_session(session: Session, split: str, options: PrepareOptions) -> Se
         digest = hashlib.sha256(identity + levels.fingerprint(window.span)).hexdigest()
         members = tuple(_source(one, session) for one in window.members)
         rows.append(WindowRow(segment, digest, members, _counts(window.members, roles)))
-    return SessionResult(tuple(rows), tuple(_source(one, session) for one in candidates if one.reason))
+    rejected = tuple(_source(one, session) for one in candidates if one.reason)
+    return SessionResult(tuple(rows), rejected, session_facts(transcript.utterances, session.language))
 
 
 def _segment(window: Window, before: Window | None, session: Session, split: str, options: PrepareOptions) -> Segment:
-    timestamped = window.timestamped()
+    timestamped = window.timestamped(options.limits.overlap_ms)
     plain = timestamped is None or window.random(options.seed, "timestamps").random() < options.without_timestamps
     prompted = window.random(options.seed, "prompt").random() < options.with_prompt
     speakers = dict.fromkeys(session.speakers[one.utterance.speaker] for one in window.members)

@@ -144,3 +144,25 @@ def test_a_broken_mp3_is_named(session, talk, tmp_path):
     (folder / "b.mp3").write_bytes(b"\xff\xfb\x90\x00" + bytes(2000))
     done = prepare([folder], tmp_path / "out")
     assert [each for each in done.skipped_files if "b.mp3" in each["reason"]]
+
+
+def test_overlapping_speech_and_unmarked_repetitions_are_told(session, tmp_path):
+    said = [
+        ("CHI", f"I I want the {word} .", (3000 * at, 3000 * at + 2500))
+        for at, word in enumerate(("dog", "cat", "cow"))
+    ]
+    folder = session("a", [*said, ("MOT", "what did you say there ?", (1500, 4000))], duration_ms=9000)
+    notes = prepare([folder], tmp_path / "out").notes
+    assert any("2 of 10 seconds of speech overlap" in note for note in notes)
+    assert any(
+        "3 places repeat words without [/] (with it: 0)" in note and "lsa-whisper mark" in note for note in notes
+    )
+
+
+def test_marked_repetitions_need_no_note(session, tmp_path):
+    said = [
+        ("CHI", f"I [/] I want the {word} .", (3000 * at, 3000 * at + 2500))
+        for at, word in enumerate(("dog", "cat", "cow"))
+    ]
+    folder = session("a", said, duration_ms=9000)
+    assert not any("places repeat" in note for note in prepare([folder], tmp_path / "out").notes)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from lsa_whisper.chat import utterance
 from lsa_whisper.preparation.screening import DUPLICATE, WORDLESS, Candidate
-from lsa_whisper.preparation.windows import WINDOW_MARGIN_MS, Window, pack, reject_overlap_groups
+from lsa_whisper.preparation.windows import WINDOW_MARGIN_MS, Window, _overlap_groups, pack, reject_overlap_groups
 from lsa_whisper.timespan import TimeSpan
 
 OVERLAP_MS = 100
@@ -87,7 +87,7 @@ def test_timestamps_never_go_back_and_stay_inside(candidates):
         text = window.timestamped()
         if text is not None:
             times = [round(float(time) / 0.02) for time in re.findall(r"<\|(\d+\.\d\d)\|>", text)]
-            assert len(times) == 2 * len(window.members)
+            assert len(times) == 2 * len(list(_overlap_groups(window.members, 100)))
             assert times == sorted(times)
             assert all(start < end for start, end in zip(times[::2], times[1::2], strict=True))
             assert times[0] >= 0 and times[-1] <= 1500
@@ -155,13 +155,16 @@ def test_a_long_silence_ends_a_window():
     assert len(packed([candidate(0, 1000), candidate(11_100, 12_000)])) == 2
 
 
-def test_overlapping_utterances_meet_in_the_middle_of_what_they_share():
+def test_overlapping_utterances_have_one_pair_of_timestamps():
     (window,) = packed([candidate(0, 2000), candidate(1000, 3000), candidate(3500, 4000)])
     assert window.span.start_ms == 0
-    assert window.timestamped() == (
-        "<|0.00|>word word word .<|1.50|><|1.50|>word word word .<|3.00|><|3.50|>word word word .<|4.00|>"
-    )
+    assert window.timestamped() == ("<|0.00|>word word word . word word word .<|3.00|><|3.50|>word word word .<|4.00|>")
     assert window.plain() == "word word word . word word word . word word word ."
+
+
+def test_a_small_overlap_is_divided_in_its_middle():
+    (window,) = packed([candidate(0, 2040), candidate(1960, 3000)])
+    assert window.timestamped() == "<|0.00|>word word word .<|2.00|><|2.00|>word word word .<|3.00|>"
 
 
 def test_the_random_draw_depends_on_the_text_only():
