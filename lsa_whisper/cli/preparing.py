@@ -70,6 +70,7 @@ from lsa_whisper.cli.group import PATH, call, main, show
     type=PATH,
     help="How often each class is spliced: as in train (default), fluent-adults, or a file: see inspect --profile.",
 )
+@click.option("--train-only", is_flag=True, help="All recordings train: of very little data, dev and test say nothing.")
 def prepare(**parameters: Any) -> None:
     """Prepare training data from CHAT transcripts and recordings.
 

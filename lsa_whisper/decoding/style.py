@@ -54,7 +54,7 @@ def decoding_style(model: Checkpoint | ConvertedCheckpoint, style: str | None, l
     Raises:
         CheckpointError: the model cannot write so.
     """
-    if _is_stock(model):
+    if is_stock(model):
         is_verbatim = style == "verbatim" or (style is None and language in _TESTED)
         return _stock_verbatim(model.path, language) if is_verbatim else DecodingStyle(model.labels)
     own = "fluent" if model.labels.style == "fluent" else "verbatim"
@@ -67,7 +67,7 @@ def decoding_style(model: Checkpoint | ConvertedCheckpoint, style: str | None, l
 
 def untranscribed(model: Checkpoint | ConvertedCheckpoint, style: DecodingStyle) -> str:
     """Return what a reader should know of the disfluencies that a stock model leaves out; empty for any other model."""
-    if not _is_stock(model):
+    if not is_stock(model):
         return ""
     left_out = "disfluencies are"
     if style.labels.style != "fluent":
@@ -75,7 +75,7 @@ def untranscribed(model: Checkpoint | ConvertedCheckpoint, style: DecodingStyle)
     return f"the model was not fine-tuned: {left_out} not transcribed, so a count of zero says nothing about them"
 
 
-def _is_stock(model: Checkpoint | ConvertedCheckpoint) -> bool:
+def is_stock(model: Checkpoint | ConvertedCheckpoint) -> bool:
     """Return whether a model was never fine-tuned: it leaves disfluencies out unless it is asked for them."""
     return model.labels.style == "fluent" and not model.recipe
 

@@ -57,6 +57,7 @@ def prepare(
     speaker_from: str | None = None,
     splice: float = 0.0,
     splice_profile: Path | None = None,
+    train_only: bool = False,
 ) -> Prepared:
     """Write training windows of ``corpora`` to the folder ``out`` and return a summary.
 
@@ -96,6 +97,8 @@ def prepare(
             never to dev or test, and marked in the column ``spliced``; their recordings are in ``spliced``.
         splice_profile: How often each class is spliced and how long it is, as ``inspect --profile --json`` counts it,
             or ``fluent-adults`` for the shipped profile of adults in meetings. Default: that of the train sessions.
+        train_only: Put all sessions into train that no card assigns: of very little data, a dev or test set says
+            nothing.
 
     Raises:
         AudioError: A recording was removed before it was written to a shard.
@@ -122,7 +125,7 @@ def prepare(
     find = partial(discover, media=media, card=card, repair_bullets=repair_bullets, speaker_from=speaker_from)
     listed = partial(discover_listed, out=Path(out), media=media, card=card, speaker_from=speaker_from)
     sessions, skipped_files, absent = _discover(corpora, card, find, listed)
-    splits, notes = assign_splits(sessions)
+    splits, notes = ([session.split or "train" for session in sessions], []) if train_only else assign_splits(sessions)
     notes += [*absent, *grouping_notes(sessions), *recording_notes(sessions)]
     facts: dict[str, Any] = {"corpora": sorted({session.corpus for session in sessions}), "notes": notes}
     if splice:

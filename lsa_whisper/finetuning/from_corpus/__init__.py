@@ -19,8 +19,10 @@ from lsa_whisper.finetuning import finetune as finetune_by_recipe
 from lsa_whisper.finetuning import recipe as recipes
 from lsa_whisper.finetuning.catalog import find_recipe, overrides_for
 from lsa_whisper.finetuning.distributed.launch import LAUNCHER
+from lsa_whisper.finetuning.from_corpus.little_data import prepare_for
 from lsa_whisper.finetuning.from_corpus.new_recipe import new_recipe
-from lsa_whisper.finetuning.from_corpus.plan import plan_recipe, split_path
+from lsa_whisper.finetuning.from_corpus.plan import plan_recipe
+from lsa_whisper.finetuning.from_corpus.setting import split_path
 from lsa_whisper.finetuning.from_corpus.source import SourceKind, kind_of_source
 from lsa_whisper.system.atomic_write import write_atomic
 from lsa_whisper.system.terminal import print_progress
@@ -111,7 +113,7 @@ def _planned_recipe(
     data = source.absolute()
     if kind is SourceKind.CORPUS:
         data = out.with_name(f"{out.name}.data").absolute()
-        _prepare(source, data, str(base), report)
+        prepare_for(str(base), source, data, report)
     train = split_path(data, "train")
     if train.is_file() and not train.stat().st_size:
         raise CorpusError(f"{data / 'train.jsonl'}: holds no windows; add recordings of more speakers")
@@ -120,15 +122,6 @@ def _planned_recipe(
     write_atomic(text, path)
     report(f"the recipe is in {path}")
     return path
-
-
-def _prepare(corpus: Path, data: Path, base: str, report: Callable[[str], None]) -> None:
-    from lsa_whisper import checkpoint
-    from lsa_whisper.preparation import prepare
-
-    context_s = checkpoint.load(base, weights=False).context_s
-    report(f"preparing {corpus} in windows of up to {context_s:g} s")
-    report(prepare([corpus], data, context_s=context_s).table())
 
 
 def _absolute(model: str | Path) -> str | Path:
