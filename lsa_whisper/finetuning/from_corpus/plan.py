@@ -10,6 +10,7 @@ import yaml
 
 from lsa_whisper.errors import CheckpointError
 from lsa_whisper.finetuning import recipe as recipes
+from lsa_whisper.finetuning.from_corpus.duration import run_minutes
 from lsa_whisper.finetuning.from_corpus.method import Method, choose_method
 from lsa_whisper.finetuning.from_corpus.recipe_text import recipe_text
 from lsa_whisper.finetuning.from_corpus.setting import Setting, setting_of, split_path
@@ -39,7 +40,8 @@ def plan_recipe(data: Path, base: str, out: Path, report: Callable[[str], None])
     """
     setting = setting_of(data, base, out)
     raw, plan = fit_to_machine(choose_recipe(setting), setting)
-    for line in describe(setting, raw, plan):
+    minutes = run_minutes(setting, choose_method(setting))
+    for line in [*describe(setting, raw, plan), *([_how_long(minutes)] if minutes is not None else [])]:
         report(line)
     return recipe_text(raw, setting.windows, plan)
 
@@ -67,6 +69,16 @@ def choose_recipe(setting: Setting) -> dict[str, Any]:
         "logging_steps": max(1, min(25, steps // _LOSSES)),
     }
     return raw
+
+
+def _how_long(minutes: float) -> str:
+    """Return how long the run takes, for a person.
+
+    >>> _how_long(0.4), _how_long(90)
+    ('about 1 minute, without evaluations', 'about 1.5 hours, without evaluations')
+    """
+    time = f"{minutes / 60:.1f} hours" if minutes > 60 else f"{max(1, round(minutes))} minute{'s' * (minutes >= 1.5)}"
+    return f"about {time}, without evaluations"
 
 
 def fit_to_machine(raw: dict[str, Any], setting: Setting) -> tuple[dict[str, Any], Plan | None]:

@@ -8,12 +8,17 @@ from pathlib import Path
 import pytest
 import yaml
 
+from lsa_whisper import manifest
 from lsa_whisper.errors import CorpusError, RecipeError
-from lsa_whisper.finetuning.from_corpus.plan import Setting, choose_recipe, describe, fit_to_machine, with_micro_batch
+from lsa_whisper.finetuning.from_corpus.duration import run_minutes
+from lsa_whisper.finetuning.from_corpus.method import choose_method
+from lsa_whisper.finetuning.from_corpus.plan import choose_recipe, describe, fit_to_machine, with_micro_batch
 from lsa_whisper.finetuning.from_corpus.recipe_text import recipe_text
+from lsa_whisper.finetuning.from_corpus.setting import Setting, decides, dev_size
 from lsa_whisper.finetuning.from_corpus.source import SourceKind, kind_of_source
 from lsa_whisper.finetuning.memory import Hardware, Resources
 from lsa_whisper.finetuning.recipe import parse_recipe
+from lsa_whisper.labels import VERBATIM_PROMPTS
 
 NANO = Setting(Path("/data"), "models/nano", Path("out"), 260, 60, 4_100_000, has_gpu=False)
 LARGE = Setting(Path("/data"), "openai/whisper-large-v3", Path("out"), 12_000, 500, 1_543_000_000, has_gpu=True)
@@ -34,8 +39,56 @@ def test_all_weights_of_a_small_model_are_trained_and_a_lora_of_a_large_one():
 
 
 def test_a_small_corpus_is_seen_more_often():
-    assert NANO.epochs == 8 and NANO.steps == 520
-    assert LARGE.epochs == 3
+    assert choose_method(NANO).epochs == 8 and choose_method(NANO).steps(NANO.windows) == 520
+    assert choose_method(LARGE).epochs == 3
+
+
+BASE = Setting(
+    Path("/data"), "openai/whisper-base", Path("out"), 12, 0, 72_593_920, has_gpu=False, hours=0.05, is_stock=True
+)
+
+
+def test_of_little_data_a_stock_model_learns_in_the_decoder_from_a_prompt():
+    raw = choose_recipe(BASE)
+    assert raw["model"] == {"base": "openai/whisper-base", "freeze_encoder": True, "top_layers": 6}
+    assert raw["data"]["prompt"] == VERBATIM_PROMPTS["eng"] and "trim" not in raw["data"] and "adapter" not in raw
+    training = raw["training"]
+    assert (training["learning_rate"], training["num_train_epochs"], training["logging_steps"]) == (3e-5, 6, 3)
+    assert choose_method(BASE).steps(BASE.windows) == 18
+
+
+def test_of_little_data_a_larger_stock_model_has_a_small_adapter_in_the_decoder():
+    raw = choose_recipe(dataclasses.replace(BASE, base="openai/whisper-large-v3", parameters=1_543_000_000))
+    assert raw["adapter"] == {"rank": 16, "alpha": 32, "stacks": "decoder"} and raw["training"]["learning_rate"] == 3e-4
+    assert parse_recipe(yaml.safe_dump(raw)).data.prompt == VERBATIM_PROMPTS["eng"]
+
+
+@pytest.mark.parametrize(("change", "value"), [("language", "mul"), ("is_stock", False), ("hours", 2.0)])
+def test_other_data_and_models_have_no_prompt(change, value):
+    assert "prompt" not in choose_recipe(dataclasses.replace(BASE, **{change: value}))["data"]
+
+
+def test_the_time_of_a_run_grows_with_the_windows_and_with_what_is_trained():
+    short, long = BASE, dataclasses.replace(BASE, windows=1200)
+    one = choose_method(short)
+    assert run_minutes(long, one) > 20 * run_minutes(short, one) > 0
+    both = dataclasses.replace(one, model={})
+    assert run_minutes(long, both) > 1.2 * run_minutes(long, one)
+    assert run_minutes(dataclasses.replace(BASE, parameters=None), one) is None
+
+
+def dev_set(folder, texts):
+    rows = [manifest.Segment("a.wav", float(at), 1.0, text, labels="chat/4") for at, text in enumerate(texts)]
+    manifest.write(rows, folder / "dev.jsonl")
+    return folder / "dev.jsonl"
+
+
+def test_a_dev_set_decides_only_with_enough_words_and_disfluencies(tmp_path):
+    said = "<|0.00|>um I want the dog and the cat and the cow.<|1.00|>"
+    assert dev_size(dev_set(tmp_path, [said] * 2)) == (22, 2) and not decides(tmp_path / "dev.jsonl")
+    assert decides(dev_set(tmp_path, [said] * 30))
+    assert not decides(dev_set(tmp_path, ["I want the dog and the cat and the cow."] * 60)), "no disfluency"
+    assert dev_size(tmp_path / "absent.jsonl") == (0, 0)
 
 
 def test_the_dev_set_is_evaluated_four_times_and_without_one_checkpoints_are_saved_by_time():
