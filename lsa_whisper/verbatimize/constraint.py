@@ -84,6 +84,7 @@ class Constraint:
         for slot in reversed(slots):
             self._left.insert(0, self._left[0] + slot.shortest)
         self._starts, self._parts = frozenset(vocabulary.word_starts), frozenset(vocabulary.word_parts)
+        self._short_starts = frozenset(vocabulary.short_starts)
 
     @property
     def fits(self) -> bool:
@@ -103,9 +104,9 @@ class Constraint:
         """Return whether a reading has all of the clean text."""
         return state.slot == len(self._slots)
 
-    def allowed(self, states: States, length: int) -> Allowed:
-        """Return the tokens that may follow ``length`` tokens."""
-        found = Allowed()
+    def allowed(self, states: States, tokens: Sequence[int]) -> Allowed:
+        """Return the tokens that may follow ``tokens``."""
+        found, length = Allowed(), len(tokens)
         for state in states:
             if self.is_complete(state):
                 found.end = True
@@ -114,7 +115,7 @@ class Constraint:
             elif state.arc >= 0:
                 found.ids.add(self._slots[state.slot].arcs[state.arc].tokens[state.at])
             elif state.free:
-                self._allow_free(state, length, found)
+                self._allow_free(state, tokens, found)
             else:
                 self._allow_next(state, length, found)
         return found
@@ -123,7 +124,8 @@ class Constraint:
         slot, room = self._slots[state.slot], self._has_room(state, length)
         found.ids.update(arc.tokens[0] for arc in slot.arcs if _may_begin(arc, state, room))
         if self._may_be_free(state, length):
-            found.starts |= slot.free or slot.cuts
+            found.starts |= slot.free
+            found.ids.update(self._vocabulary.short_starts if slot.cuts and not slot.free else ())
             found.ids.update(self._opening(slot))
 
     def _has_room(self, state: State, length: int) -> bool:
@@ -136,13 +138,13 @@ class Constraint:
         known = self._vocabulary
         return {known.opening} if slot.free and known.opening is not None and known.closing is not None else set()
 
-    def _allow_free(self, state: State, length: int, found: Allowed) -> None:
-        known, slot, short = self._vocabulary, self._slots[state.slot], length - state.begin < _MAX_FREE_TOKENS
+    def _allow_free(self, state: State, tokens: Sequence[int], found: Allowed) -> None:
+        known, slot, short = self._vocabulary, self._slots[state.slot], len(tokens) - state.begin < _MAX_FREE_TOKENS
         in_word = state.free in (Free.WORD, Free.WORD_IN_GROUP)
         in_group = state.free in (Free.WORD_IN_GROUP, Free.CUT_IN_GROUP)
-        found.parts |= in_word and short
+        found.parts |= in_word and short and (slot.free or in_group)
         found.starts |= state.free is Free.OPENED or (in_group and short)
-        if in_word and known.cut is not None and (slot.cuts or in_group):
+        if known.cut is not None and ((in_word and in_group) or self._may_cut(state, tokens)):
             found.ids.add(known.cut)
         if in_group and known.closing is not None:
             found.ids.add(known.closing)
@@ -177,7 +179,7 @@ class Constraint:
                 self._read_arc(state._replace(arc=number), inserted, tokens[-1], keep)
         if self._may_be_free(state, len(tokens) - 1):
             begun = state._replace(begin=len(tokens) - 1)
-            if (slot.free or slot.cuts) and tokens[-1] in self._starts:
+            if tokens[-1] in (self._starts if slot.free else self._short_starts if slot.cuts else ()):
                 keep(begun._replace(free=Free.WORD), inserted)
             if tokens[-1] in self._opening(slot):
                 keep(begun._replace(free=Free.OPENED), inserted)
@@ -191,13 +193,13 @@ class Constraint:
             keep(state._replace(at=state.at + 1), inserted)
             return
         inserted = (*inserted, *((slot.utterance, each) for each in arc.insertions))
-        keep(State(state.slot + 1) if arc.advances else State(state.slot, arc.ends, state.spent + 1), inserted)
+        keep(State(state.slot + 1) if arc.advances else State(state.slot, arc.ends, state.spent + arc.cost), inserted)
 
     def _read_free(self, state: State, inserted: Inserted, tokens: Sequence[int], keep: _Keep) -> None:
         token, known = tokens[-1], self._vocabulary
         in_word = state.free in (Free.WORD, Free.WORD_IN_GROUP)
         in_group = state.free in (Free.WORD_IN_GROUP, Free.CUT_IN_GROUP)
-        if in_word and token in self._parts:
+        if in_word and token in self._parts and (in_group or self._slots[state.slot].free):
             keep(state, inserted)
         elif token in self._starts and (state.free is Free.OPENED or in_group):
             keep(state._replace(free=Free.WORD_IN_GROUP), inserted)
@@ -205,15 +207,20 @@ class Constraint:
             keep(state._replace(free=Free.CUT_IN_GROUP), inserted)
         elif in_group and token == known.closing:
             keep(state._replace(free=Free.CLOSED), inserted)
-        elif self._ends_free(state, token):
+        elif self._ends_free(state, tokens):
             self._end_free(state, inserted, tokens, keep)
 
-    def _ends_free(self, state: State, token: int) -> bool:
-        """Return whether ``token`` is the sign behind free words, or cuts a single one off."""
+    def _may_cut(self, state: State, tokens: Sequence[int]) -> bool:
+        """Return whether the single free word that ends ``tokens`` may be cut off: it is one short token."""
+        alone = state.free is Free.WORD and self._slots[state.slot].cuts
+        return alone and len(tokens) == state.begin + 1 and tokens[-1] in self._short_starts
+
+    def _ends_free(self, state: State, tokens: Sequence[int]) -> bool:
+        """Return whether the last of ``tokens`` is the sign behind free words, or cuts a single one off."""
         slot, alone = self._slots[state.slot], state.free is Free.WORD
-        if token in self._vocabulary.retraces:
+        if tokens[-1] in self._vocabulary.retraces:
             return state.free is Free.CLOSED or (alone and slot.free)
-        return alone and slot.cuts and token == self._vocabulary.cut
+        return tokens[-1] == self._vocabulary.cut and self._may_cut(state, tokens[:-1])
 
     def _end_free(self, state: State, inserted: Inserted, tokens: Sequence[int], keep: _Keep) -> None:
         slot = self._slots[state.slot]
@@ -223,4 +230,6 @@ class Constraint:
 
 def _may_begin(arc: Arc, state: State, room: bool) -> bool:
     """Return whether an arc may begin: signs of a word stand in their order, insertions need room."""
-    return state.level <= arc.begins and (room or (arc.advances and not arc.insertions))
+    if arc.advances and not arc.insertions:
+        return state.level <= arc.begins
+    return state.level <= arc.begins and room and state.spent + arc.cost <= MAX_INSERTIONS

@@ -118,7 +118,7 @@ class BeamSearch:
         Of all timestamps only the most probable counts, with the probability of all together: they differ in the time
         alone, and would otherwise push out other texts.
         """
-        allowed = constraint.allowed(before.states, len(before.tokens))
+        allowed = constraint.allowed(before.states, before.tokens)
         ids = [self._ids(sorted(allowed.ids | ({self._end} if allowed.end else set())))]
         ids += [self._starts] if allowed.starts else []
         ids += [self._parts] if allowed.parts else []

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from lsa_whisper.chat.filled_pauses import UNMARKED_FILLERS, fillers
 from lsa_whisper.labels.notation import label_to_chat
 from lsa_whisper.verbatimize.clean_text import CleanItem, CleanText, Insertion, write_label
-from lsa_whisper.verbatimize.vocabulary import Vocabulary
+from lsa_whisper.verbatimize.vocabulary import Vocabulary, is_onset
 
 _PAUSES = ("(.)", "(..)", "(...)")
+FILLER_COST = 3
+"""Of the room at one place, which is 6: at most two fillers stand there."""
 _MAX_COPY_LENGTH = 4
 _MAX_PART_WORDS = 3
 _MAX_PART_LENGTH = 4
@@ -24,6 +26,7 @@ class Arc:
         tokens: all of them, in order.
         advances: whether they are the clean text of the slot; otherwise they are inserted before it.
         insertions: what they mean in the main tier.
+        cost: how much of the room at one place they take.
         begins: the highest level at which they may begin. Signs that belong to a word stand directly before it, in the
             order block, part-word repetition, prolongation; after one of them, the level is higher than 0.
         ends: the level behind them.
@@ -34,6 +37,7 @@ class Arc:
     insertions: tuple[Insertion, ...] = ()
     begins: int = 0
     ends: int = 0
+    cost: int = 1
 
 
 @dataclass(frozen=True)
@@ -45,7 +49,7 @@ class Slot:
         arcs: what may come here.
         offset: where insertions go.
         free: whether other words may be inserted, which the speaker took back.
-        cuts: whether cut-off words may be inserted.
+        cuts: whether a cut-off word of a few consonants may be inserted.
         stamp: whether a timestamp comes here, of any time; then there are no arcs.
     """
 
@@ -81,7 +85,13 @@ def window_slots(
         if vocabulary.labels.roles:
             slots.append(Slot(number, (Arc(vocabulary.encode(f"*{speaker}:"), True),)))
         for at, item in enumerate(text.items):
-            arcs = (*anywhere.arcs(item.offset), *_word_arcs(item, vocabulary), *_copies(text.items[at:], vocabulary))
+            following = text.items[at:]
+            arcs = (
+                *anywhere.arcs(item.offset),
+                *_word_arcs(item, vocabulary),
+                *_copies(following, vocabulary),
+                *_cut_offs(following, vocabulary),
+            )
             free = bool(vocabulary.retraces)
             slots.append(Slot(number, arcs, item.offset, free, vocabulary.cut is not None))
         endings = _ending_arcs(text, vocabulary)
@@ -94,15 +104,13 @@ class _Anywhere:
     """Insertions that may stand before any item: fillers and pauses."""
 
     def __init__(self, vocabulary: Vocabulary, language: str):
-        pieces = [
-            *(f"&-{word}" for word in dict.fromkeys((*UNMARKED_FILLERS[:2], *sorted(fillers(language))))),
-            *_PAUSES,
-        ]
-        written = ((piece, write_label(piece, vocabulary.labels)) for piece in pieces)
-        self._pieces = [(f"{piece} ", vocabulary.encode(label)) for piece, label in written if label]
+        sounds = dict.fromkeys((*UNMARKED_FILLERS[:2], *sorted(fillers(language))))
+        costs = {**{f"&-{word}": FILLER_COST for word in sounds}, **dict.fromkeys(_PAUSES, 1)}
+        written = ((piece, write_label(piece, vocabulary.labels), cost) for piece, cost in costs.items())
+        self._pieces = [(f"{piece} ", vocabulary.encode(label), cost) for piece, label, cost in written if label]
 
     def arcs(self, offset: int) -> list[Arc]:
-        return [Arc(tokens, False, (Insertion(offset, text),)) for text, tokens in self._pieces]
+        return [Arc(tokens, False, (Insertion(offset, text),), cost=cost) for text, tokens, cost in self._pieces]
 
 
 def _ending_arcs(text: CleanText, vocabulary: Vocabulary) -> Iterator[Arc]:
@@ -158,6 +166,18 @@ def _part_words(item: CleanItem, vocabulary: Vocabulary) -> Iterator[Arc]:
             label = write_label(f"↫{sounds}↫{item.word}", vocabulary.labels).removesuffix(item.word).strip()
             if label and item.word[0] not in "'":
                 yield Arc(vocabulary.encode(label), False, (Insertion(item.offset, f"↫{sounds}↫"),), 1, 2)
+
+
+def _cut_offs(items: Sequence[CleanItem], vocabulary: Vocabulary) -> Iterator[Arc]:
+    """Yield the beginnings of the next words, cut off; a few consonants may be any (see :func:`is_onset`)."""
+    if vocabulary.cut is None:
+        return
+    words = dict.fromkeys(item.word for item in items[:_MAX_COPY_LENGTH] if item.word)
+    starts = (word[:length] for word in words for length in range(1, len(word)))
+    for start in dict.fromkeys(start for start in starts if start.isalpha() and not is_onset(start)):
+        piece = f"&+{start}"
+        if label := write_label(piece, vocabulary.labels):
+            yield Arc(vocabulary.encode(label), False, (Insertion(items[0].offset, f"{piece} "),))
 
 
 def _copies(items: Sequence[CleanItem], vocabulary: Vocabulary) -> Iterator[Arc]:

@@ -8,9 +8,10 @@ import torch
 
 from lsa_whisper.audio import Recording
 from lsa_whisper.chat import Utterance
-from lsa_whisper.checkpoint import Checkpoint, add_previous_text, decoder_prompt
+from lsa_whisper.checkpoint import Checkpoint, decoder_prompt
 from lsa_whisper.decoding.features import log_mel
 from lsa_whisper.decoding.rules import allowed_tokens
+from lsa_whisper.decoding.style import decoding_style, is_stock
 from lsa_whisper.errors import CheckpointError
 from lsa_whisper.labels import Labels, encode
 from lsa_whisper.languages import chat_code, whisper_code
@@ -19,7 +20,7 @@ from lsa_whisper.verbatimize.constraint import Constraint
 from lsa_whisper.verbatimize.search import BeamSearch
 from lsa_whisper.verbatimize.slots import window_slots
 from lsa_whisper.verbatimize.vocabulary import Vocabulary
-from lsa_whisper.verbatimize.windows import VerbatimWindow, pack_utterances
+from lsa_whisper.verbatimize.windows import VerbatimWindow, overlapped_utterances, pack_utterances
 
 BEAM = 5
 _FLUENT = Labels("fluent")
@@ -32,7 +33,7 @@ class Verbatimizer:
         """Take a checkpoint.
 
         Args:
-            checkpoint: trained on ``chat`` or ``verbatim`` labels.
+            checkpoint: trained on ``chat`` or ``verbatim`` labels, or a stock Whisper, which is asked for disfluencies.
             language: ISO 639-3 or Whisper's code.
             prompt: give the model the fluent text as a prompt, if it was trained with that.
             beam: the number of candidates that are compared.
@@ -40,15 +41,18 @@ class Verbatimizer:
         Raises:
             CheckpointError: the model writes no disfluencies, or does not know the language.
         """
-        if checkpoint.labels.style == "fluent":
+        is_fluent = checkpoint.labels.style == "fluent"
+        if is_fluent and not is_stock(checkpoint):
             raise CheckpointError(
                 f"{checkpoint.path}: writes no disfluencies; fine-tune a model on data prepared with --labels chat"
             )
+        self._style = decoding_style(checkpoint, "verbatim" if is_fluent else None, chat_code(language))
         self._checkpoint, self._language, self._prompted = checkpoint, chat_code(language), prompt
         model, tokenizer, settings = checkpoint.model, checkpoint.tokenizer, checkpoint.model.generation_config
-        allowed = allowed_tokens(tokenizer, settings, model.config.vocab_size)
+        size, stamped = model.config.vocab_size, self._style.timestamps
+        allowed = allowed_tokens(tokenizer, settings, size, timestamps=stamped)
         self._stamps_s = sorted(allowed.timestamps_s.items(), key=lambda pair: pair[1])
-        self._vocabulary = Vocabulary(tokenizer, checkpoint.labels)
+        self._vocabulary = Vocabulary(tokenizer, self._style.labels)
         stamps = [token for token, _ in self._stamps_s]
         self._search = BeamSearch(model, self._vocabulary, end=allowed.end, stamps=stamps, beam=beam)
         self._begin = decoder_prompt(
@@ -56,9 +60,14 @@ class Verbatimizer:
         )
 
     def windows(self, utterances: Sequence[Utterance], duration_s: float) -> list[VerbatimWindow]:
-        """Return the windows of a transcript; utterances without times or without known words are in none."""
+        """Return the windows of a transcript.
+
+        Utterances without times, without known words, or overlapped by another are in none: where two people speak at
+        once, a model hears the other one as disfluencies.
+        """
         usable = [
-            not each.unusable() and bool(read_clean_text(each, self._checkpoint.labels).items) for each in utterances
+            not each.unusable() and bool(read_clean_text(each, self._style.labels).items) and not overlapped
+            for each, overlapped in zip(utterances, overlapped_utterances(utterances), strict=True)
         ]
         context_ms = int(self._checkpoint.context_s * 1000)
         return pack_utterances(utterances, usable, context_ms=context_ms, duration_ms=int(duration_s * 1000))
@@ -68,7 +77,7 @@ class Verbatimizer:
 
         For a window whose text does not fit the decoder, the list is empty.
         """
-        labels = self._checkpoint.labels
+        labels = self._style.labels
         members = [utterances[at] for at in window.members]
         texts = [read_clean_text(each, labels) for each in members]
         prompt = self._prompt(members)
@@ -90,12 +99,10 @@ class Verbatimizer:
         return bodies
 
     def _prompt(self, members: Sequence[Utterance]) -> list[int]:
-        if not self._prompted:
-            return self._begin
-        tokenizer = self._checkpoint.tokenizer
-        text = " ".join(filter(None, (encode(each, _FLUENT) for each in members)))
-        ids = list(self._vocabulary.encode(text))
-        return add_previous_text(self._begin, ids, tokenizer, self._checkpoint.model.generation_config)
+        text = " ".join(filter(None, (encode(each, _FLUENT) for each in members))) if self._prompted else ""
+        model = self._checkpoint.model
+        positions = int(model.config.max_target_positions)
+        return self._style.before(self._begin, self._checkpoint.tokenizer, model.generation_config, text, positions)
 
     def _encode(self, recording: Recording, window: VerbatimWindow) -> torch.Tensor:
         checkpoint = self._checkpoint

@@ -3,14 +3,32 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from functools import cached_property
 from typing import Any
 
+from lsa_whisper.chat.filled_pauses import FILLERS, UNMARKED_FILLERS
 from lsa_whisper.labels import Labels
 from lsa_whisper.labels.notation import label_to_chat
 from lsa_whisper.verbatimize.clean_text import TAKEN_BACK, write_label
 
 _LETTERS = re.compile(r"[^\W\d_']+")
+_FILLERS = frozenset(UNMARKED_FILLERS).union(*FILLERS.values())
+_MAX_ONSET = 3
+_VOWELS = frozenset("aeiouy")
+
+
+def is_onset(word: str) -> bool:
+    """Return whether ``word`` is one to three consonants, as they begin a word.
+
+    A cut-off word with a vowel has to begin a word that follows: on ten meeting clips, no other that a model wrote had
+    been said (``sorryepesepepepep``, and whole words such as ``and``).
+
+    >>> is_onset("st"), is_onset("and"), is_onset("ä")
+    (True, False, False)
+    """
+    plain = unicodedata.normalize("NFD", word)
+    return len(word) <= _MAX_ONSET and not _VOWELS & set(plain)
 
 
 class Vocabulary:
@@ -40,6 +58,13 @@ class Vocabulary:
     def word_starts(self) -> list[int]:
         """The tokens that begin a word with letters."""
         return [index for text, index in self._texts.items() if text[:1] == " " and _LETTERS.fullmatch(text[1:])]
+
+    @cached_property
+    def short_starts(self) -> list[int]:
+        """The tokens that are a few consonants and not a filler, which may be cut off anywhere."""
+        starts = set(self.word_starts)
+        short = ((text[1:].casefold(), index) for text, index in self._texts.items() if index in starts)
+        return [index for word, index in short if is_onset(word) and word not in _FILLERS]
 
     @cached_property
     def word_parts(self) -> list[int]:

@@ -11,6 +11,8 @@ from lsa_whisper.timespan import TimeSpan
 _BEFORE_MS = 2000
 """A filler before the first word is often outside the bullet, and most are before an utterance, few behind."""
 _AFTER_MS = 300
+MAX_OVERLAP_MS = 100
+"""Neighbors that overlap by this much are still spoken one after the other: their times are set by hand."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,26 @@ def pack_utterances(
         end_ms = stop_ms
     close(duration_ms)
     return windows
+
+
+def overlapped_utterances(utterances: Sequence[Utterance]) -> list[bool]:
+    """Return for each utterance whether another one overlaps it by more than :data:`MAX_OVERLAP_MS`.
+
+    >>> from lsa_whisper.chat import utterance
+    >>> spans = [TimeSpan(0, 900), TimeSpan(850, 2000), TimeSpan(1000, 1200)]
+    >>> overlapped_utterances([utterance("A", "a .", span) for span in spans])
+    [False, True, True]
+    """
+    overlapped = [False] * len(utterances)
+    timed = sorted((span.start_ms, span.end_ms, at) for at, each in enumerate(utterances) if (span := each.span))
+    open_spans: list[tuple[int, int]] = []
+    for start_ms, end_ms, at in timed:
+        open_spans = [(stop_ms, other) for stop_ms, other in open_spans if stop_ms - start_ms > MAX_OVERLAP_MS]
+        if end_ms - start_ms > MAX_OVERLAP_MS:
+            for _, other in open_spans:
+                overlapped[at] = overlapped[other] = True
+        open_spans.append((end_ms, at))
+    return overlapped
 
 
 def _overlapping(spans: Mapping[int, TimeSpan]) -> Iterator[list[int]]:

@@ -143,3 +143,28 @@ def test_a_text_that_barely_fits_is_written_without_insertions():
     before = utterance("CHI", "the dog is under the table .")
     (after,) = found([before], Labels("chat"), limit=8)
     assert after == before
+
+
+@pytest.mark.parametrize("labels", [Labels("chat"), Labels("verbatim")], ids=lambda labels: labels.name)
+@pytest.mark.parametrize(
+    ("written", "cut"),
+    [
+        ("I k- want it.", "k"),
+        ("I li- want the library.", "li"),
+        ("I libr- want the library.", "libr"),
+        ("I sor- want it.", ""),
+        ("I and- want it.", ""),
+        ("I um- want it.", ""),
+    ],
+)
+def test_a_cut_off_word_is_consonants_or_begins_a_word_that_follows(labels, written, cut):
+    known, clean = vocabulary(labels), f"I want {'the library' if 'library' in written else 'it'} ."
+    (after,) = found([utterance("CHI", clean)], labels, script=[*known.encode(written), END])
+    assert (f"&+{cut} want" in after.text) if cut else (f"&+{written.split()[1][:-1]}" not in after.text), after.text
+
+
+@pytest.mark.parametrize("labels", [Labels("chat"), Labels("verbatim")], ids=lambda labels: labels.name)
+def test_at_most_two_fillers_stand_in_one_place(labels):
+    script = [*vocabulary(labels).encode("I um uh er um want it."), END]
+    (after,) = found([utterance("CHI", "I want it .")], labels, script=script)
+    assert sum(word.startswith("&-") for word in after.text.partition("want")[0].split()) <= 2

@@ -12,7 +12,7 @@ from lsa_whisper import chat
 from lsa_whisper.decoding.partial import PartialDecoding
 from lsa_whisper.errors import CheckpointError, CorpusError, LsaWhisperError
 from lsa_whisper.labels import Labels
-from lsa_whisper.verbatimize import jobs, verbatimize
+from lsa_whisper.verbatimize import jobs, verbatimize, verbatimizer
 from lsa_whisper.verbatimize.verbatimizer import Verbatimizer
 
 HEAD = (
@@ -108,7 +108,7 @@ def test_a_model_that_was_trained_with_prompts_is_given_them(folder, scripted, t
     assert given == [True, False, False, True]
 
 
-def test_what_cannot_be_done_is_said(folder, scripted, tmp_path):
+def test_what_cannot_be_done_is_said(folder, scripted, tmp_path, monkeypatch):
     plain = folder / "plain.cha"
     plain.write_text(HEAD + "*CHI:\tthe dog .\n@End\n")
     with pytest.raises(CorpusError, match=r"plain\.cha: has no times; add them with 'lsa-whisper align' first"):
@@ -118,6 +118,7 @@ def test_what_cannot_be_done_is_said(folder, scripted, tmp_path):
     with pytest.raises(LsaWhisperError, match="`prompt=clean`: choose auto, fluent or none"):
         verbatimize(folder, model=scripted, prompt="clean")
     fluent = build_checkpoint(tmp_path / "fluent", labels=Labels("fluent"))
+    monkeypatch.setattr(verbatimizer, "is_stock", lambda checkpoint: False)  # as if it had been fine-tuned
     with pytest.raises(CheckpointError, match="writes no disfluencies; fine-tune a model"):
         verbatimize(folder / "visit.cha", model=fluent)
     assert not (folder / "verbatim" / "visit.cha").exists()
