@@ -1,4 +1,4 @@
-"""What the labels of a session cannot show: speech of two people at once, and repetitions that nobody marked."""
+"""What the labels of a session cannot show: speech of two people at once, and repetitions without a mark."""
 
 from __future__ import annotations
 

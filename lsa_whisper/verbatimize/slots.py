@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from lsa_whisper.chat.filled_pauses import UNMARKED_FILLERS, fillers
 from lsa_whisper.labels.notation import label_to_chat
 from lsa_whisper.verbatimize.clean_text import CleanItem, CleanText, Insertion, write_label
-from lsa_whisper.verbatimize.vocabulary import Vocabulary, is_onset
+from lsa_whisper.verbatimize.vocabulary import Vocabulary, is_consonants
 
 _PAUSES = ("(.)", "(..)", "(...)")
 FILLER_COST = 3
@@ -169,12 +169,12 @@ def _part_words(item: CleanItem, vocabulary: Vocabulary) -> Iterator[Arc]:
 
 
 def _cut_offs(items: Sequence[CleanItem], vocabulary: Vocabulary) -> Iterator[Arc]:
-    """Yield the beginnings of the next words, cut off; a few consonants may be any (see :func:`is_onset`)."""
+    """Yield the beginnings of the next words, cut off; a few consonants may be any (see :func:`is_consonants`)."""
     if vocabulary.cut is None:
         return
     words = dict.fromkeys(item.word for item in items[:_MAX_COPY_LENGTH] if item.word)
     starts = (word[:length] for word in words for length in range(1, len(word)))
-    for start in dict.fromkeys(start for start in starts if start.isalpha() and not is_onset(start)):
+    for start in dict.fromkeys(start for start in starts if start.isalpha() and not is_consonants(start)):
         piece = f"&+{start}"
         if label := write_label(piece, vocabulary.labels):
             yield Arc(vocabulary.encode(label), False, (Insertion(items[0].offset, f"{piece} "),))

@@ -39,7 +39,7 @@ class VerbatimFile:
         yield (f"written {self.target}: {self.inserted} disfluencies in {self.changed} of {self.utterances} utterances")
         if self.left:
             named = ", ".join(map(str, self.left[:10])) + (", ..." if len(self.left) > 10 else "")
-            yield f"  left as they are, without times or known words, overlapped, or too long for the model: lines {named}"
+            yield f"  left as they are, without times or known words, overlapped, or too long: lines {named}"
 
 
 @dataclass(frozen=True)

@@ -63,7 +63,7 @@ class Verbatimizer:
         """Return the windows of a transcript.
 
         Utterances without times, without known words, or overlapped by another are in none: where two people speak at
-        once, a model hears the other one as disfluencies.
+        once, a model takes the other voice for disfluencies.
         """
         usable = [
             not each.unusable() and bool(read_clean_text(each, self._style.labels).items) and not overlapped

@@ -18,13 +18,13 @@ _MAX_ONSET = 3
 _VOWELS = frozenset("aeiouy")
 
 
-def is_onset(word: str) -> bool:
+def is_consonants(word: str) -> bool:
     """Return whether ``word`` is one to three consonants, as they begin a word.
 
     A cut-off word with a vowel has to begin a word that follows: on ten meeting clips, no other that a model wrote had
     been said (``sorryepesepepepep``, and whole words such as ``and``).
 
-    >>> is_onset("st"), is_onset("and"), is_onset("ä")
+    >>> is_consonants("st"), is_consonants("and"), is_consonants("ä")
     (True, False, False)
     """
     plain = unicodedata.normalize("NFD", word)
@@ -64,7 +64,7 @@ class Vocabulary:
         """The tokens that are a few consonants and not a filler, which may be cut off anywhere."""
         starts = set(self.word_starts)
         short = ((text[1:].casefold(), index) for text, index in self._texts.items() if index in starts)
-        return [index for word, index in short if is_onset(word) and word not in _FILLERS]
+        return [index for word, index in short if is_consonants(word) and word not in _FILLERS]
 
     @cached_property
     def word_parts(self) -> list[int]:
