@@ -17,6 +17,7 @@ from lsa_whisper.finetuning.recipe import ModelSettings, Recipe
 from lsa_whisper.finetuning.strategies import strategy_of
 from lsa_whisper.finetuning.training.adapter import add_adapter, quantization_config
 from lsa_whisper.finetuning.training.decoder_layers import add_decoder_layers
+from lsa_whisper.finetuning.training.frozen_encoder import remember_windows
 from lsa_whisper.finetuning.training.loss import CtcHead
 from lsa_whisper.finetuning.training.precision import compute_dtype, convert_to_fp8, weights_dtype
 from lsa_whisper.finetuning.training.second_stage import base_to_load, continued_adapter, first_stage
@@ -86,6 +87,12 @@ def _scratch(recipe: Recipe, labels: Labels) -> Checkpoint:
 
 def prepare_for_training(start: Checkpoint, recipe: Recipe) -> Any:
     """Return the model of ``start`` with the recipe's frozen parts, adapter and auxiliary head."""
+    model = _with_parts(start, recipe)
+    remember_windows(start.model, recipe)
+    return model
+
+
+def _with_parts(start: Checkpoint, recipe: Recipe) -> Any:
     model = start.model
     model.set_attn_implementation(recipe.model.attention)
     model.config.use_cache = False
