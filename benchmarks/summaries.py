@@ -179,10 +179,10 @@ def review_scale(found: Figures) -> str:
 
 def real_people(found: Figures) -> str:
     return "; ".join(
-        f"{style}, {name}: word errors {each['word_errors']} % ({each['word_errors_without_disfluencies']} % without "
-        f"disfluencies), filled pauses {each['found']} found, {each['missed']} missed, {each['invented']} invented"
-        for style, sets in found["styles"].items()
-        for name, each in sets.items()
+        f"{system}: word errors {sets['all']['word_errors']} % ({sets['all']['word_errors_without_disfluencies']} % "
+        f"without disfluencies, {sets['clean']['word_errors']} % of clean speech), filled pauses F1 "
+        f"{sets['all']['filled_pauses_f1']}"
+        for system, sets in found["systems"].items()
     )
 
 

@@ -26,8 +26,23 @@ from lsa_whisper.finetuning.from_corpus import finetune
 from lsa_whisper.transcription import Transcriber
 
 STOCK = {"stock, fluent": "fluent", "stock, verbatim": "verbatim"}
+ADAPTER = (
+    "model.freeze_encoder=false",
+    "model.top_layers=null",
+    "adapter={rank: 16, alpha: 32, stacks: decoder}",
+    "training.learning_rate=3e-4",
+)
+"""What ``finetune FOLDER`` chooses for a larger model: the recipe of the shipped adapter."""
+
+
+def finetuned(corpus: Path, base: Path, out: Path, seed: int, settings: Sequence[str] = ()) -> Path:
+    """Return the model that ``finetune`` trains on a folder."""
+    return finetune(corpus, model=base, out=out / "model", set=[f"seed={seed}", *settings]).out
+
+
 TRAINED: dict[str, Callable[[Path, Path, Path, int], Path]] = {
-    "ours": lambda corpus, base, out, seed: finetune(corpus, model=base, out=out / "model", set=[f"seed={seed}"]).out,
+    "ours": finetuned,
+    "ours, adapter": lambda corpus, base, out, seed: finetuned(corpus, base, out, seed, ADAPTER),
     "plain example": lambda corpus, base, out, seed: plain_example.train(corpus, base, out, seed, space=False),
     "plain example, space": lambda corpus, base, out, seed: plain_example.train(corpus, base, out, seed, space=True),
 }

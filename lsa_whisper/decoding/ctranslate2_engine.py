@@ -146,7 +146,7 @@ class CTranslate2Decoder:
         times_s: list[float],
     ) -> DecodedWindow:
         window = self._parser.window(tokens, logprobs, duration_s, self._limit(duration_s), times_s)
-        return self._silence.apply(window, no_speech_prob)
+        return self._silence.apply(window, no_speech_prob, is_echo=self.style.is_echo(window.text))
 
     def _part(self, hidden: Any, spectra: np.ndarray, indices: Sequence[int]) -> Any:
         """Return the encoder output of some windows; on a GPU they are encoded again, to avoid a copy."""

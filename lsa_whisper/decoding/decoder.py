@@ -77,6 +77,11 @@ class DecodedWindow:
     tokens: int = 0
     silent: bool = False
 
+    @property
+    def text(self) -> str:
+        """The texts of all segments, joined by spaces."""
+        return " ".join(segment.text for segment in self.segments)
+
 
 class Decoder(Protocol):
     """An engine: the same windows and rules, computed by different libraries."""

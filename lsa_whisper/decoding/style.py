@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
+from lsa_whisper.chat.filled_pauses import FILLERS
 from lsa_whisper.checkpoint import Checkpoint, ConvertedCheckpoint, add_previous_text
 from lsa_whisper.errors import CheckpointError
 from lsa_whisper.labels import VERBATIM_PROMPTS, Labels
 
 DECODING_STYLES = ("verbatim", "fluent")
+_LETTERS = re.compile(r"[^\W\d_]+")
+_FILLERS = frozenset().union(*FILLERS.values())
 _TESTED = ("eng",)
 """Languages in which stock models write verbatim if nothing else is asked for."""
 
@@ -38,6 +42,19 @@ class DecodingStyle:
         )
         room = max(1, positions // 2 - 1 - len(begin))
         return add_previous_text(prompt, [*begin, *context[-room:]], tokenizer, settings)
+
+    def is_echo(self, text: str) -> bool:
+        """Return whether ``text`` says no more than the prompt: fillers alone, or two and more of its words in a row.
+
+        >>> style = DecodingStyle(Labels("verbatim", prompt="um I I want uh the dog."))
+        >>> [style.is_echo(text) for text in ("Um, uh.", "I want", "want", "um yes", "")]
+        [True, True, False, False, False]
+        """
+        asked, words = (_LETTERS.findall(part.lower()) for part in (self.labels.prompt, text))
+        if not asked or not words:
+            return False
+        runs = (asked[at : at + len(words)] for at in range(len(asked)))
+        return all(word in _FILLERS for word in words) or (len(words) > 1 and words in runs)
 
 
 def decoding_style(model: Checkpoint | ConvertedCheckpoint, style: str | None, language: str) -> DecodingStyle:

@@ -142,7 +142,7 @@ class TransformersDecoder:
         times_s: Sequence[tuple[float, float]],
     ) -> DecodedWindow:
         window = self._parser.window(tokens, logprobs, duration_s, self._limit(duration_s), times_s)
-        return self.silence.apply(window, no_speech_prob)
+        return self.silence.apply(window, no_speech_prob, is_echo=self.style.is_echo(window.text))
 
     def _times_s(
         self,

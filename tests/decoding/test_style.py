@@ -12,6 +12,8 @@ from lsa_whisper import checkpoint
 from lsa_whisper.chat import Disfluency
 from lsa_whisper.chat.filled_pauses import fillers
 from lsa_whisper.dataset.label_encoder import LabelEncoder
+from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow
+from lsa_whisper.decoding.no_speech import NEVER_SILENT, WHISPERS_RULE
 from lsa_whisper.decoding.style import DecodingStyle, decoding_style, untranscribed
 from lsa_whisper.decoding.transformers_engine import TransformersDecoder
 from lsa_whisper.errors import CheckpointError
@@ -129,3 +131,13 @@ def test_openais_base_writes_the_fillers_of_a_real_person(engine, monkeypatch, t
 
     assert filled_pauses(style="fluent") == 0
     assert filled_pauses() >= 6  # of ten
+
+
+def test_a_window_that_echoes_the_prompt_is_silent_where_speech_is_doubtful():
+    style = DecodingStyle(Labels("verbatim", prompt="um I I want uh the dog."), timestamps=False)
+    for text, no_speech_prob, segments in [("um", 0.1, 0), ("um", 0.01, 1), ("I want", 0.1, 0), ("um yes", 0.1, 1)]:
+        window = DecodedWindow((DecodedSegment(text, 0.0, 1.0),), -0.2)
+        silent = WHISPERS_RULE.apply(window, no_speech_prob, is_echo=style.is_echo(window.text))
+        assert len(silent.segments) == segments, text
+        assert len(NEVER_SILENT.apply(window, no_speech_prob, is_echo=style.is_echo(window.text)).segments) == 1
+    assert not DecodingStyle(Labels("verbatim")).is_echo("um")

@@ -91,7 +91,7 @@ class DevDecoder:
         kept = [int(token) for token in tokens if token >= 0]
         parser = SegmentParser(self._rules.end, self._rules.timestamps_s, self._text_of)
         decoded = parser.window(kept, [0.0] * len(kept), duration_s, limit=len(kept)) if kept else None
-        return " ".join(segment.text for segment in decoded.segments) if decoded else ""
+        return decoded.text if decoded else ""
 
     def _text_of(self, tokens: Sequence[int]) -> str:
         return str(self._tokenizer.decode(tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False))

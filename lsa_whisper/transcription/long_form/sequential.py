@@ -82,5 +82,5 @@ def _after(
     last_ms = span.start_ms + round(1000 * result.segments[-1].end_s) if result.segments else span.end_ms
     at_ms = span.end_ms if at_speech_end else max(last_ms, span.start_ms + _MIN_STEP_MS)
     # A loop in the prompt is repeated in every following window.
-    text = "" if result.retried or not result.complete else " ".join(segment.text for segment in result.segments)
+    text = "" if result.retried or not result.complete else result.text
     return SequentialState(min(at_ms, span.end_ms), text or (state.previous if not result.segments else ""))
