@@ -16,7 +16,7 @@ import torch
 from lsa_whisper.audio.speech.energy import silence_of
 from lsa_whisper.checkpoint import Checkpoint, decoder_prompt, language_tokens
 from lsa_whisper.checkpoint.trimming import accept_shorter_inputs
-from lsa_whisper.decoding.batches import decode_in_batches
+from lsa_whisper.decoding.batches import Batches
 from lsa_whisper.decoding.beam_search import two_pass_search
 from lsa_whisper.decoding.cross_attention import alignment_heads, mean_attention
 from lsa_whisper.decoding.decoder import DecodedWindow, SegmentParser, first_language, token_limit
@@ -76,7 +76,8 @@ class TransformersDecoder:
 
     def detect_languages(self, windows: Sequence[np.ndarray]) -> list[dict[str, float]]:
         """Return the probability of each language (Whisper's code) in each window."""
-        return decode_in_batches(windows, self.batch_size, self._detect, input_share=self._input_share)
+        batches = Batches(windows, self.batch_size, self._input_share)
+        return batches.in_order(list(map(self._detect, batches)))
 
     def _detect(self, windows: Sequence[np.ndarray]) -> list[dict[str, float]]:
         start = self._start[: self._start.index(int(self.model.generation_config.decoder_start_token_id)) + 1]
@@ -93,7 +94,8 @@ class TransformersDecoder:
         Args:
             windows: float32 mono samples at the model's rate; samples after the context are ignored.
         """
-        return decode_in_batches(windows, self.batch_size, self._decode_batch, input_share=self._input_share)
+        batches = Batches(windows, self.batch_size, self._input_share)
+        return batches.in_order(list(map(self._decode_batch, batches)))
 
     def decode_with_prompt(self, window: np.ndarray, previous: str) -> DecodedWindow:
         """Return the result of one window, with the text of the one before it as Whisper's prompt.

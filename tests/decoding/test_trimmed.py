@@ -10,7 +10,7 @@ import torch
 from tiny_whisper import CONTEXT_S, voice
 
 from lsa_whisper import checkpoint
-from lsa_whisper.decoding.batches import decode_in_batches
+from lsa_whisper.decoding.batches import Batches
 from lsa_whisper.decoding.transformers_engine import TransformersDecoder
 from lsa_whisper.errors import CheckpointError
 from lsa_whisper.transcription import Transcriber, transcribe
@@ -112,7 +112,8 @@ def test_batches_have_one_input_length_and_no_batch_of_one_is_left():
         return batch
 
     windows = ["x" * length for length in (3, 9, 8, 8, 3, 9, 9, 8, 9, 2, 3)]
-    assert decode_in_batches(windows, 3, decode, input_share=lambda each: 1.0 if len(each) > 5 else 0.5) == windows
+    batches = Batches(windows, 3, lambda each: 1.0 if len(each) > 5 else 0.5)
+    assert batches.in_order([decode(batch) for batch in batches]) == windows
     assert sizes == [[9, 9], [9, 9, 8], [8, 8], [3, 3, 3, 2]]
 
 
@@ -129,4 +130,4 @@ def test_processes_and_batches_write_the_same_transcript(trimmed, visit, tmp_pat
 
 def test_the_batch_size_suits_the_machine_by_default(tiny):
     transcriber = Transcriber(tiny)
-    assert 8 <= transcriber._decoder.batch_size <= 32
+    assert 8 <= transcriber._long_form.decoder.batch_size <= 32

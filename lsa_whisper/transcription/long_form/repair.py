@@ -1,4 +1,4 @@
-"""Decode windows, and parts of them again where a repair may find a better text: the one place that does so."""
+"""What a repair is: which parts of a window are decoded again, and what becomes of the new text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lsa_whisper.audio import SAMPLE_RATE_HZ
-from lsa_whisper.decoding.decoder import DecodedWindow, Decoder
+from lsa_whisper.decoding.decoder import DecodedWindow
 from lsa_whisper.transcription.long_form.repetition import SpeechIntervals, cut_speech
 
 
@@ -71,26 +71,3 @@ class Repair(Generic[SpanT]):
     accept: Callable[[DecodedWindow, Sound, Parts[SpanT]], Accepted[SpanT]]
     repairs: tuple[Repair[Any], ...] = ()
     rounds: int = 1
-
-
-def decode_repaired(decoder: Decoder, sounds: Sequence[Sound], repairs: Sequence[Repair[Any]]) -> list[DecodedWindow]:
-    """Return one result per sound, each repaired by one repair after the other.
-
-    Args:
-        decoder: any engine.
-        sounds: windows no longer than its context.
-        repairs: in order, each works on the results of those before it.
-    """
-    results = decoder.decode([sound.samples for sound in sounds])
-    for repair in repairs:
-        spans = {at: repair.find(*pair) for at, pair in enumerate(zip(results, sounds, strict=True))}
-        for _ in range(repair.rounds):
-            parts = [sounds[at].part(span) for at, some in spans.items() for span in some]
-            if not parts:
-                break
-            again = iter(decode_repaired(decoder, parts, repair.repairs))
-            for at, some in spans.items():
-                if some:
-                    pairs = [(span, next(again)) for span in some]
-                    results[at], spans[at] = repair.accept(results[at], sounds[at], pairs)
-    return results

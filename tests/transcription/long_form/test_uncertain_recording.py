@@ -94,7 +94,7 @@ def test_processes_write_the_same(ray, turns, whole, unsure, tmp_path):
 def test_a_run_that_is_killed_between_window_and_halves_resumes_with_the_same_bytes(
     turns, whole, unsure, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr("lsa_whisper.transcription.transcriber._BATCHES_AT_ONCE", 1)
+    monkeypatch.setattr("lsa_whisper.transcription.long_form.decode._BATCHES_AT_ONCE", 1)
     original, decoded = TransformersDecoder.decode, []
 
     def dying(self, sounds):
