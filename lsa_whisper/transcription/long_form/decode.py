@@ -47,7 +47,7 @@ class LongFormDecoder:
         window_s: the longest window that a recording is cut into.
         repairs: what is decoded again of each window.
         silence: when a window counts as silent.
-        word_times: whether token times are returned; the search for skipped speech may need them although nobody asks.
+        word_times: whether token times are returned; the search for skipped speech needs them in any case.
         sequential: whether each window starts where the text of the last one ends, with that text as prompt.
         detects: whose language is detected, of a recording or of each window; the decoder has it already if ``None``.
     """

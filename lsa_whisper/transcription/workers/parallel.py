@@ -1,55 +1,45 @@
-"""The backends that transcribe files: this process, processes of this machine, or a Ray cluster."""
+"""The backends that transcribe files with several workers: processes of this machine, or actors of a Ray cluster."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
+from typing import TypeAlias
 
 from lsa_whisper.decoding.engines import resolve_device
-from lsa_whisper.errors import LsaWhisperError
-from lsa_whisper.system.process_pool import WorkerPool, process_pool, run_in_this_process, run_tasks
-from lsa_whisper.transcription.files.log import RunLog
-from lsa_whisper.transcription.files.outcome import FileTask, TranscribedFile, TranscriptionSummary
+from lsa_whisper.errors import CheckpointError, DiskError, LsaWhisperError
+from lsa_whisper.system.process_pool import WorkerPool, process_pool, run_tasks
+from lsa_whisper.transcription.files.outcome import FileTask, Outcome, TranscribedFile
 from lsa_whisper.transcription.files.spec import TranscriberSpec
 from lsa_whisper.transcription.files.transcribe_file import OutputOptions, transcribe_file
 from lsa_whisper.transcription.workers.ray_actors import RayCluster, connect_to_cluster
-from lsa_whisper.transcription.workers.run_files import FATAL, Backend, Jobs, Outcomes, Recordings, run_files
+
+FATAL = (CheckpointError, DiskError)
+"""Errors after which no other file can be transcribed: the model cannot be loaded, or the disk is full."""
+
+Outcomes: TypeAlias = Generator[tuple[int, Outcome], None, None]
+Backend: TypeAlias = Callable[[Mapping[int, FileTask], Callable[[int, float], None]], Outcomes]
+"""Runs tasks, reports the seconds of each that are done, and yields their outcomes by number as they end."""
 
 
-def in_this_process(spec: TranscriberSpec, output: OutputOptions) -> Backend:
-    """Return what transcribes recordings in this process, one after the other."""
-    work = partial(transcribe_file, spec, output)
-    return lambda tasks, report: run_in_this_process(tasks, work, report, fatal=FATAL)
+@contextmanager
+def on_devices(devices: Sequence[str], spec: TranscriberSpec, output: OutputOptions) -> Iterator[Backend]:
+    """Give a backend with one process for each of the devices."""
+    with process_pool([partial(transcribe_file, spec.on(device), output) for device in devices]) as pool:
+        yield partial(_run_on, pool, len(devices))
 
 
-def transcribe_on_devices(
-    devices: Sequence[str],
-    jobs: Jobs,
-    recordings: Recordings,
-    spec: TranscriberSpec,
-    output: OutputOptions,
-    log: RunLog,
-) -> TranscriptionSummary:
-    """Transcribe the recordings in one process for each of the devices."""
-    with process_pool([partial(transcribe_file, spec.on(each), output) for each in devices]) as pool:
-        return _run_on(pool, len(devices), jobs, recordings, log)
-
-
-def transcribe_on_cluster(
-    address: str,
-    jobs: Jobs,
-    recordings: Recordings,
-    spec: TranscriberSpec,
-    output: OutputOptions,
-    workers: int | None,
-    log: RunLog,
-) -> TranscriptionSummary:
-    """Transcribe the recordings on a Ray cluster, by ``workers`` actors; by default one for each GPU or core."""
+@contextmanager
+def on_cluster(
+    address: str, spec: TranscriberSpec, output: OutputOptions, workers: int | None = None
+) -> Iterator[Backend]:
+    """Give a backend on a Ray cluster, with ``workers`` actors; by default one for each GPU or core."""
     with connect_to_cluster(address) as cluster:
         spec = _placed_there(spec, cluster)
         on_gpu = spec.options.device == "cuda"
         pool = cluster.pool(partial(transcribe_file, spec, output), gpus=int(on_gpu))
-        return _run_on(pool, workers or (cluster.gpus() if on_gpu else cluster.cores()), jobs, recordings, log)
+        yield partial(_run_on, pool, workers or (cluster.gpus() if on_gpu else cluster.cores()))
 
 
 def worker_devices(device: str, processes: int | None, jobs: int) -> list[str]:
@@ -65,12 +55,12 @@ def worker_devices(device: str, processes: int | None, jobs: int) -> list[str]:
 
 
 def _run_on(
-    pool: WorkerPool[FileTask, TranscribedFile], workers: int, jobs: Jobs, recordings: Recordings, log: RunLog
-) -> TranscriptionSummary:
-    def run(tasks: Mapping[int, FileTask], report: Callable[[int, float], None]) -> Outcomes:
-        return run_tasks(tasks, pool, workers, report, cost=lambda task: task.recording.duration_s, fatal=FATAL)
-
-    return run_files(jobs, recordings, run, log=log)
+    pool: WorkerPool[FileTask, TranscribedFile],
+    workers: int,
+    tasks: Mapping[int, FileTask],
+    report: Callable[[int, float], None],
+) -> Outcomes:
+    return run_tasks(tasks, pool, workers, report, cost=lambda task: task.recording.duration_s, fatal=FATAL)
 
 
 def _placed_there(spec: TranscriberSpec, cluster: RayCluster) -> TranscriberSpec:
