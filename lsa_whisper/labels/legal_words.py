@@ -1,6 +1,6 @@
 """Words as CLAN's CHECK accepts them: signs that stand where CHAT does not allow them are moved or dropped.
 
-No letter is ever lost. The rules are those of :mod:`lsa_whisper.chat.spelling`, and stricter where CHAT is silent.
+No letter is ever lost. The rules are those of :mod:`lsa_whisper.chat.checks.words`, and stricter where CHAT is silent.
 """
 
 from __future__ import annotations

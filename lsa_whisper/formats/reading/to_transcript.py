@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from lsa_whisper import chat
 from lsa_whisper.chat import Line, Participant, Transcript, Utterance
-from lsa_whisper.chat.headers import participants
+from lsa_whisper.chat.model import participants
 from lsa_whisper.formats.reading.conventions import Conventions
 from lsa_whisper.formats.reading.notation import looks_like_chat, with_terminator
 from lsa_whisper.formats.reading.plain_utterances import PlainReader
