@@ -2,7 +2,7 @@
 
 A tier without a parent is a speaker's. Where a template has a tier of identifiers above the text (``ref@A`` above
 ``tx@A``), the text is taken from below. Tiers of words become ``%wor``; other dependent tiers, and those of
-controlled vocabularies, become dependent tiers.
+controlled vocabularies, become dependent tiers. Of several recordings, the first is the one that the times belong to.
 
 pympi-ling is not used: a missing attribute or time slot is a bare ``KeyError`` there, without the line.
 """
@@ -11,14 +11,13 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lsa_whisper.errors import FormatError
 from lsa_whisper.formats.reading.conventions import Conventions
-from lsa_whisper.formats.reading.eaf_media import read_media
 from lsa_whisper.formats.reading.eaf_slots import interpolate_slots
 from lsa_whisper.formats.reading.source import MAX_DURATION_S, Source
 from lsa_whisper.formats.reading.tiers import TextTier, TierText, join_tiers
@@ -27,6 +26,26 @@ from lsa_whisper.timespan import TimeSpan
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
+
+
+def read_media(descriptors: Sequence[Element], source: Source) -> None:
+    """Take name and kind of the first recording, and note the others, and times that do not begin with a recording."""
+    names = [_file_name(each) for each in descriptors]
+    for name, each in zip(names, descriptors, strict=True):
+        origin = each.get("TIME_ORIGIN", "0")
+        if origin != "0":
+            source.notes.append(f"{name or 'a recording'} begins {origin} ms before the times of the document")
+    if names:
+        source.media = names[0].rpartition(".")[0] or None
+        source.media_kind = "video" if descriptors[0].get("MIME_TYPE", "").startswith("video/") else "audio"
+    if len(names) > 1:
+        source.notes.append(f"of several recordings, @Media names {names[0]}; the others: {', '.join(names[1:])}")
+
+
+def _file_name(descriptor: Element) -> str:
+    url = descriptor.get("RELATIVE_MEDIA_URL") or descriptor.get("MEDIA_URL") or ""
+    return re.split(r"[\\/]", url)[-1]
+
 
 HEADER_PROPERTY = "CHAT header"
 """The property of an ELAN document that holds one header line of CHAT."""
