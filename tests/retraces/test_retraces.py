@@ -9,9 +9,8 @@ import pytest
 from lsa_whisper import chat
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.retraces import add_retraces, mark_retraces
-from lsa_whisper.retraces.corpus_tagger import CorpusTagger
+from lsa_whisper.retraces.corpus_tagger import CorpusTagger, LinearChain, weights_of
 from lsa_whisper.retraces.features import features
-from lsa_whisper.retraces.linear_chain import LinearChain, weights_of
 from lsa_whisper.retraces.tagger import Tagger, tagger_for
 from lsa_whisper.retraces.training import AnnotatedUtterance, corpus_weights, train
 from lsa_whisper.retraces.words import SpokenWord, marked_words, spoken_words
