@@ -30,8 +30,7 @@ from lsa_whisper.system.umask import private_umask
 from lsa_whisper.transcription.assembly.diarizer import find_diarizer
 from lsa_whisper.transcription.assembly.media_name import media_name
 from lsa_whisper.transcription.assembly.review import REVIEW_COLUMNS, collect_reviews
-from lsa_whisper.transcription.files.fluent import FLUENT
-from lsa_whisper.transcription.files.log import RunLog
+from lsa_whisper.transcription.files.derived import FLUENT
 from lsa_whisper.transcription.files.outcome import (
     FileTask,
     TranscribedFile,
@@ -39,12 +38,12 @@ from lsa_whisper.transcription.files.outcome import (
     file_outcome,
     plan_tasks,
 )
-from lsa_whisper.transcription.files.progress import progress_meter
+from lsa_whisper.transcription.files.progress import RunLog, progress_meter
 from lsa_whisper.transcription.files.recordings import Jobs, Recordings, find_jobs, open_recordings
 from lsa_whisper.transcription.files.spec import TranscriberSpec
 from lsa_whisper.transcription.files.transcribe_file import OutputOptions, transcribe_file
 from lsa_whisper.transcription.options import OptionChanges, TranscriptionOptions, combine
-from lsa_whisper.transcription.workers.parallel import (
+from lsa_whisper.transcription.workers import (
     FATAL,
     Backend,
     Outcomes,

@@ -23,7 +23,7 @@ from lsa_whisper.retraces.corpus_tagger import CorpusTagger
 from lsa_whisper.transcription.assembly.assemble import ScoredTranscript, TranscriptHeader, assemble_with_scores
 from lsa_whisper.transcription.assembly.media_name import corpus_of, media_name
 from lsa_whisper.transcription.assembly.missed_speech import missed_speech
-from lsa_whisper.transcription.assembly.recording_remarks import recording_remarks
+from lsa_whisper.transcription.assembly.remarks import recording_remarks
 from lsa_whisper.transcription.assembly.speaker_turns import SpeakerTurns, one_speaker
 from lsa_whisper.transcription.assembly.tracks import merge_tracks
 from lsa_whisper.transcription.long_form.decode import LongFormDecoder

@@ -18,7 +18,7 @@ from lsa_whisper.decoding.decoder import NEARLY_RIGHT_LOGPROB, DecodedSegment, D
 from lsa_whisper.decoding.partial import WindowResult
 from lsa_whisper.labels.token_words import without_codes
 from lsa_whisper.timespan import TimeSpan
-from lsa_whisper.transcription.long_form.halves import mean_logprob
+from lsa_whisper.transcription.long_form.repair import mean_logprob
 
 _FARTHEST_MS = 1500
 """More silence than this between two segments is taken for the end of an utterance."""
