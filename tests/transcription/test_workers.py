@@ -1,4 +1,4 @@
-"""Several workers: which works on which device, and the same transcripts from one process, several, and a Ray cluster."""
+"""Several workers: which device each has, and the same transcripts from one process, several, and a Ray cluster."""
 
 from __future__ import annotations
 
