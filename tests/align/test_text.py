@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 
-from lsa_whisper.align.path import token_spans
+from lsa_whisper.align.model import token_spans
 from lsa_whisper.align.text import TokenizedText, text_tokens, text_words
 from lsa_whisper.chat import utterance
 from lsa_whisper.labels import Labels
