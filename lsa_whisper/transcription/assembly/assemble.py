@@ -22,9 +22,8 @@ from lsa_whisper.manifest import is_unicode
 from lsa_whisper.retraces import Tagger
 from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcription.assembly.confidence import word_logprobs
-from lsa_whisper.transcription.assembly.placement import place_utterances
+from lsa_whisper.transcription.assembly.placement import SpeakerLookup, attribute_speakers, place_utterances
 from lsa_whisper.transcription.assembly.remarks import language_remarks, spoken_languages
-from lsa_whisper.transcription.assembly.speaker_attribution import SpeakerLookup, attribute_speakers
 from lsa_whisper.transcription.assembly.speaker_turns import SpeakerTurns
 
 

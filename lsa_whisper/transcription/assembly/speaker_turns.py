@@ -18,7 +18,7 @@ from pathlib import Path
 from lsa_whisper import chat
 from lsa_whisper.chat import Participant
 from lsa_whisper.errors import LsaWhisperError
-from lsa_whisper.formats import textgrid_reading
+from lsa_whisper.formats import textgrid
 from lsa_whisper.formats.reading.speakers import ROLES
 from lsa_whisper.timespan import TimeSpan
 
@@ -214,7 +214,7 @@ def _seconds(field: str) -> float | None:
 
 def _textgrid(path: Path, audio: Path, is_alone: bool) -> _Read:
     """Read one tier per speaker, or one tier called ``speaker`` whose labels are the names."""
-    tiers = textgrid_reading.read(path)
+    tiers = textgrid.read(path)
     for name, intervals in tiers.items():
         if name.lower() in _SPEAKER_TIERS:
             return [(label, span) for span, label in intervals], []
