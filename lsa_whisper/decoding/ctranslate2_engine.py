@@ -91,7 +91,7 @@ class CTranslate2Decoder:
         start = self._start[: self._start.index(int(self._converted.settings.decoder_start_token_id)) + 1]
         rows = np.stack(self._logits_after(start, self._model.encode(_view(self._spectra(windows))), len(windows)))
         scores = torch.from_numpy(rows[:, [*self._languages.values()]]).softmax(dim=-1).tolist()
-        return [dict(zip(self._languages, each, strict=True)) for each in scores]
+        return [dict(zip(self._languages, row, strict=True)) for row in scores]
 
     def decode(self, windows: Sequence[np.ndarray]) -> list[DecodedWindow]:
         """Return one result per window, in order.
@@ -216,8 +216,8 @@ class CTranslate2Decoder:
             max_initial_timestamp_index=max(0, len(self._columns) - 1),
         )
         return [
-            ([*each.sequences_ids[0], rules.end], [partial(logits_of_step, step) for step in each.logits[0]])
-            for each in results
+            ([*result.sequences_ids[0], rules.end], [partial(logits_of_step, step) for step in result.logits[0]])
+            for result in results
         ]
 
     def _logits_after(self, prompt: list[int], hidden: Any, batch: int) -> list[Any]:

@@ -86,7 +86,7 @@ class TransformersDecoder:
             inputs = torch.tensor([start] * len(windows), device=self.model.device)
             logits = self.model(encoder_outputs=hidden, decoder_input_ids=inputs).logits[:, -1]
             scores = logits[:, [*self._languages.values()]].float().softmax(dim=-1).tolist()
-        return [dict(zip(self._languages, each, strict=True)) for each in scores]
+        return [dict(zip(self._languages, row, strict=True)) for row in scores]
 
     def decode(self, windows: Sequence[np.ndarray]) -> list[DecodedWindow]:
         """Return one result per window, in order.
@@ -120,8 +120,8 @@ class TransformersDecoder:
             tokens, logprobs, no_speech = outputs
             rows = tokens.tolist()
             times = self._times_s(rows, durations_s, hidden, windows)
-        found = zip(rows, logprobs.tolist(), durations_s, no_speech.tolist(), times, strict=True)
-        return [self._result(*row) for row in found]
+        decoded = zip(rows, logprobs.tolist(), durations_s, no_speech.tolist(), times, strict=True)
+        return [self._result(*row) for row in decoded]
 
     def _input_share(self, window: np.ndarray) -> float:
         return self._checkpoint.encoder_input_s(len(window) / self._rate_hz) / self._checkpoint.context_s

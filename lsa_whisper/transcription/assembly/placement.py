@@ -86,13 +86,13 @@ class SpeakerLookup:
 
     def near(self, span: TimeSpan) -> str:
         """Return the speaker in a span, or the nearest one."""
-        if found := self.who(span):
-            return found
+        if speaker := self.who(span):
+            return speaker
         wide = TimeSpan(span.start_ms - _TOLERANCE_MS, span.end_ms + _TOLERANCE_MS)
         distances = [
             (max(turn.start_ms - span.end_ms, span.start_ms - turn.end_ms), code) for code, turn in self._around(wide)
         ]
-        return min((each for each in distances if each[0] <= _TOLERANCE_MS), default=(0, self._default))[1]
+        return min((pair for pair in distances if pair[0] <= _TOLERANCE_MS), default=(0, self._default))[1]
 
     def _around(self, span: TimeSpan) -> Sequence[tuple[str, TimeSpan]]:
         # Turns are sorted by start; those before the first whose running maximum end reaches the span have ended.
@@ -145,7 +145,7 @@ def _cut(original: Utterance, times: Sequence[TimeSpan | None], at: int) -> list
     begin, span = times[at], original.span
     if begin is None or span is None:
         return None
-    before = [each.end_ms for each in times[:at] if each]
+    before = [time.end_ms for time in times[:at] if time]
     cut_ms = min(max(begin.start_ms, span.start_ms + 1), span.end_ms - 1)
     first_span = TimeSpan(span.start_ms, max(span.start_ms + 1, min([cut_ms, *before[-1:]])))
     text = original.text

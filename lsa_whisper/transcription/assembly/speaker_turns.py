@@ -76,11 +76,11 @@ def find_turns(speakers: Path, audio: Path, *, alone: bool = True, ours: Contain
         raise LsaWhisperError(f"{speakers}: no such file or folder; name an RTTM, TextGrid or CHAT file, or a folder")
     known = {suffix.lower() for suffix in SUFFIXES}
     same = (each for each in sorted(speakers.iterdir()) if each.stem == audio.stem and each.is_file())
-    found = [each for each in same if each.suffix.lower() in known and each.resolve() not in ours]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise LsaWhisperError(f"{speakers}: {' and '.join(each.name for each in found)} both have turns; keep one")
+    files = [each for each in same if each.suffix.lower() in known and each.resolve() not in ours]
+    if len(files) == 1:
+        return files[0]
+    if files:
+        raise LsaWhisperError(f"{speakers}: {' and '.join(each.name for each in files)} both have turns; keep one")
     raise LsaWhisperError(f"{speakers}: there are no speaker turns for {audio.name}; add {audio.stem}.rttm there")
 
 
@@ -224,5 +224,9 @@ def _textgrid(path: Path, audio: Path, is_alone: bool) -> _Read:
 
 def _chat(path: Path, audio: Path, is_alone: bool) -> _Read:
     transcript = chat.read(path)
-    turns = [(each.speaker, each.span) for each in transcript.utterances if each.span and each.span.duration_ms > 0]
+    turns = [
+        (utterance.speaker, utterance.span)
+        for utterance in transcript.utterances
+        if utterance.span and utterance.span.duration_ms > 0
+    ]
     return turns, list(transcript.participants.values())

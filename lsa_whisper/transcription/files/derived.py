@@ -106,10 +106,10 @@ class DerivedFiles:
 
     def _known(self) -> dict[str, str]:
         try:
-            found = plain_json.read(self._list)
+            listed = plain_json.read(self._list)
         except (OSError, ValueError):  # absent or damaged: then only files that equal the transcript are derived
             return {}
-        return {str(name): str(digest) for name, digest in found.items()} if isinstance(found, Mapping) else {}
+        return {str(name): str(digest) for name, digest in listed.items()} if isinstance(listed, Mapping) else {}
 
     def _is_derived(self, name: str, known: str | None) -> bool:
         data = read_own(self.paths[name])

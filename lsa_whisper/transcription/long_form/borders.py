@@ -122,13 +122,15 @@ def _is_fuller(segments: Sequence[DecodedSegment], parts: Sequence[DecodedSegmen
     rest = iter(whole)
     if len(whole) < len(known) + _PASSAGE or not all(word in rest for word in known):
         return False
-    return all(each.avg_logprob >= NEARLY_RIGHT_LOGPROB for each in segments)
+    return all(segment.avg_logprob >= NEARLY_RIGHT_LOGPROB for segment in segments)
 
 
 def _words(segments: Sequence[DecodedSegment]) -> list[str]:
     """Return the spoken words, without speaker codes and audible events."""
     return [
-        word for text in without_codes([each.text for each in segments]) for word in re.findall(r"[\w']+", text.lower())
+        word
+        for text in without_codes([segment.text for segment in segments])
+        for word in re.findall(r"[\w']+", text.lower())
     ]
 
 
