@@ -91,7 +91,7 @@ def spans_of_words(spans: Sequence[TimeSpan], words: Sequence[Sequence[TimedWord
     placed = []
     for number, (span, timed) in enumerate(zip(spans, words, strict=True)):
         if timed:
-            later = next((timed[0][1].start_ms for timed in words[number + 1 :] if timed), spans[-1].end_ms)
+            later = next((following[0][1].start_ms for following in words[number + 1 :] if following), spans[-1].end_ms)
             last = timed[-1][1].end_ms
             span = TimeSpan(timed[0][1].start_ms, max(last, min(last + _AFTER_MS, later)))
         placed.append(span)
