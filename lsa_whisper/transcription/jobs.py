@@ -1,8 +1,8 @@
 """Many recordings in one call: finished ones are left alone, a bad one does not stop the rest.
 
-The CHAT file is always written, for it is the transcript and knows what it was made from (see ``files.record``); other
-formats are made from it. So a second call skips what is finished, a new format costs no decoding, and what a person has
-corrected in a CHAT file goes into its subtitles.
+The CHAT file is always written, for it is the transcript and knows what it was made from (see ``files.provenance``);
+other formats are made from it. So a second call skips what is finished, a new format costs no decoding, and what a
+person has corrected in a CHAT file goes into its subtitles.
 """
 
 from __future__ import annotations
