@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-
 import numpy as np
 import pytest
 import soundfile
@@ -78,16 +76,6 @@ def test_some_halves_are_kept(turns, whole, unsure, tmp_path, monkeypatch):
     transcribe([turns], model=unsure, out=tmp_path)
     once, again = (chat.read(folder / "turns.cha").utterances for folder in (tmp_path, whole))
     assert len(once) < len(again)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("ray", [None, "local"])
-def test_processes_write_the_same(ray, turns, whole, unsure, tmp_path):
-    if ray:
-        pytest.importorskip("ray")
-    shutil.copy(turns, tmp_path / "again.wav")
-    transcribe([turns, tmp_path / "again.wav"], model=unsure, out=tmp_path / "out", processes=2, ray=ray)
-    assert (tmp_path / "out" / "turns.cha").read_bytes() == (whole / "turns.cha").read_bytes()
 
 
 @pytest.mark.slow
