@@ -91,6 +91,8 @@ _STEPS = (0.9, 0.7, 0.5, 0.3, 0.15, 0.05, 0.02, 0.005)
 class CorpusTagger(Tagger):
     """A tagger with the weights of one corpus; in English it also knows what the shipped tagger finds."""
 
+    sees_codes = True
+
     def __init__(self, weights: Mapping[str, Any], language: str) -> None:
         """Take weights from :func:`~lsa_whisper.retraces.training.corpus_weights` and their ISO 639-3 ``language``.
 
@@ -99,7 +101,6 @@ class CorpusTagger(Tagger):
         """
         self._model, self._language = LinearChain(weights), language
         self._labels = set(self._model.labels())
-        self.sees_codes = bool(weights.get("sees_codes"))
 
     def _features(self, words: Sequence[SpokenWord]) -> list[list[str]]:
         return corpus_features(words, self._language)

@@ -69,7 +69,7 @@ def corpus_weights(tiers: Iterable[str], language: str) -> dict[str, Any] | None
         _train(examples, path)
         model = pycrfsuite.Tagger()
         model.open(str(path))
-        return {**weights_of(model), "sees_codes": True}
+        return weights_of(model)
 
 
 def _with_and_without_codes(words: Sequence[SpokenWord], language: str) -> tuple[list[list[str]], list[list[str]]]:
