@@ -123,10 +123,10 @@ class Transcriber:
         self._style = decoder.style
         self._long_form = LongFormDecoder(
             decoder,
-            self._checkpoint.context_s,
-            self._checkpoint.window_s,
-            [repair for repair in REPAIRS if options.finds_skipped or repair is not SKIPPED],
-            options.silence,
+            context_s=self._checkpoint.context_s,
+            window_s=self._checkpoint.window_s,
+            repairs=[repair for repair in REPAIRS if options.finds_skipped or repair is not SKIPPED],
+            silence=options.silence,
             # A style without timestamps has token times although nobody asks for them.
             # Times that only the search for skipped speech needs would change those of the utterances.
             word_times=bool(options.word_times) or not options.finds_skipped or not self._style.timestamps,

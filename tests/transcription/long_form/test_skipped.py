@@ -131,7 +131,8 @@ def test_token_times_are_returned_on_request_only(word_times, tmp_path):
     soundfile.write(tmp_path / "skipped.wav", speech(9.1, [(0.0, 3.0), (6.1, 9.1)]), RATE_HZ)
     recording = Recording.open(tmp_path / "skipped.wav")
     activity = find_speech(recording.stream(), RATE_HZ)
-    decoder = LongFormDecoder(Scripted(SKIPPED, FOUND), 30.0, 30.0, REPAIRS, NEVER_SILENT, word_times=word_times)
+    lengths, rules = {"context_s": 30.0, "window_s": 30.0}, {"repairs": REPAIRS, "silence": NEVER_SILENT}
+    decoder = LongFormDecoder(Scripted(SKIPPED, FOUND), **lengths, **rules, word_times=word_times)
     ((_, result),) = decoder.decode(recording, activity)
     assert result.segments[0].text == "I still think it's think so."
     assert all(bool(segment.timed) is word_times for segment in result.segments)
