@@ -158,8 +158,6 @@ nano: $(READY)
 # Measure the claims of the documentation on this machine: `bench` in twenty minutes on two cores, `bench-long` (three demos,
 # larger models, a recording of two hours) in some hours.
 bench: .venv/.bench
-	$(BIN)/python -m benchmarks.chat_speed corpora/storybook
-	$(BIN)/python -m benchmarks.padding corpora/storybook
 	$(BIN)/python -m benchmarks.word_times models/nano corpora/storybook/test
 	$(BIN)/python -m benchmarks.transformers_4 models/nano corpora/storybook/test
 	$(BIN)/python -m benchmarks.prepare_scale --processes 2

@@ -26,7 +26,7 @@ import soundfile
 from benchmarks import result
 from benchmarks.long_recording import killed_half_way
 from lsa_whisper import chat
-from lsa_whisper.align.writing import without_times
+from lsa_whisper.align.transcripts import without_times
 from lsa_whisper.audio import AUDIO_SUFFIXES, SAMPLE_RATE_HZ, Recording
 
 ALLOWED_MB = 200

@@ -39,7 +39,7 @@ from lsa_whisper.align.heads import AlignmentHeads, LaggedHead
 from lsa_whisper.align.measuring import model_heads
 from lsa_whisper.align.model import AlignmentModel
 from lsa_whisper.align.text import word_key
-from lsa_whisper.align.writing import without_times
+from lsa_whisper.align.transcripts import without_times
 from lsa_whisper.audio import AUDIO_SUFFIXES, Recording
 from lsa_whisper.audio.speech import vad
 from lsa_whisper.chat import Utterance, utterance

@@ -46,11 +46,6 @@ def loading(found: Figures) -> str:
     )
 
 
-def chat(found: Figures) -> str:
-    speeds = found["utterances_per_second_and_core"]
-    return ", ".join(f"{name} {speed:,} utterances/s" for name, speed in speeds.items())
-
-
 def decoding(found: Figures) -> str:
     return "; ".join(
         f"{suffix}: " + ", ".join(f"{way} {cost['whole']} s and {cost['cut']} s" for way, cost in ways.items())
@@ -71,17 +66,8 @@ def prepare(found: Figures) -> str:
     return f"{most['sessions']:,} sessions: {most['cpu_seconds']} s of CPU time, {most['peak_mb']} MB; killed: {same}"
 
 
-def tokens(found: Figures) -> str:
-    kinds = next(iter(found["tokens_per_utterance"].values()))["disfluent"]
-    return ", ".join(f"{name} {kinds[name]['ratio']}" for name in ("chat/4", "chat/1", "verbatim")) + " x bare words"
-
-
 def damaged(found: Figures) -> str:
     return f"{found['labels']:,} labels, {found['utterances']:,} utterances: {found['rejected']} rejected"
-
-
-def padding(found: Figures) -> str:
-    return ", ".join(f"{name}: x{variant['times_the_first']}" for name, variant in found["variants"].items())
 
 
 def gpu(found: Figures) -> str:

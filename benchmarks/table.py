@@ -176,7 +176,6 @@ CLAIMS = (
         "demo_steps",
         summaries.steps,
     ),
-    Claim("Speed of parsing CHAT on one core", "chat_speed", summaries.chat),
     Claim("Processor time for decoding m4a, mp4 and webm, whole and for a cut of 5 s", "decoding", summaries.decoding),
     Claim("Memory for scoring hardly grows with the number of files", "scoring_speed", summaries.scoring),
     Claim(
@@ -185,12 +184,10 @@ CLAIMS = (
         summaries.prepare,
     ),
     Claim("A killed run ends with the weights of an undisturbed run", "kill_resume", summaries.killed),
-    Claim("Tokens per label, for disfluent utterances", "label_tokens", summaries.tokens),
     Claim(
         "Damaged labels of real utterances decode to CHAT that passes the check", "damaged_labels", summaries.damaged
     ),
     Claim("The tests detect mutations of the code that reads and scores disfluencies", "mutation", summaries.mutation),
-    Claim("Speedup of packing and trimming over padding", "padding", summaries.padding),
     Claim("A recording of hours needs no more memory than one of minutes", "long_recording", summaries.long),
     Claim(
         "Three hours with 5,000 utterances on the review page (machine under full load)",

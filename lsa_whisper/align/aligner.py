@@ -14,14 +14,11 @@ from functools import partial as bind
 import torch
 
 from lsa_whisper.align.heads import AlignmentHeads, shifted_mean
-from lsa_whisper.align.matching import DecodedWord, Matches, match_words
-from lsa_whisper.align.model import AlignmentModel
-from lsa_whisper.align.order import renumbered, spoken_order
-from lsa_whisper.align.path import spoken_places, token_spans
+from lsa_whisper.align.matching import DecodedWord, Matches, match_words, renumbered, spoken_order
+from lsa_whisper.align.model import AlignmentModel, spoken_places, token_spans
 from lsa_whisper.align.ranges import SKIP, SKIP_UNRECOGNIZED, Scores, WordRange, borders, divide
 from lsa_whisper.align.sections import AlignedSection, find_sections
-from lsa_whisper.align.text import TextWord, text_tokens, text_words, word_key
-from lsa_whisper.align.tokenized_text import TokenizedText
+from lsa_whisper.align.text import TextWord, TokenizedText, text_tokens, text_words, word_key
 from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
 from lsa_whisper.audio.speech import vad
 from lsa_whisper.audio.speech.energy import SpeechActivity

@@ -16,10 +16,9 @@ from lsa_whisper.align.files import (
     has_result,
     is_plain_text,
 )
-from lsa_whisper.align.plain_text import read_plain_text
 from lsa_whisper.align.settings import AlignmentSettings
 from lsa_whisper.align.summary import AlignedFile, AlignmentSummary, bullet_deviations
-from lsa_whisper.align.writing import text_without_times, with_times, with_word_tier, without_times
+from lsa_whisper.align.transcripts import read_plain_text, text_without_times, with_times, with_word_tier, without_times
 from lsa_whisper.audio import Recording
 from lsa_whisper.chat import Line, Transcript, Utterance
 from lsa_whisper.checkpoint import overview_line

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Sequence
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -18,13 +18,12 @@ from lsa_whisper.languages import chat_code
 from lsa_whisper.system import disk
 from lsa_whisper.system.atomic_write import remove_leftovers
 from lsa_whisper.system.lock import write_lock
-from lsa_whisper.system.process_pool import run_in_this_process
 from lsa_whisper.system.umask import private_umask
 from lsa_whisper.transcription import TranscribedFile, TranscriptionOptions, TranscriptionSummary
 from lsa_whisper.transcription.files.outcome import FileTask
 from lsa_whisper.transcription.files.provenance import RecordingIdentity, add_provenance, digest_inputs, is_finished
-from lsa_whisper.transcription.jobs import find_jobs
-from lsa_whisper.transcription.workers.run_files import FATAL, Outcomes, run_files
+from lsa_whisper.transcription.files.recordings import find_jobs
+from lsa_whisper.transcription.jobs import run_files, run_in_this_process
 from lsa_whisper.version import __version__
 
 if TYPE_CHECKING:
@@ -77,11 +76,7 @@ def transcribe_with_batchalign(
     settings = {"version": __version__, "batchalign": version, "language": lang, "words": str(wor), "dtype": dtype}
     run = _Run(str(model), options.with_changes(device=device, dtype=dtype), settings, num_speakers)
     recordings = {audio: _recording(audio) for audio, _ in jobs}
-    return run_files(jobs, recordings, lambda tasks, report: _in_order(run, tasks, report))
-
-
-def _in_order(run: _Run, tasks: Mapping[int, FileTask], report: Callable[[int, float], None]) -> Outcomes:
-    yield from run_in_this_process(tasks, run, report, fatal=FATAL)
+    return run_files(jobs, recordings, partial(run_in_this_process, run))
 
 
 class _Run:

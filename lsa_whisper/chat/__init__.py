@@ -4,10 +4,9 @@ from lsa_whisper.chat.check import check
 from lsa_whisper.chat.disfluencies import Disfluency
 from lsa_whisper.chat.fix import fix
 from lsa_whisper.chat.fluency import Fluency
-from lsa_whisper.chat.headers import Participant
 from lsa_whisper.chat.lines import Line, Problem
 from lsa_whisper.chat.main_tier import Utterance, utterance
-from lsa_whisper.chat.model import Transcript
+from lsa_whisper.chat.model import Participant, Transcript
 from lsa_whisper.chat.parse import parse, read
 from lsa_whisper.chat.reading import Event
 from lsa_whisper.chat.serialize import compose, serialize, write

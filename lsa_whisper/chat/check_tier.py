@@ -7,11 +7,10 @@ from collections.abc import Iterator
 
 from lsa_whisper.chat.checks.context import CheckContext
 from lsa_whisper.chat.checks.tokens import TierFault, token_faults
-from lsa_whisper.chat.checks.words import group_faults, word_faults
+from lsa_whisper.chat.checks.words import group_faults, pause_faults, spelling_faults, word_faults
 from lsa_whisper.chat.disfluencies import RETRACE_CODES
 from lsa_whisper.chat.lines import Problem
 from lsa_whisper.chat.main_tier import Utterance
-from lsa_whisper.chat.spelling import pause_faults, spelling_faults
 from lsa_whisper.chat.tree import Group, Item, Marker, Word
 from lsa_whisper.chat.word import WordKind, read_word
 

@@ -6,10 +6,9 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from lsa_whisper.chat.headers import Participant
 from lsa_whisper.chat.lines import Line
 from lsa_whisper.chat.main_tier import Utterance
-from lsa_whisper.chat.model import Transcript
+from lsa_whisper.chat.model import Participant, Transcript
 from lsa_whisper.chat.parse import parse
 from lsa_whisper.system.atomic_write import write_atomic
 from lsa_whisper.timespan import TimeSpan

@@ -11,9 +11,8 @@ Only safetensors are read (pickled weights can run code), and code in a model's 
 Context, mel bins, vocabulary and special tokens are read from the directory; none is assumed to be OpenAI's.
 """
 
-from lsa_whisper.checkpoint.conversion_cache import cached_conversion
 from lsa_whisper.checkpoint.converted import ConvertedCheckpoint, load_converted, require_ctranslate2
-from lsa_whisper.checkpoint.exporting import export
+from lsa_whisper.checkpoint.exporting import cached_conversion, export
 from lsa_whisper.checkpoint.folder import digest
 from lsa_whisper.checkpoint.loading import Checkpoint, load
 from lsa_whisper.checkpoint.merging import Merged, merge

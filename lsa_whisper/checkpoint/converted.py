@@ -22,7 +22,7 @@ from lsa_whisper.checkpoint.verification import METADATA_FILE, is_converted
 from lsa_whisper.checkpoint.vocabulary import default_labels
 from lsa_whisper.errors import CheckpointError, MissingExtraError
 from lsa_whisper.labels import Labels
-from lsa_whisper.system.heap import share_one_heap
+from lsa_whisper.system.machine import share_one_heap
 
 CT2_DTYPES = ("float32", "float16", "bfloat16", "int8", "int8_float32", "int8_float16", "int8_bfloat16", "int16")
 COPIED = (

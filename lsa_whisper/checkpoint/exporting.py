@@ -1,9 +1,10 @@
-"""Export of a checkpoint for other programs, verified against its source."""
+"""Export of a checkpoint for other programs, verified against its source; to CTranslate2 also into a cache."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -11,12 +12,13 @@ from typing import Any
 from lsa_whisper.checkpoint.converted import require_ctranslate2
 from lsa_whisper.checkpoint.exporting_ct2 import any_language, convert
 from lsa_whisper.checkpoint.exporting_ggml import GGML_DTYPE, GGML_FILE, write_ggml
-from lsa_whisper.checkpoint.folder import METADATA_FILE, TRANSFORMERS_4_FILES, atomic_folder
+from lsa_whisper.checkpoint.folder import METADATA_FILE, TRANSFORMERS_4_FILES, atomic_folder, digest
 from lsa_whisper.checkpoint.loading import Checkpoint, load
 from lsa_whisper.checkpoint.overview import overview_line
 from lsa_whisper.checkpoint.saving import save
 from lsa_whisper.checkpoint.vocabulary import decoder_prompt
 from lsa_whisper.errors import CheckpointError
+from lsa_whisper.system import machine
 from lsa_whisper.system.terminal import print_progress
 from lsa_whisper.system.umask import private_umask
 
@@ -130,3 +132,24 @@ def _difference(checkpoint: Checkpoint, model: Any, again: Any) -> float:
             output = each(input_features=probe.to(weight.device, weight.dtype), decoder_input_ids=inputs)
         logits.append(output.logits.float().cpu())
     return float((logits[0] - logits[1]).abs().max())
+
+
+def cache_folder() -> Path:
+    """Return the folder of converted checkpoints: ``lsa-whisper/ct2`` in ``$XDG_CACHE_HOME`` or ``~/.cache``."""
+    return machine.cache_home() / "lsa-whisper" / "ct2"
+
+
+def cached_conversion(source: str | Path) -> Path:
+    """Return the CTranslate2 form (float32) of a checkpoint folder or hub name; convert it on first use.
+
+    The folder's name contains the checkpoint's digest, so a checkpoint with other weights is converted again.
+
+    Raises:
+        CheckpointError: the checkpoint cannot be loaded or converted.
+    """
+    name = "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in Path(source).resolve().name)
+    converted = cache_folder() / f"{name}-{digest(source).rpartition(':')[2].replace('/', '-')}"
+    if not converted.exists():
+        print(f"{source}: converting to CTranslate2 (once); cached in {converted}", file=sys.stderr)
+        export(source, converted, to="ct2")
+    return converted

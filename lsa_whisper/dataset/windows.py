@@ -15,12 +15,11 @@ import torch
 from lsa_whisper import manifest
 from lsa_whisper.audio import Recording, Samples
 from lsa_whisper.audio.augment import Augmentation
-from lsa_whisper.audio.encoded import decode_audio
+from lsa_whisper.audio.clip import decode_audio
 from lsa_whisper.checkpoint import Checkpoint
 from lsa_whisper.checkpoint.whisper_constants import TIMESTAMP_STEP_S
 from lsa_whisper.dataset.collator import TOKEN_SPANS_S
-from lsa_whisper.dataset.label_encoder import LabelEncoder
-from lsa_whisper.dataset.token_times import TokenTimes
+from lsa_whisper.dataset.label_encoder import LabelEncoder, TokenTimes
 from lsa_whisper.errors import CheckpointError, ManifestError
 from lsa_whisper.labels import codes_in
 

@@ -8,17 +8,15 @@ more windows. An engine with several workers decodes as many batches at the same
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby, pairwise
-from typing import Any, TypeVar
+from typing import Generic, TypeVar
 
-from lsa_whisper.system.heap import release_freed_memory
-from lsa_whisper.system.machine import available_memory_gib
+from lsa_whisper.system.machine import available_memory_gib, release_freed_memory
 
-WindowOutput = TypeVar("WindowOutput")
-_Given = TypeVar("_Given")
-_Done = TypeVar("_Done")
+WindowT = TypeVar("WindowT", bound=Sized)
+ResultT = TypeVar("ResultT")
 
 _MIN_BATCH, _MAX_BATCH = 8, 32
 _SHARE = 0.5  # of the free memory
@@ -27,67 +25,84 @@ _WINDOW_BYTES = 100e6  # its logits
 _GIB = 2**30
 
 
-def decode_in_batches(
-    windows: Sequence[Any],
-    batch_size: int,
-    decode: Callable[[list[Any]], list[WindowOutput]],
-    *,
-    input_share: Callable[[Any], float] = lambda _: 1.0,
-    workers: int = 1,
-) -> list[WindowOutput]:
-    """Return one result per window, in order.
+class Batches(Generic[WindowT]):
+    """The windows of a call, in batches; an iteration gives those of each batch, and frees memory after it.
 
-    Args:
-        windows: samples of each.
-        batch_size: windows of the encoder's full context that are decoded together.
-        decode: decodes a batch, or finds its languages.
-        input_share: how much of that context the encoder sees of a window.
-        workers: batches that are decoded at the same time, in threads. They share ``batch_size``, as a number of
-            windows of any length: on two cores larger batches were slower in int8, and hardly faster in float32.
-
-    >>> decode_in_batches(["aa", "aaaa", "a", "aaa"], 2, lambda batch: ["+".join(batch)] * len(batch))
+    >>> batches = Batches(["aa", "aaaa", "a", "aaa"], 2)
+    >>> batches.in_order([["+".join(batch)] * len(batch) for batch in batches])
     ['aa+a', 'aaaa+aaa', 'aa+a', 'aaaa+aaa']
     """
-    workers = min(workers, batch_size)
 
-    def most(share: float) -> int:
-        return int(batch_size / share) if workers == 1 else batch_size // workers
+    def __init__(
+        self,
+        windows: Sequence[WindowT],
+        batch_size: int,
+        input_share: Callable[[WindowT], float] = lambda _: 1.0,
+        workers: int = 1,
+    ):
+        """Divide windows.
 
-    order = sorted(range(len(windows)), key=lambda index: -len(windows[index]))
-    batches = [
-        batch
-        for share, group in groupby(order, lambda index: input_share(windows[index]))
-        for batch in even_batches(list(group), most(share))
-    ]
-    batches = one_for_each(workers, batches)
-    sounds = [[windows[index] for index in batch] for batch in batches]
-    several = min(workers, len(batches)) > 1
-    results: dict[int, WindowOutput] = {}
-    outputs = _in_threads(decode, sounds, workers) if several else map(decode, sounds)
-    for batch, decoded in zip(batches, outputs, strict=True):
-        release_freed_memory()
-        results.update(zip(batch, decoded, strict=True))
-    return [results[index] for index in range(len(windows))]
+        Args:
+            windows: samples of each.
+            batch_size: windows of the encoder's full context that are decoded together.
+            input_share: how much of that context the encoder sees of a window.
+            workers: batches that are decoded at the same time. They share ``batch_size``, as a number of windows of
+                any length: on two cores larger batches were slower in int8, and hardly faster in float32.
+        """
+        self._windows, self._workers = windows, min(workers, batch_size)
 
+        def most(share: float) -> int:
+            return int(batch_size / share) if self._workers == 1 else batch_size // self._workers
 
-def _in_threads(work: Callable[[_Given], _Done], given: Sequence[_Given], workers: int) -> Iterator[_Done]:
-    """Yield the results in order; after an error, no further work is begun."""
-    failures: list[BaseException] = []
+        order = sorted(range(len(windows)), key=lambda index: -len(windows[index]))
+        batches = [
+            batch
+            for share, group in groupby(order, lambda index: input_share(windows[index]))
+            for batch in even_batches(list(group), most(share))
+        ]
+        self._batches = one_for_each(self._workers, batches)
 
-    def unless_failed(each: _Given) -> _Done:
-        if failures:
-            raise failures[0]
+    def __iter__(self) -> Iterator[list[WindowT]]:
+        for batch in self._batches:
+            yield self._windows_of(batch)
+            release_freed_memory()
+
+    def _windows_of(self, batch: Sequence[int]) -> list[WindowT]:
+        return [self._windows[index] for index in batch]
+
+    def in_order(self, results: Iterable[Sequence[ResultT]]) -> list[ResultT]:
+        """Return the results of all windows in the order of the call, from those of each batch."""
+        numbered = {
+            index: result
+            for batch, decoded in zip(self._batches, results, strict=True)
+            for index, result in zip(batch, decoded, strict=True)
+        }
+        return [numbered[index] for index in range(len(self._windows))]
+
+    def in_threads(self, decode: Callable[[list[WindowT]], Sequence[ResultT]]) -> list[ResultT]:
+        """Return the results of all windows in the order of the call; after an error, no further batch is begun."""
+        if min(self._workers, len(self._batches)) <= 1:
+            return self.in_order(list(map(decode, self)))
+        failures: list[BaseException] = []
+
+        def unless_failed(batch: Sequence[int]) -> Sequence[ResultT]:
+            if failures:
+                raise failures[0]
+            try:
+                return decode(self._windows_of(batch))
+            except BaseException as error:
+                failures.append(error)
+                raise
+
+        results = []
+        pool = ThreadPoolExecutor(min(self._workers, len(self._batches)))
         try:
-            return work(each)
-        except BaseException as error:
-            failures.append(error)
-            raise
-
-    pool = ThreadPoolExecutor(min(workers, len(given)))
-    try:
-        yield from pool.map(unless_failed, given)
-    finally:
-        pool.shutdown(cancel_futures=True)
+            for decoded in pool.map(unless_failed, self._batches):
+                results.append(decoded)
+                release_freed_memory()
+        finally:
+            pool.shutdown(cancel_futures=True)
+        return self.in_order(results)
 
 
 def even_batches(indices: Sequence[int], most: int) -> list[Sequence[int]]:
@@ -105,11 +120,11 @@ def one_for_each(workers: int, batches: Sequence[Sequence[int]]) -> list[Sequenc
     >>> one_for_each(3, [range(5), range(5, 7)])
     [range(0, 3), range(3, 5), range(5, 7)]
     """
-    found = list(batches)
-    while len(found) < workers and any(len(batch) > 1 for batch in found):
-        largest = max(range(len(found)), key=lambda index: len(found[index]))
-        found[largest : largest + 1] = _divided(found[largest], 2)
-    return found
+    divided = list(batches)
+    while len(divided) < workers and any(len(batch) > 1 for batch in divided):
+        largest = max(range(len(divided)), key=lambda index: len(divided[index]))
+        divided[largest : largest + 1] = _divided(divided[largest], 2)
+    return divided
 
 
 def _divided(indices: Sequence[int], parts: int) -> list[Sequence[int]]:

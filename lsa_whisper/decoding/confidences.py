@@ -107,14 +107,14 @@ def write_confidences(confidences: Confidences, path: Path) -> None:
     """
     rows = [
         {
-            "speaker": each.speaker,
-            "text": each.text,
-            "span_ms": _times(each.span),
-            "words": list(each.words),
-            "logprobs": [None if score is None else round(score, 5) for score in each.scores],
-            "word_spans_ms": [_times(span) for span in each.word_spans],
+            "speaker": utterance.speaker,
+            "text": utterance.text,
+            "span_ms": _times(utterance.span),
+            "words": list(utterance.words),
+            "logprobs": [None if score is None else round(score, 5) for score in utterance.scores],
+            "word_spans_ms": [_times(span) for span in utterance.word_spans],
         }
-        for each in confidences.utterances
+        for utterance in confidences.utterances
     ]
     head = {
         "recording": confidences.recording,
@@ -135,8 +135,8 @@ def read_confidences(transcript: Path) -> Confidences | None:
     if not path.is_file():
         return None
     try:
-        found = plain_json.read(path)
-        calibration = Calibration(**found["calibration"])
+        stored = plain_json.read(path)
+        calibration = Calibration(**stored["calibration"])
         if not calibration.slope > 0:
             raise ValueError(f"slope {calibration.slope}")
         rows = tuple(
@@ -148,10 +148,10 @@ def read_confidences(transcript: Path) -> Confidences | None:
                 _scores(row["logprobs"], len(row["words"])),
                 tuple(map(_span, row["word_spans_ms"])),
             )
-            for row in found["utterances"]
+            for row in stored["utterances"]
         )
-        missed = tuple(span for times in found.get("missed_ms", ()) if (span := _span(times)))
-        return Confidences(rows, calibration, str(found["recording"]), missed)
+        missed = tuple(span for times in stored.get("missed_ms", ()) if (span := _span(times)))
+        return Confidences(rows, calibration, str(stored["recording"]), missed)
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
         raise LsaWhisperError(
             f"{path}: cannot be read as confidences ({error}); delete it to go without them"
@@ -169,7 +169,7 @@ def _span(times: Sequence[int] | None) -> TimeSpan | None:
     return TimeSpan(int(start), int(end))
 
 
-def _scores(found: Sequence[float | None], words: int) -> WordScores:
-    if len(found) != words:
-        raise ValueError(f"{len(found)} scores for {words} words")
-    return tuple(None if one is None else float(one) for one in found)
+def _scores(logprobs: Sequence[float | None], words: int) -> WordScores:
+    if len(logprobs) != words:
+        raise ValueError(f"{len(logprobs)} scores for {words} words")
+    return tuple(None if one is None else float(one) for one in logprobs)

@@ -82,7 +82,7 @@ def cross_attention(
         rows: tokens of each row.
         heads: ``(layer, head)`` pairs.
     """
-    found: list[Weights] = []
+    attention: list[Weights] = []
     for part, inputs, spans in _batches(hidden, prompt, rows):
         weights: dict[Head, torch.Tensor] = {}
 
@@ -91,17 +91,17 @@ def cross_attention(
 
         with _observed(model, heads, keep):
             model.get_decoder()(input_ids=inputs, encoder_hidden_states=part, use_cache=False)
-        found += [
+        attention += [
             torch.stack([weights[head][at, span] for head in heads]).cpu().numpy() for at, span in enumerate(spans)
         ]
-    return found
+    return attention
 
 
 def mean_attention(
     model: Any, hidden: torch.Tensor, prompt: Sequence[int], rows: Sequence[Sequence[int]], heads: Sequence[Head]
 ) -> list[Weights]:
     """Return the mean of :func:`cross_attention` over the heads, ``(tokens, frames)`` for each row."""
-    found: list[Weights] = []
+    attention: list[Weights] = []
     for part, inputs, spans in _batches(hidden, prompt, rows):
         total = torch.zeros((*inputs.shape, part.shape[1]), device=part.device)
 
@@ -110,8 +110,8 @@ def mean_attention(
 
         with _observed(model, heads, add):
             model.get_decoder()(input_ids=inputs, encoder_hidden_states=part, use_cache=False)
-        found += [(total[at, span] / len(heads)).cpu().numpy() for at, span in enumerate(spans)]
-    return found
+        attention += [(total[at, span] / len(heads)).cpu().numpy() for at, span in enumerate(spans)]
+    return attention
 
 
 def _batches(

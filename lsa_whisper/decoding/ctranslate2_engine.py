@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import copy
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -26,7 +26,7 @@ import numpy as np
 import torch
 
 from lsa_whisper.checkpoint import ConvertedCheckpoint, decoder_prompt, language_tokens
-from lsa_whisper.decoding.batches import WindowOutput, decode_in_batches
+from lsa_whisper.decoding.batches import Batches
 from lsa_whisper.decoding.ctranslate2_times import aligned_times_s, logits_of_step, token_logprob
 from lsa_whisper.decoding.decoder import DecodedWindow, SegmentParser, first_language, token_limit
 from lsa_whisper.decoding.features import log_mel
@@ -85,13 +85,13 @@ class CTranslate2Decoder:
 
     def detect_languages(self, windows: Sequence[np.ndarray]) -> list[dict[str, float]]:
         """Return the probability of each language (Whisper's code) in each window."""
-        return self._in_batches(windows, self._detect)
+        return self._batches(windows).in_threads(self._detect)
 
     def _detect(self, windows: Sequence[np.ndarray]) -> list[dict[str, float]]:
         start = self._start[: self._start.index(int(self._converted.settings.decoder_start_token_id)) + 1]
         rows = np.stack(self._logits_after(start, self._model.encode(_view(self._spectra(windows))), len(windows)))
         scores = torch.from_numpy(rows[:, [*self._languages.values()]]).softmax(dim=-1).tolist()
-        return [dict(zip(self._languages, each, strict=True)) for each in scores]
+        return [dict(zip(self._languages, row, strict=True)) for row in scores]
 
     def decode(self, windows: Sequence[np.ndarray]) -> list[DecodedWindow]:
         """Return one result per window, in order.
@@ -99,13 +99,10 @@ class CTranslate2Decoder:
         Args:
             windows: float32 mono samples at the model's rate; samples after the context are ignored.
         """
-        return self._in_batches(windows, self._decode_batch)
+        return self._batches(windows).in_threads(self._decode_batch)
 
-    def _in_batches(
-        self, windows: Sequence[np.ndarray], decode: Callable[[list[np.ndarray]], list[WindowOutput]]
-    ) -> list[WindowOutput]:
-        share, workers = self._input_share, self._model.num_workers
-        return decode_in_batches(windows, self.batch_size, decode, input_share=share, workers=workers)
+    def _batches(self, windows: Sequence[np.ndarray]) -> Batches[np.ndarray]:
+        return Batches(windows, self.batch_size, self._input_share, workers=self._model.num_workers)
 
     def _input_share(self, window: np.ndarray) -> float:
         return self._converted.encoder_input_s(len(window) / self._rate_hz) / self._converted.context_s
@@ -219,8 +216,8 @@ class CTranslate2Decoder:
             max_initial_timestamp_index=max(0, len(self._columns) - 1),
         )
         return [
-            ([*each.sequences_ids[0], rules.end], [partial(logits_of_step, step) for step in each.logits[0]])
-            for each in results
+            ([*result.sequences_ids[0], rules.end], [partial(logits_of_step, step) for step in result.logits[0]])
+            for result in results
         ]
 
     def _logits_after(self, prompt: list[int], hidden: Any, batch: int) -> list[Any]:

@@ -45,7 +45,7 @@ def aligned_times_s(
     no_timestamps = _no_timestamps(converted)
     start = [token for token in prompt if token != no_timestamps]
     try:
-        found = converted.model.align(hidden, start, texts, frames)
+        aligned = converted.model.align(hidden, start, texts, frames)
     except (RuntimeError, ValueError) as error:
         raise CheckpointError(
             f"{converted.path}: word times cannot be computed ({error}); leave out `wor`, or use the "
@@ -53,7 +53,7 @@ def aligned_times_s(
         ) from error
     return [
         _begins_s(each.alignments, [token in timestamps_s for token in tokens], duration_s, step_s)
-        for each, tokens, duration_s in zip(found, rows, durations_s, strict=True)
+        for each, tokens, duration_s in zip(aligned, rows, durations_s, strict=True)
     ]
 
 

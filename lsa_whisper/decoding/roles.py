@@ -118,5 +118,5 @@ def _ends_sentence(token: str) -> bool:
 
 def speaker_codes(settings: Any) -> tuple[str, ...]:
     """Return the speaker codes in a checkpoint's generation settings; empty for a model that writes none."""
-    found = settings.get("speaker_codes") if isinstance(settings, Mapping) else getattr(settings, "speaker_codes", None)
-    return tuple(code for code in found if isinstance(code, str) and code) if isinstance(found, list | tuple) else ()
+    codes = settings.get("speaker_codes") if isinstance(settings, Mapping) else getattr(settings, "speaker_codes", None)
+    return tuple(code for code in codes if isinstance(code, str) and code) if isinstance(codes, list | tuple) else ()

@@ -123,7 +123,7 @@ def constrained_spans(
     silence = np.pad(silence[:frames], (0, frames - len(silence[:frames])))
     heard_ms = float((1 - silence).sum()) * step_ms
     letter_ms = min(_MIN_LETTER_MS, _MIN_SHARE * heard_ms / max(1, sum(letters)))
-    least = [max(1, round(min(_MAX_DURATION_MS, each * letter_ms) / step_ms)) for each in letters]
+    least = [max(1, round(min(_MAX_DURATION_MS, count * letter_ms) / step_ms)) for count in letters]
     return viterbi_spans(weights, silence=silence, continued=continued, least=least, gap=gap)
 
 
@@ -159,11 +159,11 @@ def viterbi_spans(
     if continued is not None:
         gaps[:-1] -= _UNLIKELY * np.asarray(continued, dtype=np.float64)
     path = _viterbi(np.repeat(scores, parts, axis=1), gaps, _fitting(least or [1] * tokens, frames * parts))
-    found = []
+    spans = []
     for token in range(tokens):
         own = np.flatnonzero(path == 2 * token + 1)
-        found.append((float(own[0] / parts), float((own[-1] + 1) / parts)))
-    return found
+        spans.append((float(own[0] / parts), float((own[-1] + 1) / parts)))
+    return spans
 
 
 def _fitting(least: Sequence[int], frames: int) -> npt.NDArray[np.intp]:

@@ -16,7 +16,7 @@ import torch
 from lsa_whisper.audio.speech.energy import silence_of
 from lsa_whisper.checkpoint import Checkpoint, decoder_prompt, language_tokens
 from lsa_whisper.checkpoint.trimming import accept_shorter_inputs
-from lsa_whisper.decoding.batches import decode_in_batches
+from lsa_whisper.decoding.batches import Batches
 from lsa_whisper.decoding.beam_search import two_pass_search
 from lsa_whisper.decoding.cross_attention import alignment_heads, mean_attention
 from lsa_whisper.decoding.decoder import DecodedWindow, SegmentParser, first_language, token_limit
@@ -76,7 +76,8 @@ class TransformersDecoder:
 
     def detect_languages(self, windows: Sequence[np.ndarray]) -> list[dict[str, float]]:
         """Return the probability of each language (Whisper's code) in each window."""
-        return decode_in_batches(windows, self.batch_size, self._detect, input_share=self._input_share)
+        batches = Batches(windows, self.batch_size, self._input_share)
+        return batches.in_order(list(map(self._detect, batches)))
 
     def _detect(self, windows: Sequence[np.ndarray]) -> list[dict[str, float]]:
         start = self._start[: self._start.index(int(self.model.generation_config.decoder_start_token_id)) + 1]
@@ -85,7 +86,7 @@ class TransformersDecoder:
             inputs = torch.tensor([start] * len(windows), device=self.model.device)
             logits = self.model(encoder_outputs=hidden, decoder_input_ids=inputs).logits[:, -1]
             scores = logits[:, [*self._languages.values()]].float().softmax(dim=-1).tolist()
-        return [dict(zip(self._languages, each, strict=True)) for each in scores]
+        return [dict(zip(self._languages, row, strict=True)) for row in scores]
 
     def decode(self, windows: Sequence[np.ndarray]) -> list[DecodedWindow]:
         """Return one result per window, in order.
@@ -93,7 +94,8 @@ class TransformersDecoder:
         Args:
             windows: float32 mono samples at the model's rate; samples after the context are ignored.
         """
-        return decode_in_batches(windows, self.batch_size, self._decode_batch, input_share=self._input_share)
+        batches = Batches(windows, self.batch_size, self._input_share)
+        return batches.in_order(list(map(self._decode_batch, batches)))
 
     def decode_with_prompt(self, window: np.ndarray, previous: str) -> DecodedWindow:
         """Return the result of one window, with the text of the one before it as Whisper's prompt.
@@ -118,8 +120,8 @@ class TransformersDecoder:
             tokens, logprobs, no_speech = outputs
             rows = tokens.tolist()
             times = self._times_s(rows, durations_s, hidden, windows)
-        found = zip(rows, logprobs.tolist(), durations_s, no_speech.tolist(), times, strict=True)
-        return [self._result(*row) for row in found]
+        decoded = zip(rows, logprobs.tolist(), durations_s, no_speech.tolist(), times, strict=True)
+        return [self._result(*row) for row in decoded]
 
     def _input_share(self, window: np.ndarray) -> float:
         return self._checkpoint.encoder_input_s(len(window) / self._rate_hz) / self._checkpoint.context_s

@@ -46,7 +46,7 @@ def align_words(
     for part in Indel.opcodes(letters, spelled):
         if part.tag == "equal":
             token_of |= dict(zip(range(part.dest_start, part.dest_end), tokens[part.src_start :], strict=False))
-    found: list[list[TimedWord]] = [[] for _ in utterances]
+    aligned: list[list[TimedWord]] = [[] for _ in utterances]
     at = 0
     for number, word in words:
         end = at + len(letters_of(word))
@@ -55,9 +55,9 @@ def align_words(
             begin = matched[0] - (matched[0] > 0 and is_onset(timed[matched[0] - 1].text))
             first, last = timed[begin], timed[matched[-1]]
             span = TimeSpan(begin_ms + round(1000 * first.start_s), begin_ms + round(1000 * last.end_s))
-            found[number].append((word, span))
+            aligned[number].append((word, span))
         at = end
-    return found
+    return aligned
 
 
 def _letters(timed: Sequence[TimedToken]) -> tuple[str, list[int]]:
@@ -91,7 +91,7 @@ def spans_of_words(spans: Sequence[TimeSpan], words: Sequence[Sequence[TimedWord
     placed = []
     for number, (span, timed) in enumerate(zip(spans, words, strict=True)):
         if timed:
-            later = next((each[0][1].start_ms for each in words[number + 1 :] if each), spans[-1].end_ms)
+            later = next((following[0][1].start_ms for following in words[number + 1 :] if following), spans[-1].end_ms)
             last = timed[-1][1].end_ms
             span = TimeSpan(timed[0][1].start_ms, max(last, min(last + _AFTER_MS, later)))
         placed.append(span)

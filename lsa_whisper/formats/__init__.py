@@ -1,4 +1,4 @@
-"""Transcripts in other formats: each module here writes one, each module of ``reading`` reads one.
+"""Transcripts in other formats: the modules here write them, each module of ``reading`` reads one.
 
 Formats without times omit them. Formats that require times (srt, vtt, textgrid, eaf) omit utterances without times.
 :data:`LOSSES` says what else each format cannot hold.
@@ -60,5 +60,9 @@ def serialize(transcript: Transcript, name: str, *, recording: Path | None = Non
         from lsa_whisper.formats import eaf
 
         return eaf.serialize(transcript, recording)
+    if name in ("srt", "txt", "vtt"):
+        from lsa_whisper.formats.readable_text import WRITERS
+
+        return WRITERS[name](transcript)
     module = "lsa_whisper.chat" if name == "cha" else f"lsa_whisper.formats.{name}"
     return str(import_module(module).serialize(transcript))

@@ -1,6 +1,9 @@
-"""Utterances as readable text: verbatim words with final punctuation."""
+"""Transcripts as readable text: verbatim words with final punctuation, as plain text and in two forms of subtitles."""
 
 from __future__ import annotations
+
+import html
+from collections.abc import Callable
 
 from lsa_whisper.chat import Transcript, Utterance
 
@@ -41,3 +44,43 @@ def dependent_tiers(utterance: Utterance) -> dict[str, str]:
         if tier.name.startswith("%") and tier.name != "%wor" and tier.value:
             found[tier.name] = f"{found[tier.name]} {tier.value}" if tier.name in found else tier.value
     return found
+
+
+def plain_text(transcript: Transcript) -> str:
+    """Return one line for each utterance that has words, prefixed with the speaker if there are several."""
+    named = has_several_speakers(transcript)
+    lines = ((each.speaker, readable_text(each)) for each in transcript.utterances)
+    return "".join(f"{speaker}: {text}\n" if named else f"{text}\n" for speaker, text in lines if text)
+
+
+def subrip(transcript: Transcript) -> str:
+    """Return one numbered cue for each timed utterance, prefixed with the speaker if there are several."""
+    named = has_several_speakers(transcript)
+    cues = []
+    for number, (start_ms, end_ms, each) in enumerate(timed_utterances(transcript), start=1):
+        text = f"{each.speaker}: {readable_text(each)}" if named else readable_text(each)
+        cues.append(f"{number}\n{_clock(start_ms, ',')} --> {_clock(end_ms, ',')}\n{text}\n")
+    return "\n".join(cues)
+
+
+def webvtt(transcript: Transcript) -> str:
+    """Return one cue for each timed utterance, its speaker as the voice (https://www.w3.org/TR/webvtt1/)."""
+    cues = ["WEBVTT\n"]
+    for start_ms, end_ms, each in timed_utterances(transcript):
+        text = html.escape(readable_text(each), quote=False)
+        cues.append(f"{_clock(start_ms, '.')} --> {_clock(end_ms, '.')}\n<v {each.speaker}>{text}\n")
+    return "\n".join(cues)
+
+
+def _clock(time_ms: int, mark: str) -> str:
+    """Return a time of day, with the mark before the milliseconds that a format has.
+
+    >>> _clock(3_723_004, ",")
+    '01:02:03,004'
+    """
+    seconds, thousandths = divmod(time_ms, 1000)
+    return f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}{mark}{thousandths:03}"
+
+
+WRITERS: dict[str, Callable[[Transcript], str]] = {"srt": subrip, "txt": plain_text, "vtt": webvtt}
+"""What writes each format of readable text."""

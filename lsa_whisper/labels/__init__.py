@@ -8,14 +8,16 @@ from lsa_whisper.labels.style import STYLES, VERSION, Labels
 from lsa_whisper.labels.token_words import (
     TokenPlace,
     begins_word,
+    characters,
     in_speaker_code,
     is_onset,
     letters_of,
     token_places,
+    tokens_at_most,
+    tokens_to_allow,
     without_codes,
     words_of_tokens,
 )
-from lsa_whisper.labels.tokens import characters, tokens_at_most, tokens_to_allow
 
 __all__ = [
     "STYLES",

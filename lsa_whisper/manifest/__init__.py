@@ -10,9 +10,17 @@ that the prepared folder can be moved alone.
 
 from lsa_whisper.manifest.files import describe_row, prompt_kind, read, serialize_row, sha256, stream, write
 from lsa_whisper.manifest.mapped import from_row, open_rows, remove_copies
-from lsa_whisper.manifest.segment import SPLITS, TIMESTAMP, Segment, is_unicode, parse_row
+from lsa_whisper.manifest.segment import (
+    SPLITS,
+    TIMESTAMP,
+    Segment,
+    WordTime,
+    is_unicode,
+    parse_row,
+    parse_word_times,
+    serialize_word_times,
+)
 from lsa_whisper.manifest.shard_audio import ShardAudio, is_manifest, manifest_files, open_audio
-from lsa_whisper.manifest.word_times import WordTime, parse_word_times, serialize_word_times
 
 __all__ = [
     "SPLITS",

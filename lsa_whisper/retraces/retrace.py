@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from lsa_whisper.retraces.similarity import OPEN, word_class
+from lsa_whisper.retraces.features import OPEN, word_class
 from lsa_whisper.retraces.tagger import KINDS, THRESHOLD, Tagger, WordProbabilities
 from lsa_whisper.retraces.words import SpokenWord
 

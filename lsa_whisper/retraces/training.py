@@ -10,9 +10,8 @@ from typing import Any
 
 import pycrfsuite
 
-from lsa_whisper.retraces.corpus_tagger import corpus_features
+from lsa_whisper.retraces.corpus_tagger import corpus_features, weights_of
 from lsa_whisper.retraces.features import features
-from lsa_whisper.retraces.linear_chain import weights_of
 from lsa_whisper.retraces.tagger import tagger_for
 from lsa_whisper.retraces.words import SpokenWord, hide_codes, marked_words
 
@@ -70,7 +69,7 @@ def corpus_weights(tiers: Iterable[str], language: str) -> dict[str, Any] | None
         _train(examples, path)
         model = pycrfsuite.Tagger()
         model.open(str(path))
-        return {**weights_of(model), "sees_codes": True}
+        return weights_of(model)
 
 
 def _with_and_without_codes(words: Sequence[SpokenWord], language: str) -> tuple[list[list[str]], list[list[str]]]:

@@ -23,9 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 
-from lsa_whisper.scoring.anchors import Ints, pieces
+from lsa_whisper.scoring.anchors import Bools, DisjointUtterances, Ints, pieces
 from lsa_whisper.scoring.counts import WordErrors
-from lsa_whisper.scoring.disjoint_utterances import Bools, DisjointUtterances
 
 UNALIGNED = -1
 # Costs are whole numbers in which one edit outweighs all first tie-breaks of a file together, and one of these all

@@ -3,13 +3,15 @@
 An anchor is a run of words that occurs once in each of two texts, in the same order as the other anchors. A cheapest
 alignment nearly always passes through such a run; where few words make a text, runs also agree by chance. So a cut is
 kept only if the pieces cost together what the whole does, in plain Levenshtein distance, which takes no table. Texts
-whose table has :data:`LARGEST` cells or fewer are one piece, and aligned as a whole.
+whose table has :data:`LARGEST` cells or fewer are one piece, and aligned as a whole. Words of utterances that do not
+overlap in time are better not paired.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -128,3 +130,34 @@ def _in_order(places: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
         chain.append(places[number])
         number = before[number]
     return chain[::-1]
+
+
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class UtteranceTimes:
+    """The start and end of the utterances of both sides in milliseconds, shape (utterances, 2); nan where unknown.
+
+    All pairs of 20,000 utterances would take 400 MB, so each row of the matrix is made when it is needed.
+    """
+
+    reference: NDArray[np.float64]
+    hypothesis: NDArray[np.float64]
+
+    def __getitem__(self, utterance: int) -> Bools:
+        start, end = self.reference[utterance]
+        apart: Bools = (start >= self.hypothesis[:, 1]) | (self.hypothesis[:, 0] >= end)  # never true of nan
+        return apart
+
+
+@dataclass(frozen=True)
+class DisjointUtterances:
+    """Utterances that do not overlap in time: ``matrix[reference utterance]`` says it of each hypothesis utterance.
+
+    ``reference`` and ``hypothesis`` give the utterance of each word, shape (words,).
+    """
+
+    matrix: Bools | UtteranceTimes
+    reference: Ints
+    hypothesis: Ints

@@ -18,7 +18,7 @@ from lsa_whisper.chat import Utterance
 from lsa_whisper.errors import CorpusError, MissingExtraError
 from lsa_whisper.scoring import verbatim_benchmark
 from lsa_whisper.scoring.counts import WordErrors
-from lsa_whisper.scoring.plain_errors import plain_errors
+from lsa_whisper.scoring.wer import plain_errors
 from lsa_whisper.scoring.words import UNINTELLIGIBLE
 
 Utterances = Sequence[Utterance]

@@ -9,6 +9,8 @@ Conventions:
   latter, no more than fit (:func:`lsa_whisper.scoring.words.excused_words`).
 - An inserted word belongs to the speaker and utterance of an adjacent reference word: the one in the same hypothesis
   utterance, or the earlier one if both or neither are.
+- jiwer counts where none of the rules of ``align`` applies that it does not have: tie-breaking towards disfluent words,
+  wildcards for unintelligible speech, utterances that do not overlap in time.
 """
 
 from __future__ import annotations
@@ -16,14 +18,48 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import jiwer
 import numpy as np
 from numpy.typing import NDArray
+from rapidfuzz.distance import Levenshtein
 
 from lsa_whisper.scoring.align import UNALIGNED, Alignment, align
+from lsa_whisper.scoring.anchors import DisjointUtterances, UtteranceTimes, word_pieces
 from lsa_whisper.scoring.counts import ByLabel, WordErrors
-from lsa_whisper.scoring.disjoint_utterances import DisjointUtterances, UtteranceTimes
-from lsa_whisper.scoring.plain_errors import plain_character_errors, plain_errors
 from lsa_whisper.scoring.words import FileWords
+
+
+def plain_errors(reference: Sequence[str], hypothesis: Sequence[str]) -> WordErrors:
+    """Return the counts of a Levenshtein alignment of words; long lists are cut at anchors.
+
+    >>> plain_errors(["the", "dog"], [])
+    WordErrors(hits=0, substitutions=0, deletions=2, insertions=0, ...)
+    """
+    parts = (_counted(reference[r], hypothesis[h]) for r, h in word_pieces(reference, hypothesis))
+    return sum(parts, WordErrors())
+
+
+def plain_character_errors(reference: Sequence[str], hypothesis: Sequence[str]) -> WordErrors:
+    """Return the counts of a Levenshtein alignment of the characters of two word lists, joined by single spaces.
+
+    >>> plain_character_errors(["abc"], ["xbcd"])
+    WordErrors(hits=2, substitutions=1, deletions=0, insertions=1, ...)
+    """
+    *parts, last = word_pieces(reference, hypothesis)
+    total = _counted(" ".join(reference[last[0]]), " ".join(hypothesis[last[1]]))
+    for r, h in parts:
+        total += _counted(" ".join([*reference[r], ""]), " ".join([*hypothesis[h], ""]))
+    whole = " ".join(reference), " ".join(hypothesis)
+    # What is cheapest for words is not always cheapest for their characters.
+    return _counted(*whole) if parts and total.errors != Levenshtein.distance(*whole) else total
+
+
+def _counted(reference: Sequence[str], hypothesis: Sequence[str]) -> WordErrors:
+    # The words are normalized and split already, so the transforms leave them as they are.
+    found = jiwer.process_words(
+        [list(reference)], [list(hypothesis)], reference_transform=list, hypothesis_transform=list
+    )
+    return WordErrors(found.hits, found.substitutions, found.deletions, found.insertions)
 
 
 def align_verbatim(reference: FileWords, hypothesis: FileWords, *, raw_fillers: bool = False) -> Alignment:

@@ -79,14 +79,14 @@ def calibrate(
         CheckpointError: the model cannot be loaded, its confidences do not separate correct from incorrect words, or a
             calibration by the other sessions makes them worse; nothing is stored then.
     """
-    found, _ = discover(sessions)
-    if not found:
+    held_out, _ = discover(sessions)
+    if not held_out:
         raise CorpusError(f"{sessions}: no transcript with its recording; name a folder of held-out sessions")
     options = TranscriptionOptions(language=language, batch_size=batch_size, device=device)
     print_progress(overview_line(model))
     transcriber = Transcriber(model, options)
-    rows = [scored_words(each.transcript, transcriber.transcribe_with_scores(each.recording)) for each in found]
-    rows = [each for each in rows if each]
+    rows = [scored_words(each.transcript, transcriber.transcribe_with_scores(each.recording)) for each in held_out]
+    rows = [row for row in rows if row]
     right = [is_right for each in rows for _, is_right in each]
     if len(right) < _MIN_WORDS:
         raise CorpusError(f"{sessions}: {len(right)} words are too few to calibrate on; give {_MIN_WORDS} at least")
@@ -112,7 +112,7 @@ def cross_validated(sessions: Sequence[Sequence[ScoredWord]]) -> tuple[float, fl
     >>> round(before, 2), round(after, 2), worse
     (0.25, 0.0, 0)
     """
-    own = [[(Calibration()(logprob), right) for logprob, right in each] for each in sessions]
+    own = [[(Calibration()(logprob), right) for logprob, right in session] for session in sessions]
     before = _error(own)
     if len(sessions) < 2:
         return before, None, 0
@@ -129,7 +129,7 @@ def cross_validated(sessions: Sequence[Sequence[ScoredWord]]) -> tuple[float, fl
 
 
 def _error(sessions: Sequence[Sequence[tuple[float, bool]]]) -> float:
-    words = [word for each in sessions for word in each]
+    words = [word for session in sessions for word in session]
     return calibration_error([confidence for confidence, _ in words], [right for _, right in words])
 
 

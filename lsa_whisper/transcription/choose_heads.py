@@ -118,12 +118,12 @@ def choose_heads(
     device, _ = resolve_device(device, "float32")
     print_progress(checkpoint.overview_line(model))
     loaded = checkpoint.load(model, device=device)
-    found = _windows([Path(each) for each in corpus], loaded.context_s)
-    if not found:
+    timed_windows = _windows([Path(folder) for folder in corpus], loaded.context_s)
+    if not timed_windows:
         raise CorpusError("no utterance of the corpus has word times; give one whose transcripts have %wor")
-    places = np.unique(np.linspace(0, len(found) - 1, windows).round().astype(int))
+    places = np.unique(np.linspace(0, len(timed_windows) - 1, windows).round().astype(int))
     with torch.inference_mode():
-        decoded = _decode_windows(loaded, [found[at] for at in places])
+        decoded = _decode_windows(loaded, [timed_windows[at] for at in places])
     before_heads = tuple(alignment_heads(loaded.model))
     before = _errors(decoded, before_heads)
     if not len(before):
@@ -176,7 +176,7 @@ class _AttentionWindow:
     ):
         self._step_s, self._begin_ms = loaded.time_precision_s, window.span.start_ms
         self._utterances = [
-            each for segment in result.segments for each in decode(segment.text, loaded.labels).utterances
+            utterance for segment in result.segments for utterance in decode(segment.text, loaded.labels).utterances
         ]
         self._reference = [(word.lower(), at.start_ms) for each in window.utterances for word, at in each.word_times]
         tokens, self._is_timestamp = _tokens_of(result, loaded.tokenizer, decoder.rules.timestamps_s)
@@ -206,17 +206,17 @@ class _AttentionWindow:
             for text, (begin, end), is_timestamp in zip(self._texts, spans, self._is_timestamp, strict=True)
             if not is_timestamp
         ]
-        found = [
+        decoded = [
             (word.lower(), at.start_ms)
             for words in align_words(self._utterances, timed, self._begin_ms)
             for word, at in words
         ]
         matcher = SequenceMatcher(
-            None, [word for word, _ in self._reference], [word for word, _ in found], autojunk=False
+            None, [word for word, _ in self._reference], [word for word, _ in decoded], autojunk=False
         )
         for block in matcher.get_matching_blocks():
             for at in range(block.size):
-                yield abs(found[block.b + at][1] - self._reference[block.a + at][1])
+                yield abs(decoded[block.b + at][1] - self._reference[block.a + at][1])
 
 
 def _tokens_of(
@@ -249,21 +249,21 @@ def _decode_windows(loaded: Checkpoint, windows: Sequence[_Window]) -> list[_Att
 
 
 def _windows(folders: Sequence[Path], context_s: float) -> list[_Window]:
-    found = []
+    windows = []
     for session in (each for folder in folders for each in discover(folder)[0]):
         group: list[Utterance] = []
-        for each in session.transcript.utterances:
-            timed = each.span is not None and each.word_times
-            if group and not (timed and (_span([*group, each]).duration_ms <= context_s * 1000)):
-                found.append(_Window(session, tuple(group), _span(group)))
+        for utterance in session.transcript.utterances:
+            timed = utterance.span is not None and utterance.word_times
+            if group and not (timed and (_span([*group, utterance]).duration_ms <= context_s * 1000)):
+                windows.append(_Window(session, tuple(group), _span(group)))
                 group = []
-            if timed and _span([each]).duration_ms <= context_s * 1000:
-                group.append(each)
+            if timed and _span([utterance]).duration_ms <= context_s * 1000:
+                group.append(utterance)
         if group:
-            found.append(_Window(session, tuple(group), _span(group)))
-    return found
+            windows.append(_Window(session, tuple(group), _span(group)))
+    return windows
 
 
 def _span(utterances: Sequence[Utterance]) -> TimeSpan:
-    spans = [each.span for each in utterances if each.span]
-    return TimeSpan(max(0, spans[0].start_ms - _MARGIN_MS), max(each.end_ms for each in spans) + _MARGIN_MS)
+    spans = [utterance.span for utterance in utterances if utterance.span]
+    return TimeSpan(max(0, spans[0].start_ms - _MARGIN_MS), max(span.end_ms for span in spans) + _MARGIN_MS)

@@ -1,46 +1,56 @@
 """Many recordings in one call: finished ones are left alone, a bad one does not stop the rest.
 
-The CHAT file is always written, for it is the transcript and knows what it was made from (see ``files.record``); other
-formats are made from it. So a second call skips what is finished, a new format costs no decoding, and what a person has
-corrected in a CHAT file goes into its subtitles.
+The CHAT file is always written, for it is the transcript and knows what it was made from (see ``files.provenance``);
+other formats are made from it. So a second call skips what is finished, a new format costs no decoding, and what a
+person has corrected in a CHAT file goes into its subtitles.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Unpack
 
 from lsa_whisper import checkpoint
-from lsa_whisper.audio import AUDIO_SUFFIXES, Recording
+from lsa_whisper.audio import Recording
 from lsa_whisper.audio.speech import vad
 from lsa_whisper.checkpoint.choice import choose_model
 from lsa_whisper.decoding.engines import resolve_device
 from lsa_whisper.errors import AudioError, LsaWhisperError
 from lsa_whisper.formats import FORMATS
 from lsa_whisper.system.failed_files import FailedFile
-from lsa_whisper.system.own_files import verify_inside
+from lsa_whisper.system.process_pool import EXPECTED_ERRORS, TaskError, TaskResult, WorkerFunction
 from lsa_whisper.system.table import read_table
 from lsa_whisper.system.terminal import print_progress
 from lsa_whisper.system.umask import private_umask
 from lsa_whisper.transcription.assembly.diarizer import find_diarizer
 from lsa_whisper.transcription.assembly.media_name import media_name
 from lsa_whisper.transcription.assembly.review import REVIEW_COLUMNS, collect_reviews
-from lsa_whisper.transcription.files.fluent import FLUENT
-from lsa_whisper.transcription.files.log import RunLog
-from lsa_whisper.transcription.files.outcome import TranscriptionSummary
+from lsa_whisper.transcription.files.derived import FLUENT
+from lsa_whisper.transcription.files.outcome import (
+    FileTask,
+    TranscribedFile,
+    TranscriptionSummary,
+    file_outcome,
+    plan_tasks,
+)
+from lsa_whisper.transcription.files.progress import RunLog, progress_meter
+from lsa_whisper.transcription.files.recordings import Jobs, Recordings, find_jobs, open_recordings
 from lsa_whisper.transcription.files.spec import TranscriberSpec
-from lsa_whisper.transcription.files.transcribe_file import OutputOptions
+from lsa_whisper.transcription.files.transcribe_file import OutputOptions, transcribe_file
 from lsa_whisper.transcription.options import OptionChanges, TranscriptionOptions, combine
-from lsa_whisper.transcription.workers.parallel import (
-    in_this_process,
-    transcribe_on_cluster,
-    transcribe_on_devices,
+from lsa_whisper.transcription.workers import (
+    FATAL,
+    Backend,
+    Outcomes,
+    on_cluster,
+    on_devices,
     worker_devices,
 )
-from lsa_whisper.transcription.workers.run_files import run_files
 
 
 @private_umask()
@@ -120,7 +130,13 @@ def transcribe(
     run_log = RunLog(Path(log) if log else None)
     for folder in closed:
         run_log.outcome(folder, 0.0)
-    result = _run(jobs, spec, outputs, processes, ray, run_log) if jobs else TranscriptionSummary()
+    recordings = open_recordings(jobs, options.channel_index)
+    if any(isinstance(recording, Recording) for recording in recordings.values()):
+        print_progress(checkpoint.overview_line(spec.model))
+    result = TranscriptionSummary()
+    if jobs:
+        with _backend(spec, outputs, processes, ray, len(jobs)) as backend:
+            result = run_files(jobs, recordings, backend, log=run_log, single_raises=ray is None)
     result = replace(result, failed=(*closed, *result.failed))
     if review is None:
         return result
@@ -139,26 +155,86 @@ def _word_times(options: TranscriptionOptions, speakers: Path | str | None) -> b
     return bool(speakers) if options.word_times is None else options.word_times
 
 
-def _run(
-    jobs: Sequence[tuple[Path, Path]],
-    spec: TranscriberSpec,
-    outputs: OutputOptions,
-    processes: int | None,
-    ray: str | None,
-    log: RunLog,
-) -> TranscriptionSummary:
-    recordings = {audio: _open(audio, target, spec.options.channel_index) for audio, target in jobs}
-    if any(isinstance(each, Recording) for each in recordings.values()):
-        print_progress(checkpoint.overview_line(spec.model))
+def _backend(
+    spec: TranscriberSpec, outputs: OutputOptions, processes: int | None, ray: str | None, recordings: int
+) -> AbstractContextManager[Backend]:
+    """Return what transcribes the recordings: this process, several, or a Ray cluster."""
     if ray is not None:
-        return transcribe_on_cluster(ray, jobs, recordings, spec, outputs, processes, log)
+        return on_cluster(ray, spec, outputs, processes)
     if spec.options.engine == "ct2":
         checkpoint.require_ctranslate2("the engine ct2")
     spec = spec.on(*resolve_device(spec.options.device, spec.options.dtype, spec.options.engine))
-    devices = worker_devices(spec.options.device, processes, len(jobs))
+    devices = worker_devices(spec.options.device, processes, recordings)
     if len(devices) > 1:
-        return transcribe_on_devices(devices, jobs, recordings, spec, outputs, log)
-    return run_files(jobs, recordings, in_this_process(spec, outputs), log=log, single_raises=True)
+        return on_devices(devices, spec, outputs)
+    return nullcontext(partial(run_in_this_process, partial(transcribe_file, spec, outputs)))
+
+
+def run_files(
+    jobs: Jobs, recordings: Recordings, backend: Backend, *, log: RunLog | None = None, single_raises: bool = False
+) -> TranscriptionSummary:
+    """Return what became of each recording, in the order of the jobs. A failed recording does not stop the others.
+
+    Args:
+        jobs: recordings with the paths of their transcripts.
+        recordings: the opened recordings.
+        backend: runs the tasks.
+        log: gets a line for each recording.
+        single_raises: raise the error of a job that is the only one, instead of listing it.
+
+    Raises:
+        CheckpointError: the model cannot be loaded.
+        DiskError: the disk is full or read-only.
+    """
+    tasks, outcomes = plan_tasks(jobs, recordings)
+    log = log or RunLog(None)
+    for failed in outcomes.values():
+        log.outcome(failed, 0.0)
+    single = single_raises and len(jobs) == 1
+    if single and not tasks and isinstance(error := recordings[jobs[0][0]], AudioError):
+        raise error
+    with (
+        progress_meter(sum(task.recording.duration_s for task in tasks.values())) as progress,
+        closing(backend(tasks, lambda number, at_s: progress.update(at_s, number))) as ended,
+    ):
+        for number, outcome in ended:
+            (audio, target), duration_s = jobs[number], tasks[number].recording.duration_s
+            outcomes[number] = file_outcome(audio, target, outcome)
+            log.outcome(outcomes[number], duration_s)
+            if single and isinstance(outcome, TaskError):
+                raise outcome.error
+            progress.finish(audio.name, duration_s, number)
+    ordered = [outcomes[number] for number in sorted(outcomes)]
+    done = tuple(file for file in ordered if isinstance(file, TranscribedFile))
+    return TranscriptionSummary(done, tuple(file for file in ordered if isinstance(file, FailedFile)))
+
+
+def run_in_this_process(
+    work: WorkerFunction[FileTask, TranscribedFile],
+    tasks: Mapping[int, FileTask],
+    report: Callable[[int, float], None] = lambda number, seconds: None,
+) -> Outcomes:
+    """Yield the outcome of every task under its number, one after the other.
+
+    Args:
+        work: transcribes a recording.
+        tasks: the recordings, by number.
+        report: called with the number of a recording and the seconds of it that are done.
+
+    Raises:
+        Exception: an error in ``FATAL``, or one that is not among
+            :data:`~lsa_whisper.system.process_pool.EXPECTED_ERRORS`.
+    """
+    for number, task in tasks.items():
+        began = time.monotonic()
+        try:
+            file = work(task, partial(report, number))
+        except FATAL:
+            raise
+        except EXPECTED_ERRORS as error:
+            yield number, TaskError(error, time.monotonic() - began)
+        else:
+            yield number, TaskResult(file, time.monotonic() - began)
 
 
 def _absolute(model: str | Path) -> str | Path:
@@ -169,62 +245,3 @@ def _known_formats(names: Sequence[str]) -> tuple[str, ...]:
     if unknown := [name for name in names if name not in FORMATS]:
         raise LsaWhisperError(f"format {unknown[0]!r} is not known; choose among {', '.join(FORMATS)}")
     return tuple(dict.fromkeys(name for name in names if name != "cha"))
-
-
-def find_jobs(
-    inputs: Sequence[Path | str], out: Path | str | None, *, closed: list[FailedFile] | None = None
-) -> Iterator[tuple[Path, Path]]:
-    """Yield each recording once, with the path of its transcript.
-
-    Args:
-        inputs: recordings, and folders that are searched for recordings.
-        out: folder for the transcripts (subfolders are kept); next to the audio if absent.
-        closed: gets the folders that cannot be searched.
-
-    Raises:
-        LinkError: a transcript would be written outside ``out``, because of a link.
-    """
-    failed = closed if closed is not None else []
-    folder = Path(out) if out else None
-    yield from dict.fromkeys(job for each in map(Path, inputs) for job in _jobs_of(each, folder, failed))
-
-
-def _jobs_of(named: Path, out: Path | None, closed: list[FailedFile]) -> Iterator[tuple[Path, Path]]:
-    if not _is_folder(named):
-        yield named, (out or named.parent) / f"{named.stem}.cha"
-        return
-
-    def note_closed(error: OSError) -> None:
-        folder = Path(error.filename)
-        reason = f"{folder}: this folder cannot be searched ({error.strerror}); check its permissions"
-        closed.append(FailedFile(folder, reason))
-
-    walked = os.walk(named, onerror=note_closed)  # unlike Path.rglob, it reports folders that cannot be read
-    for audio in sorted(Path(folder, name) for folder, _, names in walked for name in names):
-        if audio.suffix.lower() in AUDIO_SUFFIXES and not audio.name.startswith("."):
-            place = out / audio.relative_to(named) if out else audio
-            verify_inside(place, out or named)
-            yield audio, place.with_name(f"{audio.stem}.cha")
-
-
-def _is_folder(named: Path) -> bool:
-    try:
-        return named.is_dir()
-    except OSError:  # the name is too long, or the folder cannot be read: reported when it is opened
-        return False
-
-
-def _open(audio: Path, target: Path, channel: int | None) -> Recording | AudioError:
-    try:
-        recording = Recording.open(audio, channel=channel)
-    except AudioError as error:
-        return error
-    except OSError as error:
-        return AudioError(f"{audio}: cannot be read ({error.strerror}); check the path and its permissions")
-    name = media_name(audio.stem)
-    if target.stem == name:
-        return recording
-    return AudioError(
-        f"{audio}: CLAN cannot read this name in @Media; change the setting, or rename the recording to "
-        f"{name}{audio.suffix} (--rename-media leaves it as it is and writes {name}.cha)"
-    )

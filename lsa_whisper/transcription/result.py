@@ -81,7 +81,7 @@ class TranscriptionResult:
     @property
     def words(self) -> tuple[TranscribedWord, ...]:
         """All words of all utterances, in order."""
-        return tuple(word for each in self.utterances for word in each.words)
+        return tuple(word for utterance in self.utterances for word in utterance.words)
 
     @classmethod
     def of(

@@ -6,14 +6,13 @@ import functools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Unpack, cast
+from typing import Unpack
 
 from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording, each_channel
 from lsa_whisper.audio.speech import vad
 from lsa_whisper.audio.speech.energy import SpeechActivity
 from lsa_whisper.checkpoint import Checkpoint, ConvertedCheckpoint
 from lsa_whisper.decoding.confidences import load_calibration
-from lsa_whisper.decoding.decoder import Decoder, MultilingualDecoder, PromptedDecoder
 from lsa_whisper.decoding.engines import load_engine, resolve_device
 from lsa_whisper.decoding.partial import PartialDecoding, WindowResult
 from lsa_whisper.decoding.style import untranscribed
@@ -24,26 +23,16 @@ from lsa_whisper.retraces.corpus_tagger import CorpusTagger
 from lsa_whisper.transcription.assembly.assemble import ScoredTranscript, TranscriptHeader, assemble_with_scores
 from lsa_whisper.transcription.assembly.media_name import corpus_of, media_name
 from lsa_whisper.transcription.assembly.missed_speech import missed_speech
-from lsa_whisper.transcription.assembly.recording_remarks import recording_remarks
+from lsa_whisper.transcription.assembly.remarks import recording_remarks
 from lsa_whisper.transcription.assembly.speaker_turns import SpeakerTurns, one_speaker
 from lsa_whisper.transcription.assembly.tracks import merge_tracks
-from lsa_whisper.transcription.long_form.decode import (
-    decode_sequentially,
-    decode_windows,
-    detect_language,
-    join_cut_utterances,
-    without_noise,
-)
-from lsa_whisper.transcription.long_form.languages import DetectedLanguageDecoder
+from lsa_whisper.transcription.long_form.decode import LongFormDecoder
 from lsa_whisper.transcription.long_form.repairs import REPAIRS, SKIPPED
 from lsa_whisper.transcription.options import MIXED, OptionChanges, TranscriptionOptions, combine
 from lsa_whisper.transcription.result import TranscriptionResult
 from lsa_whisper.version import __version__
 
 _VIDEO = (".mp4", ".mov", ".webm", ".mkv", ".avi")
-_BATCHES_AT_ONCE = 8  # windows of several batches are loaded together, so that windows of like length share a batch,
-_WINDOWS_AT_ONCE = 32  # but no more than these of the full context: their sound is held in memory
-_BORDER_BATCHES_AT_ONCE = 2  # what is decoded across borders is longer than most windows, and little of a recording
 
 
 def _model_name(model: str | Path) -> str:
@@ -116,7 +105,7 @@ class Transcriber:
         options = combine(options, changes)
         self._vad = vad.resolve(options.vad)
         device, dtype = resolve_device(options.device, options.dtype, options.engine)
-        self._checkpoint, self._decoder, dtype = load_engine(
+        self._checkpoint, decoder, dtype = load_engine(
             options.engine,
             model,
             device=device,
@@ -131,8 +120,19 @@ class Transcriber:
             spoken=options.chat_language,
         )
         self._model, self._options, self._language = model, options, options.chat_language
-        self._repairs = [repair for repair in REPAIRS if options.finds_skipped or repair is not SKIPPED]
-        self._style = self._decoder.style
+        self._style = decoder.style
+        self._long_form = LongFormDecoder(
+            decoder,
+            context_s=self._checkpoint.context_s,
+            window_s=self._checkpoint.window_s,
+            repairs=[repair for repair in REPAIRS if options.finds_skipped or repair is not SKIPPED],
+            silence=options.silence,
+            # A style without timestamps has token times although nobody asks for them.
+            # Times that only the search for skipped speech needs would change those of the utterances.
+            word_times=bool(options.word_times) or not options.finds_skipped or not self._style.timestamps,
+            sequential=options.windows == "sequential",
+            detects=None if not options.detects_language else "window" if options.language == MIXED else "recording",
+        )
         labels = self._style.labels
         self._left_out = [note] if (note := untranscribed(self._checkpoint, self._style)) else []
         self._tagger = functools.cache(lambda code: _tagger(self._checkpoint, code) if options.retraces else None)
@@ -204,7 +204,8 @@ class Transcriber:
                 report = _part_of(progress, recording, at, len(codes))
                 stored = partial.of_channel(at) if partial else None
             speech = vad.detect_speech(self._vad, channel.stream(), SAMPLE_RATE_HZ)
-            tracks.append(self._assembled(channel, speech, self._decode(channel, speech, report, stored), turns))
+            decoded = self._long_form.decode(channel, speech, partial=stored, progress=report)
+            tracks.append(self._assembled(channel, speech, decoded, turns))
         if not codes:
             return tracks[0]
         return merge_tracks(list(zip(codes, tracks, strict=True)), self._header(recording, None, ()))
@@ -240,49 +241,3 @@ class Transcriber:
             (self._provenance, *self._left_out, *remarks),
             turns,
         )
-
-    def _decoder_for(self, recording: Recording, speech: SpeechActivity, partial: PartialDecoding | None) -> Decoder:
-        """Return the decoder for the language of a recording, or of each of its windows."""
-        if not self._options.detects_language:
-            return self._decoder
-        decoder = cast(MultilingualDecoder, self._decoder)  # every engine is one
-        if self._options.language == MIXED:
-            return DetectedLanguageDecoder(decoder, None)
-        context_s = self._checkpoint.context_s
-        return DetectedLanguageDecoder(
-            decoder, detect_language(decoder, recording, speech, context_s=context_s, partial=partial)
-        )
-
-    def _decode(
-        self,
-        recording: Recording,
-        speech: SpeechActivity,
-        progress: Callable[[float], None] | None,
-        partial: PartialDecoding | None,
-    ) -> Sequence[WindowResult]:
-        decoder, context_s = self._decoder_for(recording, speech, partial), self._checkpoint.context_s
-        if self._options.windows == "sequential" and isinstance(decoder, PromptedDecoder):
-            one_by_one = decode_sequentially(
-                decoder, recording, speech, context_s=context_s, partial=partial, progress=progress
-            )
-            return without_noise(one_by_one, speech, self._options.silence)
-        window_s = self._checkpoint.window_s
-        whole = min(_BATCHES_AT_ONCE * decoder.batch_size, max(_WINDOWS_AT_ONCE, decoder.batch_size))
-        at_once = round(whole * context_s / window_s)
-        # A style without timestamps has token times although nobody asks for them.
-        # Times that only the search for skipped speech needs would change those of the utterances.
-        word_times = bool(self._options.word_times) or not self._options.finds_skipped or not self._style.timestamps
-        how: Any = {"repairs": self._repairs, "word_times": word_times}
-        windows = decode_windows(
-            decoder,
-            recording,
-            speech,
-            context_s=window_s,
-            at_once=at_once,
-            partial=partial,
-            progress=progress,
-            **how,
-        )
-        decoded = without_noise(windows, speech, self._options.silence)
-        at_borders = _BORDER_BATCHES_AT_ONCE * decoder.batch_size
-        return join_cut_utterances(decoder, recording, speech, decoded, context_s=context_s, at_once=at_borders, **how)

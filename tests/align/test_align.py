@@ -11,7 +11,7 @@ import soundfile
 
 from lsa_whisper import chat
 from lsa_whisper.align import align_transcripts
-from lsa_whisper.align.writing import text_without_times
+from lsa_whisper.align.transcripts import text_without_times
 from lsa_whisper.audio import Recording
 from lsa_whisper.decoding.partial import PartialDecoding
 from lsa_whisper.errors import AudioError, CorpusError, LsaWhisperError

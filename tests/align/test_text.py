@@ -6,9 +6,8 @@ import re
 
 import numpy as np
 
-from lsa_whisper.align.path import token_spans
-from lsa_whisper.align.text import text_tokens, text_words
-from lsa_whisper.align.tokenized_text import TokenizedText
+from lsa_whisper.align.model import token_spans
+from lsa_whisper.align.text import TokenizedText, text_tokens, text_words
 from lsa_whisper.chat import utterance
 from lsa_whisper.labels import Labels
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lsa_whisper import chat
-from lsa_whisper.align.writing import text_without_times, with_times, without_times
+from lsa_whisper.align.transcripts import text_without_times, with_times, without_times
 from lsa_whisper.timespan import TimeSpan
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -3,7 +3,7 @@
 import pytest
 
 from lsa_whisper.chat import check, parse, read
-from lsa_whisper.chat.spelling import pause_faults, spelling_faults
+from lsa_whisper.chat.checks.words import pause_faults, spelling_faults
 
 HEAD = "@UTF8\n@Begin\n@Languages:\teng\n@Participants:\tPAR Adult\n@ID:\teng|a|PAR|||||Adult|||\n"
 ILLEGAL = (

@@ -9,7 +9,7 @@ import torch
 from tiny_whisper import voice
 
 from lsa_whisper import checkpoint
-from lsa_whisper.decoding.batches import decode_in_batches
+from lsa_whisper.decoding.batches import Batches
 
 SHARE = {1: 0.25, 2: 0.5, 3: 1.0}
 
@@ -23,7 +23,7 @@ def test_results_are_in_order_and_batches_are_of_one_input_length(workers):
         seen.append(batch)
         return [f"<{window}>" for window in batch]
 
-    found = decode_in_batches(windows, 2, decode, input_share=lambda each: SHARE[len(each)], workers=workers)
+    found = Batches(windows, 2, lambda each: SHARE[len(each)], workers).in_threads(decode)
     assert found == [f"<{window}>" for window in windows]
     assert all(len(set(map(len, batch))) == 1 for batch in seen)
     assert all(min(workers, 2) * SHARE[len(batch[0])] * len(batch) <= 2 for batch in seen)
@@ -36,7 +36,7 @@ def test_small_batches_are_divided_until_every_worker_has_one():
         sizes.append(len(batch))
         return batch
 
-    assert decode_in_batches("a" * 6, 16, decode, workers=4) == ["a"] * 6
+    assert Batches("a" * 6, 16, workers=4).in_threads(decode) == ["a"] * 6
     assert sorted(sizes) == [1, 1, 2, 2]
 
 
@@ -47,7 +47,7 @@ def test_workers_decode_at_the_same_time():
         together.wait()
         return batch
 
-    assert decode_in_batches("abcd", 4, decode, workers=2) == ["a", "b", "c", "d"]
+    assert Batches("abcd", 4, workers=2).in_threads(decode) == ["a", "b", "c", "d"]
 
 
 def test_after_an_error_no_batch_is_begun():
@@ -58,7 +58,7 @@ def test_after_an_error_no_batch_is_begun():
         raise MemoryError(batch[0])
 
     with pytest.raises(MemoryError):
-        decode_in_batches("a" * 100, 2, decode, workers=2)
+        Batches("a" * 100, 2, workers=2).in_threads(decode)
     assert len(begun) <= 2
 
 

@@ -10,10 +10,10 @@ import torch
 from tiny_whisper import CONTEXT_S, voice
 
 from lsa_whisper import checkpoint
-from lsa_whisper.decoding.batches import decode_in_batches
+from lsa_whisper.decoding.batches import Batches
 from lsa_whisper.decoding.transformers_engine import TransformersDecoder
 from lsa_whisper.errors import CheckpointError
-from lsa_whisper.transcription import Transcriber, transcribe
+from lsa_whisper.transcription import Transcriber
 
 LENGTHS_S = (1.0, 8.0, 0.3, 5.0, 2.0, 7.98, 1.1, 0.9)
 WINDOWS = [voice(length, seed=n) for n, length in enumerate(LENGTHS_S)]
@@ -112,21 +112,11 @@ def test_batches_have_one_input_length_and_no_batch_of_one_is_left():
         return batch
 
     windows = ["x" * length for length in (3, 9, 8, 8, 3, 9, 9, 8, 9, 2, 3)]
-    assert decode_in_batches(windows, 3, decode, input_share=lambda each: 1.0 if len(each) > 5 else 0.5) == windows
+    batches = Batches(windows, 3, lambda each: 1.0 if len(each) > 5 else 0.5)
+    assert batches.in_order([decode(batch) for batch in batches]) == windows
     assert sizes == [[9, 9], [9, 9, 8], [8, 8], [3, 3, 3, 2]]
-
-
-@pytest.mark.slow
-def test_processes_and_batches_write_the_same_transcript(trimmed, visit, tmp_path, energy_vad):
-    shutil.copyfile(visit, tmp_path / "again.wav")
-    written = [
-        transcribe([visit, tmp_path / "again.wav"], model=trimmed, out=tmp_path / str(size), batch_size=size, **more)
-        for size, more in ((1, {}), (32, {"processes": 2}))
-    ]
-    first, second = ([each.transcript.read_bytes() for each in done.done] for done in written)
-    assert first == second and len(first) == 2
 
 
 def test_the_batch_size_suits_the_machine_by_default(tiny):
     transcriber = Transcriber(tiny)
-    assert 8 <= transcriber._decoder.batch_size <= 32
+    assert 8 <= transcriber._long_form.decoder.batch_size <= 32

@@ -21,7 +21,7 @@ from lsa_whisper.decoding.word_times import align_words, fit_words
 from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcription import Transcriber, transcribe
 from lsa_whisper.transcription.assembly.placement import place_utterances
-from lsa_whisper.transcription.long_form.halves import join_windows
+from lsa_whisper.transcription.long_form.repair import join_windows
 
 ROOT = Path(__file__).resolve().parents[2]
 SESSION = ROOT / "corpora" / "storybook" / "test" / "test01"

@@ -11,7 +11,7 @@ import pytest
 
 from lsa_whisper import chat
 from lsa_whisper.align import align_transcripts
-from lsa_whisper.align.writing import text_without_times
+from lsa_whisper.align.transcripts import text_without_times
 from lsa_whisper.system.shipped import STORYBOOK, shipped
 
 pytestmark = pytest.mark.slow(minutes=2)  # the demo takes 12, for all of them

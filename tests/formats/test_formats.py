@@ -12,8 +12,9 @@ import pytest
 from lsa_whisper import formats
 from lsa_whisper.chat import Participant, compose, utterance
 from lsa_whisper.errors import LsaWhisperError
-from lsa_whisper.formats import eaf, salt, srt, textgrid, txt, vtt
+from lsa_whisper.formats import eaf, salt, textgrid
 from lsa_whisper.formats import json as json_format
+from lsa_whisper.formats.readable_text import plain_text, subrip, webvtt
 from lsa_whisper.timespan import TimeSpan
 
 
@@ -39,7 +40,7 @@ def quiet():
 
 
 def test_srt(visit):
-    assert srt.serialize(visit) == (
+    assert subrip(visit) == (
         "1\n00:00:00,500 --> 00:00:02,250\nCHI: um I want want d- it.\n\n"
         "2\n00:00:02,100 --> 00:00:04,000\nMOT: the cat the dog...\n\n"
         "3\n01:01:01,000 --> 01:01:02,005\nCHI: a dog?\n"
@@ -47,14 +48,14 @@ def test_srt(visit):
 
 
 def test_vtt(visit):
-    text = vtt.serialize(visit)
+    text = webvtt(visit)
     assert text.startswith("WEBVTT\n\n00:00:00.500 --> 00:00:02.250\n<v CHI>um I want want d- it.\n\n")
     assert text.count("-->") == 3
 
 
 def test_txt_keeps_utterances_without_times(visit):
     expected = ["CHI: um I want want d- it.", "MOT: the cat the dog...", "CHI: no!", "CHI: a dog?"]
-    assert txt.serialize(visit).splitlines() == expected
+    assert plain_text(visit).splitlines() == expected
 
 
 def test_json_has_words_times_and_events(visit):

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lsa_whisper.chat import utterance
-from lsa_whisper.chat.spelling import spelling_faults
+from lsa_whisper.chat.checks.words import spelling_faults
 from lsa_whisper.labels import Labels, decode, encode
-from lsa_whisper.labels.legal_words import legal_word
+from lsa_whisper.labels.canonical import legal_word
 
 CHAT = Labels("chat")
 

@@ -7,7 +7,7 @@ import pytest
 
 from lsa_whisper.chat import utterance
 from lsa_whisper.labels import Labels, encode, tokens_to_allow
-from lsa_whisper.labels.tokens import characters
+from lsa_whisper.labels.token_words import characters
 
 WHISPER = Path(__file__).resolve().parents[3] / "shared" / "data" / "whisper"
 PROCESSORS = ("processor", "processor-large-v3", "processor-tiny.en")

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from lsa_whisper import manifest
 from lsa_whisper.audio import Recording
-from lsa_whisper.audio.encoded import decode_audio
+from lsa_whisper.audio.clip import decode_audio
 from lsa_whisper.cli import main
 from lsa_whisper.errors import AudioError, ManifestError
 from lsa_whisper.preparation import prepare

@@ -215,7 +215,7 @@ def test_threads_share_one_umask(tmp_path):
 
 
 def test_ray_sends_no_usage_statistics(monkeypatch):
-    from lsa_whisper.transcription.workers.ray_actors import connect_to_cluster
+    from lsa_whisper.transcription.workers import connect_to_cluster
 
     monkeypatch.setitem(sys.modules, "ray", None)  # not installed: the variable is set before it would be imported
     monkeypatch.delenv("RAY_USAGE_STATS_ENABLED", raising=False)

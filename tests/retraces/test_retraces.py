@@ -9,9 +9,8 @@ import pytest
 from lsa_whisper import chat
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.retraces import add_retraces, mark_retraces
-from lsa_whisper.retraces.corpus_tagger import CorpusTagger
+from lsa_whisper.retraces.corpus_tagger import CorpusTagger, LinearChain, weights_of
 from lsa_whisper.retraces.features import features
-from lsa_whisper.retraces.linear_chain import LinearChain, weights_of
 from lsa_whisper.retraces.tagger import Tagger, tagger_for
 from lsa_whisper.retraces.training import AnnotatedUtterance, corpus_weights, train
 from lsa_whisper.retraces.words import SpokenWord, marked_words, spoken_words
@@ -190,15 +189,13 @@ def test_a_false_start_is_told_from_a_revision_where_the_corpus_does():
     assert add_retraces("then the goat [/-] I want a feather .", shipped) == "then the goat [/-] I want a feather ."
 
 
-def test_a_tagger_of_an_earlier_version_leaves_groups_as_they_are():
+def test_a_group_gets_all_its_words():
     weights = corpus_weights(
         [f"<my {one}> [//] my {two} ran ." for one, two in itertools.pairwise("abcdef")] * 9, "eng"
     )
     assert weights is not None
     text = "my goat [//] my dog ran ."
     assert add_retraces(text, CorpusTagger(weights, "eng")) == "<my goat> [//] my dog ran ."
-    del weights["sees_codes"]
-    assert add_retraces(text, CorpusTagger(weights, "eng")) == text
 
 
 def test_a_corpus_tagger_holds_no_words_of_the_corpus():

@@ -9,9 +9,9 @@ from rapidfuzz.distance import Levenshtein
 
 from lsa_whisper.scoring import align as room
 from lsa_whisper.scoring.align import UNALIGNED, align
+from lsa_whisper.scoring.anchors import DisjointUtterances
 from lsa_whisper.scoring.counts import WordErrors
-from lsa_whisper.scoring.disjoint_utterances import DisjointUtterances
-from lsa_whisper.scoring.plain_errors import plain_errors
+from lsa_whisper.scoring.wer import plain_errors
 
 words = st.lists(st.sampled_from(["i", "want", "it", "um", "fr-", "the"]), max_size=14)
 flags = st.lists(st.booleans(), min_size=14, max_size=14)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from lsa_whisper.scoring import anchors
 from lsa_whisper.scoring.align import align
-from lsa_whisper.scoring.plain_errors import plain_character_errors, plain_errors
+from lsa_whisper.scoring.wer import plain_character_errors, plain_errors
 
 WORDS = [a + b for a in "bdfgklmnprst" for b in ("a", "e", "i", "o", "u", "an", "en", "oll")]
 

@@ -3,12 +3,12 @@ import sys
 
 import pytest
 
-from lsa_whisper.system.heap import release_freed_memory
+from lsa_whisper.system.machine import release_freed_memory
 
 GAPS = """
 import sys
 from pathlib import Path
-from lsa_whisper.system.heap import release_freed_memory
+from lsa_whisper.system.machine import release_freed_memory
 
 def resident_kib():
     return int(Path("/proc/self/statm").read_text().split()[1]) * 4
@@ -30,7 +30,7 @@ def test_pages_between_blocks_in_use_go_back_to_the_system():
 
 HEAPS = """
 import ctypes, sys, threading
-from lsa_whisper.system.heap import share_one_heap
+from lsa_whisper.system.machine import share_one_heap
 
 if sys.argv[1] == "shared":
     share_one_heap()

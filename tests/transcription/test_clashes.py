@@ -55,10 +55,6 @@ CLASHES = {
     "linked": (linked, "was not written by lsa-whisper"),
     "corrected": (ours(lambda data: data.replace(b"the cat", b"the cats")), "was corrected by hand"),
     "another": (ours(lambda data: data), "is the transcript of another recording"),
-    "older": (
-        ours(lambda data: re.sub(rb"(lsa-whisper record \w+ \w+) \w+ \w+", rb"\1", data)),
-        "did not note its recording",
-    ),
     "directory": (folder("{}.cha"), "is a folder"),
     "subtitles": (typed("{}.srt"), "was not made from"),
     "captions": (typed("{}.vtt"), "was not made from"),

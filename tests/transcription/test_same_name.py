@@ -49,16 +49,3 @@ def test_a_recording_that_was_moved_is_still_the_same(visit, tiny, scripted, tmp
     transcribe([visit], model=scripted, out=tmp_path)
     assert transcribe([moved], model=scripted, out=tmp_path).done[0].skipped
     assert not transcribe([moved], model=tiny, out=tmp_path).done[0].skipped
-
-
-def test_a_transcript_that_does_not_know_its_recording_is_kept(visit, tiny, scripted, tmp_path):
-    """Earlier versions noted the inputs and the text only."""
-    transcribe([visit], model=scripted, out=tmp_path)
-    target = tmp_path / "visit.cha"
-    line = next(line for line in target.read_text().splitlines(keepends=True) if "lsa-whisper record" in line)
-    old = target.read_text().replace(line, " ".join(line.split(" ")[:-2]) + "\n")
-    target.write_text(old)
-    assert transcribe([visit], model=scripted, out=tmp_path).done[0].skipped
-    with pytest.raises(LsaWhisperError, match="did not note its recording"):
-        transcribe([visit], model=tiny, out=tmp_path)
-    assert target.read_text() == old

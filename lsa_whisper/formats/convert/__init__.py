@@ -17,8 +17,7 @@ from lsa_whisper.formats.convert.conservation import (
     losses_of_writing,
     read_back,
 )
-from lsa_whisper.formats.convert.inputs import ConvertibleFile, list_convertible
-from lsa_whisper.formats.convert.outputs import OutputFolder
+from lsa_whisper.formats.convert.files import ConvertibleFile, OutputFolder, list_convertible
 from lsa_whisper.formats.convert.result import Converted
 from lsa_whisper.formats.reading import NOTATIONS, FoundTranscript, ReadingOptions, read_transcripts
 from lsa_whisper.formats.reading.conventions import Conventions, read_conventions

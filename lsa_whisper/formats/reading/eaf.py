@@ -2,7 +2,8 @@
 
 A tier without a parent is a speaker's. Where a template has a tier of identifiers above the text (``ref@A`` above
 ``tx@A``), the text is taken from below. Tiers of words become ``%wor``; other dependent tiers, and those of
-controlled vocabularies, become dependent tiers.
+controlled vocabularies, become dependent tiers. Of several recordings, the first is the one that the times belong to.
+Time slots without a value are read evenly between the others, as ELAN shows them.
 
 pympi-ling is not used: a missing attribute or time slot is a bare ``KeyError`` there, without the line.
 """
@@ -11,22 +12,116 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lsa_whisper.errors import FormatError
 from lsa_whisper.formats.reading.conventions import Conventions
-from lsa_whisper.formats.reading.eaf_media import read_media
-from lsa_whisper.formats.reading.eaf_slots import interpolate_slots
+from lsa_whisper.formats.reading.files import line_of, parse_xml
 from lsa_whisper.formats.reading.source import MAX_DURATION_S, Source
 from lsa_whisper.formats.reading.tiers import TextTier, TierText, join_tiers
-from lsa_whisper.formats.reading.xml import line_of, parse_xml
 from lsa_whisper.timespan import TimeSpan
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
+
+_Point = list[str]
+"""The slots of one point in time."""
+
+
+def interpolate_slots(slots: dict[str, int | None], pairs: Sequence[tuple[str, str]]) -> None:
+    """Give the slots of one tier that have no value times, evenly spaced between the nearest known ones.
+
+    Before the first and behind the last known slot of the tier, the nearest known slot of the document bounds them;
+    without one they stay unknown.
+
+    Args:
+        slots: The time of each slot in milliseconds, in the order of the document; changed.
+        pairs: The two slots of each annotation of the tier, in order.
+
+    >>> slots = {"a": 1000, "b": None, "c": 3000, "d": None}
+    >>> interpolate_slots(slots, [("a", "b"), ("b", "c"), ("c", "d")])
+    >>> slots
+    {'a': 1000, 'b': 2000, 'c': 3000, 'd': None}
+    """
+    if all(slots[name] is not None for pair in pairs for name in pair):
+        return
+    run: list[_Point] = []
+    before: int | None = None
+    for point in _points(slots, pairs):
+        value = slots[point[0]]
+        if value is None:
+            run.append(point)
+        elif run:
+            _fill(slots, run, _bound(slots, run[0][0], before, value), value)
+            run = []
+        before = before if value is None else value
+    if run:
+        after = next((time for name in _behind(slots, run[-1][-1]) if (time := slots[name]) is not None), None)
+        _fill(slots, run, before if after is None else _bound(slots, run[0][0], before, after), after)
+
+
+def _points(slots: Mapping[str, int | None], pairs: Sequence[tuple[str, str]]) -> list[_Point]:
+    """Return the points of a tier; an end and the next start are one point if neither has a value."""
+    points: list[_Point] = []
+    for start, end in pairs:
+        last = points[-1] if points else []
+        if start not in last:
+            if last and slots[start] is None and slots[last[0]] is None:
+                last.append(start)
+            else:
+                points.append([start])
+        points.append([end])
+    return points
+
+
+def _behind(slots: Mapping[str, int | None], last: str) -> Iterator[str]:
+    names = iter(slots)
+    for name in names:
+        if name == last:
+            break
+    return names
+
+
+def _bound(slots: Mapping[str, int | None], first: str, before: int | None, after: int) -> int | None:
+    """Return the time before a run: that of the tier, else of the last known slot above it in the document."""
+    if before is not None:
+        return before if before < after else None
+    for name, value in slots.items():
+        if name == first:
+            break
+        before = value if value is not None else before
+    return before if before is not None and before < after else None
+
+
+def _fill(slots: dict[str, int | None], run: Sequence[_Point], before: int | None, after: int | None) -> None:
+    if before is None or after is None:
+        return
+    for at, point in enumerate(run, start=1):
+        for name in point:
+            slots[name] = before + round((after - before) * at / (len(run) + 1))
+
+
+def read_media(descriptors: Sequence[Element], source: Source) -> None:
+    """Take name and kind of the first recording, and note the others, and times that do not begin with a recording."""
+    names = [_file_name(each) for each in descriptors]
+    for name, each in zip(names, descriptors, strict=True):
+        origin = each.get("TIME_ORIGIN", "0")
+        if origin != "0":
+            source.notes.append(f"{name or 'a recording'} begins {origin} ms before the times of the document")
+    if names:
+        source.media = names[0].rpartition(".")[0] or None
+        source.media_kind = "video" if descriptors[0].get("MIME_TYPE", "").startswith("video/") else "audio"
+    if len(names) > 1:
+        source.notes.append(f"of several recordings, @Media names {names[0]}; the others: {', '.join(names[1:])}")
+
+
+def _file_name(descriptor: Element) -> str:
+    url = descriptor.get("RELATIVE_MEDIA_URL") or descriptor.get("MEDIA_URL") or ""
+    return re.split(r"[\\/]", url)[-1]
+
 
 HEADER_PROPERTY = "CHAT header"
 """The property of an ELAN document that holds one header line of CHAT."""

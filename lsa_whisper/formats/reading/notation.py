@@ -1,18 +1,130 @@
-"""The text of other formats as CHAT: plain words, a laboratory's marks, or CHAT that stands in another format."""
+"""The text of other formats as CHAT: plain words, a laboratory's marks, or CHAT that stands in another format.
+
+Brackets and tags of plain text are replaced by what they mean in CHAT.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import lru_cache
 
 from lsa_whisper.chat import Utterance, utterance
 from lsa_whisper.chat.scan import TERMINATORS
-from lsa_whisper.formats.reading.brackets import Brackets
 from lsa_whisper.formats.reading.conventions import Conventions
+from lsa_whisper.formats.reading.mazes import mark_maze
 from lsa_whisper.formats.reading.names import with_names
-from lsa_whisper.formats.reading.tags import unescaped
+from lsa_whisper.formats.reading.tags import (
+    chat_of,
+    event_of,
+    is_clock,
+    read_pairs,
+    read_tag,
+    uncertain_words,
+    unescaped,
+)
 from lsa_whisper.labels import Labels, decode
+from lsa_whisper.labels.canonical import AUDIBLE_EVENTS
+
+_DEFAULT_MARKS = {
+    ("((", "))"): "unsure",
+    ("[", "]"): "event",
+    ("(", ")"): "event",
+    ("{", "}"): "event",
+    ("<", ">"): "tag",
+    ("♪", "♪"): "event",
+}
+_INTACT = re.compile(r"\((?:\.{1,3}|[0-9]+(?:\.[0-9]*)?)\)|\[(?:/{1,3}|/-|/\?)\]")
+_FILLER = re.compile(r"u+h+m*|u+m+|e+r+m*|h+m+|m+h*m+", re.IGNORECASE)
+_ANY_MARK = re.compile(r"[\[({<♪]")
+
+
+@dataclass(frozen=True)
+class Brackets:
+    """Replaces brackets and tags by what they mean in CHAT: the user's first, the longest of them first."""
+
+    conventions: Conventions
+    hold: Callable[[str], str]
+    unsure: Callable[[str], str]
+    comments: list[str]
+    tags: list[str]
+    kept: list[str] = field(default_factory=list)
+
+    def read(self, text: str) -> str:
+        """Return ``text`` with CHAT, or places held for it, instead of brackets and tags."""
+        if not _ANY_MARK.search(text) and not self.conventions.marks:
+            return text
+        own = sorted(self.conventions.marks.items(), key=lambda pair: -len(pair[0][0]))
+        marks = dict(own) | {pair: use for pair, use in _DEFAULT_MARKS.items() if pair not in self.conventions.marks}
+        text = _INTACT.sub(lambda match: self._keep(match.group()), text)
+        if ("<", ">") not in self.conventions.marks:
+            text = read_pairs(text, self.unsure, self.tags)
+        for (opening, closing), meaning in marks.items():
+            text = self._replace(text, _bracket_pattern(opening, closing), meaning)
+        return re.sub(r"\x02(\d+)\x03", lambda match: self.kept[int(match.group(1))], text)
+
+    def _keep(self, chat: str) -> str:
+        """Return a place for ``chat``, whose own brackets would be replaced, and for events that are not sounds."""
+        if chat.startswith("&=") and chat[2:].partition(":")[0] not in AUDIBLE_EVENTS:
+            return self.hold(chat)  # the labels of a model have sounds only
+        self.kept.append(chat)
+        return f" \x02{len(self.kept) - 1}\x03 "
+
+    def _replace(self, text: str, pattern: re.Pattern[str], meaning: str) -> str:
+        def meant_by(match: re.Match[str]) -> str:
+            content = match.group(1).strip()
+            if meaning != "maze":
+                return self._meaning(content, meaning)
+            after = re.findall(r"[\w'-]+", match.string[match.end() : match.end() + 200])
+            return self.hold(mark_maze(content.split(), after))
+
+        for _ in range(4):  # brackets within brackets
+            text, count = pattern.subn(meant_by, text)
+            if not count:
+                break
+        return text
+
+    def _meaning(self, content: str, meaning: str) -> str:
+        """Return CHAT for the ``content`` of brackets with this ``meaning``."""
+        if meaning == "comment":
+            self.comments.append(content)
+            return " "
+        if meaning == "filler":
+            return f" {event_of(content).replace('&=', '&-')} "
+        if meaning == "keep":
+            return f" {content} "
+        if meaning == "tag":
+            return self._known(read_tag(content, self.tags))
+        if meaning == "unsure" and not content:
+            return " xxx "
+        if meaning == "drop" or not content:
+            return " "
+        if meaning == "unintelligible":
+            return " xxx "
+        return self._keep("(.)") if meaning == "pause" else self._described(content, meaning)
+
+    def _known(self, chat: str) -> str:
+        return self._keep(chat) if chat[:1] in ("&", "(") else f" {chat} "
+
+    def _described(self, content: str, meaning: str) -> str:
+        known = chat_of(content)
+        if known:
+            return self._known(known)
+        words = content if meaning == "unsure" else uncertain_words(content)
+        if words:
+            return self.unsure(words)
+        if is_clock(content):
+            self.comments.append(content)
+            return " "
+        return f" {content.lower()} " if _FILLER.fullmatch(content) else self._known(event_of(content))
+
+
+@lru_cache(maxsize=256)
+def _bracket_pattern(opening: str, closing: str) -> re.Pattern[str]:
+    inner = rf"[^{re.escape(opening[0])}{re.escape(closing[0])}]{{0,500}}"
+    return re.compile(rf"{re.escape(opening)}({inner}){re.escape(closing)}")
+
 
 _ENDS = "|".join(re.escape(each) for each in TERMINATORS)
 _CHAT_END = re.compile(rf"(?:^|\s)(?:{_ENDS})(?:\s*\[[+^][^\]]*\])*\s*$")

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from lsa_whisper.errors import FormatError
 from lsa_whisper.formats.reading.conventions import Conventions
+from lsa_whisper.formats.reading.files import line_of, parse_xml
 from lsa_whisper.formats.reading.source import Source, span_of_seconds
 from lsa_whisper.formats.reading.timed_words import RecognizedWord, utterances_of
-from lsa_whisper.formats.reading.xml import line_of, parse_xml
 from lsa_whisper.timespan import TimeSpan
 
 if TYPE_CHECKING:

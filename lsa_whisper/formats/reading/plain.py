@@ -1,4 +1,14 @@
-"""Plain text: one utterance a line, with or without the speaker before it (``NAME: text``), or turns with times."""
+"""Plain text: one utterance a line, with or without the speaker before it (``NAME: text``), or turns with times.
+
+Turns have a line or a beginning with speaker and time, as Otter, Zoom, Teams and Rev write them:
+
+.. code-block:: text
+
+    Speaker 1  0:01          [Ann] 10:02:03           00:00:01 Ann: Hello.        Ann (00:01): Hello.
+    Hello.                   Hello.
+
+A turn lasts until the next one begins; where the last one ends is unknown.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +19,82 @@ from pathlib import Path
 from lsa_whisper.formats.reading.conventions import Conventions
 from lsa_whisper.formats.reading.files import decode_bytes
 from lsa_whisper.formats.reading.source import Source, SpokenText
-from lsa_whisper.formats.reading.turn_headers import turns_with_headers
+from lsa_whisper.timespan import TimeSpan
+
+_CLOCK = r"(?:(?P<hours>\d{1,3}):)?(?P<minutes>\d{1,3}):(?P<seconds>\d{2})(?:[.,](?P<fraction>\d{1,3}))?"
+_TIME = rf"[\[(]?{_CLOCK}(?:\s*(?:-->|-|–)\s*[\d:.,]+)?[\])]?"
+_NAME = r"(?P<name>[^\W\d_][\w .,'’&()-]{0,40}?)"
+_CAPITAL = r"(?P<name>[A-ZÀ-Þ][\w.'’-]*(?: (?:[A-ZÀ-Þ0-9][\w.'’-]*|de|van|von|der|la)){0,4}(?<!\.))"
+"""A name that nothing but a space parts from the time: its words are capital, unlike those of *we met at 7:00*."""
+_HEADERS = tuple(
+    re.compile(pattern)
+    for pattern in (
+        rf"\[{_NAME}\]\s+{_TIME}(?P<text>)",
+        rf"\*?{_NAME}(?::?\s{{2,}}|:?\t|:\s)\s*{_TIME}(?P<text>)",
+        rf"\*?{_CAPITAL}\s{_TIME}(?P<text>)",
+        rf"{_NAME}\s*[\[(]{_CLOCK}[\])]\s*:?\s*(?P<text>.*)",
+        rf"{_TIME}\s*-?\s*{_NAME}\s*:\s*(?P<text>.*)",
+        rf"{_CLOCK}\s+{_CAPITAL}(?P<text>)",
+        rf"[\[(]{_CLOCK}[\])]\s*(?P<name>)(?P<text>.*)",
+    )
+)
+_MIN_SHARE = 0.15
+"""Least share of lines with a header: a turn of Otter has seldom more than six lines."""
+
+_TIME_OF_DAY_MS = 3_600_000
+"""No recording begins with an hour without speech: a later first time is one of the day."""
+
+_Turn = tuple[int, str, int, list[str]]
+
+
+def turns_with_headers(lines: Sequence[tuple[int, str]], place: str) -> list[SpokenText]:
+    """Return the turns in numbered ``lines``; nothing if the text has no headers with times.
+
+    >>> turns = turns_with_headers([(1, "Ann  0:01"), (2, "Hello."), (3, "Bob  0:03"), (4, "Hi.")], "a.txt")
+    >>> [(each.speaker, each.text, each.span) for each in turns]
+    [('Ann', 'Hello.', TimeSpan(start_ms=1000, end_ms=3000)), ('Bob', 'Hi.', None)]
+    """
+    turns: list[_Turn] = []
+    for number, line in lines:
+        match = next((found for header in _HEADERS if (found := header.fullmatch(line))), None)
+        if match:
+            text = match["text"].strip()
+            turns.append((number, match["name"].strip(), _start_ms(match), [text] if text else []))
+        elif turns:
+            turns[-1][3].append(line)
+    starts = [start for _, _, start, _ in turns]
+    if not lines or len(turns) < max(1, _MIN_SHARE * len(lines)) or starts != sorted(starts):
+        return []
+    first = turns[0][0]
+    before = [SpokenText("", line, place=f"{place}:{number}") for number, line in lines if number < first]
+    if len(before) > len(turns):
+        return []
+    return [*before, *_timed(_from_the_beginning(turns), place)]
+
+
+def _from_the_beginning(turns: Sequence[_Turn]) -> Sequence[_Turn]:
+    """Return the turns with times that count from the first, where the file has times of day, as Zoom writes them."""
+    first = turns[0][2]
+    if first < _TIME_OF_DAY_MS:
+        return turns
+    return [(number, name, start - first, texts) for number, name, start, texts in turns]
+
+
+def _start_ms(match: re.Match[str]) -> int:
+    hours, minutes, seconds = (int(match[name] or 0) for name in ("hours", "minutes", "seconds"))
+    return 3_600_000 * hours + 60_000 * minutes + 1000 * seconds + int((match["fraction"] or "0").ljust(3, "0"))
+
+
+def _timed(turns: Sequence[_Turn], place: str) -> list[SpokenText]:
+    ends = [*(start for _, _, start, _ in turns[1:]), None]
+    made = []
+    speaker = ""
+    for (number, name, start, texts), end in zip(turns, ends, strict=True):
+        speaker = name or speaker
+        span = TimeSpan(start, end) if end is not None and end > start else None
+        if texts:
+            made.append(SpokenText(speaker, " ".join(texts), span, place=f"{place}:{number}"))
+    return made
 
 
 def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:

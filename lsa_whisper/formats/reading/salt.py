@@ -3,7 +3,8 @@
 The first character of a line says what it is: ``$`` the speakers, ``+`` facts about the sample, ``=`` a comment, ``-``
 a time, ``;`` a pause within a speaker's turn, ``:`` one between speakers, a speaker's letter an utterance. A line that
 begins with a space or a tab continues the one above. A time line dates the utterance below it (``%tim``); SALT has no
-end times. A line that is none of these becomes a comment, and a note names it.
+end times. A line that is none of these becomes a comment, and a note names it. Of the facts, ages, sexes and the
+language become fields of ``@ID``; all others stay comments.
 
 Lines that :mod:`lsa_whisper.formats.salt` wrote as comments (``= *CHI: ...``) give the exact marks and times back, as
 long as the utterance line below them has not been changed.
@@ -13,8 +14,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import date
 from pathlib import Path
 
 from lsa_whisper import chat
@@ -23,10 +25,74 @@ from lsa_whisper.errors import FormatError
 from lsa_whisper.formats import salt as salt_writing
 from lsa_whisper.formats.reading.conventions import Conventions
 from lsa_whisper.formats.reading.files import decode_bytes
-from lsa_whisper.formats.reading.salt_facts import describe_target, read_fact
 from lsa_whisper.formats.reading.salt_text import has_words, salt_to_chat
 from lsa_whisper.formats.reading.source import Source, SpokenText
 from lsa_whisper.timespan import TimeSpan
+
+_FACT = re.compile(r"\+\s*([A-Za-z ]{1,30}?)\s*[:=]\s*(.*)")
+_SEXES = {"m": "male", "male": "male", "boy": "male", "f": "female", "female": "female", "girl": "female"}
+_AGE = re.compile(
+    r"(\d{1,2})\s*(?:[;:,-]|years?,?)\s*(\d{1,2})?(?:\s*[.;,]\s*(\d{1,2}))?(?:\s*months?)?", re.IGNORECASE
+)
+_DATE = re.compile(r"(\d{1,2})[/.-](\d{1,2})[/.-](\d{4})")
+_LANGUAGES = {"english": "eng", "spanish": "spa", "french": "fra", "german": "deu", "dutch": "nld", "italian": "ita"}
+_TARGETS = ("child", "client", "patient", "student", "participant", "subject")
+
+
+def read_fact(line: str, facts: dict[str, str], source: Source) -> None:
+    """Read one line with ``+``: into ``facts`` what ``@ID`` holds, the others into the comments of ``source``."""
+    match = _FACT.fullmatch(line)
+    name, value = (match.group(1).casefold(), match.group(2).strip()) if match else ("", "")
+    if name in ("gender", "sex") and value.casefold() in _SEXES:
+        facts["sex"] = _SEXES[value.casefold()]
+    elif name in ("ca", "age", "current age", "chronological age") and (age := chat_age(value)):
+        facts["age"] = age
+    elif name == "language" and (code := _LANGUAGES.get(value.casefold())):
+        source.language = code
+    elif line[1:].strip():
+        facts.update({name: value} if name in ("dob", "doe") else {})
+        source.comments.append(line[1:].strip())
+
+
+def chat_age(text: str) -> str:
+    """Return a SALT age as CHAT writes it, empty if it is none.
+
+    >>> [chat_age(text) for text in ("5;2", "4;11.03", "6;", "5 years, 2 months", "old")]
+    ['5;02.', '4;11.03', '6;', '5;02.', '']
+    """
+    match = _AGE.fullmatch(text.strip())
+    if not match or int(match.group(2) or 0) > 12 or int(match.group(3) or 0) > 31:
+        return ""
+    years, months, days = match.groups()
+    return f"{years};" if months is None else f"{years};{int(months):02}.{f'{int(days):02}' if days else ''}"
+
+
+def describe_target(facts: Mapping[str, str], source: Source) -> None:
+    """Give the facts to the child or client of the sample, or else to the first speaker."""
+    fields = {name: facts[name] for name in ("age", "sex") if name in facts}
+    if "age" not in fields and (age := _age_between(facts.get("dob", ""), facts.get("doe", ""))):
+        fields["age"] = age
+    letters = [letter for letter, role in source.roles.items() if role.casefold() in _TARGETS] or list(source.roles)
+    if fields and letters:
+        source.people[letters[0]] = fields
+
+
+def _age_between(born: str, recorded: str) -> str:
+    """Return the age on the day of the recording; SALT writes the month first."""
+    days = []
+    for text in (born, recorded):
+        match = _DATE.fullmatch(text)
+        if not match:
+            return ""
+        month, day, year = map(int, match.groups())
+        try:
+            days.append(date(year, month, day))
+        except ValueError:
+            return ""
+    first, last = days
+    months = 12 * (last.year - first.year) + last.month - first.month - (last.day < first.day)
+    return f"{months // 12};{months % 12:02}." if months >= 0 else ""
+
 
 _TIME = re.compile(r"-\s*(?:(\d{1,4})?:)?(\d{1,2})(?:\.\d+)?")
 _PAUSE = re.compile(r"[;:]\s*(?:(\d{1,3})?:)?(\d{1,2})?(?:\.\d+)?")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from lsa_whisper.errors import FormatError
-from lsa_whisper.formats import textgrid_reading
+from lsa_whisper.formats import textgrid
 from lsa_whisper.formats.reading.conventions import Conventions
 from lsa_whisper.formats.reading.files import decode_bytes
 from lsa_whisper.formats.reading.source import Source
@@ -20,8 +20,8 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
     """
     text = decode_bytes(data, place)
     try:
-        found = textgrid_reading.parse(text, strict=True)
-    except textgrid_reading.TextGridError as error:
+        found = textgrid.parse(text, strict=True)
+    except textgrid.TextGridError as error:
         line = text.count("\n", 0, error.offset) + 1
         raise FormatError(
             f"{place}:{line}: is not a complete TextGrid ({error}); save it in Praat as a text file"

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from lsa_whisper.errors import FormatError
 from lsa_whisper.formats.reading.conventions import Conventions
+from lsa_whisper.formats.reading.files import parse_xml
 from lsa_whisper.formats.reading.source import Source, SpokenText, span_of_seconds
-from lsa_whisper.formats.reading.xml import parse_xml
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element

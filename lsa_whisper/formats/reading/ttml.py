@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from lsa_whisper.errors import FormatError
 from lsa_whisper.formats.reading.conventions import Conventions
+from lsa_whisper.formats.reading.files import parse_xml
 from lsa_whisper.formats.reading.source import Source, SpokenText
-from lsa_whisper.formats.reading.xml import parse_xml
 from lsa_whisper.timespan import TimeSpan
 
 if TYPE_CHECKING:

@@ -2,7 +2,6 @@
 
 :func:`run_tasks` schedules tasks on the workers of any :class:`WorkerPool`; :class:`ProcessPool` is the one whose
 workers are processes of this machine, and ``transcribe`` has another whose workers are actors of a Ray cluster.
-:func:`run_in_this_process` gives the same results without workers.
 
 Own code on ``multiprocessing``, because the libraries for this do not give what the verbs need. When a worker of
 ``concurrent.futures.ProcessPoolExecutor`` or of loky dies, the whole executor breaks: all its tasks fail, and it does
@@ -20,7 +19,6 @@ from lsa_whisper.system.process_pool.scheduler import (
     WorkerEvent,
     WorkerFunction,
     WorkerPool,
-    run_in_this_process,
     run_task,
     run_tasks,
 )
@@ -36,7 +34,6 @@ __all__ = [
     "WorkerFunction",
     "WorkerPool",
     "process_pool",
-    "run_in_this_process",
     "run_task",
     "run_tasks",
 ]

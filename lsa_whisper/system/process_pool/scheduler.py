@@ -110,36 +110,6 @@ def run_task(function: WorkerFunction[ItemT, ResultT], item: ItemT, report: Repo
         return TaskError(_picklable(error), time.monotonic() - began)
 
 
-def run_in_this_process(
-    tasks: Mapping[int, ItemT],
-    function: WorkerFunction[ItemT, ResultT],
-    report: Callable[[int, float], None] = lambda number, done: None,
-    *,
-    fatal: tuple[type[Exception], ...] = (),
-) -> Generator[tuple[int, TaskResult[ResultT] | TaskError], None, None]:
-    """Yield the outcome of every task under its number, one after the other, in the order of ``tasks``.
-
-    Args:
-        tasks: the items, by number.
-        function: what is called with each.
-        report: called with the number of a task and the amount of it that is done.
-        fatal: errors that end the run.
-
-    Raises:
-        Exception: an error in ``fatal``, or one that is not among :data:`EXPECTED_ERRORS`.
-    """
-    for number, item in tasks.items():
-        began = time.monotonic()
-        try:
-            result = function(item, lambda done, number=number: report(number, done))  # type: ignore[misc]
-        except fatal:
-            raise
-        except EXPECTED_ERRORS as error:
-            yield number, TaskError(error, time.monotonic() - began)
-        else:
-            yield number, TaskResult(result, time.monotonic() - began)
-
-
 def run_tasks(
     tasks: Mapping[int, ItemT],
     pool: WorkerPool[ItemT, ResultT],

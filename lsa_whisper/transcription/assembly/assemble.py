@@ -22,10 +22,9 @@ from lsa_whisper.manifest import is_unicode
 from lsa_whisper.retraces import Tagger
 from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcription.assembly.confidence import word_logprobs
-from lsa_whisper.transcription.assembly.placement import place_utterances
-from lsa_whisper.transcription.assembly.speaker_attribution import SpeakerLookup, attribute_speakers
+from lsa_whisper.transcription.assembly.placement import SpeakerLookup, attribute_speakers, place_utterances
+from lsa_whisper.transcription.assembly.remarks import language_remarks, spoken_languages
 from lsa_whisper.transcription.assembly.speaker_turns import SpeakerTurns
-from lsa_whisper.transcription.assembly.spoken_languages import language_remarks, spoken_languages
 
 
 @dataclass(frozen=True)
@@ -170,13 +169,13 @@ def _drafts(
     language = chat_code(result.language) if result.language else header.language
     for segment in _with_room(result.segments):
         span = TimeSpan(round(segment.start_s * 1000), round(segment.end_s * 1000)).shift(window.start_ms)
-        found = decode(segment.text, labels, speaker=header.speaker, language=language, tagger=tagger(language))
-        made = found.utterances
-        words = align_words(made, segment.timed, window.start_ms)
-        spans = split_span(made, span)
+        decoded = decode(segment.text, labels, speaker=header.speaker, language=language, tagger=tagger(language))
+        words = align_words(decoded.utterances, segment.timed, window.start_ms)
+        spans = split_span(decoded.utterances, span)
         if segment.timed:
             spans = (adjacent_spans if segment.closed else spans_of_words)(spans, words)
-        for each, at, said, scores in zip(made, spans, words, word_logprobs(made, segment), strict=True):
+        logprobs = word_logprobs(decoded.utterances, segment)
+        for each, at, said, scores in zip(decoded.utterances, spans, words, logprobs, strict=True):
             drafted = utterance(each.speaker, each.text, at, said)
             yield _Draft(replace(drafted, tiers=drafted.tiers + each.tiers), scores, language)
 
@@ -186,14 +185,14 @@ def _attributed(drafts: Sequence[_Draft], header: TranscriptHeader) -> list[_Dra
     if header.turns is None:
         return list(drafts)
     speakers = SpeakerLookup(header.turns, header.speaker)
-    found = []
+    attributed = []
     for draft in drafts:
         scores = draft.scores
         for part in attribute_speakers(draft.utterance, speakers):
             words = len(part.verbatim())
-            found.append(_Draft(part, scores[:words], draft.language))
+            attributed.append(_Draft(part, scores[:words], draft.language))
             scores = scores[words:]
-    return found
+    return attributed
 
 
 def _with_room(segments: Sequence[DecodedSegment]) -> list[DecodedSegment]:
@@ -262,5 +261,5 @@ def _remarks(windows: Sequence[TimeSpan], decoded: Sequence[DecodedWindow], any_
 
 
 def _places(windows: Sequence[TimeSpan]) -> str:
-    named = ", ".join(f"{each.start_ms / 1000:.1f} to {each.end_ms / 1000:.1f} s" for each in windows[:5])
+    named = ", ".join(f"{window.start_ms / 1000:.1f} to {window.end_ms / 1000:.1f} s" for window in windows[:5])
     return named + (f" and {len(windows) - 5} more" if len(windows) > 5 else "")

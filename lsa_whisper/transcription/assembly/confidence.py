@@ -38,8 +38,8 @@ def word_logprobs(utterances: Sequence[Utterance], segment: DecodedSegment) -> l
     # Words are mapped to tokens by their letters as for word times, with a token's index in place of its time.
     tokens = [TimedToken(text, at, at + 1) for at, (text, _) in enumerate(segment.logprobs)]
     scores = []
-    for each, found in zip(utterances, align_words(utterances, tokens), strict=True):
-        words, known = list[float | None](), list(found)
+    for each, timed in zip(utterances, align_words(utterances, tokens), strict=True):
+        words, known = list[float | None](), list(timed)
         for word in each.verbatim():
             if known and known[0][0] == word:
                 span = known.pop(0)[1]
@@ -84,7 +84,7 @@ def fit_calibration(logprobs: Sequence[float], right: Sequence[bool]) -> Calibra
     yes, no = sum(right), len(right) - sum(right)
     if not yes or not no:
         raise CheckpointError(f"calibration needs correct and incorrect words, but there are {yes} and {no}")
-    odds = np.array([[log_odds(each), 1.0] for each in logprobs])
+    odds = np.array([[log_odds(logprob), 1.0] for logprob in logprobs])
     targets = np.where(right, (yes + 1) / (yes + 2), 1 / (no + 2))
 
     def loss(line: _Vector) -> tuple[float, _Vector]:

@@ -90,7 +90,7 @@ class Diarizer:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                found = list(_spans(vars(self)["pipeline"](sound, **count)))
+                turn_spans = list(_spans(vars(self)["pipeline"](sound, **count)))
         except Exception as error:  # of many types
             if is_out_of_memory(error):
                 raise
@@ -98,7 +98,7 @@ class Diarizer:
                 f"{recording.path}: {_PACKAGE} cannot find the speakers ({_reason(error)}); leave out --speakers, or "
                 "give turns of another diarizer: --speakers turns.rttm"
             ) from error
-        turns = named_turns(found, int(recording.duration_s * 1000))
+        turns = named_turns(turn_spans, int(recording.duration_s * 1000))
         return turns if turns.spans else None
 
 

@@ -46,8 +46,8 @@ def _span(region: tuple[int, int]) -> TimeSpan:
 
 
 def _covered(utterances: Iterable[Utterance]) -> Iterable[TimeSpan]:
-    for each in utterances:
-        spans = [span for span in each.word_spans() if span] or ([each.span] if each.span else [])
+    for utterance in utterances:
+        spans = [span for span in utterance.word_spans() if span] or ([utterance.span] if utterance.span else [])
         yield from (TimeSpan(max(0, span.start_ms - _WIDER_MS), span.end_ms + _WIDER_MS) for span in spans)
 
 
@@ -70,12 +70,14 @@ def _without(span: TimeSpan, covered: Sequence[TimeSpan]) -> list[TimeSpan]:
 def _sparse(utterances: Sequence[Utterance], regions: Sequence[TimeSpan]) -> list[TimeSpan]:
     """Return the utterances without word times whose speech is far longer than their letters take here."""
     known = []
-    for each in utterances:
-        if each.span and not any(each.word_spans()):
+    for utterance in utterances:
+        if utterance.span and not any(utterance.word_spans()):
             speech_ms = sum(
-                shared.duration_ms for span in _overlapping(each.span, regions) if (shared := span & each.span)
+                shared.duration_ms
+                for span in _overlapping(utterance.span, regions)
+                if (shared := span & utterance.span)
             )
-            known.append((each.span, speech_ms, sum(map(len, each.verbatim())) + 1))
+            known.append((utterance.span, speech_ms, sum(map(len, utterance.verbatim())) + 1))
     if len(known) < 3:  # too few to know the rate
         return []
     usual_ms = median(speech_ms / letters for _, speech_ms, letters in known)

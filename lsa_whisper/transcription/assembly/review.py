@@ -83,9 +83,9 @@ def collect_reviews(transcripts: Iterable[Path], path: Path) -> list[Path]:
     Raises:
         LsaWhisperError: confidences cannot be read, or the table cannot be written.
     """
-    found = {transcript: read_confidences(transcript) for transcript in transcripts}
-    rows = [row for confidences in found.values() if confidences for row in low_confidence_rows(confidences)]
+    by_transcript = {transcript: read_confidences(transcript) for transcript in transcripts}
+    rows = [row for confidences in by_transcript.values() if confidences for row in low_confidence_rows(confidences)]
     with disk.convert_disk_errors(path), write_lock(path):
         remove_leftovers(path)
         _write_review(sort_by_confidence(rows), path)
-    return [transcript for transcript, confidences in found.items() if confidences is None]
+    return [transcript for transcript, confidences in by_transcript.items() if confidences is None]

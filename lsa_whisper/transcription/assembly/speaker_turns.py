@@ -18,7 +18,7 @@ from pathlib import Path
 from lsa_whisper import chat
 from lsa_whisper.chat import Participant
 from lsa_whisper.errors import LsaWhisperError
-from lsa_whisper.formats import textgrid_reading
+from lsa_whisper.formats import textgrid
 from lsa_whisper.formats.reading.speakers import ROLES
 from lsa_whisper.timespan import TimeSpan
 
@@ -76,11 +76,11 @@ def find_turns(speakers: Path, audio: Path, *, alone: bool = True, ours: Contain
         raise LsaWhisperError(f"{speakers}: no such file or folder; name an RTTM, TextGrid or CHAT file, or a folder")
     known = {suffix.lower() for suffix in SUFFIXES}
     same = (each for each in sorted(speakers.iterdir()) if each.stem == audio.stem and each.is_file())
-    found = [each for each in same if each.suffix.lower() in known and each.resolve() not in ours]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise LsaWhisperError(f"{speakers}: {' and '.join(each.name for each in found)} both have turns; keep one")
+    files = [each for each in same if each.suffix.lower() in known and each.resolve() not in ours]
+    if len(files) == 1:
+        return files[0]
+    if files:
+        raise LsaWhisperError(f"{speakers}: {' and '.join(each.name for each in files)} both have turns; keep one")
     raise LsaWhisperError(f"{speakers}: there are no speaker turns for {audio.name}; add {audio.stem}.rttm there")
 
 
@@ -214,7 +214,7 @@ def _seconds(field: str) -> float | None:
 
 def _textgrid(path: Path, audio: Path, is_alone: bool) -> _Read:
     """Read one tier per speaker, or one tier called ``speaker`` whose labels are the names."""
-    tiers = textgrid_reading.read(path)
+    tiers = textgrid.read(path)
     for name, intervals in tiers.items():
         if name.lower() in _SPEAKER_TIERS:
             return [(label, span) for span, label in intervals], []
@@ -224,5 +224,9 @@ def _textgrid(path: Path, audio: Path, is_alone: bool) -> _Read:
 
 def _chat(path: Path, audio: Path, is_alone: bool) -> _Read:
     transcript = chat.read(path)
-    turns = [(each.speaker, each.span) for each in transcript.utterances if each.span and each.span.duration_ms > 0]
+    turns = [
+        (utterance.speaker, utterance.span)
+        for utterance in transcript.utterances
+        if utterance.span and utterance.span.duration_ms > 0
+    ]
     return turns, list(transcript.participants.values())

@@ -1,4 +1,7 @@
-"""Files of other formats next to a transcript: derived from it, and never written over another person's file."""
+"""Files of other formats next to a transcript: derived from it, and never written over another person's file.
+
+Among them is the cleaned text of a transcript, without its disfluencies: for readers, from the same decoding.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +10,48 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from lsa_whisper import chat
-from lsa_whisper.chat import Transcript
+from lsa_whisper.chat import Transcript, Utterance, compose, utterance
+from lsa_whisper.corpus import CLEANED_TEXT
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.formats import FORMAT_SUFFIXES, serialize
 from lsa_whisper.system import plain_json
 from lsa_whisper.system.atomic_write import remove_leftovers, truncate_name, write_atomic
 from lsa_whisper.system.own_files import own_folder, read_own
-from lsa_whisper.transcription.files.fluent import FLUENT, serialize_fluent
 from lsa_whisper.transcription.files.provenance import fingerprint
+
+FLUENT = ("fluent cha", "fluent txt")
+"""The names of the files with cleaned text among the formats."""
+
+
+def serialize_fluent(transcript: Transcript, name: str) -> str:
+    """Return the cleaned text as CHAT or as plain text; ``name`` is one of :data:`FLUENT`.
+
+    >>> from lsa_whisper.chat import Participant
+    >>> original = utterance("PAR", "&-um I want [/] want the &+sto story .")
+    >>> made = compose(languages=["eng"], participants=[Participant("PAR", "Participant")], utterances=[original])
+    >>> serialize_fluent(made, "fluent txt").strip()
+    'I want the story.'
+    """
+    cleaned = [each for original in transcript.utterances if (each := _cleaned(original))]
+    if name == "fluent txt":
+        return serialize(_composed(transcript, cleaned), "txt")
+    return chat.serialize(_composed(transcript, cleaned))
+
+
+def _cleaned(original: Utterance) -> Utterance | None:
+    words = " ".join(original.fluent())
+    return utterance(original.speaker, f"{words} {original.terminator or '.'}", original.span) if words else None
+
+
+def _composed(transcript: Transcript, cleaned: list[Utterance]) -> Transcript:
+    people = list(transcript.participants.values())
+    return compose(
+        languages=transcript.languages or ["eng"],
+        participants=people,
+        utterances=cleaned,
+        media=transcript.media,
+        comments=[CLEANED_TEXT],
+    )
 
 
 class DerivedFiles:
@@ -69,10 +106,10 @@ class DerivedFiles:
 
     def _known(self) -> dict[str, str]:
         try:
-            found = plain_json.read(self._list)
+            listed = plain_json.read(self._list)
         except (OSError, ValueError):  # absent or damaged: then only files that equal the transcript are derived
             return {}
-        return {str(name): str(digest) for name, digest in found.items()} if isinstance(found, Mapping) else {}
+        return {str(name): str(digest) for name, digest in listed.items()} if isinstance(listed, Mapping) else {}
 
     def _is_derived(self, name: str, known: str | None) -> bool:
         data = read_own(self.paths[name])

@@ -1,12 +1,16 @@
-"""The results of a run: what was transcribed and what failed."""
+"""The tasks of a run and its results: what was transcribed and what failed."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TypeAlias
 
 from lsa_whisper.audio import Recording
+from lsa_whisper.errors import AudioError
 from lsa_whisper.system.failed_files import FailedFile, failure_exit_code
+from lsa_whisper.system.process_pool import EXPECTED_ERRORS, TaskError, TaskResult, WorkerDiedError
+from lsa_whisper.transcription.files.recordings import Jobs, Recordings
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,10 @@ class TranscribedFile:
     note: str = ""
     took_s: float = field(default=0.0, compare=False)
     messages: tuple[str, ...] = ()
+
+
+Outcome: TypeAlias = TaskResult[TranscribedFile] | TaskError
+"""How a task ended."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +93,42 @@ def _lines(file: TranscribedFile) -> list[str]:
     return [line, f"check  {file.transcript}: {file.note}"] if file.note else [line]
 
 
-def duplicate_target(audio: Path, first: Path) -> str:
+def plan_tasks(
+    jobs: Jobs, recordings: Recordings
+) -> tuple[dict[int, FileTask], dict[int, TranscribedFile | FailedFile]]:
+    """Return the tasks by number, and the jobs that have failed before they start."""
+    tasks: dict[int, FileTask] = {}
+    failed: dict[int, TranscribedFile | FailedFile] = {}
+    first: dict[Path, Path] = {}
+    for number, (audio, target) in enumerate(jobs):
+        recording = recordings[audio]
+        if isinstance(recording, AudioError):
+            failed[number] = FailedFile(audio, str(recording))
+        elif target in first:
+            failed[number] = FailedFile(audio, _clash(audio, first[target]))
+        else:
+            tasks[number], first[target] = FileTask(recording, target), audio
+    return tasks, failed
+
+
+def _clash(audio: Path, first: Path) -> str:
     """Return the reason why ``audio`` is not transcribed: ``first`` has the same transcript path."""
     return f"{audio}: its transcript would replace that of {first}; rename one of the two"
+
+
+def file_outcome(audio: Path, target: Path, outcome: Outcome) -> TranscribedFile | FailedFile:
+    """Return the outcome with the paths that the user gave; workers on other machines use absolute paths."""
+    if isinstance(outcome, TaskResult):
+        return replace(outcome.result, audio=audio, transcript=target, took_s=outcome.took_s)
+    return FailedFile(audio, _reason(audio, outcome.error), outcome.took_s)
+
+
+def _reason(audio: Path, error: Exception) -> str:
+    if isinstance(error, WorkerDiedError):
+        return (
+            f"{audio}: the worker process died twice while transcribing it ({error}); check that memory suffices "
+            "(fewer processes, a smaller batch size), or convert the recording to wav or flac"
+        )
+    if isinstance(error, EXPECTED_ERRORS):
+        return str(error)
+    return f"{audio}: unexpected error ({type(error).__name__}: {error}); please report it with the lines above"

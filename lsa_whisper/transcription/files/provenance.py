@@ -21,7 +21,7 @@ from lsa_whisper.errors import LsaWhisperError
 
 _DIGITS = 16
 _DIGEST = f"([0-9a-f]{{{_DIGITS}}})"
-_LINE = re.compile(rf"^@Comment:\tlsa-whisper record {_DIGEST} {_DIGEST}(?: {_DIGEST} {_DIGEST})?\r?\n", re.MULTILINE)
+_LINE = re.compile(rf"^@Comment:\tlsa-whisper record {_DIGEST} {_DIGEST} {_DIGEST} {_DIGEST}\r?\n", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -55,12 +55,12 @@ class ProvenanceRecord:
     Attributes:
         inputs: digest of audio, model and options.
         edited: whether the transcript was changed after it was written.
-        recording: the recording; ``None`` in transcripts of versions that did not keep it.
+        recording: the recording.
     """
 
     inputs: str
     edited: bool
-    recording: RecordingIdentity | None
+    recording: RecordingIdentity
 
 
 def digest_inputs(recording: RecordingIdentity, model: str, settings: Mapping[str, str]) -> str:
@@ -79,11 +79,11 @@ def add_provenance(transcript: Transcript, inputs: str, recording: RecordingIden
 def read_provenance(path: Path) -> ProvenanceRecord | None:
     """Return the provenance record of a CHAT file; ``None`` when it has none: this package did not write it."""
     text = path.read_bytes().decode("utf-8", errors="replace")
-    found = _LINE.search(text)
-    if not found:
+    line = _LINE.search(text)
+    if not line:
         return None
-    edited = fingerprint(text[: found.start()] + text[found.end() :]) != found[2]
-    return ProvenanceRecord(found[1], edited, RecordingIdentity(found[3], found[4]) if found[3] else None)
+    edited = fingerprint(text[: line.start()] + text[line.end() :]) != line[2]
+    return ProvenanceRecord(line[1], edited, RecordingIdentity(line[3], line[4]))
 
 
 def is_finished(target: Path, inputs: str, recording: RecordingIdentity) -> bool:
@@ -103,11 +103,6 @@ def is_finished(target: Path, inputs: str, recording: RecordingIdentity) -> bool
         raise LsaWhisperError(
             f"{target}: was corrected by hand, and its inputs have changed since (recording, model, options or "
             "version); move it, or choose another output folder"
-        )
-    if record.recording is None:
-        raise LsaWhisperError(
-            f"{target}: was written by a version that did not note its recording, so it may be that of another one; "
-            "move it, or choose another output folder"
         )
     if not record.recording.is_also(recording):
         raise LsaWhisperError(

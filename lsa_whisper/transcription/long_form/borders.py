@@ -13,14 +13,12 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
 
-from lsa_whisper.decoding.decoder import NEARLY_RIGHT_LOGPROB, DecodedSegment, DecodedWindow, Decoder
+from lsa_whisper.decoding.decoder import NEARLY_RIGHT_LOGPROB, DecodedSegment, DecodedWindow
 from lsa_whisper.decoding.partial import WindowResult
 from lsa_whisper.labels.token_words import without_codes
 from lsa_whisper.timespan import TimeSpan
-from lsa_whisper.transcription.long_form.halves import mean_logprob
-from lsa_whisper.transcription.long_form.repair import Repair, Sound, decode_repaired
+from lsa_whisper.transcription.long_form.repair import mean_logprob
 
 _FARTHEST_MS = 1500
 """More silence than this between two segments is taken for the end of an utterance."""
@@ -44,10 +42,8 @@ class _Border:
 
 
 def decode_across_borders(
-    decoder: Decoder,
     windows: Sequence[WindowResult],
-    load: Callable[[TimeSpan], Sound],
-    repairs: Sequence[Repair[Any]],
+    decode: Callable[[Sequence[TimeSpan]], Sequence[DecodedWindow]],
     *,
     context_s: float,
     at_once: int,
@@ -55,32 +51,29 @@ def decode_across_borders(
     """Return the windows, those with a cut utterance replaced: it is then the last of the left window.
 
     Args:
-        decoder: any engine.
         windows: decoded windows in order, each with its place.
-        load: reads a span of the recording.
-        repairs: those that what is decoded gets.
+        decode: decodes some spans of the recording.
         context_s: longest window of the decoder.
-        at_once: how many spans are read and decoded together; does not affect the result.
+        at_once: how many spans are decoded together; does not affect the result.
     """
-    found = list(windows)
+    joined = list(windows)
     pairs = enumerate(pairwise(windows))
     borders = [border for left, pair in pairs if (border := _border(left, *pair, context_s))]
     replaced = -1  # the window whose first segment belongs to an utterance that was joined
     for first in range(0, len(borders), at_once):
         some = borders[first : first + at_once]
-        sounds = [load(border.span) for border in some]
-        for border, result in zip(some, decode_repaired(decoder, sounds, repairs), strict=True):
-            (left_span, left), (right_span, right) = found[border.left : border.left + 2]
+        for border, result in zip(some, decode([border.span for border in some]), strict=True):
+            (left_span, left), (right_span, right) = joined[border.left : border.left + 2]
             only = replaced == border.left and len(windows[border.left][1].segments) == 1
             if only or not _is_better(result, border, left, right):
                 continue
             moved = (border.span.start_ms - left_span.start_ms) / 1000
             segments = (*left.segments[:-1], *(segment.shifted(moved) for segment in result.segments))
             logprob = mean_logprob(left, result)
-            found[border.left] = (left_span, replace(left, segments=segments, avg_logprob=logprob))
-            found[border.left + 1] = (right_span, replace(right, segments=right.segments[1:]))
+            joined[border.left] = (left_span, replace(left, segments=segments, avg_logprob=logprob))
+            joined[border.left + 1] = (right_span, replace(right, segments=right.segments[1:]))
             replaced = border.left + 1
-    return found
+    return joined
 
 
 def _border(left: int, before: WindowResult, after: WindowResult, context_s: float) -> _Border | None:
@@ -125,17 +118,19 @@ def _is_fuller(segments: Sequence[DecodedSegment], parts: Sequence[DecodedSegmen
     >>> _is_fuller([replace(whole, text="*CHI: it is a very nice dog .")], [skipped])  # a speaker code is not a word
     False
     """
-    found, known = _words(segments), _words(parts)
-    rest = iter(found)
-    if len(found) < len(known) + _PASSAGE or not all(word in rest for word in known):
+    whole, known = _words(segments), _words(parts)
+    rest = iter(whole)
+    if len(whole) < len(known) + _PASSAGE or not all(word in rest for word in known):
         return False
-    return all(each.avg_logprob >= NEARLY_RIGHT_LOGPROB for each in segments)
+    return all(segment.avg_logprob >= NEARLY_RIGHT_LOGPROB for segment in segments)
 
 
 def _words(segments: Sequence[DecodedSegment]) -> list[str]:
     """Return the spoken words, without speaker codes and audible events."""
     return [
-        word for text in without_codes([each.text for each in segments]) for word in re.findall(r"[\w']+", text.lower())
+        word
+        for text in without_codes([segment.text for segment in segments])
+        for word in re.findall(r"[\w']+", text.lower())
     ]
 
 

@@ -1,12 +1,13 @@
 """Decode a recording window by window: in batches of windows cut in silence, or one after another with a prompt.
 
-Decoded windows are stored on disk at once (see ``partial``); windows that an earlier run stored are yielded first.
+Decoded windows are stored on disk at once (see ``partial``); windows that an earlier run stored are taken from there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal, cast
 
 import numpy as np
 
@@ -18,121 +19,169 @@ from lsa_whisper.decoding.no_speech import NoSpeechRule
 from lsa_whisper.decoding.partial import PartialDecoding, WindowResult
 from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcription.long_form.borders import decode_across_borders
-from lsa_whisper.transcription.long_form.languages import DETECTION_WINDOWS, most_frequent_language
+from lsa_whisper.transcription.long_form.languages import (
+    DETECTION_WINDOWS,
+    DetectedLanguageDecoder,
+    most_frequent_language,
+)
 from lsa_whisper.transcription.long_form.loops import has_loop
-from lsa_whisper.transcription.long_form.repair import Repair, Sound, decode_repaired
+from lsa_whisper.transcription.long_form.repair import Repair, Sound
 from lsa_whisper.transcription.long_form.repairs import LOOPS
 from lsa_whisper.transcription.long_form.sequential import sequential_windows
 from lsa_whisper.transcription.long_form.skipped import without_token_times
 
 Progress = Callable[[float], None]
 
+_BATCHES_AT_ONCE = 8  # windows of several batches are loaded together, so that windows of like length share a batch,
+_WINDOWS_AT_ONCE = 32  # but no more than these of the full context: their sound is held in memory
+_BORDER_BATCHES_AT_ONCE = 2  # what is decoded across borders is longer than most windows, and little of a recording
 
-def decode_windows(
-    decoder: Decoder,
-    recording: Recording,
-    speech: SpeechActivity,
-    *,
-    context_s: float,
-    at_once: int,
-    partial: PartialDecoding | None,
-    repairs: Sequence[Repair[Any]],
-    word_times: bool,
-    progress: Progress | None = None,
-) -> list[WindowResult]:
-    """Return the decoded windows of a recording that was cut in silence, decoded ``at_once`` windows at a time."""
-    windows = pack_windows(speech, context_s=context_s, duration_s=recording.duration_s)
-    decoded = partial.read(windows) if partial else []
-    _report(decoded, progress)
-    for first in range(len(decoded), len(windows), at_once):
-        spans = windows[first : first + at_once]
-        # The sounds are in memory only until these are decoded.
-        results = decode_repaired(decoder, [_loaded(recording, span, speech) for span in spans], repairs)
-        decoded += _stored(_timed(list(zip(spans, results, strict=True)), word_times), partial)
+
+@dataclass(frozen=True)
+class LongFormDecoder:
+    """Decodes whole recordings with the decoder of a loaded model.
+
+    Attributes:
+        decoder: any engine.
+        context_s: the model's context.
+        window_s: the longest window that a recording is cut into.
+        repairs: what is decoded again of each window.
+        silence: when a window counts as silent.
+        word_times: whether token times are returned; the search for skipped speech needs them in any case.
+        sequential: whether each window starts where the text of the last one ends, with that text as prompt.
+        detects: whose language is detected, of a recording or of each window; the decoder has it already if ``None``.
+    """
+
+    decoder: Decoder
+    context_s: float
+    window_s: float
+    repairs: Sequence[Repair[Any]]
+    silence: NoSpeechRule
+    word_times: bool = True
+    sequential: bool = False
+    detects: Literal["recording", "window"] | None = None
+
+    def decode(
+        self,
+        recording: Recording,
+        speech: SpeechActivity,
+        *,
+        partial: PartialDecoding | None = None,
+        progress: Progress | None = None,
+    ) -> Sequence[WindowResult]:
+        """Return the decoded windows of a recording.
+
+        Args:
+            recording: opened audio.
+            speech: where it has speech.
+            partial: stores decoded windows, and has those of an earlier run.
+            progress: called with the seconds of the recording that are decoded.
+        """
+        decoder = self._in_language_of(recording, speech, partial)
+        if self.sequential and isinstance(decoder, PromptedDecoder):
+            return self._without_noise(self._sequentially(decoder, recording, speech, partial, progress), speech)
+        windows = pack_windows(speech, context_s=self.window_s, duration_s=recording.duration_s)
+        decoded = partial.read(windows) if partial else []
         _report(decoded, progress)
-    return decoded
+        at_once = self._windows_at_once()
+        for first in range(len(decoded), len(windows), at_once):
+            spans = windows[first : first + at_once]
+            # The sounds are in memory only until these are decoded.
+            results = decode_repaired(decoder, [_loaded(recording, span, speech) for span in spans], self.repairs)
+            decoded += _stored(self._timed(list(zip(spans, results, strict=True))), partial)
+            _report(decoded, progress)
+        joined = decode_across_borders(
+            self._without_noise(decoded, speech),
+            lambda spans: decode_repaired(decoder, [_loaded(recording, span, speech) for span in spans], self.repairs),
+            context_s=self.context_s,
+            at_once=_BORDER_BATCHES_AT_ONCE * decoder.batch_size,
+        )
+        return self._timed(joined)
 
+    def _windows_at_once(self) -> int:
+        size = self.decoder.batch_size
+        whole = min(_BATCHES_AT_ONCE * size, max(_WINDOWS_AT_ONCE, size))
+        return round(whole * self.context_s / self.window_s)
 
-def join_cut_utterances(
-    decoder: Decoder,
-    recording: Recording,
-    speech: SpeechActivity,
-    windows: Sequence[WindowResult],
-    *,
-    context_s: float,
-    at_once: int,
-    repairs: Sequence[Repair[Any]],
-    word_times: bool,
-) -> Sequence[WindowResult]:
-    """Return the windows of a recording that was cut in silence, with the utterances that this cut made whole again."""
+    def _in_language_of(self, recording: Recording, speech: SpeechActivity, partial: PartialDecoding | None) -> Decoder:
+        """Return the decoder for the language of a recording, or of each of its windows."""
+        if self.detects is None:
+            return self.decoder
+        decoder = cast(MultilingualDecoder, self.decoder)  # every engine is one
+        if self.detects == "window":
+            return DetectedLanguageDecoder(decoder, None)
+        done = partial.read() if partial else []
+        if done and done[0][1].language:  # an earlier run has detected it
+            return DetectedLanguageDecoder(decoder, done[0][1].language)
+        spans = pack_windows(speech, context_s=self.context_s, duration_s=recording.duration_s)[:DETECTION_WINDOWS]
+        audio = [_loaded(recording, span, speech).samples for span in spans]
+        return DetectedLanguageDecoder(
+            decoder, most_frequent_language(decoder.detect_languages(audio)) if audio else None
+        )
 
-    def load(span: TimeSpan) -> Sound:
-        return _loaded(recording, span, speech)
+    def _sequentially(
+        self,
+        decoder: PromptedDecoder,
+        recording: Recording,
+        speech: SpeechActivity,
+        partial: PartialDecoding | None,
+        progress: Progress | None,
+    ) -> list[WindowResult]:
+        """Return the windows decoded one by one, each with the previous text as prompt."""
 
-    whole = decode_across_borders(decoder, windows, load, repairs, context_s=context_s, at_once=at_once)
-    return _timed(whole, word_times)
+        def decode_after(span: TimeSpan, previous: str) -> DecodedWindow:
+            sound = _loaded(recording, span, speech)
+            result = decoder.decode_with_prompt(sound.samples, previous) if previous else None
+            if result and not has_loop(result, sound.speech):
+                return result
+            # Most loops come from the prompt, so a window that loops is decoded again without it.
+            return decode_repaired(decoder, [sound], (LOOPS,))[0]
 
-
-def decode_sequentially(
-    decoder: PromptedDecoder,
-    recording: Recording,
-    speech: SpeechActivity,
-    *,
-    context_s: float,
-    partial: PartialDecoding | None,
-    progress: Progress | None = None,
-) -> list[WindowResult]:
-    """Return the decoded windows of a recording, decoded one by one, each with the previous text as prompt."""
-
-    def decode_after(span: TimeSpan, previous: str) -> DecodedWindow:
-        sound = _loaded(recording, span, speech)
-        result = decoder.decode_with_prompt(sound.samples, previous) if previous else None
-        if result and not has_loop(result, sound.speech):
-            return result
-        # Most loops come from the prompt, so a window that loops is decoded again without it.
-        return decode_repaired(decoder, [sound], (LOOPS,))[0]
-
-    decoded = partial.read() if partial else []
-    _report(decoded, progress)
-    spans = speech_spans(speech, duration_s=recording.duration_s)
-    for each in sequential_windows(spans, context_s=context_s, decode=decode_after, done=tuple(decoded)):
-        decoded += _stored([each], partial)
+        decoded = partial.read() if partial else []
         _report(decoded, progress)
-    return decoded
+        spans = speech_spans(speech, duration_s=recording.duration_s)
+        done = tuple(decoded)
+        for window in sequential_windows(spans, context_s=self.context_s, decode=decode_after, done=done):
+            decoded += _stored([window], partial)
+            _report(decoded, progress)
+        return decoded
+
+    def _without_noise(self, windows: Sequence[WindowResult], speech: SpeechActivity) -> Sequence[WindowResult]:
+        """Return the windows of a recording; if it was made louder, those that failed are without text."""
+        quiet = speech.gain != 1
+        return [(span, self.silence.apply_to_quiet(result)) for span, result in windows] if quiet else windows
+
+    def _timed(self, windows: Sequence[WindowResult]) -> Sequence[WindowResult]:
+        """Return the windows without token times, which are needed to find skipped speech, unless they are wanted."""
+        return windows if self.word_times else [(span, without_token_times(result)) for span, result in windows]
 
 
-def without_noise(
-    windows: Sequence[WindowResult], speech: SpeechActivity, rule: NoSpeechRule
-) -> Sequence[WindowResult]:
-    """Return the windows of a recording; if it was made louder, those that failed are without text."""
-    return windows if speech.gain == 1 else [(span, rule.apply_to_quiet(result)) for span, result in windows]
+def decode_repaired(decoder: Decoder, sounds: Sequence[Sound], repairs: Sequence[Repair[Any]]) -> list[DecodedWindow]:
+    """Return one result per sound, each repaired by one repair after the other.
 
-
-def detect_language(
-    decoder: MultilingualDecoder,
-    recording: Recording,
-    speech: SpeechActivity,
-    *,
-    context_s: float,
-    partial: PartialDecoding | None,
-) -> str | None:
-    """Return the language of a recording (Whisper's code), or that of an earlier run; ``None`` without speech."""
-    done = partial.read() if partial else []
-    if done and done[0][1].language:
-        return done[0][1].language
-    spans = pack_windows(speech, context_s=context_s, duration_s=recording.duration_s)[:DETECTION_WINDOWS]
-    audio = [_loaded(recording, span, speech).samples for span in spans]
-    return most_frequent_language(decoder.detect_languages(audio)) if audio else None
+    Args:
+        decoder: any engine.
+        sounds: windows no longer than its context.
+        repairs: in order, each works on the results of those before it.
+    """
+    results = decoder.decode([sound.samples for sound in sounds])
+    for repair in repairs:
+        spans = {at: repair.find(*pair) for at, pair in enumerate(zip(results, sounds, strict=True))}
+        for _ in range(repair.rounds):
+            parts = [sounds[at].part(span) for at, some in spans.items() for span in some]
+            if not parts:
+                break
+            again = iter(decode_repaired(decoder, parts, repair.repairs))
+            for at, some in spans.items():
+                if some:
+                    pairs = [(span, next(again)) for span in some]
+                    results[at], spans[at] = repair.accept(results[at], sounds[at], pairs)
+    return results
 
 
 def _loaded(recording: Recording, span: TimeSpan, speech: SpeechActivity) -> Sound:
     samples, gain = recording.load(span), speech.gain
     return Sound(samples if gain == 1 else np.clip(samples * np.float32(gain), -1, 1), speech.within(span))
-
-
-def _timed(windows: Sequence[WindowResult], word_times: bool) -> Sequence[WindowResult]:
-    """Return the windows without token times, which are needed to find skipped speech, unless they are requested."""
-    return windows if word_times else [(span, without_token_times(result)) for span, result in windows]
 
 
 def _report(decoded: Sequence[WindowResult], progress: Progress | None) -> None:

@@ -24,8 +24,8 @@ def most_frequent_language(probabilities: Sequence[Mapping[str, float]]) -> str:
     >>> most_frequent_language([{"en": 0.9, "es": 0.1}, {"en": 0.4, "es": 0.6}])
     'en'
     """
-    votes = Counter(max(each, key=each.__getitem__) for each in probabilities)
-    return max(votes, key=lambda code: (votes[code], sum(each[code] for each in probabilities)))
+    votes = Counter(max(probability, key=probability.__getitem__) for probability in probabilities)
+    return max(votes, key=lambda code: (votes[code], sum(probability[code] for probability in probabilities)))
 
 
 class DetectedLanguageDecoder:

@@ -21,8 +21,7 @@ import numpy.typing as npt
 
 from lsa_whisper.audio.speech.energy import FRAME_S, find_speech
 from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow
-from lsa_whisper.transcription.long_form.halves import halves, join_halves
-from lsa_whisper.transcription.long_form.repair import Accepted, Parts, Sound, WindowPart
+from lsa_whisper.transcription.long_form.repair import Accepted, Parts, Sound, WindowPart, halves, join_halves
 from lsa_whisper.transcription.long_form.repetition import (
     SpeechIntervals,
     find_copies,

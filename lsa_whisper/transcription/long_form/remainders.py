@@ -15,8 +15,7 @@ from itertools import takewhile
 
 from lsa_whisper.checkpoint.whisper_constants import LOGPROB_THRESHOLD
 from lsa_whisper.decoding.decoder import DecodedWindow
-from lsa_whisper.transcription.long_form.halves import mean_logprob
-from lsa_whisper.transcription.long_form.repair import Accepted, Parts, Sound, WindowPart
+from lsa_whisper.transcription.long_form.repair import Accepted, Parts, Sound, WindowPart, mean_logprob
 from lsa_whisper.transcription.long_form.repetition import SpeechIntervals, cut_speech
 
 MAX_RESTS = 8

@@ -1,17 +1,21 @@
-"""Decode windows, and parts of them again where a repair may find a better text: the one place that does so."""
+"""What a repair is: which parts of a window are decoded again, and what becomes of the new text.
+
+Many repairs decode a window in halves, cut at its quietest point, and make one text of the two.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from lsa_whisper.audio import SAMPLE_RATE_HZ
-from lsa_whisper.decoding.decoder import DecodedWindow, Decoder
+from lsa_whisper.audio.speech.energy import find_speech
+from lsa_whisper.decoding.decoder import DecodedWindow
 from lsa_whisper.transcription.long_form.repetition import SpeechIntervals, cut_speech
 
 
@@ -73,24 +77,53 @@ class Repair(Generic[SpanT]):
     rounds: int = 1
 
 
-def decode_repaired(decoder: Decoder, sounds: Sequence[Sound], repairs: Sequence[Repair[Any]]) -> list[DecodedWindow]:
-    """Return one result per sound, each repaired by one repair after the other.
+def quietest_sample(window: npt.NDArray[np.float32], rate_hz: int) -> int:
+    """Return the quietest sample in the middle half of a window.
 
-    Args:
-        decoder: any engine.
-        sounds: windows no longer than its context.
-        repairs: in order, each works on the results of those before it.
+    >>> tone = np.sin(np.arange(32_000) * 0.1).astype(np.float32)
+    >>> tone[12_000:14_000] = 0
+    >>> 12_000 <= quietest_sample(tone, 16_000) < 14_000
+    True
     """
-    results = decoder.decode([sound.samples for sound in sounds])
-    for repair in repairs:
-        spans = {at: repair.find(*pair) for at, pair in enumerate(zip(results, sounds, strict=True))}
-        for _ in range(repair.rounds):
-            parts = [sounds[at].part(span) for at, some in spans.items() for span in some]
-            if not parts:
-                break
-            again = iter(decode_repaired(decoder, parts, repair.repairs))
-            for at, some in spans.items():
-                if some:
-                    pairs = [(span, next(again)) for span in some]
-                    results[at], spans[at] = repair.accept(results[at], sounds[at], pairs)
-    return results
+    level = find_speech([window], rate_hz).level_db
+    first, last = len(level) // 4, max(len(level) // 4 + 1, 3 * len(level) // 4)
+    frame = first + int(level[first:last].argmin()) if len(level) else 0
+    return min(len(window), round(len(window) * frame / max(1, len(level))))
+
+
+def halves(sound: Sound) -> tuple[WindowPart, WindowPart]:
+    """Return the spans before and after the quietest sample in the middle of a window."""
+    cut_s = quietest_sample(sound.samples, sound.rate_hz) / sound.rate_hz
+    return WindowPart(0.0, cut_s), WindowPart(cut_s)
+
+
+def join_halves(parts: Parts[WindowPart]) -> DecodedWindow:
+    """Return one window with the text of both halves."""
+    (_, first), (second_span, second) = parts
+    return join_windows(first, second, second_span.start_s)
+
+
+def join_windows(first: DecodedWindow, second: DecodedWindow, offset_s: float) -> DecodedWindow:
+    """Return one window with the text of two, of which the second begins ``offset_s`` after the first."""
+    return replace(
+        first,
+        segments=(*first.segments, *(segment.shifted(offset_s) for segment in second.segments)),
+        avg_logprob=mean_logprob(first, second),
+        tokens=first.tokens + second.tokens,
+        complete=first.complete and second.complete,
+        retried=first.retried or second.retried,
+        truncated=first.truncated or second.truncated,
+        removed=(*first.removed, *second.removed),
+        no_speech_prob=min(first.no_speech_prob, second.no_speech_prob),
+        silent=first.silent and second.silent,
+    )
+
+
+def mean_logprob(first: DecodedWindow, second: DecodedWindow) -> float:
+    """Return the mean log-probability of the tokens of two windows.
+
+    >>> mean_logprob(DecodedWindow((), -0.5, tokens=3), DecodedWindow((), -1.5, tokens=1))
+    -0.75
+    """
+    weights = [max(1, each.tokens) for each in (first, second)]
+    return (weights[0] * first.avg_logprob + weights[1] * second.avg_logprob) / sum(weights)

@@ -71,8 +71,8 @@ def find_gaps(result: DecodedWindow, sound: Sound) -> Sequence[Gap]:
 def accept_gaps(result: DecodedWindow, _: Sound, parts: Parts[Gap]) -> Accepted[Gap]:
     """Return the window with the words of its gaps."""
     # The last gap comes first, so that the places of the others stay as they are.
-    for gap, found in reversed(parts):
-        if added := _words_in(gap, found, max(NEARLY_RIGHT_LOGPROB, result.avg_logprob)):
+    for gap, decoded in reversed(parts):
+        if added := _words_in(gap, decoded, max(NEARLY_RIGHT_LOGPROB, result.avg_logprob)):
             result = replace(result, segments=_with_added(result.segments, gap, added))
     return result, ()
 
@@ -102,13 +102,13 @@ def _words(segment: DecodedSegment, number: int = 0) -> list[_Word]:
     return words
 
 
-def _words_in(gap: Gap, found: DecodedWindow, least_logprob: float) -> list[DecodedSegment]:
+def _words_in(gap: Gap, decoded: DecodedWindow, least_logprob: float) -> list[DecodedSegment]:
     """Return what was decoded in a gap, the words alone whose middle lies in it; nothing if it is less probable."""
-    if found.retried or found.avg_logprob < least_logprob:
+    if decoded.retried or decoded.avg_logprob < least_logprob:
         return []
     earliest_s, latest_s = gap.before.end_s - _TOLERANCE_S, gap.after.start_s + _TOLERANCE_S
     added = []
-    for segment in (each.shifted(gap.start_s) for each in found.segments if each.timed):
+    for segment in (part.shifted(gap.start_s) for part in decoded.segments if part.timed):
         inside = [word for word in _words(segment) if earliest_s <= (word.start_s + word.end_s) / 2 <= latest_s]
         if inside and segment.avg_logprob >= NEARLY_RIGHT_LOGPROB:
             start_s = max(segment.start_s, gap.before.end_s)

@@ -12,8 +12,7 @@ from collections.abc import Sequence
 
 from lsa_whisper.checkpoint.whisper_constants import LOGPROB_THRESHOLD
 from lsa_whisper.decoding.decoder import DecodedWindow
-from lsa_whisper.transcription.long_form.halves import halves, join_halves
-from lsa_whisper.transcription.long_form.repair import Accepted, Parts, Sound, WindowPart
+from lsa_whisper.transcription.long_form.repair import Accepted, Parts, Sound, WindowPart, halves, join_halves
 
 _MIN_DURATION_S = 4.0
 """A shorter window is not cut: its halves would hold a few words without their context."""

@@ -19,7 +19,6 @@ from lsa_whisper.system.process_pool import (
     TaskResult,
     WorkerDiedError,
     process_pool,
-    run_in_this_process,
     run_tasks,
 )
 
@@ -80,18 +79,6 @@ def test_an_unexpected_error_is_printed_and_costs_one_task(tmp_path, capfd):
     assert isinstance(ended["a"], TaskResult)
     assert isinstance(ended["defect"].error, RuntimeError) and str(ended["defect"].error) == "not expected"
     assert "Traceback" in capfd.readouterr().err and len(set(pool_work.read_log(tmp_path)[1])) == 1
-
-
-def test_this_process_gives_the_same_outcomes(tmp_path):
-    reported = {}
-    tasks = pool_work.items(tmp_path, short=1, bad=9, middle=5)
-    ended = dict(run_in_this_process(tasks, pool_work.work, reported.setdefault))
-    assert ended[0].result == "SHORT" and str(ended[1].error) == "bad: no sound" and ended[2].result == "MIDDLE"
-    assert reported == {0: 0.5, 1: 4.5, 2: 2.5} and pool_work.read_log(tmp_path)[0] == ["short", "bad", "middle"]
-    with pytest.raises(CheckpointError):
-        list(run_in_this_process(pool_work.items(tmp_path, fatal=1), pool_work.work, fatal=(CheckpointError,)))
-    with pytest.raises(pool_work.TwoPartError):  # a defect is not a failed task
-        list(run_in_this_process(pool_work.items(tmp_path, defect=1), pool_work.work))
 
 
 def test_a_reader_that_stops_early_ends_the_processes(tmp_path):

@@ -10,11 +10,11 @@ from lsa_whisper import chat
 from lsa_whisper.chat import Participant, compose, utterance
 from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow, TimedToken
 from lsa_whisper.errors import LsaWhisperError
-from lsa_whisper.formats import textgrid, textgrid_reading
+from lsa_whisper.formats import textgrid
 from lsa_whisper.labels import Labels
 from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcription.assembly.assemble import TranscriptHeader, assemble_with_scores
-from lsa_whisper.transcription.assembly.speaker_attribution import SpeakerLookup, attribute_speakers
+from lsa_whisper.transcription.assembly.placement import SpeakerLookup, attribute_speakers
 from lsa_whisper.transcription.assembly.speaker_turns import SpeakerTurns, find_turns, read_turns
 
 AUDIO = Path("visit.wav")
@@ -94,7 +94,7 @@ def test_a_textgrid_we_wrote_is_read_back(encoding, tmp_path):
     people = [Participant("PAR", "Adult"), Participant("CHI", "Child")]
     text = textgrid.serialize(compose(languages=["eng"], participants=people, utterances=spoken, media="visit"))
     path = stored(tmp_path, "visit.TextGrid", text, encoding)
-    assert textgrid_reading.read(path)["PAR"] == [(TimeSpan(0, 900), 'say "hi" .')]
+    assert textgrid.read(path)["PAR"] == [(TimeSpan(0, 900), 'say "hi" .')]
     found = read_turns(path, AUDIO, 10_000)
     assert found.spans == (("PAR", TimeSpan(0, 900)), ("CHI", TimeSpan(900, 1500)))  # no tier of words
 

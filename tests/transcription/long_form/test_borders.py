@@ -10,6 +10,7 @@ import pytest
 from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow
 from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcription.long_form.borders import decode_across_borders
+from lsa_whisper.transcription.long_form.decode import decode_repaired
 from lsa_whisper.transcription.long_form.repair import Sound
 from lsa_whisper.transcription.long_form.repairs import REPAIRS
 
@@ -53,7 +54,12 @@ CUT = [window(0, (0.1, 1.5, -0.02), (1.9, 3.8, -0.5)), window(4000, (0.3, 1.0, -
 
 
 def joined(windows, decoder=None, *, context_s=6.0, at_once=8):
-    return decode_across_borders(decoder or Whole(), windows, load, REPAIRS, context_s=context_s, at_once=at_once)
+    whole = decoder or Whole()
+
+    def decode(spans):
+        return decode_repaired(whole, [load(span) for span in spans], REPAIRS)
+
+    return decode_across_borders(windows, decode, context_s=context_s, at_once=at_once)
 
 
 def texts(windows):

@@ -11,8 +11,9 @@ from lsa_whisper.audio import Recording
 from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow
 from lsa_whisper.decoding.transformers_engine import TransformersDecoder
 from lsa_whisper.transcription import Transcriber
+from lsa_whisper.transcription.long_form.decode import decode_repaired
 from lsa_whisper.transcription.long_form.loops import has_loop, truncate_loops
-from lsa_whisper.transcription.long_form.repair import Sound, decode_repaired
+from lsa_whisper.transcription.long_form.repair import Sound
 from lsa_whisper.transcription.long_form.repairs import LOOPS
 
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow
-from lsa_whisper.transcription.long_form.repair import Sound, decode_repaired
+from lsa_whisper.transcription.long_form.decode import decode_repaired
+from lsa_whisper.transcription.long_form.repair import Sound
 from lsa_whisper.transcription.long_form.repairs import LOOPS, RESTS
 
 RATE_HZ = 1000

@@ -11,8 +11,9 @@ import soundfile
 from lsa_whisper.audio import Recording
 from lsa_whisper.audio.speech.energy import find_speech
 from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow, TimedToken
-from lsa_whisper.transcription.long_form.decode import decode_windows
-from lsa_whisper.transcription.long_form.repair import Sound, decode_repaired
+from lsa_whisper.decoding.no_speech import NEVER_SILENT
+from lsa_whisper.transcription.long_form.decode import LongFormDecoder, decode_repaired
+from lsa_whisper.transcription.long_form.repair import Sound
 from lsa_whisper.transcription.long_form.repairs import REPAIRS
 
 RATE_HZ = 16_000
@@ -130,8 +131,9 @@ def test_token_times_are_returned_on_request_only(word_times, tmp_path):
     soundfile.write(tmp_path / "skipped.wav", speech(9.1, [(0.0, 3.0), (6.1, 9.1)]), RATE_HZ)
     recording = Recording.open(tmp_path / "skipped.wav")
     activity = find_speech(recording.stream(), RATE_HZ)
-    of, repairs = (Scripted(SKIPPED, FOUND), recording, activity), {"repairs": REPAIRS, "word_times": word_times}
-    ((_, result),) = decode_windows(*of, context_s=30.0, at_once=1, partial=None, **repairs)
+    lengths, rules = {"context_s": 30.0, "window_s": 30.0}, {"repairs": REPAIRS, "silence": NEVER_SILENT}
+    decoder = LongFormDecoder(Scripted(SKIPPED, FOUND), **lengths, **rules, word_times=word_times)
+    ((_, result),) = decoder.decode(recording, activity)
     assert result.segments[0].text == "I still think it's think so."
     assert all(bool(segment.timed) is word_times for segment in result.segments)
 

@@ -9,8 +9,8 @@ import pytest
 
 from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow, SegmentParser
 from lsa_whisper.decoding.no_speech import NoSpeechRule
-from lsa_whisper.transcription.long_form.halves import join_windows
-from lsa_whisper.transcription.long_form.repair import Sound, decode_repaired
+from lsa_whisper.transcription.long_form.decode import decode_repaired
+from lsa_whisper.transcription.long_form.repair import Sound, join_windows
 from lsa_whisper.transcription.long_form.repairs import LOOPS, RESTS, UNCERTAIN
 
 RATE_HZ = 1000

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-
 import numpy as np
 import pytest
 import soundfile
@@ -81,20 +79,10 @@ def test_some_halves_are_kept(turns, whole, unsure, tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("ray", [None, "local"])
-def test_processes_write_the_same(ray, turns, whole, unsure, tmp_path):
-    if ray:
-        pytest.importorskip("ray")
-    shutil.copy(turns, tmp_path / "again.wav")
-    transcribe([turns, tmp_path / "again.wav"], model=unsure, out=tmp_path / "out", processes=2, ray=ray)
-    assert (tmp_path / "out" / "turns.cha").read_bytes() == (whole / "turns.cha").read_bytes()
-
-
-@pytest.mark.slow
 def test_a_run_that_is_killed_between_window_and_halves_resumes_with_the_same_bytes(
     turns, whole, unsure, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr("lsa_whisper.transcription.transcriber._BATCHES_AT_ONCE", 1)
+    monkeypatch.setattr("lsa_whisper.transcription.long_form.decode._BATCHES_AT_ONCE", 1)
     original, decoded = TransformersDecoder.decode, []
 
     def dying(self, sounds):

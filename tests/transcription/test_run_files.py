@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pool_work
 import pytest
 
 from lsa_whisper.audio import Recording
-from lsa_whisper.errors import AudioError
+from lsa_whisper.errors import AudioError, CheckpointError
 from lsa_whisper.system.process_pool import TaskError, TaskResult, WorkerDiedError
-from lsa_whisper.transcription.files.log import RunLog
 from lsa_whisper.transcription.files.outcome import TranscribedFile
-from lsa_whisper.transcription.workers.run_files import run_files
+from lsa_whisper.transcription.files.progress import RunLog
+from lsa_whisper.transcription.jobs import run_files, run_in_this_process
 
 
 def recording(name):
@@ -52,3 +53,15 @@ def test_the_error_of_a_single_job_is_raised_where_that_is_asked(tmp_path):
         assert run_files(jobs, {Path("a.wav"): found}, backend).exit_code == 1
         with pytest.raises(AudioError, match="no sound"):
             run_files(jobs, {Path("a.wav"): found}, backend, single_raises=True)
+
+
+def test_this_process_gives_the_same_outcomes(tmp_path):
+    reported = {}
+    tasks = pool_work.items(tmp_path, short=1, bad=9, middle=5)
+    ended = dict(run_in_this_process(pool_work.work, tasks, reported.setdefault))
+    assert ended[0].result == "SHORT" and str(ended[1].error) == "bad: no sound" and ended[2].result == "MIDDLE"
+    assert reported == {0: 0.5, 1: 4.5, 2: 2.5} and pool_work.read_log(tmp_path)[0] == ["short", "bad", "middle"]
+    with pytest.raises(CheckpointError):
+        list(run_in_this_process(pool_work.work, pool_work.items(tmp_path, fatal=1)))
+    with pytest.raises(pool_work.TwoPartError):  # a defect is not a failed task
+        list(run_in_this_process(pool_work.work, pool_work.items(tmp_path, defect=1)))

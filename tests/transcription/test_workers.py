@@ -1,22 +1,25 @@
-"""The same transcripts from one process, several, and a Ray cluster of which a part is killed."""
+"""Several workers: which device each has, and the same transcripts from one process, several, and a Ray cluster."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import signal
+import tempfile
 import threading
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 import soundfile
+import torch
 
 from lsa_whisper import chat
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.transcription import transcribe
+from lsa_whisper.transcription.workers import worker_devices
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[2]
 NANO = ROOT / "models" / "nano"
 
 
@@ -98,3 +101,30 @@ def test_what_cannot_be_is_refused(options, reason, visits, tmp_path):
     with pytest.raises(LsaWhisperError, match=reason):
         transcribe([visits], model=NANO, out=tmp_path / "out", **options)
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("device", "processes", "gpus", "expected"),
+    [
+        ("cuda", None, 2, ["cuda:0", "cuda:1"]),
+        ("cuda", 3, 2, ["cuda:0", "cuda:1", "cuda:0"]),
+        ("cuda", 2, 0, ["cuda"]),  # the one that loads the model says that there is none
+        ("cuda:1", None, 2, ["cuda:1"]),
+        ("cpu", 2, 0, ["cpu", "cpu"]),
+    ],
+)
+def test_gpus_are_taken_in_turn(device, processes, gpus, expected, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: gpus)
+    assert worker_devices(device, processes, jobs=5) == expected
+
+
+@pytest.mark.slow
+def test_a_local_cluster_starts_below_a_temporary_folder_with_a_long_name(tmp_path, monkeypatch):
+    pytest.importorskip("ray")
+    from lsa_whisper.transcription.workers import connect_to_cluster
+
+    folder = tmp_path / ("long" * 25)
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    with connect_to_cluster("local") as cluster:
+        assert cluster.cores() >= 1

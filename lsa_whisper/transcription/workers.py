@@ -1,9 +1,10 @@
-"""Workers that are actors of a Ray cluster: one for each of its GPUs, or for each of its cores where it has none.
+"""The backends that transcribe files with several workers: processes of this machine, or actors of a Ray cluster.
 
-Plain actors, not Ray Data: the tasks are few, long, of known length, and their results are files, while Ray Data is
-made for streams of rows. It would group files into blocks, repeat the finished files of a block when one dies, and
-could not start with the longest. Audio is not sent: every machine reads the recordings and writes its transcripts in a
-file system that all of them share.
+On a cluster there is one actor for each of its GPUs, or for each of its cores where it has none. Plain actors, not Ray
+Data: the tasks are few, long, of known length, and their results are files, while Ray Data is made for streams of rows.
+It would group files into blocks, repeat the finished files of a block when one dies, and could not start with the
+longest. Audio is not sent: every machine reads the recordings and writes its transcripts in a file system that all of
+them share.
 """
 
 from __future__ import annotations
@@ -11,16 +12,30 @@ from __future__ import annotations
 import os
 import socket
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from functools import partial
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, TypeAlias
 
-from lsa_whisper.errors import LsaWhisperError, MissingExtraError
-from lsa_whisper.system.process_pool import TaskError, TaskResult, WorkerDied, WorkerEvent, WorkerFunction, run_task
+from lsa_whisper.decoding.engines import resolve_device
+from lsa_whisper.errors import CheckpointError, DiskError, LsaWhisperError, MissingExtraError
+from lsa_whisper.system.process_pool import (
+    TaskError,
+    TaskResult,
+    WorkerDied,
+    WorkerEvent,
+    WorkerFunction,
+    WorkerPool,
+    process_pool,
+    run_task,
+    run_tasks,
+)
 from lsa_whisper.system.umask import private_umask
-from lsa_whisper.transcription.files.outcome import FileTask, TranscribedFile
+from lsa_whisper.transcription.files.outcome import FileTask, Outcome, TranscribedFile
+from lsa_whisper.transcription.files.spec import TranscriberSpec
+from lsa_whisper.transcription.files.transcribe_file import OutputOptions, transcribe_file
 
 _STORE_BYTES = 100_000_000  # tasks and results are a few lines each; the default takes 30 % of the memory
 
@@ -145,3 +160,65 @@ def _not_shared(path: os.PathLike[str]) -> str:
         f"{path}: machine {socket.gethostname()} of the Ray cluster does not see it; put recordings, transcripts and "
         "model where every machine has them under the same path (a shared file system)"
     )
+
+
+FATAL = (CheckpointError, DiskError)
+"""Errors after which no other file can be transcribed: the model cannot be loaded, or the disk is full."""
+
+Outcomes: TypeAlias = Generator[tuple[int, Outcome], None, None]
+Backend: TypeAlias = Callable[[Mapping[int, FileTask], Callable[[int, float], None]], Outcomes]
+"""Runs tasks, reports the seconds of each that are done, and yields their outcomes by number as they end."""
+
+
+@contextmanager
+def on_devices(devices: Sequence[str], spec: TranscriberSpec, output: OutputOptions) -> Iterator[Backend]:
+    """Give a backend with one process for each of the devices."""
+    with process_pool([partial(transcribe_file, spec.on(device), output) for device in devices]) as pool:
+        yield partial(_run_on, pool, len(devices))
+
+
+@contextmanager
+def on_cluster(
+    address: str, spec: TranscriberSpec, output: OutputOptions, workers: int | None = None
+) -> Iterator[Backend]:
+    """Give a backend on a Ray cluster, with ``workers`` actors; by default one for each GPU or core."""
+    with connect_to_cluster(address) as cluster:
+        spec = _placed_there(spec, cluster)
+        on_gpu = spec.options.device == "cuda"
+        pool = cluster.pool(partial(transcribe_file, spec, output), gpus=int(on_gpu))
+        yield partial(_run_on, pool, workers or (cluster.gpus() if on_gpu else cluster.cores()))
+
+
+def worker_devices(device: str, processes: int | None, jobs: int) -> list[str]:
+    """Return the device of each process; ``cuda`` stands for all GPUs in turn."""
+    if device != "cuda":
+        return [device] * min(processes or 1, jobs)
+    import torch
+
+    gpus = torch.cuda.device_count()
+    if not gpus:
+        return [device]  # loading the model raises the error
+    return [f"cuda:{number % gpus}" for number in range(min(processes or gpus, jobs))]
+
+
+def _run_on(
+    pool: WorkerPool[FileTask, TranscribedFile],
+    workers: int,
+    tasks: Mapping[int, FileTask],
+    report: Callable[[int, float], None],
+) -> Outcomes:
+    return run_tasks(tasks, pool, workers, report, cost=lambda task: task.recording.duration_s, fatal=FATAL)
+
+
+def _placed_there(spec: TranscriberSpec, cluster: RayCluster) -> TranscriberSpec:
+    """Return the spec with the device and number format that ``auto`` stands for on a cluster's machines."""
+    if spec.options.device not in ("auto", "cpu", "cuda"):
+        raise LsaWhisperError(f"device {spec.options.device!r}: Ray assigns its GPUs itself; give auto, cuda or cpu")
+    if spec.options.device == "auto":
+        spec = spec.on("cuda" if cluster.gpus() else "cpu")
+    on_gpu = spec.options.device == "cuda"
+    if on_gpu and not cluster.gpus():
+        raise LsaWhisperError("device 'cuda': the Ray cluster has no GPU; give cpu, or add a machine that has one")
+    if not on_gpu:
+        return spec.on(*resolve_device("cpu", spec.options.dtype, spec.options.engine))
+    return spec.on(*cluster.call(resolve_device, spec.options.device, spec.options.dtype, spec.options.engine, gpus=1))

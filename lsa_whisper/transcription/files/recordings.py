@@ -1,0 +1,89 @@
+"""The recordings of a call: found in folders, each with the path of its transcript, and opened."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TypeAlias
+
+from lsa_whisper.audio import AUDIO_SUFFIXES, Recording
+from lsa_whisper.errors import AudioError
+from lsa_whisper.system.failed_files import FailedFile
+from lsa_whisper.system.own_files import verify_inside
+from lsa_whisper.transcription.assembly.media_name import media_name
+
+Jobs: TypeAlias = Sequence[tuple[Path, Path]]
+"""Recordings with the paths of their transcripts."""
+
+Recordings: TypeAlias = Mapping[Path, Recording | AudioError]
+"""The opened recordings by path, or why they cannot be opened."""
+
+
+def find_jobs(
+    inputs: Sequence[Path | str], out: Path | str | None, *, closed: list[FailedFile] | None = None
+) -> Iterator[tuple[Path, Path]]:
+    """Yield each recording once, with the path of its transcript.
+
+    Args:
+        inputs: recordings, and folders that are searched for recordings.
+        out: folder for the transcripts (subfolders are kept); next to the audio if absent.
+        closed: gets the folders that cannot be searched.
+
+    Raises:
+        LinkError: a transcript would be written outside ``out``, because of a link.
+    """
+    failed = closed if closed is not None else []
+    folder = Path(out) if out else None
+    yield from dict.fromkeys(job for each in map(Path, inputs) for job in _jobs_of(each, folder, failed))
+
+
+def _jobs_of(named: Path, out: Path | None, closed: list[FailedFile]) -> Iterator[tuple[Path, Path]]:
+    if not _is_folder(named):
+        yield named, (out or named.parent) / f"{named.stem}.cha"
+        return
+
+    def note_closed(error: OSError) -> None:
+        folder = Path(error.filename)
+        reason = f"{folder}: this folder cannot be searched ({error.strerror}); check its permissions"
+        closed.append(FailedFile(folder, reason))
+
+    walked = os.walk(named, onerror=note_closed)  # unlike Path.rglob, it reports folders that cannot be read
+    for audio in sorted(Path(folder, name) for folder, _, names in walked for name in names):
+        if audio.suffix.lower() in AUDIO_SUFFIXES and not audio.name.startswith("."):
+            place = out / audio.relative_to(named) if out else audio
+            verify_inside(place, out or named)
+            yield audio, place.with_name(f"{audio.stem}.cha")
+
+
+def _is_folder(named: Path) -> bool:
+    try:
+        return named.is_dir()
+    except OSError:  # the name is too long, or the folder cannot be read: reported when it is opened
+        return False
+
+
+def open_recordings(jobs: Jobs, channel: int | None) -> Recordings:
+    """Return the recording of each job, or why it cannot be transcribed.
+
+    Args:
+        jobs: recordings with the paths of their transcripts.
+        channel: the channel to transcribe, from 0; ``None`` for all.
+    """
+    return {audio: _open(audio, target, channel) for audio, target in jobs}
+
+
+def _open(audio: Path, target: Path, channel: int | None) -> Recording | AudioError:
+    try:
+        recording = Recording.open(audio, channel=channel)
+    except AudioError as error:
+        return error
+    except OSError as error:
+        return AudioError(f"{audio}: cannot be read ({error.strerror}); check the path and its permissions")
+    name = media_name(audio.stem)
+    if target.stem == name:
+        return recording
+    return AudioError(
+        f"{audio}: CLAN cannot read this name in @Media; change the setting, or rename the recording to "
+        f"{name}{audio.suffix} (--rename-media leaves it as it is and writes {name}.cha)"
+    )
