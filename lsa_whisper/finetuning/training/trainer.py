@@ -28,6 +28,7 @@ from lsa_whisper.finetuning.training.arguments import training_arguments
 from lsa_whisper.finetuning.training.curves import CURVE, CurveLogger
 from lsa_whisper.finetuning.training.dev_evaluation import DevEvaluation, evaluation_callbacks
 from lsa_whisper.finetuning.training.disfluency_mask import DISFLUENCY_MASK
+from lsa_whisper.finetuning.training.finite import FiniteSteps
 from lsa_whisper.finetuning.training.loss import ExactLoss, FrozenBase, loss_sums_and_counts
 from lsa_whisper.finetuning.training.optimizer import optimizer_class
 from lsa_whisper.finetuning.training.pipeline_step import train_in_stages
@@ -75,6 +76,7 @@ class SpeechTrainer(TrainerHooks, Seq2SeqTrainer):
         settings = recipe.evaluation
         self.dev_evaluation = DevEvaluation(recipe, settings, start, train, folder) if settings else None
         self.loss = recipe_loss(recipe, start)
+        self.finite = FiniteSteps(recipe, folder)
         super().__init__(
             model=model,
             args=arguments,
@@ -96,6 +98,7 @@ class SpeechTrainer(TrainerHooks, Seq2SeqTrainer):
         for printer in (PrinterCallback, ProgressCallback):
             self.remove_callback(printer)
         self.add_callback(CurveLogger(folder / CURVE, report))
+        self.add_callback(self.finite)
         self.schedule = CheckpointSchedule(recipe, self.accelerator)
         self.add_callback(self.schedule)
 
@@ -110,6 +113,7 @@ class SpeechTrainer(TrainerHooks, Seq2SeqTrainer):
         if self.pipeline is not None:
             self.pipeline.run_in(self.accelerator.autocast)
             self.accelerator.clip_grad_norm_ = self.pipeline.clip_gradients
+        self.accelerator.clip_grad_norm_ = self.finite.recorded_norm(self.accelerator.clip_grad_norm_)
 
     def create_optimizer(self, *args: Any, **options: Any) -> Any:
         """Return the optimizer; that of a divided model loads and saves whole moments."""
@@ -164,15 +168,14 @@ class SpeechTrainer(TrainerHooks, Seq2SeqTrainer):
     def training_step(self, model: Any, inputs: dict[str, Any], num_items_in_batch: Any = None) -> torch.Tensor:
         """Add the gradients of a batch to those of the weights; return its loss."""
         if self.pipeline is None:
-            plain: torch.Tensor = super().training_step(model, inputs, num_items_in_batch)
-            return plain
+            return self.finite.add_loss(super().training_step(model, inputs, num_items_in_batch))
         model.train()
         # transformers adds up the tokens of all ranks, which have the same windows here.
         items = num_items_in_batch / (self.args.world_size if self.args.average_tokens_across_devices else 1)
         loss = train_in_stages(self.pipeline, self.batch_on_device(inputs), self.loss, items)
         if self.accelerator.sync_gradients:
             self.pipeline.share_tied_gradients()
-        return loss
+        return self.finite.add_loss(loss)
 
     def prepared_batch(self, batch: dict[str, Any]) -> dict[str, Any]:
         """Return the batch in the type of the weights, where no autocast converts it later."""
