@@ -87,6 +87,10 @@ class SpeechTrainer(TrainerHooks, Seq2SeqTrainer):
             compute_metrics=self._scores if self.dev_evaluation else None,
             callbacks=evaluation_callbacks(recipe, folder),
         )
+        if dtype := strategy_of(recipe).computes_in(recipe):  # the trainer takes the model for one in fp32
+            self.compute_loss_context_manager = functools.partial(
+                torch.autocast, arguments.device.type, getattr(torch, dtype)
+            )
         self.optimizer_cls_and_kwargs = optimizer_class(recipe, arguments) or strategy_of(recipe).optimizer_class(
             recipe, arguments
         )
