@@ -16,7 +16,8 @@ IGNORE_INDEX = -100
 TOKEN_SPANS_S = "token_spans_s"
 """Key of the times of the label tokens in a row and in a batch; the model itself does not accept it."""
 
-_MARGIN_FRAMES = 2 * round(TRIM_MARGIN_S / TIMESTAMP_STEP_S)
+MARGIN_FRAMES = 2 * round(TRIM_MARGIN_S / TIMESTAMP_STEP_S)
+"""Frames that are kept after the longest window."""
 
 
 class Collator:
@@ -57,5 +58,5 @@ class Collator:
         """Return the number of frames to keep, even as Whisper's stride of two needs; ``None`` keeps all."""
         if any("frames" not in row for row in rows):
             return None
-        longest = max(row["frames"] for row in rows) + _MARGIN_FRAMES
+        longest = max(row["frames"] for row in rows) + MARGIN_FRAMES
         return int(longest + longest % 2)

@@ -135,6 +135,11 @@ class WindowDataset(torch.utils.data.Dataset[dict[str, Any]]):  # type: ignore[m
         return [self.language] * len(self) if self.language else list(self.rows["lang"])
 
     @property
+    def texts(self) -> Iterator[str]:
+        """The label of every window, in the manifest's order."""
+        return (text for (text,) in self._texts("text"))
+
+    @property
     def recordings(self) -> Iterator[str]:
         """The path of the recording of every window, in the manifest's order."""
         return (self.segment(index).audio_filepath for index in range(len(self)))
