@@ -19,6 +19,7 @@ from lsa_whisper.checkpoint.verification import METADATA_FILE as METADATA_FILE
 from lsa_whisper.errors import CheckpointError
 from lsa_whisper.system.disk import convert_disk_errors
 from lsa_whisper.system.lock import write_lock
+from lsa_whisper.system.umask import share_by_umask
 
 TRANSFORMERS_4_FILES = ("vocab.json", "merges.txt", "added_tokens.json")
 """Vocabulary files of transformers 4, redundant with ``tokenizer.json``."""
@@ -73,6 +74,7 @@ def atomic_folder(out: Path) -> Iterator[Path]:
         partial.mkdir(0o770)  # minus the umask
         try:
             yield partial
+            share_by_umask(partial)
             _swap(partial, out)
         finally:
             shutil.rmtree(partial, ignore_errors=True)

@@ -37,6 +37,7 @@ from lsa_whisper.finetuning.training.saving import CheckpointSchedule
 from lsa_whisper.finetuning.training.training_data import training_collator, training_windows, window_sampler
 from lsa_whisper.finetuning.training.weight_average import WeightAverage
 from lsa_whisper.system.library_internals import TrainerHooks, fsdp_on_cpu, gather_once, inner_optimizer, share_batches
+from lsa_whisper.system.umask import share_by_umask
 
 
 def recipe_loss(recipe: Recipe, start: Checkpoint) -> ExactLoss:
@@ -143,6 +144,7 @@ class SpeechTrainer(TrainerHooks, Seq2SeqTrainer):
             if self.average:
                 self.average.save(folder)
             verify_tensors(folder)
+            share_by_umask(folder)
             mark_complete(folder, self.recipe, self.args.world_size, self.identity)
             keep = self.recipe.training.save_total_limit
             remove_older_checkpoints(folder.parent, keep, self.state.best_model_checkpoint)

@@ -40,6 +40,7 @@ def test_weights_are_not_rounded_and_times_neither(recipe, stage, monkeypatch):
     out = finetune(recipe, set=settings, out=recipe.parent / stage[0], report=lambda _: None).out
     assert seen == [(torch.tensor([0.123, 29.99]).tolist(), torch.float32, torch.float32)]
     before, after = (load_file(folder / "model.safetensors") for folder in (recipe.parent / "base" / "model", out))
+    assert after.keys() == before.keys() and "proj_out.weight" not in after  # one matrix, in the file once
     assert all(torch.equal(after[name], before[name]) for name in before)
     assert any((weight != weight.bfloat16()).any() for weight in after.values())
 
