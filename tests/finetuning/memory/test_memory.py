@@ -502,3 +502,13 @@ def test_the_best_checkpoint_takes_room_too():
         (("strategy=zero3", "offload.optimizer=nvme", "offload.nvme_path=s"), 0),
     ):
         assert recipes.parse_recipe(text, set=settings).checkpoints_on_disk == checkpoints
+
+
+@pytest.mark.parametrize(("gpus", "processes"), [(1, 1), (3, 1), (0, 1)])
+def test_ranks_that_cannot_share_layers_are_one_sentence(gpus, processes):
+    text = (
+        "{data: {train: t}, out: o, model: {base: openai/whisper-tiny}, strategy: tensor_parallel, tensor_parallel: 2}"
+    )
+    with pytest.raises(RecipeError, match=f"so use a multiple of 2, not {max(gpus, processes)}"):
+        estimate_run(recipes.parse_recipe(text), Hardware(gpus), processes=processes)
+    assert estimate_run(recipes.parse_recipe(text), Hardware(4)).configuration.layer_ranks == 2
