@@ -153,7 +153,7 @@ def train(recipe: Path, row: Row, wrapped: str, settings: Sequence[str]) -> Path
             *ADAPTERS[adapter],
             *PRECISIONS[precision],
         ]
-        finetune(recipe, set=[*swap, *more], out=out, report=lambda _: None)
+        finetune(recipe, set=[*swap, *more], out=out, force=True, report=lambda _: None)
     finally:
         SpeechTrainer.save_model = save  # type: ignore[method-assign]
     assert wrapped == "single" or (seen and all(wrapped in kinds for kinds in seen)), (strategy, seen)

@@ -60,9 +60,9 @@ def _states_bytes(counts: ParameterCounts, configuration: TrainingConfiguration,
     if configuration.offload.optimizer == "nvme":
         reduced = 2 * one * min(SWAPPED_BUCKET, p)
         return deepspeed_weights(counts, configuration, one, ranks) + 4 * p + swap_buffers(counts) + reduced
-    # From the second step on, moments exist while gradients pass through the bucket and are added up in fp32.
+    # From the second step on, moments exist while gradients pass through the bucket and exist twice in fp32.
     reduced = 2 * one * min(BUCKET, p)
-    return deepspeed_weights(counts, configuration, one, ranks) + (20 + one) * p + reduced
+    return deepspeed_weights(counts, configuration, one, ranks) + 24 * p + reduced
 
 
 def deepspeed_weights(counts: ParameterCounts, configuration: TrainingConfiguration, one: int, ranks: int) -> float:
