@@ -1,11 +1,13 @@
 """Parity of strategies: each takes the same steps as one plain process and saves the same model.
 
-A small random Whisper is trained for twenty steps on twelve windows of synthetic audio, in fp32 on the CPU, with each
-strategy, fully and with a LoRA. Losses, saved weights and the logits after loading with plain transformers and PEFT are
-compared with those of one process. The same runs are the test ``tests/finetuning/distributed/test_parity.py``.
+A small random Whisper is trained for twenty steps on twelve windows of synthetic audio, on the CPU, with each strategy,
+fully and with a LoRA: in fp32, and in bf16 with trimmed windows. Losses, saved weights and the logits after loading
+with plain transformers and PEFT are compared with those of one process in the same precision, and the weights that
+ZeRO saves with its own fp32 master copies. The same runs are the test ``tests/finetuning/distributed/test_parity.py``.
 
     python -m benchmarks.parity
     python -m benchmarks.parity --only 'tensor|pipeline'    # these rows only; the others of the last result are kept
+    python -m benchmarks.parity --precisions bf16
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ import soundfile
 import torch
 
 from benchmarks import result
+from benchmarks.zero_masters import master_difference, save_masters
 from lsa_whisper import checkpoint, manifest
 from lsa_whisper.finetuning import finetune
 from lsa_whisper.finetuning.distributed.zero import can_compile
@@ -34,7 +37,9 @@ from tests.rank_work import run_ranks
 from tests.tiny_whisper import build_checkpoint, voice
 
 STEPS, WINDOWS, BATCH = 20, 12, 4
-KEYS = ("strategy", "adapter", "ranks")
+KEYS = ("strategy", "adapter", "ranks", "precision")
+PRECISIONS = {"fp32": (), "bf16": ("precision=bf16", "data.trim=true")}
+"""Each precision's settings."""
 ADAPTERS = {"full": (), "lora": ("adapter.rank=16",)}
 TEXTS = ("&-um I want it .", "the cat [//] the dog sat on a mat .", "she said I go !")
 
@@ -111,12 +116,17 @@ def prepare(folder: Path) -> Path:
     return recipe
 
 
-def train(recipe: Path, strategy: str, adapter: str, ranks: int, wrapped: str, settings: Sequence[str]) -> Path:
+Row = tuple[str, str, int, str]
+"""Strategy, adapter, ranks and precision."""
+
+
+def train(recipe: Path, row: Row, wrapped: str, settings: Sequence[str]) -> Path:
     """Train one row and return its checkpoint, having seen that the model was really wrapped.
 
     Raises:
         AssertionError: If it was not: a strategy that is silently another one would agree with it in everything.
     """
+    strategy, adapter, _, precision = row
     seen: list[str] = []
     save = SpeechTrainer.save_model
 
@@ -130,21 +140,28 @@ def train(recipe: Path, strategy: str, adapter: str, ranks: int, wrapped: str, s
             divided = [each for name, each in model.named_parameters() if name.endswith("fc1.weight")]
             assert divided and all(each.to_local().numel() < each.numel() for each in divided), strategy
         save(trainer, *given, **named)
+        if trainer.is_deepspeed_enabled:
+            save_masters(trainer.model_wrapped.module, out)
 
-    out = _out(recipe, strategy, adapter, ranks)
+    out = _out(recipe, row)
     swap = [setting.replace("=swap", f"={recipe.parent / 'swap'}") for setting in settings]
     SpeechTrainer.save_model = look  # type: ignore[method-assign]
     try:
-        more = ["training.save_strategy=steps", f"training.save_steps={STEPS}", *ADAPTERS[adapter]]
-        finetune(recipe, set=[*swap, *more], out=out, report=lambda _: None)
+        more = [
+            "training.save_strategy=steps",
+            f"training.save_steps={STEPS}",
+            *ADAPTERS[adapter],
+            *PRECISIONS[precision],
+        ]
+        finetune(recipe, set=[*swap, *more], out=out, force=True, report=lambda _: None)
     finally:
         SpeechTrainer.save_model = save  # type: ignore[method-assign]
     assert wrapped == "single" or (seen and all(wrapped in kinds for kinds in seen)), (strategy, seen)
     return out
 
 
-def compare(recipe: Path, found: Path, wanted: Path, steps: int = STEPS) -> dict[str, float]:
-    """Return how far losses, merged weights and plainly loaded logits lie apart at most."""
+def compare(recipe: Path, found: Path, wanted: Path, steps: int = STEPS) -> dict[str, float | None]:
+    """Return how far losses, merged weights, plainly loaded logits, and weights from masters lie apart at most."""
     curves = [torch.tensor(losses(out)) for out in (found, wanted)]
     weights = [checkpoint.load(out).model.state_dict() for out in (found, wanted)]
     logits = [_logits(recipe, out) for out in (found, wanted)]
@@ -153,6 +170,7 @@ def compare(recipe: Path, found: Path, wanted: Path, steps: int = STEPS) -> dict
         "max_abs_loss_difference": float((curves[0] - curves[1]).abs().max()),
         "max_abs_weight_difference": max(float((weights[0][k] - weights[1][k]).abs().max()) for k in weights[0]),
         "max_abs_logit_difference": float((logits[0] - logits[1]).abs().max()),
+        "max_abs_master_difference": master_difference(found),
     }
 
 
@@ -177,52 +195,58 @@ def _logits(recipe: Path, out: Path) -> torch.Tensor:
         return model.eval()(input_features=features, decoder_input_ids=torch.tensor([[1, 2, 3]])).logits
 
 
-def rows(folder: Path, *, nvme: bool = True, only: str = "") -> Iterator[dict[str, Any]]:
+def rows(
+    folder: Path, *, nvme: bool = True, only: str = "", precisions: Sequence[str] = tuple(PRECISIONS)
+) -> Iterator[dict[str, Any]]:
     """Train under every strategy in ``folder``, or those whose names match ``only``, and yield one row for each."""
     recipe = prepare(folder)
     wanted = {ranks: list(_chosen(names, only, nvme=nvme)) for ranks, names in TOGETHER.items()}
-    together = {ranks: _start(recipe, ranks, only) for ranks, names in wanted.items() if names}
-    outs: dict[tuple[str, str, int], Path] = {}
-    for adapter in ADAPTERS:
+    together = {ranks: _start(recipe, ranks, only, precisions) for ranks, names in wanted.items() if names}
+    outs: dict[Row, Path] = {}
+    for adapter, precision in itertools.product(ADAPTERS, precisions):
         for name in dict.fromkeys(("single", *_chosen(ONE_PROCESS, only, nvme=nvme))):
-            outs[name, adapter, 1] = train(recipe, name, adapter, 1, *ONE_PROCESS[name])
+            row = name, adapter, 1, precision
+            outs[row] = train(recipe, row, *ONE_PROCESS[name])
     for ranks, processes in together.items():
         log = _log(recipe, ranks)
         assert processes.wait() == 0, log.read_text("utf-8", "replace")[-3000:]
-        outs |= {
-            (name, adapter, ranks): _out(recipe, name, adapter, ranks) for adapter in ADAPTERS for name in wanted[ranks]
-        }
-    for (name, adapter, ranks), out in outs.items():
-        if re.search(only, name):
-            found = compare(recipe, out, outs["single", adapter, 1])
-            yield {"strategy": name, "adapter": adapter, "ranks": ranks, **found}
+        every = itertools.product(wanted[ranks], ADAPTERS, [ranks], precisions)
+        outs |= {row: _out(recipe, row) for row in every}
+    for row, out in outs.items():
+        if re.search(only, row[0]):
+            found = compare(recipe, out, outs["single", row[1], 1, row[3]])
+            yield dict(zip(KEYS, row, strict=True)) | found
 
 
 def _chosen(names: Iterable[str], only: str, *, nvme: bool) -> Iterator[str]:
     return (name for name in names if re.search(only, name) and (nvme or "nvme" not in name))
 
 
-def _out(recipe: Path, strategy: str, adapter: str, ranks: int) -> Path:
-    return recipe.parent / f"{strategy}-{adapter}-{ranks}".replace(", ", "-").replace(" ", "-")
+def _out(recipe: Path, row: Row) -> Path:
+    return recipe.parent / "-".join(map(str, row)).replace(", ", "-").replace(" ", "-")
 
 
 def _log(recipe: Path, ranks: int) -> Path:
     return recipe.parent / f"{ranks}.log"
 
 
-def _start(recipe: Path, ranks: int, only: str) -> subprocess.Popen[bytes]:
+def _start(recipe: Path, ranks: int, only: str, precisions: Sequence[str]) -> subprocess.Popen[bytes]:
     """Start the processes that train all rows of ``ranks`` together, so that Python and torch are loaded once."""
     command = [sys.executable, "-m", "benchmarks.parity", "--launch", str(recipe), "--ranks", str(ranks)]
     with _log(recipe, ranks).open("wb") as log:
         one_thread = os.environ | {"OMP_NUM_THREADS": "1"}
-        return subprocess.Popen([*command, "--only", only], env=one_thread, stdout=log, stderr=log)
+        return subprocess.Popen(
+            [*command, "--only", only, "--precisions", *precisions], env=one_thread, stdout=log, stderr=log
+        )
 
 
-def _rank(rank: int, port: Callable[[int], None], recipe: Path, ranks: int, only: str) -> None:
+def _rank(
+    rank: int, port: Callable[[int], None], recipe: Path, ranks: int, only: str, precisions: Sequence[str]
+) -> None:
     chosen = list(_chosen(TOGETHER[ranks], only, nvme=has_nvme()))
-    for number, (adapter, name) in enumerate(itertools.product(ADAPTERS, chosen)):
+    for number, (adapter, precision, name) in enumerate(itertools.product(ADAPTERS, precisions, chosen)):
         port(number)
-        train(recipe, name, adapter, ranks, *TOGETHER[ranks][name])
+        train(recipe, (name, adapter, ranks, precision), *TOGETHER[ranks][name])
 
 
 def main() -> None:
@@ -232,27 +256,28 @@ def main() -> None:
     parser.add_argument("--launch", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--ranks", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--only", default="", help="Run the strategies whose names match this expression.")
+    parser.add_argument("--precisions", nargs="+", choices=PRECISIONS, default=list(PRECISIONS))
     options = parser.parse_args()
     if options.launch:
-        trainings = len(ADAPTERS) * len(TOGETHER[options.ranks])
-        given = options.launch, options.ranks, options.only
+        trainings = len(ADAPTERS) * len(options.precisions) * len(TOGETHER[options.ranks])
+        given = options.launch, options.ranks, options.only, options.precisions
         return run_ranks(_rank, options.ranks, *given, trainings=trainings)
     build_here()
     shutil.rmtree(options.out, ignore_errors=True)
     found = []
-    for row in rows(options.out, nvme=has_nvme(), only=options.only):
+    for row in rows(options.out, nvme=has_nvme(), only=options.only, precisions=options.precisions):
         print(row, flush=True)
         found.append(row)
-    before = result.last("parity") if options.only else {}
+    before = result.last("parity") if options.only or len(options.precisions) < len(PRECISIONS) else {}
     again = [{key: row[key] for key in KEYS} for row in found]
-    kept = [row for row in before.get("rows", []) if {key: row[key] for key in KEYS} not in again]
+    kept = [row for row in before.get("rows", []) if {key: row.get(key) for key in KEYS} not in again]
     packages = ("torch", "transformers", "peft", "accelerate", "deepspeed")
     note = (
-        {"note": "rows that do not match --only are those of the result before, with the same versions"}
+        {"note": "rows that were not asked for are those of the result before, with the same versions"}
         if before
         else {}
     )
-    data = f"{WINDOWS} windows of made-up sound, fp32, CPU"
+    data = f"{WINDOWS} windows of made-up sound, fp32, and bf16 with trimmed windows, CPU"
     path = result.write("parity", packages, data, steps=STEPS, **note, rows=[*kept, *found])
     written = json.loads(path.read_text("utf-8"))
     if before and before["versions"] != written["versions"]:

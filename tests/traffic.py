@@ -71,7 +71,7 @@ def step_traffic(
     if strategy == "ddp":
         return Traffic(all_reduced=gradients)
     if strategy == "zero2":
-        return Traffic(gathered=trained * element, scattered=micro_batches * gradients)
+        return Traffic(gathered=trained * 4, scattered=micro_batches * gradients)
     if strategy in ("fsdp2", "zero3"):  # the weights once for the forward and once for the backward pass
         return Traffic(gathered=2 * micro_batches * weights, scattered=micro_batches * gradients)
     return Traffic()

@@ -59,6 +59,13 @@ class Augmentation:
         ]
         return found
 
+    def draw_speed(self, samples: int, max_samples: int, rng: np.random.Generator) -> float:
+        """Return the speed factor that :meth:`apply` draws first, for so many samples; 1 without perturbation."""
+        if not self.speed_perturbation or not samples:
+            return 1.0
+        lowest = min(1.0, max(1 - self.speed_perturbation, samples / max_samples))
+        return float(rng.uniform(lowest, 1 + self.speed_perturbation))
+
     def apply(self, samples: _Samples, max_samples: int, rng: np.random.Generator) -> tuple[_Samples, float]:
         """Return the augmented samples and the speed factor.
 
@@ -67,10 +74,8 @@ class Augmentation:
             max_samples: The result is never longer; slower speeds that would exceed it are not drawn.
             rng: Source of the random draws.
         """
-        speed = 1.0
-        if self.speed_perturbation and len(samples):
-            lowest = min(1.0, max(1 - self.speed_perturbation, len(samples) / max_samples))
-            speed = float(rng.uniform(lowest, 1 + self.speed_perturbation))
+        speed = self.draw_speed(len(samples), max_samples, rng)
+        if speed != 1:
             samples = soxr.resample(samples, speed, 1.0, quality="MQ")[:max_samples]
         if self.noise_snr_db and len(samples):
             noise = rng.standard_normal(len(samples), dtype=np.float32)

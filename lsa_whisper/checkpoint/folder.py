@@ -19,6 +19,7 @@ from lsa_whisper.checkpoint.verification import METADATA_FILE as METADATA_FILE
 from lsa_whisper.errors import CheckpointError
 from lsa_whisper.system.disk import convert_disk_errors
 from lsa_whisper.system.lock import write_lock
+from lsa_whisper.system.umask import share_by_umask
 
 TRANSFORMERS_4_FILES = ("vocab.json", "merges.txt", "added_tokens.json")
 """Vocabulary files of transformers 4, redundant with ``tokenizer.json``."""
@@ -68,12 +69,12 @@ def atomic_folder(out: Path) -> Iterator[Path]:
     """
     with convert_disk_errors(out, CheckpointError), write_lock(out):
         _recover(out)
-        if out.exists() and not (out.is_dir() and _replaceable(out)):
-            raise CheckpointError(f"{out}: exists and is not a checkpoint; choose another folder or remove it")
+        verify_replaceable(out)
         partial = out.with_name(f".{out.name}{_NEW}{uuid4().hex[:8]}")
         partial.mkdir(0o770)  # minus the umask
         try:
             yield partial
+            share_by_umask(partial)
             _swap(partial, out)
         finally:
             shutil.rmtree(partial, ignore_errors=True)
@@ -94,6 +95,16 @@ def _recover(out: Path) -> None:
         shutil.rmtree(aside, ignore_errors=True)
     for unfinished in out.parent.glob(f".{glob.escape(out.name)}{_NEW}*"):
         shutil.rmtree(unfinished, ignore_errors=True)
+
+
+def verify_replaceable(out: Path) -> None:
+    """Check that a checkpoint can be written to ``out``.
+
+    Raises:
+        CheckpointError: ``out`` holds something that is not a checkpoint.
+    """
+    if out.exists() and not (out.is_dir() and _replaceable(out)):
+        raise CheckpointError(f"{out}: exists and is not a checkpoint; choose another folder or remove it")
 
 
 def _replaceable(out: Path) -> bool:

@@ -85,12 +85,12 @@ def _write_model(folder: Path, model: Any, settings: Any, state_dict: Mapping[st
 
 
 def verify_tensors(folder: Path) -> None:
-    """Check that no tensor in a folder's safetensors is empty.
+    """Check that no tensor in a folder's safetensors is empty, and that every value is a finite number.
 
     A model saved while sharded, or an adapter under FSDP2, is written as empty tensors without an error.
 
     Raises:
-        CheckpointError: no safetensors, or an empty tensor.
+        CheckpointError: no safetensors, an empty tensor, or a value that is infinite or not a number.
     """
     from safetensors import safe_open
 
@@ -101,9 +101,12 @@ def verify_tensors(folder: Path) -> None:
         with safe_open(str(file), framework="pt") as tensors:
             names = list(tensors.keys())
             empty = [name for name in names if 0 in tensors.get_slice(name).get_shape()]
+            broken = [name for name in names if not bool(tensors.get_tensor(name).isfinite().all())]
         if empty or not names:
             first = empty[0] if empty else "all of them"
             raise CheckpointError(f"{file.name}: tensors are empty ({first}); gather the model before saving it")
+        if broken:
+            raise CheckpointError(f"{file.name}: values are infinite or not numbers ({broken[0]}); they are not saved")
 
 
 def verify_adapter(folder: Path, model: Any) -> None:

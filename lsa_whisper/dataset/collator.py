@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import torch
 
 from lsa_whisper.checkpoint.trimming import TRIM_MARGIN_S
@@ -17,7 +16,8 @@ IGNORE_INDEX = -100
 TOKEN_SPANS_S = "token_spans_s"
 """Key of the times of the label tokens in a row and in a batch; the model itself does not accept it."""
 
-_MARGIN_FRAMES = 2 * round(TRIM_MARGIN_S / TIMESTAMP_STEP_S)
+MARGIN_FRAMES = 2 * round(TRIM_MARGIN_S / TIMESTAMP_STEP_S)
+"""Frames that are kept after the longest window."""
 
 
 class Collator:
@@ -26,16 +26,9 @@ class Collator:
     The decoder inputs are explicit because a custom loss removes the labels before the model could shift them.
     """
 
-    def __init__(self, pad_token_id: int, *, full_length_share: float = 0.0, seed: int = 0):
-        """Collate for a model that pads with ``pad_token_id``.
-
-        Args:
-            pad_token_id: Padding of the decoder inputs.
-            full_length_share: Share of the batches that keep the full context although their windows are shorter.
-            seed: Selects these batches together with the windows in them, so the choice is the same in every process
-                and after a restart.
-        """
-        self.pad_token_id, self.full_length_share, self.seed = pad_token_id, full_length_share, seed
+    def __init__(self, pad_token_id: int):
+        """Collate for a model that pads the decoder inputs with ``pad_token_id``."""
+        self.pad_token_id = pad_token_id
 
     def __call__(self, rows: Sequence[dict[str, Any]]) -> dict[str, torch.Tensor]:
         """Return ``input_features`` (batch, mels, frames), ``decoder_input_ids`` and ``labels`` (batch, tokens).
@@ -65,6 +58,5 @@ class Collator:
         """Return the number of frames to keep, even as Whisper's stride of two needs; ``None`` keeps all."""
         if any("frames" not in row for row in rows):
             return None
-        drawn = np.random.default_rng([self.seed, *(row["index"] for row in rows)]).random()
-        longest = max(row["frames"] for row in rows) + _MARGIN_FRAMES
-        return None if drawn < self.full_length_share else longest + longest % 2
+        longest = max(row["frames"] for row in rows) + MARGIN_FRAMES
+        return int(longest + longest % 2)

@@ -24,6 +24,25 @@ from lsa_whisper.errors import CheckpointError, ManifestError
 from lsa_whisper.labels import codes_in
 
 
+class StepIndex(int):
+    """The index of a window in an optimizer step whose inputs are cut at one length.
+
+    Attributes:
+        frames: The frames with audio of the longest window of the step, or all frames if the step is not cut.
+    """
+
+    frames: int
+
+    def __new__(cls, index: int, frames: int) -> StepIndex:
+        """Return ``index`` with ``frames``."""
+        made = super().__new__(cls, index)
+        made.frames = frames
+        return made
+
+    def __reduce__(self) -> tuple[type[StepIndex], tuple[int, int]]:
+        return type(self), (int(self), self.frames)
+
+
 class WindowDataset(torch.utils.data.Dataset[dict[str, Any]]):  # type: ignore[misc]  # torch is not followed
     """The windows of a manifest as ``{"input_features": (mels, frames), "tokens": [...], "prompt_length": n}``.
 
@@ -54,8 +73,8 @@ class WindowDataset(torch.utils.data.Dataset[dict[str, Any]]):  # type: ignore[m
             cache: Keep computed features in memory as fp16; with augmentation, the samples as fp16.
             augmentation: Drawn from ``seed``, the window and the epoch. The index of a window in an epoch is
                 ``epoch * len(self) + index``, so that it is the same in every process.
-            trim: Add ``index`` and ``frames`` (the number of frames with audio) to each item, so that the collator can
-                drop the padding.
+            trim: Add ``frames`` (the number of frames with audio) to each item, so that the collator can drop the
+                padding. An index that is a :class:`StepIndex` has the frames of its optimizer step.
             language: Whisper's code for every window, in place of the manifest's.
             seed: Of the augmentation.
             keep: Rows to use, ``None`` for all.
@@ -115,11 +134,16 @@ class WindowDataset(torch.utils.data.Dataset[dict[str, Any]]):  # type: ignore[m
         return [self.language] * len(self) if self.language else list(self.rows["lang"])
 
     @property
+    def texts(self) -> Iterator[str]:
+        """The label of every window, in the manifest's order."""
+        return (text for (text,) in self._texts("text"))
+
+    @property
     def recordings(self) -> Iterator[str]:
         """The path of the recording of every window, in the manifest's order."""
         return (self.segment(index).audio_filepath for index in range(len(self)))
 
-    @property
+    @functools.cached_property
     def durations(self) -> npt.NDArray[np.float64]:
         """The duration of every window in seconds, in the manifest's order."""
         found = np.asarray(self.rows.data.column("duration"))  # of all rows, also those that are not kept
@@ -165,7 +189,8 @@ class WindowDataset(torch.utils.data.Dataset[dict[str, Any]]):  # type: ignore[m
         return int(self.rows.num_rows)
 
     def __getitem__(self, index: int) -> dict[str, Any]:
-        epoch, index = divmod(index, len(self))
+        of_step = index.frames if isinstance(index, StepIndex) else None
+        epoch, index = divmod(int(index), len(self))
         segment = self.segment(index)
         tokens, prompt_length = self._encoded(segment)
         speed = 1.0
@@ -173,7 +198,7 @@ class WindowDataset(torch.utils.data.Dataset[dict[str, Any]]):  # type: ignore[m
             features = self._cached(index, lambda: self._log_mel(self._samples(segment, index)))
             seconds = segment.duration
         else:
-            rng = np.random.default_rng([self.seed, epoch, index])
+            rng = self._random(epoch, index)
             samples = self._cached(index, lambda: torch.from_numpy(self._samples(segment, index))).numpy()
             changed, speed = self.augmentation.apply(samples, self.extractor.n_samples, rng)
             features, seconds = self._log_mel(changed), segment.duration / speed
@@ -181,7 +206,21 @@ class WindowDataset(torch.utils.data.Dataset[dict[str, Any]]):  # type: ignore[m
         row = {"input_features": features, "tokens": tokens, "prompt_length": prompt_length}
         if self.token_times is not None:
             row[TOKEN_SPANS_S] = self.token_times.spans_s(tokens, prompt_length, segment.word_times, speed)
-        return row | {"index": index, "frames": self._frames(seconds)} if self.trim else row
+        return row | {"frames": of_step or self._frames(seconds)} if self.trim else row
+
+    def _random(self, epoch: int, index: int) -> np.random.Generator:
+        """Return the source of a window's augmentation in an epoch."""
+        return np.random.default_rng([self.seed, epoch, index])
+
+    def frames(self, index: int) -> int:
+        """Return the frames with audio of item ``index``, without reading it; augmentation draws the same speed."""
+        epoch, index = divmod(index, len(self))
+        seconds = float(self.durations[index])
+        if self.augmentation is None:
+            return self._frames(seconds)
+        samples = round(seconds * self.extractor.sampling_rate)
+        speed = self.augmentation.draw_speed(samples, self.extractor.n_samples, self._random(epoch, index))
+        return self._frames(seconds / speed)
 
     def _rescale_timestamp(self, token: int, speed: float) -> int:
         """Return the timestamp token after speed perturbation by ``speed``; other tokens are returned unchanged."""

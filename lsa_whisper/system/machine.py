@@ -131,6 +131,12 @@ def memory(*, needed_gib: float = _MIN_MEMORY_GIB) -> Iterator[Finding]:
     yield Finding("memory", "warn" if low else "ok", f"{available:.1f} GiB available", remedy)
 
 
+def usable_cores() -> int:
+    """Return the processor cores that this process may use: those of its affinity, which a batch system restricts."""
+    affinity = getattr(os, "sched_getaffinity", None)  # not on macOS and Windows
+    return len(affinity(0)) if affinity else os.cpu_count() or 1
+
+
 def available_memory_gib() -> float | None:
     """Return the memory available to a new process, within its control group; ``None`` if unknown."""
     info = Path("/proc/meminfo")

@@ -2,7 +2,7 @@
 
 YAML allows more than a recipe or a corpus card needs, and some of it is harmful: nested aliases expand to billions of
 values, deep nesting overflows the stack, tags construct objects, numbers have a million digits. All of these are
-rejected. Dates stay text.
+rejected, and so is a key that is there twice. Dates stay text.
 """
 
 from __future__ import annotations
@@ -81,6 +81,17 @@ class _Loader(yaml.SafeLoader):
         node = super().compose_node(parent, index)
         self._depth -= 1
         return node
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        first: dict[str, yaml.Node] = {}
+        for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode) and first.setdefault(key.value, key) is not key:
+                line = first[key.value].start_mark.line + 1
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"the key {key.value} is there twice, first in line {line}; remove one", key.start_mark
+                )
+        found: dict[Any, Any] = super().construct_mapping(node, deep)
+        return found
 
     def construct_yaml_int(self, node: yaml.ScalarNode) -> int:
         if len(node.value) > _MAX_DIGITS:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import dataclasses
+import pickle
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -12,7 +13,7 @@ import torch
 from lsa_whisper import manifest
 from lsa_whisper.audio.augment import Augmentation
 from lsa_whisper.checkpoint import Checkpoint
-from lsa_whisper.dataset import IGNORE_INDEX, Collator, LabelEncoder, WindowDataset
+from lsa_whisper.dataset import IGNORE_INDEX, Collator, LabelEncoder, StepIndex, WindowDataset
 from lsa_whisper.errors import CheckpointError, ManifestError
 from lsa_whisper.labels import Labels
 
@@ -161,7 +162,7 @@ def test_features_of_either_size_are_those_of_transformers(recordings, mels):
 @pytest.mark.parametrize("trim", [False, True])
 def test_worker_processes_make_the_same_batches(recordings, trim):
     data = WindowDataset(recordings, small(), trim=trim)
-    settings = {"batch_size": 2, "collate_fn": Collator(0, full_length_share=0.5, seed=1)}
+    settings = {"batch_size": 2, "collate_fn": Collator(0)}
     alone = list(torch.utils.data.DataLoader(data, **settings))
     shared = list(torch.utils.data.DataLoader(data, num_workers=2, **settings))
     assert len(alone) == len(shared) == 3
@@ -188,12 +189,20 @@ def test_a_trimmed_batch_is_as_long_as_the_augmented_sound(recordings):
         assert frames == 400 or frames - row["frames"] in (100, 101)
 
 
-def test_the_asked_share_of_batches_stays_whole(recordings):
-    row = WindowDataset(recordings, small(), trim=True)[0]
-    lengths = [
-        Collator(0, full_length_share=0.3, seed=7)([row | {"index": n}])["input_features"].shape[-1] for n in range(200)
-    ]
-    assert set(lengths) == {152, 400} and 40 <= lengths.count(400) <= 80
+def test_a_window_of_a_step_is_cut_at_the_length_of_the_step_in_worker_processes_too(recordings):
+    data = WindowDataset(recordings, small(), trim=True)
+    step = [StepIndex(index, 251) for index in range(4)]
+    assert [pickle.loads(pickle.dumps(index)).frames for index in step] == [251] * 4
+    settings = {"sampler": step, "batch_size": 2, "collate_fn": Collator(0), "num_workers": 1}
+    batches = list(torch.utils.data.DataLoader(data, **settings))
+    assert [batch["input_features"].shape[-1] for batch in batches] == [352, 352]
+
+
+@pytest.mark.parametrize("speed", [0.0, 0.4])
+def test_the_frames_of_an_item_are_known_before_it_is_read(recordings, speed):
+    data = WindowDataset(recordings, small(), trim=True, augmentation=Augmentation(speed_perturbation=speed))
+    for index in range(3 * len(data)):
+        assert abs(data.frames(index) - data[index]["frames"]) <= (1 if speed else 0)
 
 
 def test_no_label_has_more_tokens_than_it_was_thought_to_have_at_most():

@@ -66,6 +66,6 @@ def test_salt_and_elan_files_become_a_checkpoint(tmp_path, monkeypatch):
     run("prepare", *corpora, "--media", sound, "-o", tmp_path / "data", "--context", "6")
     rows = [row for split in manifest.SPLITS for row in manifest.read(tmp_path / "data" / f"{split}.jsonl")]
     assert {row.session for row in rows} == set(before)
-    few = ("--set", "training.max_steps=2")
+    few = ("--set", "training.max_steps=2", "--set", "training.warmup_steps=0")
     run("finetune", tmp_path / "data", "--model", shipped(NANO), "-o", tmp_path / "run", *few)
     assert (tmp_path / "run" / "model.safetensors").exists()

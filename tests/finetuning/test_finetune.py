@@ -134,13 +134,14 @@ def test_dropout_is_for_training_only(base, windows, tmp_path):
     assert torch.equal(*heard) and model.config.dropout == 0
 
 
-def test_low_rank_is_warned_about(base, windows, tmp_path):
+def test_a_low_rank_is_as_good_as_any(base, windows, tmp_path, recwarn):
+    """Measured: every rank from 4 on converges (docs/strategy.md), so that a warning would be untrue."""
     recipe = (
         f"{{data: {{train: {windows}}}, out: {tmp_path / 'lora'}, model: {{base: {base}}}, adapter: {{rank: 4}},"
         " training: {use_cpu: true, max_steps: 1}}"
     )
-    with pytest.warns(UserWarning, match="rank 4: below 10"):
-        run(tmp_path / "r.yaml", recipe)
+    run(tmp_path / "r.yaml", recipe)
+    assert not [warning for warning in recwarn if "rank" in str(warning.message)]
 
 
 def test_freeze_encoder_leaves_the_encoder_unchanged(base, windows, tmp_path):

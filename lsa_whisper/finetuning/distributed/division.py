@@ -9,7 +9,7 @@ from typing import Any
 
 from lsa_whisper.finetuning.distributed import zero
 from lsa_whisper.finetuning.distributed.pipeline import Pipeline
-from lsa_whisper.finetuning.distributed.whole_states import is_divided, whole_weights
+from lsa_whisper.finetuning.distributed.whole_states import is_divided, whole_weights, without_tied
 from lsa_whisper.system.library_internals import destroy_deepspeed, reset_training_state
 
 
@@ -31,13 +31,16 @@ def gather_weights(trainer: Any) -> dict[str, Any] | None:
 
     For a model with an adapter only trained weights are gathered, since only these are saved.
     """
+    adapted = hasattr(trainer.model, "peft_config")
     if trainer.is_deepspeed_enabled:
-        return zero.gather_zero_weights(trainer.model_wrapped, only_trained=hasattr(trainer.model, "peft_config"))
-    if trainer.is_fsdp_enabled:
-        return dict(trainer.accelerator.get_state_dict(trainer.model))
-    if is_divided(trainer.model):
-        return whole_weights(trainer.model, only_trained=hasattr(trainer.model, "peft_config"))
-    return None
+        weights = zero.gather_zero_weights(trainer.model_wrapped, only_trained=adapted)
+    elif trainer.is_fsdp_enabled:
+        weights = dict(trainer.accelerator.get_state_dict(trainer.model))
+    elif is_divided(trainer.model):
+        weights = whole_weights(trainer.model, only_trained=adapted)
+    else:
+        return None
+    return weights if adapted else without_tied(trainer.model, weights)
 
 
 def layers_are_sharded(model: Any) -> bool:

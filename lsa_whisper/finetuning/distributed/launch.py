@@ -19,6 +19,7 @@ from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetuning.distributed.ranks import RANK_LOST
 from lsa_whisper.system.disk import convert_disk_errors
 from lsa_whisper.system.lock import write_lock
+from lsa_whisper.system.machine import usable_cores
 
 GRACE_S = 300
 """Time for ranks to save a checkpoint after a request to stop."""
@@ -32,7 +33,7 @@ _STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
 def thread_environment(processes: int) -> dict[str, str]:
     """Return the environment in which each of ``processes`` uses its share of the cores, unless it sets its own."""
-    return {"OMP_NUM_THREADS": str(max(1, (os.cpu_count() or 1) // processes))} | os.environ
+    return {"OMP_NUM_THREADS": str(max(1, usable_cores() // processes))} | os.environ
 
 
 def free_port() -> int:

@@ -17,6 +17,9 @@ import torch
 from torch import distributed
 from torch.distributed.tensor import DTensor, distribute_tensor
 
+EMBEDDINGS, OUTPUT = "model.decoder.embed_tokens.weight", "proj_out.weight"
+"""Names of the token embeddings and of the output matrix, which Whisper ties to them."""
+
 
 def is_divided(model: torch.nn.Module) -> bool:
     """Return whether this rank does not have all weights of ``model`` as plain tensors."""
@@ -26,6 +29,12 @@ def is_divided(model: torch.nn.Module) -> bool:
 def is_on_other_ranks(weight: torch.Tensor) -> bool:
     """Return whether other ranks have this weight."""
     return bool(weight.numel() == 0)
+
+
+def without_tied(model: torch.nn.Module, weights: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """Return weights without Whisper's output matrix where it is the token embeddings: a file holds them once."""
+    tied = bool(getattr(getattr(model, "config", None), "tie_word_embeddings", False))
+    return {name: weight for name, weight in weights.items() if not (tied and name == OUTPUT)}
 
 
 def whole_weights(model: torch.nn.Module, *, only_trained: bool) -> dict[str, torch.Tensor]:
@@ -69,6 +78,8 @@ def load_whole_weights(model: torch.nn.Module) -> None:
     """Let ``load_state_dict`` of ``model`` accept whole weights, of which each rank keeps its part."""
 
     def divide(module: torch.nn.Module, state: dict[str, Any], *_: Any) -> None:
+        if EMBEDDINGS in state and OUTPUT not in state:  # a stage may have only one of the two
+            state[OUTPUT] = state[EMBEDDINGS]
         targets = dict(module.named_parameters(remove_duplicate=False))
         for name, value in state.items():
             target = targets.get(name)

@@ -23,7 +23,7 @@ def partition_weights(model: Any, recipe: Recipe, unread: StoredWeights | None) 
 
     Args:
         model: The same on every rank; the values that count are those of rank 0.
-        recipe: Names the type of the weights and where they are kept.
+        recipe: Names where the weights are kept.
         unread: The weights of ``model`` that rank 0 has not read yet.
 
     Raises:
@@ -31,15 +31,12 @@ def partition_weights(model: Any, recipe: Recipe, unread: StoredWeights | None) 
     """
     import deepspeed
 
-    types = {"bf16": torch.bfloat16, "fp16": torch.float16}
-    dtype = types.get(recipe.precision, torch.float32)
     settings = deepspeed_config(3, recipe.offload, recipe.deepspeed)
     settings = {name: settings[name] for name in ("zero_optimization", "aio") if name in settings}
     settings["train_micro_batch_size_per_gpu"] = recipe.training.per_device_train_batch_size
-    settings |= {name: {"enabled": recipe.precision == name} for name in types}
     device = deepspeed.get_accelerator().current_device_name()
-    weights = _OneAtATime(model, unread, dtype, device)
-    deepspeed.zero.Init(module=weights, config_dict_or_path=settings, dtype=dtype)
+    weights = _OneAtATime(model, unread, device)
+    deepspeed.zero.Init(module=weights, config_dict_or_path=settings, dtype=torch.float32)
     for buffer in model.buffers():  # the engine moves no model that is partitioned
         buffer.data = buffer.data.to(device)
 
@@ -47,18 +44,18 @@ def partition_weights(model: Any, recipe: Recipe, unread: StoredWeights | None) 
 class _OneAtATime(torch.nn.Module):  # type: ignore[misc]
     """The weights of a model, each made when DeepSpeed, which partitions it at once, asks for it."""
 
-    def __init__(self, model: torch.nn.Module, unread: StoredWeights | None, dtype: torch.dtype, device: str):
+    def __init__(self, model: torch.nn.Module, unread: StoredWeights | None, device: str):
         super().__init__()
         self._weights, self._unread = list(model.parameters()), unread
-        self._dtype, self._device = dtype, device
+        self._device = device
 
     def parameters(self, recurse: bool = True) -> Iterator[torch.nn.Parameter]:
         """Yield the weights: of rank 0 with their values, of the other ranks to receive them."""
         for weight in self._weights:
             if rank() != 0:
-                weight.data = torch.empty(weight.shape, dtype=self._dtype, device=self._device)
+                weight.data = torch.empty(weight.shape, dtype=torch.float32, device=self._device)
             elif self._unread is not None and weight in self._unread:
-                weight.data = self._unread.read(weight).to(self._dtype)
+                weight.data = self._unread.read(weight).float()
             else:
-                weight.data = weight.data.to(self._dtype)
+                weight.data = weight.data.float()
             yield weight

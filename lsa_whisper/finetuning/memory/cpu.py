@@ -31,7 +31,7 @@ def cpu_run_bytes(
     this is an upper bound: it reads one weight after the other.
     """
     base = ranks * (_PROCESS_BYTES + (_DEEPSPEED_BYTES if configuration.is_deepspeed else 0))
-    file_bytes = configuration.computed_bytes if strategy_of(configuration).loads_by_weight else counts.shape.stored
+    file_bytes = 4 if strategy_of(configuration).loads_by_weight else counts.shape.stored
     loading = counts.total * (4 * ranks + file_bytes)
     if configuration.stages > 1:
         passing = sum(stage_activations(counts.shape, configuration, micro_batch))
@@ -59,15 +59,15 @@ def _states_bytes(counts: ParameterCounts, configuration: TrainingConfiguration,
     one = configuration.computed_bytes
     if configuration.offload.optimizer == "nvme":
         reduced = 2 * one * min(SWAPPED_BUCKET, p)
-        return deepspeed_weights(counts, configuration, one, ranks) + one * p + swap_buffers(counts) + reduced
-    # From the second step on, moments exist while gradients pass through the bucket and exist twice.
+        return deepspeed_weights(counts, configuration, one, ranks) + 4 * p + swap_buffers(counts) + reduced
+    # From the second step on, moments exist while gradients pass through the bucket and exist twice in fp32.
     reduced = 2 * one * min(BUCKET, p)
-    return deepspeed_weights(counts, configuration, one, ranks) + (16 + 2 * one) * p + reduced
+    return deepspeed_weights(counts, configuration, one, ranks) + 24 * p + reduced
 
 
 def deepspeed_weights(counts: ParameterCounts, configuration: TrainingConfiguration, one: int, ranks: int) -> float:
     """Return the bytes of DeepSpeed's weights: the shards of all processes, and what each gathers at once."""
     if configuration.offload.parameters == "nvme":
-        return 5 * one * 7e7 * ranks
-    sharded = one * counts.total if strategy_of(configuration).shards_weights else 0
+        return 5 * 4 * 7e7 * ranks
+    sharded = 4 * counts.total if strategy_of(configuration).shards_weights else 0
     return sharded + ranks * one * counts.total

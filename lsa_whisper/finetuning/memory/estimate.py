@@ -121,7 +121,13 @@ def estimate_run(recipe: Recipe, hardware: Hardware, *, processes: int = 1, labe
 
     Raises:
         CheckpointError: If its model is neither on this machine nor of a known size.
+        RecipeError: If the ranks cannot be divided into groups that share each layer.
     """
+    ranks, shared = max(hardware.gpus, processes), recipe.tensor_parallel or 1
+    if ranks < shared or ranks % shared:
+        raise RecipeError(
+            f"tensor_parallel: {shared} ranks share each layer, so use a multiple of {shared}, not {ranks}"
+        )
     job = TrainingJob(
         recipe_shape(recipe),
         hardware,
@@ -132,7 +138,7 @@ def estimate_run(recipe: Recipe, hardware: Hardware, *, processes: int = 1, labe
         recipe.training.ema_decay is not None,
     )
     configuration = choice.configuration_of(recipe)
-    on_ranks = strategy_of(recipe).on_ranks(configuration, max(hardware.gpus, processes))
+    on_ranks = strategy_of(recipe).on_ranks(configuration, ranks)
     return job.plan(on_ranks, micro_batch_of(recipe, None, label_tokens))
 
 

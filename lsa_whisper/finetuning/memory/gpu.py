@@ -120,7 +120,7 @@ def _states_bytes(counts: ParameterCounts, configuration: TrainingConfiguration,
     moments = 0.0 if configuration.optimizer == "adamw-cpu" else configuration.moment_bytes
     # bitsandbytes keeps both moments of embeddings in 32 bits.
     wide = (8 - moments) * counts.embeddings if configuration.optimizer == "adamw-8bit" else 0.0
-    master = 4 if configuration.is_deepspeed else 0
+    master = strategy.master_bytes(configuration)
     shared_weights = ranks if strategy.shards_weights else 1
     shared = ranks if strategy.shards_optimizer else 1
     weights = share * counts.bytes_in(one) / shared_weights if configuration.offload.parameters == "none" else 0.0
@@ -138,14 +138,14 @@ def host_bytes(counts: ParameterCounts, configuration: TrainingConfiguration, ra
     if configuration.offload.optimizer == "cpu" or configuration.optimizer == "adamw-cpu":
         running += PINNED * (16 * p)
     elif configuration.offload.optimizer == "nvme":
-        running += PINNED * configuration.computed_bytes * p + swap_buffers(counts)
+        running += PINNED * 4 * p + swap_buffers(counts)
     if configuration.offload.parameters == "cpu":
         running += PINNED * strategy_of(configuration).host_parameter_bytes(counts, configuration)
     elif configuration.offload.parameters == "nvme":
-        running += 5 * 2 * 7e7
+        running += 5 * 4 * 7e7
     loading = loading_bytes(counts, configuration, ranks)
     # The weights that stay on the host are there already when the last one is read.
-    loading += PINNED * configuration.computed_bytes * total if configuration.keeps_parts_on_host else 0
+    loading += PINNED * 4 * total if configuration.keeps_parts_on_host else 0
     saving = 4 * total if ranks > 1 or configuration.is_deepspeed else 0
     return round(ranks * (_PROCESS_BYTES + workers * LOADER) + max(loading, running + saving))
 
@@ -158,7 +158,7 @@ def loading_bytes(counts: ParameterCounts, configuration: TrainingConfiguration,
     """
     stored = counts.shape.stored
     if configuration.loads_by_weight:
-        return (configuration.computed_bytes + stored) * counts.shape.largest_weight
+        return (4 + stored) * counts.shape.largest_weight
     return (4 * (1 if strategy_of(configuration).loads_by_weight else ranks) + stored) * counts.total
 
 
@@ -178,4 +178,4 @@ def disk_bytes(counts: ParameterCounts, configuration: TrainingConfiguration, ch
 def swap_bytes(counts: ParameterCounts, configuration: TrainingConfiguration) -> int:
     """Return the bytes of DeepSpeed's swap files."""
     optimizer = 16 * counts.trained if configuration.offload.optimizer == "nvme" else 0
-    return optimizer + (2 * counts.total if configuration.offload.parameters == "nvme" else 0)
+    return optimizer + (4 * counts.total if configuration.offload.parameters == "nvme" else 0)

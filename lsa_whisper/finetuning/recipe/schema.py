@@ -66,13 +66,13 @@ class DataSettings:
     window is kept instead, up to 1 GiB (``single`` and ``ddp`` in fp32): training the decoder alone is then some times
     faster."""
     trim: bool = False
-    """Cut each training batch one second after its longest window and batch windows of similar length together (unless
-    ``trainer_args`` sets ``train_sampling_strategy``). This avoids computing on padding. The checkpoint notes it, and
-    ``transcribe`` then decodes windows of at most 10 s and cuts them likewise, which is faster. Evaluation during
-    training uses the full context."""
+    """Cut the windows of each optimizer step one second after the longest of them, and take windows of similar length
+    into the same step (unless ``trainer_args`` sets ``train_sampling_strategy``). This avoids computing on padding. The
+    checkpoint notes it, and ``transcribe`` then decodes windows of at most 10 s and cuts them likewise, which is
+    faster. Evaluation during training uses the full context."""
     full_length_share: Annotated[float, Range(least=0, most=1)] = 0.1
-    """With ``trim``: share of the batches that keep the full context, so that the model continues to see silence after
-    a short window. At 0 it may learn to insert words into that silence; at 1 no batch is trimmed."""
+    """With ``trim``: share of the optimizer steps that keep the full context, so that the model continues to see
+    silence after a short window. At 0 it may learn to insert words into that silence; at 1 no step is trimmed."""
     augment: Augmentation = field(default_factory=Augmentation)
     """Augmentation of the training windows, redrawn every epoch."""
 

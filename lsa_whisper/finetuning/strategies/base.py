@@ -62,7 +62,7 @@ class Strategy:
     shards_optimizer = False
     """Whether each process keeps a part of gradients and moments only."""
     uses_deepspeed = False
-    """Whether DeepSpeed trains, with weights in the type that it computes in and a master copy in fp32."""
+    """Whether DeepSpeed trains."""
     loads_by_weight = False
     """Whether one process reads the weights for all, one after the other."""
     offloads_together = False
@@ -129,6 +129,10 @@ class Strategy:
             LsaWhisperError: If it cannot be initialized.
         """
 
+    def computes_in(self, recipe: Recipe) -> str | None:
+        """Return the type of its own autocast, ``None`` if transformers' trainer has one."""
+        return None
+
     def trainer_arguments(self, recipe: Recipe) -> dict[str, Any]:
         """Return what it adds to ``Seq2SeqTrainingArguments``.
 
@@ -172,7 +176,11 @@ class Strategy:
 
     def host_parameter_bytes(self, counts: ParameterCounts, configuration: TrainingConfiguration) -> int:
         """Return the bytes of parameters on the host if they are offloaded to it."""
-        return configuration.computed_bytes * counts.total
+        return 4 * counts.total
+
+    def master_bytes(self, configuration: TrainingConfiguration) -> int:
+        """Return the bytes of the optimizer's own copy of a weight."""
+        return 0
 
     def buffers(self, load: GpuLoad) -> tuple[int, int, int]:
         """Return the bytes of buffers on a GPU: permanent, in the forward pass only, in the optimizer step only.

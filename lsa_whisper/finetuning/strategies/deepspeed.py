@@ -23,7 +23,7 @@ LIVE = 1e9
 
 
 class DeepSpeed(Strategy):
-    """A stage of ZeRO (Rajbhandari et al. 2020)."""
+    """A stage of ZeRO (Rajbhandari et al. 2020). Weights, gradients and moments are in fp32, autocast computes."""
 
     stage: ClassVar[int]
     """DeepSpeed's number of it."""
@@ -66,17 +66,23 @@ class DeepSpeed(Strategy):
         zero.require_deepspeed(recipe)
         zero.init_process_group()
 
+    def computes_in(self, recipe: Recipe) -> str | None:
+        """Return the type that DeepSpeed's engine computes in; the trainer takes its weights for plain fp32."""
+        from lsa_whisper.finetuning.distributed import zero
+
+        return zero.AUTOCAST.get(recipe.precision)
+
     def trainer_arguments(self, recipe: Recipe) -> dict[str, Any]:
         """Return DeepSpeed's configuration."""
         from lsa_whisper.finetuning.distributed import zero
 
         zero.require_deepspeed(recipe)
-        return {"deepspeed": self._settings(recipe)}
+        return {"deepspeed": self._settings(recipe), "bf16": False, "fp16": False}
 
     def _settings(self, recipe: Recipe) -> dict[str, Any]:
         from lsa_whisper.finetuning.distributed import zero
 
-        return zero.deepspeed_config(self.stage, recipe.offload, recipe.deepspeed)
+        return zero.deepspeed_config(self.stage, recipe.offload, recipe.deepspeed, recipe.precision)
 
     def optimizer_class(self, recipe: Recipe, arguments: Any) -> tuple[Any, dict[str, Any]] | None:
         """Return DeepSpeed's Adam for the CPU if the optimizer is offloaded and it can be compiled."""
@@ -84,16 +90,8 @@ class DeepSpeed(Strategy):
 
         return zero.cpu_adam(recipe, arguments)
 
-    def weight_bytes(self, precision: str) -> int:
-        """Return the bytes in the type that it computes in."""
-        return 4 if precision == "fp32" else 2
-
-    def autocasts(self, precision: str) -> bool:
-        """Return that weights are in 16 bits themselves."""
-        return False
-
     def buffers(self, load: GpuLoad) -> tuple[int, int, int]:
-        """Return the bucket and gathered weights, and the fp32 copy of 16-bit gradients in the optimizer step."""
+        """Return the bucket and gathered weights, and autocast's copies of weights that are whole."""
         counts, ranks, offload = load.counts, load.ranks, load.configuration.offload
         one = load.configuration.computed_bytes
         gathers = self.shards_weights and (ranks > 1 or offload.parameters != "none")
@@ -103,4 +101,5 @@ class DeepSpeed(Strategy):
         )
         bucket = min(SWAPPED_BUCKET if swaps else BUCKET, counts.trained)
         always = one * (bucket + (min(live, counts.total) if gathers else 0))
-        return round(always), 0, 4 * counts.trained // ranks if offload.optimizer == "none" and one == 2 else 0
+        copied = 0 if self.shards_weights else super().buffers(load)[1]
+        return round(always), copied, 0

@@ -43,7 +43,7 @@ class Fsdp2(Strategy):
         return fsdp_arguments(recipe) if self.shards(recipe) else {}
 
     def host_parameter_bytes(self, counts: ParameterCounts, configuration: TrainingConfiguration) -> int:
-        """Return the bytes of frozen weights: the optimizer keeps no copy of the trained ones."""
+        """Return the bytes of frozen weights: the optimizer has no copy of the trained ones."""
         return 4 * counts.frozen
 
     def buffers(self, load: GpuLoad) -> tuple[int, int, int]:

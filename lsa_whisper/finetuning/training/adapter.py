@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import re
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,8 +11,6 @@ import torch
 
 from lsa_whisper.errors import MissingExtraError, RecipeError
 from lsa_whisper.finetuning.recipe.sections import AdapterSettings
-
-MIN_RANK = 10
 
 
 def add_adapter(model: Any, adapter: AdapterSettings, tokens: Sequence[int] = ()) -> Any:
@@ -26,12 +23,6 @@ def add_adapter(model: Any, adapter: AdapterSettings, tokens: Sequence[int] = ()
     """
     from peft import LoraConfig, get_peft_model
 
-    if adapter.rank < MIN_RANK:
-        warnings.warn(
-            f"LoRA rank {adapter.rank}: below {MIN_RANK}, adapting Whisper to disfluent labels has been observed "
-            "not to converge; check the loss, or increase adapter.rank",
-            stacklevel=2,
-        )
     _check_names(model, adapter)
     settings = LoraConfig(
         r=adapter.rank,

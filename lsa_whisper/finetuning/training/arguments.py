@@ -18,6 +18,7 @@ from lsa_whisper.system.library_internals import checkpointing_arguments, use_on
 _FIXED: dict[str, Any] = {
     "report_to": "none",
     "save_only_model": False,
+    "logging_nan_inf_filter": False,  # it would log a loss of 0 for one that is not a number
     "save_strategy": "no",  # CheckpointSchedule decides
     "disable_tqdm": True,
     "remove_unused_columns": False,

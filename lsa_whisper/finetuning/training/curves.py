@@ -39,8 +39,10 @@ class CurveLogger(TrainerCallback):
         """Append the logged values."""
         if not state.is_world_process_zero or not logs:
             return
+        # A step that fp16 skips has no finite gradient norm, and JSON has no number for that.
+        numbers = {name: value if math.isfinite(value) else None for name, value in logs.items()}
         with self.path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps({"step": state.global_step, **logs}) + "\n")
+            file.write(json.dumps({"step": state.global_step, **numbers}) + "\n")
         step = f"step {state.global_step}/{state.max_steps}"
         if "loss" in logs:
             elapsed_s = time.monotonic() - self.started

@@ -14,6 +14,8 @@ from lsa_whisper.checkpoint.whisper_constants import TIMESTAMP_STEP_S
 from lsa_whisper.dataset import WindowDataset
 from lsa_whisper.errors import AudioError, CheckpointError, ManifestError
 from lsa_whisper.finetuning.recipe import Recipe
+from lsa_whisper.finetuning.training.label_check import english_only_problem, label_problems, rows_text
+from lsa_whisper.finetuning.training.length_check import length_problems
 
 _OPENED = 1000
 """Recordings whose headers are read; with more, they are spread evenly over the manifest."""
@@ -58,8 +60,11 @@ def data_problems(path: Path, start: Checkpoint, recipe: Recipe) -> Iterator[str
     if not len(windows):
         yield f"{path}: holds no windows; prepare it again"
         return
-    for problem in (*_languages(windows, start), *_lengths(windows, start), *_recordings(windows)):
+    languages = *_languages(windows, start), *english_only_problem(windows, start)
+    for problem in (*languages, *_lengths(windows, start), *label_problems(windows), *_recordings(windows)):
         yield f"{path}: {problem}"
+    if path == Path(recipe.data.train):
+        yield from length_problems(recipe, windows, start)
     if recipe.data.spliced and path == Path(recipe.data.train) and not windows.spliced.any():
         yield f"{path}: no window is spliced, which data.spliced needs; prepare the data again with --splice"
     if recipe.loss.alignment_weight and path == Path(recipe.data.train) and not windows.has_word_times:
@@ -67,17 +72,6 @@ def data_problems(path: Path, start: Checkpoint, recipe: Recipe) -> Iterator[str
             f"{path}: no row has word times, which loss.alignment_weight needs; write %wor with 'lsa-whisper align', "
             "then prepare the data again"
         )
-
-
-def rows_text(indices: Sequence[int]) -> str:
-    """Return rows of a manifest, counted from 1, for a message.
-
-    >>> rows_text([0]), rows_text([0, 4]), rows_text(range(9))
-    ('row 1', 'rows 1, 5', 'rows 1, 2, 3, 4, 5 and 4 more')
-    """
-    shown = ", ".join(str(index + 1) for index in indices[:_LISTED])
-    more = f" and {len(indices) - _LISTED} more" if len(indices) > _LISTED else ""
-    return f"row{'s' * (len(indices) > 1)} {shown}{more}"
 
 
 def _languages(windows: WindowDataset, start: Checkpoint) -> Iterator[str]:

@@ -18,9 +18,9 @@ DISFLUENCY_MASK = "disfluency_mask"
 class DisfluencyMaskCollator(Collator):
     """A collator whose batches hold ``disfluency_mask`` (batch, tokens), parallel to the labels."""
 
-    def __init__(self, pad_token_id: int, tokenizer: Any, labels: Labels, **options: Any):
-        """Use the style of ``labels``; ``options`` are those of :class:`lsa_whisper.dataset.Collator`."""
-        super().__init__(pad_token_id, **options)
+    def __init__(self, pad_token_id: int, tokenizer: Any, labels: Labels):
+        """Recognize disfluencies in the style of ``labels``."""
+        super().__init__(pad_token_id)
         self.tokenizer, self.style = tokenizer, labels
 
     def __call__(self, rows: Sequence[dict[str, Any]]) -> dict[str, torch.Tensor]:

@@ -15,8 +15,14 @@ from lsa_whisper.finetuning.recipe import Recipe, list_problems
 from lsa_whisper.finetuning.strategies import strategy_of
 from lsa_whisper.finetuning.training.adapter import require_bitsandbytes
 from lsa_whisper.finetuning.training.optimizer import optimizer_arguments
+from lsa_whisper.finetuning.training.out_check import out_problems
 from lsa_whisper.finetuning.training.precision import precision_arguments
+from lsa_whisper.finetuning.training.schedule_check import check_schedule
 from lsa_whisper.system.library_internals import reset_training_state
+from lsa_whisper.system.machine import usable_cores
+
+_MIN_WORKERS, _WORKERS_PER_CORE = 64, 8
+"""So many data loader processes are accepted on any machine, and so many for each core that this process may use."""
 
 
 def check_requirements(recipe: Recipe, path: str = "recipe") -> None:
@@ -30,7 +36,7 @@ def check_requirements(recipe: Recipe, path: str = "recipe") -> None:
         RecipeError: With every problem. A single problem may be another :class:`LsaWhisperError`.
     """
     errors: list[LsaWhisperError] = [RecipeError(problem) for problem in _files(recipe)]
-    errors += [RecipeError(problem) for problem in _layers(recipe)]
+    errors += [RecipeError(problem) for problem in (*out_problems(recipe), *_layers(recipe), *_workers(recipe))]
     for check in _CHECKS:
         try:
             check(recipe)
@@ -69,6 +75,24 @@ def _layers(recipe: Recipe) -> Iterator[str]:
         yield f"model.top_layers: the base has {has}, fewer than {top}"
     if wanted is not None and (wanted < shape.decoder_layers or wanted % shape.decoder_layers):
         yield f"model.decoder_layers: must be a multiple of the base's {shape.decoder_layers} layers, not {wanted}"
+
+
+def _workers(recipe: Recipe) -> Iterator[str]:
+    """Yield more data loader processes than make sense here: each takes about 0.7 GiB."""
+    cores = usable_cores()
+    if recipe.data.workers > max(_MIN_WORKERS, _WORKERS_PER_CORE * cores):
+        yield (
+            f"data.workers: {recipe.data.workers} processes, but this one may use {cores} processor cores; set "
+            f"{min(cores, 8)}"
+        )
+
+
+def _liger(recipe: Recipe) -> None:
+    if recipe.trainer_args.get("use_liger_kernel") and importlib.util.find_spec("liger_kernel") is None:
+        raise RecipeError(
+            "trainer_args.use_liger_kernel: needs the package liger-kernel, which is not installed; install it (pip "
+            "install liger-kernel) or leave the setting out"
+        )
 
 
 def _attention(recipe: Recipe) -> None:
@@ -113,6 +137,8 @@ _CHECKS: tuple[Callable[[Recipe], object], ...] = (
     optimizer_arguments,
     _attention,
     _quantization,
+    _liger,
+    check_schedule,
     lambda recipe: strategy_of(recipe).check_requirements(recipe),
     _trainer_args,
 )

@@ -30,6 +30,7 @@ from lsa_whisper.finetuning.training.curves import CURVE, plot_curves
 from lsa_whisper.finetuning.training.data_check import check_data
 from lsa_whisper.finetuning.training.data_workers import shorten_socket_paths
 from lsa_whisper.finetuning.training.dev_evaluation import SAMPLES, TENSORBOARD, manifest_labels
+from lsa_whisper.finetuning.training.length_check import little_data
 from lsa_whisper.finetuning.training.model import prepare_for_training, starting_checkpoint
 from lsa_whisper.finetuning.training.out_of_memory import train_within_memory
 from lsa_whisper.finetuning.training.pipeline_step import stage_sizes
@@ -42,6 +43,7 @@ from lsa_whisper.finetuning.training.resume import (
     verify_resumable,
     weights_only_loading,
 )
+from lsa_whisper.finetuning.training.schedule_check import high_rate
 from lsa_whisper.finetuning.training.stop import StopOnSignal
 from lsa_whisper.finetuning.training.trainer import SpeechTrainer
 from lsa_whisper.system import plain_json
@@ -140,8 +142,9 @@ def _run(recipe: Recipe, record: dict[str, Any], report: Callable[[str], None]) 
     report(f"training {trainable} of {labels.style} labels on {len(trainer.train_dataset)} windows")
     if trainer.dev_evaluation:
         report(trainer.dev_evaluation.cost(recipe, trainer.args.world_size, weight_bytes))
-    if warning := precision_warning(recipe):
-        report(warning)
+    for warning in (precision_warning(recipe), high_rate(recipe), little_data(trainer.train_dataset)):
+        if warning:
+            report(warning)
     result = _train(trainer, unfinished, report)
     trainer.finish_average()
     logged = [

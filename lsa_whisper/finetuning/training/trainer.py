@@ -28,6 +28,7 @@ from lsa_whisper.finetuning.training.arguments import training_arguments
 from lsa_whisper.finetuning.training.curves import CURVE, CurveLogger
 from lsa_whisper.finetuning.training.dev_evaluation import DevEvaluation, evaluation_callbacks
 from lsa_whisper.finetuning.training.disfluency_mask import DISFLUENCY_MASK
+from lsa_whisper.finetuning.training.finite import FiniteSteps
 from lsa_whisper.finetuning.training.loss import ExactLoss, FrozenBase, loss_sums_and_counts
 from lsa_whisper.finetuning.training.optimizer import optimizer_class
 from lsa_whisper.finetuning.training.pipeline_step import train_in_stages
@@ -36,6 +37,7 @@ from lsa_whisper.finetuning.training.saving import CheckpointSchedule
 from lsa_whisper.finetuning.training.training_data import training_collator, training_windows, window_sampler
 from lsa_whisper.finetuning.training.weight_average import WeightAverage
 from lsa_whisper.system.library_internals import TrainerHooks, fsdp_on_cpu, gather_once, inner_optimizer, share_batches
+from lsa_whisper.system.umask import share_by_umask
 
 
 def recipe_loss(recipe: Recipe, start: Checkpoint) -> ExactLoss:
@@ -75,6 +77,7 @@ class SpeechTrainer(TrainerHooks, Seq2SeqTrainer):
         settings = recipe.evaluation
         self.dev_evaluation = DevEvaluation(recipe, settings, start, train, folder) if settings else None
         self.loss = recipe_loss(recipe, start)
+        self.finite = FiniteSteps(recipe, folder)
         super().__init__(
             model=model,
             args=arguments,
@@ -85,6 +88,10 @@ class SpeechTrainer(TrainerHooks, Seq2SeqTrainer):
             compute_metrics=self._scores if self.dev_evaluation else None,
             callbacks=evaluation_callbacks(recipe, folder),
         )
+        if dtype := strategy_of(recipe).computes_in(recipe):  # the trainer takes the model for one in fp32
+            self.compute_loss_context_manager = functools.partial(
+                torch.autocast, arguments.device.type, getattr(torch, dtype)
+            )
         self.optimizer_cls_and_kwargs = optimizer_class(recipe, arguments) or strategy_of(recipe).optimizer_class(
             recipe, arguments
         )
@@ -96,6 +103,7 @@ class SpeechTrainer(TrainerHooks, Seq2SeqTrainer):
         for printer in (PrinterCallback, ProgressCallback):
             self.remove_callback(printer)
         self.add_callback(CurveLogger(folder / CURVE, report))
+        self.add_callback(self.finite)
         self.schedule = CheckpointSchedule(recipe, self.accelerator)
         self.add_callback(self.schedule)
 
@@ -110,6 +118,7 @@ class SpeechTrainer(TrainerHooks, Seq2SeqTrainer):
         if self.pipeline is not None:
             self.pipeline.run_in(self.accelerator.autocast)
             self.accelerator.clip_grad_norm_ = self.pipeline.clip_gradients
+        self.accelerator.clip_grad_norm_ = self.finite.recorded_norm(self.accelerator.clip_grad_norm_)
 
     def create_optimizer(self, *args: Any, **options: Any) -> Any:
         """Return the optimizer; that of a divided model loads and saves whole moments."""
@@ -135,6 +144,7 @@ class SpeechTrainer(TrainerHooks, Seq2SeqTrainer):
             if self.average:
                 self.average.save(folder)
             verify_tensors(folder)
+            share_by_umask(folder)
             mark_complete(folder, self.recipe, self.args.world_size, self.identity)
             keep = self.recipe.training.save_total_limit
             remove_older_checkpoints(folder.parent, keep, self.state.best_model_checkpoint)
@@ -164,15 +174,14 @@ class SpeechTrainer(TrainerHooks, Seq2SeqTrainer):
     def training_step(self, model: Any, inputs: dict[str, Any], num_items_in_batch: Any = None) -> torch.Tensor:
         """Add the gradients of a batch to those of the weights; return its loss."""
         if self.pipeline is None:
-            plain: torch.Tensor = super().training_step(model, inputs, num_items_in_batch)
-            return plain
+            return self.finite.add_loss(super().training_step(model, inputs, num_items_in_batch))
         model.train()
         # transformers adds up the tokens of all ranks, which have the same windows here.
         items = num_items_in_batch / (self.args.world_size if self.args.average_tokens_across_devices else 1)
         loss = train_in_stages(self.pipeline, self.batch_on_device(inputs), self.loss, items)
         if self.accelerator.sync_gradients:
             self.pipeline.share_tied_gradients()
-        return loss
+        return self.finite.add_loss(loss)
 
     def prepared_batch(self, batch: dict[str, Any]) -> dict[str, Any]:
         """Return the batch in the type of the weights, where no autocast converts it later."""

@@ -20,16 +20,15 @@ from lsa_whisper.finetuning.training.corpus_sampling import (
     with_spliced_share,
 )
 from lsa_whisper.finetuning.training.disfluency_mask import DisfluencyMaskCollator
-from lsa_whisper.finetuning.training.trim import LengthGroupedSampler, ShuffledSampler
+from lsa_whisper.finetuning.training.trim import LengthGroupedSampler, ShuffledSampler, StepLengthSampler
 
 
 def training_collator(recipe: Recipe, start: Checkpoint) -> Collator:
     """Return the collator of the training windows, with a mask of disfluencies if the recipe's loss needs one."""
     pad = start.model.config.pad_token_id
-    options: dict[str, Any] = {"full_length_share": recipe.data.full_length_share, "seed": recipe.seed}
     if recipe.loss.needs_disfluency_mask:
-        return DisfluencyMaskCollator(pad, start.tokenizer, start.labels, **options)
-    return Collator(pad, **options)
+        return DisfluencyMaskCollator(pad, start.tokenizer, start.labels)
+    return Collator(pad)
 
 
 def training_windows(recipe: Recipe, start: Checkpoint) -> WindowDataset:
@@ -60,7 +59,8 @@ def training_windows(recipe: Recipe, start: Checkpoint) -> WindowDataset:
 def window_sampler(recipe: Recipe, train: WindowDataset, arguments: Any) -> torch.utils.data.Sampler[int] | None:
     """Return the sampler of the training windows, ``None`` if transformers' own will do.
 
-    With augmentation the indices also contain the epoch, so that a resumed run draws the same.
+    With augmentation the indices also contain the epoch, so that a resumed run draws the same. With ``data.trim`` they
+    contain the length of their optimizer step.
 
     Args:
         recipe: The run.
@@ -70,6 +70,17 @@ def window_sampler(recipe: Recipe, train: WindowDataset, arguments: Any) -> torc
     grouped, seed = arguments.train_sampling_strategy == "group_by_length", arguments.data_seed
     ranks = recipe.window_ranks(arguments.world_size)
     step_windows = int(arguments.train_batch_size * arguments.gradient_accumulation_steps * ranks)
+    sampler = _order(recipe, train, step_windows, seed, grouped=grouped)
+    if not recipe.data.trim:
+        return sampler
+    sampler = sampler or ShuffledSampler(len(train), seed)
+    return StepLengthSampler(sampler, train, step_windows, share=recipe.data.full_length_share, seed=recipe.seed)
+
+
+def _order(
+    recipe: Recipe, train: WindowDataset, step_windows: int, seed: int, *, grouped: bool
+) -> torch.utils.data.Sampler[int] | None:
+    """Return the sampler that draws the windows, without the lengths of their steps."""
 
     def by_length(drawn: Any, epoch: int) -> Iterator[int]:
         sampler = LengthGroupedSampler(train.durations[drawn].tolist(), step_windows, seed)

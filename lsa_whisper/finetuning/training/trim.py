@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 
+import numpy as np
 import torch
 
+from lsa_whisper.dataset import StepIndex, WindowDataset
 from lsa_whisper.system.library_internals import length_grouped_indices
 
 
@@ -69,3 +72,42 @@ class ShuffledSampler(torch.utils.data.Sampler[int]):
         generator = torch.Generator().manual_seed(self.seed + self.epoch)
         begin = self.epoch * self.windows
         yield from (begin + index for index in torch.randperm(self.windows, generator=generator).tolist())
+
+
+class StepLengthSampler(torch.utils.data.Sampler[int]):
+    """Samples as another sampler does, and adds to each index the length of its optimizer step.
+
+    All inputs of a step are cut at the same length. What the encoder sees, and with it the loss, would otherwise depend
+    on how the step is split into micro-batches and ranks.
+    """
+
+    def __init__(
+        self, sampler: torch.utils.data.Sampler[int], windows: WindowDataset, group: int, *, share: float, seed: int
+    ):
+        """Add lengths to what ``sampler`` yields.
+
+        Args:
+            sampler: Yields the windows of one optimizer step after the other.
+            windows: The windows.
+            group: Windows in an optimizer step, over all ranks.
+            share: Share of the steps that keep the full context although their windows are shorter.
+            seed: Selects these steps together with the windows in them, so the choice is the same in every process and
+                after a restart.
+        """
+        self.sampler, self.windows, self.group, self.share, self.seed = sampler, windows, group, share, seed
+
+    def set_epoch(self, epoch: int) -> None:
+        """Set the epoch of the sampler within."""
+        self.sampler.set_epoch(epoch)
+
+    def __len__(self) -> int:
+        return len(self.sampler)
+
+    def __iter__(self) -> Iterator[int]:
+        """Yield every index as a :class:`StepIndex`."""
+        indices = iter(self.sampler)
+        while step := list(itertools.islice(indices, self.group)):
+            drawn = np.random.default_rng([self.seed, *step]).random()
+            longest = max(map(self.windows.frames, step))
+            frames = int(self.windows.extractor.nb_max_frames) if drawn < self.share else longest
+            yield from (StepIndex(index, frames) for index in step)

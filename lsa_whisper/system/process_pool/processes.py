@@ -19,6 +19,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from typing import Any, Generic
 
+from lsa_whisper.system.machine import usable_cores
 from lsa_whisper.system.process_pool.scheduler import ItemT, ResultT, WorkerDied, WorkerEvent, WorkerFunction, run_task
 
 
@@ -116,7 +117,7 @@ def _serve(pipe: Connection[Any, Any], function: WorkerFunction[ItemT, ResultT],
     # Ctrl-C ends a worker at once; the parent process reports it.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     # Torch would take every core in each of the processes; it reads this when it is imported, which is later.
-    os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // processes)))
+    os.environ.setdefault("OMP_NUM_THREADS", str(max(1, usable_cores() // processes)))
     tasks: queue.SimpleQueue[ItemT] = queue.SimpleQueue()
     threading.Thread(target=_receive, args=(pipe, tasks), daemon=True).start()
     while True:

@@ -9,20 +9,23 @@ import pytest
 from benchmarks import parity
 
 pytestmark = [
-    pytest.mark.slow(minutes=7),
+    pytest.mark.slow(minutes=14),
     pytest.mark.skipif(importlib.util.find_spec("deepspeed") is None, reason="DeepSpeed is not installed"),
 ]
 
-SAME_LOSS, SAME_WEIGHTS, SAME_LOGITS = 1e-4, 1e-4, 1e-4
-"""Adam divides by the gradient's size, so where a gradient is nearly nought its rounding is a step; losses agree."""
+LIMITS = {"fp32": 1e-4, "bf16": 1e-2}
+"""Adam divides by the gradient's size, so where a gradient is nearly nought its rounding is a step; losses agree. In
+bf16, micro-batches of another size alone change losses by 8e-4, weights by 2e-3 and logits by 2e-3."""
 
 
 def test_every_strategy_takes_the_same_steps_and_saves_the_same_model(tmp_path, monkeypatch):
     parity.build_here(monkeypatch.setenv)
     found = list(parity.rows(tmp_path, nvme=parity.has_nvme()))
     names = [*parity.ONE_PROCESS, *(name for names in parity.TOGETHER.values() for name in names)]
-    assert len(found) == 2 * sum(parity.has_nvme() or "nvme" not in name for name in names)
+    assert len(found) == 2 * len(LIMITS) * sum(parity.has_nvme() or "nvme" not in name for name in names)
     for row in found:
-        assert row["max_abs_loss_difference"] < SAME_LOSS, row
-        assert row["max_abs_weight_difference"] < SAME_WEIGHTS, row
-        assert row["max_abs_logit_difference"] < SAME_LOGITS, row
+        limit = LIMITS[row["precision"]]
+        assert row["max_abs_loss_difference"] < limit, row
+        assert row["max_abs_weight_difference"] < limit, row
+        assert row["max_abs_logit_difference"] < limit, row
+        assert (row["max_abs_master_difference"] == 0) == row["strategy"].startswith("zero"), row

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import copy
 import json
+import types
 
 import pytest
 import torch
@@ -15,7 +16,7 @@ from lsa_whisper.finetuning.recipe import AdapterSettings, ScratchModel, parse_r
 from lsa_whisper.finetuning.training import new_model as scratch
 from lsa_whisper.finetuning.training.model import add_adapter
 from lsa_whisper.finetuning.training.trainer import training_arguments
-from lsa_whisper.finetuning.training.trim import LengthGroupedSampler
+from lsa_whisper.finetuning.training.trim import LengthGroupedSampler, StepLengthSampler
 
 SHAPE = ScratchModel(16, 2, 1, 2, mel_bins=20, context_s=2.0, max_target_positions=64)
 
@@ -173,22 +174,50 @@ def test_the_saved_checkpoint_is_a_plain_whisper(windows, scratch_recipe, tmp_pa
     )
 
 
+@pytest.fixture(scope="module")
+def unequal(tmp_path_factory, windows):
+    """Windows between 0.3 and 0.9 s, so that any two differ in length: with the margin they end within the context."""
+    folder = tmp_path_factory.mktemp("unequal")
+    paths = [row.audio_filepath for row in manifest.read(windows)]
+    rows = [manifest.Segment(paths[n % len(paths)], 0.0, 0.3 + 0.05 * n, "no.") for n in range(12)]
+    manifest.write(rows, folder / "train.jsonl")
+    return folder / "train.jsonl"
+
+
+def losses(path, text, share, batch, accumulation=1, processes=1, order="group_by_length"):
+    path.write_text(text)
+    settings = ["data.trim=true", f"data.full_length_share={share}", f"training.per_device_train_batch_size={batch}"]
+    settings += [f"training.gradient_accumulation_steps={accumulation}", "training.max_steps=6"]
+    settings += [f"trainer_args.train_sampling_strategy={order}"]
+    settings += [f"strategy={'single' if processes == 1 else 'ddp'}"]
+    out = finetune(path, set=settings, processes=processes, report=lambda _: None).out
+    lines = map(json.loads, (out / "curve.jsonl").read_text().splitlines())
+    return [line["loss"] for line in lines if "loss" in line]
+
+
+@pytest.mark.parametrize("share", [0, 0.5])
+@pytest.mark.parametrize("order", ["group_by_length", "random"])
+def test_a_step_is_the_same_however_it_is_split(unequal, scratch_recipe, tmp_path, share, order):
+    texts = [scratch_recipe(unequal, tmp_path / name) for name in "ab"]
+    whole = losses(tmp_path / "a.yaml", texts[0], share, 4, order=order)
+    parts = losses(tmp_path / "b.yaml", texts[1], share, 1, accumulation=4, order=order)
+    assert len(whole) == 6 and parts == pytest.approx(whole, abs=1e-5)
+
+
 @pytest.mark.slow
-def test_two_processes_train_like_one(windows, scratch_recipe, tmp_path):
-    """Windows of one length, so that each process's batches are as long as the one process's."""
-    rows = [manifest.Segment(row.audio_filepath, 0.0, 1.2, "no.") for row in manifest.read(windows)]
-    manifest.write(rows, tmp_path / "train.jsonl")
-    curves = []
-    for processes in (1, 2):
-        out = tmp_path / str(processes)
-        (tmp_path / "r.yaml").write_text(scratch_recipe(tmp_path / "train.jsonl", out))
-        settings = [
-            f"strategy={'single' if processes == 1 else 'ddp'}",
-            f"training.per_device_train_batch_size={2 // processes}",
-            "data.trim=true",
-            "data.full_length_share=0",
-        ]
-        finetune(tmp_path / "r.yaml", set=settings, processes=processes, report=lambda _: None)
-        lines = map(json.loads, (out / "curve.jsonl").read_text().splitlines())
-        curves.append([line["loss"] for line in lines if "loss" in line])
-    assert len(curves[0]) == 4 and curves[1] == pytest.approx(curves[0], abs=1e-4)
+def test_two_processes_train_like_one(unequal, scratch_recipe, tmp_path):
+    whole = losses(tmp_path / "a.yaml", scratch_recipe(unequal, tmp_path / "a"), 0.3, 4)
+    parts = losses(tmp_path / "b.yaml", scratch_recipe(unequal, tmp_path / "b"), 0.3, 2, processes=2)
+    assert len(whole) == 6 and parts == pytest.approx(whole, abs=1e-5)
+
+
+def test_the_asked_share_of_steps_stays_whole():
+    windows = types.SimpleNamespace(frames=lambda index: 10 + index, extractor=types.SimpleNamespace(nb_max_frames=400))
+    steps = list(StepLengthSampler(range(800), windows, 4, share=0.3, seed=7))
+    assert steps == list(range(800))
+    frames = [{index.frames for index in steps[start : start + 4]} for start in range(0, 800, 4)]
+    assert all(len(each) == 1 for each in frames)
+    cut = [{10 + start + 3} == each for start, each in zip(range(0, 800, 4), frames, strict=True)]
+    assert 40 <= 200 - sum(cut) <= 80 and all(
+        each == {400} for each, is_cut in zip(frames, cut, strict=True) if not is_cut
+    )

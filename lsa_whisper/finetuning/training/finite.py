@@ -1,0 +1,81 @@
+"""Training stops at the first step whose loss or gradient is not a finite number, before it is saved."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import torch
+from transformers import TrainerCallback
+
+from lsa_whisper.errors import RecipeError
+from lsa_whisper.finetuning.recipe import Recipe
+from lsa_whisper.finetuning.training.resume import last_complete_checkpoint
+
+MAX_SKIPPED = 24
+"""Steps in a row that fp16's loss scaling may skip. It halves the scale at each; the usual one of 65,536 is 1 after 16,
+and then a gradient that still overflows does so for another reason."""
+
+
+class FiniteSteps(TrainerCallback):
+    """Stops a run whose loss or gradient norm is infinite or not a number.
+
+    Without it the run would continue with weights that are not numbers. The gradient norm is that of all ranks, so that
+    all stop after the same step. With fp16 a step that overflows is skipped, and the next one has a smaller scale.
+    """
+
+    def __init__(self, recipe: Recipe, folder: Path):
+        """Watch the run of ``recipe``, whose checkpoints are in ``folder``."""
+        self._recipe, self._folder = recipe, folder
+        self._losses: list[torch.Tensor] = []
+        self._norm: Any = None
+        self.skipped = 0
+
+    def add_loss(self, loss: torch.Tensor) -> torch.Tensor:
+        """Take note of the loss of a micro-batch and return it."""
+        self._losses.append(loss.detach())
+        return loss
+
+    def recorded_norm(self, clip: Any) -> Any:
+        """Return ``clip``, a function that clips gradients and returns their norm, so that the norm is noted."""
+
+        def record(*args: Any, **options: Any) -> Any:
+            self._norm = clip(*args, **options)
+            return self._norm
+
+        return record
+
+    def on_pre_optimizer_step(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        """Raise if the step that is about to be taken is not finite.
+
+        Raises:
+            RecipeError: With the step, the last good checkpoint, and what to change.
+        """
+        problem = self._problem()
+        self._losses, self._norm = [], None
+        self.skipped = self.skipped + 1 if problem else 0
+        if problem and (self._recipe.precision != "fp16" or self.skipped > MAX_SKIPPED):
+            raise RecipeError(self._message(state.global_step + 1, problem))
+
+    def _problem(self) -> str | None:
+        """Return what is not finite, ``None`` if all is. DeepSpeed reports a norm that is not as -1."""
+        loss = float(torch.stack(self._losses).sum()) if self._losses else 0.0
+        if not math.isfinite(loss):
+            return f"the loss is {loss:g}"
+        norm = 0.0 if self._norm is None else float(self._norm)
+        return None if math.isfinite(norm) and norm >= 0 else "the gradient is not finite"
+
+    def _message(self, step: int, problem: str) -> str:
+        rate, folder = self._recipe.training.learning_rate, self._folder
+        if self._recipe.precision == "fp16":
+            problem += f", as in the {MAX_SKIPPED} steps before, at every loss scale"
+            remedy = "use precision: bf16 or fp32, or lower training.learning_rate"
+        else:
+            remedy = "lower training.learning_rate, or lengthen training.warmup_steps"
+        last = last_complete_checkpoint(folder, lambda _: None)
+        kept = f"; {last} holds the last good state" if last else ""
+        return (
+            f"step {step}: {problem}, so training has stopped; {remedy} (the rate is {rate:g}){kept}; remove {folder} "
+            "to start over"
+        )
