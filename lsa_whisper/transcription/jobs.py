@@ -17,7 +17,9 @@ from lsa_whisper import checkpoint
 from lsa_whisper.audio import AUDIO_SUFFIXES, Recording
 from lsa_whisper.audio.speech import vad
 from lsa_whisper.checkpoint.choice import choose_model
+from lsa_whisper.checkpoint.stored_labels import read_writing
 from lsa_whisper.decoding.engines import resolve_device
+from lsa_whisper.decoding.style import coverage_of, decoding_style
 from lsa_whisper.errors import AudioError, LsaWhisperError
 from lsa_whisper.formats import FORMATS
 from lsa_whisper.system.failed_files import FailedFile
@@ -58,6 +60,7 @@ def transcribe(
     ray: str | None = None,
     rename_media: bool = False,
     also_fluent: bool = False,
+    verbose: bool = False,
     options: TranscriptionOptions | None = None,
     **changes: Unpack[OptionChanges],
 ) -> TranscriptionSummary:
@@ -89,6 +92,7 @@ def transcribe(
             it can read. By default such a recording is not transcribed. The recording itself is never renamed.
         also_fluent: also write the cleaned text, as CHAT and as plain text, into the folder ``fluent`` beside each
             transcript.
+        verbose: also print the architecture and the vocabulary of the model.
         options: how to decode; the defaults of :class:`TranscriptionOptions` if absent.
         **changes: fields of :class:`TranscriptionOptions`, applied to ``options``.
 
@@ -120,7 +124,7 @@ def transcribe(
     run_log = RunLog(Path(log) if log else None)
     for folder in closed:
         run_log.outcome(folder, 0.0)
-    result = _run(jobs, spec, outputs, processes, ray, run_log) if jobs else TranscriptionSummary()
+    result = _run(jobs, spec, outputs, processes, ray, run_log, verbose) if jobs else TranscriptionSummary()
     result = replace(result, failed=(*closed, *result.failed))
     if review is None:
         return result
@@ -146,10 +150,11 @@ def _run(
     processes: int | None,
     ray: str | None,
     log: RunLog,
+    verbose: bool,
 ) -> TranscriptionSummary:
     recordings = {audio: _open(audio, target, spec.options.channel_index) for audio, target in jobs}
     if any(isinstance(each, Recording) for each in recordings.values()):
-        print_progress(checkpoint.overview_line(spec.model))
+        _describe(spec, verbose)
     if ray is not None:
         return transcribe_on_cluster(ray, jobs, recordings, spec, outputs, processes, log)
     if spec.options.engine == "ct2":
@@ -159,6 +164,20 @@ def _run(
     if len(devices) > 1:
         return transcribe_on_devices(devices, jobs, recordings, spec, outputs, log)
     return run_files(jobs, recordings, in_this_process(spec, outputs), log=log, single_raises=True)
+
+
+def _describe(spec: TranscriberSpec, verbose: bool) -> None:
+    """Print what a person must know of the model before reading its transcripts; with ``verbose``, what it is.
+
+    Raises:
+        CheckpointError: the model cannot be used, or cannot write in the style that is asked for.
+    """
+    facts, model = checkpoint.overview_line(spec.model), read_writing(spec.model)
+    if verbose:
+        print_progress(facts)
+    style = decoding_style(model, spec.options.style, spec.options.chat_language)
+    if sentence := coverage_of(model, style).sentence():
+        print_progress(f"NOTE: {sentence}")
 
 
 def _absolute(model: str | Path) -> str | Path:
