@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from lsa_whisper.doctor import Diagnosis, doctor
 from lsa_whisper.finetuning.distributed.zero import can_compile
 from lsa_whisper.system import machine
 from lsa_whisper.system.machine import Finding, stale_locks
+from lsa_whisper.system.shipped import NANO, shipped
 
 
 def test_a_working_machine_has_no_problem_with_its_packages(tmp_path, monkeypatch):
@@ -210,3 +212,11 @@ def test_offloading_to_a_disk_makes_its_tools_needed(tmp_path, monkeypatch):
     rows = {row.name: row for row in doctor(folder=tmp_path, nvme=tmp_path / "absent").rows}
     assert rows["compiler"].state == rows["ninja"].state == "problem"
     assert doctor(folder=tmp_path, nvme=tmp_path / "absent").exit_code == 1
+
+
+def test_a_model_that_leaves_disfluencies_out_says_so(tmp_path):
+    stock = shutil.copytree(shipped(NANO), tmp_path / "stock")
+    (stock / "lsa_whisper.json").unlink()
+    for model, found in ((stock, "this model leaves out disfluencies"), (shipped(NANO), "all classes")):
+        (row,) = [row for row in doctor(model=model).rows if row.name == "disfluencies"]
+        assert row.found.startswith(found) and bool(row.remedy) == (model is stock)

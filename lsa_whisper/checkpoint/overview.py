@@ -7,6 +7,7 @@ from pathlib import Path
 from lsa_whisper.checkpoint.adapter_base import base_of
 from lsa_whisper.checkpoint.description import describe_files
 from lsa_whisper.checkpoint.hub_source import cached_snapshot
+from lsa_whisper.checkpoint.stored_labels import read_writing
 from lsa_whisper.checkpoint.untrusted import ADAPTER_FILE, read_json, verify_settings
 from lsa_whisper.checkpoint.verification import (
     METADATA_FILE,
@@ -38,20 +39,27 @@ def _rows(model: str | Path) -> tuple[Finding, ...]:
     if folder is None:
         found = f"{model} is not on this machine; it is downloaded when it is first used"
         return (Finding("model", "warn", found, "name a local folder where there is no network"),)
-    labels = Finding("labels", "ok", _labels(folder))
+    writing = (Finding("labels", "ok", _labels(folder)), _disfluencies(folder))
     if is_converted(folder):
         verify_settings(folder)
-        return (Finding("model", "ok", "Whisper, converted to CTranslate2"), labels)
+        return (Finding("model", "ok", "Whisper, converted to CTranslate2"), *writing)
     verify_checkpoint(folder)
     if not (folder / ADAPTER_FILE).exists():
-        return (*describe_files(folder), labels)
+        return (*describe_files(folder), *writing)
     base = base_of(folder)
     place = Path(base) if is_local(base) else cached_snapshot(base)
     rank = read_json(folder / ADAPTER_FILE).get("r")
     adapter = Finding("adapter", "ok", f"rank {rank}, on {base}")
     if place is None:
         return (Finding("adapter", "problem", f"its base {base} is not on this machine", f"hf download {base}"),)
-    return (*describe_files(folder, place), adapter, labels)
+    return (*describe_files(folder, place), adapter, *writing)
+
+
+def _disfluencies(folder: Path) -> Finding:
+    """Return which disfluencies a model leaves out of its transcripts."""
+    sentence = read_writing(folder).coverage.sentence()
+    found, _, remedy = sentence.partition(". ")
+    return Finding("disfluencies", "warn", found, remedy) if sentence else Finding("disfluencies", "ok", "all classes")
 
 
 def _labels(folder: Path) -> str:
@@ -69,6 +77,6 @@ def overview_line(model: str | Path) -> str:
     if problem := next((row for row in rows if row.state == "problem"), None):
         raise CheckpointError(f"{model}: {problem.found}; {problem.remedy}")
     facts = ", ".join(row.found for row in rows if row.name in _IN_A_LINE)
-    remarks = sum(row.state != "ok" for row in rows)
+    remarks = sum(row.state != "ok" for row in rows if row.name != "disfluencies")
     more = f"; {remarks} remark{'s' * (remarks > 1)}: lsa-whisper doctor --model {model}" if remarks else ""
     return f"{model}: {facts}{more}"

@@ -106,6 +106,7 @@ from lsa_whisper.cli.group import PATH, call, main, show
 @click.option(
     "--review", type=PATH, help="CSV file for speech without words, and the least confident words and utterances."
 )
+@click.option("-v", "--verbose", is_flag=True, help="Also print the architecture and the vocabulary of the model.")
 @click.option("--log", type=PATH, help="File to append a line to for each recording.")
 @click.option("--processes", type=int, help="Recordings processed in parallel; default: one per GPU, or one.")
 @click.option("--ray", metavar="ADDRESS", help="Run on a Ray cluster: its address, auto, or local.")

@@ -8,9 +8,11 @@ from typing import Any
 
 from lsa_whisper.chat.filled_pauses import FILLERS
 from lsa_whisper.checkpoint import Checkpoint, ConvertedCheckpoint, add_previous_text
+from lsa_whisper.checkpoint.stored_labels import WritingModel
 from lsa_whisper.errors import CheckpointError
-from lsa_whisper.labels import VERBATIM_PROMPTS, Labels
+from lsa_whisper.labels import VERBATIM_PROMPTS, Coverage, Labels
 
+Writer = Checkpoint | ConvertedCheckpoint | WritingModel
 DECODING_STYLES = ("verbatim", "fluent")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _FILLERS = frozenset().union(*FILLERS.values())
@@ -57,14 +59,14 @@ class DecodingStyle:
         return all(word in _FILLERS for word in words) or (len(words) > 1 and words in runs)
 
 
-def decoding_style(model: Checkpoint | ConvertedCheckpoint, style: str | None, language: str) -> DecodingStyle:
+def decoding_style(model: Writer, style: str | None, language: str) -> DecodingStyle:
     """Return how a model is made to write.
 
     A stock Whisper writes verbatim with the prompt of the language and without timestamps: of ten meeting clips,
     OpenAI's base lost 7 more points of the words with a prompt and timestamps, and 5 fewer without timestamps.
 
     Args:
-        model: a loaded model.
+        model: a loaded model, or what its folder says of it.
         style: one of :data:`DECODING_STYLES`, or ``None``: as the model was trained; a stock one verbatim where tested.
         language: ISO 639-3; ``und`` if unknown.
 
@@ -82,17 +84,12 @@ def decoding_style(model: Checkpoint | ConvertedCheckpoint, style: str | None, l
     raise CheckpointError(f"{model.path}: was trained to write {own} text; leave out `style`, or choose another model")
 
 
-def untranscribed(model: Checkpoint | ConvertedCheckpoint, style: DecodingStyle) -> str:
-    """Return what a reader should know of the disfluencies that a stock model leaves out; empty for any other model."""
-    if not is_stock(model):
-        return ""
-    left_out = "disfluencies are"
-    if style.labels.style != "fluent":
-        left_out = "fillers, repeated and cut-off words are transcribed in part; blocks, prolongations and pauses are"
-    return f"the model was not fine-tuned: {left_out} not transcribed, so a count of zero says nothing about them"
+def coverage_of(model: Writer, style: DecodingStyle) -> Coverage:
+    """Return which classes of disfluency a model leaves out when it writes in ``style``."""
+    return Coverage.of(style.labels, is_trained=not is_stock(model))
 
 
-def is_stock(model: Checkpoint | ConvertedCheckpoint) -> bool:
+def is_stock(model: Writer) -> bool:
     """Return whether a model was never fine-tuned: it leaves disfluencies out unless it is asked for them."""
     return model.labels.style == "fluent" and not model.recipe
 

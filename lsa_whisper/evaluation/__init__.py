@@ -181,7 +181,16 @@ def _scored(reference: Path, files: PairedFiles, samples: int, options: ScoringO
     resamples = Resamples(len(set(persons.tolist())), samples)
     material.persons = None if how == "file" else resamples.units
     systems = {
-        name: System(name, table, totals[name], resamples, has_marks[name], tuple(files.unpaired[name]), persons)
+        name: System(
+            name,
+            table,
+            totals[name],
+            resamples,
+            has_marks[name],
+            tuple(files.unpaired[name]),
+            material.left_out(name) - frozenset(totals[name].written),
+            persons,
+        )
         for name, table in tables.items()
     }
     return Evaluation(reference, systems, samples, options, material, rows, words)

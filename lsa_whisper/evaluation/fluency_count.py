@@ -58,7 +58,8 @@ def _answer(system: System) -> Iterator[str]:
             ", of some classes only." if yes else "."
         )
     yield _which(yes, no, unknown)
-    yield _how_far(agreement(scores.disfluency_rates for scores in system.files))
+    if not system.has_gaps:
+        yield _how_far(agreement(scores.disfluency_rates for scores in system.files))
 
 
 def _which(yes: Sequence[Disfluency], no: Sequence[Disfluency], unknown: Sequence[Disfluency]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+from lsa_whisper.chat import Disfluency
 from lsa_whisper.evaluation.material import Material
 from lsa_whisper.evaluation.results import Evaluation
 from lsa_whisper.page.terms import MEASURES
@@ -86,6 +87,7 @@ def _system(system: System) -> dict[str, Any]:
     return {
         "name": system.name,
         "has_marks": system.has_marks,
+        "not_transcribed": [kind.value for kind in Disfluency if kind in system.left_out],
         "missing": system.missing,
         "unpaired": [str(path) for path in system.unpaired],
         "dropped_unintelligible": system.dropped,

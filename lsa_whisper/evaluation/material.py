@@ -7,8 +7,10 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import Path
 
-from lsa_whisper.chat import Transcript
+from lsa_whisper.chat import Disfluency, Transcript
+from lsa_whisper.labels import Coverage, is_draft, read_coverage
 from lsa_whisper.languages import chat_code
 from lsa_whisper.scoring.normalize import is_unspaced
 from lsa_whisper.version import __version__
@@ -37,6 +39,10 @@ class Material:
     """Per system, the comments in which its transcripts name their model."""
     most_speakers: dict[str, int] = field(default_factory=dict)
     """Per system, and of the references under an empty name, the largest number of speakers in one transcript."""
+    coverage: dict[str, Coverage] = field(default_factory=dict)
+    """Per system, what the models of its transcripts leave out."""
+    drafts: list[str] = field(default_factory=list)
+    """The references that a model wrote and no person has checked."""
     unspaced: bool = False
     """Whether a reference is in a script without spaces between words, each character of which is a word."""
     command: str = ""
@@ -58,9 +64,15 @@ class Material:
         """Return whether a system tells speakers apart; true also where the references have one speaker only."""
         return self.most_speakers.get("", 0) < 2 or self.most_speakers.get(system, 0) > 1
 
+    def left_out(self, system: str) -> frozenset[Disfluency]:
+        """Return the classes that the model of a system does not write."""
+        return self.coverage.get(system, Coverage()).left_out
+
     def add_reference(self, transcript: Transcript) -> None:
         """Add the facts of one reference."""
         self.recordings += 1
+        if is_draft(transcript):
+            self.drafts.append(Path(transcript.path or "").name)
         self._count_speakers("", transcript)
         for code in dict.fromkeys(utterance.speaker for utterance in transcript.utterances):
             person = transcript.participants.get(code)
@@ -75,6 +87,7 @@ class Material:
     def add_hypothesis(self, system: str, transcript: Transcript) -> None:
         """Add the facts of one transcript of a system."""
         self._count_speakers(system, transcript)
+        self.coverage[system] = self.coverage.get(system, Coverage()) | read_coverage(transcript)
         self.written_in.setdefault(system, {}).update(dict.fromkeys(_languages(transcript)))
         for line in transcript.headers:
             if line.name == "@Comment" and line.value.startswith(_PROVENANCE):

@@ -16,6 +16,7 @@ from lsa_whisper.evaluation.material import Material
 from lsa_whisper.evaluation.report_rows import ReportRows
 from lsa_whisper.evaluation.verdict import comparison, verdict
 from lsa_whisper.evaluation.word_counts import WordCounts
+from lsa_whisper.labels import NOT_TRANSCRIBED
 from lsa_whisper.page.terms import CLASSES
 from lsa_whisper.page.text import join_names, text_table
 from lsa_whisper.scoring.disfluency import SCORED
@@ -82,7 +83,7 @@ class Evaluation:
 
     def _rows(self, systems: Sequence[System], *, wide: bool) -> Iterator[list[str]]:
         for metric in METRICS if wide else MAIN_METRICS:
-            yield [metric.title, *(percent(s.value(metric), s.interval(metric) if wide else None) for s in systems)]
+            yield [metric.title, *(self._metric_text(s, metric, wide=wide) for s in systems)]
         excused = [system.word_errors_verbatim.excluded_hypothesis for system in systems]
         if any(excused):
             yield ["words in place of xxx, not scored", *map(str, excused)]
@@ -109,10 +110,16 @@ class Evaluation:
         return percent(rate) if self.material.writes_speakers(system.name) else "one speaker"
 
     @staticmethod
+    def _metric_text(system: System, metric: Metric, *, wide: bool) -> str:
+        if metric.over_supported_classes and system.has_gaps:
+            return NOT_TRANSCRIBED
+        return percent(system.value(metric), system.interval(metric) if wide else None)
+
+    @staticmethod
     def _class_cell(system: System, kind: Disfluency, *, wide: bool) -> str:
         found = system.disfluency[kind]
         if found.not_scored:
-            return f"not scored ({found.not_scored})"
+            return f"{NOT_TRANSCRIBED if kind in system.left_out else 'not scored'} ({found.not_scored})"
         if wide:
             return percent(found.f1, interval_or_none(system.class_interval(kind)))
         extra = f" +{found.false_positives:,}" if found.false_positives else ""
@@ -122,6 +129,9 @@ class Evaluation:
         """Yield the limits of the figures, in plain sentences."""
         if self.material.unspaced:
             yield "in scripts without spaces (such as Chinese and Japanese), each character counts as a word"
+        if self.material.drafts:
+            drafts = join_names(self.material.drafts)
+            yield f"DRAFT as a reference: no person has checked {drafts}; scores against a model's text say little"
         for system in self._all:
             if system.missing:
                 missing = join_names(system.missing)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from lsa_whisper.chat import Disfluency
 from lsa_whisper.evaluation.cells import percent
 from lsa_whisper.evaluation.results import Evaluation
+from lsa_whisper.labels import NOT_TRANSCRIBED
 from lsa_whisper.page import templates
 from lsa_whisper.page.terms import CLASSES
 from lsa_whisper.scoring.bootstrap import MIN_EVENTS
@@ -73,16 +75,17 @@ def _rows(systems: Sequence[System]) -> Iterator[SummaryRow]:
         found = [system.disfluency[kind] for system in systems]
         if any(one.reference_events or one.hypothesis_events for one in found):
             events = found[0].reference_events
-            bars = tuple(_bar(n, system.name, one) for n, (system, one) in enumerate(zip(systems, found, strict=True)))
+            bars = tuple(_bar(n, system, kind, one) for n, (system, one) in enumerate(zip(systems, found, strict=True)))
             yield SummaryRow(CLASSES[kind][0], events, events < MIN_EVENTS, bars)
 
 
-def _bar(number: int, system: str, found: Detections) -> Bar:
+def _bar(number: int, system: System, kind: Disfluency, found: Detections) -> Bar:
     unit = _WIDTH / max(found.reference_events, 1)
     if found.not_scored:
-        return Bar(system, number, 0.0, _WIDTH, 0.0, "not written by this system", False)
+        text = NOT_TRANSCRIBED if kind in system.left_out else "not written by this system"
+        return Bar(system.name, number, 0.0, _WIDTH, 0.0, text, False)
     counts = (found.true_positives, "found"), (found.false_negatives, "missed"), (found.false_positives, "invented")
     text = ", ".join(f"{count:,} {name}" for count, name in counts)
     invented = min(found.false_positives * unit, _MOST_INVENTED)
     missed = found.false_negatives * unit
-    return Bar(system, number, found.true_positives * unit, missed, invented, text, True)
+    return Bar(system.name, number, found.true_positives * unit, missed, invented, text, True)

@@ -19,6 +19,7 @@ from lsa_whisper.evaluation.cells import (
 from lsa_whisper.evaluation.differences import MAIN_METRICS
 from lsa_whisper.evaluation.results import Evaluation
 from lsa_whisper.evaluation.word_counts import word_table
+from lsa_whisper.labels import NOT_TRANSCRIBED
 from lsa_whisper.page.tables import ReportTable, TableCell
 from lsa_whisper.page.terms import CLASSES, MEASURES
 from lsa_whisper.page.text import join_names
@@ -84,7 +85,13 @@ def _metrics(systems: Sequence[System]) -> ReportTable:
 
 def _metric_row(metric: Metric, systems: Sequence[System]) -> tuple[TableCell, ...]:
     title = TableCell(metric.title, metric.abbreviation, metric.definition)
-    return title, *(interval_cell(system.value(metric), system.interval(metric)) for system in systems)
+    return title, *(_metric_cell(metric, system) for system in systems)
+
+
+def _metric_cell(metric: Metric, system: System) -> TableCell:
+    if metric.over_supported_classes and system.has_gaps:
+        return TableCell(NOT_TRANSCRIBED, hover="A total over classes of which one is left out would not be one.")
+    return interval_cell(system.value(metric), system.interval(metric))
 
 
 def _better(evaluation: Evaluation, *, technical: bool = False) -> ReportTable:
@@ -116,7 +123,8 @@ def _disfluencies(systems: Sequence[System]) -> ReportTable:
         title = TableCell(CLASSES[kind][0], hover=CLASSES[kind][1]), TableCell(system.name)
         total = TableCell(f"{found.reference_events:,}")
         if found.not_scored:
-            unsupported = TableCell("not scored", hover="This system does not support this class.")
+            text = NOT_TRANSCRIBED if kind in system.left_out else "not scored"
+            unsupported = TableCell(text, hover="This system does not support this class.")
             rows.append((*title, total, unsupported, *(TableCell("-"),) * 3))
             continue
         counts = found.true_positives, found.false_negatives, found.false_positives
@@ -184,7 +192,7 @@ def _language(systems: Sequence[System]) -> Iterator[ReportTable]:
         for measure, (title, definition) in MEASURES.items():
             for system in systems:
                 agreed = system.language_agreement(measure, key)
-                if agreed.samples:
+                if agreed.samples and not (measure == "maze_share" and system.left_out):
                     entries = _agreed(agreed, scale=100 if measure in _SHARES else 1)
                     shown = f"{title} (%)" if measure in _SHARES else title
                     rows.append((TableCell(shown, hover=definition), TableCell(system.name), *entries))
@@ -233,7 +241,8 @@ def _files(systems: Sequence[System]) -> ReportTable:
         for system in systems:
             scores = system.files[number]
             name = TableCell(system.name, "no transcript" if scores.missing else "")
-            f1 = TableCell(percent(scores.disfluency.only(system.supported_classes).together.f1))
+            together = scores.disfluency.only(system.supported_classes).together
+            f1 = TableCell(NOT_TRANSCRIBED if system.has_gaps else percent(together.f1))
             rows.append((TableCell(first.key), name, *error_cells(scores.verbatim), f1))
     return ReportTable(
         "By file",

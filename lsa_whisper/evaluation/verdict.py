@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from lsa_whisper.chat import Disfluency
 from lsa_whisper.evaluation.differences import CLASS_METRICS, ENOUGH_UNITS, MAIN_METRICS, Difference
 from lsa_whisper.evaluation.material import Material
+from lsa_whisper.labels import NOT_TRANSCRIBED
 from lsa_whisper.page.terms import CLASSES
 from lsa_whisper.page.text import join_with_and
 from lsa_whisper.scoring.bootstrap import MIN_EVENTS, MIN_UNITS
@@ -143,9 +144,11 @@ def _classes(system: System) -> Iterator[str]:
     extra = [_number(kind, d.false_positives) for kind, d in by_class.items() if _is_notable(d)]
     if extra:
         yield f"It writes {join_with_and(extra)} that were not spoken."
-    unsupported = [_number(kind, by_class[kind].not_scored) for kind in ordered if by_class[kind].not_scored]
-    if unsupported:
-        yield f"It does not write {join_with_and(unsupported)}: not scored."
+    unsupported = [kind for kind in ordered if by_class[kind].not_scored]
+    if other := [_number(kind, by_class[kind].not_scored) for kind in unsupported if kind not in system.left_out]:
+        yield f"It does not write {join_with_and(other)}: not scored."
+    if gaps := [_number(kind, by_class[kind].not_scored) for kind in unsupported if kind in system.left_out]:
+        yield f"{join_with_and(gaps)} were {NOT_TRANSCRIBED}, so no total of disfluencies is given."
 
 
 def _is_notable(d: Detections) -> bool:

@@ -20,6 +20,7 @@ from typing import Any
 from lsa_whisper.chat import Transcript
 from lsa_whisper.corpus import list_transcripts
 from lsa_whisper.errors import CorpusError
+from lsa_whisper.inspection.left_out import banner_lines
 from lsa_whisper.inspection.measure_names import measure_cell, measure_name
 from lsa_whisper.inspection.measures import measure_speakers
 from lsa_whisper.inspection.text_output import as_json
@@ -68,9 +69,10 @@ def against_report(files: Sequence[Path], references: Path, mode: str, json: boo
     compared = [(one, [each for each in others if one.comparable(each)]) for one in samples]
     if json:
         return as_json([_as_dict(one, peers) for one, peers in compared])
+    first = banner_lines(read)
     tables = [_table(one, peers) for one, peers in compared]
     note = "percentile: share of reference samples below this value; n: reference samples that have one"
-    return "\n\n".join([*tables, "\n".join([note, *unread, *unread_references])])
+    return "\n\n".join([*first, *tables, "\n".join([note, *unread, *unread_references])])
 
 
 def percentile(value: float, others: Sequence[float]) -> float | None:
@@ -93,7 +95,7 @@ def _samples(transcripts: Iterable[tuple[str, Transcript]], mode: str) -> Iterab
 
 
 def _values(name: str, peers: Sequence[Sample]) -> list[float]:
-    return [value for each in peers if (value := each.measures[name]) is not None]
+    return [value for each in peers if isinstance(value := each.measures[name], int | float)]
 
 
 def _as_dict(one: Sample, peers: Sequence[Sample]) -> dict[str, Any]:
@@ -102,7 +104,7 @@ def _as_dict(one: Sample, peers: Sequence[Sample]) -> dict[str, Any]:
         value, values = one.measures[name], _values(name, peers)
         compared[name] = {
             "value": value,
-            "percentile": None if value is None else percentile(value, values),
+            "percentile": percentile(value, values) if isinstance(value, int | float) else None,
             "n": len(values),
             "median": median(values) if values else None,
         }

@@ -40,8 +40,9 @@ FLUENCY_TERMS = {
     "TD": "typical disfluencies: cut-off words, repetitions of phrases, revisions, pauses inside utterances and filled "
     "pauses",
     "weighted SLD": "(iterations of part-word repetitions + repetitions of words of one syllable + 2 x prolongations "
-    "and blocks) per 100 syllables; above 4 suggests stuttering in a young child (Ambrose and Yairi 1999)",
+    "and blocks) per 100 syllables (Ambrose and Yairi 1999)",
 }
+_NORM = "; above 4 suggests stuttering in a young child"
 CHARACTERS = (
     "in scripts without spaces (such as Chinese and Japanese), each character counts as a word: MLU is in characters"
 )
@@ -59,12 +60,20 @@ COUNTING = {
 }
 
 
-def explained(mode: str, *, measures: bool = False) -> list[str]:
+def fluency_terms(*, norm: bool) -> dict[str, str]:
+    """Return the meaning of the sums of disfluencies, with a norm only if nothing was left out of them."""
+    return {term: meaning + _NORM * (norm and term == "weighted SLD") for term, meaning in FLUENCY_TERMS.items()}
+
+
+def explained(mode: str, *, measures: bool = False, norm: bool = True) -> list[str]:
     """Return what stands below a table of disfluencies: the meaning of its sums, and which counting this is.
 
-    With ``measures``, also which measures of a language sample are CLAN's.
+    Args:
+        mode: how disfluencies are counted.
+        measures: also say which measures of a language sample are CLAN's.
+        norm: also say from which value on a sum suggests stuttering.
     """
-    terms = (f"{term}: {meaning}" for term, meaning in FLUENCY_TERMS.items())
+    terms = (f"{term}: {meaning}" for term, meaning in fluency_terms(norm=norm).items())
     lines = [*(CLAN_DEFINITIONS if measures else ()), *terms, COUNTING[mode]]
     return [hanging_lines(line, 2) for line in lines]
 

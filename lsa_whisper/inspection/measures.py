@@ -20,7 +20,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from itertools import groupby
 from typing import Any
 
@@ -28,7 +28,9 @@ import numpy as np
 
 from lsa_whisper.chat import Transcript, Utterance
 from lsa_whisper.inspection.coded_errors import CodedErrors, coded_errors, has_error_codes
+from lsa_whisper.inspection.left_out import with_gaps
 from lsa_whisper.inspection.morphology import lemmas, mlu_morphemes
+from lsa_whisper.labels import Coverage, read_coverage
 from lsa_whisper.scoring.counts import ratio
 from lsa_whisper.scoring.language_sample import LanguageSample, UtteranceCounts, count_words, sample_of
 from lsa_whisper.scoring.words import UNINTELLIGIBLE
@@ -55,6 +57,7 @@ class SpeakerMeasures:
         word_errors: error codes ``[*]``; ``None`` where no error of the transcript is coded.
         grammatical_share: share of utterances without an error code; ``None`` likewise.
         disfluency: FluCalc's counts and rates.
+        coverage: what the model of the transcript leaves out.
     """
 
     sample: LanguageSample
@@ -70,12 +73,14 @@ class SpeakerMeasures:
     word_errors: int | None
     grammatical_share: float | None
     disfluency: Mapping[str, Any]
+    coverage: Coverage = field(default_factory=Coverage)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return all measures by name, ready for a table or JSON."""
-        own = {name: value for name, value in asdict(self).items() if name not in ("sample", "disfluency")}
+        """Return all measures by name, ready for a table or JSON; words in place of what a model left out."""
+        own = {name: value for name, value in vars(self).items() if name not in ("sample", "disfluency", "coverage")}
         rates = ("sld", "td", "sld_per_100_words", "td_per_100_words", "sld_per_100_syllables", "td_per_100_syllables")
-        return asdict(self.sample) | own | {name: self.disfluency[name] for name in (*rates, "weighted_sld")}
+        row = asdict(self.sample) | own | {name: self.disfluency[name] for name in (*rates, "weighted_sld")}
+        return with_gaps(row, self.coverage)
 
 
 def measure_speakers(transcript: Transcript, mode: str = "strict") -> dict[str, SpeakerMeasures]:
@@ -87,12 +92,13 @@ def measure_speakers(transcript: Transcript, mode: str = "strict") -> dict[str, 
     """
     turns = Counter(speaker for speaker, _ in groupby(each.speaker for each in transcript.utterances))
     fluency = {code: one.as_dict() for code, one in transcript.fluency(mode).items()}
-    coded = has_error_codes(transcript.utterances)
+    coded, coverage = has_error_codes(transcript.utterances), read_coverage(transcript)
     found = {}
     for code in fluency:
         own = [each for each in transcript.utterances if each.speaker == code]
         errors = coded_errors(own) if coded else None
-        found[code] = _measure(own, count_words(own), turns[code], fluency[code], errors)
+        measured = _measure(own, count_words(own), turns[code], fluency[code], errors)
+        found[code] = replace(measured, coverage=coverage, disfluency=with_gaps(fluency[code], coverage))
     return found
 
 

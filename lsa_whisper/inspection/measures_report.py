@@ -7,16 +7,21 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from lsa_whisper.chat import Transcript
+from lsa_whisper.errors import printable
 from lsa_whisper.inspection.coded_errors import coded_errors
+from lsa_whisper.inspection.left_out import banner_lines, is_complete
 from lsa_whisper.inspection.measure_names import SUMMARY_MEASURES, explained, measure_cell, measure_name, unit_remarks
 from lsa_whisper.inspection.measures import measure_speakers
 from lsa_whisper.inspection.text_output import as_json, format_number
 from lsa_whisper.inspection.transcript_report import readable_transcripts
+from lsa_whisper.labels import is_draft
+from lsa_whisper.labels.coverage import NOT_CHECKED
 from lsa_whisper.splice import DisfluencyProfile, count_profile
 from lsa_whisper.system.atomic_write import write_atomic
 from lsa_whisper.system.terminal import TerminalTable, render_text
@@ -32,7 +37,8 @@ def measures_report(files: Sequence[Path], mode: str, json: bool, out: Path | No
         files: The transcripts.
         mode: How disfluencies are counted.
         json: Return JSON instead of a table.
-        out: A CSV file to write as well: a row for each speaker of each file, empty where a measure has no value.
+        out: A CSV file to write as well: a row for each speaker of each file, empty where a measure has no value, and
+            whether a person has checked the transcript.
 
     Raises:
         ChatSyntaxError: No file is readable.
@@ -43,10 +49,14 @@ def measures_report(files: Sequence[Path], mode: str, json: bool, out: Path | No
         file: {code: one.as_dict() for code, one in measure_speakers(transcript, mode).items()}
         for file, transcript in read
     }
+    first = banner_lines(read)
+    terms = explained(mode, measures=True, norm=is_complete(transcript for _, transcript in read))
     units = [*_error_codes(read), *unit_remarks(transcript for _, transcript in read)]
     if out is not None:
-        write_atomic(_as_csv(found).encode(), out)
+        write_atomic(_as_csv(found, {file for file, transcript in read if is_draft(transcript)}).encode(), out)
     if json:
+        for line in first:
+            print(printable(line), file=sys.stderr)
         return as_json(found)
     columns = [(file, code, row) for file, rows in found.items() for code, row in rows.items()]
     title = f"Language-sample measures per speaker (disfluencies: {mode} counting)"
@@ -57,8 +67,9 @@ def measures_report(files: Sequence[Path], mode: str, json: bool, out: Path | No
         )
         more = [] if out is not None else ["--csv FILE writes all measures"]
         return render_text(
+            *first,
             TerminalTable(title, ["", *map(measure_name, SUMMARY_MEASURES)], rows),
-            *explained(mode, measures=True),
+            *terms,
             *units,
             *unread,
             *more,
@@ -66,7 +77,7 @@ def measures_report(files: Sequence[Path], mode: str, json: bool, out: Path | No
     heads = [code if len(found) == 1 else f"{Path(file).stem} {code}" for file, code, _ in columns]
     names = list(columns[0][2]) if columns else []
     rows = ([measure_name(name), *(measure_cell(row, name) for _, _, row in columns)] for name in names)
-    return render_text(TerminalTable(title, ["", *heads], rows), *explained(mode, measures=True), *units, *unread)
+    return render_text(*first, TerminalTable(title, ["", *heads], rows), *terms, *units, *unread)
 
 
 def _error_codes(read: Sequence[tuple[str, Transcript]]) -> Iterator[str]:
@@ -90,7 +101,7 @@ def events_report(files: Sequence[Path], json: bool) -> str:
     if json:
         return as_json([dict(zip(("file", *_EVENT_HEAD[1:]), row, strict=True)) for row in rows])
     shown = ([Path(file).stem, str(line), *rest] for file, line, *rest in rows)
-    return render_text(TerminalTable(f"{len(rows):,} disfluencies", _EVENT_HEAD, shown), *unread)
+    return render_text(*banner_lines(read), TerminalTable(f"{len(rows):,} disfluencies", _EVENT_HEAD, shown), *unread)
 
 
 def _events(file: str, transcript: Transcript) -> Iterator[tuple[str, int | None, str, str, str]]:
@@ -101,12 +112,16 @@ def _events(file: str, transcript: Transcript) -> Iterator[tuple[str, int | None
             yield file, each.line, each.speaker, event.kind.value.replace("_", " "), words
 
 
-def _as_csv(found: dict[str, dict[str, dict[str, Any]]]) -> str:
+def _as_csv(found: dict[str, dict[str, dict[str, Any]]], drafts: Collection[str]) -> str:
     text = io.StringIO()
     names = next((list(row) for rows in found.values() for row in rows.values()), [])
-    table = csv.DictWriter(text, ["file", "speaker", *names], lineterminator="\n")
+    table = csv.DictWriter(text, ["file", "speaker", *names, "checked"], lineterminator="\n")
     table.writeheader()
-    table.writerows({"file": file, "speaker": code} | row for file, rows in found.items() for code, row in rows.items())
+    table.writerows(
+        {"file": file, "speaker": code} | row | {"checked": NOT_CHECKED if file in drafts else ""}
+        for file, rows in found.items()
+        for code, row in rows.items()
+    )
     return text.getvalue()
 
 
@@ -124,7 +139,7 @@ def profile_report(files: Sequence[Path], json: bool) -> str:
     if json:
         return as_json(found.as_dict())
     title = f"Disfluencies in {found.fluent_words:,} fluent words"
-    return render_text(TerminalTable(title, _HEAD, _rows(found)), *unread)
+    return render_text(*banner_lines(read), TerminalTable(title, _HEAD, _rows(found)), *unread)
 
 
 def _rows(found: DisfluencyProfile) -> list[list[str]]:

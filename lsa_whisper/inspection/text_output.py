@@ -14,8 +14,8 @@ def as_json(found: Any) -> str:
     return json.dumps(found, ensure_ascii=False, indent=1)
 
 
-def format_number(value: float | None, *, percent: bool = False) -> str:
-    """Return ``value`` formatted for a table: counts whole, all other numbers with two decimals.
+def format_number(value: float | str | None, *, percent: bool = False) -> str:
+    """Return ``value`` formatted for a table: counts whole, all other numbers with two decimals, words as they are.
 
     >>> format_number(1234), format_number(2.5), format_number(0.01234), format_number(None)
     ('1,234', '2.50', '0.01', '-')
@@ -24,6 +24,8 @@ def format_number(value: float | None, *, percent: bool = False) -> str:
     """
     if value is None:
         return "-"
+    if isinstance(value, str):
+        return value
     if percent:
         return f"{value:.1%}"
     return f"{value:,}" if isinstance(value, int) else f"{value:.2f}"

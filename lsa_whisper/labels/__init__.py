@@ -1,5 +1,6 @@
 """Labels: utterances encoded as training text, and model output decoded into utterances."""
 
+from lsa_whisper.labels.coverage import NOT_TRANSCRIBED, Coverage, is_draft, read_coverage
 from lsa_whisper.labels.decode import Decoded, codes_in, decode
 from lsa_whisper.labels.disfluent import disfluent_spans
 from lsa_whisper.labels.encode import encode
@@ -20,9 +21,11 @@ from lsa_whisper.labels.token_words import (
 )
 
 __all__ = [
+    "NOT_TRANSCRIBED",
     "STYLES",
     "VERBATIM_PROMPTS",
     "VERSION",
+    "Coverage",
     "Decoded",
     "Labels",
     "TokenPlace",
@@ -33,8 +36,10 @@ __all__ = [
     "disfluent_spans",
     "encode",
     "in_speaker_code",
+    "is_draft",
     "is_onset",
     "letters_of",
+    "read_coverage",
     "token_places",
     "tokens_at_most",
     "tokens_to_allow",

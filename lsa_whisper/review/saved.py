@@ -19,7 +19,7 @@ from typing import Any
 from lsa_whisper import chat
 from lsa_whisper.chat import Transcript
 from lsa_whisper.errors import LsaWhisperError
-from lsa_whisper.review.edits import Change, EditError, verify_edit
+from lsa_whisper.review.edits import Change, EditError, verify_edit, with_checked_state
 from lsa_whisper.review.history import History, step_as_dict, step_from_dict
 from lsa_whisper.system import plain_json
 from lsa_whisper.system.atomic_write import remove_leftovers, write_atomic
@@ -98,7 +98,7 @@ class SavedTranscript:
         """
         self.verify(revision)
         before = self.transcript
-        after = make(before)
+        after = with_checked_state(make(before))
         verify_edit(before, after)
         step = self.history.take(after, kind, at_s=self._clock(), joins=joins)
         if step is None:

@@ -8,7 +8,7 @@ from typing import Any
 from lsa_whisper.chat import Transcript, Utterance
 from lsa_whisper.decoding.confidences import Calibration, ScoredUtterance, read_confidences
 from lsa_whisper.review.corrections import Corrections
-from lsa_whisper.review.edits import Change, WrittenWord, written_words
+from lsa_whisper.review.edits import Change, WrittenWord, draft_banner, written_words
 from lsa_whisper.review.estimate import errors_left, expected_errors, word_changes
 from lsa_whisper.review.flags import flag_limit
 from lsa_whisper.review.saved import SavedTranscript
@@ -54,12 +54,13 @@ class TranscriptView:
         }
 
     def state(self) -> dict[str, Any]:
-        """Return what changes with every edit: revision, whether there is something to undo, and the progress."""
+        """Return what changes with an edit: revision, what can be undone, progress, and the banner of a draft."""
         return {
             "revision": self._saved.revision,
             "can_undo": bool(self._saved.history.done),
             "can_redo": bool(self._saved.history.undone),
             "progress": self.progress(),
+            "draft": draft_banner(self._saved.transcript),
         }
 
     def changed(self, change: Change | None, before: Transcript) -> dict[str, Any]:

@@ -38,6 +38,8 @@ class System:
     """False if the system writes no disfluency marks, so that they were inferred from its words (see ``words``)."""
     unpaired: tuple[Path, ...] = ()
     """Its files that match no reference."""
+    left_out: frozenset[Disfluency] = frozenset()
+    """The classes that the model of its transcripts does not write, as their headers say; without those written."""
     persons: _Ints | None = None
     """The person of each file, from 0 on, so that the files of one are resampled together; ``None``: each its own."""
 
@@ -46,7 +48,12 @@ class System:
         """The classes that the system supports; the others are not scored."""
         written = frozenset(self.total.written)
         # Repetitions inferred from the words of an unmarked system do not show that it marks retraces.
-        return supported_classes(written if self.has_marks else written & {Disfluency.PAUSE})
+        return supported_classes(written if self.has_marks else written & {Disfluency.PAUSE}) - self.left_out
+
+    @property
+    def has_gaps(self) -> bool:
+        """Whether the references have disfluencies of a class that is left out, so that no total is complete."""
+        return any(self.total.disfluency[kind].reference_events for kind in self.left_out)
 
     @cached_property
     def disfluency(self) -> DisfluencyScores:
@@ -133,12 +140,16 @@ class System:
         return self.total.dropped
 
     def value(self, metric: Metric) -> float | None:
-        """Return the rate over all files."""
+        """Return the rate over all files; ``None`` of no events, and of a total that lacks a class."""
+        if metric.over_supported_classes and self.has_gaps:
+            return None
         above, below = self._counts(metric.fraction)
         return ratio(int(above.sum()), int(below.sum()))
 
     def interval(self, metric: Metric) -> Interval | None:
         """Return the 95 % confidence interval of the rate over persons or files; ``None`` with too few."""
+        if metric.over_supported_classes and self.has_gaps:
+            return None
         return _possible(self.resamples.interval(self._rates[metric.key]), share=not metric.lower_is_better)
 
     def unit_counts(self, metrics: Sequence[Metric]) -> tuple[Floats, Floats]:

@@ -19,7 +19,9 @@ from lsa_whisper import checkpoint
 from lsa_whisper.audio import Recording
 from lsa_whisper.audio.speech import vad
 from lsa_whisper.checkpoint.choice import choose_model
+from lsa_whisper.checkpoint.stored_labels import read_writing
 from lsa_whisper.decoding.engines import resolve_device
+from lsa_whisper.decoding.style import coverage_of, decoding_style
 from lsa_whisper.errors import AudioError, LsaWhisperError
 from lsa_whisper.formats import FORMATS
 from lsa_whisper.system.failed_files import FailedFile
@@ -68,6 +70,7 @@ def transcribe(
     ray: str | None = None,
     rename_media: bool = False,
     also_fluent: bool = False,
+    verbose: bool = False,
     options: TranscriptionOptions | None = None,
     **changes: Unpack[OptionChanges],
 ) -> TranscriptionSummary:
@@ -99,6 +102,7 @@ def transcribe(
             it can read. By default such a recording is not transcribed. The recording itself is never renamed.
         also_fluent: also write the cleaned text, as CHAT and as plain text, into the folder ``fluent`` beside each
             transcript.
+        verbose: also print the architecture and the vocabulary of the model.
         options: how to decode; the defaults of :class:`TranscriptionOptions` if absent.
         **changes: fields of :class:`TranscriptionOptions`, applied to ``options``.
 
@@ -132,7 +136,7 @@ def transcribe(
         run_log.outcome(folder, 0.0)
     recordings = open_recordings(jobs, options.channel_index)
     if any(isinstance(recording, Recording) for recording in recordings.values()):
-        print_progress(checkpoint.overview_line(spec.model))
+        _describe(spec, verbose)
     result = TranscriptionSummary()
     if jobs:
         with _backend(spec, outputs, processes, ray, len(jobs)) as backend:
@@ -235,6 +239,20 @@ def run_in_this_process(
             yield number, TaskError(error, time.monotonic() - began)
         else:
             yield number, TaskResult(file, time.monotonic() - began)
+
+
+def _describe(spec: TranscriberSpec, verbose: bool) -> None:
+    """Print what a person must know of the model before reading its transcripts; with ``verbose``, what it is.
+
+    Raises:
+        CheckpointError: the model cannot be used, or cannot write in the style that is asked for.
+    """
+    facts, model = checkpoint.overview_line(spec.model), read_writing(spec.model)
+    if verbose:
+        print_progress(facts)
+    style = decoding_style(model, spec.options.style, spec.options.chat_language)
+    if sentence := coverage_of(model, style).sentence():
+        print_progress(f"NOTE: {sentence}")
 
 
 def _absolute(model: str | Path) -> str | Path:

@@ -15,8 +15,9 @@ from lsa_whisper.checkpoint import Checkpoint, ConvertedCheckpoint
 from lsa_whisper.decoding.confidences import load_calibration
 from lsa_whisper.decoding.engines import load_engine, resolve_device
 from lsa_whisper.decoding.partial import PartialDecoding, WindowResult
-from lsa_whisper.decoding.style import untranscribed
+from lsa_whisper.decoding.style import coverage_of
 from lsa_whisper.errors import CheckpointError, LsaWhisperError
+from lsa_whisper.labels.coverage import NOT_CHECKED
 from lsa_whisper.languages import whisper_code
 from lsa_whisper.retraces import Tagger, tagger_for
 from lsa_whisper.retraces.corpus_tagger import CorpusTagger
@@ -134,7 +135,7 @@ class Transcriber:
             detects=None if not options.detects_language else "window" if options.language == MIXED else "recording",
         )
         labels = self._style.labels
-        self._left_out = [note] if (note := untranscribed(self._checkpoint, self._style)) else []
+        self._left_out = [*filter(None, [coverage_of(self._checkpoint, self._style).comment()])]
         self._tagger = functools.cache(lambda code: _tagger(self._checkpoint, code) if options.retraces else None)
         for language in (self._language, *self._checkpoint.retraces):
             self._tagger(language)  # damaged weights are reported before anything is decoded
@@ -146,7 +147,7 @@ class Transcriber:
             f"transcribed by lsa-whisper {__version__} with model {_model_name(model)} (labels {labels.style}/"
             f"{labels.version}, {asked}engine {options.engine}, {dtype}, language {named}, windows "
             f"{options.windows}, {f'beams {options.beams}, ' * options.compares_texts}{skipped}voice activity "
-            f"{self._vad}); not checked by a person"
+            f"{self._vad}); {NOT_CHECKED}"
         )
 
     def transcribe(
@@ -227,7 +228,7 @@ class Transcriber:
             word_tiers=bool(self._options.word_times),
         )
         missed = missed_speech(scored.transcript.utterances, speech, int(recording.duration_s * 1000))
-        remarks = (*self._left_out, *recording_remarks(recording, speech), *scored.remarks)
+        remarks = (*recording_remarks(recording, speech), *scored.remarks)
         return replace(scored, remarks=remarks, missed=tuple(missed))
 
     def _header(self, recording: Recording, turns: SpeakerTurns | None, remarks: Sequence[str]) -> TranscriptHeader:

@@ -18,6 +18,7 @@ from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow
 from lsa_whisper.decoding.engines import resolve_device
 from lsa_whisper.decoding.partial import PartialDecoding
 from lsa_whisper.errors import CorpusError, LsaWhisperError
+from lsa_whisper.labels.coverage import NOT_CHECKED
 from lsa_whisper.system import disk
 from lsa_whisper.system.lock import write_lock
 from lsa_whisper.system.terminal import print_progress
@@ -98,7 +99,7 @@ class _Settings:
         """Where the disfluencies come from."""
         return (
             f"disfluencies inserted by lsa-whisper {__version__} with model {Path(self.model).name}, words unchanged; "
-            "not checked by a person"
+            f"{NOT_CHECKED}"
         )
 
     def partial(self, target: Path, source: Transcript, recording: Recording, language: str) -> PartialDecoding:

@@ -14,7 +14,7 @@ from lsa_whisper.chat.filled_pauses import fillers
 from lsa_whisper.dataset.label_encoder import LabelEncoder
 from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow
 from lsa_whisper.decoding.no_speech import NEVER_SILENT, WHISPERS_RULE
-from lsa_whisper.decoding.style import DecodingStyle, decoding_style, untranscribed
+from lsa_whisper.decoding.style import DecodingStyle, coverage_of, decoding_style
 from lsa_whisper.decoding.transformers_engine import TransformersDecoder
 from lsa_whisper.errors import CheckpointError
 from lsa_whisper.labels import VERBATIM_PROMPTS, Labels
@@ -59,11 +59,12 @@ def test_a_stock_model_is_asked_in_english_only_unless_told_otherwise(stock):
 
 def test_a_stock_model_says_what_it_leaves_out(stock, prompted):
     for style, said in (
-        ("verbatim", "prolongations and pauses are not transcribed"),
-        ("fluent", "disfluencies are not transcribed"),
+        ("verbatim", "writes only some of the filled pauses"),
+        ("fluent", "leaves out disfluencies: a count of zero says nothing"),
     ):
-        assert said in untranscribed(stock, decoding_style(stock, style, "eng"))
-    assert untranscribed(prompted, decoding_style(prompted, "fluent", "eng")) == ""
+        assert said in coverage_of(stock, decoding_style(stock, style, "eng")).sentence()
+    assert Disfluency.FRAGMENT not in coverage_of(prompted, decoding_style(prompted, None, "eng")).left_out
+    assert Disfluency.FRAGMENT in coverage_of(prompted, decoding_style(prompted, "fluent", "eng")).left_out
 
 
 def test_a_trained_model_writes_as_it_was_trained(prompted):

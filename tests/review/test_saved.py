@@ -144,3 +144,23 @@ def test_a_change_between_two_sessions_is_one_step(path):
     again.undo(again.revision)
     assert path.read_bytes() == mine
     again.close()
+
+
+def test_the_header_says_when_a_person_has_reviewed_all(path):
+    draft, checked = b"; not checked by a person\n", b"; checked by a person\n"
+    path.write_bytes(path.read_bytes().replace(b"*", b"@Comment:\ttranscribed" + draft + b"*", 1))
+    saved = SavedTranscript(path)
+    count = len(saved.transcript.utterances)
+    for number in range(count):
+        assert draft in path.read_bytes() and edits.draft_banner(saved.transcript)
+        saved.edit(number, "reviewed", lambda transcript, at=number: edits.set_reviewed(transcript, at))
+    assert checked in path.read_bytes() and not edits.draft_banner(saved.transcript)
+    saved.undo(count)
+    assert draft in path.read_bytes()
+    saved.redo(count + 1)
+    saved.edit(count + 2, "reviewed", lambda transcript: edits.set_reviewed(transcript, 0, reviewed=False))
+    assert draft in path.read_bytes()
+    saved.close()
+    again = SavedTranscript(path)
+    assert draft in path.read_bytes() and not again.remark
+    again.close()

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from lsa_whisper.checkpoint import hub, is_converted, is_local
 from lsa_whisper.checkpoint.choice.settings import read_settings, settings_file, write_settings
+from lsa_whisper.checkpoint.stored_labels import read_writing
 from lsa_whisper.checkpoint.verification import verify_checkpoint
 from lsa_whisper.errors import CheckpointError
 from lsa_whisper.system.machine import nvidia_driver
@@ -81,7 +82,9 @@ def use_model(model: str | Path) -> str:
         resolved = Path(resolved).absolute()
     settings = read_settings()
     write_settings(replace(settings, chosen=str(resolved)))
-    return f"{resolved} is used where no model is named (stored in {settings_file()})"
+    left_out = read_writing(resolved).coverage.sentence()
+    stored = f"{resolved} is used where no model is named (stored in {settings_file()})"
+    return f"{stored}\nNOTE: {left_out}" if left_out else stored
 
 
 def resolve_model(model: str | Path) -> str | Path:

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from lsa_whisper.chat import Transcript
-from lsa_whisper.inspection.measure_names import COUNTING, FLUENCY_TERMS, unit_remarks
+from lsa_whisper.inspection.left_out import banners, is_complete
+from lsa_whisper.inspection.measure_names import COUNTING, fluency_terms, unit_remarks
 from lsa_whisper.inspection.sample.files import SampleFile, sample_files
 from lsa_whisper.inspection.sample.sounds import MAX_CLIPS, utterances_with_disfluencies
 from lsa_whisper.inspection.sample.tables import class_table, measures_tables, summary_sentences
@@ -39,7 +40,8 @@ def write_sample_page(
         "remarks": [*unread, *unit_remarks(transcript for _, transcript in read), *_remarks(files)],
         "measures": measures_tables(files),
         "classes": class_table(files),
-        "terms": {**FLUENCY_TERMS, "counting": COUNTING[mode]},
+        "banners": banners(read),
+        "terms": {**fluency_terms(norm=is_complete(one for _, one in read)), "counting": COUNTING[mode]},
         "trends": trend_plots(files),
         "most_persons": MAX_PERSONS,
         "timelines": [timeline(file) for file in files[:_MAX_TIMELINES]],

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 
 from lsa_whisper.chat import Disfluency
 from lsa_whisper.inspection.measure_names import SUMMARY_MEASURES, measure_cell, measure_name
 from lsa_whisper.inspection.sample.files import SampleFile, SampleSpeaker
 from lsa_whisper.inspection.tables import TextTable
 from lsa_whisper.inspection.text_output import format_number
+from lsa_whisper.labels import Coverage
 from lsa_whisper.page.terms import CLASSES
 
 SIDE_BY_SIDE = 6
@@ -39,11 +42,11 @@ def _sentence(one: SampleSpeaker, file: str) -> str:
     said = f"{name}: {sample.utterances:,} utterances, {sample.total_words:,} fluent words{mlu}"
     if counts["sld_per_100_words"] is None:
         return f"{said}."
-    rates = (
-        f"{counts['sld_per_100_words']:.2f} stuttering-like and {counts['td_per_100_words']:.2f} typical disfluencies"
-    )
-    weighted = "" if counts["weighted_sld"] is None else f"; weighted SLD {counts['weighted_sld']:.2f}"
-    return f"{said}; {rates} per 100 words{weighted}."
+    sld, td, weighted = (counts[name] for name in ("sld_per_100_words", "td_per_100_words", "weighted_sld"))
+    if gap := next((rate for rate in (sld, td) if isinstance(rate, str)), ""):
+        return f"{said}. Disfluencies: {gap}."
+    more = f"; weighted SLD {weighted:.2f}" if isinstance(weighted, float) else ""
+    return f"{said}; {sld:.2f} stuttering-like and {td:.2f} typical disfluencies per 100 words{more}."
 
 
 def measures_tables(files: Sequence[SampleFile]) -> list[TextTable]:
@@ -78,7 +81,7 @@ def class_table(files: Sequence[SampleFile]) -> TextTable:
     rows = [
         [CLASSES[kind][0].lower(), *(cell for one in counts for cell in one.cells(kind))]
         for kind in Disfluency
-        if any(one.events[kind] for one in counts)
+        if any(one.events[kind] or one.coverage.gap([kind]) for one in counts)
     ]
     note = (
         "The classes as the evaluation report counts them; SLD and TD above put some of them together, as FluCalc does."
@@ -102,11 +105,12 @@ def _groups(files: Sequence[SampleFile]) -> dict[str, _Speakers]:
 
 @dataclass(frozen=True)
 class _Counts:
-    """The disfluencies, words and syllables of a group of speakers."""
+    """The disfluencies, words and syllables of a group of speakers, and what the models of any of them left out."""
 
     events: Counter[Disfluency]
     words: int
     syllables: int
+    coverage: Coverage
 
     @classmethod
     def of(cls, speakers: _Speakers) -> _Counts:
@@ -117,11 +121,14 @@ class _Counts:
             if each.speaker == one.code
             for event in each.reading.events
         )
-        totals = (sum(one.measures.disfluency[what] or 0 for _, one in speakers) for what in ("words", "syllables"))
-        return cls(events, *totals)
+        words, syllables = (
+            sum(one.measures.disfluency[what] or 0 for _, one in speakers) for what in ("words", "syllables")
+        )
+        coverage = reduce(or_, (one.measures.coverage for _, one in speakers), Coverage())
+        return cls(events, words, syllables, coverage)
 
     def cells(self, kind: Disfluency) -> Iterator[str]:
-        """Yield the number of a class, and its rates per 100 words and per 100 syllables."""
-        yield format_number(self.events[kind])
+        """Yield the number of a class, and its rates per 100 words and per 100 syllables, if all were transcribed."""
+        yield self.coverage.gap([kind], count=self.events[kind]) or format_number(self.events[kind])
         for of in (self.words, self.syllables):
-            yield format_number(100 * self.events[kind] / of if of else None)
+            yield format_number(100 * self.events[kind] / of if of and not self.coverage.gap([kind]) else None)

@@ -75,7 +75,7 @@ def _points(name: str, visits: Sequence[_Visit], *, by_age: bool) -> list[tuple[
     for number, one in enumerate(visits, 1):
         measures = one.speaker.measures.as_dict()
         x = one.speaker.age_years if by_age else float(number)
-        if measures[name] is not None and x is not None:
+        if isinstance(measures[name], int | float) and x is not None:
             value = measures[name] * (100 if name.endswith("_share") else 1)
             age = f" at {one.speaker.age}" if one.speaker.age else ""
             found.append((x, float(value), f"{one.file}{age}: {measure_cell(measures, name)}"))

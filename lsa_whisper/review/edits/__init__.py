@@ -6,6 +6,7 @@ Utterances are counted from 0 in the order of the file, words within the text of
 """
 
 from lsa_whisper.review.edits.change import Change, EditError
+from lsa_whisper.review.edits.checked import draft_banner, with_checked_state
 from lsa_whisper.review.edits.marks import MARKS, mark_words, question_about
 from lsa_whisper.review.edits.people import assign_speaker, describe_person, merge_people, name_transcribers
 from lsa_whisper.review.edits.proposals import find_problems, propose, propose_marks
@@ -32,6 +33,7 @@ __all__ = [
     "assign_speaker",
     "delete_utterance",
     "describe_person",
+    "draft_banner",
     "find_problems",
     "insert_copy",
     "insert_utterance",
@@ -52,5 +54,6 @@ __all__ = [
     "split_at_word",
     "take_utterance",
     "verify_edit",
+    "with_checked_state",
     "written_words",
 ]

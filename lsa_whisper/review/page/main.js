@@ -28,6 +28,7 @@ onChange(() => {
   const number = left?.length ? `about ${left[0]} errors left (${left[1]} to ${left[2]})` : "errors left: cannot be told yet";
   const expected = left ? `; ${number}` : "";
   at("progress").textContent = `${reviewed} of ${utterances} reviewed${expected}; ${minutes} minutes`;
+  at("draft").textContent = state.draft ?? ""; at("draft").hidden = !state.draft;
   at("corrections").textContent = counts ? `Corrected since the draft: ${counts}` : "";
   at("undo").disabled = !state.canUndo; at("redo").disabled = !state.canRedo;
   at("compare-button").hidden = !canCompare();

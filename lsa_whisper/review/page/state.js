@@ -21,7 +21,7 @@ export function load(found) {
   update(found);
 }
 export function update(found) {
-  state.revision = found.revision; state.progress = found.progress;
+  state.revision = found.revision; state.progress = found.progress; state.draft = found.draft;
   state.canUndo = found.can_undo; state.canRedo = found.can_redo;
 }
 export function splice(found) {

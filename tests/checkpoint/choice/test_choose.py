@@ -129,3 +129,10 @@ def test_broken_settings_are_one_sentence(home):
     settings_file().write_text("{")
     with pytest.raises(LsaWhisperError, match="correct or remove it"):
         choose_model()
+
+
+def test_choosing_a_model_says_what_it_leaves_out(tmp_path):
+    stock = shutil.copytree(shipped(NANO), tmp_path / "stock")
+    (stock / "lsa_whisper.json").unlink()
+    assert "NOTE: this model leaves out disfluencies" in use_model(stock)
+    assert "NOTE" not in use_model(shipped(NANO))

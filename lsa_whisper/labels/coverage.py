@@ -1,0 +1,152 @@
+"""Which classes of disfluency a model writes at all, as its transcripts say it: the comment's writer and its reader.
+
+A model that was taught other labels than ``chat`` leaves classes out. Of such a class a count of zero says nothing,
+and so does a total with it. The comment counts while the transcript is a draft: a person who has gone through all of it
+has heard what the model left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from lsa_whisper.chat import Disfluency, Transcript
+from lsa_whisper.chat.disfluencies import Family, classes_of
+from lsa_whisper.labels.style import Labels
+
+NOT_TRANSCRIBED = "not transcribed by this model"
+"""What stands in place of a zero, or of a total, of classes that a model does not write."""
+IN_PART = "transcribed in part"
+"""The same for classes of which a model writes some."""
+NOT_CHECKED = "not checked by a person"
+"""How the comment of a program on its own transcript ends."""
+CHECKED = "checked by a person"
+"""How it ends when a person has reviewed every utterance."""
+
+_FROM_WORDS = frozenset(kind for kind in Disfluency if kind.row.in_words) | classes_of(Family.RETRACE)
+"""The classes that words alone show: fillers, cut-off words and retraces."""
+_BEGIN, _PART, _END = f"{NOT_TRANSCRIBED}: ", "in part: ", "unless a person has checked, these counts are unknown"
+_STYLE = re.compile(r"transcribed by lsa-whisper \S+ with model .*\(labels (\w+)(?:\+roles)?/\d+, (asked for by )?")
+"""The labels in the comment of a transcript, also of one from before classes were named."""
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """The classes that a model does not write, and those of which it writes some; both empty: it writes all."""
+
+    left_out: frozenset[Disfluency] = frozenset()
+    in_part: frozenset[Disfluency] = frozenset()
+
+    @classmethod
+    def of(cls, labels: Labels, *, is_trained: bool) -> Coverage:
+        """Return what a model writes.
+
+        Args:
+            labels: those that it is asked to write.
+            is_trained: whether it was trained to write them, and not only prompted.
+
+        >>> Coverage.of(Labels("chat"), is_trained=True) == Coverage()
+        True
+        >>> Disfluency.BLOCK in Coverage.of(Labels("verbatim"), is_trained=True).left_out
+        True
+        """
+        if labels.style == "chat":
+            return cls()
+        if labels.style == "fluent":
+            return cls(frozenset(Disfluency))
+        unwritten = frozenset(Disfluency) - _FROM_WORDS - ({Disfluency.PART_WORD_REPETITION} if is_trained else set())
+        return cls(unwritten, frozenset() if is_trained else _FROM_WORDS)
+
+    def __or__(self, other: Coverage) -> Coverage:
+        return Coverage(self.left_out | other.left_out, self.in_part | other.in_part)
+
+    def gap(self, kinds: Iterable[Disfluency], count: int = 0) -> str:
+        """Return what stands in place of a ``count`` of these classes; empty if the count can stand.
+
+        >>> Coverage(in_part=frozenset({Disfluency.FRAGMENT})).gap([Disfluency.FRAGMENT])
+        'transcribed in part'
+        """
+        wanted = frozenset(kinds)
+        if count or not wanted & (self.left_out | self.in_part):
+            return ""
+        return NOT_TRANSCRIBED if wanted & self.left_out else IN_PART
+
+    def comment(self) -> str:
+        """Return the comment for a CHAT header, which :func:`read_coverage` reads; empty if nothing is left out.
+
+        >>> Coverage(frozenset({Disfluency.BLOCK}), frozenset({Disfluency.FRAGMENT})).comment()
+        'not transcribed by this model: block; in part: fragment; unless a person has checked, these counts are unknown'
+        """
+        parts = [_BEGIN + _names(self.left_out)] if self.left_out else []
+        parts += [_PART + _names(self.in_part)] if self.in_part else []
+        return "; ".join([*parts, _END]) if parts else ""
+
+    def sentence(self) -> str:
+        """Return what a person should know and do who reads or counts the transcript; empty if nothing is left out."""
+        if not self.left_out:
+            return ""
+        some = f", and writes only some of the {_titles(self.in_part)}" if self.in_part else ""
+        which = "disfluencies" if len(self.left_out) == len(Disfluency) else _titles(self.left_out)
+        return (
+            f"this model leaves out {which}{some}: a count of zero says nothing. Add them with 'lsa-whisper review', "
+            "or transcribe with a model that 'lsa-whisper finetune' taught to write them"
+        )
+
+
+def read_coverage(transcript: Transcript) -> Coverage:
+    r"""Return what the model of a transcript leaves out, as its header says; nothing if a person has checked it.
+
+    >>> from lsa_whisper import chat
+    >>> read_coverage(chat.parse("@Comment:\tnot transcribed by this model: block; in part: pause; zero\n")).in_part
+    frozenset({<Disfluency.PAUSE: 'pause'>})
+    """
+    if is_checked(transcript):
+        return Coverage()
+    comments = _comments(transcript)
+    if written := [text for text in comments if text.startswith((_BEGIN, _PART))]:
+        return Coverage(_named(written[0], _BEGIN), _named(written[0], _PART))
+    styles = [found for text in comments if (found := _STYLE.match(text))]
+    known = [(found[1], not found[2]) for found in styles if found[1] in ("chat", "verbatim", "fluent")]
+    return Coverage.of(Labels(known[0][0]), is_trained=known[0][1]) if known else Coverage()
+
+
+def is_draft(transcript: Transcript) -> bool:
+    r"""Return whether a program wrote a transcript, and no person has gone through all of it.
+
+    >>> from lsa_whisper import chat
+    >>> is_draft(chat.parse("@Comment:\ttranscribed; not checked by a person\n*PAR:\tyes .\n"))
+    True
+    """
+    ends = [text.rpartition("; ")[2] for text in _comments(transcript)]
+    return NOT_CHECKED in ends and not _all_reviewed(transcript)
+
+
+def is_checked(transcript: Transcript) -> bool:
+    """Return whether a program wrote a transcript, and a person has gone through all of it."""
+    ends = [text.rpartition("; ")[2] for text in _comments(transcript)]
+    return CHECKED in ends or (NOT_CHECKED in ends and _all_reviewed(transcript))
+
+
+def _all_reviewed(transcript: Transcript) -> bool:
+    return bool(transcript.utterances) and all(each.reviewed for each in transcript.utterances)
+
+
+def _comments(transcript: Transcript) -> list[str]:
+    return [" ".join(line.value.split()) for line in transcript.headers if line.name == "@Comment"]
+
+
+def _names(kinds: Iterable[Disfluency]) -> str:
+    return ", ".join(kind.value.replace("_", " ") for kind in Disfluency if kind in frozenset(kinds))
+
+
+def _titles(kinds: Iterable[Disfluency]) -> str:
+    *others, last = [kind.row.title.lower() for kind in Disfluency if kind in frozenset(kinds)]
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+def _named(comment: str, begin: str) -> frozenset[Disfluency]:
+    """Return the classes that a comment names behind ``begin``; a name of another version is skipped."""
+    part = next((part for part in comment.split("; ") if part.startswith(begin)), begin)
+    names = {name.strip().replace(" ", "_") for name in part.removeprefix(begin).split(",")}
+    return frozenset(kind for kind in Disfluency if kind.value in names)
