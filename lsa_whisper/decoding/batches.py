@@ -16,7 +16,7 @@ from typing import Generic, TypeVar
 from lsa_whisper.system.machine import available_memory_gib, release_freed_memory
 
 WindowT = TypeVar("WindowT", bound=Sized)
-DecodedT = TypeVar("DecodedT")
+OutputT = TypeVar("OutputT")
 
 _MIN_BATCH, _MAX_BATCH = 8, 32
 _SHARE = 0.5  # of the free memory
@@ -70,7 +70,7 @@ class Batches(Generic[WindowT]):
     def _windows_of(self, batch: Sequence[int]) -> list[WindowT]:
         return [self._windows[index] for index in batch]
 
-    def in_order(self, results: Iterable[Sequence[DecodedT]]) -> list[DecodedT]:
+    def in_order(self, results: Iterable[Sequence[OutputT]]) -> list[OutputT]:
         """Return the results of all windows in the order of the call, from those of each batch."""
         numbered = {
             index: result
@@ -79,13 +79,13 @@ class Batches(Generic[WindowT]):
         }
         return [numbered[index] for index in range(len(self._windows))]
 
-    def in_threads(self, decode: Callable[[list[WindowT]], Sequence[DecodedT]]) -> list[DecodedT]:
+    def in_threads(self, decode: Callable[[list[WindowT]], Sequence[OutputT]]) -> list[OutputT]:
         """Return the results of all windows in the order of the call; after an error, no further batch is begun."""
         if min(self._workers, len(self._batches)) <= 1:
             return self.in_order(list(map(decode, self)))
         failures: list[BaseException] = []
 
-        def unless_failed(batch: Sequence[int]) -> Sequence[DecodedT]:
+        def unless_failed(batch: Sequence[int]) -> Sequence[OutputT]:
             if failures:
                 raise failures[0]
             try:
