@@ -20,6 +20,7 @@ from lsa_whisper.finetuning.memory.plan import COMFORTABLE, Plan
 from lsa_whisper.finetuning.memory.shape import shape_of
 from lsa_whisper.finetuning.recipe import Recipe
 from lsa_whisper.finetuning.recipe.fields import apply_override
+from lsa_whisper.system.gpu_card import has_native_bf16
 
 _SMALL = 30e6
 """Parameters up to which all weights are trained: a model this small has no room to spare for a LoRA of rank 32."""
@@ -195,7 +196,7 @@ def _setting(data: Path, base: str, out: Path) -> Setting:
         dev_windows=_count(dev) if dev.is_file() or "*" in dev.name else 0,
         parameters=_parameters(base),
         has_gpu=has_gpu,
-        has_bf16=has_gpu and torch.cuda.is_bf16_supported(),
+        has_bf16=has_native_bf16(),
     )
 
 
