@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+from pathlib import Path
 
 import pytest
 import torch
@@ -131,3 +132,12 @@ def test_zero_in_fp16_recovers_from_an_overflow_and_learns_as_in_fp32(tmp_path, 
     rows = curve(14, "precision=fp16", "training.loss_scale=1e8")
     skipped = [norm is None for _, norm in rows]
     assert skipped[0] and not any(skipped[12:]) and rows[13][0] < rows[0][0] - 0.2
+
+
+def test_the_page_about_cards_states_the_plans_figures():
+    page = Path("docs/cards.md").read_text("utf-8")
+    for model in ("small", "turbo", "medium", "large-v3"):
+        plans = {plan.name: plan for plan in estimate_memory(model, gpu_memory=80, host_memory=500, batch_size=1).plans}
+        chosen = [plans[f"{name}, bf16"] for name in ("single, LoRA r32", "single", "zero3, all on cpu")]
+        figures = [f"{plan.gpu_gib:.1f}" for plan in chosen] + [f"{chosen[-1].host_gib:.1f}"]
+        assert f"| {model} | {' | '.join(figures)} |" in page
