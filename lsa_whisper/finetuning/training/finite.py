@@ -46,23 +46,29 @@ class FiniteSteps(TrainerCallback):
 
         return record
 
-    def on_pre_optimizer_step(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+    def on_pre_optimizer_step(self, args: Any, state: Any, control: Any, optimizer: Any = None, **_: Any) -> None:
         """Raise if the step that is about to be taken is not finite.
 
         Raises:
             RecipeError: With the step, the last good checkpoint, and what to change.
         """
-        problem = self._problem()
+        problem = self._problem(optimizer)
         self._losses, self._norm = [], None
         self.skipped = self.skipped + 1 if problem else 0
         if problem and (self._recipe.precision != "fp16" or self.skipped > MAX_SKIPPED):
             raise RecipeError(self._message(state.global_step + 1, problem))
 
-    def _problem(self) -> str | None:
-        """Return what is not finite, ``None`` if all is. DeepSpeed reports a norm that is not as -1."""
+    def _problem(self, optimizer: Any) -> str | None:
+        """Return what is not finite, ``None`` if all is.
+
+        DeepSpeed has taken its step already, or discarded it, also in fp32 and then without a word; its norm is that of
+        the last step that it took.
+        """
         loss = float(torch.stack(self._losses).sum()) if self._losses else 0.0
         if not math.isfinite(loss):
             return f"the loss is {loss:g}"
+        if getattr(optimizer, "step_was_overflow", False):
+            return "the gradient is not finite"
         norm = 0.0 if self._norm is None else float(self._norm)
         return None if math.isfinite(norm) and norm >= 0 else "the gradient is not finite"
 
