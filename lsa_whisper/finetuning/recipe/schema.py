@@ -15,7 +15,7 @@ from lsa_whisper.finetuning.strategies import STRATEGIES, strategy_of
 
 PIPELINE_SCHEDULES = ("1f1b", "gpipe")
 SHARDING_STRATEGIES = ("full_shard", "shard_grad_op", "hybrid_shard", "no_shard")
-PRECISIONS = ("fp32", "auto", "bf16", "fp16", "pure-bf16", "fp8")
+PRECISIONS = ("fp32", "bf16", "fp16", "auto", "pure-bf16", "fp8")
 OPTIMIZERS = ("adamw", "adafactor", "adamw-8bit", "adamw-cpu")
 ATTENTIONS = ("sdpa", "flash_attention_2", "eager")
 PLACES = ("none", "cpu", "nvme")
