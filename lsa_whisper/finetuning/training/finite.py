@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +26,9 @@ class FiniteSteps(TrainerCallback):
     all stop after the same step. With fp16 a step that overflows is skipped, and the next one has a smaller scale.
     """
 
-    def __init__(self, recipe: Recipe, folder: Path):
-        """Watch the run of ``recipe``, whose checkpoints are in ``folder``."""
-        self._recipe, self._folder = recipe, folder
+    def __init__(self, recipe: Recipe, folder: Path, report: Callable[[str], None]):
+        """Watch the run of ``recipe``, whose checkpoints are in ``folder``; ``report`` receives overflows of fp16."""
+        self._recipe, self._folder, self._report, self._untold = recipe, folder, report, 0
         self._losses: list[torch.Tensor] = []
         self._norm: Any = None
         self.skipped = 0
@@ -55,8 +56,15 @@ class FiniteSteps(TrainerCallback):
         problem = self._problem(optimizer)
         self._losses, self._norm = [], None
         self.skipped = self.skipped + 1 if problem else 0
+        self._untold += bool(problem)
         if problem and (self._recipe.precision != "fp16" or self.skipped > MAX_SKIPPED):
             raise RecipeError(self._message(state.global_step + 1, problem))
+
+    def on_log(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        """Report the steps that overflowed since the last report."""
+        if self._untold:
+            self._report(f"fp16: {self._untold} steps overflowed and were skipped; each halves the loss scale")
+            self._untold = 0
 
     def _problem(self, optimizer: Any) -> str | None:
         """Return what is not finite, ``None`` if all is.

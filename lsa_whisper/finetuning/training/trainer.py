@@ -78,7 +78,7 @@ class SpeechTrainer(TrainerHooks, Seq2SeqTrainer):
         settings = recipe.evaluation
         self.dev_evaluation = DevEvaluation(recipe, settings, start, train, folder) if settings else None
         self.loss = recipe_loss(recipe, start)
-        self.finite = FiniteSteps(recipe, folder)
+        self.finite = FiniteSteps(recipe, folder, report)
         super().__init__(
             model=model,
             args=arguments,
