@@ -88,8 +88,8 @@ class FiniteSteps(TrainerCallback):
         else:
             remedy = "lower training.learning_rate, or lengthen training.warmup_steps"
         last = last_complete_checkpoint(folder, lambda _: None)
-        kept = f"; {last} holds the last good state" if last else ""
+        state = f"; {last} holds the last good state" if last else ""
         return (
-            f"step {step}: {problem}, so training has stopped; {remedy} (the rate is {rate:g}){kept}; remove {folder} "
+            f"step {step}: {problem}, so training has stopped; {remedy} (the rate is {rate:g}){state}; remove {folder} "
             "to start over"
         )

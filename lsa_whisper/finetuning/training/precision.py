@@ -45,10 +45,10 @@ def with_precision(recipe: Recipe) -> Recipe:
     if recipe.precision != "auto":
         return recipe
     gpu = torch.cuda.is_available() and not recipe.training.use_cpu
-    found = dataclasses.replace(recipe, precision=sixteen_bit_precision() if gpu else "fp32")
-    if problems := problems_of(found):
-        raise RecipeError(list_problems(f"precision: auto, here {found.precision}", problems))
-    return found
+    resolved = dataclasses.replace(recipe, precision=sixteen_bit_precision() if gpu else "fp32")
+    if problems := problems_of(resolved):
+        raise RecipeError(list_problems(f"precision: auto, here {resolved.precision}", problems))
+    return resolved
 
 
 def weights_dtype(recipe: Recipe) -> str:
