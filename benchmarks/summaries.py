@@ -25,10 +25,13 @@ def killed(found: Figures) -> str:
 
 
 def parity(found: Figures) -> str:
-    worst = {
-        name: max(row[f"max_abs_{name}_difference"] for row in found["rows"]) for name in ("loss", "weight", "logit")
-    }
-    return f"{len(found['rows'])} runs; " + ", ".join(f"{name} {value:.1e}" for name, value in worst.items())
+    parts = []
+    for precision in dict.fromkeys(row.get("precision", "fp32") for row in found["rows"]):
+        rows = [row for row in found["rows"] if row.get("precision", "fp32") == precision]
+        worst = {name: max(row[f"max_abs_{name}_difference"] for row in rows) for name in ("loss", "weight", "logit")}
+        figures = ", ".join(f"{name} {value:.1e}" for name, value in worst.items())
+        parts.append(f"{len(rows)} runs in {precision}; {figures}")
+    return "; ".join(parts)
 
 
 def memory(found: Figures) -> str:

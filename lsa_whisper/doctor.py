@@ -18,6 +18,7 @@ from typing import Any
 from lsa_whisper.checkpoint import model_overview
 from lsa_whisper.checkpoint.choice import resolve_model
 from lsa_whisper.system import machine
+from lsa_whisper.system.gpu_card import has_kernels, has_native_bf16, torch_for
 from lsa_whisper.system.machine import Finding
 from lsa_whisper.system.terminal import hanging_lines
 
@@ -143,9 +144,15 @@ def _devices() -> Iterator[Finding]:
         yield _no_gpu(torch, machine.nvidia_driver())
         return
     for index in range(torch.cuda.device_count()):
-        card = torch.cuda.get_device_properties(index)
-        bf16 = "bf16" if torch.cuda.is_bf16_supported() else "no bf16: use fp16 or fp32"
-        yield Finding(f"device {index}", "ok", f"{card.name}, {card.total_memory / 2**30:.0f} GiB, {bf16}")
+        card, capability = torch.cuda.get_device_properties(index), torch.cuda.get_device_capability(index)
+        precision = "bf16" if has_native_bf16() else "fp16 (no bf16 of its own)"
+        found = f"{card.name}, {card.total_memory / 2**30:.0f} GiB, {precision}"
+        built_for = torch.cuda.get_arch_list()
+        if built_for and not has_kernels(capability, built_for):
+            found += f"; torch {torch.__version__} has no kernels for it (sm_{capability[0]}{capability[1]})"
+            yield Finding(f"device {index}", "problem", found, torch_for(capability))
+        else:
+            yield Finding(f"device {index}", "ok", found)
 
 
 def _no_gpu(torch: Any, driver: str | None) -> Finding:

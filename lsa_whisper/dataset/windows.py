@@ -35,9 +35,9 @@ class StepIndex(int):
 
     def __new__(cls, index: int, frames: int) -> StepIndex:
         """Return ``index`` with ``frames``."""
-        made = super().__new__(cls, index)
-        made.frames = frames
-        return made
+        of_step = super().__new__(cls, index)
+        of_step.frames = frames
+        return of_step
 
     def __reduce__(self) -> tuple[type[StepIndex], tuple[int, int]]:
         return type(self), (int(self), self.frames)

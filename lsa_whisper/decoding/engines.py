@@ -12,6 +12,7 @@ from lsa_whisper.decoding.decoder import Decoder
 from lsa_whisper.decoding.no_speech import WHISPERS_RULE, NoSpeechRule
 from lsa_whisper.decoding.style import decoding_style
 from lsa_whisper.errors import CheckpointError
+from lsa_whisper.system.gpu_card import has_native_bf16
 from lsa_whisper.system.terminal import print_progress
 
 ENGINES = ("transformers", "ct2")
@@ -38,7 +39,7 @@ def resolve_device(device: str, dtype: str, engine: str = "transformers") -> tup
     if device == "mps" and dtype not in ("auto", *_MPS_DTYPES):
         raise CheckpointError(f"device mps does not compute in {dtype}; choose {' or '.join(_MPS_DTYPES)}")
     if dtype == "auto" and engine == "transformers":
-        on_gpu = "bfloat16" if torch.cuda.is_available() and torch.cuda.is_bf16_supported() else "float16"
+        on_gpu = "bfloat16" if has_native_bf16() else "float16"
         dtype = on_gpu if device.startswith("cuda") else "float32"
     return device, dtype
 

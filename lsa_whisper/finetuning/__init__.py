@@ -50,6 +50,9 @@ def finetune(
     join_slurm_step()
     check_processes(parsed, processes)
     report = report or print_progress
+    from lsa_whisper.finetuning.training.precision import with_precision
+
+    parsed = with_precision(parsed)
     if launched := processes > 1 and not is_launched():
         from lsa_whisper.finetuning.training.requirements import check_requirements
 

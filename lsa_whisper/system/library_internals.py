@@ -255,16 +255,40 @@ def init_deepspeed(backend: str) -> None:
     deepspeed.init_distributed(dist_backend=backend, auto_mpi_discovery=False)
 
 
+def scale_deepspeed_loss(engine: Any, initial: float) -> None:
+    """Scale the loss of a DeepSpeed engine that computes in fp16 by autocast, as it does for weights in fp16.
+
+    Under ``torch_autocast`` it uses torch's scaler, which removes the scale after gradients were clipped, and once for
+    each group of weights. Its own scaler, for which there is a setting with fp16 weights only, does so before. A
+    resumed run has its scaler already.
+    """
+    import torch
+    from deepspeed.runtime.fp16.loss_scaler import DynamicLossScaler
+
+    optimizer = engine.optimizer
+    optimizer.torch_autocast_gradscaler = None
+    if not isinstance(optimizer.loss_scaler, DynamicLossScaler):
+        optimizer.loss_scaler = DynamicLossScaler(
+            initial, 2000, 2.0**-24, 1, False, raise_error_at_min_scale=False, dtype=torch.half
+        )
+    optimizer.dynamic_loss_scale = optimizer.check_grad_overflow = True
+
+
 def destroy_deepspeed() -> None:
-    """Destroy DeepSpeed's process groups, if any, and the global reference that it would reuse in the next run."""
+    """Destroy DeepSpeed's process groups, if any, and the globals that it would reuse in the next run.
+
+    After a run with autocast it would scale the loss of the next one, whatever its precision.
+    """
     if "deepspeed" not in sys.modules:
         return
     from deepspeed import comm
+    from deepspeed.runtime import torch_autocast
     from torch import distributed
 
     if comm.comm.cdb is not None and distributed.is_initialized():
         comm.destroy_process_group()
     comm.comm.cdb = None
+    torch_autocast.TORCH_AUTOCAST_INITIALIZED, torch_autocast.TORCH_AUTOCAST_DTYPE = False, None
 
 
 def deepspeed_state_classes() -> list[Any]:

@@ -37,16 +37,18 @@ def fsdp_arguments(recipe: Recipe) -> dict[str, Any]:
 
 
 def reduce_in_fp32(plugin_arguments: dict[str, Any], precision: str) -> None:
-    """Let FSDP2 compute in bf16 and add gradients up in fp32, by its plugin's arguments.
+    """Let FSDP2 compute in 16 bits and add gradients up in fp32, by its plugin's arguments.
 
-    accelerate's own policy for bf16 adds them up in bf16, which rounds away what one of many ranks contributes. The
+    accelerate's own policy adds them up in 16 bits, which rounds away what one of many ranks contributes. The
     loss converts the logits to fp32 itself.
     """
-    if precision == "bf16":
+    if precision in ("bf16", "fp16"):
         import torch
         from torch.distributed.fsdp import MixedPrecisionPolicy
 
-        policy = MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=torch.float32)
+        policy = MixedPrecisionPolicy(
+            param_dtype=torch.bfloat16 if precision == "bf16" else torch.float16, reduce_dtype=torch.float32
+        )
         plugin_arguments["mixed_precision_policy"] = policy
 
 

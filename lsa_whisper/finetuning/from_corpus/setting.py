@@ -13,6 +13,7 @@ from lsa_whisper.finetuning.memory.shape import shape_of
 from lsa_whisper.labels import Labels, decode
 from lsa_whisper.languages import chat_code
 from lsa_whisper.manifest import TIMESTAMP, Segment
+from lsa_whisper.system.gpu_card import has_native_bf16
 
 MIN_DEV_WORDS, MIN_DEV_DISFLUENCIES = 300, 30
 """The least size of a dev set that decides anything. On fewer words, two errors more or less chose the checkpoint."""
@@ -64,7 +65,7 @@ def setting_of(data: Path, base: str, out: Path) -> Setting:
         dev_windows=sum(1 for _ in manifest.stream(dev)) if decides(dev) else 0,
         parameters=_parameters(base),
         has_gpu=has_gpu,
-        has_bf16=has_gpu and torch.cuda.is_bf16_supported(),
+        has_bf16=has_native_bf16(),
         hours=sum(durations) / 3600,
         language=chat_code(languages[0]) if len(set(languages)) == 1 else "mul",
         is_stock=is_stock_base(base),

@@ -14,6 +14,7 @@ from lsa_whisper.finetuning import recipe as recipes
 from lsa_whisper.finetuning.recipe import AdapterSettings, OffloadSettings, PipelineSettings, Recipe
 from lsa_whisper.finetuning.recipe.values import flat
 from lsa_whisper.finetuning.strategies import STRATEGIES, strategy_of
+from lsa_whisper.system.gpu_card import sixteen_bit_precision
 
 SWAP = "SWAP_FOLDER"
 """Placeholder in the table for a folder on a fast disk."""
@@ -26,7 +27,7 @@ class TrainingConfiguration:
     """Strategy, offloading, precision, optimizer and adapter of a run: all that decides its memory per parameter.
 
     Attributes:
-        precision: ``fp32``; ``bf16`` (fp32 master weights: autocast, or DeepSpeed's and FSDP's own); ``pure-bf16``
+        precision: ``fp32``; ``bf16`` or ``fp16`` (fp32 weights, computed with in 16 bits); ``pure-bf16``
             (weights, gradients and moments in bf16, nothing else).
         optimizer: ``adamw``; ``adamw-8bit`` (one byte per moment); ``adafactor`` (row and column statistics only);
             ``adamw-cpu`` (torchao's, on the CPU).
@@ -170,8 +171,7 @@ def adapter_keys(adapter: AdapterSettings) -> dict[str, Any]:
 
 def configuration_of(recipe: Recipe) -> TrainingConfiguration:
     """Return the training configuration of a recipe."""
-    half = recipe.precision in ("bf16", "fp16", "fp8")
-    precision = "bf16" if half else recipe.precision
+    precision = {"auto": sixteen_bit_precision(), "fp8": "bf16"}.get(recipe.precision, recipe.precision)
     offload = recipe.offload
     if strategy_of(recipe).offloads_together:
         offload = dataclasses.replace(offload, optimizer=offload.parameters)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,6 +17,7 @@ from lsa_whisper.finetuning.memory.shape import adapted_shape, recipe_shape, sha
 from lsa_whisper.finetuning.memory.table import Estimate
 from lsa_whisper.finetuning.recipe import Recipe
 from lsa_whisper.finetuning.strategies import strategy_of
+from lsa_whisper.system.gpu_card import sixteen_bit_precision
 from lsa_whisper.system.machine import available_memory_gib
 
 _LORA_FROM = 30e6
@@ -108,6 +110,10 @@ def configurations_for(
         if recipe
         else choice.training_configurations(None, adapter_first=lora_first)
     )
+    half = choice.configuration_of(recipe).precision if recipe else sixteen_bit_precision()
+    if half == "fp16":
+        every = tuple(dataclasses.replace(each, precision=half) if each.precision == "bf16" else each for each in every)
+        every = tuple(each for each in every if each.precision != "pure-bf16")
     every = tuple(strategy_of(each).on_ranks(each, max(hardware.gpus, processes)) for each in every)
     if not hardware.gpus:
         given = set(choice.configuration_of(recipe).packages) if recipe else set()

@@ -107,7 +107,7 @@ def averaging(recipe: Recipe) -> Iterator[str]:
 
 def attention(recipe: Recipe) -> Iterator[str]:
     """Yield what FlashAttention needs."""
-    if recipe.model.attention == "flash_attention_2" and recipe.precision not in ("bf16", "fp16", "pure-bf16"):
+    if recipe.model.attention == "flash_attention_2" and recipe.precision not in ("auto", "bf16", "fp16", "pure-bf16"):
         yield f"model.attention: flash_attention_2 computes in 16 bits; use precision bf16, not {recipe.precision}"
     if recipe.model.attention == "flash_attention_2" and recipe.training.use_cpu:
         yield "model.attention: flash_attention_2 needs a GPU; use sdpa with training.use_cpu"
@@ -127,7 +127,7 @@ def loss(recipe: Recipe) -> Iterator[str]:
 def strategy_precision(recipe: Recipe) -> Iterator[str]:
     """Yield the problem of a precision that the strategy does not train in."""
     strategy, name = strategy_of(recipe), recipe.precision
-    if name not in strategy.precisions:
+    if name not in (*strategy.precisions, "auto"):
         yield strategy.precision_problem(name, " or ".join(names_of(lambda one: name in one.precisions)))
 
 

@@ -15,7 +15,7 @@ from lsa_whisper.finetuning.strategies import STRATEGIES, strategy_of
 
 PIPELINE_SCHEDULES = ("1f1b", "gpipe")
 SHARDING_STRATEGIES = ("full_shard", "shard_grad_op", "hybrid_shard", "no_shard")
-PRECISIONS = ("fp32", "bf16", "fp16", "pure-bf16", "fp8")
+PRECISIONS = ("fp32", "bf16", "fp16", "auto", "pure-bf16", "fp8")
 OPTIMIZERS = ("adamw", "adafactor", "adamw-8bit", "adamw-cpu")
 ATTENTIONS = ("sdpa", "flash_attention_2", "eager")
 PLACES = ("none", "cpu", "nvme")
@@ -216,9 +216,10 @@ class Recipe:
     evaluation: EvaluationSettings | None = None
     """Evaluate on the dev set during training."""
     precision: Annotated[str, OneOf(*PRECISIONS)] = "fp32"
-    """``fp32``; ``bf16`` or ``fp16``: mixed precision (autocast) with fp32 weights; ``pure-bf16``: weights in bf16 too,
-    which halves their memory but rounds small updates away; ``fp8``: 8-bit matrix products, on GPUs that support
-    them."""
+    """``fp32``; ``auto``: ``bf16`` on a GPU that computes in it itself, ``fp16`` on an older one (V100, T4, P100, RTX
+    20), ``fp32`` without a GPU; ``bf16`` or ``fp16``: mixed precision (autocast) with fp32 weights; ``pure-bf16``:
+    weights in bf16 too, which halves their memory but rounds small updates away; ``fp8``: 8-bit matrix products, on
+    GPUs that support them."""
     optimizer: Annotated[str, OneOf(*OPTIMIZERS)] = "adamw"
     """``adamw``. To save GPU memory: ``adafactor``, ``adamw-8bit`` (bitsandbytes) or ``adamw-cpu`` (torchao: optimizer
     state and step on the CPU, for one GPU)."""

@@ -57,6 +57,9 @@ class TrainingSettings:
     evaluated and saved. Default: none. With ``single`` and ``ddp``; takes 4 bytes per trained weight."""
     max_grad_norm: Annotated[float | None, Range(least=0)] = None
     """Gradients are clipped to this norm; 0 for no clipping. Default: 1, or 0 with the optimizer ``adamw-cpu``."""
+    loss_scale: Annotated[float, Range(above=0)] = 65536.0
+    """With ``precision: fp16``: what the loss is first multiplied by, so that small gradients are not 0 in 16 bits. A
+    step that overflows is skipped and halves it. Lower it if a run begins with many such steps."""
     gradient_checkpointing: bool = False
     """Recompute activations in the backward pass (activation checkpointing): less memory, about a third more time."""
     use_cpu: bool = False

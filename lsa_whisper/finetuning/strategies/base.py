@@ -172,7 +172,7 @@ class Strategy:
 
     def autocasts(self, precision: str) -> bool:
         """Return whether autocast keeps a 16-bit copy of the fp32 weights."""
-        return precision == "bf16"
+        return precision in ("bf16", "fp16")
 
     def host_parameter_bytes(self, counts: ParameterCounts, configuration: TrainingConfiguration) -> int:
         """Return the bytes of parameters on the host if they are offloaded to it."""

@@ -14,7 +14,7 @@ from lsa_whisper.checkpoint.whisper_constants import TIMESTAMP_STEP_S
 from lsa_whisper.dataset import WindowDataset
 from lsa_whisper.errors import AudioError, CheckpointError, ManifestError
 from lsa_whisper.finetuning.recipe import Recipe
-from lsa_whisper.finetuning.training.label_check import english_only_problem, label_problems, rows_text
+from lsa_whisper.finetuning.training.label_check import empty_problem, english_only_problem, label_problems, rows_text
 from lsa_whisper.finetuning.training.length_check import length_problems
 
 _OPENED = 1000
@@ -64,6 +64,7 @@ def data_problems(path: Path, start: Checkpoint, recipe: Recipe) -> Iterator[str
     for problem in (*languages, *_lengths(windows, start), *label_problems(windows), *_recordings(windows)):
         yield f"{path}: {problem}"
     if path == Path(recipe.data.train):
+        yield from (f"{path}: {problem}" for problem in empty_problem(windows))
         yield from length_problems(recipe, windows, start)
     if recipe.data.spliced and path == Path(recipe.data.train) and not windows.spliced.any():
         yield f"{path}: no window is spliced, which data.spliced needs; prepare the data again with --splice"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +26,9 @@ class FiniteSteps(TrainerCallback):
     all stop after the same step. With fp16 a step that overflows is skipped, and the next one has a smaller scale.
     """
 
-    def __init__(self, recipe: Recipe, folder: Path):
-        """Watch the run of ``recipe``, whose checkpoints are in ``folder``."""
-        self._recipe, self._folder = recipe, folder
+    def __init__(self, recipe: Recipe, folder: Path, report: Callable[[str], None]):
+        """Watch the run of ``recipe``, whose checkpoints are in ``folder``; ``report`` receives overflows of fp16."""
+        self._recipe, self._folder, self._report, self._untold = recipe, folder, report, 0
         self._losses: list[torch.Tensor] = []
         self._norm: Any = None
         self.skipped = 0
@@ -46,23 +47,36 @@ class FiniteSteps(TrainerCallback):
 
         return record
 
-    def on_pre_optimizer_step(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+    def on_pre_optimizer_step(self, args: Any, state: Any, control: Any, optimizer: Any = None, **_: Any) -> None:
         """Raise if the step that is about to be taken is not finite.
 
         Raises:
             RecipeError: With the step, the last good checkpoint, and what to change.
         """
-        problem = self._problem()
+        problem = self._problem(optimizer)
         self._losses, self._norm = [], None
         self.skipped = self.skipped + 1 if problem else 0
+        self._untold += bool(problem)
         if problem and (self._recipe.precision != "fp16" or self.skipped > MAX_SKIPPED):
             raise RecipeError(self._message(state.global_step + 1, problem))
 
-    def _problem(self) -> str | None:
-        """Return what is not finite, ``None`` if all is. DeepSpeed reports a norm that is not as -1."""
+    def on_log(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        """Report the steps that overflowed since the last report."""
+        if self._untold:
+            self._report(f"fp16: {self._untold} steps overflowed and were skipped; each halves the loss scale")
+            self._untold = 0
+
+    def _problem(self, optimizer: Any) -> str | None:
+        """Return what is not finite, ``None`` if all is.
+
+        DeepSpeed has taken its step already, or discarded it, also in fp32 and then without a word; its norm is that of
+        the last step that it took.
+        """
         loss = float(torch.stack(self._losses).sum()) if self._losses else 0.0
         if not math.isfinite(loss):
             return f"the loss is {loss:g}"
+        if getattr(optimizer, "step_was_overflow", False):
+            return "the gradient is not finite"
         norm = 0.0 if self._norm is None else float(self._norm)
         return None if math.isfinite(norm) and norm >= 0 else "the gradient is not finite"
 
@@ -74,8 +88,8 @@ class FiniteSteps(TrainerCallback):
         else:
             remedy = "lower training.learning_rate, or lengthen training.warmup_steps"
         last = last_complete_checkpoint(folder, lambda _: None)
-        kept = f"; {last} holds the last good state" if last else ""
+        state = f"; {last} holds the last good state" if last else ""
         return (
-            f"step {step}: {problem}, so training has stopped; {remedy} (the rate is {rate:g}){kept}; remove {folder} "
+            f"step {step}: {problem}, so training has stopped; {remedy} (the rate is {rate:g}){state}; remove {folder} "
             "to start over"
         )

@@ -65,7 +65,7 @@ def little_data(windows: WindowDataset) -> str | None:
     if hours >= LITTLE_HOURS:
         return None
     return (
-        f"little data: {hours:.2g} h of speech; with less than half an hour the model mostly learns these recordings "
-        "by heart, so judge it on others (lsa-whisper evaluate), and splice more examples (lsa-whisper prepare "
-        "--splice)"
+        f"little data: {hours:.2g} h of speech; half an hour holds a few dozen examples of a rare disfluency, and less "
+        "teaches the frequent ones at best: judge the model on other recordings (lsa-whisper evaluate), and prepare "
+        "with --splice for more examples"
     )

@@ -6,13 +6,17 @@ in 16 bits, and warns about it.
 
 from __future__ import annotations
 
+import dataclasses
 import importlib.util
 from typing import Any
 
 import torch
 
 from lsa_whisper.errors import MissingExtraError, RecipeError
-from lsa_whisper.finetuning.recipe import Recipe
+from lsa_whisper.finetuning.recipe import Recipe, list_problems
+from lsa_whisper.finetuning.recipe.validation import problems_of
+from lsa_whisper.finetuning.strategies import strategy_of
+from lsa_whisper.system.gpu_card import has_native_bf16, sixteen_bit_precision
 
 _FP8_CAPABILITY = (8, 9)
 _WARNINGS = {
@@ -30,6 +34,21 @@ def precision_arguments(recipe: Recipe) -> dict[str, Any]:
     """
     _check(recipe)
     return {"bf16": {"bf16": True}, "fp8": {"bf16": True}, "fp16": {"fp16": True}}.get(recipe.precision, {})
+
+
+def with_precision(recipe: Recipe) -> Recipe:
+    """Return the recipe with the precision that ``auto`` stands for on this machine.
+
+    Raises:
+        RecipeError: If the recipe's other settings exclude it.
+    """
+    if recipe.precision != "auto":
+        return recipe
+    gpu = torch.cuda.is_available() and not recipe.training.use_cpu
+    resolved = dataclasses.replace(recipe, precision=sixteen_bit_precision() if gpu else "fp32")
+    if problems := problems_of(resolved):
+        raise RecipeError(list_problems(f"precision: auto, here {resolved.precision}", problems))
+    return resolved
 
 
 def weights_dtype(recipe: Recipe) -> str:
@@ -50,11 +69,11 @@ def precision_warning(recipe: Recipe) -> str | None:
 
 def _check(recipe: Recipe) -> None:
     gpu = torch.cuda.is_available() and not recipe.training.use_cpu
-    if recipe.precision == "fp16" and not gpu:
+    if recipe.precision == "fp16" and not gpu and not strategy_of(recipe).uses_deepspeed:
         raise RecipeError("precision: fp16 needs a GPU; use bf16 or fp32")
     in_bf16 = recipe.precision in ("bf16", "pure-bf16")
-    if in_bf16 and gpu and not torch.cuda.is_bf16_supported(including_emulation=False):
-        raise RecipeError(f"precision: {torch.cuda.get_device_name()} has no bf16; use fp16 or fp32")
+    if in_bf16 and gpu and not has_native_bf16():
+        raise RecipeError(f"precision: {torch.cuda.get_device_name()} has no bf16 of its own; use auto or fp16")
     if recipe.precision == "fp8":
         if not gpu or torch.cuda.get_device_capability() < _FP8_CAPABILITY:
             raise RecipeError("precision: fp8 needs a GPU of compute capability 8.9 (Ada, Hopper) or newer; use bf16")

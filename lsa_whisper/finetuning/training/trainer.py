@@ -30,6 +30,7 @@ from lsa_whisper.finetuning.training.dev_evaluation import DevEvaluation, evalua
 from lsa_whisper.finetuning.training.disfluency_mask import DISFLUENCY_MASK
 from lsa_whisper.finetuning.training.finite import FiniteSteps
 from lsa_whisper.finetuning.training.loss import ExactLoss, FrozenBase, loss_sums_and_counts
+from lsa_whisper.finetuning.training.loss_scale import LossScale
 from lsa_whisper.finetuning.training.optimizer import optimizer_class
 from lsa_whisper.finetuning.training.pipeline_step import train_in_stages
 from lsa_whisper.finetuning.training.resume import MARK, mark_complete, remove_older_checkpoints, run_identity
@@ -77,7 +78,7 @@ class SpeechTrainer(TrainerHooks, Seq2SeqTrainer):
         settings = recipe.evaluation
         self.dev_evaluation = DevEvaluation(recipe, settings, start, train, folder) if settings else None
         self.loss = recipe_loss(recipe, start)
-        self.finite = FiniteSteps(recipe, folder)
+        self.finite = FiniteSteps(recipe, folder, report)
         super().__init__(
             model=model,
             args=arguments,
@@ -104,6 +105,8 @@ class SpeechTrainer(TrainerHooks, Seq2SeqTrainer):
             self.remove_callback(printer)
         self.add_callback(CurveLogger(folder / CURVE, report))
         self.add_callback(self.finite)
+        if recipe.precision == "fp16":
+            self.add_callback(LossScale(recipe, self))
         self.schedule = CheckpointSchedule(recipe, self.accelerator)
         self.add_callback(self.schedule)
 

@@ -13,7 +13,7 @@ pytestmark = [
     pytest.mark.skipif(importlib.util.find_spec("deepspeed") is None, reason="DeepSpeed is not installed"),
 ]
 
-LIMITS = {"fp32": 1e-4, "bf16": 1e-2}
+LIMITS = {"fp32": 1e-4, "bf16": 2e-2}
 """Adam divides by the gradient's size, so where a gradient is nearly nought its rounding is a step; losses agree. In
 bf16, micro-batches of another size alone change losses by 8e-4, weights by 2e-3 and logits by 2e-3."""
 

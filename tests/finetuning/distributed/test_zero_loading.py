@@ -53,7 +53,8 @@ def test_the_plan_counts_loading():
     assert host_gib("zero3", 4) == pytest.approx(whole, rel=0.01)  # gathered once to be saved
     assert host_gib("zero3", 4, adapter=AdapterSettings(dora=True)) == pytest.approx(1.5 * whole, rel=0.1)
     parts = OffloadSettings(parameters="cpu")
-    assert host_gib("zero3", 4, offload=parts) < 2 * whole
+    pinned = 1.25 * whole  # in parts, besides what is gathered
+    assert host_gib("zero3", 4, offload=parts) == pytest.approx(whole + pinned, rel=0.01)
 
 
 @pytest.mark.slow
