@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from lsa_whisper.audio import Recording
 from lsa_whisper.audio.speech.energy import SpeechActivity
+from lsa_whisper.chat.media_name import media_name
 from lsa_whisper.errors import printable
-from lsa_whisper.transcription.assembly.media_name import media_name
 
 
 def recording_remarks(recording: Recording, speech: SpeechActivity) -> list[str]:
