@@ -77,18 +77,22 @@ def out_folder(inputs: Sequence[Path], out: Path | None) -> tuple[Path | None, P
 
 
 def verify_writable(jobs: _Jobs) -> None:
-    """Return if the folders of the transcripts can be written.
+    """Return if any folder of the transcripts can be written; one that cannot does not stop the others.
 
     Raises:
-        DiskError: one cannot.
+        DiskError: none can.
     """
-    for folder in dict.fromkeys(target.parent for _, target in jobs):
-        try:
-            place = nearest_existing(folder)
-        except OSError:  # the name is too long, which is reported when the recording is opened
-            continue
-        if not place.is_dir() or not os.access(place, os.W_OK):
-            raise DiskError(f"{folder}: cannot be written; name a folder of your own with -o")
+    folders = list(dict.fromkeys(target.parent for _, target in jobs))
+    if folders and not any(map(_can_be_written, folders)):
+        raise DiskError(f"{folders[0]}: cannot be written; name a folder of your own with -o")
+
+
+def _can_be_written(folder: Path) -> bool:
+    try:
+        place = nearest_existing(folder)
+    except OSError:  # the name is too long, which is reported when the recording is opened
+        return True
+    return place.is_dir() and os.access(place, os.W_OK)
 
 
 def with_media_names(jobs: _Jobs) -> Iterator[tuple[Path, Path]]:
