@@ -43,7 +43,7 @@ CLAIMS = (
         "Fine-tuning trains nano to keep disfluencies",
         "demo_seeds",
         accuracy_summaries.demo,
-        (("README.md", "What the demo shows"),),
+        (("docs/how-it-is-built.md", "What the demo shows"),),
     ),
     Claim(
         "The demo's recipes on more hours of synthetic speech: F1 of each class, rare test set",

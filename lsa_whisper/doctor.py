@@ -9,14 +9,15 @@ import importlib.util
 import os
 import platform
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from lsa_whisper.checkpoint import model_overview
+from lsa_whisper.checkpoint import is_local, model_overview
 from lsa_whisper.checkpoint.choice import resolve_model
+from lsa_whisper.checkpoint.choice.settings import read_settings
 from lsa_whisper.system import machine
 from lsa_whisper.system.gpu_card import has_kernels, has_native_bf16, torch_for
 from lsa_whisper.system.machine import Finding
@@ -89,7 +90,26 @@ def doctor(*, model: str | Path | None = None, folder: Path | None = None, nvme:
         lambda: machine.disk(folder),
         lambda: machine.disk(Path(nvme), name="nvme") if nvme else iter(()),
     )
-    return Diagnosis(tuple(row for check in checks for row in check()))
+    rows = tuple(row for check in checks for row in check())
+    return Diagnosis((_summary(rows), *rows))
+
+
+def _summary(rows: Sequence[Finding]) -> Finding:
+    """Return what a person can do on this machine, which is what most people ask."""
+    if broken := [row.name for row in rows if row.state == "problem"]:
+        return Finding(
+            "summary", "problem", f"something is to be mended first: {', '.join(broken)}", "see the rows below"
+        )
+    gpus = [row for row in rows if row.name.startswith("device") and row.state == "ok"]
+    trains = "train models" if gpus else "train small models, such as the demo's"
+    cannot = "" if gpus else "; you cannot train large models here, which needs a GPU"
+    model = read_settings().chosen
+    uses = f"the model {model}" if model else "no model is chosen: transcribe takes --model, or see models use"
+    found = f"you can transcribe, review, inspect, evaluate, and {trains}{cannot}; {uses}"
+    missing = model is not None and is_local(model) and not Path(model).is_dir()
+    if missing:
+        return Finding("summary", "warn", f"the chosen model is missing: {model}", "choose another with models use")
+    return Finding("summary", "ok", found)
 
 
 def _python() -> Iterator[Finding]:

@@ -9,11 +9,20 @@ from __future__ import annotations
 from functools import cache
 
 _WHISPER_LIST = """
-af am ar as az ba be bg bn bo br bs ca cs cy da de el en es et eu fa fi fo fr gl gu ha haw he hi hr ht hu hy id is it
-ja jw ka kk km kn ko la lb ln lo lt lv mg mi mk ml mn mr ms mt my ne nl nn no oc pa pl ps pt ro ru sa sd si sk sl sn so
-sq sr su sv sw ta te tg th tk tl tr tt uk ur uz vi yi yo yue zh
+af afrikaans am amharic ar arabic as assamese az azerbaijani ba bashkir be belarusian bg bulgarian bn bengali bo
+tibetan br breton bs bosnian ca catalan cs czech cy welsh da danish de german el greek en english es spanish et
+estonian eu basque fa persian fi finnish fo faroese fr french gl galician gu gujarati ha hausa haw hawaiian he hebrew
+hi hindi hr croatian ht haitian hu hungarian hy armenian id indonesian is icelandic it italian ja japanese jw javanese
+ka georgian kk kazakh km khmer kn kannada ko korean la latin lb luxembourgish ln lingala lo lao lt lithuanian lv
+latvian mg malagasy mi maori mk macedonian ml malayalam mn mongolian mr marathi ms malay mt maltese my burmese ne
+nepali nl dutch nn nynorsk no norwegian oc occitan pa punjabi pl polish ps pashto pt portuguese ro romanian ru russian
+sa sanskrit sd sindhi si sinhala sk slovak sl slovenian sn shona so somali sq albanian sr serbian su sundanese sv
+swedish sw swahili ta tamil te telugu tg tajik th thai tk turkmen tl tagalog tr turkish tt tatar uk ukrainian ur urdu
+uz uzbek vi vietnamese yi yiddish yo yoruba yue cantonese zh chinese
 """
-WHISPER_CODES = frozenset(_WHISPER_LIST.split())
+_CODE_OF_NAME = dict(zip(_WHISPER_LIST.split()[1::2], _WHISPER_LIST.split()[::2], strict=True))
+"""The codes of the languages that Whisper was trained on, by their English name."""
+WHISPER_CODES = frozenset(_CODE_OF_NAME.values())
 """The codes of the languages that Whisper was trained on (``yue`` only since large-v3)."""
 
 _WHISPER_CODE_OF = {"jv": "jw", "fil": "tl", "nb": "no"}
@@ -27,7 +36,7 @@ def whisper_code(language: str) -> str:
     Members of a macrolanguage map to it, for Whisper does not distinguish them: ``cmn`` (Mandarin) is ``zh``.
 
     Args:
-        language: ISO 639-1, ISO 639-2 or ISO 639-3, BCP 47, or already Whisper's code; in either case.
+        language: ISO 639-1, ISO 639-2 or ISO 639-3, BCP 47, already Whisper's code, or an English name; in either case.
 
     >>> [whisper_code(code) for code in ("eng", "en", "cmn", "yue", "jav", "nob", "vec")]
     ['en', 'en', 'zh', 'yue', 'jw', 'no', 'vec']
@@ -36,6 +45,7 @@ def whisper_code(language: str) -> str:
     from langcodes.tag_parser import LanguageTagError
 
     code = language.strip().lower()
+    code = _CODE_OF_NAME.get(code, code)
     if code in WHISPER_CODES:
         return code
     try:
@@ -51,15 +61,16 @@ def chat_code(language: str) -> str:
     """Return the ISO 639-3 code that CHAT uses for a language; an unknown language keeps its code.
 
     Args:
-        language: ISO 639-1, ISO 639-2 or ISO 639-3, BCP 47, or Whisper's code; in either case.
+        language: ISO 639-1, ISO 639-2 or ISO 639-3, BCP 47, Whisper's code, or an English name; in either case.
 
-    >>> [chat_code(code) for code in ("en", "eng", "zh", "cmn", "jw", "fre")]
+    >>> [chat_code(code) for code in ("en", "English", "zh", "cmn", "jw", "fre")]
     ['eng', 'eng', 'zho', 'cmn', 'jav', 'fra']
     """
     from langcodes import Language
     from langcodes.tag_parser import LanguageTagError
 
     code = language.strip().lower()
+    code = _CODE_OF_NAME.get(code, code)
     if code == "tl":
         return "tgl"  # CLDR replaces Tagalog with Filipino (fil)
     try:

@@ -8,12 +8,15 @@ from typing import Any
 import click
 
 from lsa_whisper.cli.group import PATH, call, main, show
+from lsa_whisper.cli.types import MODEL
 
 
 @main.command()
 @click.argument("transcripts", nargs=-1, required=True, type=PATH)
 @click.option("--audio", type=PATH, help="The recording, or a folder of recordings; default: next to the transcript.")
-@click.option("--model", help="A checkpoint folder or a hub name; the chosen one when not given (see models).")
+@click.option(
+    "--model", type=MODEL, help="A checkpoint folder or a hub name; the chosen one when not given (see models)."
+)
 @click.option("-o", "--out", type=PATH, help="Folder for the results; default: aligned, next to the transcript.")
 @click.option("--in-place", is_flag=True, help="Write the times into the transcripts themselves.")
 @click.option("--review", type=PATH, help="CSV file for what was not found, is uncertain, or differs from the sound.")
@@ -37,7 +40,9 @@ def align(**parameters: Any) -> None:
 @main.command()
 @click.argument("transcripts", nargs=-1, required=True, type=PATH)
 @click.option("--audio", type=PATH, help="The recording, or a folder of recordings; default: next to the transcript.")
-@click.option("--model", help="A checkpoint folder or a hub name; the chosen one when not given (see models).")
+@click.option(
+    "--model", type=MODEL, help="A checkpoint folder or a hub name; the chosen one when not given (see models)."
+)
 @click.option("-o", "--out", type=PATH, help="Folder for the results; default: verbatim, next to the transcript.")
 @click.option(
     "--prompt",

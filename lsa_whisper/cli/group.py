@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
 from typing import Any
 
 import click
 
 from lsa_whisper.cli.functions import VERBS
+from lsa_whisper.cli.types import PATH
 from lsa_whisper.cli.wording import as_options
 from lsa_whisper.errors import LsaWhisperError, printable
 from lsa_whisper.system.disk import disk_error_reason
@@ -19,15 +19,18 @@ _SILENT = ("HF_HUB_DISABLE_TELEMETRY", "DO_NOT_TRACK", "WANDB_DISABLED", "DISABL
 """Set for the libraries: report nothing, and do not ask a server to convert a model's weights."""
 
 SECTIONS = {
-    "Data": ("convert", "align", "verbatimize", "prepare", "inspect"),
-    "Training": ("finetune", "recipes", "estimate-memory", "compare-runs"),
-    "Transcripts": ("transcribe", "review", "mark", "evaluate", "batchalign"),
-    "Models": ("models", "merge", "export", "calibrate", "choose-heads"),
-    "This machine": ("doctor", "demo"),
+    "Recordings and transcripts": ("transcribe", "review", "inspect", "evaluate"),
+    "Your own model": ("prepare", "finetune", "convert", "align"),
+    "What is here": ("models", "recipes", "doctor", "demo"),
 }
 """The sections of the help, each with its commands."""
-
-PATH = click.Path(path_type=Path)
+MORE = {
+    "add disfluencies": ("verbatimize", "mark"),
+    "plan and compare training": ("estimate-memory", "compare-runs"),
+    "change a model": ("merge", "export", "calibrate", "choose-heads"),
+    "another toolkit": ("batchalign",),
+}
+"""The commands that are needed rarely, by what they are for."""
 
 
 class _Commands(click.Group):
@@ -37,6 +40,8 @@ class _Commands(click.Group):
         for title, names in SECTIONS.items():
             with formatter.section(title):
                 formatter.write_dl([(name, self.commands[name].get_short_help_str(200)) for name in names])
+        with formatter.section("More (COMMAND --help explains each)"):
+            formatter.write_dl([(", ".join(names), purpose) for purpose, names in MORE.items()], col_max=50)
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -82,6 +87,9 @@ def main() -> None:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     # Passive waiting costs 3 % on an idle machine; active waiting takes three times as long on a busy one.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
+
+__all__ = ["MORE", "PATH", "SECTIONS", "call", "main", "show"]
 
 
 def show(result: Any) -> None:

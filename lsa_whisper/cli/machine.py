@@ -9,10 +9,11 @@ from typing import Any
 import click
 
 from lsa_whisper.cli.group import PATH, call, main, show
+from lsa_whisper.cli.types import MODEL
 
 
 @main.command()
-@click.option("--model", help="Check this model instead: a folder or a hub name.")
+@click.option("--model", type=MODEL, help="Check this model instead: a folder or a hub name.")
 @click.option("--folder", type=PATH, help="Folder for models and transcripts; the current one when not given.")
 @click.option("--nvme", type=PATH, help="A folder on a fast disk: check what offloading to it needs.")
 def doctor(**parameters: Any) -> None:
@@ -28,7 +29,7 @@ def doctor(**parameters: Any) -> None:
 @main.command()
 @click.option("-o", "--out", default=Path("runs/demo"), show_default=True, type=PATH, help="Folder for all results.")
 @click.option("--corpus", type=PATH, help="CHAT and audio with a card; the shipped storybook when not given.")
-@click.option("--model", help="The checkpoint to start from; the shipped nano when not given.")
+@click.option("--model", type=MODEL, help="The checkpoint to start from; the shipped nano when not given.")
 @click.option(
     "--seed", default=0, show_default=True, help="Decides the order of the data and the adapter's first weights."
 )

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from lsa_whisper.cli.group import PATH, call, main, show
+from lsa_whisper.cli.types import MODEL
 
 
 @main.group(invoke_without_command=True)
@@ -33,7 +34,7 @@ def use(**parameters: Any) -> None:
 
 
 @main.command()
-@click.argument("checkpoints", nargs=-1, required=True)
+@click.argument("checkpoints", nargs=-1, required=True, type=MODEL)
 @click.option("-o", "--out", required=True, type=PATH, help="Folder to write.")
 @click.option(
     "--weight",

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from lsa_whisper.cli.group import PATH, call, main, show
+from lsa_whisper.cli.types import MODEL
 
 
 @main.command()
@@ -90,7 +91,7 @@ def prepare(**parameters: Any) -> None:
 @click.option("--check", is_flag=True, help="List violations of CHAT's rules; exit status 1 if there are errors.")
 @click.option("--fix", is_flag=True, help="Repair what has one correct repair, keep the original, list the others.")
 @click.option("--strict", is_flag=True, help="Exit status 1 for remarks, which CLAN's CHECK does not make, too.")
-@click.option("--model", type=PATH, help="Checkpoint whose tokenizer counts label tokens. Default: an estimate.")
+@click.option("--model", type=MODEL, help="Checkpoint whose tokenizer counts label tokens. Default: an estimate.")
 @click.option(
     "-o",
     "--out",

@@ -7,12 +7,13 @@ from typing import Any
 import click
 
 from lsa_whisper.cli.group import PATH, call, main, show
+from lsa_whisper.cli.types import MODEL
 
 
 @main.command()
 @click.argument("path", type=PATH)
 @click.option("--audio", type=PATH, help="Folder of the recordings, if they are not next to the transcripts.")
-@click.option("--model", help="Model for recordings without a transcript; its calibration is used.")
+@click.option("--model", type=MODEL, help="Model for recordings without a transcript; its calibration is used.")
 @click.option("--compare", type=PATH, help="A second transcript, or a folder of them, to show side by side.")
 @click.option("--flag", default="10%", show_default=True, help="Share of the words that are flagged, the worst ones.")
 @click.option("--open/--no-open", "open_page", default=True, show_default=True, help="Open the page in the browser.")

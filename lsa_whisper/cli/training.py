@@ -7,11 +7,14 @@ from typing import Any
 import click
 
 from lsa_whisper.cli.group import PATH, call, main, show
+from lsa_whisper.cli.types import MODEL, SOURCE
 
 
 @main.command(no_args_is_help=True)
-@click.argument("source")
-@click.option("--model", help="The model to start from: a folder or a hub name; the chosen one when not given.")
+@click.argument("source", type=SOURCE)
+@click.option(
+    "--model", type=MODEL, help="The model to start from: a folder or a hub name; the chosen one when not given."
+)
 @click.option("--set", multiple=True, metavar="KEY=VALUE", help="Override a recipe value: training.learning_rate=1e-5.")
 @click.option("-o", "--out", type=PATH, help="Folder for the checkpoint; the recipe's, or runs/ and SOURCE's name.")
 @click.option(
@@ -60,7 +63,9 @@ def recipes_show(**parameters: Any) -> None:
 @recipes.command("new", no_args_is_help=True)
 @click.argument("data", type=PATH)
 @click.option("-o", "--out", required=True, type=PATH, help="The recipe's file.")
-@click.option("--model", help="The model to start from: a folder or a hub name; the chosen one when not given.")
+@click.option(
+    "--model", type=MODEL, help="The model to start from: a folder or a hub name; the chosen one when not given."
+)
 def recipes_new(**parameters: Any) -> None:
     """Write a recipe for prepared data and this machine, with comments.
 
@@ -89,7 +94,7 @@ def estimate_memory(**parameters: Any) -> None:
 
 
 @main.command()
-@click.argument("checkpoint", type=PATH)
+@click.argument("checkpoint", type=MODEL)
 @click.option("-o", "--out", required=True, type=PATH, help="Folder to write.")
 @click.option("--to", default="hf", show_default=True, type=click.Choice(["hf", "ct2", "ggml"]), help="Format.")
 @click.option(

@@ -9,26 +9,49 @@ import click
 
 from lsa_whisper.cli.functions import VERBS
 from lsa_whisper.cli.group import PATH, call, main, show
+from lsa_whisper.cli.option_groups import GroupedCommand
+from lsa_whisper.cli.types import MODEL
+
+_GROUPS = {
+    "Options": ("model", "out", "formats", "language", "style", "also_fluent", "review"),
+    "Who speaks": ("speakers", "speakers_model", "channels", "speaker", "role", "corpus"),
+    "How it is decoded": (
+        "beams", "find_skipped", "windows", "vad", "word_times", "retraces", "no_speech_threshold", "logprob_threshold",
+        "engine", "draft",
+    ),
+    "Machine and files": (
+        "device", "dtype", "batch_size", "processes", "ray", "rename_media", "log", "verbose",
+    ),
+}  # fmt: skip
 
 
-@main.command()
+@main.command(cls=GroupedCommand, groups=_GROUPS)
 @click.argument("inputs", nargs=-1, required=True, type=PATH)
-@click.option("--model", help="A checkpoint folder or a hub name; the chosen one when not given (see models).")
-@click.option("-o", "--out", type=PATH, help="Folder for the transcripts; default: next to the audio.")
+@click.option(
+    "--model",
+    type=MODEL,
+    help="A checkpoint folder, a hub name, or base, large-v3 ...; the chosen one when not given (see models).",
+)
+@click.option(
+    "-o",
+    "--out",
+    type=PATH,
+    help="Folder for the transcripts, or a file such as visit.cha; default: next to the audio.",
+)
 @click.option(
     "--format",
     "formats",
     multiple=True,
     default=("cha",),
     show_default=True,
-    help="In addition to cha: srt, vtt, txt, json, textgrid, eaf, salt.",
+    help="In addition to cha: srt, vtt, txt, json, textgrid, eaf, salt; also srt,eaf.",
 )
 @click.option("--also-fluent", is_flag=True, help="Also write the text without disfluencies, into the folder fluent.")
 @click.option(
     "--language",
     default="eng",
     show_default=True,
-    help="Language of the speech, ISO 639-3 as in CHAT; auto: detected in each recording, mixed: in each window.",
+    help="Language of the speech: English, en or eng; auto: detected in each recording, mixed: in each window.",
 )
 @click.option(
     "--style",
@@ -41,7 +64,10 @@ from lsa_whisper.cli.group import PATH, call, main, show
 @click.option("--role", default="Participant", show_default=True, help="That speaker's role in @ID.")
 @click.option("--corpus", default="", help="Name of the corpus in @ID; default: the folder of the recording.")
 @click.option(
-    "--rename-media", is_flag=True, help="Write names that CLAN can read where a recording has one that it cannot."
+    "--rename-media/--no-rename-media",
+    default=True,
+    show_default=True,
+    help="Write names that CLAN can read where a recording has one that it cannot.",
 )
 @click.option("--batch-size", type=int, help="Windows decoded together; default: as many as suit the machine.")
 @click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda, cuda:1, or mps on a Mac.")
@@ -58,7 +84,7 @@ from lsa_whisper.cli.group import PATH, call, main, show
     default=None,
     help="Look for speech that the model left out, and transcribe it; default: with two beams or more.",
 )
-@click.option("--draft", help="Small checkpoint for speculative decoding; same text.")
+@click.option("--draft", type=MODEL, help="Small checkpoint for speculative decoding; same text.")
 @click.option(
     "--wor/--nowor", "word_times", default=None, help="Write the time of each word; default: only with --speakers."
 )
@@ -131,7 +157,7 @@ def transcribe(**parameters: Any) -> None:
 
 
 @main.command()
-@click.argument("model", type=PATH)
+@click.argument("model", type=MODEL)
 @click.argument("sessions", type=PATH)
 @click.option("--language", default="eng", show_default=True, help="Language of the speech, ISO 639-3 as in CHAT.")
 @click.option("--batch-size", default=8, show_default=True, help="Windows decoded together.")
@@ -145,7 +171,7 @@ def calibrate(**parameters: Any) -> None:
 
 
 @main.command("choose-heads")
-@click.argument("model", type=PATH)
+@click.argument("model", type=MODEL)
 @click.argument("corpus", nargs=-1, required=True, type=PATH)
 @click.option("--windows", default=40, show_default=True, help="Number of windows of the corpus to decode.")
 @click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:1.")

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from lsa_whisper.audio import AUDIO_SUFFIXES
+from lsa_whisper.chat.media_name import media_name
 from lsa_whisper.errors import AudioError
 
 CLEANED_TEXT = "cleaned text: filled pauses, cut-off words, repetitions and revisions were left out"
@@ -29,19 +30,23 @@ class RecordingIndex:
     def __init__(self, paths: Iterable[Path]):
         """Index those of ``paths`` with the extension of a recording."""
         self._by_name: dict[str, list[Path]] = {}
+        self._by_media_name: dict[str, list[Path]] = {}
         self._taken: set[str] = set()
         for path in dict.fromkeys(path.absolute() for path in paths if path.suffix.lower() in AUDIO_SUFFIXES):
             self._by_name.setdefault(_fold(path.name), []).append(path)
-        for paths_of_name in self._by_name.values():
+            self._by_media_name.setdefault(_fold(media_name(path.stem)), []).append(path)
+        for paths_of_name in (*self._by_name.values(), *self._by_media_name.values()):
             paths_of_name.sort(key=lambda path: (AUDIO_SUFFIXES.index(path.suffix.lower()), str(path)))
 
     def take(self, name: str, places: Iterable[Path]) -> list[Path]:
         """Return the recordings named ``name``, best format first, and mark them as paired; empty if there are none.
 
+        ``Anna_2`` is also the recording ``Anna (2).wav``, whose transcript ``transcribe`` writes under that name.
+
         Raises:
             AudioError: Several folders have one, and none of these is in ``places``.
         """
-        found = self._by_name.get(_fold(name), [])
+        found = self._by_name.get(_fold(name)) or self._by_media_name.get(_fold(name), [])
         here = next((hits for place in places if (hits := [path for path in found if path.parent == place])), found)
         if len({path.parent for path in here}) > 1:
             candidates = ", ".join(str(path) for path in here[:3])

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lsa_whisper.decoding.confidences import load_calibration
-from lsa_whisper.errors import LsaWhisperError, MissingExtraError
+from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.review.flags import DEFAULT_SHARE, parse_share
 from lsa_whisper.review.redirect import redirecting_file
 from lsa_whisper.system.terminal import print_progress
@@ -52,9 +52,7 @@ def review(
     Raises:
         CorpusError: there is nothing to review.
         LsaWhisperError: the port is in use, or a file cannot be opened.
-        MissingExtraError: starlette or uvicorn is not installed.
     """
-    _require_packages()
     from lsa_whisper.review.open_files import OpenFiles
     from lsa_whisper.review.transcription import TranscriptionJob
 
@@ -122,12 +120,3 @@ def bound_socket(port: int) -> Iterator[socket.socket]:
         except (OSError, OverflowError) as error:
             raise LsaWhisperError(f"port {port} cannot be used ({error}); leave out `port`") from error
         yield listening
-
-
-def _require_packages() -> None:
-    try:
-        import starlette
-        import uvicorn  # noqa: F401
-    except ImportError as error:
-        raise MissingExtraError("review", "starlette and uvicorn", "review") from error
-    del starlette

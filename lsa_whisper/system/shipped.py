@@ -11,6 +11,7 @@ NANO = "models/nano"
 STORYBOOK = "corpora/storybook"
 
 _PACKAGE = Path(__file__).parents[1]
+_SHIPPED = (NANO, STORYBOOK, "recipes/")
 _IN_WHEEL = _PACKAGE / "shipped"
 
 
@@ -25,6 +26,19 @@ def shipped(name: str) -> Path:
     """
     path = (_IN_WHEEL if _IN_WHEEL.is_dir() else _PACKAGE.parent) / name
     return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
+
+
+def with_shipped(path: Path) -> Path:
+    """Return a path, or the shipped file of that name where the working folder has none.
+
+    >>> with_shipped(Path("corpora/storybook/test")).is_dir(), with_shipped(Path("visits"))
+    (True, PosixPath('visits'))
+    """
+    name = path.as_posix()
+    if not name.startswith(_SHIPPED) or path.exists():
+        return path
+    found = shipped(name)
+    return found if found.exists() else path
 
 
 def recipes() -> dict[str, Path]:

@@ -22,16 +22,22 @@ from lsa_whisper.checkpoint.choice import choose_model
 from lsa_whisper.checkpoint.stored_labels import read_writing
 from lsa_whisper.decoding.engines import resolve_device
 from lsa_whisper.decoding.style import coverage_of, decoding_style
-from lsa_whisper.errors import AudioError, LsaWhisperError
-from lsa_whisper.formats import FORMATS
+from lsa_whisper.errors import AudioError, LsaWhisperError, printable
 from lsa_whisper.system.failed_files import FailedFile
 from lsa_whisper.system.process_pool import EXPECTED_ERRORS, TaskError, TaskResult, WorkerFunction
 from lsa_whisper.system.table import read_table
 from lsa_whisper.system.terminal import print_progress
 from lsa_whisper.system.umask import private_umask
 from lsa_whisper.transcription.assembly.diarizer import find_diarizer
-from lsa_whisper.transcription.assembly.media_name import media_name
 from lsa_whisper.transcription.assembly.review import REVIEW_COLUMNS, collect_reviews
+from lsa_whisper.transcription.files.cheap_checks import (
+    out_folder,
+    renaming_notice,
+    split_formats,
+    verify_call,
+    verify_writable,
+    with_media_names,
+)
 from lsa_whisper.transcription.files.derived import FLUENT
 from lsa_whisper.transcription.files.outcome import (
     FileTask,
@@ -68,7 +74,7 @@ def transcribe(
     log: Path | str | None = None,
     processes: int | None = None,
     ray: str | None = None,
-    rename_media: bool = False,
+    rename_media: bool = True,
     also_fluent: bool = False,
     verbose: bool = False,
     options: TranscriptionOptions | None = None,
@@ -84,8 +90,9 @@ def transcribe(
         inputs: recordings, and folders that are searched for recordings; one or several.
         model: a checkpoint folder or a hub name; for ``ct2`` also a folder that ``export --to ct2`` wrote. If not
             given, :func:`~lsa_whisper.checkpoint.choice.choose.choose_model` decides.
-        out: folder for the transcripts (subfolders of input folders are kept); next to the audio if absent.
-        formats: formats to write in addition to ``cha``, which is always written.
+        out: folder for the transcripts (subfolders of input folders are kept), or the CHAT file of a single recording;
+            next to the audio if absent.
+        formats: formats to write in addition to ``cha``, which is always written; also several in one: ``srt,eaf``.
         speakers: speaker turns from external diarization: an RTTM, TextGrid or CHAT file, or a folder with one such
             file per recording; or ``auto`` to find them with pyannote.audio, ``auto:2`` if two people speak. They
             override the model's speakers, and word times are computed unless ``word_times`` is false: without them an
@@ -99,7 +106,7 @@ def transcribe(
         ray: address of a Ray cluster to run on; ``local`` starts one on this machine. Every machine must see
             recordings, model and transcripts under the same paths.
         rename_media: where CLAN cannot read a recording's name in ``@Media``, write the transcript under a name that
-            it can read. By default such a recording is not transcribed. The recording itself is never renamed.
+            it can read. Otherwise such a recording is not transcribed. The recording itself is never renamed.
         also_fluent: also write the cleaned text, as CHAT and as plain text, into the folder ``fluent`` beside each
             transcript.
         verbose: also print the architecture and the vocabulary of the model.
@@ -117,16 +124,22 @@ def transcribe(
     if processes is not None and processes < 1:
         raise LsaWhisperError(f"processes is {processes}; give 1 or more")
     closed: list[FailedFile] = []
-    jobs = list(find_jobs([inputs] if isinstance(inputs, str | Path) else inputs, out, closed=closed))
+    named = [*map(Path, [inputs] if isinstance(inputs, str | Path) else inputs)]
+    verify_call(named, options)
+    out_place, single = out_folder(named, Path(out) if out else None)
+    jobs = [(audio, single or target) for audio, target in find_jobs(named, out_place, closed=closed)]
     if rename_media:
-        jobs = [(audio, target.with_name(f"{media_name(audio.stem)}.cha")) for audio, target in jobs]
+        jobs = list(with_media_names(jobs))
     if not jobs and not closed:
         raise AudioError("no recording was found; name audio files, or folders that contain some")
+    verify_writable(jobs)
     # Absolute paths, because the machines of a cluster run in other folders.
     who = find_diarizer(speakers or "", speakers_model) or (Path(speakers).absolute() if speakers else None)
-    outputs = OutputOptions((*_known_formats(formats), *(FLUENT if also_fluent else ())), who, len(jobs) == 1)
+    outputs = OutputOptions((*split_formats(formats), *(FLUENT if also_fluent else ())), who, len(jobs) == 1)
     if options.draft is not None:
         options = options.with_changes(draft=_absolute(options.draft))
+    if notice := renaming_notice(jobs) if rename_media else "":
+        print_progress(printable(notice))
     spec = TranscriberSpec(_absolute(choose_model(model, device=options.device)), options)
     spec.model_digest  # noqa: B018 -- a missing model must be reported before any recording is opened
     if review is not None:
@@ -135,11 +148,11 @@ def transcribe(
     for folder in closed:
         run_log.outcome(folder, 0.0)
     recordings = open_recordings(jobs, options.channel_index)
-    if any(isinstance(recording, Recording) for recording in recordings.values()):
+    result, is_any = TranscriptionSummary(), any(isinstance(one, Recording) for one in recordings.values())
+    if is_any:
         _describe(spec, verbose)
-    result = TranscriptionSummary()
-    if jobs:
-        with _backend(spec, outputs, processes, ray, len(jobs)) as backend:
+    if jobs:  # where none can be opened, the model's library need not be loaded
+        with _backend(spec, outputs, processes, ray, len(jobs)) if is_any else _this_process(spec, outputs) as backend:
             result = run_files(jobs, recordings, backend, log=run_log, single_raises=ray is None)
     result = replace(result, failed=(*closed, *result.failed))
     if review is None:
@@ -171,6 +184,10 @@ def _backend(
     devices = worker_devices(spec.options.device, processes, recordings)
     if len(devices) > 1:
         return on_devices(devices, spec, outputs)
+    return _this_process(spec, outputs)
+
+
+def _this_process(spec: TranscriberSpec, outputs: OutputOptions) -> AbstractContextManager[Backend]:
     return nullcontext(partial(run_in_this_process, partial(transcribe_file, spec, outputs)))
 
 
@@ -257,9 +274,3 @@ def _describe(spec: TranscriberSpec, verbose: bool) -> None:
 
 def _absolute(model: str | Path) -> str | Path:
     return Path(model).absolute() if checkpoint.is_local(model) else model
-
-
-def _known_formats(names: Sequence[str]) -> tuple[str, ...]:
-    if unknown := [name for name in names if name not in FORMATS]:
-        raise LsaWhisperError(f"format {unknown[0]!r} is not known; choose among {', '.join(FORMATS)}")
-    return tuple(dict.fromkeys(name for name in names if name != "cha"))

@@ -11,6 +11,7 @@ from typing import Unpack
 from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording, each_channel
 from lsa_whisper.audio.speech import vad
 from lsa_whisper.audio.speech.energy import SpeechActivity
+from lsa_whisper.chat.media_name import corpus_of, media_name
 from lsa_whisper.checkpoint import Checkpoint, ConvertedCheckpoint
 from lsa_whisper.decoding.confidences import load_calibration
 from lsa_whisper.decoding.engines import load_engine, resolve_device
@@ -22,7 +23,6 @@ from lsa_whisper.languages import whisper_code
 from lsa_whisper.retraces import Tagger, tagger_for
 from lsa_whisper.retraces.corpus_tagger import CorpusTagger
 from lsa_whisper.transcription.assembly.assemble import ScoredTranscript, TranscriptHeader, assemble_with_scores
-from lsa_whisper.transcription.assembly.media_name import corpus_of, media_name
 from lsa_whisper.transcription.assembly.missed_speech import missed_speech
 from lsa_whisper.transcription.assembly.remarks import recording_remarks
 from lsa_whisper.transcription.assembly.speaker_turns import SpeakerTurns, one_speaker

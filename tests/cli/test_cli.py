@@ -11,7 +11,7 @@ import soundfile
 from click.testing import CliRunner
 
 from lsa_whisper.cli import VERBS, main
-from lsa_whisper.cli.group import SECTIONS
+from lsa_whisper.cli.group import MORE, SECTIONS
 from lsa_whisper.transcription import TranscriptionOptions
 
 NOT_OFFERED = {"report", "progress"}
@@ -75,7 +75,10 @@ def test_the_rank_that_a_launcher_passes_is_accepted():
 
 
 def test_the_help_lists_every_command_in_a_section():
-    assert sorted(name for names in SECTIONS.values() for name in names) == sorted(main.commands)
+    first = [name for names in SECTIONS.values() for name in names]
+    assert len(first) <= 12 and sorted([*first, *(name for names in MORE.values() for name in names)]) == sorted(
+        main.commands
+    )
 
 
 @pytest.mark.parametrize("command", ["", *VERBS])

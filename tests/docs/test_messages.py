@@ -50,6 +50,6 @@ def test_a_sign_in_the_table_is_the_one_of_labels(chat, label):
 
 def test_the_example_of_the_styles_is_right():
     said = utterance("CHI", "&-um I want [/] want the &+sto story .")
-    for page in ("README.md", "docs/labels-and-scores.md"):
+    for page in ("docs/how-it-is-built.md", "docs/labels-and-scores.md"):
         for style, label in re.findall(r"^\| `(chat|chat/1|verbatim|fluent)`[^|]*\| `([^`]+)` \|", text_of(page), re.M):
             assert encode(said, Labels.from_name(style)) == label

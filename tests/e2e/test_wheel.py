@@ -69,6 +69,13 @@ def test_in_an_empty_folder_a_recording_is_transcribed(run, tmp_path):
     assert (tmp_path / "audio.cha").read_text("utf-8").startswith("@UTF8")
 
 
+def test_the_names_of_shipped_files_resolve_in_an_empty_folder(run):
+    assert "weighted SLD" in run("lsa-whisper", "inspect", "corpora/storybook/test")
+    assert "all classes" in run("lsa-whisper", "doctor", "--model", "models/nano")
+    assert run("lsa-whisper", "estimate-memory", "tiny", "--recipe", "recipes/demo-lora.yaml")
+    run("lsa-whisper", "prepare", "corpora/storybook", "-o", "data", "--context", "6")
+
+
 def test_in_an_empty_folder_the_tutorials_recipe_trains(run, tmp_path):
     corpus = run("python", "-c", "from lsa_whisper.system.shipped import *; print(shipped(STORYBOOK))").strip()
     run("lsa-whisper", "prepare", corpus, "-o", "data", "--context", "6")

@@ -147,7 +147,7 @@ def test_endless_files_are_not_read(place, make):
 def test_transcribe(place):
     formats = [part for name in ("srt", "vtt", "textgrid", "eaf", "salt", "json", "txt") for part in ("--format", name)]
     words = ["--model", NANO, "-o", "out/t", *formats, "--review", "out/review.csv", "--log", "out/log.tsv"]
-    refused = run(place, "transcribe", "corpus", *words[:4], exit_code=REFUSED + 1)
+    refused = run(place, "transcribe", "corpus", *words[:4], "--no-rename-media", exit_code=REFUSED + 1)
     assert (
         "dead.wav: no such recording" in refused.stdout
         and "rename the recording to script_alert_1.flac" in refused.stdout

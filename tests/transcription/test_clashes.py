@@ -8,6 +8,7 @@ import shutil
 import pytest
 import soundfile
 
+from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.transcription import transcribe
 from lsa_whisper.transcription.files.provenance import RecordingIdentity
 
@@ -104,14 +105,16 @@ def test_nothing_is_written_over_and_the_others_finish(visit, tiny, scripted, tm
     assert {path: data for path, data in state(out).items() if path in before} == before
 
 
-@pytest.mark.parametrize("parent", ["out", "out/sub"])
-def test_a_file_where_the_folder_should_be_is_kept(parent, visit, scripted, tmp_path):
+def test_a_file_where_a_folder_should_be_is_kept(visit, scripted, tmp_path):
     (tmp_path / "in" / "sub").mkdir(parents=True)
     shutil.copy(visit, tmp_path / "in" / "sub" / "visit.wav")
     shutil.copy(visit, tmp_path / "in" / "visit.wav")
-    (tmp_path / parent).parent.mkdir(exist_ok=True)
-    (tmp_path / parent).write_bytes(TYPED)
+    for parent in ("file", "out/sub"):
+        (tmp_path / parent).parent.mkdir(exist_ok=True)
+        (tmp_path / parent).write_bytes(TYPED)
+    with pytest.raises(LsaWhisperError, match=r"file: is a file; name a folder"):
+        transcribe([tmp_path / "in"], model=scripted, out=tmp_path / "file")
     result = transcribe([tmp_path / "in"], model=scripted, out=tmp_path / "out")
-    assert len(result.failed) == (2 if parent == "out" else 1)
-    assert all("; " in each.reason and "\n" not in each.reason for each in result.failed)
-    assert (tmp_path / parent).read_bytes() == TYPED
+    assert len(result.failed) == 1 and len(result.done) == 1
+    assert "; " in result.failed[0].reason and "\n" not in result.failed[0].reason
+    assert all((tmp_path / parent).read_bytes() == TYPED for parent in ("file", "out/sub"))

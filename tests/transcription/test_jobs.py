@@ -249,7 +249,7 @@ def test_importing_the_room_loads_no_model_library():
 @pytest.mark.parametrize(
     ("name", "options", "remedy"),
     [
-        ("a,b", {}, "change the setting, or rename"),
+        ("a,b", {"rename_media": False}, "change the setting, or rename"),
         ("visit", {"role": "Mothr"}, "unknown role 'Mothr'; CHAT's roles are Adult, .*, Mother, .*, Witness$"),
         ("visit", {"speaker": "toolongcode"}, "has more than 8 characters; use three capital letters, such as CHI"),
         ("visit", {"speaker": "no code"}, "other characters than letters and digits; use three"),

@@ -94,7 +94,7 @@ def test_each_is_refused_in_one_sentence_and_the_good_one_is_transcribed(visit, 
     shutil.copy(visit, tmp_path / "good.wav")
     before = {path: path.read_bytes() for path in tmp_path.iterdir() if path.is_file() and not path.is_symlink()}
     named = [tmp_path / name for name in (*RECORDINGS, "good.wav")]
-    result = transcribe(named, model=scripted, out=tmp_path / "out", log=tmp_path / "log")
+    result = transcribe(named, model=scripted, out=tmp_path / "out", log=tmp_path / "log", rename_media=False)
     assert len(RECORDINGS) >= 25
     assert [each.path.name for each in result.failed] == list(RECORDINGS) and result.exit_code == len(RECORDINGS)
     for failed in result.failed:

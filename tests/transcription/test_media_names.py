@@ -7,8 +7,8 @@ import shutil
 import pytest
 
 from lsa_whisper import chat
+from lsa_whisper.chat.media_name import media_name
 from lsa_whisper.transcription import Transcriber, transcribe
-from lsa_whisper.transcription.assembly.media_name import media_name
 
 NAMES = {
     "my file (1)": "my_file_1",
@@ -30,7 +30,7 @@ def recordings(visit, tmp_path):
     return folder
 
 
-def test_such_recordings_are_refused_before_anything_is_decoded(recordings, scripted, tmp_path, monkeypatch):
+def test_without_renaming_they_are_refused_before_anything_is_decoded(recordings, scripted, tmp_path, monkeypatch):
     out, finished = tmp_path / "out", []
     original = Transcriber.transcribe_with_scores
 
@@ -40,29 +40,31 @@ def test_such_recordings_are_refused_before_anything_is_decoded(recordings, scri
         return original(self, recording, **options)
 
     monkeypatch.setattr(Transcriber, "transcribe_with_scores", noting)
-    result = transcribe([recordings], model=scripted, out=out, log=tmp_path / "log")
+    result = transcribe([recordings], model=scripted, out=out, log=tmp_path / "log", rename_media=False)
     assert finished == ["fine-é"] and [each.audio.stem for each in result.done] == ["fine-é"]
     told = {each.path.stem: each.reason for each in result.failed}
     assert told.keys() == NAMES.keys()
     assert all(f"rename the recording to {name}.wav (--rename-media" in told[old] for old, name in NAMES.items())
 
 
-def test_with_rename_media_they_are_written_under_a_name_that_clan_can_read(recordings, scripted, tmp_path):
+def test_they_are_written_under_a_name_that_clan_can_read(recordings, scripted, tmp_path, capsys):
     out = tmp_path / "out"
-    result = transcribe([recordings], model=scripted, out=out, rename_media=True)
+    result = transcribe([recordings], model=scripted, out=out)
+    notices = [line for line in capsys.readouterr().err.splitlines() if "becomes" in line]
+    assert len(notices) == 1 and "becomes O_Hara.cha" in notices[0] and "and 4 more" in notices[0]
     assert not result.failed and {path.stem for path in recordings.iterdir()} == {*NAMES, "fine-é"}
     for name in NAMES.values():
         transcript = chat.read(out / f"{name}.cha", strict=True)
         assert transcript.media == name and chat.check(transcript) == []
     assert "CLAN plays a copy of it that is called my_file_1.wav" in result.table()
     assert "@ID:\teng|pilot_study|PAR|" in (out / "fine-é.cha").read_text()
-    assert all(each.skipped for each in transcribe([recordings], model=scripted, out=out, rename_media=True).done)
+    assert all(each.skipped for each in transcribe([recordings], model=scripted, out=out).done)
 
 
 def test_two_names_that_become_one_are_not_written_over(visit, scripted, tmp_path):
     for name in ("a b", "a_b"):
         shutil.copy(visit, tmp_path / f"{name}.wav")
-    result = transcribe([tmp_path], model=scripted, out=tmp_path / "out", rename_media=True)
+    result = transcribe([tmp_path], model=scripted, out=tmp_path / "out")
     assert len(result.done) == 1 and "its transcript would replace that of" in result.failed[0].reason
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from lsa_whisper.checkpoint import hub, is_converted, is_local
 from lsa_whisper.checkpoint.choice.settings import read_settings, settings_file, write_settings
+from lsa_whisper.checkpoint.choice.short_names import SHORT_NAMES
 from lsa_whisper.checkpoint.stored_labels import read_writing
 from lsa_whisper.checkpoint.verification import verify_checkpoint
 from lsa_whisper.errors import CheckpointError
@@ -69,7 +70,7 @@ def use_model(model: str | Path) -> str:
     """Make ``model`` the one that commands use where none is named; return what was stored.
 
     Args:
-        model: A checkpoint folder, a hub name, or ``nano``.
+        model: A checkpoint folder, a hub name, or a short name: ``nano``, ``base``.
 
     Raises:
         CheckpointError: If the folder holds no model that can be loaded.
@@ -88,14 +89,14 @@ def use_model(model: str | Path) -> str:
 
 
 def resolve_model(model: str | Path) -> str | Path:
-    """Return a checkpoint folder or hub name; ``nano`` is the shipped model, unless there is a folder of that name.
+    """Return a checkpoint folder or hub name; ``nano`` and ``base`` are models, unless there is such a folder.
 
-    >>> resolve_model("openai/whisper-small")
-    'openai/whisper-small'
+    >>> resolve_model("openai/whisper-small"), resolve_model("large-v3")
+    ('openai/whisper-small', 'openai/whisper-large-v3')
     """
-    if str(model) in ("nano", NANO) and not Path(model).exists():
-        return shipped(NANO)
-    return model
+    if Path(model).exists():
+        return model
+    return shipped(NANO) if str(model) in ("nano", NANO) else SHORT_NAMES.get(str(model), model)
 
 
 def _require_available(name: str, subject: str = "") -> None:

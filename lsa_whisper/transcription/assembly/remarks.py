@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 
 from lsa_whisper.audio import Recording
 from lsa_whisper.audio.speech.energy import SpeechActivity
+from lsa_whisper.chat.media_name import media_name
 from lsa_whisper.decoding.decoder import DecodedWindow
 from lsa_whisper.errors import printable
 from lsa_whisper.languages import chat_code
-from lsa_whisper.transcription.assembly.media_name import media_name
 
 
 def recording_remarks(recording: Recording, speech: SpeechActivity) -> list[str]:

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TypeAlias
 
 from lsa_whisper.audio import AUDIO_SUFFIXES, Recording
+from lsa_whisper.chat.media_name import media_name
 from lsa_whisper.errors import AudioError
 from lsa_whisper.system.failed_files import FailedFile
 from lsa_whisper.system.own_files import verify_inside
-from lsa_whisper.transcription.assembly.media_name import media_name
 
 Jobs: TypeAlias = Sequence[tuple[Path, Path]]
 """Recordings with the paths of their transcripts."""
@@ -81,7 +81,7 @@ def _open(audio: Path, target: Path, channel: int | None) -> Recording | AudioEr
     except OSError as error:
         return AudioError(f"{audio}: cannot be read ({error.strerror}); check the path and its permissions")
     name = media_name(audio.stem)
-    if target.stem == name:
+    if target.stem == media_name(target.stem):
         return recording
     return AudioError(
         f"{audio}: CLAN cannot read this name in @Media; change the setting, or rename the recording to "

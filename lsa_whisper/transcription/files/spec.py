@@ -9,9 +9,9 @@ from pathlib import Path
 from types import MappingProxyType
 
 from lsa_whisper import checkpoint
+from lsa_whisper.chat.media_name import media_name
 from lsa_whisper.decoding.engines import resolve_device
 from lsa_whisper.transcription.assembly.assemble import TranscriptHeader
-from lsa_whisper.transcription.assembly.media_name import media_name
 from lsa_whisper.transcription.assembly.speaker_turns import SpeakerTurns
 from lsa_whisper.transcription.files.provenance import RecordingIdentity, digest_inputs
 from lsa_whisper.transcription.options import TranscriptionOptions

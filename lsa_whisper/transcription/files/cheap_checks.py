@@ -1,0 +1,114 @@
+"""What can be wrong with a call and is known without the model, whose loading takes seconds."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from lsa_whisper.chat.files import is_transcript
+from lsa_whisper.chat.media_name import media_name
+from lsa_whisper.errors import DiskError, LsaWhisperError
+from lsa_whisper.formats import FORMATS
+from lsa_whisper.languages import WHISPER_CODES, chat_code, is_language, whisper_code
+from lsa_whisper.system.machine import nearest_existing
+from lsa_whisper.transcription.options import TranscriptionOptions
+
+_Jobs = Sequence[tuple[Path, Path]]
+_DEVICE = re.compile(r"auto|cpu|mps|cuda(:\d+)?")
+
+
+def verify_call(inputs: Sequence[Path], options: TranscriptionOptions) -> None:
+    """Return if no transcript is among the inputs, and language and device can be meant.
+
+    Raises:
+        LsaWhisperError: what is wrong, and what to give instead.
+    """
+    if found := [each for each in inputs if is_transcript(each)]:
+        raise LsaWhisperError(
+            f"{found[0]}: is a transcript, not a recording; 'lsa-whisper align' gives it times, 'lsa-whisper review' "
+            "opens it beside its recording"
+        )
+    language = options.language
+    if not options.detects_language and not _is_known(language):
+        raise LsaWhisperError(f"language {language!r} is not known; name it, such as English, en or eng, or say auto")
+    if not _DEVICE.fullmatch(options.device):
+        raise LsaWhisperError(f"device {options.device!r} is not known; choose auto, cpu, cuda, cuda:1 or mps")
+
+
+def _is_known(language: str) -> bool:
+    return whisper_code(language) in WHISPER_CODES or is_language(chat_code(language))
+
+
+def split_formats(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the formats beside CHAT; several may stand in one name, with commas between them.
+
+    >>> split_formats(["cha", "srt,eaf"])
+    ('srt', 'eaf')
+
+    Raises:
+        LsaWhisperError: a format is not known.
+    """
+    single = [part.strip() for name in names for part in name.split(",") if part.strip()]
+    if unknown := [name for name in single if name not in FORMATS]:
+        raise LsaWhisperError(f"format {unknown[0]!r} is not known; choose among {', '.join(FORMATS)}")
+    return tuple(dict.fromkeys(name for name in single if name != "cha"))
+
+
+def out_folder(inputs: Sequence[Path], out: Path | None) -> tuple[Path | None, Path | None]:
+    """Return the folder of the transcripts, and the file of the only one if ``out`` names a CHAT file.
+
+    Raises:
+        LsaWhisperError: ``out`` names one file for several recordings, or one that does not fit the recording.
+    """
+    if out is None or out.is_dir():
+        return out, None
+    if is_transcript(out):
+        if len(inputs) != 1 or inputs[0].is_dir():
+            raise LsaWhisperError(f"{out}: is one file, but there may be several transcripts; name a folder")
+        if out.stem != (name := media_name(inputs[0].stem)):
+            wanted = out.with_name(f"{name}.cha")
+            raise LsaWhisperError(f"{out}: CHAT wants a transcript to have its recording's name; write -o {wanted}")
+        return out.parent, out
+    if out.exists():
+        raise LsaWhisperError(f"{out}: is a file; name a folder for the transcripts, or a file such as visit.cha")
+    return out, None
+
+
+def verify_writable(jobs: _Jobs) -> None:
+    """Return if any folder of the transcripts can be written; one that cannot does not stop the others.
+
+    Raises:
+        DiskError: none can.
+    """
+    folders = list(dict.fromkeys(target.parent for _, target in jobs))
+    if folders and not any(map(_can_be_written, folders)):
+        raise DiskError(f"{folders[0]}: cannot be written; name a folder of your own with -o")
+
+
+def _can_be_written(folder: Path) -> bool:
+    try:
+        place = nearest_existing(folder)
+    except OSError:  # the name is too long, which is reported when the recording is opened
+        return True
+    return place.is_dir() and os.access(place, os.W_OK)
+
+
+def with_media_names(jobs: _Jobs) -> Iterator[tuple[Path, Path]]:
+    """Yield the jobs with names of transcripts that CLAN can read."""
+    for audio, target in jobs:
+        yield audio, target.with_name(f"{media_name(target.stem)}.cha")
+
+
+def renaming_notice(jobs: _Jobs) -> str:
+    """Return one line on the transcripts that are not called as their recordings; empty if all are.
+
+    >>> renaming_notice([(Path("Anna (2).wav"), Path("Anna_2.cha"))])
+    'CLAN cannot read some names, so Anna (2).wav becomes Anna_2.cha (the recordings keep their names)'
+    """
+    renamed = [f"{audio.name} becomes {target.name}" for audio, target in jobs if media_name(audio.stem) != audio.stem]
+    if not renamed:
+        return ""
+    more = f" and {len(renamed) - 3:,} more" * (len(renamed) > 3)
+    return f"CLAN cannot read some names, so {', '.join(renamed[:3])}{more} (the recordings keep their names)"
