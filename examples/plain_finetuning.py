@@ -20,16 +20,13 @@ import soundfile
 import torch
 import transformers
 import yaml
-from transformers.trainer_pt_utils import get_length_grouped_indices
 
 SETTINGS: dict[str, dict[str, Any]] = {
-    "data": {"trim": False, "full_length_share": 0.1},
     "adapter": {"rank": 32, "alpha": 64, "target_modules": ["q_proj", "v_proj", "out_proj"]},
     "training": {"per_device_train_batch_size": 8, "gradient_accumulation_steps": 1, "num_train_epochs": 3}
     | {"max_steps": None, "learning_rate": 5e-5, "lr_scheduler_type": "linear", "warmup_steps": 0, "weight_decay": 0},
 }
 TIMESTAMP, STEP_S, NO_LOSS = re.compile(r"<\|(\d+\.\d\d)\|>"), 0.02, -100
-MARGIN_FRAMES = 100  # one second that the encoder hears after the longest window of a trimmed batch
 Row = dict[str, Any]
 
 
@@ -42,23 +39,15 @@ def read_recipe(path: Path) -> dict[str, Any]:
 
 
 def order(rows: list[Row], recipe: dict[str, Any], epoch: int) -> list[int]:
-    """Return the windows of an epoch: at random, or in random steps of similar lengths, the longest first."""
-    generator, size = torch.Generator().manual_seed(recipe["seed"] + epoch), recipe["size"]
-    if not recipe["data"]["trim"]:
-        return torch.randperm(len(rows), generator=generator).tolist()
-    indices = get_length_grouped_indices([row["duration"] for row in rows], size, generator=generator)
-    steps = [indices[start : start + size] for start in range(0, len(indices), size)]
-    last = [steps.pop()] if len(steps[-1]) < size else []
-    shuffled = (1 + torch.randperm(max(0, len(steps) - 1), generator=generator)).tolist()
-    return [index for step in [*steps[:1], *(steps[at] for at in shuffled), *last] for index in step]
+    """Return the windows of an epoch in random order."""
+    return torch.randperm(len(rows), generator=torch.Generator().manual_seed(recipe["seed"] + epoch)).tolist()
 
 
 def sound(row: Row, folder: Path) -> np.ndarray:
     """Return the samples of a window."""
     start, frames = (round(row[name] * 16_000) for name in ("offset", "duration"))
-    path = folder / row["audio_filepath"]
-    samples, rate_hz = soundfile.read(path, frames, start, dtype="float32", always_2d=True)
-    assert rate_hz == 16_000, f"{path}: convert it to 16,000 Hz"
+    samples, rate_hz = soundfile.read(folder / row["audio_filepath"], frames, start, dtype="float32", always_2d=True)
+    assert rate_hz == 16_000, f"{row['audio_filepath']}: convert it to 16,000 Hz"
     return samples.mean(axis=1)
 
 
@@ -89,12 +78,8 @@ def collate(numbers: list[int], rows: list[Row], recipe: dict[str, Any], parts: 
     for place, (tokens, skipped) in enumerate(labels):
         inputs[place, : len(tokens) - 1] = torch.tensor(tokens[:-1])
         targets[place, skipped : len(tokens) - 1] = torch.tensor(tokens[skipped + 1 :])
-    sounds, data = [sound(rows[n], Path(recipe["data"]["train"]).parent) for n in numbers], recipe["data"]
+    sounds = [sound(rows[n], Path(recipe["data"]["train"]).parent) for n in numbers]
     features = torch.from_numpy(extractor(sounds, sampling_rate=16_000, return_tensors="np").input_features)
-    if data["trim"] and np.random.default_rng([recipe["seed"], *numbers]).random() >= data["full_length_share"]:
-        samples = max(rows[n]["duration"] for n in numbers) * 16_000 + extractor.n_fft // 2
-        frames = math.ceil(samples / extractor.hop_length) + MARGIN_FRAMES
-        features = features[..., : frames + frames % 2].contiguous()
     return {"input_features": features, "decoder_input_ids": inputs, "labels": targets}
 
 
@@ -102,12 +87,13 @@ def train(recipe: dict[str, Any]) -> Iterator[float]:
     """Yield the loss of each optimizer step, then save the model."""
     settings, base = recipe["training"], recipe["model"]["base"]
     device = "cuda" if torch.cuda.is_available() and not settings.get("use_cpu") else "cpu"
+    is_bf16 = recipe["precision"] == "bf16" or (recipe["precision"] == "auto" and device == "cuda")
     rows = [json.loads(line) for line in Path(recipe["data"]["train"]).read_text(encoding="utf-8").splitlines()]
     transformers.set_seed(recipe["seed"])
     model = transformers.WhisperForConditionalGeneration.from_pretrained(base, dtype=torch.float32)
     loaded = (transformers.WhisperFeatureExtractor, transformers.AutoTokenizer)
     parts = (model, *(kind.from_pretrained(base) for kind in loaded))
-    encoder, places = model.get_encoder(), model.get_encoder().embed_positions.requires_grad_(False)  # sinusoids
+    model.get_encoder().embed_positions.requires_grad_(False)  # sinusoids
     if lora := recipe.get("adapter"):
         shape = {"r": lora["rank"], "lora_alpha": lora["alpha"], "target_modules": lora["target_modules"]}
         model = peft.get_peft_model(model, peft.LoraConfig(**shape))
@@ -118,7 +104,8 @@ def train(recipe: dict[str, Any]) -> Iterator[float]:
     size, micro = recipe["size"], settings["per_device_train_batch_size"]
     per_epoch = math.ceil(len(rows) / size)
     steps = settings["max_steps"] or math.ceil(settings["num_train_epochs"] * per_epoch)
-    schedule = transformers.get_scheduler(settings["lr_scheduler_type"], optimizer, settings["warmup_steps"], steps)
+    warmup = math.ceil(settings["warmup_steps"] * (1 if settings["warmup_steps"] >= 1 else steps))
+    schedule = transformers.get_scheduler(settings["lr_scheduler_type"], optimizer, warmup, steps)
     for step in range(steps):
         epoch, place = divmod(step, per_epoch)
         numbers = order(rows, recipe, epoch)[place * size : (place + 1) * size]
@@ -128,8 +115,7 @@ def train(recipe: dict[str, Any]) -> Iterator[float]:
         for batch in batches:
             batch = {name: value.to(device) for name, value in batch.items()}
             labels = batch.pop("labels").flatten()
-            places.num_embeddings = encoder.config.max_source_positions = batch["input_features"].shape[-1] // 2
-            with torch.autocast(device, torch.bfloat16, enabled=recipe["precision"] == "bf16"):
+            with torch.autocast(device, torch.bfloat16, enabled=is_bf16):
                 logits = model(**batch, use_cache=False).logits.float().flatten(0, 1)
             # Divided by the tokens of the whole step, so that its split into micro-batches changes nothing.
             loss = torch.nn.functional.cross_entropy(logits, labels, ignore_index=NO_LOSS, reduction="sum") / tokens
@@ -140,7 +126,6 @@ def train(recipe: dict[str, Any]) -> Iterator[float]:
         schedule.step()
         optimizer.zero_grad()
         yield total
-    places.num_embeddings = encoder.config.max_source_positions = len(places.weight)
     for part in (model, *parts[1:]):
         part.save_pretrained(recipe["out"])
 

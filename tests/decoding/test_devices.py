@@ -45,5 +45,5 @@ def test_a_machine_without_it_computes_on_the_cpu(engine, reason, monkeypatch, c
 
 def test_a_graphics_card_of_nvidia_comes_first(working_mac, monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda: True)
+    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda **_: True)
     assert resolve_device("auto", "auto") == ("cuda", "bfloat16")

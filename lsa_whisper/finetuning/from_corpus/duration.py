@@ -40,7 +40,7 @@ def _per_window(shape: Shape, method: Method) -> float:
 def _operations_per_s(has_gpu: bool) -> float:
     import torch
 
-    device, dtype = ("cuda", torch.bfloat16) if has_gpu else ("cpu", torch.float32)
+    device, dtype = ("cuda", torch.float16) if has_gpu else ("cpu", torch.float32)
     matrix = torch.ones(_SIDE, _SIDE, device=device, dtype=dtype)
     repeats, times = (50 if has_gpu else 3), []
     for _ in range(3):
