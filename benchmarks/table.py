@@ -195,10 +195,10 @@ CLAIMS = (
         summaries.review_scale,
     ),
     Claim(
-        "A stock model writes the fillers of real people when a prompt asks for them",
+        "Words and fillers of real people: a stock model that is asked for them, finetune, and the plain example",
         "real_people",
         summaries.real_people,
-        (("docs/base-models.md", "Measured: disfluencies without training"),),
+        (("docs/base-models.md", "Measured: disfluencies of real people"),),
     ),
     Claim("Wrong words that the review page flags, by whisper-base", "doubt_flags", summaries.doubt_flags),
     Claim(
