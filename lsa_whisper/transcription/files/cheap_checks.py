@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -77,22 +78,36 @@ def out_folder(inputs: Sequence[Path], out: Path | None) -> tuple[Path | None, P
 
 
 def verify_writable(jobs: _Jobs) -> None:
-    """Return if any folder of the transcripts can be written; one that cannot does not stop the others.
+    """Return if any folder of new transcripts can be written; one that cannot does not stop the others.
 
     Raises:
         DiskError: none can.
     """
-    folders = list(dict.fromkeys(target.parent for _, target in jobs))
-    if folders and not any(map(_can_be_written, folders)):
-        raise DiskError(f"{folders[0]}: cannot be written; name a folder of your own with -o")
+    folders = list(dict.fromkeys(target.parent for _, target in jobs if not _exists(target)))
+    problems = [_problem(folder) for folder in folders]
+    if folders and all(problems):
+        raise DiskError(f"{folders[0]}: cannot be written ({problems[0]}); name a folder of your own with -o")
 
 
-def _can_be_written(folder: Path) -> bool:
+def _exists(target: Path) -> bool:
+    try:
+        return target.exists()
+    except OSError:
+        return False
+
+
+def _problem(folder: Path) -> str:
+    """Return why a folder cannot be written; empty if it can."""
     try:
         place = nearest_existing(folder)
     except OSError:  # the name is too long, which is reported when the recording is opened
-        return True
-    return place.is_dir() and os.access(place, os.W_OK)
+        return ""
+    if not place.is_dir():
+        return os.strerror(errno.ENOTDIR)
+    if os.access(place, os.W_OK):
+        return ""
+    is_read_only = hasattr(os, "statvfs") and os.statvfs(place).f_flag & os.ST_RDONLY
+    return os.strerror(errno.EROFS if is_read_only else errno.EACCES)
 
 
 def with_media_names(jobs: _Jobs) -> Iterator[tuple[Path, Path]]:
