@@ -6,6 +6,7 @@ import json
 import os
 import platform
 import re
+import shlex
 import sys
 from datetime import date
 from importlib.metadata import PackageNotFoundError, version
@@ -34,12 +35,12 @@ def write(name: str, packages: tuple[str, ...], data: str, **figures: Any) -> Pa
 
 
 def _options(typed: list[str]) -> str:
-    """Return what was typed, without the folder of the runs, which is this machine's own.
+    """Return what was typed, without the folders of runs, which are this machine's own.
 
-    >>> _options(["--seeds", "3", "--out", "/home/me/runs"])
-    '--seeds 3'
+    >>> _options(["--seeds", "3", "--out", "/home/me/runs", "--work=/tmp/w", "--systems", "plain example"])
+    "--seeds 3 --systems 'plain example'"
     """
-    return re.sub(r"(^|\s)--out[ =]\S+", "", " ".join(typed)).strip()
+    return re.sub(r"(^|\s)--(out|work)[ =]('[^']*'|\S+)", "", shlex.join(typed)).strip()
 
 
 def made_on(packages: tuple[str, ...]) -> dict[str, Any]:

@@ -139,7 +139,7 @@ def marked(text: str) -> str:
     """Return a text without marks as a main tier: its fillers and repeated words are marked.
 
     >>> marked("uh I I think so.")
-    '&-uh I [/] I think so .'
+    '&-uh i [/] i think so .'
     """
     words = text.lower().replace(",", "").rstrip(".").split()
     return mark_retraces(" ".join(f"&-{word}" if word in fillers("eng") else word for word in words) + " .").text

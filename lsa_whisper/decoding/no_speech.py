@@ -42,9 +42,9 @@ class NoSpeechRule:
     def apply(self, window: DecodedWindow, no_speech_prob: float, *, is_echo: bool = False) -> DecodedWindow:
         """Return a window with its probability of no speech, and without text if it is silent.
 
-        Asked for disfluencies, a model writes a filler where there is no speech. OpenAI's base gave windows with
-        fillers alone from 0.06 to 0.47 in applause and music made for the test and in pauses of meetings, and no such
-        window of 60 real ones was right; 54 of 56 windows with right words were below 0.2, most below 0.05.
+        A model that is asked for disfluencies writes fillers in noise and silence, too. OpenAI's base gave windows with
+        fillers alone from 0.06 to 0.47 in applause and music made for the test and in pauses of meetings, and none of
+        60 real windows with fillers alone was right; 54 of 56 with right words were below 0.2, most below 0.05.
 
         >>> from lsa_whisper.decoding.decoder import DecodedSegment
         >>> text = (DecodedSegment("Thank you.", 0.0, 2.0),)

@@ -46,17 +46,17 @@ class DecodingStyle:
         return add_previous_text(prompt, [*begin, *context[-room:]], tokenizer, settings)
 
     def is_echo(self, text: str) -> bool:
-        """Return whether ``text`` says no more than the prompt: fillers alone, or two and more of its words in a row.
+        """Return whether ``text`` says no more than the prompt: its fillers alone, or words of it in a row.
 
         >>> style = DecodingStyle(Labels("verbatim", prompt="um I I want uh the dog."))
-        >>> [style.is_echo(text) for text in ("Um, uh.", "I want", "want", "um yes", "")]
-        [True, True, False, False, False]
+        >>> [style.is_echo(text) for text in ("Um, uh.", "I want", "want", "Hmm.", "um yes", "")]
+        [True, True, False, False, False, False]
         """
         asked, words = (_LETTERS.findall(part.lower()) for part in (self.labels.prompt, text))
         if not asked or not words:
             return False
         runs = (asked[at : at + len(words)] for at in range(len(asked)))
-        return all(word in _FILLERS for word in words) or (len(words) > 1 and words in runs)
+        return _FILLERS.intersection(asked).issuperset(words) or (len(words) > 1 and words in runs)
 
 
 def decoding_style(model: Writer, style: str | None, language: str) -> DecodingStyle:

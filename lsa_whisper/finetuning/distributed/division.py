@@ -10,7 +10,8 @@ from typing import Any
 from lsa_whisper.finetuning.distributed import zero
 from lsa_whisper.finetuning.distributed.pipeline import Pipeline
 from lsa_whisper.finetuning.distributed.whole_states import is_divided, whole_weights, without_tied
-from lsa_whisper.system.library_internals import destroy_deepspeed, reset_training_state
+from lsa_whisper.system.deepspeed_internals import destroy_deepspeed
+from lsa_whisper.system.library_internals import reset_training_state
 
 
 @dataclass(frozen=True)

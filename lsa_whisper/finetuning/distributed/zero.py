@@ -13,7 +13,7 @@ from lsa_whisper.errors import MissingExtraError, RecipeError
 from lsa_whisper.finetuning.distributed.launch import free_port
 from lsa_whisper.finetuning.distributed.ranks import is_launched
 from lsa_whisper.system import machine
-from lsa_whisper.system.library_internals import init_deepspeed
+from lsa_whisper.system.deepspeed_internals import init_deepspeed
 
 if TYPE_CHECKING:
     from lsa_whisper.finetuning.recipe import OffloadSettings, Recipe

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from lsa_whisper.checkpoint import is_local
 from lsa_whisper.checkpoint.choice import choose_model, remember_model, resolve_model
-from lsa_whisper.errors import CorpusError, RecipeError
+from lsa_whisper.errors import RecipeError
 from lsa_whisper.finetuning import Finetuned
 from lsa_whisper.finetuning import finetune as finetune_by_recipe
 from lsa_whisper.finetuning import recipe as recipes
@@ -22,7 +22,6 @@ from lsa_whisper.finetuning.distributed.launch import LAUNCHER
 from lsa_whisper.finetuning.from_corpus.little_data import prepare_for
 from lsa_whisper.finetuning.from_corpus.new_recipe import new_recipe
 from lsa_whisper.finetuning.from_corpus.plan import plan_recipe
-from lsa_whisper.finetuning.from_corpus.setting import split_path
 from lsa_whisper.finetuning.from_corpus.source import SourceKind, kind_of_source
 from lsa_whisper.system.atomic_write import write_atomic
 from lsa_whisper.system.terminal import print_progress
@@ -114,9 +113,6 @@ def _planned_recipe(
     if kind is SourceKind.CORPUS:
         data = out.with_name(f"{out.name}.data").absolute()
         prepare_for(str(base), source, data, report)
-    train = split_path(data, "train")
-    if train.is_file() and not train.stat().st_size:
-        raise CorpusError(f"{data / 'train.jsonl'}: holds no windows; add recordings of more speakers")
     text = plan_recipe(data, str(base), out, report)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomic(text, path)

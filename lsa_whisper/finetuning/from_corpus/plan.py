@@ -134,7 +134,7 @@ def describe(setting: Setting, raw: dict[str, Any], plan: Plan | None) -> list[s
     batch = training["per_device_train_batch_size"] * training.get("gradient_accumulation_steps", 1)
     where = "a GPU" if setting.has_gpu else "the CPU"
     lines = [
-        f"chosen: {method.name} of {setting.base}, {method.epochs} epochs of {setting.windows} windows, "
+        f"chosen: {_trained(raw)} of {setting.base}, {method.epochs} epochs of {setting.windows} windows, "
         f"{method.steps(setting.windows)} steps of batch {batch}, learning rate {training['learning_rate']:g}, "
         f"on {where}"
     ]
@@ -142,6 +142,18 @@ def describe(setting: Setting, raw: dict[str, Any], plan: Plan | None) -> list[s
         gpu = f"{plan.gpu_gib:.1f} GiB on the GPU and " if setting.has_gpu else ""
         lines.append(f"plan: {plan.name}; about {gpu}{plan.host_gib:.1f} GiB of host memory")
     return lines
+
+
+def _trained(raw: dict[str, Any]) -> str:
+    """Return what of the model a recipe trains, for a person.
+
+    >>> _trained({"model": {}, "adapter": {"rank": 16, "stacks": "decoder"}}), _trained({"model": {}})
+    ('LoRA of rank 16 in the decoder', 'all weights')
+    """
+    if adapter := raw.get("adapter"):
+        where = f" in the {adapter['stacks']}" if adapter.get("stacks", "both") != "both" else ""
+        return f"LoRA of rank {adapter['rank']}{where}"
+    return "the decoder's layers" if raw["model"].get("freeze_encoder") else "all weights"
 
 
 def _data(setting: Setting, method: Method) -> dict[str, Any]:

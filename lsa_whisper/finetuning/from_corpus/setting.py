@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lsa_whisper import checkpoint, manifest
 from lsa_whisper.decoding.style import is_stock
-from lsa_whisper.errors import CheckpointError
+from lsa_whisper.errors import CheckpointError, CorpusError
 from lsa_whisper.finetuning.memory.shape import shape_of
 from lsa_whisper.labels import Labels, decode
 from lsa_whisper.languages import chat_code
@@ -51,11 +51,18 @@ class Setting:
 
 
 def setting_of(data: Path, base: str, out: Path) -> Setting:
-    """Return what a recipe for ``data`` is chosen for on this machine."""
+    """Return what a recipe for ``data`` is chosen for on this machine.
+
+    Raises:
+        CorpusError: If the data hold no windows.
+    """
     import torch
 
     train, dev = split_path(data, "train"), split_path(data, "dev")
-    durations, languages = zip(*((row.duration, row.lang) for row in manifest.stream(train)), strict=True)
+    rows = [(row.duration, row.lang) for row in manifest.stream(train)]
+    if not rows:
+        raise CorpusError(f"{train}: holds no windows; add recordings of more speakers, and prepare the data again")
+    durations, languages = zip(*rows, strict=True)
     has_gpu = torch.cuda.is_available()
     return Setting(
         data=data,

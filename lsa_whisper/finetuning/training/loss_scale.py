@@ -8,7 +8,7 @@ from transformers import TrainerCallback
 
 from lsa_whisper.finetuning.recipe import Recipe
 from lsa_whisper.finetuning.strategies import strategy_of
-from lsa_whisper.system.library_internals import scale_deepspeed_loss
+from lsa_whisper.system.deepspeed_internals import scale_deepspeed_loss
 
 
 class LossScale(TrainerCallback):

@@ -20,7 +20,8 @@ from lsa_whisper.finetuning.recipe import Recipe
 from lsa_whisper.finetuning.recipe.changes import HARMLESS, changes, describe_changes, recipe_values
 from lsa_whisper.finetuning.strategies import strategy_of
 from lsa_whisper.system import plain_json
-from lsa_whisper.system.library_internals import deepspeed_state_classes, rotate_checkpoints
+from lsa_whisper.system.deepspeed_internals import deepspeed_state_classes
+from lsa_whisper.system.library_internals import rotate_checkpoints
 
 MARK = "complete.json"
 """Written last: the sizes of a checkpoint's files, and what a run must match to resume from it."""

@@ -14,7 +14,7 @@ from lsa_whisper.finetuning.from_corpus.duration import run_minutes
 from lsa_whisper.finetuning.from_corpus.method import choose_method
 from lsa_whisper.finetuning.from_corpus.plan import choose_recipe, describe, fit_to_machine, with_micro_batch
 from lsa_whisper.finetuning.from_corpus.recipe_text import recipe_text
-from lsa_whisper.finetuning.from_corpus.setting import Setting, decides, dev_size
+from lsa_whisper.finetuning.from_corpus.setting import Setting, decides, dev_size, setting_of
 from lsa_whisper.finetuning.from_corpus.source import SourceKind, kind_of_source
 from lsa_whisper.finetuning.memory import Hardware, Resources
 from lsa_whisper.finetuning.recipe import parse_recipe
@@ -134,6 +134,17 @@ def test_what_was_chosen_is_said_plainly():
         "chosen: all weights of models/nano, 8 epochs of 260 windows, 520 steps of batch 4, learning rate 0.0008, "
         "on the CPU"
     )
+
+
+def test_what_was_chosen_is_what_is_trained_after_the_plan_was_fitted():
+    raw = choose_recipe(LARGE) | {"adapter": {"rank": 8, "alpha": 16}}
+    assert describe(LARGE, raw, None)[0].startswith("chosen: LoRA of rank 8 of openai/whisper-large-v3,")
+
+
+def test_data_without_windows_are_one_sentence(tmp_path):
+    (tmp_path / "train.jsonl").touch()
+    with pytest.raises(CorpusError, match=r"train\.jsonl: holds no windows; add recordings"):
+        setting_of(tmp_path, "openai/whisper-base", tmp_path / "out")
 
 
 def test_sources_are_told_apart(tmp_path):
