@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from lsa_whisper.chat import Line, Utterance, utterance
 from lsa_whisper.chat.codes import MAX_SPEAKER_CODE, SPEAKER_CODE
 from lsa_whisper.chat.tree import build_tree
-from lsa_whisper.labels.canonical import LABEL_TERMINATORS, canonical
+from lsa_whisper.labels.canonical import AUDIBLE_EVENTS, LABEL_TERMINATORS, canonical
 from lsa_whisper.labels.english_numbers import without_joiners, without_revised_numbers, written_numbers
 from lsa_whisper.labels.infer_marks import infer_marks
 from lsa_whisper.labels.notation import label_to_chat
@@ -57,6 +57,8 @@ def decode(
     '&-um <I want> [/] I want it .'
     >>> decode("[UM] I wa* want it. [laughter]", Labels("verbatim")).utterances[0].text
     '&-um I &+wa want it .'
+    >>> [u.text for u in decode("I want it [laughs]. [Music]", Labels("chat")).utterances]
+    ['I want it &=laughs .']
     """
     chat = labels.style == "chat"
     found: list[Utterance] = []
@@ -67,7 +69,7 @@ def decode(
         elif role:
             repairs += 1
         written: dict[str, str] = {}
-        turn = turn if chat else read_events(turn)
+        turn = turn if chat and labels.version == 1 else read_sounds(turn if chat else read_events(turn))
         repaired, count = repair_text(turn, marks=chat, language=language, written=written)
         repairs += count
         for words, terminator in sentences(repaired):
@@ -117,8 +119,27 @@ EVENT_TOKENS = {
 """CrisperWhisper 2: its tokens for fillers and sounds, and the filler or CHAT event that each stands for."""
 
 _EVENT = re.compile(r"\[([A-Za-z]+)\]")
+_NO_SPEECH = frozenset(["applause", "beep", "cheering", "clapping", "music", "noise", "silence", "static", "typing"])
+"""What Whisper writes in square brackets where there is other sound than speech; CHAT has no audible event for it."""
 _CUT_OFF = re.compile(r"(?<=[^\W\d_])\*(?!\w)")
 _CHAT = {token.lower(): chat for token, chat in EVENT_TOKENS.items()}
+
+
+def read_sounds(text: str) -> str:
+    """Return ``text`` with the sounds that Whisper names in square brackets as CHAT's events, or without them.
+
+    In music and noise, OpenAI's models write ``[Music]``, also after fine-tuning on labels without such brackets. Other
+    text in brackets stays as it is: it may be words.
+
+    >>> read_sounds("[Music] I want [laughs] it [/] [dogs]")
+    '   I want  &=laughs  it [/] [dogs]'
+    """
+
+    def event(match: re.Match[str]) -> str:
+        name = match[1].lower()
+        return " " if name in _NO_SPEECH else f" &={name} " if name in AUDIBLE_EVENTS else match[0]
+
+    return _EVENT.sub(event, text) if "[" in text else text
 
 
 def read_events(text: str) -> str:
