@@ -66,6 +66,5 @@ def little_data(windows: WindowDataset) -> str | None:
         return None
     return (
         f"little data: {hours:.2g} h of speech; half an hour holds a few dozen examples of a rare disfluency, and less "
-        "teaches the frequent ones at best: judge the model on other recordings (lsa-whisper evaluate), and prepare "
-        "with --splice for more examples"
+        "teaches the frequent ones at best: judge the model on other recordings (lsa-whisper evaluate)"
     )
