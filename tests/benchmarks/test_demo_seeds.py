@@ -33,7 +33,7 @@ def out(tmp_path_factory):
 
 
 @pytest.mark.slow
-def test_all_seeds_are_in_one_report_with_their_intervals(out, monkeypatch):
+def test_all_seeds_are_in_one_report(out, monkeypatch):
     monkeypatch.setattr(demo_seeds, "TEST", _two_references(out))
     report = demo_seeds.joint_report(demo_seeds.transcripts(out, 2), out / "report")
     assert report == out / "report" / "report.html"
@@ -41,12 +41,10 @@ def test_all_seeds_are_in_one_report_with_their_intervals(out, monkeypatch):
     systems = {each["system"]: each for each in demo_seeds.scores(report.with_suffix(".json"))}
     assert list(systems) == NAMES
     for name in ("lora seed 0", "full seed 0", "full seed 1"):
-        assert systems[name]["wer_verbatim"] == {"value": 0, "interval": [0, 0]}
+        assert systems[name]["wer_verbatim"] == {"value": 0, "interval": None}  # of two persons
         assert systems[name]["classes"]["filled_pause"] == {"precision": 1, "recall": 1, "f1": 1}
     for name in ("base", "lora seed 1"):
         assert systems[name]["wer_verbatim"]["value"] > 0.05 and systems[name]["wer_fluent"]["value"] == 0
-        low, high = systems[name]["wer_verbatim"]["interval"]
-        assert low <= systems[name]["wer_verbatim"]["value"] <= high
         assert systems[name]["classes"]["filled_pause"]["recall"] == 0
 
 

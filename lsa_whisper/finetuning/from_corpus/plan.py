@@ -63,7 +63,7 @@ def choose_recipe(setting: Setting) -> dict[str, Any]:
     raw["training"] = _device(setting) | {
         "learning_rate": method.learning_rate,
         "lr_scheduler_type": method.schedule,
-        "warmup_steps": max(1, min(100, steps // 10)),
+        "warmup_steps": 0.1 if steps < 1000 else 100,
         "num_train_epochs": method.epochs,
         "per_device_train_batch_size": method.batch,
         "logging_steps": max(1, min(25, steps // _LOSSES)),

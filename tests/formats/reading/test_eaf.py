@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-import resource
+import subprocess
+import sys
 
 import pytest
 
 from lsa_whisper.formats.reading import read_transcripts
 
 HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<ANNOTATION_DOCUMENT AUTHOR="" DATE="" FORMAT="3.0" VERSION="3.0">\n'
+READS = """
+import resource, sys
+from pathlib import Path
+from lsa_whisper.formats.reading import read_transcripts
+
+read_transcripts(Path(sys.argv[1]))
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
 
 
 def slots(*times):
@@ -135,4 +144,8 @@ def test_ten_megabytes_take_little_memory(tmp_path):
     )
     assert (tmp_path / "visit.eaf").stat().st_size > 10_000_000 * 0.9
     assert len(found.transcript.utterances) == count
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < 600_000
+    # In a process of its own: a process that ran other tests has held their memory too.
+    done = subprocess.run(
+        [sys.executable, "-c", READS, tmp_path / "visit.eaf"], capture_output=True, text=True, check=True
+    )
+    assert int(done.stdout) < 600_000
