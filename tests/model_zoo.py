@@ -187,6 +187,7 @@ def table(folder):
     lines = [f"| {' | '.join(HEAD)} |", f"|{'---|' * len(HEAD)}"]
     for name, kind in ZOO.items():
         rows = {row.name: row for row in model_overview(write_published(name, folder / name))}
+        rows.pop("disfluencies", None)  # of every kind; the page has a section about them
         remarks = [f"{row.name}: {row.remedy}" for row in rows.values() if row.state == "warn"]
         if kind.crisper:
             remarks.insert(0, rows["model"].found.partition(": ")[2])
