@@ -28,6 +28,8 @@ from benchmarks import result
 CASES: dict[str, dict[str, Any]] = {
     "AdamW fp32": {"strategy": "single"},
     "LoRA fp32": {"strategy": "single", "adapter": {"rank": 32}},
+    "Adafactor pure-bf16": {"strategy": "single", "optimizer": "adafactor", "precision": "pure-bf16"},
+    "LoRA pure-bf16": {"strategy": "single", "adapter": {"rank": 32}, "precision": "pure-bf16"},
     "ZeRO-3 + CPU offload bf16": {
         "strategy": "zero3",
         "offload": {"optimizer": "cpu", "parameters": "cpu"},

@@ -14,6 +14,9 @@ from lsa_whisper.finetuning.memory.configuration import TrainingConfiguration
 from lsa_whisper.finetuning.memory.shape import Shape
 from lsa_whisper.finetuning.memory.stages import kept_micro_batches, stage_parts
 
+LOGITS_AT_ONCE = 2**25
+"""Logits of which the loss is computed at once, 128 MiB in fp32: those of 646 tokens of OpenAI's vocabulary."""
+
 
 @dataclass(frozen=True)
 class MicroBatch:
@@ -67,15 +70,15 @@ def activations(
     encoder, decoder = encoder_layer(shape, width, ranks), decoder_layer(shape, width, tokens, ranks)
     front = shape.width * shape.source_positions * 6 * width.computed + shape.mels * shape.source_positions * 8
     states = shape.width * shape.source_positions * width.residual
-    scores = logits(shape, width, tokens) * (2 if micro_batch.uses_base else 1)
+    scores = logits(shape, width, micro_batch.batch * tokens, uses_base=micro_batch.uses_base)
     if micro_batch.checkpointing:
         inputs = shape.encoder_layers * shape.source_positions + shape.decoder_layers * tokens
         kept = inputs * shape.width * width.residual
-        passing = max(scores, round(1.5 * max(encoder, decoder)))
+        passing = max(scores, micro_batch.batch * round(1.5 * max(encoder, decoder)))
     else:
         kept = shape.encoder_layers * encoder + shape.decoder_layers * decoder
-        passing = max(scores, encoder // 2)
-    return micro_batch.batch * (kept_batches * (kept + front + states) + passing)
+        passing = max(scores, micro_batch.batch * (encoder // 2))
+    return micro_batch.batch * kept_batches * (kept + front + states) + passing
 
 
 def stage_activations(shape: Shape, configuration: TrainingConfiguration, micro_batch: MicroBatch) -> list[int]:
@@ -112,6 +115,14 @@ def decoder_layer(shape: Shape, width: ElementSizes, tokens: int, ranks: int = 1
     return round(own + shape.source_positions * shape.width * cross_attention)
 
 
-def logits(shape: Shape, width: ElementSizes, tokens: int) -> int:
-    """Return the bytes around the loss: 16-bit logits if any, their fp32 copy, log-softmax, two gradients."""
-    return tokens * shape.vocabulary * (16 + (width.computed if width.computed == 2 else 0))
+def logits(shape: Shape, width: ElementSizes, tokens: int, *, uses_base: bool = False) -> int:
+    """Return the bytes around the loss: 16-bit logits if any, their fp32 copy, log-softmax, two gradients.
+
+    Of many logits, some of these exist for a part only: all but the logits and their gradient in each type. Those of
+    the base are compared all at once.
+    """
+    every, at_once = tokens * shape.vocabulary, 16 + (2 if width.computed == 2 else 0)
+    if uses_base:
+        return 2 * every * at_once
+    always = 8 if width.computed == 4 else 12 if width.copied else 4  # autocast returns them in fp32, too
+    return always * every + (at_once - always) * min(every, LOGITS_AT_ONCE)

@@ -28,7 +28,7 @@ class TrainingConfiguration:
 
     Attributes:
         precision: ``fp32``; ``bf16`` or ``fp16`` (fp32 weights, computed with in 16 bits); ``pure-bf16``
-            (weights, gradients and moments in bf16, nothing else).
+            (weights in bf16, and without an adapter only one gradient at a time).
         optimizer: ``adamw``; ``adamw-8bit`` (one byte per moment); ``adafactor`` (row and column statistics only);
             ``adamw-cpu`` (torchao's, on the CPU).
         layer_ranks: Ranks that share each layer, with strategy ``tensor_parallel``.
@@ -116,7 +116,12 @@ class TrainingConfiguration:
     @property
     def moment_bytes(self) -> float:
         """Bytes of optimizer moments per trained parameter."""
-        return {"adamw-8bit": 2.1, "adafactor": 0.0}.get(self.optimizer, 4.0 if self.precision == "pure-bf16" else 8.0)
+        return {"adamw-8bit": 2.1, "adafactor": 0.0}.get(self.optimizer, 8.0)
+
+    @property
+    def steps_in_backward(self) -> bool:
+        """Whether each weight is changed as soon as its gradient is known, so that none are kept."""
+        return self.precision == "pure-bf16" and self.adapter is None
 
     @property
     def recipe_offload(self) -> OffloadSettings:
@@ -210,12 +215,12 @@ def training_configurations(
         TrainingConfiguration("zero3", OffloadSettings("nvme", "cpu", path)),
         TrainingConfiguration("zero3", OffloadSettings("nvme", "nvme", path)),
         TrainingConfiguration(optimizer="adamw-8bit"),
-        TrainingConfiguration(precision="pure-bf16"),
+        TrainingConfiguration(precision="pure-bf16", optimizer="adafactor"),
     )
     if adapter is not None:
         return tuple(
             dataclasses.replace(configuration, adapter=adapter)
-            for configuration in full
+            for configuration in (*full, TrainingConfiguration(precision="pure-bf16"))
             if configuration.optimizer == "adamw"
         )
     lora, quantized = AdapterSettings(), AdapterSettings(quantize="4bit")
@@ -226,5 +231,6 @@ def training_configurations(
         TrainingConfiguration("zero3", everything, adapter=lora),
         TrainingConfiguration(adapter=quantized),
         TrainingConfiguration("ddp", adapter=quantized),
+        TrainingConfiguration(precision="pure-bf16", adapter=lora),
     )
     return (*adapters, *full) if adapter_first else (*full, *adapters)

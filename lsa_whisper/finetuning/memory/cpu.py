@@ -27,12 +27,13 @@ def cpu_run_bytes(
 ) -> int:
     """Return the peak bytes of all processes together, during loading or training.
 
-    Loading maps the file into memory (its pages count once) and copies it into fp32 weights in each process. For ZeRO-3
+    Loading maps the file into memory (its pages count once) and copies it into weights in each process. For ZeRO-3
     this is an upper bound: it reads one weight after the other.
     """
     base = ranks * (_PROCESS_BYTES + (_DEEPSPEED_BYTES if configuration.is_deepspeed else 0))
     file_bytes = 4 if strategy_of(configuration).loads_by_weight else counts.shape.stored
-    loading = counts.total * (4 * ranks + file_bytes)
+    one = strategy_of(configuration).weight_bytes(configuration.precision)
+    loading = counts.total * (one * ranks + file_bytes)
     if configuration.stages > 1:
         passing = sum(stage_activations(counts.shape, configuration, micro_batch))
     else:
@@ -53,8 +54,9 @@ def _states_bytes(counts: ParameterCounts, configuration: TrainingConfiguration,
             parts = stage_parts(counts.shape, configuration.stages)
             replicas = sum(part.parameters(counts.shape) for part in parts) / counts.shape.parameters
         casts = 2 * (total - counts.quantized) if configuration.autocast else 0
+        gradients = 18 * counts.shape.largest_weight if configuration.steps_in_backward else one * p
         return replicas * (
-            counts.bytes_in(one) + one * counts.base_copy + (one + configuration.moment_bytes) * p + casts
+            counts.bytes_in(one) + one * counts.base_copy + gradients + configuration.moment_bytes * p + casts
         )
     one = configuration.computed_bytes
     if configuration.offload.optimizer == "nvme":

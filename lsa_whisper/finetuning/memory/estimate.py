@@ -114,7 +114,10 @@ def configurations_for(
     if half == "fp16":
         every = tuple(dataclasses.replace(each, precision=half) if each.precision == "bf16" else each for each in every)
         every = tuple(each for each in every if each.precision != "pure-bf16")
-    every = tuple(strategy_of(each).on_ranks(each, max(hardware.gpus, processes)) for each in every)
+    ranks = max(hardware.gpus, processes)
+    if ranks > 1 or (recipe and recipe.training.gradient_accumulation_steps > 1):
+        every = tuple(each for each in every if not each.steps_in_backward)
+    every = tuple(strategy_of(each).on_ranks(each, ranks) for each in every)
     if not hardware.gpus:
         given = set(choice.configuration_of(recipe).packages) if recipe else set()
         every = tuple(each for each in every if not {"torchao", "bitsandbytes"} & set(each.packages) - given)

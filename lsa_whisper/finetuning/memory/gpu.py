@@ -127,7 +127,8 @@ def _states_bytes(counts: ParameterCounts, configuration: TrainingConfiguration,
     # The base is copied before sharding and casting.
     weights += (2 if configuration.precision == "pure-bf16" else 4) * counts.base_copy
     if configuration.offload.optimizer == "none":
-        return round(weights), round(one * p / shared), round(((moments + master) * p + wide) / shared)
+        gradients = 0 if configuration.steps_in_backward else one * p / shared
+        return round(weights), round(gradients), round(((moments + master) * p + wide) / shared)
     return round(weights), 0, 0  # gradients are offloaded as they are computed
 
 
@@ -153,13 +154,14 @@ def host_bytes(counts: ParameterCounts, configuration: TrainingConfiguration, ra
 def loading_bytes(counts: ParameterCounts, configuration: TrainingConfiguration, ranks: int) -> float:
     """Return the bytes on the host through which all processes together load the model.
 
-    Each process maps the file, whose pages count once, and copies it into fp32 weights. Under ZeRO-3 one process reads
+    Each process maps the file, whose pages count once, and copies it into weights. Under ZeRO-3 one process reads
     for all, and one weight at a time unless an adapter starts from the weights' values.
     """
     stored = counts.shape.stored
     if configuration.loads_by_weight:
         return (4 + stored) * counts.shape.largest_weight
-    return (4 * (1 if strategy_of(configuration).loads_by_weight else ranks) + stored) * counts.total
+    one = strategy_of(configuration).weight_bytes(configuration.precision)
+    return (one * (1 if strategy_of(configuration).loads_by_weight else ranks) + stored) * counts.total
 
 
 def swap_buffers(counts: ParameterCounts) -> float:
@@ -170,8 +172,9 @@ def swap_buffers(counts: ParameterCounts) -> float:
 def disk_bytes(counts: ParameterCounts, configuration: TrainingConfiguration, checkpoints: int) -> int:
     """Return the bytes on disk: swap files, the model, and the checkpoints that are there at the same time."""
     p, total = counts.trained, counts.total
-    whole = 4 * (p if configuration.adapter else total)
-    checkpoint = whole + (12 if configuration.is_deepspeed else 8) * p
+    one = strategy_of(configuration).weight_bytes(configuration.precision)
+    whole = 4 * p if configuration.adapter else one * total
+    checkpoint = whole + round(12 if configuration.is_deepspeed else configuration.moment_bytes) * p
     return swap_bytes(counts, configuration) + checkpoints * checkpoint + whole
 
 

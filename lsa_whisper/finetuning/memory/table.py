@@ -141,7 +141,7 @@ def _row(estimate: Estimate, plan: Plan, *, wide: bool) -> str:
     parts = (
         "".join(f"{_gib(getattr(plan.memory, part) / GIB):>8}" for part in _PARTS) if wide and "GPU" in numbers else ""
     )
-    shared = estimate.recipe is not None and plan.configuration.adapter is not None
+    shared = estimate.recipe is not None and estimate.recipe.adapter is not None
     plain = dataclasses.replace(plan.configuration, adapter=None)
     name = dataclasses.replace(plan, configuration=plain).name if shared else plan.name
     return f"{fits:<5}{cells}{plan.micro_batch.batch:>6}{parts}  {name}"

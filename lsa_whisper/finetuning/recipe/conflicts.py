@@ -140,6 +140,22 @@ def precision(recipe: Recipe) -> Iterator[str]:
         yield "precision: fp8 needs full fine-tuning; use bf16 with an adapter"
     if name == "pure-bf16" and recipe.model.scratch:
         yield "precision: a new model cannot be trained in pure-bf16; use bf16"
+    if recipe.steps_in_backward:
+        yield from _in_backward(recipe)
+
+
+def _in_backward(recipe: Recipe) -> Iterator[str]:
+    """Yield what excludes steps that are taken as soon as a gradient is known."""
+    if not strategy_of(recipe).is_single:
+        yield f"precision: pure-bf16 without an adapter needs strategy single; use bf16 with {recipe.strategy}"
+    if recipe.training.gradient_accumulation_steps > 1:
+        yield "training.gradient_accumulation_steps: pure-bf16 keeps no gradients to accumulate; set it to 1"
+    if recipe.auto_micro_batch:
+        yield "auto_micro_batch: pure-bf16 keeps no gradients to accumulate; leave it out"
+    if recipe.training.max_grad_norm:
+        yield "training.max_grad_norm: pure-bf16 keeps no gradients to clip; leave it out or set it to 0"
+    if recipe.optimizer not in ("adamw", "adafactor"):
+        yield f"optimizer: pure-bf16 steps with adafactor or adamw, not {recipe.optimizer}"
 
 
 def optimizer(recipe: Recipe) -> Iterator[str]:

@@ -218,8 +218,9 @@ class Recipe:
     precision: Annotated[str, OneOf(*PRECISIONS)] = "fp32"
     """``fp32``; ``auto``: ``bf16`` on a GPU that computes in it itself, ``fp16`` on an older one (V100, T4, P100, RTX
     20), ``fp32`` without a GPU; ``bf16`` or ``fp16``: mixed precision (autocast) with fp32 weights; ``pure-bf16``:
-    weights in bf16 too, which halves their memory but rounds small updates away; ``fp8``: 8-bit matrix products, on
-    GPUs that support them."""
+    weights in bf16 too, changed with stochastic rounding as soon as their gradient is known, for strategy ``single``
+    without gradient accumulation; with an adapter, only the frozen weights; ``fp8``: 8-bit matrix products, on GPUs
+    that support them."""
     optimizer: Annotated[str, OneOf(*OPTIMIZERS)] = "adamw"
     """``adamw``. To save GPU memory: ``adafactor``, ``adamw-8bit`` (bitsandbytes) or ``adamw-cpu`` (torchao: optimizer
     state and step on the CPU, for one GPU)."""
@@ -246,6 +247,11 @@ class Recipe:
     def micro_batches(self, stages: int) -> int:
         """Return the parts of a batch that follow each other through the ``stages`` of a pipeline."""
         return self.pipeline.micro_batches or max(self.training.per_device_train_batch_size, stages)
+
+    @property
+    def steps_in_backward(self) -> bool:
+        """Whether each weight is changed as soon as its gradient is known, so that none are kept."""
+        return self.precision == "pure-bf16" and self.adapter is None
 
     @property
     def can_resume(self) -> bool:

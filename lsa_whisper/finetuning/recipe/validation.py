@@ -91,7 +91,7 @@ _RULES: tuple[RecipeRule, ...] = (
     (("model", "strategy", "adapter"), conflicts.adapter),
     (("model", "strategy", "loss"), conflicts.loss),
     (("strategy", "precision"), conflicts.strategy_precision),
-    (("model", "adapter", "precision"), conflicts.precision),
+    (("model", "adapter", "precision", "strategy", "training", "optimizer"), conflicts.precision),
     (("strategy", "optimizer", "precision", "training"), conflicts.optimizer),
     (("strategy", "tensor_parallel"), lambda recipe: conflicts.foreign(recipe, "tensor_parallel")),
     (("strategy", "pipeline"), lambda recipe: conflicts.foreign(recipe, "pipeline")),

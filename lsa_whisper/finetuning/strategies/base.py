@@ -186,10 +186,13 @@ class Strategy:
         """Return the bytes of buffers on a GPU: permanent, in the forward pass only, in the optimizer step only.
 
         Autocast keeps a trained weight's 16-bit copy for the forward pass, a frozen one's as long as its layer.
-        Adafactor allocates a squared gradient and an update, one weight at a time.
+        Adafactor allocates a squared gradient and an update, one weight at a time; where the step is taken in the
+        backward pass, these and the weight and its gradient in fp32 exist beside activations.
         """
         counts, optimizer = load.counts, load.configuration.optimizer
         layer = counts.shape.largest_layer
         frozen = 2 * layer if load.micro_batch.checkpointing else counts.frozen - counts.quantized
         copied = counts.trained + frozen if load.configuration.autocast else 0
+        if load.configuration.steps_in_backward:
+            return (2 + 4 + 4 + 8) * counts.shape.largest_weight, 0, 0
         return 0, 2 * copied, 8 * counts.shape.largest_weight if optimizer == "adafactor" else 0

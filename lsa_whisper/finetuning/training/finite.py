@@ -47,6 +47,10 @@ class FiniteSteps(TrainerCallback):
 
         return record
 
+    def add_norm(self, norm: torch.Tensor | None) -> None:
+        """Take note of the norm of gradients that are gone already."""
+        self._norm = norm
+
     def on_pre_optimizer_step(self, args: Any, state: Any, control: Any, optimizer: Any = None, **_: Any) -> None:
         """Raise if the step that is about to be taken is not finite.
 

@@ -15,8 +15,10 @@ from typing import Any
 import torch
 from torch import nn
 from torch.nn import functional
+from torch.utils.checkpoint import checkpoint
 
 from lsa_whisper.dataset import IGNORE_INDEX
+from lsa_whisper.finetuning.memory.activations import LOGITS_AT_ONCE
 from lsa_whisper.finetuning.training.alignment_loss import AlignmentLoss
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz'"
@@ -26,18 +28,27 @@ LETTERS = "abcdefghijklmnopqrstuvwxyz'"
 def cross_entropy(logits: torch.Tensor, labels: torch.Tensor, weights: torch.Tensor | None = None) -> torch.Tensor:
     """Return the summed negative log-likelihood of ``labels``.
 
+    Of many logits, :data:`LOGITS_AT_ONCE` are processed at a time, and again in the backward pass.
+
     Args:
         logits: (batch, tokens, vocabulary), any float type.
         labels: (batch, tokens), ``-100`` for tokens that do not count.
         weights: (batch, tokens), weight of each token; 1 by default.
     """
-    losses = functional.cross_entropy(
-        logits.float().flatten(0, 1),
-        labels.flatten(),
-        ignore_index=IGNORE_INDEX,
-        reduction="sum" if weights is None else "none",
-    )
-    return losses if weights is None else (losses * weights.flatten()).sum()
+    rows = max(1, LOGITS_AT_ONCE // logits.shape[-1])
+    parts = (each.split(rows) for each in (logits.flatten(0, 1), labels.flatten()))
+    each_weights = [None] * -(-labels.numel() // rows) if weights is None else weights.flatten().split(rows)
+    every = list(zip(*parts, each_weights, strict=True))
+    if len(every) == 1:
+        return _cross_entropy(*every[0])
+    return torch.stack([checkpoint(_cross_entropy, *part, use_reentrant=False) for part in every]).sum()
+
+
+def _cross_entropy(logits: torch.Tensor, labels: torch.Tensor, weights: torch.Tensor | None) -> torch.Tensor:
+    """Return the summed loss of tokens in a row."""
+    reduction = "sum" if weights is None else "none"
+    losses = functional.cross_entropy(logits.float(), labels, ignore_index=IGNORE_INDEX, reduction=reduction)
+    return losses if weights is None else (losses * weights).sum()
 
 
 def loss_sums_and_counts(logits: torch.Tensor, labels: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:

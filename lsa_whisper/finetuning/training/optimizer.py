@@ -10,6 +10,7 @@ import torch
 from lsa_whisper.errors import MissingExtraError, RecipeError
 from lsa_whisper.finetuning.recipe import Recipe
 from lsa_whisper.finetuning.training.adapter import require_bitsandbytes
+from lsa_whisper.finetuning.training.step_in_backward import StepInBackward
 
 
 def optimizer_arguments(recipe: Recipe) -> dict[str, Any]:
@@ -19,8 +20,9 @@ def optimizer_arguments(recipe: Recipe) -> dict[str, Any]:
         MissingExtraError: If its package is not installed.
         RecipeError: If it cannot run on this machine.
     """
+    unclipped = {"max_grad_norm": 0.0} if recipe.steps_in_backward else {}
     if recipe.optimizer == "adafactor":
-        return {"optim": "adafactor"}
+        return {"optim": "adafactor", **unclipped}
     if recipe.optimizer == "adamw-8bit":
         require_bitsandbytes("optimizer adamw-8bit")
         return {"optim": "adamw_bnb_8bit"}
@@ -30,7 +32,7 @@ def optimizer_arguments(recipe: Recipe) -> dict[str, Any]:
         if not torch.cuda.is_available() or recipe.training.use_cpu:
             raise RecipeError("optimizer: adamw-cpu offloads AdamW from a GPU, but this machine has none; use adamw")
         return {"max_grad_norm": 0.0}  # gradients are moved to the CPU before they could be clipped
-    return {}
+    return unclipped
 
 
 def optimizer_class(recipe: Recipe, arguments: Any) -> tuple[type[torch.optim.Optimizer], dict[str, Any]] | None:
@@ -39,6 +41,8 @@ def optimizer_class(recipe: Recipe, arguments: Any) -> tuple[type[torch.optim.Op
     ``minimal_size=0`` offloads every parameter: torchao would keep small ones on the GPU, in an optimizer whose
     learning rate no longer follows the schedule after a state has been loaded.
     """
+    if recipe.steps_in_backward:
+        return StepInBackward, _inner(recipe, arguments)
     if recipe.optimizer != "adamw-cpu":
         return None
     from torchao.optim import CPUOffloadOptimizer
@@ -49,3 +53,12 @@ def optimizer_class(recipe: Recipe, arguments: Any) -> tuple[type[torch.optim.Op
         "eps": arguments.adam_epsilon,
     }
     return CPUOffloadOptimizer, settings | {"minimal_size": 0}
+
+
+def _inner(recipe: Recipe, arguments: Any) -> dict[str, Any]:
+    """Return what makes an optimizer of one weight, with its settings: transformers' own for the recipe."""
+    from transformers import Trainer
+
+    kind, settings = Trainer.get_optimizer_cls_and_kwargs(arguments)
+    settings = {"lr": arguments.learning_rate, **settings}
+    return {"make": kind, **{name: value for name, value in settings.items() if name != "fused"}}

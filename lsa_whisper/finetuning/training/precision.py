@@ -1,7 +1,7 @@
 """The recipe's ``precision``: training arguments, type of the weights, and requirements on the machine.
 
 Mixed precision (autocast) keeps the weights in fp32 and computes in 16 bits; only ``pure-bf16`` also keeps the weights
-in 16 bits, and warns about it.
+in 16 bits.
 """
 
 from __future__ import annotations
@@ -19,10 +19,6 @@ from lsa_whisper.finetuning.strategies import strategy_of
 from lsa_whisper.system.gpu_card import has_native_bf16, sixteen_bit_precision
 
 _FP8_CAPABILITY = (8, 9)
-_WARNINGS = {
-    "pure-bf16": "precision pure-bf16: weights are kept in bf16; updates smaller than about 1/256 of a weight are "
-    "rounded away",
-}
 
 
 def precision_arguments(recipe: Recipe) -> dict[str, Any]:
@@ -60,11 +56,6 @@ def compute_dtype(recipe: Recipe) -> str:
     """Return the dtype of matrix products with a quantized base: that of autocast, not that of other weights."""
     types = {"bf16": "bfloat16", "pure-bf16": "bfloat16", "fp16": "float16"}
     return types.get(recipe.precision, "float32")
-
-
-def precision_warning(recipe: Recipe) -> str | None:
-    """Return a warning about the recipe's precision, ``None`` if there is none."""
-    return _WARNINGS.get(recipe.precision)
 
 
 def _check(recipe: Recipe) -> None:

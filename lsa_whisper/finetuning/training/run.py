@@ -34,7 +34,6 @@ from lsa_whisper.finetuning.training.length_check import little_data
 from lsa_whisper.finetuning.training.model import prepare_for_training, starting_checkpoint
 from lsa_whisper.finetuning.training.out_of_memory import train_within_memory
 from lsa_whisper.finetuning.training.pipeline_step import stage_sizes
-from lsa_whisper.finetuning.training.precision import precision_warning
 from lsa_whisper.finetuning.training.preflight import preflight
 from lsa_whisper.finetuning.training.provenance import provenance
 from lsa_whisper.finetuning.training.requirements import check_requirements
@@ -142,7 +141,7 @@ def _run(recipe: Recipe, record: dict[str, Any], report: Callable[[str], None]) 
     report(f"training {trainable} of {labels.style} labels on {len(trainer.train_dataset)} windows")
     if trainer.dev_evaluation:
         report(trainer.dev_evaluation.cost(recipe, trainer.args.world_size, weight_bytes))
-    for warning in (precision_warning(recipe), high_rate(recipe), little_data(trainer.train_dataset)):
+    for warning in (high_rate(recipe), little_data(trainer.train_dataset)):
         if warning:
             report(warning)
     result = _train(trainer, unfinished, report)

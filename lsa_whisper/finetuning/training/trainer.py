@@ -177,7 +177,10 @@ class SpeechTrainer(TrainerHooks, Seq2SeqTrainer):
     def training_step(self, model: Any, inputs: dict[str, Any], num_items_in_batch: Any = None) -> torch.Tensor:
         """Add the gradients of a batch to those of the weights; return its loss."""
         if self.pipeline is None:
-            return self.finite.add_loss(super().training_step(model, inputs, num_items_in_batch))
+            loss = self.finite.add_loss(super().training_step(model, inputs, num_items_in_batch))
+            if self.recipe.steps_in_backward:
+                self.finite.add_norm(inner_optimizer(self.optimizer).gradient_norm())
+            return loss
         model.train()
         # transformers adds up the tokens of all ranks, which have the same windows here.
         items = num_items_in_batch / (self.args.world_size if self.args.average_tokens_across_devices else 1)

@@ -177,7 +177,8 @@ def test_batch_labels_and_checkpointing_count():
     def activations(**micro_batch):
         return plan(TrainingConfiguration(), micro_batch=MicroBatch(**micro_batch)).memory.activations
 
-    assert activations(batch=8) == pytest.approx(8 * activations(batch=1))
+    assert activations(batch=4) == pytest.approx(4 * activations(batch=1))
+    assert activations(batch=32) < 32 * activations(batch=1)  # the loss of many tokens is computed in parts
     assert activations(label_tokens=448) > activations(label_tokens=128)
     assert activations(checkpointing=False) > 4 * activations(checkpointing=True)
 
