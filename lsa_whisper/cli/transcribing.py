@@ -123,11 +123,13 @@ _GROUPS = {
 @click.option(
     "--speakers",
     type=PATH,
-    help="Speaker turns: RTTM, TextGrid or CHAT, or a folder of such files; auto: found by pyannote.audio, auto:2 if "
-    "two people speak.",
+    help="Speaker turns: RTTM, TextGrid or CHAT, or a folder of such files; auto: by the voices, auto:2 if two people "
+    "speak.",
 )
 @click.option(
-    "--speakers-model", type=PATH, help="Model of --speakers auto: a folder; default: pyannote's in the hub's cache."
+    "--speakers-model",
+    type=PATH,
+    help="Model of pyannote.audio for --speakers auto: a folder; default: the one in the hub's cache.",
 )
 @click.option(
     "--review", type=PATH, help="CSV file for speech without words, and the least confident words and utterances."

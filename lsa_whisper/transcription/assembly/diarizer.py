@@ -1,4 +1,6 @@
-"""Speaker turns from pyannote.audio, where it is installed: an optional library that finds out who speaks when.
+"""What ``--speakers auto`` uses: pyannote.audio with its model where both are here, or the voices alone.
+
+pyannote.audio is an optional library that finds out who speaks when; :mod:`voices` needs one small package.
 
 Nothing leaves the machine. The model is a folder on it, or what the cache of the Hugging Face hub holds; the hub is not
 asked, and pyannote.audio's own telemetry is switched off. Of a model's ``config.yaml``, only the pipeline that computes
@@ -29,6 +31,7 @@ from lsa_whisper.system import plain_yaml
 from lsa_whisper.system.machine import is_out_of_memory
 from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcription.assembly.speaker_turns import SpeakerTurns, named_turns
+from lsa_whisper.transcription.assembly.voices import VoiceDiarizer, find_weights
 
 COMMUNITY_MODEL = "pyannote/speaker-diarization-community-1"
 _PACKAGE = "pyannote.audio"
@@ -115,7 +118,7 @@ def _spans(result: Any) -> Iterator[tuple[str, TimeSpan]]:
             yield str(name), span
 
 
-def find_diarizer(speakers: Path | str, model: Path | str | None) -> Diarizer | None:
+def find_diarizer(speakers: Path | str, model: Path | str | None) -> Diarizer | VoiceDiarizer | None:
     """Return the diarizer that ``speakers`` asks for; ``None`` if it names files with turns.
 
     Args:
@@ -135,20 +138,32 @@ def find_diarizer(speakers: Path | str, model: Path | str | None) -> Diarizer | 
         return None
     if asked[1] and not int(asked[1]):
         raise LsaWhisperError(f"--speakers {speakers}: at least one person must speak; give auto:1, auto:2 ... or auto")
+    count = int(asked[1]) if asked[1] else None
+    if model is None and not _is_complete() and (weights := find_weights()):
+        return VoiceDiarizer(weights, count)
     if not _is_installed():
         raise LsaWhisperError(
-            f"--speakers auto needs pyannote.audio, which is not installed: pip install pyannote.audio, {_GET_MODEL}; "
-            "or give the turns of another diarizer: --speakers turns.rttm"
+            "--speakers auto needs resemblyzer (pip install --no-deps resemblyzer), or pyannote.audio, which is not "
+            f"installed: pip install pyannote.audio, {_GET_MODEL}; or give the turns of another diarizer: --speakers "
+            "turns.rttm"
         )
     config = _find_config(model)
     _verify_config(config)
-    return Diarizer(config.absolute(), int(asked[1]) if asked[1] else None)
+    return Diarizer(config.absolute(), count)
 
 
 def _is_installed() -> bool:
     try:
         return util.find_spec(_PACKAGE) is not None
     except ImportError:  # not even the package that contains it
+        return False
+
+
+def _is_complete() -> bool:
+    """Return whether pyannote.audio and its own model are here."""
+    try:
+        return _is_installed() and _find_config(None).is_file()
+    except CheckpointError:
         return False
 
 

@@ -21,6 +21,7 @@ from lsa_whisper.transcription.assembly.assemble import ScoredTranscript, verify
 from lsa_whisper.transcription.assembly.diarizer import Diarizer
 from lsa_whisper.transcription.assembly.review import confidences_of
 from lsa_whisper.transcription.assembly.speaker_turns import SpeakerTurns, find_turns, read_turns
+from lsa_whisper.transcription.assembly.voices import VoiceDiarizer
 from lsa_whisper.transcription.files.derived import DerivedFiles
 from lsa_whisper.transcription.files.outcome import FileTask, TranscribedFile
 from lsa_whisper.transcription.files.provenance import RecordingIdentity, add_provenance, is_finished
@@ -39,7 +40,7 @@ class OutputOptions:
     """
 
     formats: tuple[str, ...] = ()
-    speakers: Path | Diarizer | None = None
+    speakers: Path | Diarizer | VoiceDiarizer | None = None
     single: bool = True
 
 
@@ -64,7 +65,7 @@ def transcribe_file(
     turns, turns_path = _read_turns(output, recording, target, derived)
     verify_header(spec.header(recording.path, turns), target)
     identity = RecordingIdentity.of(recording.path)
-    diarizer = output.speakers if isinstance(output.speakers, Diarizer) else None
+    diarizer = output.speakers if isinstance(output.speakers, Diarizer | VoiceDiarizer) else None
     inputs = spec.digest(recording.path, identity, turns_path, diarizer.settings if diarizer else {})
     if not is_finished(target, inputs, identity):
         with _convert_out_of_memory(spec, recording.path):
