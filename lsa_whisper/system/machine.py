@@ -246,7 +246,10 @@ def disk(folder: Path, *, name: str = "disk", needed_gib: float | None = None) -
     yield Finding(name, "warn" if low else "ok", f"{free:.1f} GiB free", remedy)
 
 
-_M_ARENA_MAX = -8  # of malloc.h
+_M_MMAP_THRESHOLD, _M_ARENA_MAX = -3, -8  # of malloc.h
+_LARGE = 1 << 18
+"""Bytes of a tensor that gets pages of its own. Two steps of a Whisper of 242 M parameters in bf16 took 3.9 GiB without
+this, and 1.6 GiB with it."""
 
 
 def release_freed_memory() -> None:
@@ -269,6 +272,16 @@ def share_one_heap() -> None:
     mallopt = _of_glibc("mallopt")
     if mallopt:
         mallopt(_M_ARENA_MAX, 1)
+
+
+def return_large_tensors() -> None:
+    """Let this process return the memory of a large tensor as soon as it is freed; does nothing without glibc.
+
+    By default tensors of up to 32 MiB share a heap, whose gaps are kept.
+    """
+    mallopt = _of_glibc("mallopt")
+    if mallopt:
+        mallopt(_M_MMAP_THRESHOLD, _LARGE)
 
 
 @cache

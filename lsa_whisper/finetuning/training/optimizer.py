@@ -11,6 +11,7 @@ from lsa_whisper.errors import MissingExtraError, RecipeError
 from lsa_whisper.finetuning.recipe import Recipe
 from lsa_whisper.finetuning.training.adapter import require_bitsandbytes
 from lsa_whisper.finetuning.training.step_in_backward import StepInBackward
+from lsa_whisper.system.machine import return_large_tensors
 
 
 def optimizer_arguments(recipe: Recipe) -> dict[str, Any]:
@@ -42,6 +43,7 @@ def optimizer_class(recipe: Recipe, arguments: Any) -> tuple[type[torch.optim.Op
     learning rate no longer follows the schedule after a state has been loaded.
     """
     if recipe.steps_in_backward:
+        return_large_tensors()
         return StepInBackward, _inner(recipe, arguments)
     if recipe.optimizer != "adamw-cpu":
         return None

@@ -17,6 +17,8 @@ import torch
 
 _DROPPED_BITS = 16
 """Bits of an fp32 number that bf16 does not have."""
+_AT_ONCE = 1 << 22
+"""Values that are rounded at once, with as many random numbers in memory."""
 
 
 def round_stochastically(values: torch.Tensor) -> torch.Tensor:
@@ -27,9 +29,12 @@ def round_stochastically(values: torch.Tensor) -> torch.Tensor:
     >>> round_stochastically(torch.full((20_000,), 1 + 2**-10)).float().mean().sub(1).mul(2**10).round().item()
     1.0
     """
-    noise = torch.randint(1 << _DROPPED_BITS, values.shape, dtype=torch.int32, device=values.device)
-    bits = (values.view(torch.int32) + noise) & -(1 << _DROPPED_BITS)
-    return torch.where(values.isfinite(), bits.view(torch.float32), values).to(torch.bfloat16)
+    rounded = torch.empty_like(values, dtype=torch.bfloat16)
+    for part, out in zip(values.flatten().split(_AT_ONCE), rounded.view(-1).split(_AT_ONCE), strict=True):
+        bits = torch.randint(1 << _DROPPED_BITS, part.shape, dtype=torch.int32, device=values.device)
+        bits.add_(part.view(torch.int32)).bitwise_and_(-(1 << _DROPPED_BITS))  # infinity and NaN stay what they are
+        out.copy_(bits.view(torch.float32))
+    return rounded
 
 
 class StepInBackward(torch.optim.Optimizer):
