@@ -18,7 +18,7 @@ _NEVER = {
     "nor": "dr Dr prof nr ca f.eks bl.a d.v.s",
     "pol": "dr Dr prof Prof mgr inż ul np tzn tj m.in",
     "ces": "dr Dr MUDr prof Prof ing Ing mgr Mgr např tzv tj",
-    "rus": "г ул проф др т.е",
+    "rus": "г ул проф т.е",
     "ukr": "м вул проф тобто т.є",
     "ell": "κ κα κος Δρ π.χ δηλ",
     "tur": "Dr Prof Av örn",
@@ -39,7 +39,7 @@ _MAY = {
     "nor": "osv etc",
     "pol": "itd itp",
     "ces": "atd apod",
-    "rus": "т.д т.п",
+    "rus": "др т.д т.п",
     "ukr": "т.д т.п",
     "ell": "κ.λπ κ.ά",
     "tur": "vb vs",
@@ -68,7 +68,7 @@ def spaced_abbreviations(language: str) -> re.Pattern[str] | None:
     several = (name for name in never_ending(language) | perhaps_ending(language) if "." in name)
     names = [*several, *(["U.S", "U.K"] if language == "eng" else [])]
     spaced = "|".join(re.escape(name).replace(r"\.", r"\.\s") for name in sorted(names, key=len, reverse=True))
-    return re.compile(rf"(?<![\w.])(?:{spaced})\.") if spaced else None
+    return re.compile(rf"(?<![\w.])(?i:{spaced})\.") if spaced else None
 
 
 @cache

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-_BEFORE_HYPHEN = """
-    a anti be bi co com con counter de di e en ex extra for hyper im in inter mid mini mis multi no non o off on out
-    over post pre pro re semi sub super trans tri u un under up x
+_PREFIXES = frozenset(["anti", "counter", "e", "mini", "multi", "no", "non", "semi", "super"])
+_COMPOUND_LIST = """
+    b-ball co-coach co-conspirator co-conspirators co-constructed co-construire co-contributor co-coordinator co-counsel
+    d-day re-read re-reading re-reads re-record re-recorded re-register re-release re-released re-render re-rent
+    re-report re-review s-shaped t-table t-test
 """
-_PREFIXES = frozenset(_BEFORE_HYPHEN.split())
-"""What stands before a hyphen in whole words such as *re-read* and *co-counsel*."""
-_COMPOUNDS = frozenset(["b-ball", "d-day", "s-shaped", "t-table", "t-test"])
-"""Compounds that begin with their own first letter."""
+_COMPOUNDS = frozenset(_COMPOUND_LIST.split())
+"""Whole words that begin with their own first sounds, as all words do that begin with one of the prefixes twice."""
 _WORDS = {
     "eng": "a and but he i i'm if in is it it's my of she so that the they this to was we what when you",
     "deu": "aber das der die er es ich ist sie und wir",

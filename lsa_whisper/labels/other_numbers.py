@@ -23,7 +23,7 @@ class _Words(NamedTuple):
     joined: str = "&"
     cents: str = " "
     money: tuple[str, ...] = ()
-    """``€``, ``$`` and ``£``, as ``one/several``."""
+    """``€``, ``$``, ``£`` and, in Portuguese, ``R$``, as ``one/several``."""
 
 
 _WORDS = {
@@ -32,7 +32,9 @@ _WORDS = {
     "fra": _Words("virgule", "pour cent", "heures", "et", " ", ("euro/euros", "dollar/dollars", "livre/livres")),
     "spa": _Words("coma", "por ciento", "", "y", " con ", ("euro/euros", "dólar/dólares", "libra/libras")),
     "ita": _Words("virgola", "per cento", "", "e", " e ", ("euro", "dollaro/dollari", "sterlina/sterline")),
-    "por": _Words("vírgula", "por cento", "", "e", " e ", ("euro/euros", "dólar/dólares", "libra/libras")),
+    "por": _Words(
+        "vírgula", "por cento", "", "e", " e ", ("euro/euros", "dólar/dólares", "libra/libras", "real/reais")
+    ),
     "cat": _Words("coma", "per cent", "", "i", " amb ", ("euro/euros", "dòlar/dòlars", "lliura/lliures")),
     "swe": _Words("komma", "procent", "", "och", " ", ("euro", "dollar", "pund")),
     "dan": _Words("komma", "procent", "", "og", " ", ("euro", "dollar", "pund")),
@@ -52,7 +54,7 @@ _WORDS = {
     "kor": _Words("점", "퍼센트", "", "와", " ", ("유로", "달러", "파운드")),
 }
 _SAME = {"nob": "nor", "nno": "nor"}
-_CURRENCIES = "€$£"
+_CURRENCIES = ("€", "$", "£", "R$")
 _KEEP = r"(?P<keep>\(\d[\d:]*\.?\d*\)(?!\s?\d{3}[-.]\d{4})|\[x \d+\]|&=\S+|[^\W\d_]+\d@s:[a-z]{3}\b)"
 _NUMBER = r"(?:\d{1,3}(?:[., \u202f\u00a0]\d{3})+(?!\d)|\d+)"
 
@@ -65,10 +67,12 @@ def _amount(name: str) -> str:
 _ANY = re.compile(
     rf"{_KEEP}"
     r"|(?<![\w.,:])(?P<hour>\d{1,2}):(?P<minute>[0-5]\d)(?![\d:])(?P<clock>\s*(?:Uhr|uur|heures)\b)?"
-    rf"|(?P<before>[{_CURRENCIES}])\s?{_amount('paid')}"
-    rf"|{_amount('price')}\s?(?P<behind>[{_CURRENCIES}])"
+    rf"|(?P<before>R?\$|[€£])\s?{_amount('paid')}"
+    rf"|{_amount('price')}\s?(?P<behind>R?\$|[€£])"
     rf"|{_amount('share')}\s?%"
     r"|(?<![\w-])(?P<run>\d+(?:[-–]\d+)+)(?![\w-])"
+    r"|(?P<dated>(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>\d{4})?)(?!\d)"
+    r"|(?P<nth>\d{1,3})(?P<suffix>er|[èe]re|re|[èe]me|e|[.]?[ºª])(?![^\W_])"
     r"|(?P<ordinal>\d{1,3})\.(?=\s+[^\W\d_])"
     r"|(?<![\d.,])(?P<whole>\d+),(?P<part>\d{1,2})(?![.,]?\d)"
     rf"|(?P<number>{_NUMBER})"
@@ -124,7 +128,7 @@ def speak_other(text: str, language: str, written: dict[str, str] | None, *, pla
 
 def _words_of(match: re.Match[str], words: _Words, language: str) -> str:
     def number(digits: str) -> str:
-        return spell_number(re.sub(r"\D", "", digits), language=language)
+        return spell_number(re.sub(r"\D", "", digits), language=language) if digits else ""
 
     if match["hour"]:
         hour, minute = number(str(int(match["hour"]))), int(match["minute"])
@@ -136,8 +140,13 @@ def _words_of(match: re.Match[str], words: _Words, language: str) -> str:
         return f"{number(match['share'])}{part} {words.percent}"
     if match["run"]:
         return " ".join(map(number, re.split("[-–]", match["run"])))
+    if match["dated"]:
+        days = (_ordinal(match[name], match, language) for name in ("day", "month"))
+        return f"{' '.join(days)} {number(match['year'] or '')}"
+    if match["nth"]:
+        return _nth(match, language)
     if match["ordinal"]:
-        return _ordinal(match, language)
+        return _ordinal(match["ordinal"], match, language)
     if match["whole"]:
         return f"{number(match['whole'])} {words.comma} {number(match['part'])}"
     return number(match["number"])
@@ -147,16 +156,25 @@ def _money(match: re.Match[str], words: _Words, number: Callable[[str], str]) ->
     name = "paid" if match["paid"] else "price"
     sign = match["before"] or match["behind"]
     amount, part = match[name], match[f"{name}_part"]
-    unit = words.money[_CURRENCIES.index(sign)] if words.money else sign
+    at = _CURRENCIES.index(sign)
+    unit = words.money[at] if at < len(words.money) else sign
     one, _, several = unit.partition("/")
     cents = f"{words.cents}{number(part.ljust(2, '0'))}" if part and int(part) else ""
     return f"{number(amount)} {one if amount == '1' or not several else several}{cents}"
 
 
-def _ordinal(match: re.Match[str], language: str) -> str:
+def _nth(match: re.Match[str], language: str) -> str:
+    """Return French *1er*, *1re* and *2e*, and the *1º* and *1ª* of other languages, as words."""
+    said = _ordinal(match["nth"], match, language)
+    if language == "fra":
+        return "première" if match["suffix"] in ("re", "ère", "ere") else said
+    return f"{said[:-1]}a" if match["suffix"][-1] == "ª" and said[-1] == "o" else said
+
+
+def _ordinal(digits: str, match: re.Match[str], language: str) -> str:
     try:
-        said = spell_number(match["ordinal"], ordinal=True, language=language)
+        said = spell_number(digits.lstrip("0") or "0", ordinal=True, language=language)
     except NotImplementedError:
-        return spell_number(match["ordinal"], language=language)
+        return spell_number(digits, language=language)
     inflected = language == "deu" and _INFLECTING.search(match.string[: match.start()])
     return f"{said}n" if inflected else said

@@ -112,7 +112,8 @@ def sentences_of(words: Sequence[str], language: str) -> list[range]:
     >>> sentences_of(["Mr.", "Smith.", "Yes"], "eng")
     [range(0, 2), range(2, 3)]
     """
-    ends = (at for at, pair in enumerate(pairwise([*words, ""]), start=1) if ends_sentence(*pair, language))
+    around = zip(["", *words], words, [*words[1:], ""], strict=False)
+    ends = (at for at, (before, *pair) in enumerate(around, start=1) if ends_sentence(*pair, language, before))
     edges = sorted({0, *ends, len(words)})
     return [range(*pair) for pair in pairwise(edges)]
 

@@ -7,7 +7,6 @@ utterance off at the end of a text only. Other scripts have marks of their own, 
 from __future__ import annotations
 
 import re
-from itertools import pairwise
 from typing import NamedTuple
 
 from lsa_whisper.labels.abbreviations import MONTHS, never_ending, perhaps_ending, spaced_abbreviations
@@ -29,7 +28,7 @@ _LAST_DASH = re.compile(rf"(?<=[\w'’,])\s*{_DASH}\s*\Z")
 _DASHES = re.compile(
     rf"(?<=[^\W\d_])\s*{_DASH}(?=[.?!,;:\s\"”])|(?<=\w){_DASH}(?=[^\W\d_])|(?<=\s){_DASH}(?=\s|[^\W\d_])"
 )
-_MAY_CHANGE = re.compile(r"[.;…–—]|--|[\"”»“]|[^\x00-\u036f]")
+_MAY_CHANGE = re.compile(r"[.;…–—@]|--|[\"”»“]|[^\x00-\u036f]")
 _TOKEN = re.compile(r"(?P<open>[^\w.?!+&]*)(?P<core>.*?)(?P<marks>[.?!]*)(?P<close>[\"”“»’')\],;:]*)", re.DOTALL)
 _LETTERS = re.compile(r"(?<![^\W_])[^\W\d_]{1,2}(?:\.-?[^\W\d_])+(?:\.(?=\W|\Z))?")
 """Letters with points between them: *U.S.*, *Ph.D.*"""
@@ -39,6 +38,13 @@ _ORDINALS = frozenset(
     ("deu", "dan", "nor", "nob", "nno", "fin", "ces", "slk", "pol", "hun", "hrv", "slv", "srp", "est", "tur")
 )
 """Languages that write the first as *1.*"""
+_POINT = re.compile(r"(?<=[^\W\d_][^\W\d_])\.(?=[a-z]{2})")
+_AT = re.compile(r"(?<=\w)@(?=[\w-]+\.[a-z])")
+_ADDRESS = {
+    "eng": ("dot", "at"), "deu": ("Punkt", "at"), "fra": ("point", "arobase"), "spa": ("punto", "arroba"),
+    "ita": ("punto", "chiocciola"), "por": ("ponto", "arroba"), "nld": ("punt", "apenstaartje"),
+}  # fmt: skip
+"""How the point and ``@`` of an address are said."""
 _CLOCKS = frozenset(("a.m", "p.m", "A.M", "P.M"))
 
 
@@ -64,19 +70,19 @@ def read_marks(text: str, language: str) -> str:
     if not _MAY_CHANGE.search(text):
         return text
     tokens = _prepared(text, language).split()
-    read = (_read(token, after, language).text for token, after in pairwise([*tokens, ""]))
-    return " ".join(filter(None, read))
+    around = zip(["", *tokens], tokens, [*tokens[1:], ""], strict=False)
+    return " ".join(text for before, token, after in around if (text := _read(token, before, after, language).text))
 
 
-def ends_sentence(word: str, following: str, language: str) -> bool:
-    """Return whether a sentence ends behind ``word``, which stands before the word ``following`` (empty for none).
+def ends_sentence(word: str, following: str, language: str, before: str = "") -> bool:
+    """Return whether a sentence ends behind ``word``, which stands between ``before`` and ``following``, if anything.
 
     >>> [ends_sentence(*pair, "eng") for pair in (("dog.", "Mr."), ("Mr.", "Smith"), ("the...", "the"), ("U.S.", ""))]
     [True, False, False, True]
     """
     tokens = _prepared(f"{word} ." if following else word, language).split()[: -1 if following else None]
     after = _prepared(following, language).split()
-    return bool(tokens) and _read(tokens[-1], after[0] if after else "", language).ends
+    return bool(tokens) and _read(tokens[-1], before, after[0] if after else "", language).ends
 
 
 def _prepared(text: str, language: str) -> str:
@@ -91,22 +97,29 @@ def _prepared(text: str, language: str) -> str:
     return _DASHES.sub(" ", _LAST_DASH.sub(" +/.", text))
 
 
-def _read(token: str, after: str, language: str) -> _Token:
+def _read(token: str, before: str, after: str, language: str) -> _Token:
     if _CHAT.fullmatch(token):
         return _Token(token, token[0] == "+" or token[-1] != ")")
+    token = _address(token, language)
     parts = _TOKEN.fullmatch(token)
     if parts is None or not parts["marks"]:
         return _Token(_linked(token) if "." in token else token, ends=False)
     begin, core, marks, close = parts["open"], parts["core"], parts["marks"], parts["close"]
-    following = after.lstrip("\"“„«'‘(¿¡")
+    following = after.strip("\"“”„«»'’‘(¿¡,;:.?!") or after
     if len(marks) > 1 and marks.startswith(".."):
         return _after_dots(begin + core, marks, close, following)
-    if marks == "." and (abbreviated := _abbreviation(core, following, language)):
+    if marks == "." and (abbreviated := _abbreviation(core, before, following, language)):
         return _Token(f"{begin}{abbreviated.text}{close}", abbreviated.ends)
     if marks == "." and core[-1:].isdigit() and language != "eng":
         return _Token(f"{begin}{core}{close} .", ends=True)  # not the point of an ordinal number
     quoted = close.strip(",;:") and following[:1].islower()  # "Go!" he said
     return _Token(begin + core + close if quoted else begin + _linked(core) + marks + close, not quoted)
+
+
+def _address(token: str, language: str) -> str:
+    """Return the point and ``@`` of an address as words: *mail.com* is ``mail dot com``."""
+    dot, at = _ADDRESS.get(language, ("", ""))
+    return _POINT.sub(f" {dot} ", _AT.sub(f" {at} ", token)) if "." in token else token
 
 
 def _after_dots(core: str, marks: str, close: str, following: str) -> _Token:
@@ -120,12 +133,13 @@ def _after_dots(core: str, marks: str, close: str, following: str) -> _Token:
     return _Token(f"{core}{close} (.)", ends=False)
 
 
-def _abbreviation(core: str, following: str, language: str) -> _Token | None:
+def _abbreviation(core: str, before: str, following: str, language: str) -> _Token | None:
     """Return ``core`` as an abbreviation before a point, with the point if it ends a sentence; ``None`` for a word."""
     capital = following[:1].isupper()
+    small = core[:1].lower() + core[1:]  # "P.ej." begins a sentence
     if core in _CLOCKS and language == "eng":
         return _ended(core, not following or capital)
-    if core in never_ending(language):
+    if core in never_ending(language) or ("." in core and small in never_ending(language)):
         needs_capital = len(core) == 1 and core.isupper()  # French M. Dupont
         return _Token(_linked(core), ends=False) if capital or not following or not needs_capital else None
     if core in MONTHS and language == "eng" and following[:1].isdigit():
@@ -136,7 +150,8 @@ def _abbreviation(core: str, following: str, language: str) -> _Token | None:
         return _ended(_linked(core), not following or begins_sentence(following, language))
     if following and core == "No" and language == "eng" and following[0].isdigit():
         return _Token("No.", ends=False)
-    if len(core) == 1 and core.isupper() and capital and not begins_sentence(following, language):
+    in_name = not before or before[0].isupper() or not before[-1].isalnum()
+    if len(core) == 1 and core.isupper() and capital and in_name and not begins_sentence(following, language):
         return _Token(core, ends=False) if (core, language) != ("I", "eng") else None
     if following and core.isdigit() and language in _ORDINALS and not begins_sentence(following, language):
         return _Token(f"{core}.", ends=False) if following[0].isalpha() else None

@@ -36,6 +36,7 @@ _DEFAULT_MARKS = {
 _INTACT = re.compile(r"\((?:\.{1,3}|[0-9]+(?:\.[0-9]*)?)\)|\[(?:/{1,3}|/-|/\?)\]")
 _FILLER = re.compile(r"u+h+m*|u+m+|e+r+m*|h+m+|m+h*m+", re.IGNORECASE)
 _ANY_MARK = re.compile(r"[\[({<]")
+_STARRED = re.compile(r"\*([^\W\d_][^*\n]{0,40})\*(?!\w)")
 _NOTES = re.compile("[♩♪♫♬🎵🎶]+")
 """What stands around the words of a song, and alone for music without words."""
 
@@ -126,6 +127,8 @@ def _bracket_pattern(opening: str, closing: str) -> re.Pattern[str]:
 
 _ENDS = "|".join(re.escape(each) for each in TERMINATORS)
 _CHAT_END = re.compile(rf"(?:^|\s)(?:{_ENDS})(?:\s*\[[+^][^\]]*\])*\s*$")
+_PAUSES = re.compile(r"(?:\(\.+\) )+\S+")
+"""A tier that is silence only."""
 _RETRACE_CODE = re.compile(r"\[(?:/{1,3}|/[-?])\]|[<>]")
 _KEPT = ("&=", "(.", *(f"({digit}" for digit in range(10)))
 
@@ -199,7 +202,8 @@ def plain_to_chat(
     """
     comments: list[str] = []
     tags: list[str] = []
-    replaced = _without_notes(unescaped(text))
+    own = any("*" in mark for pair in conventions.marks for mark in pair)
+    replaced = _without_notes(unescaped(text) if own else _without_stars(unescaped(text)))
     for old, new in conventions.replace.items():
         replaced = replaced.replace(old, f" {new} ")
     held: list[str] = []
@@ -219,11 +223,21 @@ def plain_to_chat(
     places = dict(enumerate(held, start=1))  # other words of this form are speech
     tiers, remarks = [], []
     for each in found:
-        if tier := each.text if infer_marks else _unmarked(each):
+        tier = each.text if infer_marks else _unmarked(each)
+        if tier and not _PAUSES.fullmatch(tier):
             placed = _HELD.sub(lambda match: places.get(len(match.group(1)), match.group()), tier)
             tiers.append(with_names(placed, names, language))
             remarks.append(tuple(line.value for line in each.tiers))
     return PlainText(tuple(tiers), tuple(remarks), (*comments, *tags), tuple(tags))
+
+
+def _without_stars(text: str) -> str:
+    """Return ``text`` with sounds between stars in brackets, and stressed words without stars.
+
+    >>> _without_stars("*coughs* I *do*")
+    '[coughs] I do'
+    """
+    return _STARRED.sub(lambda match: f"[{match[1]}]" if chat_of(match[1]) else match[1], text)
 
 
 def _without_notes(text: str) -> str:

@@ -58,7 +58,8 @@ def utterances_of(words: Iterable[RecognizedWord], language: str | None = None) 
         ):
             close()
         held.append(word)
-        if ends_sentence(word.text, spoken[at + 1].text if at + 1 < len(spoken) else "", code):
+        before, after = (spoken[beside].text if 0 <= beside < len(spoken) else "" for beside in (at - 1, at + 1))
+        if ends_sentence(word.text, after, code, before):
             close()
     close()
     return made
