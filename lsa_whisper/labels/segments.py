@@ -112,8 +112,10 @@ def sentences_of(words: Sequence[str], language: str) -> list[range]:
     >>> sentences_of(["Mr.", "Smith.", "Yes"], "eng")
     [range(0, 2), range(2, 3)]
     """
-    around = zip(["", *words], words, [*words[1:], ""], strict=False)
-    ends = (at for at, (before, *pair) in enumerate(around, start=1) if ends_sentence(*pair, language, before))
+    around = zip(words, [*words[1:], ""], ["", *words[:-1]], strict=True)
+    ends = (
+        at for at, (word, after, before) in enumerate(around, start=1) if ends_sentence(word, after, language, before)
+    )
     edges = sorted({0, *ends, len(words)})
     return [range(*pair) for pair in pairwise(edges)]
 

@@ -36,6 +36,8 @@ _DEFAULT_MARKS = {
 _INTACT = re.compile(r"\((?:\.{1,3}|[0-9]+(?:\.[0-9]*)?)\)|\[(?:/{1,3}|/-|/\?)\]")
 _FILLER = re.compile(r"u+h+m*|u+m+|e+r+m*|h+m+|m+h*m+", re.IGNORECASE)
 _ANY_MARK = re.compile(r"[\[({<]")
+_SPECIAL = re.compile(r"<\|[^|<>]*\|>")
+"""The special tokens of Whisper's vocabulary."""
 _STARRED = re.compile(r"\*([^\W\d_][^*\n]{0,40})\*(?!\w)")
 _NOTES = re.compile("[♩♪♫♬🎵🎶]+")
 """What stands around the words of a song, and alone for music without words."""
@@ -203,7 +205,8 @@ def plain_to_chat(
     comments: list[str] = []
     tags: list[str] = []
     own = any("*" in mark for pair in conventions.marks for mark in pair)
-    replaced = _without_notes(unescaped(text) if own else _without_stars(unescaped(text)))
+    replaced = unescaped(_SPECIAL.sub(" ", text))
+    replaced = _without_notes(replaced if own else _without_stars(replaced))
     for old, new in conventions.replace.items():
         replaced = replaced.replace(old, f" {new} ")
     held: list[str] = []

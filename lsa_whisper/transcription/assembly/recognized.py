@@ -6,7 +6,6 @@ programs, and joined and divided by the same rules (:mod:`lsa_whisper.labels.seg
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -21,9 +20,6 @@ from lsa_whisper.labels import Labels, letters_of
 from lsa_whisper.labels.segments import groups_of_segments, joined, part_spans, runs_between_pauses
 from lsa_whisper.languages import chat_code
 from lsa_whisper.timespan import TimeSpan
-
-_UNREADABLE = re.compile(rf"<\|[^|<>]*\|>|{CONTROLS.pattern}")
-"""Special tokens of a vocabulary, and characters that plain text cannot hold."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +89,7 @@ def _joined(parts: Sequence[DecodedSegment]) -> DecodedSegment:
     tokens = [max(1, len(part.logprobs)) for part in parts]
     weighted = sum(count * part.avg_logprob for count, part in zip(tokens, parts, strict=True))
     return DecodedSegment(
-        joined([_UNREADABLE.sub(" ", part.text).strip() for part in parts]),
+        joined([part.text.strip() for part in parts]),
         parts[0].start_s,
         parts[-1].end_s,
         weighted / sum(tokens),
@@ -109,7 +105,7 @@ def _utterances(
     """Yield the utterances of a text, which also end at pauses between its ``words``, as far as these have times."""
     runs = runs_between_pauses(words, language)
     texts = [" ".join(word for word, _ in words[run.start : run.stop]) for run in runs] if len(runs) > 1 else [text]
-    for part in (_UNREADABLE.sub(" ", text) for text in texts):
+    for part in (CONTROLS.sub(" ", text) for text in texts):
         read = plain_to_chat(part, Conventions(), language=language, labels=labels, names=names)
         for at, (tier, remarks) in enumerate(zip(read.tiers, read.remarks, strict=True)):
             comments = (*(read.comments if at == 0 else ()), *remarks)

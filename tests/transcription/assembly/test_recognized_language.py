@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import given
@@ -11,6 +13,7 @@ from hypothesis import strategies as st
 
 from lsa_whisper import chat
 from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow, TimedToken
+from lsa_whisper.errors import FormatError
 from lsa_whisper.formats.reading import ReadingOptions, read_transcripts
 from lsa_whisper.labels import Labels
 from lsa_whisper.timespan import TimeSpan
@@ -279,6 +282,17 @@ def test_speakers_that_are_known_are_not_joined():
 
 PIECES = ["I", "want", "the...", "...", "U.S.", "Mr.", "so--", "b-b-ball", "5%", "$3", "[Music]", "(", "<", "♪", "\x15",
           "<|0.00|>", "&", "it.", "?", "-", "x-", "3.", "…", "+...", "\u200d", "、", "qzqaqzq"]  # fmt: skip
+
+
+@given(st.lists(st.lists(st.sampled_from(PIECES), min_size=1, max_size=8).map(" ".join), min_size=1, max_size=4))
+def test_any_segments_give_the_same_main_lines(texts):
+    segments = [(text, 2.0 * at, 2.0 * at + 1.5) for at, text in enumerate(texts)]
+    with TemporaryDirectory() as name:
+        try:
+            read = lines(converted(segments, Path(name)))
+        except FormatError:  # no words
+            read = []
+    assert lines(transcribed(segments)) == read
 
 
 @given(st.lists(st.lists(st.sampled_from(PIECES), min_size=1, max_size=8).map(" ".join), min_size=1, max_size=4))
