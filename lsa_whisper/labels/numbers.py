@@ -7,6 +7,8 @@ import re
 from lsa_whisper.chat.codes import TONE_LANGUAGES
 from lsa_whisper.languages import chat_code, whisper_code
 
+NOT_NUMBERS = r"(?P<keep>\(\d[\d:]*\.?\d*\)(?!\s?\d{3}[-.]\d{4})|\[x \d+\]|&=\S+|[^\W\d_]+\d@s:[a-z]{3}\b)"
+"""Digits that are not numbers: pauses, copies, events, and the tones of words of another language."""
 _MAX_DIGITS = 12
 _SEPARATORS = re.compile(r"[\s,.،-]+")
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from lsa_whisper.labels.english_numbers import JOINER
-from lsa_whisper.labels.numbers import can_spell_numbers, spell_number
+from lsa_whisper.labels.numbers import NOT_NUMBERS, can_spell_numbers, spell_number
 
 
 class _Words(NamedTuple):
@@ -55,7 +55,6 @@ _WORDS = {
 }
 _SAME = {"nob": "nor", "nno": "nor"}
 _CURRENCIES = ("€", "$", "£", "R$")
-_KEEP = r"(?P<keep>\(\d[\d:]*\.?\d*\)(?!\s?\d{3}[-.]\d{4})|\[x \d+\]|&=\S+|[^\W\d_]+\d@s:[a-z]{3}\b)"
 _NUMBER = r"(?:\d{1,3}(?:[., \u202f\u00a0]\d{3})+(?!\d)|\d+)"
 
 
@@ -65,7 +64,7 @@ def _amount(name: str) -> str:
 
 
 _ANY = re.compile(
-    rf"{_KEEP}"
+    rf"{NOT_NUMBERS}"
     r"|(?<![\w.,:])(?P<hour>\d{1,2}):(?P<minute>[0-5]\d)(?![\d:])(?P<clock>\s*(?:Uhr|uur|heures)\b)?"
     rf"|(?P<before>R?\$|[€£])\s?{_amount('paid')}"
     rf"|{_amount('price')}\s?(?P<behind>R?\$|[€£])"

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from lsa_whisper.chat.codes import TONE_LANGUAGES
 from lsa_whisper.chat.scan import scan
 from lsa_whisper.labels.english_numbers import JOINER, speak_english
-from lsa_whisper.labels.numbers import can_spell_numbers
+from lsa_whisper.labels.numbers import NOT_NUMBERS, can_spell_numbers
 from lsa_whisper.labels.other_numbers import speak_other
 from lsa_whisper.languages import chat_code
 
@@ -21,9 +21,7 @@ _WORDS_IN_CODE = re.compile(rf"\[(?!(?:{_CODE})\])([^\[\]]*)\]")
 """Square brackets around text that is not CHAT code, and therefore words."""
 _BULLET = re.compile(r"(?<![\w&])\d+_\d+(?!\w)")
 """A bullet without its control characters."""
-_KEEP = r"(?P<keep>\(\d[\d:]*\.?\d*\)(?!\s?\d{3}[-.]\d{4})|\[x \d+\]|&=\S+|[^\W\d_]+\d@s:[a-z]{3}\b)"
-"""Digits that are not numbers: pauses, copies, events, and the tones of words of another language."""
-_KEPT = re.compile(_KEEP)
+_KEPT = re.compile(NOT_NUMBERS)
 _SPOKEN_SIGN = re.compile(r"[\d%&@½¼¾⅓⅔¢]")
 _CLOCK_LETTERS = re.compile(r"\b([AaPp])\.([Mm])\b")
 _HYPHEN_BEFORE_NUMBER = re.compile(r"(?<=[^\W\d_])-(?=\d)")
