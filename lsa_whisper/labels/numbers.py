@@ -9,6 +9,10 @@ from lsa_whisper.languages import chat_code, whisper_code
 
 NOT_NUMBERS = r"(?P<keep>\(\d[\d:]*\.?\d*\)(?!\s?\d{3}[-.]\d{4})|\[x \d+\]|&=\S+|[^\W\d_]+\d@s:[a-z]{3}\b)"
 """Digits that are not numbers: pauses, copies, events, and the tones of words of another language."""
+ORDINAL_POINTS = frozenset(
+    ["ces", "dan", "deu", "est", "fin", "hrv", "hun", "nno", "nob", "nor", "pol", "slk", "slv", "srp", "tur"]
+)
+"""Languages that write *first* as ``1.``, and dates as ``24.12.2020``."""
 _MAX_DIGITS = 12
 _SEPARATORS = re.compile(r"[\s,.،-]+")
 

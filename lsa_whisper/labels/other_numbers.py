@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from lsa_whisper.labels.english_numbers import JOINER
-from lsa_whisper.labels.numbers import NOT_NUMBERS, can_spell_numbers, spell_number
+from lsa_whisper.labels.numbers import NOT_NUMBERS, ORDINAL_POINTS, can_spell_numbers, spell_number
 
 
 class _Words(NamedTuple):
@@ -53,6 +53,10 @@ _WORDS = {
     "jpn": _Words("点", "パーセント", "", "と", " ", ("ユーロ", "ドル", "ポンド")),
     "kor": _Words("점", "퍼센트", "", "와", " ", ("유로", "달러", "파운드")),
 }
+_HOURS = {"fra": "heures", "por": "horas"}
+"""The word for the *h* of *7h30*."""
+_POINTS = {"spa": "punto", "ita": "punto", "por": "ponto", "fra": "point", "deu": "Punkt", "nld": "punt"}
+"""The word for a decimal point, where it is not a comma."""
 _SAME = {"nob": "nor", "nno": "nor"}
 _CURRENCIES = ("€", "$", "£", "R$")
 _NUMBER = r"(?:\d{1,3}(?:[., \u202f\u00a0]\d{3})+(?!\d)|\d+)"
@@ -66,6 +70,7 @@ def _amount(name: str) -> str:
 _ANY = re.compile(
     rf"{NOT_NUMBERS}"
     r"|(?<![\w.,:])(?P<hour>\d{1,2}):(?P<minute>[0-5]\d)(?![\d:])(?P<clock>\s*(?:Uhr|uur|heures)\b)?"
+    r"|(?<![\w.,:])(?P<bell>\d{1,2})\s?h(?P<past>[0-5]\d)?(?![^\W_])"
     rf"|(?P<before>R?\$|[€£])\s?{_amount('paid')}"
     rf"|{_amount('price')}\s?(?P<behind>R?\$|[€£])"
     rf"|{_amount('share')}\s?%"
@@ -73,7 +78,7 @@ _ANY = re.compile(
     r"|(?P<dated>(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>\d{4})?)(?!\d)"
     r"|(?P<nth>\d{1,3})(?P<suffix>er|[èe]re|re|[èe]me|e|[.]?[ºª])(?![^\W_])"
     r"|(?P<ordinal>\d{1,3})\.(?=\s+[^\W\d_])"
-    r"|(?<![\d.,])(?P<whole>\d+),(?P<part>\d{1,2})(?![.,]?\d)"
+    r"|(?<![\d.,])(?P<whole>\d+)(?P<sign>[.,])(?P<part>\d{1,2})(?![.,]?\d)"
     rf"|(?P<number>{_NUMBER})"
 )
 _AND = re.compile(r"(?<=[\w%.€]) & (?=[\w€$£])|(?<=[^\W\d_])&(?=[^\W\d_])")
@@ -132,6 +137,8 @@ def _words_of(match: re.Match[str], words: _Words, language: str) -> str:
     if match["hour"]:
         hour, minute = number(str(int(match["hour"]))), int(match["minute"])
         return f"{hour} {words.clock or (match['clock'] or '')} {number(str(minute)) if minute else ''}"
+    if match["bell"]:
+        return f"{number(match['bell'])} {_HOURS.get(language, 'h')} {number((match['past'] or '').lstrip('0'))}"
     if match["paid"] or match["price"]:
         return _money(match, words, number)
     if match["share"]:
@@ -140,6 +147,8 @@ def _words_of(match: re.Match[str], words: _Words, language: str) -> str:
     if match["run"]:
         return " ".join(map(number, re.split("[-–]", match["run"])))
     if match["dated"]:
+        if language not in ORDINAL_POINTS:
+            return " ".join(map(number, filter(None, match["dated"].split("."))))
         days = (_ordinal(match[name], match, language) for name in ("day", "month"))
         return f"{' '.join(days)} {number(match['year'] or '')}"
     if match["nth"]:
@@ -147,7 +156,8 @@ def _words_of(match: re.Match[str], words: _Words, language: str) -> str:
     if match["ordinal"]:
         return _ordinal(match["ordinal"], match, language)
     if match["whole"]:
-        return f"{number(match['whole'])} {words.comma} {number(match['part'])}"
+        sign = _POINTS.get(language, words.comma) if match["sign"] == "." else words.comma
+        return f"{number(match['whole'])} {sign} {number(match['part'])}"
     return number(match["number"])
 
 

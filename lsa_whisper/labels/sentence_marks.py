@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from lsa_whisper.labels.abbreviations import MONTHS, never_ending, perhaps_ending, spaced_abbreviations
 from lsa_whisper.labels.capitals import begins_sentence
+from lsa_whisper.labels.numbers import ORDINAL_POINTS
 
 _SCRIPTS = str.maketrans(
     dict.fromkeys("。．｡।॥۔։።។", ". ")
@@ -34,10 +35,6 @@ _LETTERS = re.compile(r"(?<![^\W_])[^\W\d_]{1,2}(?:\.-?[^\W\d_])+(?:\.(?=\W|\Z))
 """Letters with points between them: *U.S.*, *Ph.D.*"""
 _CHAT = re.compile(r"\+\S*|\([\d.:]+\)[.?!]?")
 """Terminators and pauses of CHAT, which stay as they are."""
-_ORDINALS = frozenset(
-    ("deu", "dan", "nor", "nob", "nno", "fin", "ces", "slk", "pol", "hun", "hrv", "slv", "srp", "est", "tur")
-)
-"""Languages that write the first as *1.*"""
 _POINT = re.compile(r"(?<=[^\W\d_][^\W\d_])\.(?=[a-z]{2})")
 _AT = re.compile(r"(?<=\w)@(?=[\w-]+\.[a-z])")
 _ADDRESS = {
@@ -153,7 +150,7 @@ def _abbreviation(core: str, before: str, following: str, language: str) -> _Tok
     in_name = not before or before[0].isupper() or not before[-1].isalnum()
     if len(core) == 1 and core.isupper() and capital and in_name and not begins_sentence(following, language):
         return _Token(core, ends=False) if (core, language) != ("I", "eng") else None
-    if following and core.isdigit() and language in _ORDINALS and not begins_sentence(following, language):
+    if following and core.isdigit() and language in ORDINAL_POINTS and not begins_sentence(following, language):
         return _Token(f"{core}.", ends=False) if following[0].isalpha() else None
     return None
 

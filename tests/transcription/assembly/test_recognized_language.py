@@ -74,6 +74,8 @@ TABLE = [
      ["am dritten Mai kam er .", "es waren drei .", "dann vier ."]),
     ("deu", "Am 24.12.2020 um 7:30 Uhr.",
      ["am vierundzwanzigsten zwölften zweitausendzwanzig um sieben Uhr dreißig ."]),
+    ("fra", "À 7h30 ou 8h.", ["à sept heures trente ou huit heures ."]),
+    ("spa", "Son 3.5 y 1.000. Es 3,5.", ["son tres punto cinco y mil .", "es tres coma cinco ."]),
     ("fra", "Le 1er avril, la 2e fois.", ["le premier avril la deuxième fois ."]),
     ("spa", "La 1ª vez. Es 0-0.", ["la primera vez .", "es cero cero ."]),
     ("por", "Custa R$ 5,00.", ["custa cinco reais ."]),
