@@ -7,11 +7,11 @@ from functools import cache
 
 _NEVER = {
     "eng": """Mr Mrs Ms Dr Prof St Mt Rev Gen Col Capt Lt Sgt Sen Rep Gov Hon vs Messrs approx e.g i.e""",
-    "deu": "Hr Hrn Fr Dr Prof Dipl Ing St Nr bzw ca evtl ggf inkl vgl Std Mio Mrd Tel geb z.B d.h u.a o.ä i.d.R z.T",
+    "deu": "Hr Hrn Fr Dr Prof Dipl Ing St Str Nr bzw ca evtl ggf inkl vgl Mio Mrd Tel geb z.B d.h u.a o.ä i.d.R z.T",
     "fra": "M MM Mme Mmes Mlle Dr Pr St Ste env p.ex c.-à-d",
     "spa": "Sr Sra Srta Sres Sras Dr Dra Prof Profa D Dña Lic Ing núm pág aprox p.ej",
     "ita": "sig Sig sigg Sigg sig.ra Sig.ra sig.na dott Dott dr Dr prof Prof avv Avv ing Ing S p.es",
-    "por": "Sr Sra Srs Sras Dr Dra Prof Profa Sto Sta Exmo Exma p.ex",
+    "por": "Sr Sra Srs Sras D Dr Dra Prof Profa Sto Sta Exmo Exma p.ex",
     "nld": "dhr Dhr mevr Mevr mw Mw dr Dr drs Drs prof Prof ir bijv bv nr ca d.w.z m.a.w o.a",
     "swe": "dr Dr prof nr ca t.ex bl.a d.v.s",
     "dan": "dr Dr hr Hr fr Fr prof nr ca f.eks bl.a d.v.s",

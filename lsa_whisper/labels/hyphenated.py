@@ -34,8 +34,8 @@ def with_repeated_parts(word: str, language: str) -> str:
     *parts, last = word.split("-")
     lowered = [part.casefold() for part in parts]
     whole = last.casefold()
-    known = _FUNCTION_WORDS.get(language, frozenset())
-    if set(lowered) <= known and len(set(lowered)) == 1 and (lowered[0] == whole or whole in known):
+    is_copied = set(lowered) == {lowered[0]} and (whole == lowered[0] or whole.startswith(f"{lowered[0]}'"))
+    if is_copied and lowered[0] in _FUNCTION_WORDS.get(language, frozenset()):
         return " ".join([*parts, last])
     if not all(part and part.isalpha() and len(part) < len(last) and whole.startswith(part) for part in lowered):
         return word

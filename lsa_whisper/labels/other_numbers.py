@@ -77,7 +77,7 @@ _ANY = re.compile(
     r"|(?<![\w-])(?P<run>\d+(?:[-–]\d+)+)(?![\w-])"
     r"|(?P<dated>(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>\d{4})?)(?!\d)"
     r"|(?P<nth>\d{1,3})(?P<suffix>er|[èe]re|re|[èe]me|e|[.]?[ºª])(?![^\W_])"
-    r"|(?P<ordinal>\d{1,3})\.(?=\s+[^\W\d_])"
+    r"|(?P<ordinal>\d{1,3})\.(?=\s+\w)"
     r"|(?<![\d.,])(?P<whole>\d+)(?P<sign>[.,])(?P<part>\d{1,2})(?![.,]?\d)"
     rf"|(?P<number>{_NUMBER})"
 )

@@ -105,6 +105,9 @@ def _read(token: str, before: str, after: str, language: str) -> _Token:
     following = after.strip("\"“”„«»'’‘(¿¡,;:.?!") or after
     if len(marks) > 1 and marks.startswith(".."):
         return _after_dots(begin + core, marks, close, following)
+    if marks == "." and close[:1] in tuple(",;:"):  # no sentence ends before a comma
+        is_ordinal = core.isdigit() and language in ORDINAL_POINTS
+        return _Token(f"{begin}{core}." if is_ordinal else f"{begin}{_linked(core)}{close}", ends=False)
     if marks == "." and (abbreviated := _abbreviation(core, before, following, language)):
         return _Token(f"{begin}{abbreviated.text}{close}", abbreviated.ends)
     if marks == "." and core[-1:].isdigit() and language != "eng":
@@ -161,4 +164,6 @@ def _ended(core: str, ends: bool) -> _Token:
 
 def _linked(core: str) -> str:
     """Return letters with points as words: ``U S``."""
+    if core.casefold() == "o.k":
+        return "OK"
     return _LETTERS.sub(lambda match: " ".join(re.split(r"[.-]+", match[0].rstrip("."))), core)
