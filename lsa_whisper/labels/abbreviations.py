@@ -45,7 +45,7 @@ _MAY = {
     "tur": "vb vs",
 }
 """These end a sentence before a capital letter, and at the end of a text."""
-MONTHS = frozenset(["Jan", "Feb", "Mar", "Apr", "Aug", "Sep", "Sept", "Oct", "Nov", "Dec"])
+ENGLISH_MONTHS = frozenset(["Jan", "Feb", "Mar", "Apr", "Aug", "Sep", "Sept", "Oct", "Nov", "Dec"])
 """English months as they stand before a day."""
 _SAME = {"nob": "nor", "nno": "nor"}
 

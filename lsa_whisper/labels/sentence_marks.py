@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from lsa_whisper.labels.abbreviations import MONTHS, never_ending, perhaps_ending, spaced_abbreviations
+from lsa_whisper.labels.abbreviations import ENGLISH_MONTHS, never_ending, perhaps_ending, spaced_abbreviations
 from lsa_whisper.labels.capitals import begins_sentence
 from lsa_whisper.labels.numbers import ORDINAL_POINTS
 
@@ -142,7 +142,7 @@ def _abbreviation(core: str, before: str, following: str, language: str) -> _Tok
     if core in never_ending(language) or ("." in core and small in never_ending(language)):
         needs_capital = len(core) == 1 and core.isupper()  # French M. Dupont
         return _Token(_linked(core), ends=False) if capital or not following or not needs_capital else None
-    if core in MONTHS and language == "eng" and following[:1].isdigit():
+    if core in ENGLISH_MONTHS and language == "eng" and following[:1].isdigit():
         return _Token(core, ends=False)
     if core in perhaps_ending(language):
         return _ended(_linked(core), not following or capital)

@@ -186,7 +186,6 @@ def plain_to_chat(
     *,
     language: str,
     infer_marks: bool = True,
-    labels: Labels | None = None,
     names: frozenset[str] = frozenset(),
 ) -> PlainText:
     """Return plain ``text`` as main tiers, and the comments found in it.
@@ -196,7 +195,6 @@ def plain_to_chat(
         conventions: What the laboratory's marks mean.
         language: ISO 639-3 code, for numbers in digits.
         infer_marks: Whether fillers, cut-off words and repeated words are marked; else they stay plain words.
-        labels: The style of the text, which says whether repeated words are marked; ``verbatim`` by default.
         names: Proper names, which stay capital at the beginning of a sentence.
 
     >>> plain_to_chat("Um, I I want [laughs] it. OK?", Conventions(), language="eng", infer_marks=True).tiers
@@ -221,8 +219,8 @@ def plain_to_chat(
         return hold(f"<{plain}> [?]" if " " in plain else f"{plain} [?]") if plain else " "
 
     marks = Brackets(conventions, hold, unsure, comments, tags)
-    style = labels or Labels("verbatim" if infer_marks else "fluent")  # fluent labels: no search for repetitions
-    found = decode(marks.read(replaced), style, language=language).utterances
+    style = "verbatim" if infer_marks else "fluent"  # fluent labels: no search for repetitions
+    found = decode(marks.read(replaced), Labels(style), language=language).utterances
     places = dict(enumerate(held, start=1))  # other words of this form are speech
     tiers, remarks = [], []
     for each in found:

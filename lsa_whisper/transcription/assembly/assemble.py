@@ -104,16 +104,17 @@ def assemble_with_scores(
     Args:
         windows: span of each decoded window in the recording, in order.
         decoded: one per window.
-        labels: style of the decoded text.
+        labels: style of the decoded text, where the model learned labels.
         duration_ms: the length of the recording.
         header: the headers of the transcript.
         tagger: what sets the retraces that the model left out, in each language (ISO 639-3).
         word_tiers: whether to write the times of words that are known; the times of utterances follow them anyway.
-        is_stock: whether the model never learned labels, so that its segments end anywhere.
+        is_stock: whether the model never learned labels: its segments end anywhere, and its text is read as that of
+            other recognizers is.
     """
     pairs = zip(windows, decoded, strict=True)
     drafts = (
-        list(_stock_drafts(windows, decoded, labels, header))
+        list(_stock_drafts(windows, decoded, header))
         if is_stock
         else [draft for pair in pairs for draft in _drafts(*pair, labels, header, tagger)]
     )
@@ -187,13 +188,12 @@ def _drafts(
 
 
 def _stock_drafts(
-    windows: Sequence[TimeSpan], decoded: Sequence[DecodedWindow], labels: Labels, header: TranscriptHeader
+    windows: Sequence[TimeSpan], decoded: Sequence[DecodedWindow], header: TranscriptHeader
 ) -> Iterator[_Draft]:
     turns = SpeakerLookup(header.turns, header.speaker) if header.turns else None
     for stretch in stretches(
         windows,
         [replace(result, segments=tuple(_with_room(result.segments))) for result in decoded],
-        labels,
         speaker=header.speaker,
         language=header.language,
         speaker_in=turns.near if turns else None,

@@ -16,7 +16,7 @@ from lsa_whisper.formats.reading.conventions import Conventions
 from lsa_whisper.formats.reading.names import names_in
 from lsa_whisper.formats.reading.notation import plain_to_chat
 from lsa_whisper.formats.reading.source import CONTROLS, Words
-from lsa_whisper.labels import Labels, letters_of
+from lsa_whisper.labels import letters_of
 from lsa_whisper.labels.segments import groups_of_segments, joined, part_spans, runs_between_pauses
 from lsa_whisper.languages import chat_code
 from lsa_whisper.timespan import TimeSpan
@@ -42,7 +42,6 @@ class Stretch:
 def stretches(
     windows: Sequence[TimeSpan],
     decoded: Sequence[DecodedWindow],
-    labels: Labels,
     *,
     speaker: str,
     language: str,
@@ -53,7 +52,6 @@ def stretches(
     Args:
         windows: span of each decoded window in the recording, in order.
         decoded: one per window.
-        labels: style of the text.
         speaker: code of the speaker.
         language: ISO 639-3, of windows whose language was not detected.
         speaker_in: who speaks in a span, where turns are known; stretches end where the speaker changes.
@@ -71,7 +69,7 @@ def stretches(
         for run in groups_of_segments([segment.text for segment in some], spans, speakers, code):
             parts = some[run.start : run.stop]
             whole = _joined(parts)
-            found = tuple(_utterances(whole.text, _words(parts), labels, speaker, code, names[code]))
+            found = tuple(_utterances(whole.text, _words(parts), speaker, code, names[code]))
             yield Stretch(whole, found, tuple(_places(found, parts)), code)
 
 
@@ -99,14 +97,12 @@ def _joined(parts: Sequence[DecodedSegment]) -> DecodedSegment:
     )
 
 
-def _utterances(
-    text: str, words: Words, labels: Labels, speaker: str, language: str, names: frozenset[str]
-) -> Iterator[Utterance]:
+def _utterances(text: str, words: Words, speaker: str, language: str, names: frozenset[str]) -> Iterator[Utterance]:
     """Yield the utterances of a text, which also end at pauses between its ``words``, as far as these have times."""
     runs = runs_between_pauses(words, language)
     texts = [" ".join(word for word, _ in words[run.start : run.stop]) for run in runs] if len(runs) > 1 else [text]
     for part in (CONTROLS.sub(" ", text) for text in texts):
-        read = plain_to_chat(part, Conventions(), language=language, labels=labels, names=names)
+        read = plain_to_chat(part, Conventions(), language=language, names=names)
         for at, (tier, remarks) in enumerate(zip(read.tiers, read.remarks, strict=True)):
             comments = (*(read.comments if at == 0 else ()), *remarks)
             lines = (Line(f"%com:\t{'; '.join(comments)}\n", 0),) if comments else ()

@@ -157,7 +157,7 @@ TABLE = [
 def test_what_whisper_writes_is_read_as_language(language, written, tiers, tmp_path):
     segments = [(written, 0.0, 4.0)]
     found = transcribed(segments, language)
-    assert lines(found) == tiers
+    assert lines(found) == tiers == lines(transcribed(segments, language, "fluent"))
     assert lines(converted(segments, tmp_path, language)) == tiers
     if language != "zho":  # whose numbers stay digits
         assert chat.check(chat.parse(chat.serialize(found))) == []
