@@ -113,10 +113,16 @@ def _timed_sentences(each: SpokenText, language: str) -> list[SpokenText]:
     return parts
 
 
-def joined_segments(spoken: Sequence[SpokenText], language: str) -> list[SpokenText]:
-    """Return the texts of segments that end anywhere, those that belong together as one (ISO 639-3 ``language``)."""
+def joined_segments(source: Source, language: str) -> list[SpokenText]:
+    """Return the texts of a source whose segments end anywhere, those that belong together as one, and note it.
+
+    ``language`` is an ISO 639-3 code.
+    """
+    spoken = source.spoken
     texts, spans, speakers = ([getattr(each, name) for each in spoken] for name in ("text", "span", "speaker"))
     runs = groups_of_segments(texts, spans, speakers, language)
+    if len(runs) < len(spoken):
+        source.notes.append(f"texts without a final mark, which go on in the next one: {len(spoken) - len(runs)}")
     return [_as_one(spoken[run.start : run.stop]) for run in runs]
 
 
@@ -172,8 +178,8 @@ def to_transcript(
     people = {name: replace(each, **source.people.get(name, {})) for name, each in people.items()}
     made: list[Utterance] = []
     plain = PlainReader(source, conventions, language, infer_marks) if chosen == "plain" else None
-    joins = plain and source.has_segments and source.shares_times
-    for each in joined_segments(source.spoken, language) if joins else source.spoken:
+    spoken = joined_segments(source, language) if plain and source.has_segments else source.spoken
+    for each in spoken:
         code = people[each.speaker].code
         if plain:
             made += plain.utterances(each, code)

@@ -214,6 +214,14 @@ def test_segments_that_end_within_a_sentence_go_on(suffix, tmp_path):
     assert spans[0][4] == (8000, 9000) and spans[0][0][0] == 0 and 2500 < spans[0][0][1] < 3800
 
 
+def test_joined_segments_are_noted(tmp_path):
+    rows = [{"start": start, "end": end, "text": text} for text, start, end in SEGMENTS]
+    (tmp_path / "a.json").write_text(json.dumps({"segments": rows}))
+    assert (
+        "texts without a final mark, which go on in the next one: 6" in read_transcripts(tmp_path / "a.json")[0].notes
+    )
+
+
 def test_captions_without_final_marks_stay_as_they_are(tmp_path):
     segments = [("so what i mean", 0.0, 2.0), ("is that we go", 2.0, 4.0), ("home now", 4.0, 6.0)]
     assert len(lines(transcribed(segments))) == len(lines(converted(segments, tmp_path))) == 3
