@@ -1,4 +1,4 @@
-"""What Whisper writes is read as language, by `transcribe` and by `convert` alike: a table in twelve languages."""
+"""What Whisper writes is read as language, by `transcribe` and by `convert` alike: a table in fifteen languages."""
 
 from __future__ import annotations
 
