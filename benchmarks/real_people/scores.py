@@ -1,4 +1,4 @@
-"""Counts of words and disfluencies of one recording, their sums, and the figures of a set."""
+"""Counts of words, disfluencies and utterance boundaries of one recording, their sums, and the figures of a set."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ CLASSES = {
     "revisions": Disfluency.REVISION,
     "cut_offs": Disfluency.FRAGMENT,
 }
+BOUNDARIES = "utterance_boundaries"
+"""Ends of utterances between the same words, as ``evaluate`` counts them."""
 Counts = dict[str, int]
 
 
@@ -28,8 +30,10 @@ def count(transcriber: Transcriber, clip: Clip) -> Counts:
     counts = {}
     for name, errors in (("verbatim", scores.verbatim), ("fluent", scores.fluent)):
         counts |= {f"{name}_errors": errors.errors, f"{name}_words": errors.reference_words}
-    for name, kind in CLASSES.items():
-        found = scores.disfluency[kind]
+    for name, found in {
+        BOUNDARIES: scores.boundaries,
+        **{name: scores.disfluency[kind] for name, kind in CLASSES.items()},
+    }.items():
         counts |= {f"{name}_found": found.true_positives, f"{name}_missed": found.false_negatives}
         counts |= {f"{name}_invented": found.false_positives}
     return counts
@@ -44,17 +48,23 @@ def total(counts: Iterable[Counts]) -> Counts:
 
 
 def figures(counts: Counts) -> dict[str, float | list[int] | None]:
-    """Return word errors in per cent, the F1 of filled pauses, and each class as found, missed, invented."""
+    """Return word errors in per cent, F1, and each class and the utterance boundaries as found, missed, invented."""
     row: dict[str, float | list[int] | None] = {}
     for name, title in (("verbatim", "word_errors"), ("fluent", "word_errors_without_disfluencies")):
         words = counts.get(f"{name}_words", 0)
         row[title] = round(100 * counts[f"{name}_errors"] / words, 1) if words else None
     for name in CLASSES:
         row[name] = _of(name, counts)
-    found, missed, invented = _of("filled_pauses", counts)
-    there = 2 * found + missed + invented
-    row["filled_pauses_f1"] = round(2 * found / there, 3) if there else None
+    row["filled_pauses_f1"] = _f1("filled_pauses", counts)
+    if f"{BOUNDARIES}_found" in counts:  # counts of earlier runs have none
+        row |= {BOUNDARIES: _of(BOUNDARIES, counts), f"{BOUNDARIES}_f1": _f1(BOUNDARIES, counts)}
     return row
+
+
+def _f1(name: str, counts: Counts) -> float | None:
+    found, missed, invented = _of(name, counts)
+    there = 2 * found + missed + invented
+    return round(2 * found / there, 3) if there else None
 
 
 def _of(name: str, counts: Counts) -> list[int]:

@@ -27,10 +27,12 @@ class DecodingStyle:
     Attributes:
         labels: of the text; their prompt is what the decoder reads before each window.
         timestamps: whether timestamps may be written. Without them, the text of a window is one segment.
+        is_stock: whether the model never learned labels; its segments end anywhere, not where utterances end.
     """
 
     labels: Labels
     timestamps: bool = True
+    is_stock: bool = False
 
     def before(self, prompt: list[int], tokenizer: Any, settings: Any, previous: str, positions: int) -> list[int]:
         """Return a decoder prompt behind the prompt of the labels and the text of the previous window.
@@ -75,7 +77,7 @@ def decoding_style(model: Writer, style: str | None, language: str) -> DecodingS
     """
     if is_stock(model):
         is_verbatim = style == "verbatim" or (style is None and language in _TESTED)
-        return _stock_verbatim(model.path, language) if is_verbatim else DecodingStyle(model.labels)
+        return _stock_verbatim(model.path, language) if is_verbatim else DecodingStyle(model.labels, is_stock=True)
     own = "fluent" if model.labels.style == "fluent" else "verbatim"
     if style in (None, own):
         return DecodingStyle(model.labels)
@@ -100,4 +102,4 @@ def _stock_verbatim(path: str, language: str) -> DecodingStyle:
             f"{path}: a model without fine-tuning writes verbatim in {', '.join(sorted(VERBATIM_PROMPTS))}, not in "
             f"{language}; choose fluent, or fine-tune it"
         )
-    return DecodingStyle(Labels("verbatim", prompt=prompt), timestamps=False)
+    return DecodingStyle(Labels("verbatim", prompt=prompt), timestamps=False, is_stock=True)

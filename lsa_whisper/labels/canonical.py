@@ -120,15 +120,17 @@ class Canonical(NamedTuple):
     dropped: int
 
 
-def canonical(items: list[Item], terminator: str) -> Canonical:
+def canonical(items: list[Item], terminator: str, *, every_event: bool = False) -> Canonical:
     """Return the audible part of ``items`` as a main tier; it passes ``check`` and keeps all words and disfluencies.
+
+    With ``every_event``, events of any kind are kept, such as ``&=music``.
 
     >>> from lsa_whisper.chat.tree import build_tree
     >>> canonical(build_tree("<well I> [/] well &=points I goed [: went] [x 2]").items, "").text
     '<well I> [/] well I goed [/] goed .'
     """
     pieces: list[str] = []
-    dropped = _write(items, pieces)
+    dropped = _write(items, pieces, every_event)
     pieces, unrepaired = _without_unrepaired(pieces)
     if not pieces:
         return Canonical("", dropped)
@@ -138,7 +140,7 @@ def canonical(items: list[Item], terminator: str) -> Canonical:
     return Canonical(text, dropped + unrepaired)
 
 
-def _write(items: list[Item], pieces: list[str]) -> int:
+def _write(items: list[Item], pieces: list[str], every_event: bool) -> int:
     """Append the pieces of ``items``; return the number of retraces without retraced words."""
     dropped = 0
     for item in items:
@@ -149,21 +151,21 @@ def _write(items: list[Item], pieces: list[str]) -> int:
         start = len(pieces)
         for _ in range(copy_count(item.codes) - 1):
             begin = len(pieces)
-            dropped += _write_once(item, pieces)
+            dropped += _write_once(item, pieces, every_event)
             _mark_retrace(pieces, begin, "[/]")
-        dropped += _write_once(item, pieces)
+        dropped += _write_once(item, pieces, every_event)
         retrace = next((code for code in item.codes if code in RETRACE_CODES), None)
         if retrace:
             dropped += not _mark_retrace(pieces, start, "[//]" if retrace == "[/?]" else retrace)
     return dropped
 
 
-def _write_once(item: Word | Group, pieces: list[str]) -> int:
+def _write_once(item: Word | Group, pieces: list[str], every_event: bool) -> int:
     if isinstance(item, Group):
-        return _write(item.items, pieces)
+        return _write(item.items, pieces, every_event)
     reading = read_word(item.text)
     if reading.kind is WordKind.EVENT:
-        pieces.extend(_audible_event(item.text))
+        pieces.extend(_event(item.text, every_event))
     else:
         pieces.extend(filter(None, map(legal_word, _with_tones(item.text, reading.surface))))
     return 0
@@ -214,9 +216,11 @@ def _is_word(piece: str) -> bool:
     return piece not in RETRACE_CODES and piece not in ("<", ">") and not piece.startswith(("(", "&="))
 
 
-def _audible_event(text: str) -> tuple[str, ...]:
+def _event(text: str, every_event: bool) -> tuple[str, ...]:
     if not text.startswith("&="):
         return ()
+    if every_event:
+        return (text,)
     head, _, rest = text[2:].lower().partition(":")
     if head not in AUDIBLE_EVENTS:
         return ()

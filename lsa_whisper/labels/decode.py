@@ -13,6 +13,7 @@ from lsa_whisper.labels.english_numbers import without_joiners, without_revised_
 from lsa_whisper.labels.infer_marks import infer_marks
 from lsa_whisper.labels.notation import label_to_chat
 from lsa_whisper.labels.repair import repair_text, sentences
+from lsa_whisper.labels.sentence_marks import read_marks
 from lsa_whisper.labels.style import Labels
 from lsa_whisper.languages import chat_code
 from lsa_whisper.retraces import Tagger, add_retraces
@@ -69,7 +70,10 @@ def decode(
         elif role:
             repairs += 1
         written: dict[str, str] = {}
-        turn = turn if chat and labels.version == 1 else read_sounds(turn if chat else read_events(turn))
+        if not chat:
+            turn = read_marks(read_events(turn), chat_code(language))
+        elif labels.version > 1:
+            turn = read_sounds(turn)
         repaired, count = repair_text(turn, marks=chat, language=language, written=written)
         repairs += count
         for words, terminator in sentences(repaired):
@@ -77,7 +81,7 @@ def decode(
                 words = infer_marks(words, repetitions=labels.style == "verbatim", language=chat_code(language))
                 words = without_revised_numbers(words)
             tree = build_tree(words)
-            tier = canonical(tree.items, terminator)
+            tier = canonical(tree.items, terminator, every_event=not chat)
             repairs += tier.dropped + len(tree.faults) + (terminator not in LABEL_TERMINATORS)
             if tier.text:
                 marked = add_retraces(tier.text, tagger) if chat and tagger else tier.text
@@ -89,7 +93,7 @@ def _utterance(speaker: str, text: str, written: dict[str, str]) -> Utterance:
     """Return an utterance; numbers that are words now are named in ``%com`` as they were written."""
     numbers = written_numbers(text, written)
     tiers = (Line(f"%com:\t{NUMBERS} {', '.join(numbers)}\n", 0),) if numbers else ()
-    return replace(utterance(speaker, without_joiners(text)), tiers=tiers)
+    return replace(utterance(speaker, without_joiners(text) if written else text), tiers=tiers)
 
 
 def codes_in(text: str) -> set[str]:
@@ -114,9 +118,10 @@ EVENT_TOKENS = {
     "[UM]": "um", "[UH]": "uh", "[laughter]": "&=laughs", "[sniff]": "&=sniffs", "[throatclearing]": "&=clears:throat",
     "[cough]": "&=coughs", "[sigh]": "&=sighs", "[breath]": "&=breathes", "[lipsmack]": "&=smacks:lips",
     "[yawn]": "&=yawns", "[noise]": "&=noise", "[crying]": "&=cries", "[fart]": "&=farts", "[scream]": "&=screams",
-    "[sneeze]": "&=sneezes",
+    "[sneeze]": "&=sneezes", "[music]": "&=music", "[applause]": "&=applause",
 }  # fmt: skip
-"""CrisperWhisper 2: its tokens for fillers and sounds, and the filler or CHAT event that each stands for."""
+"""CrisperWhisper 2: its tokens for fillers and sounds, and the filler or CHAT event that each stands for; and what
+OpenAI's models write most of all."""
 
 _EVENT = re.compile(r"\[([A-Za-z]+)\]")
 _NO_SPEECH = frozenset(["applause", "beep", "cheering", "clapping", "music", "noise", "silence", "static", "typing"])

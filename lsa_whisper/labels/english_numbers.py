@@ -258,7 +258,7 @@ _RULES = tuple((re.compile(pattern), speak) for pattern, speak in _rules())
 _PLAIN_SIGNS = (
     (re.compile(r"(?<=[\w])@(?=[\w-]+\.[a-z])"), " at "),
     (re.compile(r"(?<=[\w])\.(?=(?:com|org|net|edu|gov)\b)"), " dot "),
-    (re.compile(r"(?<=\w)(?: & |&)(?=\w)"), " and "),
+    (re.compile(r"(?<=[\w%¢.]) & (?=[\w$£€¥#])|(?<=\w)&(?=\w)"), " and "),
     (re.compile(r"(?<=\w) @ (?=\w)"), " at "),
 )
 

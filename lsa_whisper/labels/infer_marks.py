@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from lsa_whisper.chat.filled_pauses import FILLERS, fillers, is_hummed
+from lsa_whisper.labels.capitals import uncapitalized
+from lsa_whisper.labels.hyphenated import with_repeated_parts
 from lsa_whisper.retraces import mark_retraces
 from lsa_whisper.retraces.retrace import EMPHATIC
 
@@ -28,12 +30,13 @@ def infer_marks(text: str, *, repetitions: bool, language: str = "eng") -> str:
     words = text.split()
     if not is_hummed(words):
         words = [f"&-{word.lower()}" if word.lower() in sounds else word for word in words]
-    first = next((at for at, word in enumerate(words) if not word.startswith("&")), len(words))
+    first = next((at for at, word in enumerate(words) if not word.startswith(("&", "("))), len(words))
     for at in range(min(first + 1, len(words))):
         words[at] = words[at].lower() if words[at].startswith("&+") else uncapitalized(words[at], language)
     if not repetitions:
         return " ".join(words)
-    words = _part_words(words)
+    apart = " ".join(with_repeated_parts(word, language) for word in words).split()
+    words = _part_words(apart)
     return mark_retraces(" ".join(words)).text if language == "eng" else " ".join(_repeats(words))
 
 
@@ -65,7 +68,7 @@ def _repeats(words: list[str]) -> list[str]:
 
 
 def rule_based_repeats(words: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Yield the first word and the length of exact repeats; fillers (``&-um``) may stand between the copies.
+    """Yield the first word and the length of exact repeats; fillers (``&-um``) and pauses may stand between the copies.
 
     >>> list(rule_based_repeats("I want &-um I want the the dog".split()))
     [(0, 2), (5, 1)]
@@ -84,9 +87,9 @@ def _repeat_at(lowered: list[str], at: int) -> int:
     for length in range(min(MAX_REPEAT_LENGTH, (len(lowered) - at) // 2), 0, -1):
         copy = lowered[at : at + length]
         again = at + length
-        while again < len(lowered) and lowered[again].startswith("&-"):
+        while again < len(lowered) and lowered[again].startswith(("&-", "(.")):
             again += 1
-        marked = any(word.startswith("&") for word in copy)
+        marked = any(word.startswith(("&", "(")) for word in copy)
         if copy == lowered[again : again + length] and not marked and is_disfluent_repeat(copy):
             return length
     return 0
@@ -98,33 +101,3 @@ def is_disfluent_repeat(copy: Sequence[str]) -> bool:
         return copy[0] not in EMPHATIC
     periods = (period for period in range(1, len(copy)) if len(copy) % period == 0)
     return all(list(copy) != list(copy[:period]) * (len(copy) // period) for period in periods)
-
-
-_ALWAYS_CAPITAL = frozenset(("I", "I'm", "I've", "I'll", "I'd", "Mr", "Mrs", "Ms", "Dr", "Prof"))
-_GERMAN_WORDS = """
-    aber ach alle alles als also am an auch auf aus bei beim bis da dann das dass dein deine dem den denn der des
-    deshalb die dies diese dieser doch dort du durch ein eine einem einen einer er erst es euch euer für ganz gar
-    geh gib gut hat hast haben hier hinter ich ihm ihn ihr ihre im immer in ist ja jetzt jeder kann kein keine
-    komm mal man mein meine mir mich mit muss nach nein neben nicht nichts noch nun nur ob oben oder ohne schau
-    schon sehr sein seine sich sie sind so und uns unser unten unter viel vielleicht vom von vor wann war warum
-    was weil wem wen wenn wer wie wieder will wir wo zu zum zur zwischen
-"""
-_GERMAN_UNCAPITALIZED = frozenset(_GERMAN_WORDS.split())
-"""German words that begin a sentence and are not nouns; any other first word may be one and keeps its capital."""
-
-
-def uncapitalized(word: str, language: str) -> str:
-    """Return the first ``word`` of a sentence as CHAT writes it, which capitalizes names only, and German nouns.
-
-    >>> uncapitalized("The", "eng"), uncapitalized("I", "eng"), uncapitalized("I", "ita"), uncapitalized("NATO", "eng")
-    ('the', 'I', 'i', 'NATO')
-    >>> uncapitalized("Der", "deu"), uncapitalized("Hund", "deu")
-    ('der', 'Hund')
-    """
-    if not word[:1].isupper() or (len(word) > 1 and word.isupper()):
-        return word
-    if language == "eng" and (word in _ALWAYS_CAPITAL or (len(word) == 1 and word not in "AO")):
-        return word
-    if language == "deu" and word.lower() not in _GERMAN_UNCAPITALIZED:
-        return word
-    return word[0].lower() + word[1:]

@@ -7,15 +7,13 @@ import re
 from lsa_whisper.chat.codes import TONE_LANGUAGES
 from lsa_whisper.languages import chat_code, whisper_code
 
+NOT_NUMBERS = r"(?P<keep>\(\d[\d:]*\.?\d*\)(?!\s?\d{3}[-.]\d{4})|\[x \d+\]|&=\S+|[^\W\d_]+\d@s:[a-z]{3}\b)"
+"""Digits that are not numbers: pauses, copies, events, and the tones of words of another language."""
+ORDINAL_POINTS = frozenset(
+    ["ces", "dan", "deu", "est", "fin", "hrv", "hun", "nno", "nob", "nor", "pol", "slk", "slv", "srp", "tur"]
+)
+"""Languages that write *first* as ``1.``, and dates as ``24.12.2020``."""
 _MAX_DIGITS = 12
-_SIGNS = {
-    "deu": ("Komma", "Prozent", "Uhr"), "nld": ("komma", "procent", "uur"), "fra": ("virgule", "pour cent", "heures"),
-    "spa": ("coma", "por ciento", ""), "ita": ("virgola", "per cento", ""), "por": ("vírgula", "por cento", ""),
-}  # fmt: skip
-"""The words for the decimal comma, for %, and for the colon of a time."""
-_TIME = re.compile(r"(?<![\w.,:])(\d{1,2}):([0-5]\d)(?![\d:])(?:\s*(?:Uhr|uur|heures)\b)?")
-_PERCENT = re.compile(r"(?<=\d)\s?%")
-_DECIMAL = re.compile(r"(?<![\d.,])(\d+),(\d{1,2})(?![\d.,])")
 _SEPARATORS = re.compile(r"[\s,.،-]+")
 
 
@@ -30,17 +28,6 @@ def can_spell_numbers(language: str) -> bool:
     from num2words import CONVERTER_CLASSES
 
     return chat_code(language) not in TONE_LANGUAGES and whisper_code(language) in CONVERTER_CLASSES
-
-
-def speak_signs(text: str, language: str) -> str:
-    """Return ``text`` with the signs in its times, percentages and decimals as words; the numbers stay digits.
-
-    >>> speak_signs("um 7:00 oder 7:05, 3,5 %", "deu"), speak_signs("a las 7:00", "spa")
-    ('um 7 Uhr  oder 7 Uhr 5, 3 Komma 5 Prozent', 'a las 7  ')
-    """
-    comma, percent, clock = _SIGNS.get(chat_code(language), (",", "%", ""))
-    text = _TIME.sub(lambda match: f"{int(match[1])} {clock} {int(match[2]) or ''}", text)
-    return _DECIMAL.sub(rf"\1 {comma} \2", _PERCENT.sub(f" {percent}", text))
 
 
 def spell_number(digits: str, *, ordinal: bool = False, language: str = "eng") -> str:

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator
 from lsa_whisper.chat.codes import TONE_LANGUAGES
 from lsa_whisper.chat.scan import scan
 from lsa_whisper.labels.english_numbers import JOINER, speak_english
-from lsa_whisper.labels.numbers import can_spell_numbers, speak_signs, spell_number
+from lsa_whisper.labels.numbers import NOT_NUMBERS, can_spell_numbers
+from lsa_whisper.labels.other_numbers import speak_other
 from lsa_whisper.languages import chat_code
 
 _SPECIAL = re.compile(r"<\|[^|<>]*\|>|\x15")
@@ -20,14 +21,9 @@ _WORDS_IN_CODE = re.compile(rf"\[(?!(?:{_CODE})\])([^\[\]]*)\]")
 """Square brackets around text that is not CHAT code, and therefore words."""
 _BULLET = re.compile(r"(?<![\w&])\d+_\d+(?!\w)")
 """A bullet without its control characters."""
-_KEEP = r"(?P<keep>\(\d[\d:]*\.?\d*\)(?!\s?\d{3}[-.]\d{4})|\[x \d+\]|&=\S+|[^\W\d_]+\d@s:[a-z]{3}\b)"
-"""Digits that are not numbers: pauses, copies, events, and the tones of words of another language."""
-_KEPT = re.compile(_KEEP)
-_INTEGER = re.compile(rf"{_KEEP}|(?P<digits>\d{{1,3}}(?:[.,]\d{{3}})+(?!\d)|\d+)")
-"""The numbers of languages other than English; a dot or comma before three digits separates thousands."""
+_KEPT = re.compile(NOT_NUMBERS)
 _SPOKEN_SIGN = re.compile(r"[\d%&@½¼¾⅓⅔¢]")
-_TITLE = re.compile(r"\b(Mrs?|Ms|Dr|Prof|St)\.(?=\s+[A-Z])")
-_DASHES = re.compile(r"(?<=\w)(?:-{2,}|[–—])(?=[^\W\d_])")
+_CLOCK_LETTERS = re.compile(r"\b([AaPp])\.([Mm])\b")
 _HYPHEN_BEFORE_NUMBER = re.compile(r"(?<=[^\W\d_])-(?=\d)")
 _DOTS = re.compile(r"(?<![+(.])\.{2,}(?![)])|…")
 _NOT_SPELLING = re.compile(r"""[\x00-\x1f\x7f!"#$%&()*+,./;<=>?@\[\\\]_`{|}~–—«»¿¡•・…]""")
@@ -47,7 +43,7 @@ def repair_text(
         text: The model's output.
         marks: Whether the model was trained to write CHAT marks; otherwise they are punctuation.
         language: ISO 639-3 or Whisper's code. Numbers of a language that num2words does not know stay digits.
-        written: Takes the original spelling of each English number. Without it, their words are not joined by
+        written: Takes the original spelling of each number. Without it, their words are not joined by
             :data:`~.english_numbers.JOINER`.
 
     >>> repair_text("I want /] want 3 [// [the dogs]", marks=True)
@@ -69,14 +65,12 @@ def repair_text(
             found = found if pattern is _WORDS_IN_CODE else 0
     if chat_code(language) == "eng":
         return _speak_english(text, count, marks, written)
-    return _spell_numbers(text, count, language) if any(map(str.isdigit, text)) else (text, count)
+    return _speak_other(text, count, marks, written, chat_code(language))
 
 
 def _speak_english(text: str, count: int, marks: bool, written: dict[str, str] | None) -> tuple[str, int]:
-    if not marks:
-        text = _TITLE.sub(r"\1", _DASHES.sub(" ", text))
     if not _SPOKEN_SIGN.search(text):
-        return text, count
+        return _CLOCK_LETTERS.sub(r"\1 \2", text), count
     text = _HYPHEN_BEFORE_NUMBER.sub(" ", text)  # "pre-1982" is not cut off
     found: dict[str, str] = {} if written is None else written
     pieces, done = [], 0
@@ -84,23 +78,17 @@ def _speak_english(text: str, count: int, marks: bool, written: dict[str, str] |
         spoken, more = speak_english(text[done : keep.start() if keep else None], found, plain=not marks)
         pieces += [spoken, keep[0] if keep else ""]
         count, done = count + more, keep.end() if keep else done
-    spoken = "".join(pieces)
+    spoken = _CLOCK_LETTERS.sub(r"\1 \2", "".join(pieces))
     return (spoken if written is not None else spoken.replace(JOINER, " ")), count
 
 
-def _spell_numbers(text: str, count: int, language: str) -> tuple[str, int]:
-    if not can_spell_numbers(language):
+def _speak_other(text: str, count: int, marks: bool, written: dict[str, str] | None, language: str) -> tuple[str, int]:
+    if not _SPOKEN_SIGN.search(text):
         return text, count
-    text = speak_signs(_HYPHEN_BEFORE_NUMBER.sub(" ", text), language)
-
-    def spell(match: re.Match[str]) -> str:
-        nonlocal count
-        if match["keep"]:
-            return match["keep"]
-        count += 1
-        return f" {spell_number(re.sub('[.,]', '', match['digits']), language=language)} "
-
-    return _INTEGER.sub(spell, text), count
+    if can_spell_numbers(language):
+        text = _HYPHEN_BEFORE_NUMBER.sub(" ", text)
+    spoken, more = speak_other(text, language, written, plain=not marks)
+    return spoken, count + more
 
 
 def sentences(text: str) -> Iterator[tuple[str, str]]:

@@ -226,6 +226,7 @@ class Transcriber:
             header=self._header(recording, turns, recording_remarks(recording, speech)),
             tagger=self._tagger,
             word_tiers=bool(self._options.word_times),
+            is_stock=self._style.is_stock,
         )
         missed = missed_speech(scored.transcript.utterances, speech, int(recording.duration_s * 1000))
         remarks = (*recording_remarks(recording, speech), *scored.remarks)

@@ -58,7 +58,7 @@ def _segment_words(words: Any, place: str) -> Iterator[tuple[str, TimeSpan | Non
             yield word.strip().replace(" ", "_"), span
 
 
-def chunk_utterances(chunks: Sequence[Any], place: str) -> Iterator[SpokenText]:
+def chunk_utterances(chunks: Sequence[Any], place: str, language: str | None = None) -> Iterator[SpokenText]:
     """Yield the utterances of a pipeline's ``chunks``, which are words or sentences."""
     found: list[RecognizedWord] = []
     for number, each in enumerate(chunks, start=1):
@@ -74,7 +74,7 @@ def chunk_utterances(chunks: Sequence[Any], place: str) -> Iterator[SpokenText]:
             found.append(RecognizedWord(each["text"].strip(), span or TimeSpan(0, 0), "", here))
     single = sum(len(each.text.split()) == 1 for each in found)
     if found and single >= _MIN_WORDS * len(found):
-        yield from utterances_of(found)
+        yield from utterances_of(found, language)
     else:
         for chunk in found:
             yield SpokenText("", chunk.text, chunk.span if chunk.span.duration_ms else None, place=chunk.place)
@@ -139,7 +139,7 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
 
 
 def _recording(found: Any, place: str) -> Source:
-    source = Source(Path(place).stem, notation="plain")
+    source = Source(Path(place).stem, notation="plain", has_segments=True)
     if isinstance(found, list):
         found = {"segments": found}
     if not isinstance(found, Mapping):
@@ -151,8 +151,9 @@ def _recording(found: Any, place: str) -> Source:
     elif isinstance(found.get("segments"), list):
         source.spoken = list(segment_utterances(found["segments"], place))
     elif isinstance(found.get("chunks"), list):
-        source.spoken = list(chunk_utterances(found["chunks"], place))
+        source.spoken = list(chunk_utterances(found["chunks"], place, source.language))
     elif isinstance(found.get("content"), list):
+        source.has_segments = False
         source.spoken = list(batchalign_utterances(found["content"], place))
     elif recognizer := next((each for each in RECOGNIZERS.values() if each.matches(found)), None):
         recognizer.read(found, source, place)

@@ -22,7 +22,7 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
     Raises:
         FormatError: It has no list of fields, or no dialogue.
     """
-    source = Source(Path(place).stem, notation="plain")
+    source = Source(Path(place).stem, notation="plain", has_segments=True)
     columns: list[str] = []
     untimed: list[str] = []
     for number, line in enumerate(decode_bytes(data, place).split("\n"), start=1):

@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Iterable
 
 from lsa_whisper.chat.filled_pauses import fillers
-from lsa_whisper.labels.infer_marks import uncapitalized
+from lsa_whisper.labels.capitals import uncapitalized
+from lsa_whisper.labels.sentence_marks import read_marks
 
 _NAME_LIST = """
     Aaron Adam Alan Albert Alex Alexander Alice Allison Amanda Amy Andrea Andrew Andy Angela Anna Anne Annie Anthony
@@ -36,6 +37,7 @@ PROPER_NAMES = frozenset(_NAME_LIST.split())
 
 _WORD = re.compile(r"[^\W\d_][\w'’]*")
 _SENTENCE = re.compile(r"[.?!:…\n]+[\"”’)\]]*\s+|^\W*|[-–—\"“(\[<>]\s*")
+_BRACKETED = re.compile(r"\[[^\[\]]*\]|\([^()]*\)|<[^<>]*>")
 _MIN_SMALL = 0.5
 """Least share of small words in a text whose capitals tell something: titles and capital texts have fewer."""
 
@@ -48,7 +50,7 @@ def names_in(texts: Iterable[str], language: str) -> frozenset[str]:
     """
     inside: Counter[str] = Counter()
     small: set[str] = set()
-    for text in texts:
+    for text in (read_marks(_BRACKETED.sub(" ", text), language) for text in texts):
         if not any(sign.isupper() for sign in text[1:]):
             small.update(_WORD.findall(text[1:]))
             continue

@@ -25,7 +25,6 @@ from lsa_whisper.formats.reading.tags import (
     unescaped,
 )
 from lsa_whisper.labels import Labels, decode
-from lsa_whisper.labels.canonical import AUDIBLE_EVENTS
 
 _DEFAULT_MARKS = {
     ("((", "))"): "unsure",
@@ -33,11 +32,15 @@ _DEFAULT_MARKS = {
     ("(", ")"): "event",
     ("{", "}"): "event",
     ("<", ">"): "tag",
-    ("♪", "♪"): "event",
 }
 _INTACT = re.compile(r"\((?:\.{1,3}|[0-9]+(?:\.[0-9]*)?)\)|\[(?:/{1,3}|/-|/\?)\]")
 _FILLER = re.compile(r"u+h+m*|u+m+|e+r+m*|h+m+|m+h*m+", re.IGNORECASE)
-_ANY_MARK = re.compile(r"[\[({<♪]")
+_ANY_MARK = re.compile(r"[\[({<]")
+_SPECIAL = re.compile(r"<\|[^|<>]*\|>")
+"""The special tokens of Whisper's vocabulary."""
+_STARRED = re.compile(r"\*([^\W\d_][^*\n]{0,40})\*(?!\w)")
+_NOTES = re.compile("[♩♪♫♬🎵🎶]+")
+"""What stands around the words of a song, and alone for music without words."""
 
 
 @dataclass(frozen=True)
@@ -65,9 +68,7 @@ class Brackets:
         return re.sub(r"\x02(\d+)\x03", lambda match: self.kept[int(match.group(1))], text)
 
     def _keep(self, chat: str) -> str:
-        """Return a place for ``chat``, whose own brackets would be replaced, and for events that are not sounds."""
-        if chat.startswith("&=") and chat[2:].partition(":")[0] not in AUDIBLE_EVENTS:
-            return self.hold(chat)  # the labels of a model have sounds only
+        """Return a place for ``chat``, whose own brackets would be replaced."""
         self.kept.append(chat)
         return f" \x02{len(self.kept) - 1}\x03 "
 
@@ -128,7 +129,8 @@ def _bracket_pattern(opening: str, closing: str) -> re.Pattern[str]:
 
 _ENDS = "|".join(re.escape(each) for each in TERMINATORS)
 _CHAT_END = re.compile(rf"(?:^|\s)(?:{_ENDS})(?:\s*\[[+^][^\]]*\])*\s*$")
-_ABBREVIATION = re.compile(r"\b(Mr|Mrs|Ms|Dr|St|Jr|Sr|Prof|vs|etc)\.", re.IGNORECASE)
+_PAUSES = re.compile(r"(?:\(\.+\) )+\S+")
+"""A tier that is silence only."""
 _RETRACE_CODE = re.compile(r"\[(?:/{1,3}|/[-?])\]|[<>]")
 _KEPT = ("&=", "(.", *(f"({digit}" for digit in range(10)))
 
@@ -167,11 +169,13 @@ class PlainText:
 
     Attributes:
         tiers: The main tiers, one for each sentence.
+        remarks: What belongs to each tier, such as its numbers in digits.
         comments: What CHAT has no mark for.
         tags: Tags among ``comments`` that are not known.
     """
 
     tiers: tuple[str, ...] = ()
+    remarks: tuple[tuple[str, ...], ...] = ()
     comments: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
 
@@ -181,7 +185,7 @@ def plain_to_chat(
     conventions: Conventions,
     *,
     language: str,
-    infer_marks: bool,
+    infer_marks: bool = True,
     names: frozenset[str] = frozenset(),
 ) -> PlainText:
     """Return plain ``text`` as main tiers, and the comments found in it.
@@ -198,7 +202,9 @@ def plain_to_chat(
     """
     comments: list[str] = []
     tags: list[str] = []
-    replaced = _ABBREVIATION.sub(r"\1", unescaped(text))
+    own = any("*" in mark for pair in conventions.marks for mark in pair)
+    replaced = unescaped(_SPECIAL.sub(" ", text))
+    replaced = _without_notes(replaced if own else _without_stars(replaced))
     for old, new in conventions.replace.items():
         replaced = replaced.replace(old, f" {new} ")
     held: list[str] = []
@@ -215,11 +221,35 @@ def plain_to_chat(
     marks = Brackets(conventions, hold, unsure, comments, tags)
     style = "verbatim" if infer_marks else "fluent"  # fluent labels: no search for repetitions
     found = decode(marks.read(replaced), Labels(style), language=language).utterances
-    comments += [tier.value for each in found for tier in each.tiers]
-    tiers = (each.text if infer_marks else _unmarked(each) for each in found)
     places = dict(enumerate(held, start=1))  # other words of this form are speech
-    placed = (_HELD.sub(lambda match: places.get(len(match.group(1)), match.group()), tier) for tier in tiers if tier)
-    return PlainText(tuple(with_names(tier, names, language) for tier in placed), (*comments, *tags), tuple(tags))
+    tiers, remarks = [], []
+    for each in found:
+        tier = each.text if infer_marks else _unmarked(each)
+        if tier and not _PAUSES.fullmatch(tier):
+            placed = _HELD.sub(lambda match: places.get(len(match.group(1)), match.group()), tier)
+            tiers.append(with_names(placed, names, language))
+            remarks.append(tuple(line.value for line in each.tiers))
+    return PlainText(tuple(tiers), tuple(remarks), (*comments, *tags), tuple(tags))
+
+
+def _without_stars(text: str) -> str:
+    """Return ``text`` with sounds between stars in brackets, and stressed words without stars.
+
+    >>> _without_stars("*coughs* I *do*")
+    '[coughs] I do'
+    """
+    return _STARRED.sub(lambda match: f"[{match[1]}]" if chat_of(match[1]) else match[1], text)
+
+
+def _without_notes(text: str) -> str:
+    """Return ``text`` without notes, which are music where no words stand between them.
+
+    >>> _without_notes("♪ la la ♪"), _without_notes("[♪♪]")
+    ('  la la  ', '&=music')
+    """
+    if not _NOTES.search(text):
+        return text
+    return _NOTES.sub(" ", text) if any(sign.isalnum() for sign in text) else "&=music"
 
 
 def _unmarked(each: Utterance) -> str:

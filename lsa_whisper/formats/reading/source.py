@@ -35,6 +35,7 @@ class SpokenText:
         words: Its words, and their times as far as the file has them.
         tiers: Dependent tiers, such as ``("%com", "points at the dog")``.
         place: File and line, for messages.
+        parts: The number of letters, and the times, of each of several segments that were joined.
     """
 
     speaker: str
@@ -43,6 +44,7 @@ class SpokenText:
     words: Words = ()
     tiers: tuple[tuple[str, str], ...] = ()
     place: str = ""
+    parts: tuple[tuple[int, TimeSpan], ...] = ()
 
 
 @dataclass
@@ -61,6 +63,7 @@ class Source:
         language: The language that the file names, in any code.
         headers: CHAT header lines that the file carries.
         comments: Remarks on the whole transcript.
+        has_segments: Whether its texts may end within a sentence, as those of speech recognizers and subtitles do.
         shares_times: Whether the sentences of a text may share its time by length; not where audio is cut by it.
         notes: What a person should know, in sentences.
         lost: What was left out, in sentences.
@@ -77,6 +80,7 @@ class Source:
     language: str | None = None
     headers: list[str] = field(default_factory=list)
     comments: list[str] = field(default_factory=list)
+    has_segments: bool = False
     shares_times: bool = True
     notes: list[str] = field(default_factory=list)
     lost: list[str] = field(default_factory=list)

@@ -44,7 +44,7 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
     Raises:
         FormatError: It has no time line.
     """
-    source = Source(Path(place).stem, notation="plain")
+    source = Source(Path(place).stem, notation="plain", has_segments=True)
     text = decode_bytes(data, place)
     cues = cues_in(text, source.notes)
     if not cues:

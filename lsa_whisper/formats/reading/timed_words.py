@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from lsa_whisper.formats.reading.source import SpokenText
+from lsa_whisper.labels.sentence_marks import ends_sentence
+from lsa_whisper.languages import chat_code
 from lsa_whisper.timespan import TimeSpan
 
 MAX_WORD_GAP_MS = 1000
@@ -23,8 +25,10 @@ class RecognizedWord:
     place: str = ""
 
 
-def utterances_of(words: Iterable[RecognizedWord]) -> list[SpokenText]:
+def utterances_of(words: Iterable[RecognizedWord], language: str | None = None) -> list[SpokenText]:
     """Return the utterances that ``words``, in order of time within each speaker, make up.
+
+    ``language`` (any code; English by default) says which points are those of abbreviations.
 
     >>> a, b = RecognizedWord("hello.", TimeSpan(0, 400)), RecognizedWord("yes", TimeSpan(3000, 3300))
     >>> [(each.text, each.span.end_ms) for each in utterances_of([a, b])]
@@ -43,7 +47,9 @@ def utterances_of(words: Iterable[RecognizedWord]) -> list[SpokenText]:
             made.append(SpokenText(held[0].speaker, _joined(text), span, times, place=held[0].place))
         held.clear()
 
-    for word in words:
+    code = chat_code(language or "eng")
+    spoken = list(words)
+    for at, word in enumerate(spoken):
         last = held[-1] if held else None
         if last and (
             word.speaker != last.speaker
@@ -52,7 +58,8 @@ def utterances_of(words: Iterable[RecognizedWord]) -> list[SpokenText]:
         ):
             close()
         held.append(word)
-        if word.text.rstrip("\"'”’)").endswith((".", "?", "!")):
+        before, after = (spoken[beside].text if 0 <= beside < len(spoken) else "" for beside in (at - 1, at + 1))
+        if ends_sentence(word.text, after, code, before):
             close()
     close()
     return made

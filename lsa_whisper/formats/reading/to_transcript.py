@@ -5,7 +5,6 @@ Plain text becomes an utterance for each sentence, each with its share of the ti
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -23,13 +22,13 @@ from lsa_whisper.formats.reading.source import (
     CONTROLS,
     Source,
     SpokenText,
-    shared_spans,
     spoken_utterance,
 )
 from lsa_whisper.formats.reading.speakers import participants_of
+from lsa_whisper.labels import letters_of
+from lsa_whisper.labels.segments import groups_of_segments, joined, part_spans, runs_between_pauses, sentences_of
 from lsa_whisper.languages import chat_code
-
-_SENTENCE_END = re.compile(r"[.?!…]+[\"”’)\]]*$")
+from lsa_whisper.timespan import TimeSpan
 
 
 class PlainReader:
@@ -45,35 +44,40 @@ class PlainReader:
             infer_marks=infer_marks,
             names=names_in((each.text for each in source.spoken), language),
         )
+        self._language = language
         self._read = lru_cache(maxsize=1 << 12)(to_chat)  # "yes" and "mhm" are half of many conversations
         self._tags: Counter[str] = Counter()
         self._shared = 0
 
     def utterances(self, each: SpokenText, code: str) -> Iterator[Utterance]:
         """Yield the utterances of one text, whose speaker has this ``code``."""
-        for part in _timed_sentences(each):
+        for part in _timed_sentences(each, self._language):
             found = self._read(CONTROLS.sub(" ", part.text))
             self._tags.update(found.tags)
             tiers = found.tiers or (("0 .",) if found.comments or part.tiers else ())
-            remarks = (*part.tiers, *(("%com", one) for one in found.comments))
-            for number, (tier, shared) in enumerate(self._shares(part, tiers)):
-                yield spoken_utterance(replace(shared, tiers=remarks if number == 0 else ()), code, tier)
+            first = (*part.tiers, *(("%com", one) for one in found.comments))
+            for number, (tier, shared, remarks) in enumerate(self._shares(part, tiers, found.remarks or ((),))):
+                own = tuple(("%com", one) for one in remarks)
+                yield spoken_utterance(replace(shared, tiers=(*(first if number == 0 else ()), *own)), code, tier)
 
-    def _shares(self, part: SpokenText, tiers: Sequence[str]) -> Iterator[tuple[str, SpokenText]]:
-        """Yield each tier with its part of the times and words; several of one text share them by length."""
+    def _shares(
+        self, part: SpokenText, tiers: Sequence[str], remarks: Sequence[tuple[str, ...]]
+    ) -> Iterator[tuple[str, SpokenText, tuple[str, ...]]]:
+        """Yield each tier with its part of the times, words and remarks; several of one text share times by length."""
         if len(tiers) < 2:
-            yield from ((tier, part) for tier in tiers)
+            yield from zip(tiers, [part] * len(tiers), remarks, strict=False)
             return
-        counts = [len(spoken_utterance(part, "", tier).verbatim()) for tier in tiers]
-        if (part.words and sum(counts) != len(part.words)) or not self._source.shares_times:
-            yield " ".join([*(without_end(tier) for tier in tiers[:-1]), tiers[-1]]), part
+        said = [spoken_utterance(part, "", tier).verbatim() for tier in tiers]
+        if (part.words and sum(map(len, said)) != len(part.words)) or not self._source.shares_times:
+            yield " ".join([*(without_end(tier) for tier in tiers[:-1]), tiers[-1]]), part, sum(remarks, ())
             return
         self._shared += part.span is not None
+        spans = _spans(part, [max(1, sum(map(len, words))) for words in said])
         at = 0
-        for tier, count, span in zip(tiers, counts, shared_spans(part.span, tiers), strict=True):
-            words = part.words[at : at + count] if part.words else ()
-            yield tier, replace(part, span=span, words=words)
-            at += count
+        for tier, words, span, own in zip(tiers, said, spans, remarks, strict=True):
+            timed = part.words[at : at + len(words)] if part.words else ()
+            yield tier, replace(part, span=span, words=timed), own
+            at += len(words)
 
     def add_notes(self) -> None:
         """Note unknown tags, and sentences whose times are estimated."""
@@ -88,19 +92,52 @@ class PlainReader:
             )
 
 
-def _timed_sentences(each: SpokenText) -> list[SpokenText]:
+def _spans(part: SpokenText, lengths: Sequence[int]) -> list[TimeSpan | None]:
+    """Return the times of the sentences of a text by their lengths in letters."""
+    if part.span is None:
+        return [None] * len(lengths)
+    return list(part_spans(lengths, part.parts or [(sum(lengths), part.span)]))
+
+
+def _timed_sentences(each: SpokenText, language: str) -> list[SpokenText]:
     """Return the sentences of a text whose words have times, each with its own; any other text stays one."""
     if not each.words or len(each.text.split()) != len(each.words):
         return [each]
-    parts, start = [], 0
-    for at, (word, _) in enumerate(each.words):
-        if at + 1 == len(each.words) or _SENTENCE_END.search(word):
-            words = each.words[start : at + 1]
+    parts = []
+    for run in runs_between_pauses(each.words, language):
+        for sentence in sentences_of([word for word, _ in each.words[run.start : run.stop]], language):
+            words = each.words[run.start + sentence.start : run.start + sentence.stop]
             timed = [at for _, at in words if at]
             span = timed[0] | timed[-1] if timed else None
             parts.append(replace(each, text=" ".join(word for word, _ in words), span=span, words=words))
-            start = at + 1
     return parts
+
+
+def joined_segments(source: Source, language: str) -> list[SpokenText]:
+    """Return the texts of a source whose segments end anywhere, those that belong together as one, and note it.
+
+    ``language`` is an ISO 639-3 code.
+    """
+    spoken = source.spoken
+    texts, spans, speakers = ([getattr(each, name) for each in spoken] for name in ("text", "span", "speaker"))
+    runs = groups_of_segments(texts, spans, speakers, language)
+    if len(runs) < len(spoken):
+        source.notes.append(f"texts without a final mark, which go on in the next one: {len(spoken) - len(runs)}")
+    return [_as_one(spoken[run.start : run.stop]) for run in runs]
+
+
+def _as_one(parts: Sequence[SpokenText]) -> SpokenText:
+    if len(parts) == 1:
+        return parts[0]
+    times = [part.span for part in parts if part.span]  # segments without times are never joined
+    return replace(
+        parts[0],
+        text=joined([part.text for part in parts]),
+        span=times[0] | times[-1],
+        words=tuple(word for part in parts for word in part.words) if all(part.words for part in parts) else (),
+        tiers=tuple(tier for part in parts for tier in part.tiers),
+        parts=tuple((max(1, len(letters_of(part.text))), span) for part, span in zip(parts, times, strict=True)),
+    )
 
 
 _BEFORE_BEGIN = ("@PID", "@Font", "@Window", "@ColorWords")
@@ -141,7 +178,8 @@ def to_transcript(
     people = {name: replace(each, **source.people.get(name, {})) for name, each in people.items()}
     made: list[Utterance] = []
     plain = PlainReader(source, conventions, language, infer_marks) if chosen == "plain" else None
-    for each in source.spoken:
+    spoken = joined_segments(source, language) if plain and source.has_segments else source.spoken
+    for each in spoken:
         code = people[each.speaker].code
         if plain:
             made += plain.utterances(each, code)

@@ -29,7 +29,7 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
     root = parse_xml(data, place)
     if _name(root.tag) != "tt":
         raise FormatError(f"{place}: is not TTML, its first element is {root.tag[:40]!r}; check the file")
-    source = Source(Path(place).stem, notation="plain")
+    source = Source(Path(place).stem, notation="plain", has_segments=True)
     source.language = next((code for key, code in root.items() if _name(key) == "lang" and code), None)
     people = {value: _text(each) for each in root.iter() if _name(each.tag) == "agent" for value in _ids(each)}
     units = _units(root)

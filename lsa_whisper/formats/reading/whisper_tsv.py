@@ -20,7 +20,7 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
     names = [name.strip().casefold() for name in lines[0].split("\t")]
     if not {"start", "end", "text"} <= set(names):
         raise FormatError(f"{place}:1: a table needs the columns start, end and text, parted by tabs; rename them")
-    source = Source(Path(place).stem, notation="plain")
+    source = Source(Path(place).stem, notation="plain", has_segments=True)
     for number, line in enumerate(lines[1:], start=2):
         if not line.strip():
             continue

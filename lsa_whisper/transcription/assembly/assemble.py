@@ -8,7 +8,7 @@ from itertools import accumulate
 from pathlib import Path
 
 from lsa_whisper import chat
-from lsa_whisper.chat import Participant, Transcript, Utterance, compose, utterance
+from lsa_whisper.chat import Line, Participant, Transcript, Utterance, compose, utterance
 from lsa_whisper.chat.checks.participants import role_fault, speaker_code_fault
 from lsa_whisper.chat.codes import PARTICIPANT_ROLES
 from lsa_whisper.decoding.confidences import WordScores
@@ -23,6 +23,7 @@ from lsa_whisper.retraces import Tagger
 from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcription.assembly.confidence import word_logprobs
 from lsa_whisper.transcription.assembly.placement import SpeakerLookup, attribute_speakers, place_utterances
+from lsa_whisper.transcription.assembly.recognized import stretches
 from lsa_whisper.transcription.assembly.remarks import language_remarks, spoken_languages
 from lsa_whisper.transcription.assembly.speaker_turns import SpeakerTurns
 
@@ -72,6 +73,7 @@ class _Draft:
     utterance: Utterance
     scores: WordScores = ()
     language: str = ""
+    comments: tuple[Line, ...] = ()
 
 
 def assemble(
@@ -95,29 +97,35 @@ def assemble_with_scores(
     header: TranscriptHeader,
     tagger: Callable[[str], Tagger | None] = lambda _: None,
     word_tiers: bool = True,
+    is_stock: bool = False,
 ) -> ScoredTranscript:
     """Return the transcript of a recording; without windows or words, a valid empty one with a remark.
 
     Args:
         windows: span of each decoded window in the recording, in order.
         decoded: one per window.
-        labels: style of the decoded text.
+        labels: style of the decoded text, where the model learned labels.
         duration_ms: the length of the recording.
         header: the headers of the transcript.
         tagger: what sets the retraces that the model left out, in each language (ISO 639-3).
         word_tiers: whether to write the times of words that are known; the times of utterances follow them anyway.
+        is_stock: whether the model never learned labels: its segments end anywhere, and its text is read as that of
+            other recognizers is.
     """
-    drafts = [
-        draft
-        for window, result in zip(windows, decoded, strict=True)
-        for draft in _drafts(window, result, labels, header, tagger)
-    ]
+    pairs = zip(windows, decoded, strict=True)
+    drafts = (
+        list(_stock_drafts(windows, decoded, header))
+        if is_stock
+        else [draft for pair in pairs for draft in _drafts(*pair, labels, header, tagger)]
+    )
     languages = spoken_languages(decoded) or [header.language]
     header = replace(header, language=languages[0])
     drafts = _attributed(drafts, header)
     said = [_with_language(draft, languages[0]) for draft in drafts]
-    utterances = place_utterances(said if word_tiers else list(map(_without_words, said)), duration_ms)
-    remarks = (*language_remarks(decoded), *_remarks(windows, decoded, bool(utterances)))
+    placed = place_utterances(said if word_tiers else list(map(_without_words, said)), duration_ms)
+    utterances = [replace(each, tiers=each.tiers + draft.comments) for each, draft in zip(placed, drafts, strict=True)]
+    any_words = any(each.verbatim() for each in utterances)
+    remarks = (*language_remarks(decoded), *_remarks(windows, decoded, any_words))
     transcript = compose(
         languages=languages,
         participants=_participants(utterances, header),
@@ -176,8 +184,29 @@ def _drafts(
             spans = (adjacent_spans if segment.closed else spans_of_words)(spans, words)
         logprobs = word_logprobs(decoded.utterances, segment)
         for each, at, said, scores in zip(decoded.utterances, spans, words, logprobs, strict=True):
+            yield _Draft(utterance(each.speaker, each.text, at, said), scores, language)
+
+
+def _stock_drafts(
+    windows: Sequence[TimeSpan], decoded: Sequence[DecodedWindow], header: TranscriptHeader
+) -> Iterator[_Draft]:
+    turns = SpeakerLookup(header.turns, header.speaker) if header.turns else None
+    for stretch in stretches(
+        windows,
+        [replace(result, segments=tuple(_with_room(result.segments))) for result in decoded],
+        speaker=header.speaker,
+        language=header.language,
+        speaker_in=turns.near if turns else None,
+    ):
+        segment = stretch.segment
+        words = align_words(stretch.utterances, segment.timed)
+        spans = list(stretch.spans)
+        if segment.timed:
+            spans = (adjacent_spans if segment.closed else spans_of_words)(spans, words)
+        logprobs = word_logprobs(stretch.utterances, segment)
+        for each, at, said, scores in zip(stretch.utterances, spans, words, logprobs, strict=True):
             drafted = utterance(each.speaker, each.text, at, said)
-            yield _Draft(replace(drafted, tiers=drafted.tiers + each.tiers), scores, language)
+            yield _Draft(drafted, scores, stretch.language, each.tiers)
 
 
 def _attributed(drafts: Sequence[_Draft], header: TranscriptHeader) -> list[_Draft]:
@@ -187,11 +216,11 @@ def _attributed(drafts: Sequence[_Draft], header: TranscriptHeader) -> list[_Dra
     speakers = SpeakerLookup(header.turns, header.speaker)
     attributed = []
     for draft in drafts:
-        scores = draft.scores
+        scores, comments = draft.scores, draft.comments
         for part in attribute_speakers(draft.utterance, speakers):
             words = len(part.verbatim())
-            attributed.append(_Draft(part, scores[:words], draft.language))
-            scores = scores[words:]
+            attributed.append(_Draft(part, scores[:words], draft.language, comments))
+            scores, comments = scores[words:], ()
     return attributed
 
 

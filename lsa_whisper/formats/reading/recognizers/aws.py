@@ -20,7 +20,7 @@ def read(found: Mapping[str, Any], source: Source, place: str) -> None:
     """Add the utterances that the items make up."""
     results = found["results"]
     source.language = text_of(results, "language_code") or None
-    source.spoken = utterances_of(_words(results, place))
+    source.spoken = utterances_of(_words(results, place), source.language)
     if not source.spoken:
         whole = (text_of(each, "transcript") for each, _ in rows(results.get("transcripts"), f"{place}: transcript"))
         source.spoken = [SpokenText("", text, place=place) for text in whole if text]

@@ -23,7 +23,7 @@ def read(found: Mapping[str, Any], source: Source, place: str) -> None:
         source.language = source.language or text_of(channel, "detected_language") or None
         best = first(channel.get("alternatives"), f"{here}, alternative")
         name = f"channel {number + 1}" if len(channels) > 1 else ""
-        spoken = utterances_of(_words(best, name, here))
+        spoken = utterances_of(_words(best, name, here), source.language)
         text = text_of(best, "transcript")
         source.spoken += spoken or ([SpokenText(name, text, place=here)] if text else [])
 

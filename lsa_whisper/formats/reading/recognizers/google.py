@@ -45,7 +45,7 @@ def read(found: Mapping[str, Any], source: Source, place: str) -> None:
         best, words = best[-1:], words[-1:]
     for (each, here), some in zip(best, words, strict=True):
         text = text_of(each, "transcript")
-        source.spoken += utterances_of(some) or ([SpokenText("", text, place=here)] if text else [])
+        source.spoken += utterances_of(some, source.language) or ([SpokenText("", text, place=here)] if text else [])
 
 
 def _words(best: Mapping[str, Any], place: str) -> Iterator[RecognizedWord]:

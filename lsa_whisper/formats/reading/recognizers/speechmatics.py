@@ -23,7 +23,7 @@ def read(found: Mapping[str, Any], source: Source, place: str) -> None:
     metadata = found.get("metadata")
     settings = metadata.get("transcription_config") if isinstance(metadata, Mapping) else None
     source.language = text_of(settings, "language") or None if isinstance(settings, Mapping) else None
-    source.spoken = utterances_of(_words(found, place))
+    source.spoken = utterances_of(_words(found, place), source.language)
 
 
 def _words(found: Mapping[str, Any], place: str) -> Iterator[RecognizedWord]:

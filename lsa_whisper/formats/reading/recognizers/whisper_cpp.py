@@ -24,7 +24,8 @@ def read(found: Mapping[str, Any], source: Source, place: str) -> None:
     single = [each for each in segments if each.span and len(each.text.split()) == 1]
     if len(segments) > 2 and 10 * len(single) >= 7 * len(segments):
         source.spoken = utterances_of(
-            RecognizedWord(each.text, each.span or TimeSpan(0, 0), each.speaker, each.place) for each in segments
+            (RecognizedWord(each.text, each.span or TimeSpan(0, 0), each.speaker, each.place) for each in segments),
+            source.language,
         )
     else:
         source.spoken = segments

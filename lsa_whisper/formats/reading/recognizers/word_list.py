@@ -21,7 +21,7 @@ def matches(found: Mapping[str, Any]) -> bool:
 def read(found: Mapping[str, Any], source: Source, place: str) -> None:
     """Add the utterances that the words make up."""
     source.language = text_of(found, "language_code", "language") or None
-    source.spoken = utterances_of(_words(found, place))
+    source.spoken = utterances_of(_words(found, place), source.language)
 
 
 def _words(found: Mapping[str, Any], place: str) -> Iterator[RecognizedWord]:

@@ -1,0 +1,169 @@
+"""Full stops, question marks, dots and dashes as speech recognizers write them: which of them end an utterance.
+
+The point of *Mr.* or *z.B.* is a part of the word; dots within a sentence (*the... the*) are a pause; a dash breaks an
+utterance off at the end of a text only. Other scripts have marks of their own, and Greek asks with ``;``.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from lsa_whisper.labels.abbreviations import ENGLISH_MONTHS, never_ending, perhaps_ending, spaced_abbreviations
+from lsa_whisper.labels.capitals import begins_sentence
+from lsa_whisper.labels.numbers import ORDINAL_POINTS
+
+_SCRIPTS = str.maketrans(
+    dict.fromkeys("。．｡।॥۔։።។", ". ")
+    | dict.fromkeys("？؟፧՞", "? ")
+    | dict.fromkeys("！՜", "! ")
+    | dict.fromkeys("，、；：،؛፣「」『』《》〈〉【】・", " ")
+)
+"""The marks of other scripts; CHAT has ``.``, ``?`` and ``!`` only."""
+_NOT_LATIN = re.compile("[^\x00-\u036f]")
+_GREEK_QUESTION = re.compile(r"[;\u037e](?=\s|$|[\"»”])")
+_DOTS = re.compile(r"(?<![+(.\s])\s*(?:…+|\.{2,}|\.?…+\.?)(?![)])(?P<asked>[?!]?)(?P<close>[\"”»]?)\s*")
+_LEADING = re.compile(r"\A\s*(?:…|\.{2,}|-{2,}|[–—])+\s*")
+_DASH = r"(?:-{2,}|[–—])"
+_LAST_DASH = re.compile(rf"(?<=[\w'’,])\s*{_DASH}\s*\Z")
+_DASHES = re.compile(
+    rf"(?<=[^\W\d_])\s*{_DASH}(?=[.?!,;:\s\"”])|(?<=\w){_DASH}(?=[^\W\d_])|(?<=\s){_DASH}(?=\s|[^\W\d_])"
+)
+_MAY_CHANGE = re.compile(r"[.;…–—@]|--|[\"”»“]|[^\x00-\u036f]")
+_TOKEN = re.compile(r"(?P<open>[^\w.?!+&]*)(?P<core>.*?)(?P<marks>[.?!]*)(?P<close>[\"”“»’')\],;:]*)", re.DOTALL)
+_LETTERS = re.compile(r"(?<![^\W_])[^\W\d_]{1,2}(?:\.-?[^\W\d_])+(?:\.(?=\W|\Z))?")
+"""Letters with points between them: *U.S.*, *Ph.D.*"""
+_CHAT = re.compile(r"\+\S*|\([\d.:]+\)[.?!]?")
+"""Terminators and pauses of CHAT, which stay as they are."""
+_POINT = re.compile(r"(?<=[^\W\d_][^\W\d_])\.(?=[a-z]{2})")
+_AT = re.compile(r"(?<=\w)@(?=[\w-]+\.[a-z])")
+_ADDRESS = {
+    "eng": ("dot", "at"), "deu": ("Punkt", "at"), "fra": ("point", "arobase"), "spa": ("punto", "arroba"),
+    "ita": ("punto", "chiocciola"), "por": ("ponto", "arroba"), "nld": ("punt", "apenstaartje"),
+}  # fmt: skip
+"""How the point and ``@`` of an address are said."""
+_CLOCKS = frozenset(("a.m", "p.m", "A.M", "P.M"))
+
+
+class _Token(NamedTuple):
+    """What stands between two spaces, as it is to be read, and whether it ends a sentence."""
+
+    text: str
+    ends: bool
+
+
+def read_marks(text: str, language: str) -> str:
+    """Return ``text`` in which every full stop ends a sentence; signs that do not are gone, or codes of CHAT.
+
+    Args:
+        text: one or more sentences as a speech recognizer writes them.
+        language: ISO 639-3.
+
+    >>> read_marks("Mr. Smith lives in the U.S. He saw the... the dog. So--", "eng")
+    'Mr Smith lives in the U S. He saw the (.) the dog. So +/.'
+    >>> read_marks("Ich mag z. B. Äpfel usw. Ja.", "deu"), read_marks("你好。好吗？", "zho")
+    ('Ich mag z B Äpfel usw. Ja.', '你好. 好吗?')
+    """
+    if not _MAY_CHANGE.search(text):
+        return text
+    tokens = _prepared(text, language).split()
+    around = zip(["", *tokens], tokens, [*tokens[1:], ""], strict=False)
+    return " ".join(text for before, token, after in around if (text := _read(token, before, after, language).text))
+
+
+def ends_sentence(word: str, following: str, language: str, before: str = "") -> bool:
+    """Return whether a sentence ends behind ``word``, which stands between ``before`` and ``following``, if anything.
+
+    >>> [ends_sentence(*pair, "eng") for pair in (("dog.", "Mr."), ("Mr.", "Smith"), ("the...", "the"), ("U.S.", ""))]
+    [True, False, False, True]
+    """
+    tokens = _prepared(f"{word} ." if following else word, language).split()[: -1 if following else None]
+    after = _prepared(following, language).split()
+    return bool(tokens) and _read(tokens[-1], before, after[0] if after else "", language).ends
+
+
+def _prepared(text: str, language: str) -> str:
+    """Return ``text`` with the marks of ASCII only, dots at the end of words, and without dashes between words."""
+    if language == "ell":
+        text = _GREEK_QUESTION.sub("?", text)
+    if _NOT_LATIN.search(text):
+        text = text.translate(_SCRIPTS)
+    if spaced := spaced_abbreviations(language):
+        text = spaced.sub(lambda match: "".join(match[0].split()), text)
+    text = _DOTS.sub(lambda match: f"...{match['asked']}{match['close']} ", _LEADING.sub("", text))
+    return _DASHES.sub(" ", _LAST_DASH.sub(" +/.", text))
+
+
+def _read(token: str, before: str, after: str, language: str) -> _Token:
+    if _CHAT.fullmatch(token):
+        return _Token(token, token[0] == "+" or token[-1] != ")")
+    token = _address(token, language)
+    parts = _TOKEN.fullmatch(token)
+    if parts is None or not parts["marks"]:
+        return _Token(_linked(token) if "." in token else token, ends=False)
+    begin, core, marks, close = parts["open"], parts["core"], parts["marks"], parts["close"]
+    following = after.strip("\"“”„«»'’‘(¿¡,;:.?!") or after
+    if len(marks) > 1 and marks.startswith(".."):
+        return _after_dots(begin + core, marks, close, following)
+    if marks == "." and close[:1] in tuple(",;:"):  # no sentence ends before a comma
+        is_ordinal = core.isdigit() and language in ORDINAL_POINTS
+        return _Token(f"{begin}{core}." if is_ordinal else f"{begin}{_linked(core)}{close}", ends=False)
+    if marks == "." and (abbreviated := _abbreviation(core, before, following, language)):
+        return _Token(f"{begin}{abbreviated.text}{close}", abbreviated.ends)
+    if marks == "." and core[-1:].isdigit() and language != "eng":
+        return _Token(f"{begin}{core}{close} .", ends=True)  # not the point of an ordinal number
+    quoted = close.strip(",;:") and following[:1].islower()  # "Go!" he said
+    return _Token(begin + core + close if quoted else begin + _linked(core) + marks + close, not quoted)
+
+
+def _address(token: str, language: str) -> str:
+    """Return the point and ``@`` of an address as words: *mail.com* is ``mail dot com``."""
+    dot, at = _ADDRESS.get(language, ("", ""))
+    return _POINT.sub(f" {dot} ", _AT.sub(f" {at} ", token)) if "." in token else token
+
+
+def _after_dots(core: str, marks: str, close: str, following: str) -> _Token:
+    """Return what dots are: the end of the text or of a sentence, or a pause within it."""
+    if marks[-1] in "?!":
+        return _Token(f"{core}{close} {'+..?' if marks[-1] == '?' else '!'}", ends=True)
+    capital = following[:1].isupper() and not re.match(r"I\b", following)
+    again = following.casefold().strip(".,") == core.casefold()
+    if not following or following[0] == "+" or (capital and not again):
+        return _Token(f"{core}{close} +...", ends=True)
+    return _Token(f"{core}{close} (.)", ends=False)
+
+
+def _abbreviation(core: str, before: str, following: str, language: str) -> _Token | None:
+    """Return ``core`` as an abbreviation before a point, with the point if it ends a sentence; ``None`` for a word."""
+    capital = following[:1].isupper()
+    small = core[:1].lower() + core[1:]  # "P.ej." begins a sentence
+    if core in _CLOCKS and language == "eng":
+        return _ended(core, not following or capital)
+    if core in never_ending(language) or ("." in core and small in never_ending(language)):
+        needs_capital = len(core) == 1 and core.isupper()  # French M. Dupont
+        return _Token(_linked(core), ends=False) if capital or not following or not needs_capital else None
+    if core in ENGLISH_MONTHS and language == "eng" and following[:1].isdigit():
+        return _Token(core, ends=False)
+    if core in perhaps_ending(language):
+        return _ended(_linked(core), not following or capital)
+    if _LETTERS.fullmatch(core):
+        return _ended(_linked(core), not following or begins_sentence(following, language))
+    if following and core == "No" and language == "eng" and following[0].isdigit():
+        return _Token("No.", ends=False)
+    in_name = not before or before[0].isupper() or not before[-1].isalnum()
+    if len(core) == 1 and core.isupper() and capital and in_name and not begins_sentence(following, language):
+        return _Token(core, ends=False) if (core, language) != ("I", "eng") else None
+    if following and core.isdigit() and language in ORDINAL_POINTS and not begins_sentence(following, language):
+        return _Token(f"{core}.", ends=False) if following[0].isalpha() else None
+    return None
+
+
+def _ended(core: str, ends: bool) -> _Token:
+    return _Token(f"{core}{'.' if ends else ''}", ends)
+
+
+def _linked(core: str) -> str:
+    """Return letters with points as words: ``U S``."""
+    if core.casefold() == "o.k":
+        return "OK"
+    return _LETTERS.sub(lambda match: " ".join(re.split(r"[.-]+", match[0].rstrip("."))), core)

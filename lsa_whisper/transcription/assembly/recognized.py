@@ -1,0 +1,127 @@
+"""The text of a model that never learned labels: segments that end anywhere become utterances.
+
+A stock Whisper writes what every speech recognizer writes, so its text is read as ``convert`` reads that of other
+programs, and joined and divided by the same rules (:mod:`lsa_whisper.labels.segments`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+from lsa_whisper.chat import Line, Utterance, utterance
+from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow
+from lsa_whisper.formats.reading.conventions import Conventions
+from lsa_whisper.formats.reading.names import names_in
+from lsa_whisper.formats.reading.notation import plain_to_chat
+from lsa_whisper.formats.reading.source import CONTROLS, Words
+from lsa_whisper.labels import letters_of
+from lsa_whisper.labels.segments import groups_of_segments, joined, part_spans, runs_between_pauses
+from lsa_whisper.languages import chat_code
+from lsa_whisper.timespan import TimeSpan
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Segments that belong together as one, with the utterances in them.
+
+    Attributes:
+        segment: the joined segments; its times count from the beginning of the recording.
+        utterances: without times; each has what CHAT has no mark for as ``%com``.
+        spans: their times, by the lengths of their words.
+        language: ISO 639-3.
+    """
+
+    segment: DecodedSegment
+    utterances: tuple[Utterance, ...]
+    spans: tuple[TimeSpan, ...]
+    language: str
+
+
+def stretches(
+    windows: Sequence[TimeSpan],
+    decoded: Sequence[DecodedWindow],
+    *,
+    speaker: str,
+    language: str,
+    speaker_in: Callable[[TimeSpan], str] | None = None,
+) -> Iterator[Stretch]:
+    """Yield the stretches of text of a recording.
+
+    Args:
+        windows: span of each decoded window in the recording, in order.
+        decoded: one per window.
+        speaker: code of the speaker.
+        language: ISO 639-3, of windows whose language was not detected.
+        speaker_in: who speaks in a span, where turns are known; stretches end where the speaker changes.
+    """
+    segments = [
+        (segment.shifted(window.start_ms / 1000), chat_code(result.language) if result.language else language)
+        for window, result in zip(windows, decoded, strict=True)
+        for segment in result.segments
+    ]
+    names = {code: names_in([segment.text for segment, own in segments if own == code], code) for _, code in segments}
+    for code, pairs in groupby(segments, key=lambda pair: pair[1]):
+        some = [segment for segment, _ in pairs]
+        spans = [_span(segment) for segment in some]
+        speakers = [speaker_in(span) if speaker_in else "" for span in spans]
+        for run in groups_of_segments([segment.text for segment in some], spans, speakers, code):
+            parts = some[run.start : run.stop]
+            whole = _joined(parts)
+            found = tuple(_utterances(whole.text, _words(parts), speaker, code, names[code]))
+            yield Stretch(whole, found, tuple(_places(found, parts)), code)
+
+
+def _places(found: Sequence[Utterance], parts: Sequence[DecodedSegment]) -> list[TimeSpan]:
+    """Return the times of the utterances in joined segments, by the lengths of their words."""
+    lengths = [max(1, sum(map(len, each.verbatim()))) for each in found]
+    return part_spans(lengths, [(max(1, len(letters_of(part.text))), _span(part)) for part in parts])
+
+
+def _span(segment: DecodedSegment) -> TimeSpan:
+    return TimeSpan(round(segment.start_s * 1000), round(segment.end_s * 1000))
+
+
+def _joined(parts: Sequence[DecodedSegment]) -> DecodedSegment:
+    tokens = [max(1, len(part.logprobs)) for part in parts]
+    weighted = sum(count * part.avg_logprob for count, part in zip(tokens, parts, strict=True))
+    return DecodedSegment(
+        joined([part.text.strip() for part in parts]),
+        parts[0].start_s,
+        parts[-1].end_s,
+        weighted / sum(tokens),
+        tuple(token for part in parts for token in part.timed),
+        tuple(token for part in parts for token in part.logprobs),
+        all(part.closed for part in parts),
+    )
+
+
+def _utterances(text: str, words: Words, speaker: str, language: str, names: frozenset[str]) -> Iterator[Utterance]:
+    """Yield the utterances of a text, which also end at pauses between its ``words``, as far as these have times."""
+    runs = runs_between_pauses(words, language)
+    texts = [" ".join(word for word, _ in words[run.start : run.stop]) for run in runs] if len(runs) > 1 else [text]
+    for part in (CONTROLS.sub(" ", text) for text in texts):
+        read = plain_to_chat(part, Conventions(), language=language, names=names)
+        for at, (tier, remarks) in enumerate(zip(read.tiers, read.remarks, strict=True)):
+            comments = (*(read.comments if at == 0 else ()), *remarks)
+            lines = (Line(f"%com:\t{'; '.join(comments)}\n", 0),) if comments else ()
+            yield replace(utterance(speaker, tier), tiers=lines)
+
+
+def _words(parts: Sequence[DecodedSegment]) -> Words:
+    """Return the words of joined segments with their times; none if the tokens of one have no times."""
+    words: list[tuple[str, TimeSpan | None]] = []
+    if not all(part.timed for part in parts):
+        return ()
+    for number, part in enumerate(parts):
+        for at, token in enumerate(part.timed):
+            span = TimeSpan(round(1000 * token.start_s), round(1000 * token.end_s))
+            if words and at and not token.text.startswith(" "):
+                known = words[-1][1]
+                spoken = any(sign.isalnum() for sign in token.text)
+                words[-1] = (words[-1][0] + token.text, known | span if known and spoken else known)
+            elif token.text.strip():
+                text = token.text.strip()
+                words.append((text.lstrip(" .…") if number and not at else text, span))
+    return tuple(words)
