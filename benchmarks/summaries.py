@@ -175,6 +175,15 @@ def real_people(found: Figures) -> str:
     )
 
 
+def speakers(found: Figures) -> str:
+    return "; ".join(
+        f"{name}: {each['auto']:.0%} of the speech has the wrong voice, {each['known_number']:.0%} if their number is "
+        f"given, {each['one_voice']:.0%} if all is one voice; number right in {each['right_number']} of "
+        f"{each['recordings']}"
+        for name, each in found["sets"].items()
+    )
+
+
 def doubt_flags(found: Figures) -> str:
     return "; ".join(
         f"{name}: {100 * each['flagged']:.0f} % of {each['words']} words flagged, {each['wrong']} wrong, recall "

@@ -93,6 +93,7 @@ CLAIMS = (
         "transcribe_profile",
         summaries.profile,
     ),
+    Claim("Who speaks, from voices alone (`--speakers auto`)", "speakers", summaries.speakers),
     Claim("Word errors with trimmed encoder inputs, beside whole ones", "trimming", accuracy_summaries.trimmed),
     Claim(
         "Word errors on real English speech, beside other programs with the same weights",
