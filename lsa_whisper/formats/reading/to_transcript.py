@@ -17,7 +17,7 @@ from lsa_whisper.chat.model import participants
 from lsa_whisper.formats.reading.conventions import Conventions
 from lsa_whisper.formats.reading.names import names_in
 from lsa_whisper.formats.reading.notation import looks_like_chat, plain_to_chat, with_terminator, without_end
-from lsa_whisper.formats.reading.salt_text import salt_to_chat
+from lsa_whisper.formats.reading.salt_text import salt_to_chat, with_overlap_codes
 from lsa_whisper.formats.reading.source import (
     CHAT_CONTROLS,
     CONTROLS,
@@ -149,6 +149,9 @@ def to_transcript(
             made.append(written)
     if plain:
         plain.add_notes()
+    if chosen == "salt":
+        coded = with_overlap_codes((each.speaker, each.main) for each in made)
+        made = [replace(each, main=main) for each, main in zip(made, coded, strict=True)]
     return compose_source(made, source, list(people.values()), language)
 
 
