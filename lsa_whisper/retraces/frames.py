@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from lsa_whisper.retraces.word_kinds import word_kind
 from lsa_whisper.retraces.words import SpokenWord
 
-CONFIDENCE = 0.33
+FRAME_CONFIDENCE = 0.33
 """How sure these are: annotators marked 8 of the 24 in 28 meetings, and left most of the others without any type."""
 
 _SUBJECTS = frozenset(["i", "you", "he", "she", "it", "we", "they"])

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from lsa_whisper.retraces.features import OPEN, word_class
-from lsa_whisper.retraces.frames import CONFIDENCE, frames
+from lsa_whisper.retraces.frames import FRAME_CONFIDENCE, frames
 from lsa_whisper.retraces.tagger import KINDS, THRESHOLD, Tagger, WordProbabilities
 from lsa_whisper.retraces.words import SpokenWord
 
@@ -58,9 +58,9 @@ def find_retraces(words: Sequence[SpokenWord], tagger: Tagger, threshold: float 
 def _by_grammar(words: Sequence[SpokenWord], learned: Sequence[Retrace], threshold: float) -> Iterator[Retrace]:
     """Yield the retraces that the grammar shows and that touch none of those that were ``learned``."""
     taken = {at for each in learned for at in range(each.first, each.last + 2)}
-    for first, last in frames(words) if threshold <= CONFIDENCE else ():
+    for first, last in frames(words) if threshold <= FRAME_CONFIDENCE else ():
         if taken.isdisjoint(range(first, last + 2)):
-            yield Retrace(first, last, "[//]", CONFIDENCE)
+            yield Retrace(first, last, "[//]", FRAME_CONFIDENCE)
             taken |= set(range(first, last + 2))
 
 

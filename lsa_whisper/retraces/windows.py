@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from lsa_whisper.retraces.features import COPIES, Likenesses, features, likenesses
-from lsa_whisper.retraces.word_kinds import CONTENT, broad_kind, word_kind
+from lsa_whisper.retraces.word_kinds import CONTENT_KINDS, broad_kind, word_kind
 from lsa_whisper.retraces.words import SpokenWord
 
 _MAX_LENGTH = 6
@@ -20,7 +20,7 @@ _OTHER_LIKENESS, _SAME_KIND = 0.3, 0.2
 _STEPS = 5
 
 
-class Window(NamedTuple):
+class RepairWindow(NamedTuple):
     """Words ``first`` to before ``repair``, and the words from ``repair`` on that may take their place.
 
     ``score`` is how alike the two are for each word, 1 for a copy; ``copies`` how many words are copies; ``begins`` how
@@ -115,7 +115,7 @@ def _first_copies(words: Sequence[SpokenWord], kinds: _Kinds, like: Likenesses, 
     return made
 
 
-def _windows(words: Sequence[SpokenWord], kinds: _Kinds, like: Likenesses) -> Iterator[Window]:
+def _windows(words: Sequence[SpokenWord], kinds: _Kinds, like: Likenesses) -> Iterator[RepairWindow]:
     """Yield the windows whose first words are alike or of one kind, and those before a cut-off word's repair."""
     for repair in range(1, len(words)):
         parted = parted_by(words, repair)
@@ -126,7 +126,7 @@ def _windows(words: Sequence[SpokenWord], kinds: _Kinds, like: Likenesses) -> It
                 continue
             score, copies = _likeness_of(first, repair, len(words), kinds, like)
             if score > 0 or "-" in parted:
-                yield Window((score + bonus) / (repair - first), first, repair, copies, begins, parted)
+                yield RepairWindow((score + bonus) / (repair - first), first, repair, copies, begins, parted)
 
 
 def _likeness_of(first: int, repair: int, count: int, kinds: _Kinds, like: Likenesses) -> tuple[float, int]:
@@ -151,10 +151,10 @@ def _value(at: int, to: int, kinds: _Kinds, like: Likenesses) -> float:
     if alike := like[at].get(to):
         return 1.0 if alike in COPIES else _ALIKE.get(alike, _OTHER_LIKENESS)
     kind = kinds.broad(at)
-    return _SAME_KIND if kind in CONTENT and kind == kinds.broad(to) else 0.0
+    return _SAME_KIND if kind in CONTENT_KINDS and kind == kinds.broad(to) else 0.0
 
 
-def _best(found: Sequence[Window], kinds: _Kinds, at: int) -> list[str]:
+def _best(found: Sequence[RepairWindow], kinds: _Kinds, at: int) -> list[str]:
     """The two windows around the word that are most like their repair."""
     around = sorted(
         (each for each in found if each.first <= at < each.repair), key=lambda each: (-each.score, -each.length)

@@ -131,7 +131,7 @@ _BROAD = {
     **dict.fromkeys(("noun", "plural", "indefinite"), "noun"),
 }
 _SUBJECTS = ("subject", "demonstrative", "there", "what", "which", "who")
-CONTENT = frozenset(("verb", "noun", "adjective", "verb-ing"))
+CONTENT_KINDS = frozenset(("verb", "noun", "adjective", "verb-ing"))
 """The broad kinds of words with a meaning of their own."""
 
 
