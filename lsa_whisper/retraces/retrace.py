@@ -44,6 +44,8 @@ def find_retraces(words: Sequence[SpokenWord], tagger: Tagger, threshold: float 
     alone, which CHAT marks by ``&+``, and what fluent speakers say too: *very very*, *better and better and better*,
     and a subject that only a filler parts from its verb.
     """
+    if len(words) < 2:
+        return []
     found = tagger.probabilities(words)
     retraces = (_retrace(found, first, last) for first, last in _groups(found, threshold) if last + 1 < len(words))
     learned = [

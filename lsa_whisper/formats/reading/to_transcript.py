@@ -45,7 +45,7 @@ class PlainReader:
             infer_marks=infer_marks,
             names=names_in((each.text for each in source.spoken), language),
         )
-        self._read = lru_cache(maxsize=1 << 12)(to_chat)  # "yes" and "mhm" are half of many conversations
+        self._read = lru_cache(maxsize=1 << 15)(to_chat)  # "yes" and "mhm" are half of many conversations
         self._tags: Counter[str] = Counter()
         self._shared = 0
 
