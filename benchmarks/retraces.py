@@ -4,6 +4,8 @@ python -m benchmarks.retraces FILE...                    the shipped model on ot
 python -m benchmarks.retraces FILE... --cross-validate   by groups of speakers: a model per group, trained on the others
 python -m benchmarks.retraces FILE... --train MODEL      train the shipped model anew
 
+With ``--work FOLDER``, the models of the groups are kept there, and those that are there are not trained again.
+
 A word (also a cut-off one, fillers aside) is *taken back* if it is in the reparandum of a repeat, replacement,
 insertion, deletion or restart. The first two print figures as JSON: the rules for repeats, the tagger with times and
 commas, and the tagger without them.
@@ -36,13 +38,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="+", type=Path)
     parser.add_argument("--cross-validate", action="store_true")
+    parser.add_argument("--work", type=Path, metavar="FOLDER")
     parser.add_argument("--train", type=Path, metavar="MODEL")
     options = parser.parse_args()
     data = disfluency_annotation.read(options.files)
     if options.train:
         train([one for _, one in data], options.train)
     elif options.cross_validate:
-        figures = summary(cross_validated(data))
+        with tempfile.TemporaryDirectory() as folder:
+            figures = summary(cross_validated(data, options.work or Path(folder)))
         print(json.dumps(figures, indent=1))
         groups = len({group for group, _ in data})
         result.write("retraces", ("python-crfsuite",), f"AMI, {groups} groups of speakers, one held out", **figures)
@@ -52,18 +56,18 @@ def main() -> None:
         print(json.dumps(summary(judged([one for _, one in data], tagger)), indent=1))
 
 
-def cross_validated(data: Sequence[tuple[str, AnnotatedUtterance]]) -> dict[str, Judged]:
-    """Return the judged words of every group by a model that was trained on the other groups."""
+def cross_validated(data: Sequence[tuple[str, AnnotatedUtterance]], models: Path) -> dict[str, Judged]:
+    """Return the judged words of every group, by a model in ``models`` that was trained on the other groups."""
     with ProcessPoolExecutor(2) as pool:
-        parts = list(pool.map(partial(_held_out, data), sorted({group for group, _ in data})))
+        parts = list(pool.map(partial(_held_out, data, models), sorted({group for group, _ in data})))
     return {name: [one for part in parts for one in part[name]] for name in parts[0]}
 
 
-def _held_out(data: Sequence[tuple[str, AnnotatedUtterance]], held_out: str) -> dict[str, Judged]:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "model.crf"
+def _held_out(data: Sequence[tuple[str, AnnotatedUtterance]], models: Path, held_out: str) -> dict[str, Judged]:
+    path = models / f"{held_out}.crf"
+    if not path.exists():
         train([one for group, one in data if group != held_out], path)
-        return judged([one for group, one in data if group == held_out], Tagger(path))
+    return judged([one for group, one in data if group == held_out], Tagger(path))
 
 
 def judged(utterances: Sequence[AnnotatedUtterance], tagger: Tagger) -> dict[str, Judged]:

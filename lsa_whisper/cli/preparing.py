@@ -124,7 +124,7 @@ def inspect(**parameters: Any) -> None:
 @click.option("-o", "--out", required=True, type=PATH, help="Output folder for the marked copies.")
 @click.option(
     "--threshold",
-    default=0.42,
+    default=0.23,
     show_default=True,
     help="Least probability of a retrace: higher gives fewer and surer marks.",
 )

@@ -118,16 +118,17 @@ EVENT_TOKENS = {
     "[UM]": "um", "[UH]": "uh", "[laughter]": "&=laughs", "[sniff]": "&=sniffs", "[throatclearing]": "&=clears:throat",
     "[cough]": "&=coughs", "[sigh]": "&=sighs", "[breath]": "&=breathes", "[lipsmack]": "&=smacks:lips",
     "[yawn]": "&=yawns", "[noise]": "&=noise", "[crying]": "&=cries", "[fart]": "&=farts", "[scream]": "&=screams",
-    "[sneeze]": "&=sneezes", "[music]": "&=music", "[applause]": "&=applause",
+    "[sneeze]": "&=sneezes",
 }  # fmt: skip
-"""CrisperWhisper 2: its tokens for fillers and sounds, and the filler or CHAT event that each stands for; and what
-OpenAI's models write most of all."""
+"""CrisperWhisper 2: its tokens for fillers and sounds, and the filler or CHAT event that each stands for."""
+_SOUNDS = {"[music]": "&=music", "[applause]": "&=applause"}
+"""What OpenAI's models write most of all."""
 
 _EVENT = re.compile(r"\[([A-Za-z]+)\]")
 _NO_SPEECH = frozenset(["applause", "beep", "cheering", "clapping", "music", "noise", "silence", "static", "typing"])
 """What Whisper writes in square brackets where there is other sound than speech; CHAT has no audible event for it."""
 _CUT_OFF = re.compile(r"(?<=[^\W\d_])\*(?!\w)")
-_CHAT = {token.lower(): chat for token, chat in EVENT_TOKENS.items()}
+_CHAT = {token.lower(): chat for token, chat in {**EVENT_TOKENS, **_SOUNDS}.items()}
 
 
 def read_sounds(text: str) -> str:

@@ -80,20 +80,24 @@ def likeness(word: SpokenWord, later: SpokenWord) -> str:
     >>> likeness(SpokenWord("he"), SpokenWord("she")), likeness(SpokenWord("dog"), SpokenWord("ran"))
     ('same class', '')
     """
-    first, second = word.text, later.text
+    return _likeness(word.text, later.text, word.cut_off, later.cut_off)
+
+
+@lru_cache(maxsize=200_000)
+def _likeness(first: str, second: str, first_cut_off: bool, second_cut_off: bool) -> str:
     if first == second:
         return "same"
-    if word.cut_off and second.startswith(first):
+    if first_cut_off and second.startswith(first):
         return "completes"
-    if word.cut_off and later.cut_off and first[:1] == second[:1]:
+    if first_cut_off and second_cut_off and first[:1] == second[:1]:
         return "both cut off"
     if stem_and_clitic(first)[0] == stem_and_clitic(second)[0]:
         return "same stem"
     if min(len(first), len(second)) >= 4 and first[:4] == second[:4]:
         return "same beginning"
-    if later.cut_off and first.startswith(second):
+    if second_cut_off and first.startswith(second):
         return "cut off again"
-    if word.cut_off and first[:1] == second[:1]:
+    if first_cut_off and first[:1] == second[:1]:
         return "same sound"
     return _same_class(first, second)
 
@@ -126,10 +130,7 @@ def features(words: Sequence[SpokenWord]) -> list[list[str]]:
     >>> "copy 1: same" in features([SpokenWord("the"), SpokenWord("the"), SpokenWord("dog")])[0]
     True
     """
-    like = [
-        {to: likeness(word, words[to]) for to in range(at + 1, min(len(words), at + 1 + MAX_MATCH_LENGTH))}
-        for at, word in enumerate(words)
-    ]
+    like = likenesses(words)
     return [
         [
             "always",
@@ -141,6 +142,14 @@ def features(words: Sequence[SpokenWord]) -> list[list[str]]:
             *_best_window(words, like, at),
         ]
         for at in range(len(words))
+    ]
+
+
+def likenesses(words: Sequence[SpokenWord]) -> Likenesses:
+    """Return how alike each of ``words`` is to those after it."""
+    return [
+        {to: likeness(word, words[to]) for to in range(at + 1, min(len(words), at + 1 + MAX_MATCH_LENGTH))}
+        for at, word in enumerate(words)
     ]
 
 
@@ -166,12 +175,14 @@ def _class(words: Sequence[SpokenWord], at: int) -> str:
 def _breaks(words: Sequence[SpokenWord], at: int) -> list[str]:
     """Cut-off words, fillers and commas around the word."""
     made = []
-    for step in range(-2, 4):
-        if 0 <= at + step < len(words):
-            near = words[at + step]
-            made += [f"cut off {step}"] * near.cut_off
-            made += [f"filler before {step}"] * (near.after_filler and step >= -1)
-            made += [f"comma before {step}"] * (near.after_comma and step in (0, 1))
+    for step in range(max(-2, -at), min(4, len(words) - at)):
+        near = words[at + step]
+        if near.cut_off:
+            made.append(f"cut off {step}")
+        if near.after_filler and step >= -1:
+            made.append(f"filler before {step}")
+        if near.after_comma and step in (0, 1):
+            made.append(f"comma before {step}")
     word = words[at]
     if word.cut_off:
         made.append(f"cut off, length {min(len(word.text), 5)}")
@@ -199,14 +210,13 @@ def _times(words: Sequence[SpokenWord], at: int) -> list[str]:
 def _copies(words: Sequence[SpokenWord], like: Likenesses, at: int) -> list[str]:
     """Where the word is repeated, and whether its neighbours are too."""
     made: list[str] = []
-    for to in range(at + 1, min(len(words), at + 1 + MAX_MATCH_LENGTH)):
-        found = like[at][to]
+    for to, found in like[at].items():
         if not found:
             continue
         distance = to - at
         after = "-" if distance == 1 else like[at + 1][to + 1] if to + 1 < len(words) else ""
         before = like[at - 1][to - 1] if at and distance > 1 else ""
-        if not any(name.startswith("first copy") for name in made):
+        if not made:
             made += [f"first copy: {found}", f"first copy {distance}: {found}"]
         copy = f"copy {distance}: {found}"
         made += [copy, f"{copy}, next {after}", f"{copy}, last {before}", f"{copy}, both {before} {after}"]

@@ -6,11 +6,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from lsa_whisper.retraces.features import OPEN, word_class
+from lsa_whisper.retraces.frames import FRAME_CONFIDENCE, frames
 from lsa_whisper.retraces.tagger import KINDS, THRESHOLD, Tagger, WordProbabilities
 from lsa_whisper.retraces.words import SpokenWord
 
 EMPHATIC = frozenset(("very", "really", "bye", "no", "yeah", "yes", "ha", "so", "night", "there", "knock", "choo"))
 """Words that fluent speakers repeat for emphasis."""
+_DISCOURSE_MARKERS = (("you", "know"), ("i", "mean"))
+_MIN_REFORMULATION = 0.4
+"""Least confidence of a reformulation, in which nothing is alike: below it, a fifth of the words are right."""
+_MIN_BEFORE_COMMA = 0.6
+"""Least confidence of several words before a comma: below it, a fifth is right."""
 _LINKS = frozenset(("and", "or"))
 _PREDICATES = (OPEN, "be", "have", "do", "modal", "negation", "adverb")
 """Classes of words that may follow a subject."""
@@ -38,26 +44,70 @@ def find_retraces(words: Sequence[SpokenWord], tagger: Tagger, threshold: float 
     alone, which CHAT marks by ``&+``, and what fluent speakers say too: *very very*, *better and better and better*,
     and a subject that only a filler parts from its verb.
     """
+    if len(words) < 2:
+        return []
     found = tagger.probabilities(words)
-    return [
-        _same_kind(words, part)
-        for first, last in _groups(found, threshold)
-        if last + 1 < len(words)
-        for part in _copies(words, _retrace(found, first, last))
+    retraces = (_retrace(found, first, last) for first, last in _groups(found, threshold) if last + 1 < len(words))
+    learned = [
+        part
+        for whole in retraces
+        for part in (_same_kind(words, each) for each in _copies(words, _without_fragment(words, whole)))
         if not all(word.cut_off for word in words[part.first : part.last + 1]) and not _is_fluent(words, part)
     ]
+    return sorted([*learned, *_by_grammar(words, learned, threshold)], key=lambda each: each.first)
+
+
+def _by_grammar(words: Sequence[SpokenWord], learned: Sequence[Retrace], threshold: float) -> Iterator[Retrace]:
+    """Yield the retraces that the grammar shows and that touch none of those that were ``learned``."""
+    taken = {at for each in learned for at in range(each.first, each.last + 2)}
+    for first, last in frames(words) if threshold <= FRAME_CONFIDENCE else ():
+        if taken.isdisjoint(range(first, last + 2)):
+            yield Retrace(first, last, "[//]", FRAME_CONFIDENCE)
+            taken |= set(range(first, last + 2))
+
+
+def _without_fragment(words: Sequence[SpokenWord], retrace: Retrace) -> Retrace:
+    """Return ``retrace`` without cut-off words at its end: ``I [/] &+wa I want``, where ``&+`` says it already.
+
+    Annotators leave 70 % of them out.
+    """
+    last = retrace.last
+    while last > retrace.first and words[last].cut_off:
+        last -= 1
+    return replace(retrace, last=last)
+
+
+def _repair(words: Sequence[SpokenWord], retrace: Retrace) -> int:
+    """Return the first word that is not cut off behind ``retrace``; the next one if there is none."""
+    after = range(retrace.last + 1, len(words))
+    return next((at for at in after if not words[at].cut_off), retrace.last + 1)
 
 
 def _same_kind(words: Sequence[SpokenWord], retrace: Retrace) -> Retrace:
     """Return ``retrace`` as a revision where one word is put for another of its class: *he she*, *a the*."""
-    word, after = words[retrace.first], words[retrace.last + 1]
+    word, after = words[retrace.first], words[_repair(words, retrace)]
     one = retrace.first == retrace.last and retrace.code == "[///]"
     alike = not word_class(word.text).startswith(OPEN) and word_class(word.text) == word_class(after.text)
     return replace(retrace, code="[//]") if one and alike else retrace
 
 
 def _is_fluent(words: Sequence[SpokenWord], retrace: Retrace) -> bool:
-    return _is_emphasis(words, retrace) or _is_in_chain(words, retrace) or _is_subject(words, retrace)
+    """Return whether fluent speakers say this, or whether it is too uncertain for what it is."""
+    uncertain = retrace.code == "[///]" and retrace.confidence < _MIN_REFORMULATION
+    rules = (_is_emphasis, _is_in_chain, _is_subject, _is_parallel, _is_discourse_marker)
+    return uncertain or any(rule(words, retrace) for rule in rules)
+
+
+def _is_parallel(words: Sequence[SpokenWord], retrace: Retrace) -> bool:
+    """Return whether a comma parts several words from others that are like them: *the red one, the blue one*."""
+    several = retrace.first < retrace.last and retrace.code != "[/]"
+    return several and words[retrace.last + 1].after_comma and retrace.confidence < _MIN_BEFORE_COMMA
+
+
+def _is_discourse_marker(words: Sequence[SpokenWord], retrace: Retrace) -> bool:
+    """Return whether the words are answers, or *you know* or *I mean*: repeated, they are not taken back."""
+    texts = tuple(word.text for word in words[retrace.first : retrace.last + 1])
+    return texts in _DISCOURSE_MARKERS or all(word_class(text) == "answer" for text in texts)
 
 
 def _is_in_chain(words: Sequence[SpokenWord], retrace: Retrace) -> bool:
@@ -109,11 +159,12 @@ def _retrace(found: Sequence[WordProbabilities], first: int, last: int) -> Retra
 
 def _copies(words: Sequence[SpokenWord], retrace: Retrace) -> list[Retrace]:
     """Split ``I I I`` before a further *I* into single repetitions, as CHAT writes them: ``I [/] I [/] I [/] I``."""
-    texts = [word.text for word in words]
+    end, repair = retrace.last + 1, _repair(words, retrace)
+    texts = [word.text for word in (*words[:end], *words[repair:])]
     parts: list[Retrace] = []
     at = retrace.first
-    while at <= retrace.last:
-        room = retrace.last + 1 - at
+    while at < end:
+        room = end - at
         length = next((n for n in range(1, room) if _same_again(texts, at, n)), room)
         code = "[/]" if _same_again(texts, at, length) else "[//]" if retrace.code == "[/]" else retrace.code
         parts.append(replace(retrace, first=at, last=at + length - 1, code=code))

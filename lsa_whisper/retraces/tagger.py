@@ -1,7 +1,7 @@
 """The tagger: how likely each word is to have been taken back, and as what.
 
 A linear-chain conditional random field (Lafferty et al., 2001) by python-crfsuite. ``english.crf`` was trained on
-hand-annotated meetings; ``models/retraces/README.md`` has its source and how well it does.
+hand-annotated meetings (``benchmarks/retraces.py --train``); ``docs/labels-and-scores.md`` says how well it does.
 """
 
 from __future__ import annotations
@@ -14,17 +14,21 @@ from pathlib import Path
 import pycrfsuite
 
 from lsa_whisper.errors import LsaWhisperError
-from lsa_whisper.retraces.features import features
+from lsa_whisper.retraces.windows import all_features
 from lsa_whisper.retraces.words import NOT_TAKEN_BACK, SpokenWord
 
 KINDS = {"repeat": "[/]", "revision": "[//]", "reformulation": "[///]", "false start": "[/-]"}
 """What a model may tell apart, and the CHAT code for it; the shipped one takes false starts for reformulations."""
 
-THRESHOLD = 0.42
-"""Probability from which a word counts as taken back: the best F1 in cross-validation (``benchmarks/retraces.py``)."""
+THRESHOLD = 0.23
+"""Probability from which a word counts as taken back. In cross-validation (``benchmarks/retraces.py``), F1 is the same
+from here to 0.4, and the lowest of these finds most revisions."""
 
 CAREFUL = 0.7
 """A threshold for few wrong marks."""
+
+_CERTAIN = 0.995
+"""From here on a word was not taken back, and its other probabilities are not asked for."""
 
 _MODELS = {"eng": Path(__file__).with_name("english.crf")}
 
@@ -82,9 +86,11 @@ class Tagger:
         return tuple(kind for kind in KINDS if any(label.endswith(kind) for label in self._labels))
 
     def _features(self, words: Sequence[SpokenWord]) -> list[list[str]]:
-        return features(words)
+        return all_features(words)
 
     def _word(self, at: int) -> WordProbabilities:
+        if self._model.marginal(NOT_TAKEN_BACK, at) > _CERTAIN:
+            return WordProbabilities(dict.fromkeys(self.kinds, 0.0), 0.0)
         found = {label: float(self._model.marginal(label, at)) for label in self._labels - {NOT_TAKEN_BACK}}
         kinds = {kind: sum(value for label, value in found.items() if label.endswith(kind)) for kind in self.kinds}
         return WordProbabilities(kinds, sum(value for label, value in found.items() if label.startswith("begin")))

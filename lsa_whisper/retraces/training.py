@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -11,12 +11,15 @@ from typing import Any
 import pycrfsuite
 
 from lsa_whisper.retraces.corpus_tagger import corpus_features, weights_of
-from lsa_whisper.retraces.features import features
 from lsa_whisper.retraces.tagger import tagger_for
+from lsa_whisper.retraces.windows import all_features
 from lsa_whisper.retraces.words import SpokenWord, hide_codes, marked_words
 
-CRF_SETTINGS = {"c1": 0.3, "c2": 0.1, "max_iterations": 100, "feature.minfreq": 2}
-"""Elastic-net regularization and stopping, as python-crfsuite calls them."""
+CORPUS_SETTINGS = {"c1": 0.3, "c2": 0.1, "max_iterations": 100, "feature.minfreq": 2}
+"""Elastic-net regularization and stopping for a corpus's own tagger, as python-crfsuite calls them."""
+
+SHIPPED_SETTINGS = {"c1": 2.0, "c2": 2.0, "max_iterations": 60, "feature.minfreq": 2}
+"""The same for the shipped tagger."""
 
 ENOUGH_WITH_SHIPPED, ENOUGH_ALONE = 20, 100
 """Least codes other than ``[/]`` for a corpus's own tagger, with and without features of the shipped one."""
@@ -38,11 +41,12 @@ def train(utterances: Iterable[AnnotatedUtterance], path: Path) -> None:
     shown = (utterance for utterance in utterances if len(utterance.words) > 1)
     _train(
         (
-            (features(words), utterance.labels)
+            (all_features(words), utterance.labels)
             for utterance in shown
             for words in (utterance.words, bare(utterance.words))
         ),
         path,
+        SHIPPED_SETTINGS,
     )
 
 
@@ -66,7 +70,7 @@ def corpus_weights(tiers: Iterable[str], language: str) -> dict[str, Any] | None
     )
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "corpus.crf"
-        _train(examples, path)
+        _train(examples, path, CORPUS_SETTINGS)
         model = pycrfsuite.Tagger()
         model.open(str(path))
         return weights_of(model)
@@ -79,9 +83,11 @@ def _with_and_without_codes(words: Sequence[SpokenWord], language: str) -> tuple
     return with_codes, corpus_features(hide_codes(words), language)
 
 
-def _train(examples: Iterable[tuple[list[list[str]], Sequence[str]]], path: Path) -> None:
+def _train(
+    examples: Iterable[tuple[list[list[str]], Sequence[str]]], path: Path, settings: Mapping[str, float]
+) -> None:
     trainer = pycrfsuite.Trainer(verbose=False)
-    trainer.set_params(CRF_SETTINGS)
+    trainer.set_params(dict(settings))
     for found, labels in examples:
         trainer.append(found, labels)
     trainer.train(str(path))

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +14,7 @@ from lsa_whisper.review.saved import SavedTranscript
 from lsa_whisper.review.settings import read_review_settings
 from lsa_whisper.review.transcription import TranscriptionJob
 from lsa_whisper.review.view import TranscriptView
+from lsa_whisper.system.collector import without_collector
 
 
 class OpenFiles:
@@ -61,7 +59,7 @@ class OpenFiles:
 
     def open(self, number: int) -> dict[str, Any]:
         """Return a transcript as the page shows it; from now on only this server may write it."""
-        with _without_collector():
+        with without_collector(keep=True):
             saved, view = self.opened(number)
             return {
                 **view.all(),
@@ -125,19 +123,6 @@ class OpenFiles:
             return self._compare if self._compare.resolve() != path.resolve() else None
         inside = self._compare / path.name
         return inside if inside.is_file() and inside.resolve() != path.resolve() else None
-
-
-@contextmanager
-def _without_collector() -> Iterator[None]:
-    """Stop the search for cyclic garbage, a third of the time of opening a long transcript; there is none to find."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.freeze()  # what was opened stays until the program ends
-            gc.enable()
 
 
 def _share_reviewed(path: Path | None) -> float | None:

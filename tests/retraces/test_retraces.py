@@ -36,6 +36,17 @@ from lsa_whisper.retraces.words import SpokenWord, marked_words, spoken_words
         ("rabbit rabbit sat down .", "rabbit [/] rabbit sat down ."),
         ("the box that I that she gave me is red .", "the box <that I> [//] that she gave me is red ."),
         ("and then then the boy got a a hat .", "and then [/] then the boy got a [/] a hat ."),
+        ("why does it why did it stop ?", "<why does it> [//] why did it stop ?"),
+        ("the horse was go wanted a long swim .", "the horse <was go> [//] wanted a long swim ."),
+        ("they bought they have bought a boat .", "<they bought> [//] they have bought a boat ."),
+        ("I was I mean I am here .", "<I was> [//] I mean I am here ."),
+        ("my from my role I see it .", "my [//] from my role I see it ."),
+        ("it went in the on the table .", "it went <in the> [//] on the table ."),
+        ("the dog , the cat and the hen ran .", "the dog , the cat and the hen ran ."),
+        ("I &+wa I want it .", "I [/] &+wa I want it ."),
+        ("we &+th they ran .", "we [//] &+th they ran ."),
+        ("so you know you know I like it .", "so you know you know I like it ."),
+        ("yeah yeah I know .", "yeah yeah I know ."),
         ("it's fun to it's fun to to to play here .", "<it's fun to> [/] it's fun to [/] to [/] to play here ."),
     ],
 )
@@ -65,7 +76,7 @@ def test_words_at_the_end_are_not_retraced():
 def test_confidence_falls_with_the_likeness():
     [sure] = mark_retraces("I want I want the ball .").marks
     [doubtful] = mark_retraces("he went she went home .").marks
-    assert sure.confidence > 0.7 > doubtful.confidence > 0.42
+    assert sure.confidence > 0.6 > doubtful.confidence > 0.3
     assert not mark_retraces("he went she went home .", threshold=0.7).marks
 
 

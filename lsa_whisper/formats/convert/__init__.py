@@ -21,6 +21,7 @@ from lsa_whisper.formats.convert.files import ConvertibleFile, OutputFolder, lis
 from lsa_whisper.formats.convert.result import Converted
 from lsa_whisper.formats.reading import NOTATIONS, FoundTranscript, ReadingOptions, read_transcripts
 from lsa_whisper.formats.reading.conventions import Conventions, read_conventions
+from lsa_whisper.system.collector import without_collector
 from lsa_whisper.system.failed_files import FailedFile
 from lsa_whisper.system.umask import private_umask
 
@@ -72,8 +73,9 @@ def convert(
     converted, folder = Converted(Path(out)), OutputFolder(Path(out))
     for file in files:
         try:
-            for found in read_transcripts(file.path, options):
-                _convert_one(found, file, folder, to, converted, strict=strict)
+            with without_collector():
+                for found in read_transcripts(file.path, options):
+                    _convert_one(found, file, folder, to, converted, strict=strict)
         except DiskError:
             raise
         except (FormatError, ChatSyntaxError, LsaWhisperError) as error:

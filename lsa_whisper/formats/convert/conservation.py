@@ -53,10 +53,14 @@ class Loss:
 def counts_of(transcript: Transcript) -> TranscriptCounts:
     """Return what a CHAT transcript holds."""
     said = transcript.utterances
+    by_text: dict[str, tuple[int, int]] = {}  # long conversations say the same again and again
+    for each in said:
+        if each.text not in by_text:
+            by_text[each.text] = len(transcribed_words(each)), len(each.reading.events)
     return TranscriptCounts(
         len(said),
-        sum(len(transcribed_words(each)) for each in said),
-        sum(len(each.events()) for each in said),
+        sum(by_text[each.text][0] for each in said),
+        sum(by_text[each.text][1] for each in said),
         sum(each.span is not None for each in said),
     )
 

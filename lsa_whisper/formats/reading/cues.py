@@ -95,15 +95,19 @@ def _milliseconds(parts: tuple[str | None, ...]) -> int:
 def without_repeated_lines(cues: Sequence[Cue]) -> Iterator[Cue]:
     """Yield the cues with text; where captions roll up, without the lines that a cue repeats from the one above."""
     cues = [replace(cue, lines=tuple(line for line in cue.lines if line.strip())) for cue in cues]
-    bare = [[" ".join(_MARKUP.sub("", line).split()) for line in cue.lines] for cue in cues]
+    bare = [[_bare(line) for line in cue.lines] for cue in cues]
     repeated = [0, *(_repeated(above, below) for above, below in pairwise(bare))]
     stepped = sum(0 < count < len(lines) for count, lines in zip(repeated, bare, strict=True))
-    timed = any(_WORD_TIME.search(line) for cue in cues for line in cue.lines)
+    timed = any("<" in line and _WORD_TIME.search(line) for cue in cues for line in cue.lines)
     rolls = timed or (stepped >= _MIN_ROLLING and 2 * stepped >= len(cues))
     for cue, count in zip(cues, repeated, strict=True):
         lines = cue.lines[count:] if rolls else cue.lines
         if lines:
             yield replace(cue, lines=lines)
+
+
+def _bare(line: str) -> str:
+    return " ".join((_MARKUP.sub("", line) if "<" in line else line).split())
 
 
 def _repeated(above: Sequence[str], below: Sequence[str]) -> int:

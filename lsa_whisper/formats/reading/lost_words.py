@@ -9,11 +9,13 @@ from collections.abc import Iterable
 from lsa_whisper import chat
 from lsa_whisper.chat import Transcript
 from lsa_whisper.formats.reading.source import Source
-from lsa_whisper.formats.reading.tags import chat_of, unescaped
+from lsa_whisper.formats.reading.tags import chat_of, uncertain_words, unescaped
 
 UNTRANSCRIBED = ("xxx", "yyy", "www")
 """These stand for words that are not known, and do not count."""
 _WORD = re.compile(r"(?<![\w°£$€%])[^\W\d_]+(?:'[^\W\d_]+)*(?!\d)|(?<=_)[^\W\d_]+")
+_HYPHEN = re.compile(r"(?<=[^\W\d_])-(?=[^\W\d_])")
+"""It joins two of these to one word of CHAT, as in *mm-hmm*."""
 _MARKED = re.compile(r"[<\[({&]")
 _TAG = re.compile(r"<[^<>]*>")
 _BRACKETS = re.compile(r"[\[({]([^\[\](){}]*)[\])}]")
@@ -25,11 +27,13 @@ def lost_words(source: Source, transcript: Transcript) -> tuple[int, int, str]:
     Words are compared without marks. Numbers in digits, tags and descriptions of sounds become other words, and are not
     looked for.
     """
-    wanted = Counter(_words(_plain(each.text) for each in source.spoken))
+    texts = [_plain(each.text) for each in source.spoken]
+    wanted = Counter(_words(texts))
     kept = Counter(_words([chat.serialize(transcript)]))
     lost = wanted - kept
     place = _place_of(lost, kept, source) if lost else ""
-    known = wanted.total() - sum(wanted[word] for word in UNTRANSCRIBED)
+    joined = sum(len(_HYPHEN.findall(text)) for text in texts if "-" in text)
+    known = wanted.total() - joined - sum(wanted[word] for word in UNTRANSCRIBED)
     return known, lost.total(), place
 
 
@@ -47,7 +51,12 @@ def _plain(text: str) -> str:
     if not _MARKED.search(text):
         return text
     bare = _TAG.sub(" ", unescaped(text)) if "[/" not in text else text
-    return _BRACKETS.sub(lambda match: " " if chat_of(match.group(1)) else f" {match.group(1)} ", bare)
+    return _BRACKETS.sub(lambda match: _spoken(match.group(1)), bare)
+
+
+def _spoken(content: str) -> str:
+    """Return the words in brackets with this ``content``: none in ``unclear``, *the dog* in ``unclear: the dog``."""
+    return " " if chat_of(content) else f" {uncertain_words(content) or content} "
 
 
 def _words(texts: Iterable[str]) -> list[str]:

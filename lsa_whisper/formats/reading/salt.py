@@ -25,7 +25,7 @@ from lsa_whisper.errors import FormatError
 from lsa_whisper.formats import salt as salt_writing
 from lsa_whisper.formats.reading.conventions import Conventions
 from lsa_whisper.formats.reading.files import decode_bytes
-from lsa_whisper.formats.reading.salt_text import has_words, salt_to_chat
+from lsa_whisper.formats.reading.salt_text import has_words, salt_to_chat, with_overlap_codes
 from lsa_whisper.formats.reading.source import Source, SpokenText
 from lsa_whisper.timespan import TimeSpan
 
@@ -168,6 +168,8 @@ def _finish(source: Source, state: _State) -> None:
         first = ", ".join(f"line {number} {line[:30]!r}" for number, line in state.strange[:_NAMED])
         more = f" and {len(state.strange) - _NAMED} more" if len(state.strange) > _NAMED else ""
         source.notes.append(f"lines that are not SALT's stand in comments: {len(state.strange)} ({first}{more})")
+    coded = with_overlap_codes((each.speaker, each.text) for each in source.spoken)
+    source.spoken = [replace(each, text=text) for each, text in zip(source.spoken, coded, strict=True)]
     if source.headers:
         _restore_codes(source, state.codes)
 

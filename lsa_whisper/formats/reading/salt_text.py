@@ -7,6 +7,7 @@ such as an error code, is returned as a comment.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 
 from lsa_whisper.chat.filled_pauses import FILLERS
 from lsa_whisper.formats.reading.mazes import mark_maze
@@ -109,6 +110,8 @@ _TOKEN = re.compile(r"\{[^{}]*\}|\[[^\[\]]*\]|[()<>]|:\d{1,3}(?::\d\d)?|:|[^\s()
 _COMMENT = re.compile(r"\{[^{}]*\}")
 _INTENDED = re.compile(r"\[E[WO]:([^\[\]]+)\]")
 _UNINTELLIGIBLE = re.compile(r"x{1,3}", re.IGNORECASE)
+OVERLAP = "[<>]"
+"""What stands behind overlapped words until it is known which side of CHAT's pair they are."""
 _OMITTED = re.compile(r"\*([A-Za-z'][\w'/]*)")
 
 
@@ -126,7 +129,7 @@ def salt_to_chat(text: str, language: str = "eng") -> tuple[str, list[str]]:
     ('He goed [: went] [*] there +...', [])
     """
     comments: list[str] = []
-    body, end = _ending(text.strip())
+    body, end = _ending(text.strip().replace("…", "...").replace("’", "'"))
     tokens = [match.group() for match in _TOKEN.finditer(body)]
     pieces: list[str] = []
     maze: list[str] | None = None
@@ -226,6 +229,26 @@ def _code(token: str, words: list[str], comments: list[str]) -> None:
 
 
 def _overlaps(text: str) -> str:
-    """Return ``text`` with overlapped words as CHAT marks them; an opening or closing sign alone is dropped."""
-    paired = re.sub(r"\x02 ([^\x02\x03]+) \x03", r"<\1> [<>]", text)
+    """Return ``text`` with overlapped words in a group; an opening or closing sign alone is dropped.
+
+    SALT does not say with whom they overlap: :func:`with_overlap_codes` sets the code.
+    """
+    paired = re.sub(r"\x02 ([^\x02\x03]+) \x03", rf"<\1> {OVERLAP}", text)
     return re.sub(r" ?[\x02\x03]", "", paired).strip()
+
+
+def with_overlap_codes(tiers: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Yield the main tier of each (speaker, tier): ``[>]`` where another overlaps, and ``[<]`` at the other's words.
+
+    >>> list(with_overlap_codes([("CHI", "<a> [<>] dog ."), ("MOT", "<no> [<>] ."), ("CHI", "<it> [<>] ran .")]))
+    ['<a> [>] dog .', '<no> [<] .', '<it> [>] ran .']
+    """
+    before = ""  # whose overlapped words wait for another's
+    for speaker, tier in tiers:
+        parts = tier.split(OVERLAP)
+        made = parts[0]
+        for part in parts[1:]:
+            answers = before not in ("", speaker)
+            before = "" if answers else speaker
+            made += f"{'[<]' if answers else '[>]'}{part}"
+        yield made

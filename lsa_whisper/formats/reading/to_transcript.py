@@ -16,7 +16,7 @@ from lsa_whisper.chat.model import participants
 from lsa_whisper.formats.reading.conventions import Conventions
 from lsa_whisper.formats.reading.names import names_in
 from lsa_whisper.formats.reading.notation import looks_like_chat, plain_to_chat, with_terminator, without_end
-from lsa_whisper.formats.reading.salt_text import salt_to_chat
+from lsa_whisper.formats.reading.salt_text import salt_to_chat, with_overlap_codes
 from lsa_whisper.formats.reading.source import (
     CHAT_CONTROLS,
     CONTROLS,
@@ -45,7 +45,7 @@ class PlainReader:
             names=names_in((each.text for each in source.spoken), language),
         )
         self._language = language
-        self._read = lru_cache(maxsize=1 << 12)(to_chat)  # "yes" and "mhm" are half of many conversations
+        self._read = lru_cache(maxsize=1 << 15)(to_chat)  # "yes" and "mhm" are half of many conversations
         self._tags: Counter[str] = Counter()
         self._shared = 0
 
@@ -187,6 +187,9 @@ def to_transcript(
             made.append(written)
     if plain:
         plain.add_notes()
+    if chosen == "salt":
+        coded = with_overlap_codes((each.speaker, each.main) for each in made)
+        made = [replace(each, main=main) for each, main in zip(made, coded, strict=True)]
     return compose_source(made, source, list(people.values()), language)
 
 

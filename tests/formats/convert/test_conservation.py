@@ -124,6 +124,17 @@ def test_a_lost_word_is_counted_and_placed():
     assert lost_words(source, chat.parse("*PAR:\tone two three .\n%com:\tfour\n")) == (4, 0, "")
 
 
+def test_a_word_with_a_hyphen_is_one_word_in_and_out(tmp_path):
+    (tmp_path / "a.txt").write_text("Mm-hmm, a dry-read.\nWell, yes - no.\n")
+    done = convert([tmp_path / "a.txt"], tmp_path / "out")
+    assert done.before.words == done.after.words == 6 and not done.losses
+
+
+def test_what_says_that_words_are_unclear_is_not_a_lost_word(tmp_path):
+    (tmp_path / "a.txt").write_text("He said [unclear: the dog] ran.\n")
+    assert not convert([tmp_path / "a.txt"], tmp_path / "out").losses
+
+
 def test_strict_fails_on_a_loss_and_writes_nothing(tmp_path):
     (tmp_path / "a.cha").write_text(chat.serialize(made([("CHI", ["the [/] the", "dog"], ".", True)])))
     done = convert([tmp_path / "a.cha"], tmp_path / "srt", to="srt", strict=True)

@@ -55,6 +55,7 @@ CONVENTIONS = {
     "overgeneralized form": ("he goed[EO:went].", "he goed [: went] [*] ."),
     "wrong word": ("her[EW:she] ran.", "her [: she] [*] ran ."),
     "comma": ("well, he ran.", "well he ran ."),
+    "ellipsis": ("well… it’s here…", "well it's here ."),
 }
 
 
@@ -137,6 +138,14 @@ def test_a_line_that_is_not_understood_costs_only_itself(line, tmp_path):
     assert [each.text for each in found.transcript.utterances] == ["a dog .", "&-um yes !"]
     assert [tier.value for tier in found.transcript.utterances[1].tiers] == [line]
     assert len(found.notes) == 1 and f"comments: 1 (line 3 {line!r})" in found.notes[0]
+
+
+def test_overlapped_words_have_the_codes_of_chat(tmp_path):
+    found = read(tmp_path, "$ Child, Examiner\nC I <want> it.\nE <No> you <do not>.\nC <Yes>.\nC <Alone>.\n")
+    assert [each.text for each in found.utterances] == [
+        *("I <want> [>] it .", "<No> [<] you <do not> [>] .", "<Yes> [<] .", "<Alone> [>] ."),
+    ]
+    assert [each.code for each in check(found) if not each.is_remark] == []
 
 
 def test_small_letters_of_speakers_and_capital_words(tmp_path):
