@@ -26,7 +26,8 @@ _COPIES = 4
 _MAX_PERIOD = 3  # sentences that repeat as a group
 _WORDS_PER_S = 8.0
 _LETTERS_PER_S = 25.0
-_COMPRESSION = 2.4
+MAX_COMPRESSION = 2.4
+"""Compression ratio of text that does not repeat itself (OpenAI's threshold)."""
 _COPYING = -0.05
 _TOLERANCE_S = 0.3  # error of a timestamp
 
@@ -55,7 +56,7 @@ def is_degenerate(segment: DecodedSegment) -> bool:
     >>> is_degenerate(DecodedSegment("no " * 24, 0, 8, avg_logprob=-1.4))
     True
     """
-    if compression_ratio(segment.text) <= _COMPRESSION or not _RUN.search(segment.text):
+    if compression_ratio(segment.text) <= MAX_COMPRESSION or not _RUN.search(segment.text):
         return False
     is_fast = 2 * min_speaking_s(segment.text) > segment.end_s - segment.start_s
     return segment.avg_logprob < LOGPROB_THRESHOLD or (is_fast and _COPYING < segment.avg_logprob < 0)
