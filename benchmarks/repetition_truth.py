@@ -2,78 +2,46 @@
 
     python -m benchmarks.repetition_truth ../shared/data
 
-Sixteen phrases of real speech, each cut out once and played 3, 5 and 8 times with pauses of 0.15 to 0.4 s between
-sentences of another speaker, so that the number of copies is known; and 30 s each of sounds without speech. One word of
-each phrase, which the sentences around it do not have, is counted in the transcript: kept are as many as were said at
-most, deleted those that are missing, invented those beyond, and all words in the sounds.
+Sixteen phrases of real speech (``true_repetitions``), each cut out once and played 3, 5 and 8 times between sentences
+of another speaker, so that the number of copies is known; and 30 s each of sounds without speech.
 
-Every system decodes with the same weights, OpenAI's base, greedily:
+*Rules alone* (``repetition_rules``): every rule gets the right text. *Decoded*: every system decodes the recordings
+with the same weights, OpenAI's base, greedily. One word of each phrase, which the sentences around it do not have, is
+counted: kept are as many as were said at most, deleted those that are missing, invented those beyond, and all words in
+the sounds. What the model does not hear is missing from every system: *model alone* is what a rule can keep.
 
 - *ours*: ``transcribe`` with its defaults, and with ``--style fluent``;
-- *model alone*: ``generate`` of transformers without any rule, the measure of what can be kept;
+- *model alone*: ``generate`` of transformers without a rule;
 - *no_repeat_ngram_size=4*: the same with this option, as Batchalign's verbatim Whisper has it;
-- *three copies to one*: the rule of CrisperWhisper 2 as its authors describe it, on the text of the model alone: a
-  token or a pair of tokens eight times in a row, or three to five tokens three times, are cut to one copy. What their
-  program decodes anew behind the cut is left out; the text that follows is kept instead.
+- *three copies to one*: the rule of CrisperWhisper 2 as its authors describe it: a token or a pair of tokens eight
+  times in a row, or three to five tokens three times, are cut to one copy. What their program decodes anew behind the
+  cut is left out; the text that follows is kept instead.
 - *faster-whisper*, where it is installed.
 """
 
 from __future__ import annotations
 
 import argparse
+import functools
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import soundfile
 
-from benchmarks import non_speech, result
+from benchmarks import non_speech, repetition_rules, result
 from benchmarks.real_speech import words
+from benchmarks.repetition_rules import without_loops, without_repeated
+from benchmarks.true_repetitions import PHRASES, Repeated, recordings
 from lsa_whisper import checkpoint
 from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
-from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcription import Transcriber
 
 Program = Callable[[Path], list[str]]
-COPIES = (3, 5, 8)
 LOOPING = ("applause", "music", "rain", "crowd", "typing")
 """The sounds in which OpenAI's base writes most."""
-FADE_S = 0.03
-
-
-@dataclass(frozen=True)
-class Phrase:
-    """What is repeated: a part of a recording, in milliseconds, and the word of it that is counted."""
-
-    file: str
-    start_ms: int
-    end_ms: int
-    counted: str
-
-
-PHRASES = (
-    Phrase("ami/EN2001b_000000.flac", 22_300, 22_690, "yeah"),
-    Phrase("ami/EN2001a_000000.flac", 10_480, 10_880, "okay"),
-    Phrase("ami/EN2001d_000000.flac", 20_840, 21_330, "yeah"),
-    Phrase("ami/EN2004a_000000.flac", 480, 1_400, "not"),
-    Phrase("ami/EN2006a_000000.flac", 8_370, 9_600, "something"),
-    Phrase("ami/ES2003a_000000.flac", 28_500, 29_610, "marketing"),
-    Phrase("ami/ES2003a_000000.flac", 26_300, 28_260, "marketing"),
-    Phrase("ami/EN2001a_000000.flac", 28_090, 29_860, "effort"),
-    Phrase("batchalign/test.flac", 985, 2_395, "test"),
-    Phrase("batchalign/test.flac", 16_475, 17_235, "say"),
-    Phrase("batchalign/test.flac", 13_085, 14_875, "command"),
-    Phrase("speech/jfk.flac", 3_280, 4_440, "ask"),
-    Phrase("speech/jfk.flac", 5_400, 7_560, "country"),
-    Phrase("speech/jfk.flac", 320, 2_140, "fellow"),
-    Phrase("paired/michael.flac", 46_460, 48_360, "long"),
-    Phrase("paired/michael.flac", 40_200, 41_600, "bunch"),
-)
-BEFORE = Phrase("paired/michael.flac", 24_150, 25_330, "")
-AFTER = Phrase("paired/michael.flac", 27_950, 30_600, "")
 
 
 @dataclass
@@ -95,22 +63,28 @@ def main() -> None:
     """Transcribe all recordings with every system, and write the result."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path)
-    parser.add_argument("--only", nargs="+", help="Names of systems; the figures of others are kept.")
+    parser.add_argument("--only", nargs="*", help="Names of systems; the figures of others are kept.")
     options = parser.parse_args()
-    found = result.last("repetition_truth").get("systems", {})
+    model = options.data / "whisper" / "base"
     with tempfile.TemporaryDirectory() as name:
         repeated = list(recordings(options.data, Path(name)))
         sounds = list(looping_sounds(options.data, Path(name)))
-        for system, load in systems(options.data / "whisper" / "base", Path(name)).items():
-            if not options.only or system in options.only:
-                found[system] = measure(load, repeated, sounds)
-                print(system, found[system], flush=True)
+        alone = {rule: repetition_rules.kept(apply, repeated) for rule, apply in rules(model).items()}
+        write(alone, {})
+        for system, load in systems(model, Path(name)).items():
+            if options.only is None or system in options.only:
+                write(alone, {system: measure(load, repeated, sounds)})
+
+
+def write(alone: dict[str, Any], found: dict[str, Any]) -> None:
+    """Write the figures of the rules, and those of a system beside those of others."""
     about = f"{len(PHRASES)} phrases of real speech, spliced 3, 5 and 8 times; 30 s each of {len(LOOPING)} sounds"
-    packages = ("torch", "transformers", "faster-whisper", "silero-vad")
-    result.write("repetition_truth", packages, about, model="OpenAI's whisper-base", systems=found)
+    packages = ("torch", "transformers", "silero-vad")
+    all_systems = result.last("repetition_truth").get("systems", {}) | found
+    result.write("repetition_truth", packages, about, model="OpenAI's whisper-base", rules=alone, systems=all_systems)
 
 
-def measure(load: Callable[[], Program], repeated: Sequence[Any], sounds: Sequence[Path]) -> dict[str, Any] | str:
+def measure(load: Callable[[], Program], repeated: Sequence[Repeated], sounds: Sequence[Path]) -> dict[str, Any] | str:
     """Return the figures of a system, or why it cannot be used."""
     try:
         transcribe = load()
@@ -118,38 +92,13 @@ def measure(load: Callable[[], Program], repeated: Sequence[Any], sounds: Sequen
         return f"not installed ({error})"
     counts = Counts(words_in_sounds=sum(len(transcribe(path)) for path in sounds))
     by_phrase: dict[str, list[int]] = {}
-    for path, phrase, copies in repeated:
-        written = transcribe(path).count(phrase.counted)
-        counts.said += copies
-        counts.kept += min(written, copies)
-        counts.invented += max(0, written - copies)
-        by_phrase.setdefault(f"{phrase.counted} ({phrase.file})", []).append(written)
+    for each in repeated:
+        written = transcribe(each.path).count(each.phrase.counted)
+        counts.said += each.copies
+        counts.kept += min(written, each.copies)
+        counts.invented += max(0, written - each.copies)
+        by_phrase.setdefault(each.phrase.text, []).append(written)
     return counts.figures() | {"written_of_3_5_8": by_phrase}
-
-
-def recordings(data: Path, folder: Path) -> Iterator[tuple[Path, Phrase, int]]:
-    """Yield each recording with its phrase and how often it is said."""
-    random = np.random.default_rng(0)
-    before, after = (cut(data, each) for each in (BEFORE, AFTER))
-    for number, phrase in enumerate(PHRASES):
-        copy = cut(data, phrase)
-        for copies in COPIES:
-            said = [part for _ in range(copies) for part in (copy, silence(random.uniform(0.15, 0.4)))]
-            sound = np.concatenate([before, silence(0.7), *said, silence(0.5), after])
-            path = folder / f"{number}-{copies}.wav"
-            soundfile.write(path, sound + 1e-4 * random.standard_normal(len(sound)), SAMPLE_RATE_HZ)
-            yield path, phrase, copies
-
-
-def cut(data: Path, phrase: Phrase) -> non_speech.Samples:
-    """Return the samples of a phrase as loud as others, faded in and out."""
-    samples = Recording.open(data / phrase.file).load(TimeSpan(max(0, phrase.start_ms - 30), phrase.end_ms + 30))
-    fade = np.minimum(1, np.arange(len(samples)) / (FADE_S * SAMPLE_RATE_HZ))
-    return non_speech.at_level(samples * fade * fade[::-1], -25)
-
-
-def silence(seconds: float) -> non_speech.Samples:
-    return np.zeros(round(seconds * SAMPLE_RATE_HZ), np.float32)
 
 
 def looping_sounds(data: Path, folder: Path) -> Iterator[Path]:
@@ -161,6 +110,17 @@ def looping_sounds(data: Path, folder: Path) -> Iterator[Path]:
         yield path
 
 
+def rules(model: Path) -> dict[str, repetition_rules.Rule]:
+    """Return the rules by name, each from a recording to what is left of its right text."""
+    tokenizer = _loaded(model).tokenizer
+    return {
+        "ours": functools.partial(repetition_rules.ours, together=False),
+        "ours, one segment": functools.partial(repetition_rules.ours, together=True),
+        "no_repeat_ngram_size=4": repetition_rules.on_tokens(without_repeated, tokenizer),
+        "three copies to one": repetition_rules.on_tokens(without_loops, tokenizer),
+    }
+
+
 def systems(model: Path, folder: Path) -> dict[str, Callable[[], Program]]:
     """Return for each system by name what loads it."""
     return {
@@ -168,7 +128,7 @@ def systems(model: Path, folder: Path) -> dict[str, Callable[[], Program]]:
         "ours, fluent": lambda: ours(model, "fluent"),
         "model alone": lambda: generated(model),
         "no_repeat_ngram_size=4": lambda: generated(model, no_repeat_ngram_size=4),
-        "three copies to one": lambda: generated(model, after=without_loops),
+        "three copies to one": lambda: generated(model, without_loops),
         "faster-whisper": lambda: faster(model, folder),
     }
 
@@ -180,43 +140,35 @@ def ours(model: Path, style: str | None) -> Program:
     )
 
 
-def generated(model: Path, *, after: Callable[[list[int]], list[int]] = list, **options: Any) -> Program:
+def generated(model: Path, rule: Callable[[list[int]], list[int]] = list, **options: Any) -> Program:
     """Return what transformers generates, a window of 30 s at a time, with a rule for its tokens."""
-    loaded = checkpoint.load(model)
-    end = 30 * SAMPLE_RATE_HZ
+    tokenizer = _loaded(model).tokenizer
 
     def run(path: Path) -> list[str]:
-        samples, texts = Recording.open(path).load(), []
-        for start in range(0, len(samples), end):
-            inputs = loaded.feature_extractor(
-                samples[start : start + end], sampling_rate=SAMPLE_RATE_HZ, return_tensors="pt"
-            ).input_features.to(loaded.model.dtype)
-            ids = loaded.model.generate(inputs, language="en", task="transcribe", **options)[0].tolist()
-            kept = [token for token in ids if token not in loaded.tokenizer.all_special_ids]
-            texts.append(loaded.tokenizer.decode(after(kept), skip_special_tokens=True))
-        return words(" ".join(texts))
+        windows = tokens_of(path, model, tuple(options.items()))
+        return words(" ".join(tokenizer.decode(rule(list(tokens)), skip_special_tokens=True) for tokens in windows))
 
     return run
 
 
-def without_loops(tokens: list[int]) -> list[int]:
-    """Return the tokens, each loop of one to five of them cut to one copy.
+@functools.cache
+def tokens_of(path: Path, model: Path, options: tuple[tuple[str, Any], ...]) -> list[list[int]]:
+    """Return the tokens of each window of 30 s; two systems share those of the model alone."""
+    loaded = _loaded(model)
+    samples, end = Recording.open(path).load(), 30 * SAMPLE_RATE_HZ
+    windows = []
+    for start in range(0, len(samples), end):
+        inputs = loaded.feature_extractor(
+            samples[start : start + end], sampling_rate=SAMPLE_RATE_HZ, return_tensors="pt"
+        ).input_features.to(loaded.model.dtype)
+        ids = loaded.model.generate(inputs, language="en", task="transcribe", return_timestamps=True, **dict(options))[
+            0
+        ].tolist()
+        windows.append([token for token in ids if token not in loaded.tokenizer.all_special_ids])
+    return windows
 
-    >>> without_loops([7, 1, 2, 3, 1, 2, 3, 1, 2, 3, 9])
-    [7, 1, 2, 3, 9]
-    >>> without_loops([5] * 7), without_loops([5] * 8)
-    ([5, 5, 5, 5, 5, 5, 5], [5])
-    """
-    at = 0
-    while at < len(tokens):
-        for size in range(1, 6):
-            copies = 1
-            while tokens[at + copies * size : at + (copies + 1) * size] == tokens[at : at + size]:
-                copies += 1
-            if copies >= (8 if size < 3 else 3):
-                tokens = tokens[: at + size] + tokens[at + copies * size :]
-        at += 1
-    return tokens
+
+_loaded = functools.cache(checkpoint.load)
 
 
 def faster(model: Path, folder: Path) -> Program:

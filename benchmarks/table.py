@@ -101,6 +101,18 @@ CLAIMS = (
         (("docs/base-models.md", "Measured: real speech"),),
     ),
     Claim(
+        "Words that whisper-base invents in eleven sounds without speech, alone and between sentences",
+        "invented_speech",
+        accuracy_summaries.invented,
+        (("docs/base-models.md", "Measured: sounds without speech"),),
+    ),
+    Claim(
+        "Phrases that people say three to eight times: copies kept, and words in sounds that make models loop",
+        "repetition_truth",
+        accuracy_summaries.repeated,
+        (("docs/base-models.md", "Measured: true repetitions"),),
+    ),
+    Claim(
         "Verbatim WER of other programs with the same checkpoint, by `evaluate` ([all](peers.md))",
         "peers",
         accuracy_summaries.peers,

@@ -28,6 +28,7 @@ _MIN_RANGE_DB = 8.0  # white noise or a hum spans 1 to 3 dB, speech at least 20
 _ABOVE_FLOOR = 0.25  # threshold, as a fraction of the distance from the floor to the level of speech
 _SILENCE_AROUND_S = 15.0
 _SILENCE_RANGE_DB = 6.0  # a frame this far below the threshold is certainly silent
+_MIN_VOICED_S = 2.0  # less is not enough to know the level of speech
 _GAP_S = 0.3
 _BURST_S = 0.06  # "b- b- ball": a fragment is short, a click is shorter
 
@@ -132,9 +133,18 @@ def find_speech(blocks: Iterable[npt.NDArray[np.float32]], rate_hz: int) -> Spee
     return SpeechActivity(level, merge_active_frames(loud_frames(level)))
 
 
-def loud_frames(level_db: npt.NDArray[np.float32]) -> npt.NDArray[np.bool_]:
-    """Return which frames are speech by their level."""
-    threshold = _threshold_db(level_db) if len(level_db) else None
+def loud_frames(
+    level_db: npt.NDArray[np.float32], voiced: npt.NDArray[np.bool_] | None = None
+) -> npt.NDArray[np.bool_]:
+    """Return which frames are speech by their level.
+
+    Args:
+        level_db: smoothed log-energy of each frame.
+        voiced: frames in which a model heard a voice: the level of speech is measured there, so that a soft voice is
+            still speech beside applause; everywhere if ``None``, or if they are few.
+    """
+    is_known = voiced is not None and voiced.sum() * FRAME_S >= _MIN_VOICED_S
+    threshold = _threshold_db(level_db, level_db[voiced] if is_known else level_db) if len(level_db) else None
     return np.zeros(len(level_db), bool) if threshold is None else level_db > threshold
 
 
@@ -197,11 +207,11 @@ def _power_db(frames: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
     return level_db
 
 
-def _threshold_db(level: npt.NDArray[np.float32]) -> npt.NDArray[np.float32] | None:
-    """Return the level above which a frame is speech, for each frame; ``None`` without speech."""
+def _threshold_db(level: npt.NDArray[np.float32], spoken: npt.NDArray[np.float32]) -> npt.NDArray[np.float32] | None:
+    """Return the level above which each frame is speech, from that of spoken ones; ``None`` without speech."""
     from scipy.ndimage import percentile_filter
 
-    speech = float(np.percentile(level, 98))
+    speech = float(np.percentile(spoken, 98))
     if speech - float(np.percentile(level, 2)) < _MIN_RANGE_DB:
         return None
     # One floor per second is enough and keeps the filter fast for hours of audio.

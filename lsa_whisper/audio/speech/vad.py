@@ -72,7 +72,7 @@ def detect_speech(name: str, blocks: Iterable[npt.NDArray[np.float32]], rate_hz:
     )
     heard = _active(by_frame)
     voiced = merge_active_frames(heard)
-    regions = voiced if name == "silero" else merge_active_frames(heard | loud_frames(level))
+    regions = voiced if name == "silero" else merge_active_frames(heard | loud_frames(level, heard))
     return SpeechActivity(level, regions, voiced)
 
 
