@@ -53,20 +53,23 @@ def main() -> None:
     parser.add_argument("--vad", nargs="+", default=["auto"])
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    found = result.last("invented_speech").get("systems", {})
+    found: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as name:
         recordings = list(placed(options.data, Path(name), options.seed))
         for engine in options.engines:
             for style in options.styles:
                 for detector in options.vad:
                     load = {"engine": engine, "style": None if style == "default" else style, "vad": detector}
-                    system = f"{engine}, {style}, {vad.resolve(detector)}"
+                    system = f"{engine}, {style}, {vad.resolve(detector, 'either')}"
                     found[system] = measure(Transcriber(options.data / "whisper" / "base", **load), recordings, system)
+    known = result.last("invented_speech").get("systems", {})
     about = (
         f"{len(recordings)} recordings: {len(non_speech.MADE) + 1} sounds of a minute, alone and between real speech"
     )
     packages = ("torch", "transformers", "ctranslate2", "silero-vad")
-    result.write("invented_speech", packages, about, model="OpenAI's whisper-base", seed=options.seed, systems=found)
+    result.write(
+        "invented_speech", packages, about, model="OpenAI's whisper-base", seed=options.seed, systems=known | found
+    )
 
 
 def measure(transcriber: Transcriber, recordings: Sequence[Placed], system: str) -> dict[str, Any]:

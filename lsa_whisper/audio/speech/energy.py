@@ -140,8 +140,8 @@ def loud_frames(
 
     Args:
         level_db: smoothed log-energy of each frame.
-        voiced: frames in which a model heard a voice: the level of speech is measured there, so that a soft voice is
-            still speech beside applause; everywhere if ``None``, or if they are few.
+        voiced: frames in which a model heard a voice. If these are softer than the rest, their level is that of speech,
+            so that a soft voice is still speech beside applause.
     """
     is_known = voiced is not None and voiced.sum() * FRAME_S >= _MIN_VOICED_S
     threshold = _threshold_db(level_db, level_db[voiced] if is_known else level_db) if len(level_db) else None
@@ -208,10 +208,10 @@ def _power_db(frames: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
 
 
 def _threshold_db(level: npt.NDArray[np.float32], spoken: npt.NDArray[np.float32]) -> npt.NDArray[np.float32] | None:
-    """Return the level above which each frame is speech, from that of spoken ones; ``None`` without speech."""
+    """Return the level above which each frame is speech, from that of ``spoken`` ones; ``None`` without speech."""
     from scipy.ndimage import percentile_filter
 
-    speech = float(np.percentile(spoken, 98))
+    speech = min(float(np.percentile(levels, 98)) for levels in (level, spoken))
     if speech - float(np.percentile(level, 2)) < _MIN_RANGE_DB:
         return None
     # One floor per second is enough and keeps the filter fast for hours of audio.
