@@ -32,16 +32,32 @@ from lsa_whisper.transcription import Transcriber
 CUT_MS = 25_800
 """A pause in the middle of ``paired/michael``."""
 SILENCE = "digital silence"
+NEAR = 10
+"""Words beside a sound that an utterance may have whose time lies in it: a model's timestamps are seconds off."""
 
 
 @dataclass(frozen=True)
 class Placed:
-    """A recording with a sound: where that is, and what is said around it."""
+    """A recording with a sound: where that is, what is said before, and what after it."""
 
     sound: str
     path: Path
     place: TimeSpan
-    said: str = ""
+    before: str = ""
+    after: str = ""
+
+    @property
+    def said(self) -> str:
+        """All that is said."""
+        return f"{self.before} {self.after}".strip()
+
+    def is_invented(self, utterance: Utterance) -> bool:
+        """Return whether an utterance is in the sound; not if it has the words beside it, at a wrong time."""
+        span, text = utterance.span, " ".join(words(" ".join(utterance.verbatim())))
+        beside = (words(self.before)[-NEAR:], words(self.after)[:NEAR])
+        if any(f" {text} " in f" {' '.join(near)} " for near in beside):
+            return False
+        return span is None or self.place.start_ms <= (span.start_ms + span.end_ms) / 2 < self.place.end_ms
 
 
 def main() -> None:
@@ -51,11 +67,13 @@ def main() -> None:
     parser.add_argument("--engines", nargs="+", default=["transformers", "ct2"])
     parser.add_argument("--styles", nargs="+", default=["default", "fluent"])
     parser.add_argument("--vad", nargs="+", default=["auto"])
+    parser.add_argument("--sounds", nargs="+", help="Names of sounds; the figures of others are kept.")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     found: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as name:
-        recordings = list(placed(options.data, Path(name), options.seed))
+        every = list(placed(options.data, Path(name), options.seed))
+        recordings = [each for each in every if options.sounds is None or each.sound in options.sounds]
         for engine in options.engines:
             for style in options.styles:
                 for detector in options.vad:
@@ -63,9 +81,8 @@ def main() -> None:
                     system = f"{engine}, {style}, {vad.resolve(detector, 'either')}"
                     found[system] = measure(Transcriber(options.data / "whisper" / "base", **load), recordings, system)
     known = result.last("invented_speech").get("systems", {})
-    about = (
-        f"{len(recordings)} recordings: {len(non_speech.MADE) + 1} sounds of a minute, alone and between real speech"
-    )
+    found = {system: joined(known.get(system, {}), each) for system, each in found.items()}
+    about = f"{len(every)} recordings: {len(non_speech.MADE) + 1} sounds of a minute, alone and between real speech"
     packages = ("torch", "transformers", "ctranslate2", "silero-vad")
     result.write(
         "invented_speech", packages, about, model="OpenAI's whisper-base", seed=options.seed, systems=known | found
@@ -77,7 +94,7 @@ def measure(transcriber: Transcriber, recordings: Sequence[Placed], system: str)
     alone, between, errors = dict[str, list[str]](), dict[str, list[str]](), dict[str, int]()
     for each in recordings:
         written = transcriber.transcribe(each.path).transcript.utterances
-        inside = [one for one in written if _is_in(one, each.place)]
+        inside = [one for one in written if each.is_invented(one)]
         (between if each.said else alone)[each.sound] = [one.text for one in inside]
         if each.said:
             around = " ".join(word for one in written if one not in inside for word in one.verbatim())
@@ -96,18 +113,32 @@ def measure(transcriber: Transcriber, recordings: Sequence[Placed], system: str)
     }
 
 
-def _is_in(utterance: Utterance, place: TimeSpan) -> bool:
-    """Return whether the middle of an utterance is in a sound."""
-    return (
-        utterance.span is None or place.start_ms <= (utterance.span.start_ms + utterance.span.end_ms) / 2 < place.end_ms
-    )
+def joined(before: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:
+    """Return the figures of a system with those of sounds that were measured before.
+
+    >>> joined({"errors_around": {"hum": 3}, "alone": {"hum": ["a"], "rain": ["b"]}, "between": {}},
+    ...        {"errors_around": {"hum": 1}, "alone": {}, "between": {"hum": ["you ."]}})
+    {'invented_utterances': 2, 'errors_around': {'hum': 1}, 'alone': {'rain': ['b']}, 'between': {'hum': ['you .']}}
+    """
+    again = found["errors_around"]
+    errors = before.get("errors_around", {}) | again
+    texts = {
+        where: {name: said for name, said in before.get(where, {}).items() if name not in again} | found[where]
+        for where in ("alone", "between")
+    }
+    count = sum(len(said) for each in texts.values() for said in each.values())
+    return {"invented_utterances": count, "errors_around": errors, **texts}
 
 
 def placed(data: Path, folder: Path, seed: int = 0) -> Iterator[Placed]:
     """Yield each sound alone, and each and silence between the halves of ``paired/michael``."""
     made = non_speech.sounds(sorted((data / "ami").glob("*.flac")), seed=seed)
     michael = Recording.open(data / "paired" / "michael.flac").load()
-    said = " ".join(word for each in chat.read(data / "paired" / "michael.cha").utterances for word in each.verbatim())
+    said = chat.read(data / "paired" / "michael.cha").utterances
+    before, after = (
+        " ".join(word for each in said if (each.span.start_ms < CUT_MS) == is_before for word in each.verbatim())
+        for is_before in (True, False)
+    )
     cut = CUT_MS * SAMPLE_RATE_HZ // 1000
     length_ms = round(1000 * non_speech.LENGTH_S)
     for name, sound in made.items():
@@ -115,7 +146,7 @@ def placed(data: Path, folder: Path, seed: int = 0) -> Iterator[Placed]:
     for name, sound in (made | {SILENCE: np.zeros_like(made["hum"])}).items():
         whole = np.concatenate([michael[:cut], sound, michael[cut:]])
         path = _written(folder / f"between {name}.wav", whole)
-        yield Placed(name, path, TimeSpan(CUT_MS, CUT_MS + length_ms), said)
+        yield Placed(name, path, TimeSpan(CUT_MS, CUT_MS + length_ms), before, after)
 
 
 def _written(path: Path, samples: non_speech.Samples) -> Path:

@@ -71,3 +71,8 @@ def test_utterances_in_a_sound_are_invented_and_the_others_have_errors():
         "alone": {"rain": ["ask not .", "thank you ."]},
         "between": {"rain": ["thank you ."]},
     }
+
+
+def test_what_is_said_beside_a_sound_is_not_invented():
+    found = measure(Written(), [Placed("hum", Path("c"), TimeSpan(0, 5000), "do not ask not", "so")], "")
+    assert found["between"] == {"hum": ["thank you ."]} and found["errors_around"] == {"hum": 3}

@@ -27,7 +27,7 @@ _MAX_PERIOD = 3  # sentences that repeat as a group
 _WORDS_PER_S = 8.0
 _LETTERS_PER_S = 25.0
 MAX_COMPRESSION = 2.4
-"""Compression ratio of text that does not repeat itself (OpenAI's threshold)."""
+"""Compression ratio above which a text repeats itself (OpenAI's threshold)."""
 _COPYING = -0.05
 _TOLERANCE_S = 0.3  # error of a timestamp
 _UNSPOKEN_SHARE = 0.5
