@@ -163,3 +163,25 @@ def verbatimize(found: Figures) -> str:
         )
 
     return "; ".join(f"{name}: {scores(each)}" for name, each in found["models"].items())
+
+
+def invented(found: Figures) -> str:
+    def around(system: Figures) -> str:
+        errors = system["errors_around"]
+        return f"{sum(errors.values()) / len(errors):.1f} word errors around a sound"
+
+    return "; ".join(
+        f"{name}: {each['invented_utterances']} invented utterances, {around(each)}"
+        for name, each in found["systems"].items()
+    )
+
+
+def repeated(found: Figures) -> str:
+    def decoded(system: Figures | str) -> str:
+        if isinstance(system, str):
+            return "not installed"
+        return f"{system['kept']} kept, {system['invented']} added, {system['words_in_sounds']} words in sounds"
+
+    rules = [f"{name}: {each['kept']} of {each['said']} kept" for name, each in found["rules"].items()]
+    systems = [f"{name}, decoded: {decoded(each)}" for name, each in found["systems"].items()]
+    return "; ".join((*rules, *systems))

@@ -184,6 +184,14 @@ def speakers(found: Figures) -> str:
     )
 
 
+def stochastic_rounding(found: Figures) -> str:
+    far = found["distance"]
+    return (
+        f"{found['seeds']} seeds: {far['mean']:.4f} of the distance of fp32 ({far['least']:.3f} to {far['most']:.3f}); "
+        f"rounded to the nearest {found['distance_rounded_to_nearest']:.3f}"
+    )
+
+
 def doubt_flags(found: Figures) -> str:
     return "; ".join(
         f"{name}: {100 * each['flagged']:.0f} % of {each['words']} words flagged, {each['wrong']} wrong, recall "

@@ -75,6 +75,7 @@ CLAIMS = (
         summaries.memory,
         (("docs/strategy.md", "Measured: accuracy of the plan"),),
     ),
+    Claim("Training in pure-bf16 goes as far as in fp32", "stochastic_rounding", summaries.stochastic_rounding),
     Claim(
         "Loading under ZeRO-3 needs the host memory of one copy for two ranks",
         "zero_loading",
@@ -100,6 +101,18 @@ CLAIMS = (
         "real_speech",
         accuracy_summaries.real_speech,
         (("docs/base-models.md", "Measured: real speech"),),
+    ),
+    Claim(
+        "Words that whisper-base invents in eleven sounds without speech, alone and between sentences",
+        "invented_speech",
+        accuracy_summaries.invented,
+        (("docs/base-models.md", "Measured: sounds without speech"),),
+    ),
+    Claim(
+        "Phrases that people say three to eight times: copies kept, and words in sounds that make models loop",
+        "repetition_truth",
+        accuracy_summaries.repeated,
+        (("docs/base-models.md", "Measured: true repetitions"),),
     ),
     Claim(
         "Verbatim WER of other programs with the same checkpoint, by `evaluate` ([all](peers.md))",

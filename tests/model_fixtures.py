@@ -39,4 +39,4 @@ def energy_vad(monkeypatch):
     from lsa_whisper.audio.speech import vad
 
     resolve = vad.resolve
-    monkeypatch.setattr(vad, "resolve", lambda name: resolve("energy" if name == "auto" else name))
+    monkeypatch.setattr(vad, "resolve", lambda name, best="silero": resolve("energy" if name == "auto" else name, best))

@@ -64,6 +64,7 @@ class DecodedWindow:
         language: Whisper's code of the language that was detected; empty where none was.
         no_speech_prob: probability of no speech; 0 for a model that has no token for it.
         silent: whether the text was removed because there is probably no speech.
+        unspoken: the texts that were left out for that reason after all repairs.
     """
 
     segments: tuple[DecodedSegment, ...]
@@ -76,6 +77,7 @@ class DecodedWindow:
     no_speech_prob: float = 0.0
     tokens: int = 0
     silent: bool = False
+    unspoken: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:

@@ -31,6 +31,11 @@ class NoSpeechRule:
     logprob_threshold: float | None = LOGPROB_THRESHOLD
     echo_threshold: float = 0.05
 
+    @property
+    def keeps_all(self) -> bool:
+        """Whether no probability of no speech is high enough: all text is kept."""
+        return self.no_speech_threshold is None or self.no_speech_threshold >= 1
+
     def is_likely(self, no_speech_prob: float) -> bool:
         """Return whether a window may be silent, so that its text may end at once.
 
@@ -52,7 +57,7 @@ class NoSpeechRule:
         [1, 0]
         """
         window = replace(window, no_speech_prob=no_speech_prob)
-        if is_echo and self.no_speech_threshold is not None and no_speech_prob > self.echo_threshold:
+        if is_echo and not self.keeps_all and no_speech_prob > self.echo_threshold:
             return _silent(window)
         is_certain = self.logprob_threshold is not None and window.avg_logprob > self.logprob_threshold
         if not self.is_likely(no_speech_prob) or is_certain:
@@ -70,7 +75,7 @@ class NoSpeechRule:
         >>> [len(NoSpeechRule().apply_to_quiet(DecodedWindow(text, logprob)).segments) for logprob in (-0.4, -1.1)]
         [1, 0]
         """
-        if self.no_speech_threshold is None or self.logprob_threshold is None:
+        if self.keeps_all or self.logprob_threshold is None:
             return window
         return window if window.avg_logprob >= self.logprob_threshold else _silent(window)
 

@@ -89,8 +89,8 @@ class PartialDecoding:
 def _window(row: Any) -> WindowResult:
     start_ms, end_ms, fields = row
     segments = tuple(_piece(**each) for each in fields.pop("segments"))
-    removed = tuple(map(str, fields.pop("removed", ())))
-    return TimeSpan(int(start_ms), int(end_ms)), DecodedWindow(segments, **fields, removed=removed)
+    removed, unspoken = (tuple(map(str, fields.pop(name, ()))) for name in ("removed", "unspoken"))
+    return TimeSpan(int(start_ms), int(end_ms)), DecodedWindow(segments, **fields, removed=removed, unspoken=unspoken)
 
 
 def _piece(*, timed: list[Any], logprobs: list[Any], **fields: Any) -> DecodedSegment:

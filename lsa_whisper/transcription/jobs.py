@@ -120,7 +120,7 @@ def transcribe(
         LsaWhisperError: an option or format is unknown, or options do not go together.
     """
     options = combine(options, changes)
-    options = options.with_changes(vad=vad.resolve(options.vad), word_times=_word_times(options, speakers))
+    options = options.with_changes(vad=vad.resolve(options.vad, "either"), word_times=_word_times(options, speakers))
     if processes is not None and processes < 1:
         raise LsaWhisperError(f"processes is {processes}; give 1 or more")
     closed: list[FailedFile] = []

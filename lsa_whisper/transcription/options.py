@@ -66,7 +66,8 @@ class TranscriptionOptions:
     """Long-form decoding: ``speech`` cuts the recording in silence; ``sequential`` starts each window after the last
     complete timestamp, with the previous text as prompt (transformers only)."""
     vad: str = "auto"
-    """Voice activity detection: ``silero``, ``energy``, or ``auto`` (silero if installed, else energy)."""
+    """Voice activity detection: ``silero``, ``energy``, ``either`` (what one of them hears), or ``auto``
+    (either if silero is installed, else energy)."""
     channels: str = "mix"
     """Which channels of the recording to transcribe: ``mix`` (the mean of all, or the louder of two that cancel each
     other), the number of one, from ``1``, or one speaker code per channel: ``CHI,INV``."""
@@ -74,11 +75,11 @@ class TranscriptionOptions:
     """Whether to set ``[/]``, ``[//]`` and ``[///]`` where the words show a retrace and a model of ``chat`` labels
     wrote none: by the tagger that was trained with the model, else, in English, by the one of this package."""
     no_speech_threshold: float | None = 0.6
-    """Probability of the model's token for no speech above which a window may be silent, as in Whisper; ``None``
-    ignores it."""
+    """Probability of the model's token for no speech above which a window may be silent, as in Whisper; ``None`` or 1
+    keeps all text, also what other signs of no speech would leave out."""
     logprob_threshold: float | None = LOGPROB_THRESHOLD
     """Mean log-probability above which the text of such a window is kept; ``None`` keeps none. In a very quiet
-    recording, no text below it is kept, unless one of the two thresholds is ``None``."""
+    recording, no text below it is kept, unless one of the two thresholds is ``None``, or the first is 1."""
     draft: str | Path | None = None
     """A small checkpoint with the same vocabulary for speculative decoding (transformers only): same text, less time
     for a large model on a GPU."""

@@ -24,7 +24,7 @@ from lsa_whisper.retraces import Tagger, tagger_for
 from lsa_whisper.retraces.corpus_tagger import CorpusTagger
 from lsa_whisper.transcription.assembly.assemble import ScoredTranscript, TranscriptHeader, assemble_with_scores
 from lsa_whisper.transcription.assembly.missed_speech import missed_speech
-from lsa_whisper.transcription.assembly.remarks import recording_remarks
+from lsa_whisper.transcription.assembly.remarks import recording_remarks, text_remarks
 from lsa_whisper.transcription.assembly.speaker_turns import SpeakerTurns, one_speaker
 from lsa_whisper.transcription.assembly.tracks import merge_tracks
 from lsa_whisper.transcription.long_form.decode import LongFormDecoder
@@ -104,7 +104,7 @@ class Transcriber:
             MissingExtraError: an option needs a package that is not installed.
         """
         options = combine(options, changes)
-        self._vad = vad.resolve(options.vad)
+        self._vad = vad.resolve(options.vad, "either")
         device, dtype = resolve_device(options.device, options.dtype, options.engine)
         self._checkpoint, decoder, dtype = load_engine(
             options.engine,
@@ -218,19 +218,20 @@ class Transcriber:
         decoded: Sequence[WindowResult],
         turns: SpeakerTurns | None,
     ) -> ScoredTranscript:
+        duration_ms = int(recording.duration_s * 1000)
+        remarks = (*recording_remarks(recording, speech), *text_remarks(decoded, speech, duration_ms))
         scored = assemble_with_scores(
             [span for span, _ in decoded],
             [result for _, result in decoded],
             labels=self._style.labels,
-            duration_ms=int(recording.duration_s * 1000),
-            header=self._header(recording, turns, recording_remarks(recording, speech)),
+            duration_ms=duration_ms,
+            header=self._header(recording, turns, remarks),
             tagger=self._tagger,
             word_tiers=bool(self._options.word_times),
             is_stock=self._style.is_stock,
         )
-        missed = missed_speech(scored.transcript.utterances, speech, int(recording.duration_s * 1000))
-        remarks = (*recording_remarks(recording, speech), *scored.remarks)
-        return replace(scored, remarks=remarks, missed=tuple(missed))
+        missed = missed_speech(scored.transcript.utterances, speech, duration_ms)
+        return replace(scored, remarks=(*remarks, *scored.remarks), missed=tuple(missed))
 
     def _header(self, recording: Recording, turns: SpeakerTurns | None, remarks: Sequence[str]) -> TranscriptHeader:
         return TranscriptHeader(

@@ -28,6 +28,7 @@ _MIN_RANGE_DB = 8.0  # white noise or a hum spans 1 to 3 dB, speech at least 20
 _ABOVE_FLOOR = 0.25  # threshold, as a fraction of the distance from the floor to the level of speech
 _SILENCE_AROUND_S = 15.0
 _SILENCE_RANGE_DB = 6.0  # a frame this far below the threshold is certainly silent
+_MIN_VOICED_S = 2.0  # less is not enough to know the level of speech
 _GAP_S = 0.3
 _BURST_S = 0.06  # "b- b- ball": a fragment is short, a click is shorter
 
@@ -39,10 +40,12 @@ class SpeechActivity:
     Attributes:
         level_db: smoothed log-energy, one value per frame of ``FRAME_S``.
         regions: half-open ranges of frames with speech, in order, with silence between them.
+        voiced: those in which a model heard a voice; ``None`` where energy alone was measured.
     """
 
     level_db: npt.NDArray[np.float32]
     regions: tuple[tuple[int, int], ...]
+    voiced: tuple[tuple[int, int], ...] | None = None
 
     @property
     def speech_db(self) -> float | None:
@@ -68,12 +71,11 @@ class SpeechActivity:
         >>> SpeechActivity(np.zeros(500, np.float32), ((0, 100), (150, 400))).within(TimeSpan(1000, 4000))
         ((0.0, 1.0), (2.0, 3.0))
         """
-        begin_ms, frame_ms = span.start_ms, 1000 * FRAME_S
-        first = bisect_right(self.regions, begin_ms / frame_ms, key=lambda region: region[1])
-        last = bisect_left(self.regions, span.end_ms / frame_ms, lo=first, key=lambda region: region[0])
-        near = (TimeSpan(round(start * frame_ms), round(end * frame_ms)) for start, end in self.regions[first:last])
-        inside = (each & span for each in near)
-        return tuple(((each.start_ms - begin_ms) / 1000, (each.end_ms - begin_ms) / 1000) for each in inside if each)
+        return _within(self.regions, span)
+
+    def voiced_within(self, span: TimeSpan) -> tuple[tuple[float, float], ...] | None:
+        """Return where a model heard a voice within a span, in seconds from its start; ``None`` if none listened."""
+        return None if self.voiced is None else _within(self.voiced, span)
 
     def silence(self, span: TimeSpan) -> npt.NDArray[np.float32]:
         """Return how silent each frame of a span is, from 0 (speech) to 1, compared with the sound around it.
@@ -100,7 +102,17 @@ class SpeechActivity:
         """
         first, last = round(span.start_ms / 1000 / FRAME_S), round(span.end_ms / 1000 / FRAME_S)
         cut = ((max(start, first), min(end, last)) for start, end in self.regions)
-        return SpeechActivity(self.level_db, tuple((start, end) for start, end in cut if start < end))
+        return SpeechActivity(self.level_db, tuple((start, end) for start, end in cut if start < end), self.voiced)
+
+
+def _within(regions: tuple[tuple[int, int], ...], span: TimeSpan) -> tuple[tuple[float, float], ...]:
+    """Return the parts of regions, which are in order, within a span, in seconds from its start."""
+    begin_ms, frame_ms = span.start_ms, 1000 * FRAME_S
+    first = bisect_right(regions, begin_ms / frame_ms, key=lambda region: region[1])
+    last = bisect_left(regions, span.end_ms / frame_ms, lo=first, key=lambda region: region[0])
+    near = (TimeSpan(round(start * frame_ms), round(end * frame_ms)) for start, end in regions[first:last])
+    inside = (each & span for each in near)
+    return tuple(((each.start_ms - begin_ms) / 1000, (each.end_ms - begin_ms) / 1000) for each in inside if each)
 
 
 def find_speech(blocks: Iterable[npt.NDArray[np.float32]], rate_hz: int) -> SpeechActivity:
@@ -118,8 +130,22 @@ def find_speech(blocks: Iterable[npt.NDArray[np.float32]], rate_hz: int) -> Spee
     for _ in levels.measure(blocks):
         pass
     level = levels.smoothed()
-    threshold = _threshold_db(level) if len(level) else None
-    return SpeechActivity(level, merge_active_frames(level > threshold) if threshold is not None else ())
+    return SpeechActivity(level, merge_active_frames(loud_frames(level)))
+
+
+def loud_frames(
+    level_db: npt.NDArray[np.float32], voiced: npt.NDArray[np.bool_] | None = None
+) -> npt.NDArray[np.bool_]:
+    """Return which frames are speech by their level.
+
+    Args:
+        level_db: smoothed log-energy of each frame.
+        voiced: frames in which a model heard a voice. If these are softer than the rest, their level is that of speech,
+            so that a soft voice is still speech beside applause.
+    """
+    is_known = voiced is not None and voiced.sum() * FRAME_S >= _MIN_VOICED_S
+    threshold = _threshold_db(level_db, level_db[voiced] if is_known else level_db) if len(level_db) else None
+    return np.zeros(len(level_db), bool) if threshold is None else level_db > threshold
 
 
 def silence_of(samples: npt.NDArray[np.float32], rate_hz: int) -> npt.NDArray[np.float32]:
@@ -181,11 +207,11 @@ def _power_db(frames: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
     return level_db
 
 
-def _threshold_db(level: npt.NDArray[np.float32]) -> npt.NDArray[np.float32] | None:
-    """Return the level above which a frame is speech, for each frame; ``None`` without speech."""
+def _threshold_db(level: npt.NDArray[np.float32], spoken: npt.NDArray[np.float32]) -> npt.NDArray[np.float32] | None:
+    """Return the level above which each frame is speech, from that of ``spoken`` ones; ``None`` without speech."""
     from scipy.ndimage import percentile_filter
 
-    speech = float(np.percentile(level, 98))
+    speech = min(float(np.percentile(levels, 98)) for levels in (level, spoken))
     if speech - float(np.percentile(level, 2)) < _MIN_RANGE_DB:
         return None
     # One floor per second is enough and keeps the filter fast for hours of audio.

@@ -1,5 +1,8 @@
 """Voice activity detection with Silero's model, which distinguishes speech from music, traffic and toys.
 
+Neither detector is right alone: by energy, windows open on noise; Silero's model misses soft and hoarse voices. With
+``either``, a stretch is speech if one of them hears it, and what the model heard is kept as evidence about the text.
+
 Only the weights of the package ``silero-vad`` are used: a TorchScript file that needs torch and nothing else. The
 package itself is never imported, because doing so sets torch to one thread for the whole process, and releases before
 6.2 also import torchaudio, which breaks transformers' speech models.
@@ -15,34 +18,41 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lsa_whisper.audio.speech.energy import FRAME_S, EnergyMeter, SpeechActivity, find_speech, merge_active_frames
+from lsa_whisper.audio.speech.energy import (
+    FRAME_S,
+    EnergyMeter,
+    SpeechActivity,
+    find_speech,
+    loud_frames,
+    merge_active_frames,
+)
 from lsa_whisper.errors import LsaWhisperError, MissingExtraError
 
-DETECTORS = ("auto", "silero", "energy")
+DETECTORS = ("auto", "either", "silero", "energy")
 _RATE_HZ = 16_000
 _CHUNK = 512  # samples per call of the model, which keeps a state between calls
 _ONSET = 0.4  # the model's defaults of 0.5 and 0.35 lose quiet filled pauses and fragments
 _OFFSET = 0.25
 
 
-def resolve(name: str) -> str:
-    """Return the detector to use; ``auto`` is ``silero`` if it is installed, else ``energy``.
+def resolve(name: str, best: str = "silero") -> str:
+    """Return the detector to use; ``auto`` is ``best`` if Silero's model is installed, else ``energy``.
 
     Raises:
-        MissingExtraError: ``silero`` is not installed.
+        MissingExtraError: Silero's model is not installed.
     """
     if name == "energy" or (name == "auto" and _weights() is None):
         return "energy"
     if _weights() is None:
         raise MissingExtraError("finding speech with silero", "silero-vad", "vad")
-    return "silero"
+    return best if name == "auto" else name
 
 
 def detect_speech(name: str, blocks: Iterable[npt.NDArray[np.float32]], rate_hz: int) -> SpeechActivity:
     """Return the speech in a recording.
 
     Args:
-        name: ``silero`` or ``energy``, as :func:`resolve` gives it.
+        name: ``either``, ``silero`` or ``energy``, as :func:`resolve` gives it.
         blocks: float32 mono samples, ``(n,)`` each.
         rate_hz: their sample rate.
     """
@@ -60,7 +70,10 @@ def detect_speech(name: str, blocks: Iterable[npt.NDArray[np.float32]], rate_hz:
         if len(probabilities)
         else np.zeros(len(level), np.float32)
     )
-    return SpeechActivity(level, merge_active_frames(_active(by_frame)))
+    heard = _active(by_frame)
+    voiced = merge_active_frames(heard)
+    regions = voiced if name == "silero" else merge_active_frames(heard | loud_frames(level, heard))
+    return SpeechActivity(level, regions, voiced)
 
 
 def _active(probabilities: npt.NDArray[np.float32]) -> npt.NDArray[np.bool_]:

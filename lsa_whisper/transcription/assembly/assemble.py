@@ -24,7 +24,7 @@ from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcription.assembly.confidence import word_logprobs
 from lsa_whisper.transcription.assembly.placement import SpeakerLookup, attribute_speakers, place_utterances
 from lsa_whisper.transcription.assembly.recognized import stretches
-from lsa_whisper.transcription.assembly.remarks import language_remarks, spoken_languages
+from lsa_whisper.transcription.assembly.remarks import language_remarks, places, spoken_languages
 from lsa_whisper.transcription.assembly.speaker_turns import SpeakerTurns
 
 
@@ -277,18 +277,13 @@ def _remarks(windows: Sequence[TimeSpan], decoded: Sequence[DecodedWindow], any_
         yield "the model recognized no words in the speech that was found"
     pairs = list(zip(windows, decoded, strict=True))
     if retried := [window for window, result in pairs if result.retried and not result.truncated]:
-        yield f"the model repeated itself at {_places(retried)}, which was decoded again: check these passages first"
+        yield f"the model repeated itself at {places(retried)}, which was decoded again: check these passages first"
     if truncated := [window for window, result in pairs if result.truncated]:
         removed = [each for _, result in pairs for each in result.removed]
         what = f" ({', '.join(removed[:5])}{' and more' if len(removed) > 5 else ''})" if removed else ""
         yield (
-            f"the model repeated itself at {_places(truncated)}, also when decoded again, and surplus copies were "
+            f"the model repeated itself at {places(truncated)}, also when decoded again, and surplus copies were "
             f"removed{what}: check these passages first"
         )
     if incomplete := [window for window, result in pairs if not result.complete]:
-        yield f"the length limit stopped the model at {_places(incomplete)}: check these passages first"
-
-
-def _places(windows: Sequence[TimeSpan]) -> str:
-    named = ", ".join(f"{window.start_ms / 1000:.1f} to {window.end_ms / 1000:.1f} s" for window in windows[:5])
-    return named + (f" and {len(windows) - 5} more" if len(windows) > 5 else "")
+        yield f"the length limit stopped the model at {places(incomplete)}: check these passages first"

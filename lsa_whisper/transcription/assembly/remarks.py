@@ -1,4 +1,4 @@
-"""What a reader of a transcript should know of its recording, and of its languages where they were detected."""
+"""What a reader of a transcript should know of its recording, its text, and its languages where they were detected."""
 
 from __future__ import annotations
 
@@ -9,8 +9,15 @@ from lsa_whisper.audio import Recording
 from lsa_whisper.audio.speech.energy import SpeechActivity
 from lsa_whisper.chat.media_name import media_name
 from lsa_whisper.decoding.decoder import DecodedWindow
+from lsa_whisper.decoding.partial import WindowResult
 from lsa_whisper.errors import printable
 from lsa_whisper.languages import chat_code
+from lsa_whisper.timespan import TimeSpan
+
+_MIN_WORDLESS_S = 30.0
+"""Less sound than this without words is common: laughter, pauses with noise, a door."""
+_MOST_PLACES = 5
+_MOST_TEXTS = 3
 
 
 def recording_remarks(recording: Recording, speech: SpeechActivity) -> list[str]:
@@ -33,6 +40,61 @@ def recording_remarks(recording: Recording, speech: SpeechActivity) -> list[str]
             f"the recording is called {' '.join(printable(stem).split())}, which @Media cannot hold: {plays}"
         )
     return remarks
+
+
+def text_remarks(windows: Sequence[WindowResult], speech: SpeechActivity, duration_ms: int) -> Iterator[str]:
+    """Yield where text was left out, and where there is much sound without words.
+
+    >>> import numpy as np
+    >>> from lsa_whisper.decoding.decoder import DecodedSegment
+    >>> said = DecodedWindow((DecodedSegment("yes .", 0, 2),))
+    >>> windows = [(TimeSpan(0, 2000), said), (TimeSpan(2000, 60_000), DecodedWindow((), unspoken=("Thank you.",)))]
+    >>> for remark in text_remarks(windows, SpeechActivity(np.zeros(3000, np.float32), ((0, 3000),)), 60_000):
+    ...     print(remark)
+    text was left out at 2.0 to 60.0 s ("Thank you."), because there is probably no speech
+    58 s of sound are without words at 2.0 to 60.0 s: listen whether there is speech
+    """
+    if emptied := [(span, result) for span, result in windows if result.unspoken]:
+        texts = [f'"{" ".join(printable(text).split())}"' for _, result in emptied for text in result.unspoken]
+        more = " and more" if len(texts) > _MOST_TEXTS else ""
+        yield (
+            f"text was left out at {places([span for span, _ in emptied])} ({', '.join(texts[:_MOST_TEXTS])}{more}), "
+            "because there is probably no speech"
+        )
+    if wordless := list(_wordless(windows, speech, duration_ms)):
+        sound_s = sum(each for _, each in wordless)
+        yield (
+            f"{sound_s:.0f} s of sound are without words at {places([gap for gap, _ in wordless])}: listen whether "
+            "there is speech"
+        )
+
+
+def _wordless(
+    windows: Sequence[WindowResult], speech: SpeechActivity, duration_ms: int
+) -> Iterator[tuple[TimeSpan, float]]:
+    """Yield the long stretches without text, each with its seconds of sound; nothing without any text."""
+    texts = [
+        (span.start_ms + round(1000 * segment.start_s), span.start_ms + round(1000 * segment.end_s))
+        for span, result in windows
+        for segment in result.segments
+    ]
+    at_ms = 0
+    for start_ms, end_ms in [*texts, (duration_ms, duration_ms)] if texts else ():
+        if start_ms > at_ms:
+            heard = speech.within(gap := TimeSpan(at_ms, start_ms))
+            if (sound_s := sum(end - start for start, end in heard)) >= _MIN_WORDLESS_S:
+                yield gap, sound_s
+        at_ms = max(at_ms, end_ms)
+
+
+def places(spans: Sequence[TimeSpan]) -> str:
+    """Return the times of some spans, the first of many.
+
+    >>> places([TimeSpan(0, 1500), TimeSpan(2000, 60_000)])
+    '0.0 to 1.5 s, 2.0 to 60.0 s'
+    """
+    named = ", ".join(f"{span.start_ms / 1000:.1f} to {span.end_ms / 1000:.1f} s" for span in spans[:_MOST_PLACES])
+    return named + (f" and {len(spans) - _MOST_PLACES} more" if len(spans) > _MOST_PLACES else "")
 
 
 def spoken_languages(decoded: Sequence[DecodedWindow]) -> list[str]:

@@ -29,6 +29,7 @@ from lsa_whisper.transcription.long_form.repair import Repair, Sound
 from lsa_whisper.transcription.long_form.repairs import LOOPS
 from lsa_whisper.transcription.long_form.sequential import sequential_windows
 from lsa_whisper.transcription.long_form.skipped import without_token_times
+from lsa_whisper.transcription.long_form.unspoken import without_unspoken
 
 Progress = Callable[[float], None]
 
@@ -79,7 +80,7 @@ class LongFormDecoder:
         """
         decoder = self._in_language_of(recording, speech, partial)
         if self.sequential and isinstance(decoder, PromptedDecoder):
-            return self._without_noise(self._sequentially(decoder, recording, speech, partial, progress), speech)
+            return self._spoken(self._sequentially(decoder, recording, speech, partial, progress), speech)
         windows = pack_windows(speech, context_s=self.window_s, duration_s=recording.duration_s)
         decoded = partial.read(windows) if partial else []
         _report(decoded, progress)
@@ -91,7 +92,7 @@ class LongFormDecoder:
             decoded += _stored(self._timed(list(zip(spans, results, strict=True))), partial)
             _report(decoded, progress)
         joined = decode_across_borders(
-            self._without_noise(decoded, speech),
+            self._spoken(decoded, speech),
             lambda spans: decode_repaired(decoder, [_loaded(recording, span, speech) for span in spans], self.repairs),
             context_s=self.context_s,
             at_once=_BORDER_BATCHES_AT_ONCE * decoder.batch_size,
@@ -146,10 +147,11 @@ class LongFormDecoder:
             _report(decoded, progress)
         return decoded
 
-    def _without_noise(self, windows: Sequence[WindowResult], speech: SpeechActivity) -> Sequence[WindowResult]:
-        """Return the windows of a recording; if it was made louder, those that failed are without text."""
-        quiet = speech.gain != 1
-        return [(span, self.silence.apply_to_quiet(result)) for span, result in windows] if quiet else windows
+    def _spoken(self, windows: Sequence[WindowResult], speech: SpeechActivity) -> Sequence[WindowResult]:
+        """Return the windows without text that has no speech under it, or that failed after it was made louder."""
+        if speech.gain != 1:
+            windows = [(span, self.silence.apply_to_quiet(result)) for span, result in windows]
+        return windows if self.silence.keeps_all else without_unspoken(windows, speech)
 
     def _timed(self, windows: Sequence[WindowResult]) -> Sequence[WindowResult]:
         """Return the windows without token times, which are needed to find skipped speech, unless they are wanted."""

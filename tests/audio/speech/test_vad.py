@@ -13,6 +13,7 @@ from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
 from lsa_whisper.audio.speech import vad
 from lsa_whisper.audio.speech.energy import FRAME_S, find_speech
 from lsa_whisper.errors import MissingExtraError
+from lsa_whisper.timespan import TimeSpan
 
 TEST = Path(__file__).resolve().parents[3] / "corpora" / "storybook" / "test" / "test01.flac"
 silero = pytest.mark.skipif(vad._weights() is None, reason="silero-vad is not installed")
@@ -28,6 +29,30 @@ def test_the_missing_extra_is_named(monkeypatch):
 def test_energy_is_the_same_through_either_door():
     sound = np.concatenate((silence(1), voice(2), silence(1)))
     assert vad.detect_speech("energy", [sound], SAMPLE_RATE_HZ).regions == find_speech([sound], SAMPLE_RATE_HZ).regions
+
+
+def test_either_opens_windows_where_one_of_the_two_hears_speech(monkeypatch):
+    applause = 0.5 * np.random.default_rng(0).standard_normal(16_000 * 10).astype(np.float32)
+    soft = 0.02 * voice(3)
+    sound = np.concatenate((silence(2, level=1e-3), voice(3), soft, silence(3, level=1e-3), applause, soft))
+    heard = np.zeros(-(-len(sound) // 512), np.float32)
+    heard[round(5 * 31.25) : round(8 * 31.25)] = 0.9
+    monkeypatch.setattr(vad, "_probabilities", lambda blocks: [len(block) for block in blocks] and iter(heard))
+    found = {name: vad.detect_speech(name, [sound], SAMPLE_RATE_HZ) for name in ("energy", "silero", "either")}
+    seconds = {
+        name: [
+            sum(end - start for start, end in speech.within(TimeSpan(*span))) for span in ((2000, 5000), (5000, 8000))
+        ]
+        for name, speech in found.items()
+    }
+    assert seconds["silero"][0] == 0 and seconds["silero"][1] > 2.5
+    assert seconds["either"][0] > 2 and seconds["either"][1] > 2.5
+    assert found["either"].voiced == found["silero"].voiced == found["silero"].regions
+    assert found["energy"].voiced is None and found["energy"].voiced_within(TimeSpan(0, 1000)) is None
+    last = TimeSpan(21_000, 24_000)  # as soft as the voice that the model hears, so it is speech, too
+    lengths = [sum(end - start for start, end in found[name].within(last)) for name in ("energy", "either")]
+    assert lengths[0] < 0.5 and lengths[1] > 2
+    assert found["either"].voiced_within(last) == ()
 
 
 @silero

@@ -130,10 +130,16 @@ def test_a_repeated_sentence_is_a_loop_only_without_speech():
     assert [segment.start_s for segment in truncate_loops(window, at_first).segments] == [0.0]
 
 
+def test_a_sentence_that_is_said_very_fast_is_not_a_loop():
+    window = minute("I don't know what to say .", 8, every_s=1.1, length_s=0.82)
+    spoken = [(1.1 * n, 1.1 * n + 0.7) for n in range(8)]  # the last sound is softer than the threshold
+    assert not has_loop(window, spoken) and truncate_loops(window, spoken) == window
+
+
 def test_sentences_that_come_round_are_copies_too_and_three_of_a_kind_are_not():
     round_ = [DecodedSegment(text, n, n + 0.8) for n, text in enumerate(["come here .", "no no ."] * 5)]
-    assert has_loop(DecodedWindow(tuple(round_)), [(0.0, 2.0)])
-    assert len(truncate_loops(DecodedWindow(tuple(round_)), [(0.0, 2.0)]).segments) == 2
+    assert has_loop(DecodedWindow(tuple(round_)), [(0.0, 1.8)])
+    assert len(truncate_loops(DecodedWindow(tuple(round_)), [(0.0, 1.8)]).segments) == 2
     assert not has_loop(minute("no .", 3, every_s=3.0), [(0.0, 0.5)])
 
 
