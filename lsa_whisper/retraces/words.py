@@ -21,7 +21,7 @@ class SpokenWord:
     """A word of an utterance, fillers left out.
 
     Attributes:
-        text: The word in lower case; a cut-off word without its mark (``sto`` of ``&+sto``).
+        text: The word in lower case, but for the letter A; a cut-off word without its mark (``sto`` of ``&+sto``).
         cut_off: Whether the speaker broke the word off.
         after_filler: Whether one or more fillers stand between this word and the one before.
         after_comma: Whether a comma stands there.
@@ -103,7 +103,9 @@ class _Reader:
 
     def _add(self, item: Word) -> None:
         cut_off = item.text.startswith(("&+", "&~"))
-        text = _SPELLING.sub("", item.text[2:] if cut_off else item.text).casefold()
+        text = _SPELLING.sub("", item.text[2:] if cut_off else item.text)
+        # A capital behind other words is the name of a letter, not the article: "an A".
+        text = text if text == "A" and self.words else text.casefold()
         self.words.append(SpokenWord(text, cut_off, self._filler, self._comma, item.offset, _end(item, self.body)))
         self._filler = self._comma = False
 
