@@ -54,7 +54,25 @@ def find_retraces(words: Sequence[SpokenWord], tagger: Tagger, threshold: float 
         for part in (_same_kind(words, each) for each in _copies(words, _without_fragment(words, whole)))
         if not all(word.cut_off for word in words[part.first : part.last + 1]) and not _is_fluent(words, part)
     ]
+    learned = _with_further_copies(words, learned)
     return sorted([*learned, *_by_grammar(words, learned, threshold)], key=lambda each: each.first)
+
+
+def _with_further_copies(words: Sequence[SpokenWord], learned: Sequence[Retrace]) -> list[Retrace]:
+    """Return the retraces with all copies of a repetition: of *thank you* four times, three are taken back."""
+    texts = [word.text for word in words]
+    chained: list[Retrace] = []
+    for each in sorted(learned, key=lambda each: each.first):
+        if chained and each.first <= chained[-1].last:
+            continue  # inside a further copy
+        chained.append(each)
+        length = each.last + 1 - each.first
+        while each.code == "[/]" and _same_again(texts, chained[-1].last + 1, length):
+            first = chained[-1].last + 1
+            if texts[first : first + length] != texts[each.first : each.last + 1]:
+                break
+            chained.append(replace(each, first=first, last=first + length - 1))
+    return chained
 
 
 def _by_grammar(words: Sequence[SpokenWord], learned: Sequence[Retrace], threshold: float) -> Iterator[Retrace]:
