@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from itertools import pairwise
 
 import pytest
@@ -152,8 +151,6 @@ def test_a_hundred_thousand_cues(tmp_path):
         for at, start in enumerate(starts)
     )
     (tmp_path / "a.srt").write_text("\n".join(cues))
-    begun = time.process_time()
     found = convert([tmp_path / "a.srt"], tmp_path / "out")
     assert found.after.utterances == found.after.times == 100_000
     assert not found.losses
-    assert time.process_time() - begun < 20  # a third of it on an idle machine
