@@ -187,8 +187,11 @@ def _sample(systems: Sequence[System], material: Material) -> Iterator[str]:
     if material.recordings == 1:
         yield "One recording shows nothing about others."
     elif (material.persons or material.recordings) < MIN_UNITS:
-        who = "" if material.persons is None else f"They are of {_count(material.persons, 'person')} studied. "
-        yield f"{who}From fewer than {MIN_UNITS}, no confidence interval can be given."
+        if material.persons is None:
+            yield f"From fewer than {MIN_UNITS} recordings, no confidence interval can be given."
+        else:
+            studied = _count(material.persons, "person")
+            yield f"They are of {studied}, and from fewer than {MIN_UNITS} no confidence interval can be given."
     rare = [kind for kind, d in systems[0].disfluency.by_class.items() if 0 < d.reference_events < MIN_EVENTS]
     if rare:
         yield f"Fewer than {MIN_EVENTS} in the references, too few to judge: {join_with_and([*map(_plural, rare)])}."

@@ -122,15 +122,16 @@ Likenesses = list[dict[int, str]]
 """For each word, how alike each of the next ``MAX_MATCH_LENGTH`` words is."""
 
 
-def features(words: Sequence[SpokenWord]) -> list[list[str]]:
+def features(words: Sequence[SpokenWord], like: Likenesses | None = None) -> list[list[str]]:
     """Return the features of each of an utterance's ``words``.
 
-    Times and commas are used where they are there; a model is trained with and without them.
+    Times and commas are used where they are there; a model is trained with and without them. ``like`` is what
+    :func:`likenesses` returns, if it is known.
 
     >>> "copy 1: same" in features([SpokenWord("the"), SpokenWord("the"), SpokenWord("dog")])[0]
     True
     """
-    like = likenesses(words)
+    like = likenesses(words) if like is None else like
     return [
         [
             "always",

@@ -66,12 +66,11 @@ def _with_further_copies(words: Sequence[SpokenWord], learned: Sequence[Retrace]
         if chained and each.first <= chained[-1].last:
             continue  # inside a further copy
         chained.append(each)
-        length = each.last + 1 - each.first
-        while each.code == "[/]" and _same_again(texts, chained[-1].last + 1, length):
-            first = chained[-1].last + 1
-            if texts[first : first + length] != texts[each.first : each.last + 1]:
-                break
-            chained.append(replace(each, first=first, last=first + length - 1))
+        length, after = each.last + 1 - each.first, each.last + 1
+        said = texts[each.first : after]
+        while each.code == "[/]" and texts[after : after + 2 * length] == 2 * said:
+            chained.append(replace(each, first=after, last=after + length - 1))
+            after += length
     return chained
 
 

@@ -57,20 +57,24 @@ class _Kinds:
 
 def all_features(words: Sequence[SpokenWord]) -> list[list[str]]:
     """Return the features that the shipped tagger sees of each of an utterance's ``words``."""
-    return [[*one, *more] for one, more in zip(features(words), window_features(words), strict=True)]
+    like = likenesses(words)
+    return [[*one, *more] for one, more in zip(features(words, like), window_features(words, like), strict=True)]
 
 
-def window_features(words: Sequence[SpokenWord]) -> list[list[str]]:
+def window_features(words: Sequence[SpokenWord], like: Likenesses | None = None) -> list[list[str]]:
     """Return features of each of an utterance's ``words``, which those of :func:`~.features.features` lack.
 
     >>> they, *_ = window_features([SpokenWord(text) for text in "they bought they have bought".split()])
     >>> [name for name in they if name.endswith(" of 2")]
     ['window 0, 5, 2 of 2', 'window 0, subject to verb, 2 of 2']
     """
-    kinds, like = _Kinds(words), likenesses(words)
-    found = list(_windows(words, kinds, like))
+    kinds, like = _Kinds(words), likenesses(words) if like is None else like
+    covering: list[list[RepairWindow]] = [[] for _ in words]
+    for window in _windows(words, kinds, like):
+        for at in range(window.first, window.repair):
+            covering[at].append(window)
     return [
-        [*_around(words, kinds, at), *_first_copies(words, kinds, like, at), *_best(found, kinds, at)]
+        [*_around(words, kinds, at), *_first_copies(words, kinds, like, at), *_best(covering[at], kinds, at)]
         for at in range(len(words))
     ]
 
@@ -154,13 +158,11 @@ def _value(at: int, to: int, kinds: _Kinds, like: Likenesses) -> float:
     return _SAME_KIND if kind in CONTENT_KINDS and kind == kinds.broad(to) else 0.0
 
 
-def _best(found: Sequence[RepairWindow], kinds: _Kinds, at: int) -> list[str]:
+def _best(around: Sequence[RepairWindow], kinds: _Kinds, at: int) -> list[str]:
     """The two windows around the word that are most like their repair."""
-    around = sorted(
-        (each for each in found if each.first <= at < each.repair), key=lambda each: (-each.score, -each.length)
-    )
     made: list[str] = []
-    for rank, each in enumerate(around[:2]):
+    best = sorted(around, key=lambda each: (-each.score, -each.length))[:2]
+    for rank, each in enumerate(best):
         step = min(_STEPS, int(each.score * _STEPS + 1e-9))
         name = f"window {rank}, {step}"
         ends = f"{kinds.broad(each.first)} to {kinds.broad(each.repair - 1)}"

@@ -143,10 +143,11 @@ def _spoken(window: DecodedWindow, voiced: Sequence[tuple[float, float]] | None)
         Evidence(segment, window, count, _share(segment, voiced))
         for segment, count in zip(window.segments, copies, strict=True)
     ]
-    kept = tuple(each.segment for each in known if not is_unspoken(each))
-    if len(kept) == len(known):
+    judged = [(each.segment, is_unspoken(each)) for each in known]
+    gone = tuple(segment.text for segment, unspoken in judged if unspoken)
+    if not gone:
         return window
-    gone = tuple(each.segment.text for each in known if is_unspoken(each))
+    kept = tuple(segment for segment, unspoken in judged if not unspoken)
     return replace(window, segments=kept, unspoken=gone, silent=not kept)
 
 
