@@ -190,8 +190,8 @@ def _sample(systems: Sequence[System], material: Material) -> Iterator[str]:
         if material.persons is None:
             yield f"From fewer than {MIN_UNITS} recordings, no confidence interval can be given."
         else:
-            studied = _count(material.persons, "person")
-            yield f"They are of {studied}, and from fewer than {MIN_UNITS} no confidence interval can be given."
+            samples = _count(material.persons, "independent sample")
+            yield f"By the persons studied they are {samples}; fewer than {MIN_UNITS} give no confidence interval."
     rare = [kind for kind, d in systems[0].disfluency.by_class.items() if 0 < d.reference_events < MIN_EVENTS]
     if rare:
         yield f"Fewer than {MIN_EVENTS} in the references, too few to judge: {join_with_and([*map(_plural, rare)])}."
