@@ -162,7 +162,8 @@ def review_scale(found: Figures) -> str:
     keys = found["keystroke_ms"]
     return (
         f"opened in {found['opening_s']} s, keystroke {keys['median']} ms (largest {keys['largest']}), saved edit "
-        f"{found['saved_edit_ms']['median']} ms, server {found['server_mb']} MB, page {found['page_mb']} MB"
+        f"{found['saved_edit_ms']['median']} ms, spectrogram tile {found['spectrogram_tile_ms']['median']} ms (largest "
+        f"{found['spectrogram_tile_ms']['largest']}), server {found['server_mb']} MB, page {found['page_mb']} MB"
     )
 
 

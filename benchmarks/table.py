@@ -204,7 +204,7 @@ CLAIMS = (
     Claim("The tests detect mutations of the code that reads and scores disfluencies", "mutation", summaries.mutation),
     Claim("A recording of hours needs no more memory than one of minutes", "long_recording", summaries.long),
     Claim(
-        "Three hours with 5,000 utterances on the review page (machine under full load)",
+        "Three hours with 3,000 utterances on the review page",
         "review_scale",
         summaries.review_scale,
     ),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from lsa_whisper.audio import Recording
 from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.review.actions import perform
 from lsa_whisper.review.guard import TooLargeError
@@ -13,6 +12,7 @@ from lsa_whisper.review.open_files import OpenFiles
 from lsa_whisper.review.page_files import PAGE_FILES, page_file
 from lsa_whisper.review.peaks import stream_peaks, wav_clip
 from lsa_whisper.review.saved import FOLDER, RevisionError
+from lsa_whisper.review.sounds import Sound
 from lsa_whisper.review.spectrogram import TILE_MS, tile
 from lsa_whisper.system import plain_json
 
@@ -46,11 +46,11 @@ def make_application(files: OpenFiles) -> Starlette:
             raise HTTPException(404)
         return int(given[:9])
 
-    def recording(request: Request) -> Recording:
-        path = files.files[number(request)].recording
-        if path is None:
+    def chosen(request: Request) -> Sound:
+        given, sounds = request.query_params.get("sound", "0"), files.sounds(number(request))
+        if not given.isdigit() or int(given[:4]) >= len(sounds):
             raise HTTPException(404)
-        return Recording.open(path)
+        return sounds[int(given[:4])]
 
     async def asset(request: Request) -> Response:
         name = request.path_params.get("name", "index.html")
@@ -84,9 +84,9 @@ def make_application(files: OpenFiles) -> Starlette:
             raise HTTPException(400) from None
 
     def peaks(request: Request) -> Response:
-        found = recording(request)
-        place = files.files[number(request)].transcript or found.path
-        cache = place.parent / FOLDER / f"{found.path.name}.peaks"
+        sound, found = chosen(request), chosen(request).open()
+        place = files.files[number(request)].transcript or sound.path
+        cache = place.parent / FOLDER / f"{sound.label}.peaks"
         length = {"x-seconds": f"{found.duration_s:.3f}"}
         return StreamingResponse(stream_peaks(found, cache), media_type="application/octet-stream", headers=length)
 
@@ -94,14 +94,14 @@ def make_application(files: OpenFiles) -> Starlette:
         asked = [request.query_params.get(name, "") for name in ("level", "tile", "gain_db")]
         if not all(each.isdigit() and len(each) < 8 for each in asked) or int(asked[0]) >= len(TILE_MS):
             raise HTTPException(400)
-        found = tile(recording(request), *map(int, asked))
+        found = tile(chosen(request), *map(int, asked))
         if not found:
             raise HTTPException(404)
         return Response(found, media_type="image/png")
 
     def sound(request: Request) -> Response:
-        path = files.files[number(request)].recording
-        if path is None or not path.is_file():
+        path = chosen(request).path
+        if not path.is_file():
             raise HTTPException(404)
         return FileResponse(path, media_type=_SOUND_TYPES.get(path.suffix.lower(), "application/octet-stream"))
 
@@ -109,7 +109,7 @@ def make_application(files: OpenFiles) -> Starlette:
         times = [request.query_params.get(name, "") for name in ("start_ms", "end_ms")]
         if not all(each.isdigit() and len(each) < 10 for each in times):
             raise HTTPException(400)
-        return Response(wav_clip(recording(request), int(times[0]), int(times[1])), media_type="audio/wav")
+        return Response(wav_clip(chosen(request).open(), int(times[0]), int(times[1])), media_type="audio/wav")
 
     def refused(_: Request, error: Exception) -> Response:
         return JSONResponse({"error": str(error)}, 422)

@@ -6,7 +6,7 @@ out of it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from lsa_whisper.audio import AUDIO_SUFFIXES
@@ -25,6 +25,8 @@ class ReviewFile:
     transcript: Path | None
     recording: Path | None
     problem: str = ""
+    others: list[Path] = field(default_factory=list)
+    """Further recordings of the session, such as those of a second microphone or of a camera."""
 
 
 def list_review_files(path: Path, audio: Path | None) -> list[ReviewFile]:
@@ -52,13 +54,24 @@ def list_review_files(path: Path, audio: Path | None) -> list[ReviewFile]:
         own = path.with_suffix(".cha")
         transcripts = [own] if own.is_file() else []
     found = [_with_recording(each, root, audio, index) for each in transcripts]
+    spare = index.unused()
+    for each in found:
+        each.others += [other for other in spare if _is_of_session(other, each.recording)]
     if path.is_dir():
-        found += [ReviewFile(_name(each, root, audio), None, each) for each in index.unused()]
+        found += [ReviewFile(_name(each, root, audio), None, each) for each in spare]
     elif not transcripts:
         found = [ReviewFile(path.name, None, path)]
     if not found:
         raise CorpusError(f"{path}: contains no transcript (*.cha) and no recording; name a folder that does")
     return found
+
+
+def _is_of_session(other: Path, recording: Path | None) -> bool:
+    """Return whether a recording without a transcript has the name of another and more: *visit-camera* and *visit*."""
+    if recording is None or other.parent != recording.parent or other.with_suffix(".cha").is_file():
+        return False
+    rest = other.stem.removeprefix(recording.stem)
+    return rest != other.stem and not rest[:1].isalnum()
 
 
 def _inside(paths: list[Path], allowed: list[Path]) -> list[Path]:
@@ -72,7 +85,7 @@ def _with_recording(path: Path, root: Path, audio: Path | None, index: Recording
         places = [path.parent.absolute(), *([audio.absolute()] if audio else [])]
         for each in (media, path.stem):
             if each and (hits := index.take(each, places)):
-                return ReviewFile(name, path, hits[0])
+                return ReviewFile(name, path, hits[0], others=hits[1:])
     except (AudioError, ChatSyntaxError) as error:
         return ReviewFile(name, path, None, str(error))
     return ReviewFile(name, path, None, "no recording with this name was found; give its folder with --audio")

@@ -12,6 +12,7 @@ from lsa_whisper.review.agreement import compare_transcripts
 from lsa_whisper.review.folder import ReviewFile, list_review_files
 from lsa_whisper.review.saved import SavedTranscript
 from lsa_whisper.review.settings import read_review_settings
+from lsa_whisper.review.sounds import Sound, list_sounds
 from lsa_whisper.review.transcription import TranscriptionJob
 from lsa_whisper.review.view import TranscriptView
 from lsa_whisper.system.collector import without_collector
@@ -40,6 +41,7 @@ class OpenFiles:
         self.files: list[ReviewFile] = list_review_files(path, audio)
         self.job = job or TranscriptionJob(None)
         self._open: dict[int, tuple[SavedTranscript, TranscriptView]] = {}
+        self._sounds: dict[int, list[Sound]] = {}
 
     def listing(self) -> dict[str, Any]:
         """Return names and states of the files, and the state of the transcription."""
@@ -64,7 +66,7 @@ class OpenFiles:
             return {
                 **view.all(),
                 "foreign": saved.foreign is not None,
-                "recording": self.files[number].recording is not None,
+                "sounds": [sound.label for sound in self.sounds(number)],
             }
 
     def opened(self, number: int) -> tuple[SavedTranscript, TranscriptView]:
@@ -80,6 +82,13 @@ class OpenFiles:
             saved = SavedTranscript(path)
             self._open[number] = (saved, TranscriptView(saved, self._calibration, self._flag))
         return self._open[number]
+
+    def sounds(self, number: int) -> list[Sound]:
+        """Return what can be heard of a session: its recording, the channels of it, and its other recordings."""
+        if number not in self._sounds:
+            file = self.files[number]
+            self._sounds[number] = list_sounds([*([file.recording] if file.recording else []), *file.others])
+        return self._sounds[number]
 
     def renew_view(self, number: int) -> None:
         """Make the view of an open transcript again, after its file was replaced."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from pathlib import Path
 
-from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
+from lsa_whisper.audio import SAMPLE_RATE_HZ
 from lsa_whisper.audio.picture import spectrogram_tile
+from lsa_whisper.review.sounds import Sound
 from lsa_whisper.timespan import TimeSpan
 
 TILE_MS = (8000, 2000)
@@ -15,11 +15,11 @@ _COLUMNS = 800
 MAX_GAIN_DB = 40
 
 
-def tile(recording: Recording, level: int, number: int, gain_db: int) -> bytes:
-    """Return tile ``number`` of a recording as PNG; no bytes beyond its end.
+def tile(sound: Sound, level: int, number: int, gain_db: int) -> bytes:
+    """Return tile ``number`` of a sound as PNG; no bytes beyond its end.
 
     Args:
-        recording: opened audio.
+        sound: a recording or a channel of one.
         level: index of :data:`TILE_MS`.
         number: tiles are counted from 0 at the start of the recording.
         gain_db: how much louder quiet speech is drawn.
@@ -27,13 +27,12 @@ def tile(recording: Recording, level: int, number: int, gain_db: int) -> bytes:
     Raises:
         AudioError: the recording can no longer be read.
     """
-    found = recording.path.stat()
-    return _tile(recording.path, found.st_mtime_ns, level, number, min(gain_db, MAX_GAIN_DB))
+    return _tile(sound, sound.path.stat().st_mtime_ns, level, number, min(gain_db, MAX_GAIN_DB))
 
 
 @lru_cache(maxsize=256)
-def _tile(path: Path, _changed_ns: int, level: int, number: int, gain_db: int) -> bytes:
-    recording, length_ms = Recording.open(path), TILE_MS[level]
+def _tile(sound: Sound, _changed_ns: int, level: int, number: int, gain_db: int) -> bytes:
+    recording, length_ms = sound.open(), TILE_MS[level]
     start_ms, end_ms = number * length_ms, min((number + 1) * length_ms, int(recording.duration_s * 1000))
     if end_ms <= start_ms:
         return b""

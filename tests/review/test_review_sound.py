@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from PIL import Image
 from review_page import opened, press, settled, texts, until
 
 from lsa_whisper import chat
-from lsa_whisper.audio import Recording
+from lsa_whisper.review.sounds import Sound
 from lsa_whisper.review.spectrogram import TILE_MS, tile
 
 RATE_HZ = 16_000
@@ -28,7 +29,7 @@ def tone(tmp_path):
     loud = 0.2 * np.sin(2 * np.pi * 1000 * times)
     path = tmp_path / "tone.wav"
     soundfile.write(path, np.concatenate([np.zeros(4 * RATE_HZ), loud, loud / 16]), RATE_HZ)
-    return Recording.open(path)
+    return Sound(path)
 
 
 def test_a_tone_is_a_dark_line_where_it_is(tone):
@@ -59,6 +60,46 @@ def test_only_tiles_that_exist_are_served(visit, serve):
     ):
         assert served.request(f"spectrogram?file=0&{query}")[0] == 400
     assert served.request("spectrogram?file=0&level=0&tile=9999&gain_db=0")[0] == 404
+
+
+@pytest.fixture
+def two_microphones(visit):
+    """The session as stereo, silent in the second channel, with a recording of a camera and one that is not of it."""
+    samples, rate_hz = soundfile.read(visit / "test01.flac", dtype="float32")
+    soundfile.write(visit / "test01.wav", np.stack([samples, 0 * samples], axis=1), rate_hz)
+    (visit / "test01.flac").unlink()
+    soundfile.write(visit / "test01 camera.flac", samples[: 4 * rate_hz], rate_hz)
+    soundfile.write(visit / "test011.flac", samples[:rate_hz], rate_hz)
+    return visit
+
+
+def test_each_recording_and_channel_of_a_session_is_served(two_microphones, serve):
+    served = serve(two_microphones)
+    names = json.loads(served.request("transcript?file=0")[1])["sounds"]
+    assert names == ["test01.wav", "test01.wav, channel 1", "test01.wav, channel 2", "test01 camera.flac"]
+    peaks = [np.frombuffer(served.request(f"peaks?file=0&sound={number}")[1], np.int8) for number in range(4)]
+    assert not peaks[2].any() and peaks[1].any() and len(peaks[3]) == 800 < len(peaks[0])
+    assert abs(int(peaks[0].max()) * 2 - int(peaks[1].max())) < 3
+    clips = [served.request(f"clip?file=0&sound={number}&start_ms=0&end_ms=9000")[1][44:] for number in range(4)]
+    assert not any(clips[2]) and len(clips[3]) == 4 * 2 * RATE_HZ < len(clips[1])
+    assert served.request("sound?file=0&sound=3")[1] == (two_microphones / "test01 camera.flac").read_bytes()
+    assert shades(served.request("spectrogram?file=0&sound=2&level=0&tile=0&gain_db=40")[1]).min() == 255
+    for wrong in ("4", "-1", "a", "1e3"):
+        assert served.request(f"sound?file=0&sound={wrong}")[0] == 404
+
+
+@pytest.mark.slow
+def test_a_channel_is_chosen_and_played(two_microphones, serve, chromium):
+    page = opened(chromium, serve(two_microphones / "test01.cha"))
+    page.select_option("#sounds", label="test01.wav, channel 1")
+    page.locator("#list").focus()
+    page.keyboard.press("Shift+ ")
+    until(page, "audio.src.includes('sound=1') && audio.currentTime > 0.2")
+    page.select_option("#sounds", label="test01 camera.flac")
+    page.locator("#list").focus()
+    page.keyboard.press(" ")
+    until(page, "audio.src.includes('sound?file=0&sound=3') && !audio.paused")
+    assert not page.wrong
 
 
 @pytest.mark.slow

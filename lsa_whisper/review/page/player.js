@@ -2,19 +2,22 @@
 import { state, current, choose, clock, onChange } from "./state.js";
 const audio = document.getElementById("audio"), loopButton = document.getElementById("loop"), speed = document.getElementById("speed");
 let rest = null, span = null, loop = false, onward = false, offset = 0, clips = false;
-export function openSound(file) {
-  clips = false; offset = 0; span = null;
-  audio.src = `sound?file=${file}`;
+const address = () => `file=${state.file}&sound=${state.sound}`;
+export function openSound() {
+  // Of one channel, the server makes clips.
+  clips = state.sounds[state.sound].includes(", channel "); offset = 0; span = null;
+  if (!clips) audio.src = `sound?${address()}`;
   audio.preservesPitch = true;
 }
 audio.addEventListener("error", () => { if (!clips && audio.src) { clips = true; if (span) play(...span); } });
+audio.addEventListener("ended", () => { if (clips && span && position() < Math.min(span[1], state.duration) - 50) play(position(), span[1], { on: onward }); });
 export function position() { return (audio.currentTime + offset) * 1000; }
 export function isPlaying() { return !audio.paused; }
 export function play(start_ms, end_ms, { on = false } = {}) {
   span = [start_ms, end_ms]; onward = on;
   if (clips) {
     offset = start_ms / 1000;
-    audio.src = `clip?file=${state.file}&start_ms=${Math.round(start_ms)}&end_ms=${Math.round(Math.max(end_ms, start_ms + 10))}`;
+    audio.src = `clip?${address()}&start_ms=${Math.round(start_ms)}&end_ms=${Math.round(Math.max(Math.min(end_ms, start_ms + 60000), start_ms + 10))}`;
   } else audio.currentTime = start_ms / 1000;
   audio.playbackRate = Number(speed.value);
   audio.play().catch(() => {});

@@ -19,7 +19,7 @@ export function drawSpectrogram(pen, width, height, view, gainDb, draw) {
   if (length > MAX_VIEW_MS) { pen.fillText("zoom in (]) to see the spectrogram", 8, 16); return; }
   const level = length > 9000 ? 0 : 1, ms = TILE_MS[level];
   for (let number = Math.max(0, Math.floor(view.start / ms)); number * ms < Math.min(view.end, state.duration); number += 1) {
-    const query = `file=${state.file}&level=${level}&tile=${number}&gain_db=${gainDb}`, image = tile(query, `spectrogram?${query}`, draw);
+    const query = `file=${state.file}&sound=${state.sound}&level=${level}&tile=${number}&gain_db=${gainDb}`, image = tile(query, `spectrogram?${query}`, draw);
     const left = (number * ms - view.start) / length * width, wide = image.naturalWidth / 800 * ms / length * width;
     if (image.complete && image.naturalWidth) pen.drawImage(image, left, 0, wide, height);
   }

@@ -48,7 +48,7 @@ export async function openTranscript(file) {
   say("");
   let opened;
   try { opened = await get(`transcript?file=${file}`); } catch (error) { say(error.message); return; }
-  state.file = file; state.at = 0;
+  state.file = file; state.at = 0; state.sounds = opened.sounds; state.sound = 0;
   load(opened);
   at("start").hidden = true; at("review").hidden = false;
   at("conflict").hidden = !opened.foreign;
@@ -58,9 +58,18 @@ export async function openTranscript(file) {
   changed("list");
   choose(Number(Object.keys(opened.pending)[0] ?? 0));
   at("list").focus({ preventScroll: true });
-  if (opened.recording) { openSound(file); openPeaks(file); }
+  offerSounds();
+  if (state.sounds.length) openRecording();
   document.body.dataset.ready = String(file);
 }
+// A session may have several recordings, and a recording a channel for each microphone.
+const sounds = at("sounds");
+function openRecording() { openSound(); openPeaks(); }
+function offerSounds() {
+  sounds.parentElement.hidden = state.sounds.length < 2;
+  sounds.replaceChildren(...state.sounds.map((name, number) => element("option", { text: name, value: String(number) })));
+}
+sounds.addEventListener("change", () => { state.sound = Number(sounds.value); openRecording(); changed("list"); });
 export async function first() {
   found = await get("files");
   useSettings(found.settings);

@@ -1,5 +1,5 @@
 // What the page knows: the open transcript, the chosen utterance and words. Other modules listen to its changes.
-export const state = { file: 0, revision: 0, name: "", utterances: [], participants: {}, shown: [], at: 0, first: 0, last: 0, progress: {}, pending: {}, duration: 0, missed: [], settings: { keys: {}, back_s: 2, rewind_s: 0.5, play_next: false } };
+export const state = { file: 0, revision: 0, name: "", utterances: [], participants: {}, shown: [], at: 0, first: 0, last: 0, progress: {}, pending: {}, duration: 0, sounds: [], sound: 0, missed: [], settings: { keys: {}, back_s: 2, rewind_s: 0.5, play_next: false } };
 const listeners = [];
 export function onChange(listener) { listeners.push(listener); }
 export function changed(what) { for (const listener of listeners) listener(what); }

@@ -7,10 +7,10 @@ import { startDrag } from "./drag.js";
 const PER_S = 100, wave = document.getElementById("wave"), overview = document.getElementById("overview"), spectrogram = document.getElementById("spectrogram");
 let peaks = new Int8Array(0), filled = 0, asked = 0;
 export const view = { start: 0, end: 10000 };
-export async function openPeaks(file) {
+export async function openPeaks() {
   const turn = asked += 1;
   peaks = new Int8Array(0); filled = 0;
-  const answer = await fetch(`peaks?file=${file}`);
+  const answer = await fetch(`peaks?file=${state.file}&sound=${state.sound}`);
   if (!answer.ok) return;
   state.duration = Number(answer.headers.get("x-seconds")) * 1000;
   peaks = new Int8Array(Math.ceil(state.duration / 1000 * PER_S + PER_S) * 2);
