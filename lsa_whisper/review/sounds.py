@@ -33,7 +33,7 @@ class Sound:
 
 def list_sounds(paths: Sequence[Path]) -> list[Sound]:
     """Return each recording, and behind it its channels if it has several; the first one is there even if damaged."""
-    sounds = []
+    sounds: list[Sound] = []
     for path in paths:
         try:
             channels = Recording.open(path).channels
