@@ -47,7 +47,7 @@ class SpeechActivity:
     regions: tuple[tuple[int, int], ...]
     voiced: tuple[tuple[int, int], ...] | None = None
 
-    @property
+    @cached_property
     def speech_db(self) -> float | None:
         """The level of the speech: below it are 98 % of the recording; ``None`` without sound."""
         loud = float(np.percentile(self.level_db, 98)) if len(self.level_db) else _NOTHING_DB
@@ -64,6 +64,17 @@ class SpeechActivity:
         """
         level = self.speech_db
         return 1.0 if level is None or level > _QUIET_DB else float(10 ** ((_RAISED_DB - level) / 20))
+
+    def relative_db(self, span: TimeSpan) -> float:
+        """Return the level of a span's louder sounds (below it are 90 %), compared with that of the speech.
+
+        >>> level_db = np.repeat(np.array([-60, -20], np.float32), 50)
+        >>> SpeechActivity(level_db, ()).relative_db(TimeSpan(0, 1000))
+        -40.0
+        """
+        inside = self.level_db[round(span.start_ms / 1000 / FRAME_S) : round(span.end_ms / 1000 / FRAME_S)]
+        speech_db = self.speech_db
+        return 0.0 if speech_db is None or not len(inside) else float(np.percentile(inside, 90)) - speech_db
 
     def within(self, span: TimeSpan) -> tuple[tuple[float, float], ...]:
         """Return the speech within a span, in seconds from its start.

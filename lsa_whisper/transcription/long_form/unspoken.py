@@ -18,6 +18,7 @@ from lsa_whisper.audio.speech.energy import SpeechActivity
 from lsa_whisper.checkpoint.whisper_constants import LOGPROB_THRESHOLD
 from lsa_whisper.decoding.decoder import DecodedSegment, DecodedWindow
 from lsa_whisper.decoding.partial import WindowResult
+from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcription.long_form.repetition import MAX_COMPRESSION, compression_ratio, speech_between_s
 
 _DOUBTFUL_NO_SPEECH = 0.25
@@ -38,6 +39,10 @@ _SLOW_WORDS_PER_S = 0.6
 _SLOW_FROM_S = 4.0
 _SLOW_LOGPROB = -0.9
 """Few words in a long segment are slow below this: right ones, such as "Okay." in seven seconds, had -0.89 and more."""
+_FAINT_DB = -15.0
+"""Level of a segment against that of the recording's speech below which improbable text goes. A crowd 40 dB below a
+speaker gave sentences at -20 dB (log-probability -1.2); of the soft ones that people said there, one at -25 dB, the
+least probable had -0.85."""
 _MIN_COPIES = 3
 _SAME_LENGTH_S = 0.3
 
@@ -51,12 +56,14 @@ class Evidence:
         window: the window that it belongs to.
         copies: how many neighboring segments have its text and length, each surer than the one before; 1 if alone.
         voiced: share of the segment in which a second detector heard a voice; ``None`` if none listened.
+        level_db: its level, compared with that of the speech in the recording.
     """
 
     segment: DecodedSegment
     window: DecodedWindow
     copies: int = 1
     voiced: float | None = None
+    level_db: float = 0.0
 
 
 Sign = Callable[[Evidence], bool]
@@ -99,6 +106,11 @@ def slow(known: Evidence) -> bool:
     return is_slow and known.segment.avg_logprob < _SLOW_LOGPROB
 
 
+def faint(known: Evidence) -> bool:
+    """The segment is far below the level of speech."""
+    return known.level_db < _FAINT_DB
+
+
 def copied(known: Evidence) -> bool:
     """The segment is one of several copies of one length, each surer than the one before: the model reads itself."""
     return known.copies >= _MIN_COPIES
@@ -119,6 +131,7 @@ PAIRS: tuple[tuple[Sign, Sign], ...] = (
     (suspected, slow),
     (suspected, very_improbable),
     (slow, improbable),
+    (faint, improbable),
 )
 
 
@@ -134,13 +147,13 @@ def without_unspoken(windows: Sequence[WindowResult], speech: SpeechActivity) ->
         windows: decoded windows in order, each with its place.
         speech: where the recording has speech, and where a second detector heard a voice, if one listened.
     """
-    return [(span, _spoken(window, speech.voiced_within(span))) for span, window in windows]
+    return [(span, _spoken(span, window, speech)) for span, window in windows]
 
 
-def _spoken(window: DecodedWindow, voiced: Sequence[tuple[float, float]] | None) -> DecodedWindow:
-    copies = _copies(window.segments)
+def _spoken(span: TimeSpan, window: DecodedWindow, speech: SpeechActivity) -> DecodedWindow:
+    copies, voiced = _copies(window.segments), speech.voiced_within(span)
     known = [
-        Evidence(segment, window, count, _share(segment, voiced))
+        Evidence(segment, window, count, _share(segment, voiced), speech.relative_db(_place(span, segment)))
         for segment, count in zip(window.segments, copies, strict=True)
     ]
     judged = [(each.segment, is_unspoken(each)) for each in known]
@@ -179,6 +192,11 @@ def _share(segment: DecodedSegment, voiced: Sequence[tuple[float, float]] | None
     if voiced is None or length_s <= 0:
         return None
     return speech_between_s(voiced, segment.start_s, segment.end_s) / length_s
+
+
+def _place(span: TimeSpan, segment: DecodedSegment) -> TimeSpan:
+    start_ms, end_ms = (span.start_ms + round(1000 * at_s) for at_s in (segment.start_s, segment.end_s))
+    return TimeSpan(start_ms, max(start_ms, end_ms))
 
 
 def _words(segment: DecodedSegment) -> list[str]:

@@ -28,7 +28,7 @@ real_base = pytest.mark.skipif(not (BASE.exists() and AMI.exists()), reason="Ope
 ALL_VOICED = ((0, 9999),)
 
 
-def spoken(*segments, no_speech=0.0, logprob=None, voiced=None):
+def spoken(*segments, no_speech=0.0, logprob=None, voiced=None, level_db=0):
     """Return the texts that stay of a window with segments (text, seconds, log-probability)."""
     at, pieces = 0.0, []
     for text, seconds, segment_logprob in segments:
@@ -36,7 +36,8 @@ def spoken(*segments, no_speech=0.0, logprob=None, voiced=None):
         at += seconds
     mean = np.mean([each.avg_logprob for each in pieces]) if logprob is None else logprob
     window = DecodedWindow(tuple(pieces), float(mean), no_speech_prob=no_speech)
-    speech = SpeechActivity(np.zeros(3000, np.float32), ((0, 3000),), voiced)
+    levels = np.concatenate([np.full(2000, level_db, np.float32), np.zeros(1000, np.float32)])
+    speech = SpeechActivity(levels, ((0, 3000),), voiced)
     ((_, result),) = without_unspoken([(TimeSpan(0, 60_000), window)], speech)
     assert len(result.segments) + len(result.unspoken) == len(pieces)
     assert result.silent == (not result.segments)
@@ -56,6 +57,7 @@ def spoken(*segments, no_speech=0.0, logprob=None, voiced=None):
         (("Where's you in the town?", 4.0, -0.58), {"no_speech": 0.28, "voiced": ()}),  # an empty meeting room
         (("Yeah.", 1.0, -1.5), {"no_speech": 0.025, "voiced": ()}),
         (("Okay.", 7.0, -1.47), {"no_speech": 0.01}),
+        (("I'm practicing the delivery. I'm", 17.2, -1.19), {"voiced": ALL_VOICED, "level_db": -20}),  # crowd
     ],
 )
 def test_what_a_model_wrote_in_noise_goes(segment, known):
@@ -73,6 +75,7 @@ def test_what_a_model_wrote_in_noise_goes(segment, known):
         (("Yeah.", 2.0, -1.25), {"no_speech": 0.091, "voiced": ALL_VOICED}),
         (("The surprise and the disgust.", 7.1, -1.0), {"no_speech": 0.008, "logprob": -1.02}),
         (("So if you've backed up", 5.5, -1.43), {"no_speech": 0.155, "logprob": -0.7}),
+        (("So first of all I'm just gonna be", 7.5, -0.71), {"voiced": (), "level_db": -25}),
     ],
 )
 def test_what_people_said_stays(segment, known):
