@@ -41,7 +41,6 @@ from lsa_whisper.align.model import AlignmentModel
 from lsa_whisper.align.text import word_key
 from lsa_whisper.align.transcripts import without_times
 from lsa_whisper.audio import AUDIO_SUFFIXES, Recording
-from lsa_whisper.audio.speech import vad
 from lsa_whisper.chat import Utterance, utterance
 from lsa_whisper.chat.tree import Group, Word
 from lsa_whisper.chat.word import read_word
@@ -166,7 +165,7 @@ def run(folder: Path, model: str, language: str, wrong: float, with_listed: bool
     prepared = AlignmentModel(loaded, language=whisper_code(language))
     measured = model_heads(prepared, model)
     listed = AlignmentHeads(tuple(LaggedHead(*pair) for pair in alignment_heads(loaded.model)), loaded.labels)
-    detector = vad.resolve("auto")
+    detector = "energy"
     aligners = {"align": Aligner(prepared, measured, detector=detector)}
     if with_listed:
         aligners["listed heads"] = Aligner(prepared, listed, detector=detector)

@@ -24,7 +24,6 @@ from benchmarks import non_speech, result
 from benchmarks.real_speech import Score, words
 from lsa_whisper import chat
 from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
-from lsa_whisper.audio.speech import vad
 from lsa_whisper.chat import Utterance
 from lsa_whisper.timespan import TimeSpan
 from lsa_whisper.transcription import Transcriber
@@ -66,7 +65,7 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("--engines", nargs="+", default=["transformers", "ct2"])
     parser.add_argument("--styles", nargs="+", default=["default", "fluent"])
-    parser.add_argument("--vad", nargs="+", default=["auto"])
+    parser.add_argument("--vad", nargs="+", default=["either", "energy"])
     parser.add_argument("--sounds", nargs="+", help="Names of sounds; the figures of others are kept.")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
@@ -78,7 +77,7 @@ def main() -> None:
             for style in options.styles:
                 for detector in options.vad:
                     load = {"engine": engine, "style": None if style == "default" else style, "vad": detector}
-                    system = f"{engine}, {style}, {vad.resolve(detector, 'either')}"
+                    system = f"{engine}, {style}, {detector}"
                     found[system] = measure(Transcriber(options.data / "whisper" / "base", **load), recordings, system)
     known = result.last("invented_speech").get("systems", {})
     found = {system: joined(known.get(system, {}), each) for system, each in found.items()}

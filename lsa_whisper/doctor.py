@@ -23,8 +23,8 @@ from lsa_whisper.system.gpu_card import has_kernels, has_native_bf16, torch_for
 from lsa_whisper.system.machine import Finding
 from lsa_whisper.system.terminal import hanging_lines
 
-_NEEDED = ("torch", "transformers", "peft", "accelerate", "datasets", "soundfile", "soxr")
-_EXTRAS = (("deepspeed", "deepspeed"), ("ctranslate2", "ct2"), ("silero-vad", "vad"))
+_NEEDED = ("torch", "transformers", "peft", "accelerate", "datasets", "soundfile", "soxr", "silero-vad")
+_EXTRAS = (("deepspeed", "deepspeed"), ("ctranslate2", "ct2"))
 _MORE_EXTRAS = (
     ("ray", "ray"),
     ("meeteval", "speakers"),

@@ -23,7 +23,7 @@ def declared(requirements):
 
 
 def imported():
-    """Return the top names of all modules from elsewhere, wherever in a file they are imported."""
+    """Return the top names of all modules from elsewhere, wherever in a file they are imported or looked for."""
     found = set()
     for path in (ROOT / "lsa_whisper").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
@@ -31,6 +31,8 @@ def imported():
                 found |= {alias.name.partition(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and not node.level:
                 found.add(node.module.partition(".")[0])
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "find_spec":
+                found |= {argument.value for argument in node.args if isinstance(argument, ast.Constant)}
     return found - set(sys.stdlib_module_names) - {"lsa_whisper"}
 
 

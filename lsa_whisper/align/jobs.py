@@ -43,7 +43,7 @@ def align_transcripts(
     review: Path | str | None = None,
     check: bool = False,
     language: str | None = None,
-    vad: str = "auto",
+    vad: str = "energy",
     batch_size: int = 8,
     device: str = "auto",
     report: Callable[[str], None] | None = None,
@@ -64,7 +64,7 @@ def align_transcripts(
             rows of earlier calls stay.
         check: compare the existing bullets with an alignment made without them, and write no transcript.
         language: language of the speech; the first one of each transcript if absent.
-        vad: voice activity detection: ``auto``, ``silero`` or ``energy``.
+        vad: voice activity detection: ``energy``, ``either`` or ``silero``.
         batch_size: windows decoded together.
         device: ``auto``, ``cpu``, ``cuda`` or ``cuda:1``.
         report: receives progress lines; by default they go to standard error.

@@ -14,7 +14,6 @@ from lsa_whisper.align.aligner import Aligner
 from lsa_whisper.align.measuring import model_heads
 from lsa_whisper.align.model import AlignmentModel
 from lsa_whisper.audio import Recording
-from lsa_whisper.audio.speech import vad
 from lsa_whisper.chat import Transcript, serialize
 from lsa_whisper.decoding.engines import resolve_device
 from lsa_whisper.decoding.partial import PartialDecoding
@@ -40,16 +39,14 @@ class AlignmentSettings:
         """
         code = whisper_code(self.language or language)
         model = AlignmentModel(self._checkpoint, language=code, batch_size=self.batch_size)
-        return Aligner(
-            model, model_heads(model, self.model), detector=vad.resolve(self.detector), batch_size=self.batch_size
-        )
+        return Aligner(model, model_heads(model, self.model), detector=self.detector, batch_size=self.batch_size)
 
     def partial(self, target: Path, source: Transcript, recording: Recording, language: str) -> PartialDecoding:
         """Return the stored windows of an interrupted run with the same inputs."""
         with recording.path.open("rb") as stream:
             sound = hashlib.file_digest(stream, "sha256").hexdigest()
         parts: list[Any] = [sound, checkpoint.digest(self.model), serialize(source), self.language or language]
-        parts += [vad.resolve(self.detector), __version__]
+        parts += [self.detector, __version__]
         return PartialDecoding(target, hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16])
 
     @cached_property

@@ -22,7 +22,7 @@ from lsa_whisper.cli.types import MODEL
 @click.option("--review", type=PATH, help="CSV file for what was not found, is uncertain, or differs from the sound.")
 @click.option("--check", is_flag=True, help="Compare the existing bullets with the sound; write no transcript.")
 @click.option("--language", help="Language of the speech; default: the first one of the transcript.")
-@click.option("--vad", default="auto", show_default=True, help="Voice activity detection: auto, silero or energy.")
+@click.option("--vad", default="energy", show_default=True, help="Voice activity detection: energy, either or silero.")
 @click.option("--batch-size", default=8, show_default=True, help="Windows decoded together.")
 @click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:1.")
 def align(**parameters: Any) -> None:

@@ -101,9 +101,7 @@ _GROUPS = {
     help="How a long recording is divided. speech: it is cut in silences. sequential: each window starts where "
     "the text of the last one ends, and the model is shown that text.",
 )
-@click.option(
-    "--vad", default="auto", show_default=True, help="Voice activity detection: auto, either, silero or energy."
-)
+@click.option("--vad", default="either", show_default=True, help="Voice activity detection: either, silero or energy.")
 @click.option(
     "--no-speech-threshold",
     default=0.6,

@@ -17,7 +17,6 @@ from typing import Unpack
 
 from lsa_whisper import checkpoint
 from lsa_whisper.audio import Recording
-from lsa_whisper.audio.speech import vad
 from lsa_whisper.checkpoint.choice import choose_model
 from lsa_whisper.checkpoint.stored_labels import read_writing
 from lsa_whisper.decoding.engines import resolve_device
@@ -120,7 +119,7 @@ def transcribe(
         LsaWhisperError: an option or format is unknown, or options do not go together.
     """
     options = combine(options, changes)
-    options = options.with_changes(vad=vad.resolve(options.vad, "either"), word_times=_word_times(options, speakers))
+    options = options.with_changes(word_times=_word_times(options, speakers))
     if processes is not None and processes < 1:
         raise LsaWhisperError(f"processes is {processes}; give 1 or more")
     closed: list[FailedFile] = []

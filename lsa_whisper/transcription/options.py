@@ -65,9 +65,8 @@ class TranscriptionOptions:
     windows: str = "speech"
     """Long-form decoding: ``speech`` cuts the recording in silence; ``sequential`` starts each window after the last
     complete timestamp, with the previous text as prompt (transformers only)."""
-    vad: str = "auto"
-    """Voice activity detection: ``silero``, ``energy``, ``either`` (what one of them hears), or ``auto``
-    (either if silero is installed, else energy)."""
+    vad: str = "either"
+    """Voice activity detection: ``silero``, ``energy``, or ``either``: what one of them hears."""
     channels: str = "mix"
     """Which channels of the recording to transcribe: ``mix`` (the mean of all, or the louder of two that cancel each
     other), the number of one, from ``1``, or one speaker code per channel: ``CHI,INV``."""

@@ -104,7 +104,7 @@ class Transcriber:
             MissingExtraError: an option needs a package that is not installed.
         """
         options = combine(options, changes)
-        self._vad = vad.resolve(options.vad, "either")
+        self._vad = options.vad
         device, dtype = resolve_device(options.device, options.dtype, options.engine)
         self._checkpoint, decoder, dtype = load_engine(
             options.engine,

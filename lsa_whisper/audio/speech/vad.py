@@ -26,36 +26,28 @@ from lsa_whisper.audio.speech.energy import (
     loud_frames,
     merge_active_frames,
 )
-from lsa_whisper.errors import LsaWhisperError, MissingExtraError
+from lsa_whisper.errors import LsaWhisperError
 
-DETECTORS = ("auto", "either", "silero", "energy")
+DETECTORS = ("either", "silero", "energy")
 _RATE_HZ = 16_000
 _CHUNK = 512  # samples per call of the model, which keeps a state between calls
 _ONSET = 0.4  # the model's defaults of 0.5 and 0.35 lose quiet filled pauses and fragments
 _OFFSET = 0.25
 
 
-def resolve(name: str, best: str = "silero") -> str:
-    """Return the detector to use; ``auto`` is ``best`` if Silero's model is installed, else ``energy``.
-
-    Raises:
-        MissingExtraError: Silero's model is not installed.
-    """
-    if name == "energy" or (name == "auto" and _weights() is None):
-        return "energy"
-    if _weights() is None:
-        raise MissingExtraError("finding speech with silero", "silero-vad", "vad")
-    return best if name == "auto" else name
-
-
 def detect_speech(name: str, blocks: Iterable[npt.NDArray[np.float32]], rate_hz: int) -> SpeechActivity:
     """Return the speech in a recording.
 
     Args:
-        name: ``either``, ``silero`` or ``energy``, as :func:`resolve` gives it.
+        name: one of :data:`DETECTORS`.
         blocks: float32 mono samples, ``(n,)`` each.
         rate_hz: their sample rate.
+
+    Raises:
+        LsaWhisperError: there is no such detector, or its model is not installed.
     """
+    if name not in DETECTORS:
+        raise LsaWhisperError(f"voice activity detector {name!r} is not known; choose {', '.join(DETECTORS)}")
     if name == "energy":
         return find_speech(blocks, rate_hz)
     if rate_hz != _RATE_HZ:
@@ -120,18 +112,15 @@ def _chunks(blocks: Iterable[npt.NDArray[np.float32]]) -> Iterator[npt.NDArray[n
 def _load() -> Any:
     import torch
 
-    weights = _weights()
-    if weights is None:
-        raise MissingExtraError("finding speech with silero", "silero-vad", "vad")
     # Loaded for each recording, because the model has a state that two recordings must not share.
-    return torch.jit.load(str(weights), map_location="cpu").eval()
+    return torch.jit.load(str(_weights()), map_location="cpu").eval()
 
 
-def _weights() -> Path | None:
+def _weights() -> Path:
     """Return the file with the weights, found without importing its package."""
     found = find_spec("silero_vad")
     for folder in (found.submodule_search_locations or ()) if found else ():
         path = Path(folder) / "data" / "silero_vad.jit"
         if path.is_file():
             return path
-    return None
+    raise LsaWhisperError("the package silero-vad, which finds speech, is not complete; install lsa-whisper again")

@@ -97,7 +97,7 @@ class VoiceDiarizer:
         Raises:
             CheckpointError: the network cannot be read.
         """
-        speech = vad.detect_speech(vad.resolve("auto"), recording.stream(), SAMPLE_RATE_HZ)
+        speech = vad.detect_speech("energy", recording.stream(), SAMPLE_RATE_HZ)
         spans = speech_spans(speech, duration_s=recording.duration_s)
         middles, vectors = self._described(recording, spans)
         if not len(middles):

@@ -12,18 +12,18 @@ from tiny_whisper import silence, voice
 from lsa_whisper.audio import SAMPLE_RATE_HZ, Recording
 from lsa_whisper.audio.speech import vad
 from lsa_whisper.audio.speech.energy import FRAME_S, find_speech
-from lsa_whisper.errors import MissingExtraError
+from lsa_whisper.errors import LsaWhisperError
 from lsa_whisper.timespan import TimeSpan
 
 TEST = Path(__file__).resolve().parents[3] / "corpora" / "storybook" / "test" / "test01.flac"
-silero = pytest.mark.skipif(vad._weights() is None, reason="silero-vad is not installed")
 
 
-def test_the_missing_extra_is_named(monkeypatch):
+def test_what_cannot_be_used_is_named(monkeypatch):
+    with pytest.raises(LsaWhisperError, match="choose either, silero, energy"):
+        vad.detect_speech("webrtc", [silence(1)], SAMPLE_RATE_HZ)
     monkeypatch.setattr(vad, "find_spec", lambda name: None)
-    assert vad.resolve("auto") == vad.resolve("energy") == "energy"
-    with pytest.raises(MissingExtraError, match=r"lsa-whisper\[vad\]"):
-        vad.resolve("silero")
+    with pytest.raises(LsaWhisperError, match="install lsa-whisper again"):
+        vad.detect_speech("silero", [silence(1)], SAMPLE_RATE_HZ)
 
 
 def test_energy_is_the_same_through_either_door():
@@ -55,7 +55,6 @@ def test_either_opens_windows_where_one_of_the_two_hears_speech(monkeypatch):
     assert found["either"].voiced_within(last) == ()
 
 
-@silero
 @pytest.mark.parametrize("name", ["silence", "hiss", "tone", "nothing"])
 def test_silero_finds_no_speech_in_silence(name):
     tone = 0.3 * np.sin(2 * np.pi * 440 * np.arange(48_000) / 16_000).astype(np.float32)
@@ -64,7 +63,6 @@ def test_silero_finds_no_speech_in_silence(name):
     assert speech.regions == () and len(speech.level_db) == -(-len(sound) // 320)
 
 
-@silero
 def test_silero_and_energy_agree_in_a_quiet_room():
     import torch
 

@@ -164,7 +164,6 @@ def test_openais_base_invents_nothing_between_sentences(style, tmp_path):
 
 @pytest.mark.slow
 @real_base
-@pytest.mark.skipif(vad._weights() is None, reason="silero-vad is not installed")
 def test_either_detector_opens_a_window():
     clip = Recording.open(AMI / "EN2006a_000000.flac")  # Silero's model misses a sentence at 8.4 s
     found = {name: vad.detect_speech(name, clip.stream(), 16_000) for name in ("energy", "silero", "either")}
