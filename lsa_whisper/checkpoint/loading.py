@@ -79,6 +79,7 @@ def load(
     dtype: str = "float32",
     device: str = "cpu",
     weights: bool = True,
+    by_weight: bool = False,
     quantized: Any = None,
 ) -> Checkpoint:
     """Return the checkpoint in a folder or under a hub name; an adapter is merged into its base.
@@ -89,6 +90,7 @@ def load(
         device: for example ``cpu`` or ``cuda:0``.
         weights: read the weights; otherwise they take no memory and are all zero, to be read one at a time from
             :attr:`Checkpoint.unread` or to be sent by another rank.
+        by_weight: read each weight onto the device alone, so that the host never holds a second copy of the file.
         quantized: transformers' quantization configuration, to train an adapter on a quantized base.
 
     Raises:
@@ -103,7 +105,8 @@ def load(
         verify_checkpoint(Path(source))
         ours = read_json(Path(source) / METADATA_FILE) if (Path(source) / METADATA_FILE).exists() else {}
     with quiet_transformers():
-        model = _load_model(source, dtype, quantized) if weights else _shape_of(source, dtype)
+        at_once = device if by_weight else None
+        model = _load_model(source, dtype, quantized, at_once) if weights else _shape_of(source, dtype)
         model = (model if quantized is not None else _onto(model, device)).eval()  # quantized ones cannot be moved
         feature_extractor, tokenizer = load_processor(source)
     drop_wrong_heads(model)
@@ -141,7 +144,7 @@ def quiet_transformers() -> Iterator[None]:
             logging.enable_progress_bar()
 
 
-def _load_model(source: str, dtype: str, quantized: Any = None) -> Any:
+def _load_model(source: str, dtype: str, quantized: Any = None, device: str | None = None) -> Any:
     if (Path(source) / ADAPTER_FILE).exists():
         if quantized is not None:
             raise CheckpointError(f"{source}: an adapter cannot be quantized with its base; export it merged first")
@@ -156,6 +159,7 @@ def _load_model(source: str, dtype: str, quantized: Any = None) -> Any:
             use_safetensors=True,
             output_loading_info=True,
             quantization_config=quantized,
+            device_map=device,
             trust_remote_code=False,
             local_files_only=is_local(source),
         )

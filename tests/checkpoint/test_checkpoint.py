@@ -39,6 +39,14 @@ def test_load_reads_everything_from_the_folder(folder):
     assert not loaded.model.training
 
 
+def test_weights_that_are_read_one_at_a_time_are_the_same(folder):
+    whole, one_by_one = (checkpoint.load(folder, dtype="bfloat16", by_weight=way) for way in (False, True))
+    values = one_by_one.model.state_dict()
+    assert all(torch.equal(values[name], tensor) for name, tensor in whole.model.state_dict().items())
+    assert one_by_one.model.proj_out.weight is one_by_one.model.get_decoder().embed_tokens.weight
+    assert one_by_one.model.dtype == torch.bfloat16 and not one_by_one.model.training
+
+
 def test_a_folder_without_our_file_is_fluent(folder, tmp_path):
     shutil.copytree(folder, tmp_path / "plain")
     (tmp_path / "plain" / "lsa_whisper.json").unlink()

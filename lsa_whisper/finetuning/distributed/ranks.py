@@ -18,6 +18,11 @@ def rank() -> int:
     return int(os.environ.get("RANK", "0"))
 
 
+def local_rank() -> int:
+    """Return this process's rank among those of its machine, which is the number of its GPU."""
+    return int(os.environ.get("LOCAL_RANK", "0"))
+
+
 def is_launched() -> bool:
     """Return whether a launcher started this process as a rank."""
     return "RANK" in os.environ and "WORLD_SIZE" in os.environ
@@ -104,7 +109,7 @@ def join_ranks(strategy: str = "tensor_parallel") -> None:
     if not is_launched():
         raise RecipeError(f"strategy: {strategy} needs several processes; set --processes, or use single")
     if torch.cuda.is_available():
-        torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", "0")))
+        torch.cuda.set_device(local_rank())
     if not distributed.is_initialized():
         distributed.init_process_group("nccl" if torch.cuda.is_available() else "gloo")
 

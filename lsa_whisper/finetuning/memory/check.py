@@ -11,6 +11,7 @@ from pathlib import Path
 from lsa_whisper import manifest
 from lsa_whisper.checkpoint.whisper_constants import DECODER_POSITIONS
 from lsa_whisper.errors import CheckpointError, RecipeError
+from lsa_whisper.finetuning.distributed.ranks import local_rank
 from lsa_whisper.finetuning.memory.alternatives import nearest_fit
 from lsa_whisper.finetuning.memory.estimate import estimate_run
 from lsa_whisper.finetuning.memory.plan import Hardware, Plan
@@ -40,14 +41,14 @@ class Resources:
 
         processes = int(os.environ.get("WORLD_SIZE", "1"))
         local_processes = int(os.environ.get("LOCAL_WORLD_SIZE", str(processes)))
-        local_rank = int(os.environ.get("LOCAL_RANK", "0"))
-        host_gib = available_memory_gib() if local_rank == 0 else None
+        own_rank = local_rank()
+        host_gib = available_memory_gib() if own_rank == 0 else None
         out, swap = Path(recipe.out), recipe.offload.nvme_path
-        disk_gib = shutil.disk_usage(nearest_existing(out)).free / GIB if local_rank == 0 else None
+        disk_gib = shutil.disk_usage(nearest_existing(out)).free / GIB if own_rank == 0 else None
         swap_elsewhere = swap is not None and not _same_disk(out, Path(swap))
         if recipe.training.use_cpu or not torch.cuda.is_available():
             return cls(Hardware(0, 0.0, host_gib, disk_gib, swap_elsewhere), processes, local_processes)
-        free, _ = torch.cuda.mem_get_info(local_rank)
+        free, _ = torch.cuda.mem_get_info(own_rank)
         # Every plan counts the CUDA context that this query has created.
         return cls(Hardware(processes, free / GIB, host_gib, disk_gib, swap_elsewhere), processes, local_processes)
 

@@ -124,6 +124,11 @@ class TrainingConfiguration:
         return self.precision == "pure-bf16" and self.adapter is None
 
     @property
+    def reads_onto_gpu(self) -> bool:
+        """Whether each weight is read onto the GPU alone: it is trained there as it is."""
+        return self.precision == "pure-bf16" and not (self.adapter and self.adapter.quantize)
+
+    @property
     def recipe_offload(self) -> OffloadSettings:
         """The recipe's ``offload`` section: an optimizer that follows the parameters is not listed."""
         together = strategy_of(self).offloads_together

@@ -18,6 +18,8 @@ from lsa_whisper.system.machine import GIB
 
 _PROCESS_BYTES = round(0.75 * GIB)
 """Resident memory of a process with torch, transformers and datasets loaded."""
+_LOADING_16_BIT_BYTES, _TRAINING_16_BIT_BYTES = round(0.48 * GIB), round(0.64 * GIB)
+"""The same where weights are read, and then trained, in 16 bits: the file is unmapped before training begins."""
 _DEEPSPEED_BYTES = round(0.1 * GIB)
 """Additional resident memory with DeepSpeed."""
 
@@ -31,6 +33,9 @@ def cpu_run_bytes(
     this is an upper bound: it reads one weight after the other.
     """
     base = ranks * (_PROCESS_BYTES + (_DEEPSPEED_BYTES if configuration.is_deepspeed else 0))
+    before = base
+    if configuration.precision == "pure-bf16":
+        before, base = ranks * _LOADING_16_BIT_BYTES, ranks * _TRAINING_16_BIT_BYTES
     file_bytes = 4 if strategy_of(configuration).loads_by_weight else counts.shape.stored
     one = strategy_of(configuration).weight_bytes(configuration.precision)
     loading = counts.total * (one * ranks + file_bytes)
@@ -39,7 +44,7 @@ def cpu_run_bytes(
     else:
         passing = ranks * activations(counts.shape, configuration, micro_batch)
     training = passing + _states_bytes(counts, configuration, ranks)
-    return round(base + max(loading, training))
+    return round(max(before + loading, base + training))
 
 
 def _states_bytes(counts: ParameterCounts, configuration: TrainingConfiguration, ranks: int) -> float:
@@ -54,7 +59,7 @@ def _states_bytes(counts: ParameterCounts, configuration: TrainingConfiguration,
             parts = stage_parts(counts.shape, configuration.stages)
             replicas = sum(part.parameters(counts.shape) for part in parts) / counts.shape.parameters
         casts = 2 * (total - counts.quantized) if configuration.autocast else 0
-        gradients = 18 * counts.shape.largest_weight if configuration.steps_in_backward else one * p
+        gradients = 8 * counts.shape.largest_weight if configuration.steps_in_backward else one * p
         return replicas * (
             counts.bytes_in(one) + one * counts.base_copy + gradients + configuration.moment_bytes * p + casts
         )

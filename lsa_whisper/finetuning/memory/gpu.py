@@ -155,12 +155,15 @@ def loading_bytes(counts: ParameterCounts, configuration: TrainingConfiguration,
     """Return the bytes on the host through which all processes together load the model.
 
     Each process maps the file, whose pages count once, and copies it into weights. Under ZeRO-3 one process reads
-    for all, and one weight at a time unless an adapter starts from the weights' values.
+    for all, and one weight at a time unless an adapter starts from the weights' values. Where the weights are trained
+    in 16 bits, each one is copied onto the GPU alone.
     """
     stored = counts.shape.stored
     if configuration.loads_by_weight:
         return (4 + stored) * counts.shape.largest_weight
     one = strategy_of(configuration).weight_bytes(configuration.precision)
+    if configuration.reads_onto_gpu:
+        return stored * counts.total + ranks * one * counts.shape.largest_weight
     return (one * (1 if strategy_of(configuration).loads_by_weight else ranks) + stored) * counts.total
 
 

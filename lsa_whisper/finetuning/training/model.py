@@ -12,14 +12,14 @@ from lsa_whisper import checkpoint, manifest
 from lsa_whisper.audio.augment import Augmentation
 from lsa_whisper.checkpoint import Checkpoint
 from lsa_whisper.checkpoint.trimming import accept_shorter_inputs
-from lsa_whisper.finetuning.distributed.ranks import rank
+from lsa_whisper.finetuning.distributed.ranks import local_rank, rank
 from lsa_whisper.finetuning.recipe import ModelSettings, Recipe
 from lsa_whisper.finetuning.strategies import strategy_of
 from lsa_whisper.finetuning.training.adapter import add_adapter, quantization_config
 from lsa_whisper.finetuning.training.decoder_layers import add_decoder_layers
 from lsa_whisper.finetuning.training.frozen_encoder import remember_windows
 from lsa_whisper.finetuning.training.loss import CtcHead
-from lsa_whisper.finetuning.training.precision import compute_dtype, convert_to_fp8, weights_dtype
+from lsa_whisper.finetuning.training.precision import compute_dtype, convert_to_fp8, has_gpu, weights_dtype
 from lsa_whisper.finetuning.training.second_stage import base_to_load, continued_adapter, first_stage
 from lsa_whisper.labels import Labels
 from lsa_whisper.manifest import TIMESTAMP
@@ -35,8 +35,14 @@ def starting_checkpoint(recipe: Recipe, labels: Labels) -> Checkpoint:
     if recipe.model.base is not None:
         with_weights = _reads_weights(recipe, base_to_load(recipe))
         quantized = quantization_config(recipe.adapter, compute_dtype(recipe)) if recipe.adapter else None
+        reads_onto_gpu = recipe.precision == "pure-bf16" and quantized is None and has_gpu(recipe)
         start = checkpoint.load(
-            base_to_load(recipe), dtype=weights_dtype(recipe), weights=with_weights, quantized=quantized
+            base_to_load(recipe),
+            dtype=weights_dtype(recipe),
+            device=f"cuda:{local_rank()}" if reads_onto_gpu else "cpu",
+            weights=with_weights,
+            by_weight=reads_onto_gpu,
+            quantized=quantized,
         )
         prompt = start.labels.prompt if recipe.data.prompt is None else recipe.data.prompt
         start = dataclasses.replace(start, labels=dataclasses.replace(labels, prompt=prompt))

@@ -10,6 +10,7 @@ import torch
 from lsa_whisper.errors import MissingExtraError, RecipeError
 from lsa_whisper.finetuning.recipe import Recipe
 from lsa_whisper.finetuning.training.adapter import require_bitsandbytes
+from lsa_whisper.finetuning.training.precision import has_gpu
 from lsa_whisper.finetuning.training.step_in_backward import StepInBackward
 from lsa_whisper.system.machine import return_large_tensors
 
@@ -30,7 +31,7 @@ def optimizer_arguments(recipe: Recipe) -> dict[str, Any]:
     if recipe.optimizer == "adamw-cpu":
         if importlib.util.find_spec("torchao") is None:
             raise MissingExtraError("optimizer adamw-cpu", "torchao", "torchao")
-        if not torch.cuda.is_available() or recipe.training.use_cpu:
+        if not has_gpu(recipe):
             raise RecipeError("optimizer: adamw-cpu offloads AdamW from a GPU, but this machine has none; use adamw")
         return {"max_grad_norm": 0.0}  # gradients are moved to the CPU before they could be clipped
     return unclipped

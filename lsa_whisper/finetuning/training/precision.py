@@ -40,11 +40,15 @@ def with_precision(recipe: Recipe) -> Recipe:
     """
     if recipe.precision != "auto":
         return recipe
-    gpu = torch.cuda.is_available() and not recipe.training.use_cpu
-    resolved = dataclasses.replace(recipe, precision=sixteen_bit_precision() if gpu else "fp32")
+    resolved = dataclasses.replace(recipe, precision=sixteen_bit_precision() if has_gpu(recipe) else "fp32")
     if problems := problems_of(resolved):
         raise RecipeError(list_problems(f"precision: auto, here {resolved.precision}", problems))
     return resolved
+
+
+def has_gpu(recipe: Recipe) -> bool:
+    """Return whether the recipe trains on a GPU of this machine."""
+    return torch.cuda.is_available() and not recipe.training.use_cpu
 
 
 def weights_dtype(recipe: Recipe) -> str:
@@ -59,7 +63,7 @@ def compute_dtype(recipe: Recipe) -> str:
 
 
 def _check(recipe: Recipe) -> None:
-    gpu = torch.cuda.is_available() and not recipe.training.use_cpu
+    gpu = has_gpu(recipe)
     if recipe.precision == "fp16" and not gpu and not strategy_of(recipe).uses_deepspeed:
         raise RecipeError("precision: fp16 needs a GPU; use bf16 or fp32")
     in_bf16 = recipe.precision in ("bf16", "pure-bf16")
