@@ -43,7 +43,9 @@ def main() -> None:
         raise SystemExit("there is no GPU here: add --dry to run the campaign at a tiny size on the CPU")
     to = options.to or Path("build/gpu-dry" if options.dry else "build/gpu")
     work = (options.work or to / "work").absolute()
-    given = {name: str(path.absolute()) for name in ("processor", "model") if (path := getattr(options, name))}
+    given = {
+        name: str(path.absolute()) for name in ("processor", "model", "speech") if (path := getattr(options, name))
+    }
     setting = Setting(str(work), options.dry, **given)
     asked = [case for case in CASES if not options.only or case.name in options.only]
     states = run_all(asked, setting, to, limit_s=options.limit, repeat=repeated(options), note=options.note)
@@ -60,7 +62,8 @@ def parsed_arguments() -> argparse.Namespace:
     parser.add_argument("--work", type=Path, help="Folder for models and compiled extensions; TO/work if not given.")
     parser.add_argument("--limit", type=float, default=1e9, help="Seconds after which nothing runs any more.")
     parser.add_argument("--processor", type=Path, help="Folder of openai/whisper-large-v3's tokenizer and settings.")
-    parser.add_argument("--model", type=Path, help="Folder of a trained model, for the last case.")
+    parser.add_argument("--model", type=Path, help="Folder of OpenAI's base, for the case accuracy.")
+    parser.add_argument("--speech", type=Path, help="Folder of real recordings and transcripts, for the same case.")
     parser.add_argument("--again", action="store_true", help="Repeat failed cases, too.")
     parser.add_argument("--note", default="", help="About the machine, for the result.")
     options = parser.parse_args()

@@ -33,17 +33,6 @@ def nano(setting: Setting, record: Record) -> None:
     compare(setting, record, NANO, data, batch=4)
 
 
-def trained_model(setting: Setting, record: Record) -> None:
-    """Compare the learning curves of the trained model that was brought along."""
-    if setting.model is None:
-        record.not_run("all", "no folder of a trained model was given with --model")
-        return
-    data = setting.folder / "trained-model-data"
-    if not (data / "train.jsonl").exists():
-        prepare([CORPUS], data, labels="verbatim")
-    compare(setting, record, Path(setting.model), data, batch=2)
-
-
 def compare(setting: Setting, record: Record, base: Path, data: Path, *, batch: int) -> None:
     """Record the losses of every run and their largest differences from those of the first, in fp32 on the CPU.
 

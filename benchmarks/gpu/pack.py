@@ -1,10 +1,12 @@
 """Pack the project and the packages that a borrowed GPU machine lacks, for a machine without network.
 
-    python -m benchmarks.gpu.pack --to bundle --carry PROCESSOR
+    python -m benchmarks.gpu.pack --to bundle --processor PROCESSOR --model BASE --speech RECORDINGS
 
-PROCESSOR is a folder with the tokenizer and generation settings of openai/whisper-large-v3, which case 9 needs. The
-packages that are there are listed in ``preinstalled.txt``; what their versions do not meet is an error. The versions of
-the others are those of ``constraints.txt``. The last lines are the commands to type there.
+PROCESSOR is a folder with the tokenizer and generation settings of openai/whisper-large-v3, which transcription needs;
+BASE is that of OpenAI's base, and RECORDINGS one of real recordings with transcripts, each of its folders a set. All of
+it is cut into parts small enough for one call each. The packages that are there are listed in ``preinstalled.txt``;
+what their versions do not meet is an error. The versions of the others are those of ``constraints.txt``. The last lines
+are the commands to type there.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import shutil
 import subprocess
 import tarfile
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.gpu.wheels import Versions, bring, metadata_wheel, read_versions
@@ -26,31 +29,34 @@ EXTRAS = ("deepspeed", "torchao", "quantize")
 MORE = ("openai-whisper>=20250625",)
 """Another program to compare with. CTranslate2 and faster-whisper stay away: they need CUDA 12's cuBLAS."""
 FOLDERS = ("lsa_whisper", "benchmarks", "corpora", "models", "recipes", "tests", "docs")
-LIMIT_MIB = 60.0
+LIMIT_MIB = 45.0
+"""Of a part: a call carries 64 MiB, the tracked files of this repository included."""
 MIB = 2**20
+CARRIED = ("processor", "model", "speech")
 
 
 def main() -> None:
-    """Pack, check the size and print the commands."""
+    """Pack, divide and print the commands."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--to", type=Path, required=True, help="A new folder, or one that this command made.")
-    parser.add_argument("--carry", type=Path, nargs="*", default=[], help="Further folders to take along.")
+    for name in CARRIED:
+        parser.add_argument(f"--{name}", type=Path, help="A folder to take along.")
     parser.add_argument("--use", nargs="*", default=[], help="Other versions than constraints.txt has: NAME==VERSION.")
-    parser.add_argument("--only-carry", action="store_true", help="Pack nothing else: a second load, for a model.")
-    parser.add_argument("--limit", type=float, default=LIMIT_MIB, help="MiB of everything together.")
+    parser.add_argument("--limit", type=float, default=LIMIT_MIB, help="MiB of each part.")
     options = parser.parse_args()
+    given = {name: folder for name in CARRIED if (folder := getattr(options, name))}
     try:
-        versions = Versions({}) if options.only_carry else pack(options.to, options.use)
-        for folder in options.carry:
-            carry(folder, options.to)
-        check_size(options.to, options.limit)
+        versions = pack(options.to / "all", options.use)
     except LsaWhisperError as error:
         raise SystemExit(str(error)) from None
+    for name, folder in given.items():
+        carry(name, folder, options.to / "all")
+    parts = divide(options.to, options.limit)
     if versions.brought:
         print("brought:", ", ".join(f"{name} {version}" for name, version in sorted(versions.brought.items())))
     for needed in sorted(set(versions.unknown)):
         print(f"check there, its version is not known: {needed}")
-    print(commands(options.to, options.carry))
+    print(commands(parts, tuple(given)))
 
 
 def pack(to: Path, use: list[str]) -> Versions:
@@ -74,10 +80,8 @@ def pack(to: Path, use: list[str]) -> Versions:
     return versions
 
 
-def carry(folder: Path, to: Path) -> None:
-    """Write a folder as ``NAME.tar.gz``, which unpacks into ``carried``."""
-    to.mkdir(parents=True, exist_ok=True)
-    name = folder.resolve().name
+def carry(name: str, folder: Path, to: Path) -> None:
+    """Write a folder as ``NAME.tar.gz``, which unpacks into ``carried/NAME``."""
     with tarfile.open(to / f"{name}.tar.gz", "w:gz", dereference=True) as out:
         out.add(folder, f"carried/{name}")
 
@@ -90,42 +94,43 @@ def archive(path: Path) -> None:
         raise LsaWhisperError(f"git archive: {done.stderr.strip()}; run this in a checkout")
 
 
-def check_size(to: Path, limit_mib: float) -> None:
-    """Print the sizes; raise if they are too large together.
+def divide(to: Path, limit_mib: float) -> list[Path]:
+    """Write what is in ``to/all`` as one archive, cut into parts, each in a folder of its own; return the parts."""
+    whole = to / "bundle.tar"
+    with tarfile.open(whole, "w") as out:
+        for path in sorted((to / "all").iterdir()):
+            print(f"{_mib(path):6.2f} MiB  {path.name}")
+            out.add(path, path.name)
+    for earlier in to.glob("part-*"):
+        shutil.rmtree(earlier)
+    parts = []
+    with whole.open("rb") as stream:
+        while piece := stream.read(round(limit_mib * MIB)):
+            parts.append(to / f"part-{len(parts) + 1}" / f"bundle.{len(parts):02}")
+            parts[-1].parent.mkdir()
+            parts[-1].write_bytes(piece)
+    whole.unlink()
+    return parts
 
-    Raises:
-        LsaWhisperError: If they exceed ``limit_mib``.
-    """
-    sizes = {path.name: path.stat().st_size / MIB for path in (*to.glob("*.tar.gz"), *to.glob("wheels/*.whl"))}
-    for name, mib in sorted(sizes.items(), key=lambda item: -item[1]):
-        print(f"{mib:6.2f} MiB  {name}")
-    total = sum(sizes.values())
-    print(f"{total:6.2f} MiB  together")
-    if total > limit_mib:
-        raise LsaWhisperError(f"{to}: {total:.1f} MiB, more than {limit_mib:g}: carry less, or raise --limit")
+
+def _mib(path: Path) -> float:
+    return sum(each.stat().st_size for each in (path, *path.rglob("*")) if each.is_file()) / MIB
 
 
-def commands(to: Path, folders: list[Path]) -> str:
-    """Return the commands to type on the other machine, in a folder that holds the contents of ``to``.
-
-    A second load goes into the folder of the first.
-    """
-    names = [folder.resolve().name for folder in folders]
-    processor = next((f" --processor ../carried/{name}" for name in names if "processor" in name), "")
-    model = next((f" --model ../carried/{name}" for name in names if "processor" not in name), "")
-    lines = [f"tar xzf {name}.tar.gz" for name in names]
-    last = "--only curve-trained-model"
-    if (to / "project.tar.gz").exists():
-        lines.insert(0, "mkdir -p project && tar xzf project.tar.gz -C project")
-        install = "python3 -m pip install --quiet --no-index --no-deps --no-compile --upgrade --target site"
-        lines += [f"{install} wheels/*.whl"]
-        last = "--limit 540"
-    lines += ["cd project && export PYTHONPATH=../site:."]
-    lines += [f"python3 -m benchmarks.gpu.campaign --to ../results {last}{processor}{model}"]
+def commands(parts: list[Path], carried: Sequence[str]) -> str:
+    """Return the commands to type on the other machine."""
+    options = "".join(f" --{name} ../carried/{name}" for name in carried)
+    install = "python3 -m pip install --quiet --no-index --no-deps --no-compile --upgrade --target site wheels/*.whl"
     return "\n".join(
         [
-            f"\nThere, with the contents of {to}, and again until all is done (finished cases are skipped):\n",
-            *lines,
+            f"\nThere, the machine kept between the calls, with the contents of each of {len(parts)} parts:\n",
+            "mkdir -p ~/gpu && cp bundle.* ~/gpu",
+            "\nThen, and the last line again until all is done (finished cases are skipped):\n",
+            "cd ~/gpu && cat bundle.* | tar x && mkdir -p project && tar xzf project.tar.gz -C project",
+            *(f"tar xzf {name}.tar.gz" for name in carried),
+            install,
+            "cd project && export PYTHONPATH=../site:.",
+            f"python3 -m benchmarks.gpu.campaign --to ../results --limit 540{options}",
             "\nBring back results/gpu.campaign.json as benchmarks/results/gpu.campaign.json and type "
             "python -m benchmarks.table here.",
         ]

@@ -15,13 +15,15 @@ class Setting:
         work: Folder of models, data and compiled extensions, kept between calls.
         dry: Run every case at a tiny size on the CPU.
         processor: Folder with the tokenizer and generation settings of openai/whisper-large-v3.
-        model: Folder of a trained model whose learning curve is compared between CPU and GPU.
+        model: Folder of OpenAI's base, which is fine-tuned on ``speech``.
+        speech: Folder of real recordings with transcripts, each of its folders a set.
     """
 
     work: str
     dry: bool = False
     processor: str | None = None
     model: str | None = None
+    speech: str | None = None
 
     @property
     def folder(self) -> Path:

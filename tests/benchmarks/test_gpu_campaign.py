@@ -16,7 +16,7 @@ import pytest
 from pages import ROOT
 
 from benchmarks.gpu import campaign, versions
-from benchmarks.gpu.cases import CASES, Case
+from benchmarks.gpu.cases import CASES, LEASE_S, Case
 from benchmarks.gpu.record import Record
 from benchmarks.gpu.setting import Setting
 
@@ -52,6 +52,7 @@ def figures(folder, name):
 def test_the_most_valuable_cases_are_first_and_every_function_exists():
     assert [case.name for case in CASES[:3]] == list(NAMES)
     assert len({case.name for case in CASES}) == len(CASES)
+    assert sum(case.limit_s for case in CASES) <= LEASE_S
     for case in CASES:
         module, _, function = case.run.partition(":")
         source = (ROOT / f"{module.replace('.', '/')}.py").read_text("utf-8")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -14,7 +16,6 @@ from packaging.requirements import Requirement
 from pages import ROOT
 
 from benchmarks.gpu import pack, wheels
-from lsa_whisper.errors import LsaWhisperError
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 LIBRARIES = ("libbits_cpu.so", "libbits_cuda130.so", "libbits_cuda128.so", "libbits_rocm72.so", "libbits_xpu2026.so")
@@ -92,30 +93,31 @@ def test_the_metadata_of_the_project_can_be_installed(tmp_path):
     assert found.version == "0.1.0" and set(found.requires) == set(PROJECT["dependencies"])
 
 
-def test_a_second_load_is_unpacked_into_the_first(tmp_path):
-    for name in ("processor-large-v3", "trained"):
+def test_parts_of_one_call_each_are_joined_there(tmp_path, capsys):
+    for name in pack.CARRIED:
         (tmp_path / name).mkdir()
         (tmp_path / name / "config.json").write_text("{}")
-    first, second = tmp_path / "first", tmp_path / "second"
-    pack.carry(tmp_path / "processor-large-v3", first)
-    pack.carry(tmp_path / "trained", second)
-    (first / "project.tar.gz").touch()
-    told = pack.commands(first, [tmp_path / "processor-large-v3"])
-    assert "--target site wheels/*.whl\n" in told
-    assert "--to ../results --limit 540 --processor ../carried/processor-large-v3\n" in told
-    told = pack.commands(second, [tmp_path / "trained"])
-    assert "tar xzf trained.tar.gz\ncd project" in told and "wheels" not in told
-    assert "--only curve-trained-model --model ../carried/trained\n" in told
-    with tarfile.open(second / "trained.tar.gz") as archive:
-        assert "carried/trained/config.json" in archive.getnames()
-
-
-def test_too_much_is_refused_with_the_size(tmp_path, capsys):
-    (tmp_path / "project.tar.gz").write_bytes(b"0" * (2 * pack.MIB))
-    pack.check_size(tmp_path, 2.5)
-    assert "2.00 MiB  together" in capsys.readouterr().out
-    with pytest.raises(LsaWhisperError, match=r"2\.0 MiB, more than 1\.5: carry less, or raise --limit"):
-        pack.check_size(tmp_path, 1.5)
+    everything = tmp_path / "bundle" / "all"
+    (everything / "wheels").mkdir(parents=True)
+    (everything / "wheels" / "a.whl").write_bytes(random.Random(0).randbytes(2 * pack.MIB))
+    for name in pack.CARRIED:
+        pack.carry(name, tmp_path / name, everything)
+    for _ in range(2):
+        parts = pack.divide(tmp_path / "bundle", 0.75)
+    assert [path.parent.name for path in parts] == ["part-1", "part-2", "part-3"]
+    assert max(path.stat().st_size for path in parts) <= 0.75 * pack.MIB
+    assert "2.00 MiB  wheels" in capsys.readouterr().out
+    there = tmp_path / "there"
+    there.mkdir()
+    for path in parts:
+        shutil.copy(path, there)
+    told = pack.commands(parts, pack.CARRIED)
+    for line in ("cat bundle.* | tar x", "tar xzf model.tar.gz"):
+        assert line in told
+        subprocess.run(line, shell=True, cwd=there, check=True)
+    assert (there / "wheels" / "a.whl").read_bytes() == (everything / "wheels" / "a.whl").read_bytes()
+    assert (there / "carried" / "model" / "config.json").exists()
+    assert " --processor ../carried/processor --model ../carried/model --speech ../carried/speech\n" in told
 
 
 def test_the_project_is_packed_with_what_the_cases_need(tmp_path):
