@@ -188,7 +188,7 @@ def _scored(reference: Path, files: PairedFiles, samples: int, options: ScoringO
             resamples,
             has_marks[name],
             tuple(files.unpaired[name]),
-            material.left_out(name) - frozenset(totals[name].written),
+            material.left_out(name) - totals[name].observed,
             persons,
         )
         for name, table in tables.items()
