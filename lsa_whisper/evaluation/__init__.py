@@ -203,9 +203,10 @@ def _any_marks(paths: Mapping[str, str]) -> bool:
 
 def _parsed(transcript: Transcript, *, has_marks: bool | None = None) -> ParsedTranscript:
     """Return a transcript to score; that of a system (``has_marks`` is not ``None``) with marks from its words."""
+    language = chat_code((transcript.languages or ["eng"])[0])
     if has_marks is None:
-        return ParsedTranscript(transcript.utterances, transcript.participants)
-    from_words = partial(_marked, language=chat_code((transcript.languages or ["eng"])[0]))
+        return ParsedTranscript(transcript.utterances, transcript.participants, language=language)
+    from_words = partial(_marked, language=language)
     if not has_marks:
         return ParsedTranscript([*map(from_words, transcript.utterances)], transcript.participants)
     return ParsedTranscript(transcript.utterances, transcript.participants, from_words)
