@@ -33,7 +33,8 @@ _UNITS = {
 }  # fmt: skip
 _HALVES = {"½": "half", "¼": "quarter", "¾": "three quarters", "⅓": "third", "⅔": "two thirds"}
 _PHONE = (
-    r"(?:\+?1[-. ])?(?:(?:\(\d{3}\)[- ]?|\d{3}[-. ])?\d{3}[-.]\d{4}|\d{3} \d{3} \d{4})|\d{3}-\d{2}-\d{4}|\d{5}-\d{4}"
+    r"(?:\+?1[-. ])?(?:(?:\(\d{3}\)[- ]?|\d{3}[-. ])?\d{3}[-.]\d{4}|\d{3} \d{3} \d{4})"
+    r"|(?<![,.])0\d{2,4}(?: \d{2,4})+|\d{3}-\d{2}-\d{4}|\d{5}-\d{4}"
 )
 """Also social security numbers and ZIP codes."""
 _DIALLED = "|".join(rf"(?<=\b{word} )" for word in ("call", "dial", "ring", "phone", "zip", "code"))
@@ -154,7 +155,7 @@ def _time(match: re.Match[str]) -> str:
     if hour > 24 or int(minute) > 59:
         return " ".join(map(cardinal, (match["hour"], minute)))
     half = f" {match['half'][0].lower()} m" if match["half"] else ""
-    first = f"{cardinal(match['first'])} to " if match["first"] else ""
+    first = _until(match)
     if minute == "00":
         exact = "" if half or match["clock"] else " hundred" if hour > 12 else " o'clock"
         return f"{first}{cardinal(str(hour))}{exact}{half}"
@@ -201,7 +202,15 @@ def _oh(two: str) -> str:
 def _joined_number(match: re.Match[str]) -> str:
     number = match["number"].rstrip(",")
     tail = match["letters"] or ""
-    return f"{SIGNS.get(match['sign'] or '', '')} {_number(number)} {tail}"
+    return f"{_sign(match)} {_number(number)} {tail}"
+
+
+def _sign(match: re.Match[str]) -> str:
+    return SIGNS.get(match["sign"] or "", "")
+
+
+def _until(match: re.Match[str]) -> str:
+    return f"{cardinal(match['first'])} to " if match["first"] else ""
 
 
 def _rules() -> Iterator[tuple[str, Callable[[re.Match[str]], str]]]:
@@ -215,14 +224,14 @@ def _rules() -> Iterator[tuple[str, Callable[[re.Match[str]], str]]]:
     yield ARITHMETIC, lambda m: " ".join(cardinal(part) if part.isdigit() else part for part in speak_arithmetic(m[0]))
     yield r"(?P<cents>\d+)\s?¢", lambda m: _counted(m["cents"], "cent")
     yield (
-        rf"(?:(?P<first>{_NUMBER})\s?[-–]\s?)?(?P<number>{_NUMBER})\s?%",
-        lambda m: f"{cardinal(m['first']) + ' to ' if m['first'] else ''}{cardinal(m['number'])} percent",
+        rf"(?P<sign>(?<!\S)[-−+])?(?:(?P<first>{_NUMBER})\s?%?\s?[-–]\s?)?(?P<number>{_NUMBER})\s?%",
+        lambda m: f"{_sign(m)} {_until(m)}{cardinal(m['number'])} percent",
     )
     yield rf"\b(?P<spelled>{_SPELLED}) %(?!\w)", lambda m: f"{m['spelled']} percent"
     degrees = {"C": " Celsius", "F": " Fahrenheit", "": ""}
     yield (
-        rf"(?P<minus>(?<!\S)[-−])?(?P<number>{_NUMBER})\s?[°º]\s?(?P<scale>[CF]\b)?",
-        lambda m: f"{'minus ' if m['minus'] else ''}{_counted(m['number'], 'degree')}{degrees[m['scale'] or '']}",
+        rf"(?P<sign>(?<!\S)[-−+])?(?:(?P<first>{_NUMBER})\s?[-–]\s?)?(?P<number>{_NUMBER})\s?[°º]\s?(?P<scale>[CF]\b)?",
+        lambda m: f"{_sign(m)} {_until(m)}{_counted(m['number'], 'degree')}{degrees[m['scale'] or '']}",
     )
     yield (
         rf"{_BEFORE}(?P<first>)(?P<hour>\d{{1,2}}):(?P<minute>\d\d)(?::(?P<second>\d\d))?(?!\d)"
@@ -241,11 +250,12 @@ def _rules() -> Iterator[tuple[str, Callable[[re.Match[str]], str]]]:
     yield r"(?<![\w/.])(?P<month>[0-3]?\d)(?P<mark>[/.])(?P<day>[0-3]?\d)(?P=mark)(?P<year>\d{4})(?![\w/])", _date
     yield r"(?<![\w-])(?P<year>\d{4})-(?P<month>[01]\d)-(?P<day>[0-3]\d)(?![\w-])", _iso_date
     yield (
-        r"(?<![\w/])(?:(?P<whole>\d+)[ -])?(?P<above>\d+)/(?P<below>\d+)(?![\w/])",
+        r"(?<![\w/.])(?:(?P<whole>\d+)[ -])?(?P<above>\d+)/(?P<below>\d+)(?![\w/])",
         _fraction,
     )
     yield r"(?:(?P<whole>\d+)\s?)?(?P<part>[½¼¾⅓⅔])", _vulgar_fraction
-    yield r"(?<![\w'’])['’]?(?P<digits>\d{2,4})['’]?s\b", _decade
+    yield r"(?<![\w'’])['’]?(?P<digits>\d{1,4})['’]?s\b", _decade
+    yield r"(?<![\w'’])['’](?P<year>\d\d)(?![\w'’])", lambda m: _oh(m["year"])
     yield r"(?P<number>\d+(?:,\d{3})*)(?:st|nd|rd|th)\b", lambda m: ordinal(m["number"])
     yield rf"(?<=\b)(?P<named>{_MONTHS}) (?P<day>[12]?\d|3[01])(?![\w.:/-]|,\d{{3}})", _named_day
     yield rf"{_BEFORE}(?P<first>{_NUMBER})\s?[-–]\s?(?P<last>{_NUMBER})(?![\w-])", _range
@@ -254,7 +264,10 @@ def _rules() -> Iterator[tuple[str, Callable[[re.Match[str]], str]]]:
         lambda m: f"{cardinal(m['first'])} to {cardinal(m['last'])}",
     )
     units = "|".join(map(re.escape, sorted(_UNITS, key=len, reverse=True)))
-    yield rf"(?P<number>{_NUMBER})\s?(?P<unit>{units}){_AFTER}", lambda m: _counted(m["number"], _UNITS[m["unit"]])
+    yield (
+        rf"(?P<number>{_NUMBER})\s?(?P<unit>{units}){_AFTER}(?:\.(?=,|\s+[a-z0-9]))?",
+        lambda m: _counted(m["number"], _UNITS[m["unit"]]),
+    )
     yield r"(?P<sharp>#\s?|\bNo\.\s?)(?=\d)(?P<number>\d+)", lambda m: f"number {cardinal(m['number'])}"
     yield r"(?<=\d)\s?(?P<sign>[+=x×÷])\s?(?=\d)", lambda m: SIGNS[m["sign"]]
     yield r"\d+(?:\.\d+){2,}", lambda m: " point ".join(map(cardinal, m[0].split(".")))

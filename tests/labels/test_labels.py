@@ -275,7 +275,7 @@ def test_whatever_was_written_becomes_valid_and_loses_no_letter(text):
     for labels in (CHAT, PLAIN, VERBATIM, FLUENT):
         decoded = decode(text, labels)
         assert passes_check(decoded.utterances), text
-        if re.search(r"\w\s?[&@%]|\w\.\w", text):  # in plain text these are words: and, at, percent, dot
+        if re.search(r"\w\s?[&@%+]|@\w|\w\.\w", text):  # in plain text these are words: and, at, percent, plus, dot
             continue
         said = "".join(word for one in decoded.utterances for word in one.verbatim())
         kept = _one_of_each_run if labels is CHAT else str  # a prolonged sound is one letter
