@@ -57,6 +57,7 @@ class MluPart(NamedTuple):
     ``completes`` says that it begins with ``+,``; ``end`` is its terminator.
     """
 
+    speaker: str
     units: int
     completes: bool
     end: str
@@ -65,11 +66,11 @@ class MluPart(NamedTuple):
 def mlu_part(utterance: Utterance, units: int) -> MluPart:
     """Return what an utterance of so many ``units`` adds to MLU."""
     counted = units if counts_for_mlu(utterance) else 0
-    return MluPart(counted, utterance.text.startswith(_COMPLETION), utterance.terminator)
+    return MluPart(utterance.speaker, counted, utterance.text.startswith(_COMPLETION), utterance.terminator)
 
 
 def mean_length(parts: Iterable[MluPart]) -> float | None:
-    """Return the mean length of one speaker's utterances; ``None`` if none counts.
+    """Return the mean length of utterances in order, each speaker's completed by the same; ``None`` if none counts.
 
     >>> from lsa_whisper import chat
     >>> two = [chat.utterance("CHI", "I want +/."), chat.utterance("CHI", "+, to go home .")]
@@ -77,11 +78,12 @@ def mean_length(parts: Iterable[MluPart]) -> float | None:
     5.0
     """
     units = utterances = 0
-    interrupted = False
+    interrupted: dict[str, bool] = {}
     for part in parts:
+        before = interrupted.get(part.speaker, False)
         units += part.units
-        utterances += (part.units > 0 and part.end != _BREAK) - (part.completes and interrupted)
-        interrupted = part.end == _INTERRUPTED if part.units else interrupted and not part.completes
+        utterances += (part.units > 0 and part.end != _BREAK) - (part.completes and before)
+        interrupted[part.speaker] = part.end == _INTERRUPTED if part.units else before and not part.completes
     return ratio(units, utterances)
 
 

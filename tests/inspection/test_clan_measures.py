@@ -8,6 +8,7 @@ from lsa_whisper import chat
 from lsa_whisper.inspection import inspect
 from lsa_whisper.inspection.measures import measure_speakers
 from lsa_whisper.inspection.morphology import lemmas, mlu_morphemes, morphemes
+from lsa_whisper.scoring.language_sample import count_words, sample_of
 
 
 def measured(*tiers):
@@ -76,6 +77,8 @@ def test_an_interrupted_utterance_and_its_completion_are_one(tiers, mlu):
 def test_what_another_says_between_changes_nothing():
     tiers = ("*CHI:\tI want +/.", "*MOT:\twhat ?", "*CHI:\t+, to go .", "*CHI:\tnow .")
     assert measured(*tiers).sample.mlu_words == 2.5
+    everyone = sample_of(count_words(chat.parse("".join(f"{tier}\n" for tier in tiers)).utterances))
+    assert everyone.mlu_words == 2
 
 
 def test_a_compound_adds_no_maze_words():
