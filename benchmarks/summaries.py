@@ -58,8 +58,9 @@ def decoding(found: Figures) -> str:
 
 def scoring(found: Figures) -> str:
     return (
-        f"{found['files_1000']['utterances']:,} utterances in {found['files_1000']['wall_s']} s, "
-        f"{found['memory_per_further_file_kb']} kB for each further file"
+        f"{found['files_1000']['utterances']:,} utterances in {found['files_1000']['core_s']} s of one core, "
+        f"{found['memory_per_further_file_kb']} kB for each further file; {found['one_file']['utterances']:,} in one "
+        f"file in {found['one_file']['core_s']} s and {found['one_file']['peak_memory_mb']:.0f} MB"
     )
 
 

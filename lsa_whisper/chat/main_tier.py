@@ -128,10 +128,10 @@ class Utterance:
         return list(self.reading.fluent)
 
     def written(self) -> list[str]:
-        """Return the fluent words as CHAT counts them, each compound one word.
+        """Return the fluent words as CHAT counts them, each compound one word, with their form markers.
 
-        >>> utterance("PAR", "&-um all_of_a_sudden <it ran> [//] she ran .").written()
-        ['all_of_a_sudden', 'she', 'ran']
+        >>> utterance("PAR", "&-um all_of_a_sudden <it ran> [//] she chooed@c .").written()
+        ['all_of_a_sudden', 'she', 'chooed@c']
         """
         return list(self.reading.written)
 

@@ -45,8 +45,8 @@ class Reading:
     A word's *level* is the number of retraces around it; words outside retraces have level 0. A retrace at level n is
     repaired by the next words of level n or less.
 
-    ``written`` has the fluent words as CHAT counts them: a compound such as ``all_of_a_sudden`` is one. ``joined`` is
-    the number of words in ``verbatim`` that such compounds add.
+    ``written`` has the fluent words as CHAT counts them: a compound such as ``all_of_a_sudden`` is one, and ``choo@o``
+    is not ``choo``. ``joined`` is the number of words in ``verbatim`` that such compounds add.
     """
 
     __slots__ = ("_copying", "_levels", "_retraces", "events", "fluent", "joined", "kinds", "verbatim", "written")
@@ -83,7 +83,7 @@ class Reading:
                 self._walk(item.items, level, mute)
 
     def _word(self, reading: WordReading, level: int, mute: bool) -> None:
-        kind, surface, verbatim, fluent, disfluencies = reading
+        kind, surface, verbatim, fluent, disfluencies, marker = reading
         at = len(self.verbatim)
         self.verbatim += verbatim
         if kind is _PLAIN:
@@ -97,7 +97,7 @@ class Reading:
             self.joined += len(surface) - 1
         if fluent and not level and not mute:
             self.fluent += fluent
-            self.written.append("_".join(fluent))
+            self.written.append("_".join(fluent) + marker)
         for disfluency, start, end, iterations, repair in disfluencies:
             if repair:
                 self.events.append(Event(disfluency, at + start, at + end, at + repair[0], at + repair[1], iterations))

@@ -44,6 +44,7 @@ class WordReading(NamedTuple):
         verbatim: The words as spoken.
         fluent: The intended words.
         disfluencies: The disfluencies inside the word.
+        marker: The form marker (``@o``) and what follows it.
     """
 
     kind: WordKind
@@ -51,6 +52,7 @@ class WordReading(NamedTuple):
     verbatim: tuple[str, ...] = ()
     fluent: tuple[str, ...] = ()
     disfluencies: tuple[WordDisfluency, ...] = ()
+    marker: str = ""
 
 
 CA_MARKS = "↑↓→↗⇗↘⇘∞≈≋≡∙∾⁑⤇⤆∆∇⁎°▁▔☺♋⁇∬∮↻⌈⌉⌊⌋„‡ˈˌ⁺⁻\x01\x02\x03\x04\x07"
@@ -103,7 +105,7 @@ def read_word(surface: str) -> WordReading:
         kind = WordKind.PHONETIC
     elif marker.startswith("@fp"):
         kind = WordKind.FILLER
-    return _spell(kind, plain)
+    return _spell(kind, plain)._replace(marker=marker)
 
 
 def _joined(parts: list[WordReading]) -> WordReading:

@@ -13,6 +13,7 @@ from lsa_whisper.evaluation.differences import Difference, deciding_metric
 from lsa_whisper.evaluation.material import Material, command_line
 from lsa_whisper.evaluation.pairing import PairedFiles, pair_files
 from lsa_whisper.evaluation.persons import check_grouping, people_in, persons_of
+from lsa_whisper.evaluation.progress import announce_long, track_recordings
 from lsa_whisper.evaluation.report_rows import ReportRows
 from lsa_whisper.evaluation.results import Evaluation
 from lsa_whisper.evaluation.transcripts import transcript_at
@@ -160,8 +161,9 @@ def _scored(reference: Path, files: PairedFiles, samples: int, options: ScoringO
     tables, totals = {name: FileTable() for name in has_marks}, dict.fromkeys(has_marks, Totals())
     rows, material, words = ReportRows(), Material(), {name: WordCounts() for name in has_marks}
     people = {}
-    for number, (key, path) in enumerate(files.references.items()):
+    for number, (key, path) in enumerate(track_recordings(files.references)):
         reference_transcript, aligned = transcript_at(path, key), []
+        announce_long(key, reference_transcript.utterances)
         people[key] = people_in(reference_transcript)
         material.add_reference(reference_transcript)
         expected = _parsed(reference_transcript)
@@ -188,7 +190,7 @@ def _scored(reference: Path, files: PairedFiles, samples: int, options: ScoringO
             resamples,
             has_marks[name],
             tuple(files.unpaired[name]),
-            material.left_out(name) - frozenset(totals[name].written),
+            material.left_out(name) - totals[name].observed,
             persons,
         )
         for name, table in tables.items()
@@ -203,9 +205,10 @@ def _any_marks(paths: Mapping[str, str]) -> bool:
 
 def _parsed(transcript: Transcript, *, has_marks: bool | None = None) -> ParsedTranscript:
     """Return a transcript to score; that of a system (``has_marks`` is not ``None``) with marks from its words."""
+    language = chat_code((transcript.languages or ["eng"])[0])
     if has_marks is None:
-        return ParsedTranscript(transcript.utterances, transcript.participants)
-    from_words = partial(_marked, language=chat_code((transcript.languages or ["eng"])[0]))
+        return ParsedTranscript(transcript.utterances, transcript.participants, language=language)
+    from_words = partial(_marked, language=language)
     if not has_marks:
         return ParsedTranscript([*map(from_words, transcript.utterances)], transcript.participants)
     return ParsedTranscript(transcript.utterances, transcript.participants, from_words)

@@ -8,7 +8,9 @@ Conventions, from the CLAN manual (section on MLU) and the published description
   (``v|go&PAST``) does not count. In Universal Dependencies they are the features ``Plur``, ``Past``, ``Ger``, and
   ``Part`` with ``Pres``, also of irregular words.
 - Third persons (``-3S``, ``Pres-S3``), comparatives, cases and all other features do not count.
-- Punctuation, fillers and omitted words (``0aux|be``) are not words.
+- Punctuation, fillers, omitted words (``0aux|be``) and what was not understood (``unk|xxx``) are not words. Of several
+  analyses (``n|walk^v|walk``) the first counts.
+- Which utterances count is as for MLU in words (:mod:`lsa_whisper.scoring.language_sample`).
 """
 
 from __future__ import annotations
@@ -18,14 +20,14 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from lsa_whisper.chat import Utterance
-from lsa_whisper.scoring.counts import ratio
-from lsa_whisper.scoring.language_sample import counts_for_mlu
+from lsa_whisper.scoring.language_sample import mean_length, mlu_part
+from lsa_whisper.scoring.words import UNINTELLIGIBLE
 
 _ITEM = re.compile(r"[^\s|]+\|\S+")
 _CLITIC = re.compile(r"[~$]")
 _LEMMA = re.compile(r"[^-&=]*")
 _SUFFIX = re.compile(r"-([0-9A-Za-z]+)")
-_NOT_WORDS = frozenset({"cm", "end", "beg", "punct", "fil"})
+_NOT_WORDS = frozenset({"cm", "end", "beg", "bq", "eq", "bq2", "eq2", "punct", "fil"})
 _TRACED = frozenset({"PL", "PAST", "PASTP", "POSS", "PRESP", "PROG", "Plur", "Past", "Pastp", "Ger"})
 _PRESENT_PARTICIPLE = frozenset({"Part", "Pres"})
 
@@ -57,10 +59,10 @@ def morphemes(utterance: Utterance) -> list[Morpheme] | None:
 
 def _morphemes(tier: str) -> Iterator[Morpheme]:
     for item in _ITEM.findall(tier):
-        for part in _CLITIC.split(item):
+        for part in _CLITIC.split(item.partition("^")[0]):
             pos, stem, body = part.partition("|")
-            if stem and pos not in _NOT_WORDS and not pos.startswith("0"):
-                lemma = _stem(body)
+            lemma = _stem(body)
+            if stem and pos not in _NOT_WORDS and not pos.startswith("0") and lemma not in UNINTELLIGIBLE:
                 yield Morpheme(pos, lemma, tuple(_SUFFIX.findall(body.partition("=")[0])))
 
 
@@ -80,9 +82,8 @@ def mlu_morphemes(utterances: Sequence[Utterance]) -> float | None:
     >>> mlu_morphemes(parse("*CHI:\tdogs ran .\n%mor:\tnoun|dog-Plur verb|run-Fin-Ind-Past-S3 .\n").utterances)
     4.0
     """
-    found = [morphemes(each) for each in utterances if counts_for_mlu(each)]
-    lengths = [sum(1 + one.traced for one in own) for own in found if own]
-    return ratio(sum(lengths), len(lengths))
+    found = ((each, morphemes(each) or ()) for each in utterances)
+    return mean_length(mlu_part(each, sum(1 + one.traced for one in own)) for each, own in found)
 
 
 def lemmas(utterances: Sequence[Utterance]) -> list[str]:

@@ -6,7 +6,7 @@ import re
 from functools import cache
 
 _NEVER = {
-    "eng": """Mr Mrs Ms Dr Prof St Mt Rev Gen Col Capt Lt Sgt Sen Rep Gov Hon vs Messrs approx e.g i.e""",
+    "eng": """Vol vol pp Mr Mrs Ms Dr Prof St Mt Rev Gen Col Capt Lt Sgt Sen Rep Gov Hon vs Messrs approx e.g i.e""",
     "deu": "Hr Hrn Fr Dr Prof Dipl Ing St Str Nr bzw ca evtl ggf inkl vgl Mio Mrd Tel geb z.B d.h u.a o.ä i.d.R z.T",
     "fra": "M MM Mme Mmes Mlle Dr Pr St Ste env p.ex c.-à-d",
     "spa": "Sr Sra Srta Sres Sras Dr Dra Prof Profa D Dña Lic Ing núm pág aprox p.ej",

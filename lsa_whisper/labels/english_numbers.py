@@ -2,17 +2,16 @@
 
 Speech recognizers write *7:00*, *$5*, *50%*, *1999*, *555-1234*: CHAT has words only. Each is read in the way that is
 usual in speech; where several are (*100* is *a hundred* or *one hundred*), in the one that the digits spell. The words
-of one number are joined by :data:`JOINER` until disfluencies are marked, because *zero zero* is not a repetition.
+of one number are joined (:mod:`lsa_whisper.labels.joined_numbers`), because *zero zero* is not a repetition.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from itertools import chain
 
-JOINER = "\u200d"
-"""Stands before and between the words of a number; English has no other use for it."""
+from lsa_whisper.labels.english_signs import ARITHMETIC, PLAIN_SIGNS, SIGNS, speak_arithmetic
+from lsa_whisper.labels.joined_numbers import JOINER
 
 _NUMBER = r"\d+(?:,\d{3})*(?:\.\d+)?"
 _BEFORE, _AFTER = r"(?<![\w.,:/])", r"(?![\w])"
@@ -33,7 +32,12 @@ _UNITS = {
     "secs": "second", "sec": "second", "GB": "gigabyte", "MB": "megabyte", "kHz": "kilohertz", "Hz": "hertz",
 }  # fmt: skip
 _HALVES = {"½": "half", "¼": "quarter", "¾": "three quarters", "⅓": "third", "⅔": "two thirds"}
-_PHONE = r"(?:\+?1[-. ])?(?:\(\d{3}\)[- ]?|\d{3}[-. ])?\d{3}[-.]\d{4}|\d{3}-\d{2}-\d{4}"
+_PHONE = (
+    r"(?:\+?1[-. ])?(?:(?:\(\d{3}\)[- ]?|\d{3}[-. ])?\d{3}[-.]\d{4}|\d{3} \d{3} \d{4})"
+    r"|(?<![,.])0\d{2,4}(?: \d{2,4})+|\d{3}-\d{2}-\d{4}|\d{5}-\d{4}"
+)
+"""Also social security numbers and ZIP codes."""
+_DIALLED = "|".join(rf"(?<=\b{word} )" for word in ("call", "dial", "ring", "phone", "zip", "code"))
 _HOTLINES = "911|411"
 """Numbers that are said digit by digit wherever they stand."""
 
@@ -65,7 +69,7 @@ def speak_english(text: str, written: dict[str, str], *, plain: bool) -> tuple[s
 
         return spoken
 
-    for pattern, replacement in _PLAIN_SIGNS if plain else ():
+    for pattern, replacement in PLAIN_SIGNS if plain else ():
         text = pattern.sub(replacement, text)
     for pattern, speak in _RULES:
         text = pattern.sub(rule_of(speak), text)
@@ -125,12 +129,19 @@ def _counted(number: str, unit: str) -> str:
 
 
 def _money(match: re.Match[str]) -> str:
+    said = _amount(match)
+    return (
+        said.replace(_MONEY[match["sign"]][0], f"{match['land']} {_MONEY[match['sign']][0]}") if match["land"] else said
+    )
+
+
+def _amount(match: re.Match[str]) -> str:
     whole, sub = _MONEY[match["sign"]]
     amount, scale = match["amount"].replace(",", ""), match["scale"] or _SCALES.get((match["short"] or "").lower(), "")
     until = f" to {cardinal(match['until'])}" if match["until"] else ""
     if scale or until:
         return f"{cardinal(amount)}{until} {scale} {_plural(whole)}"
-    pounds, _, cents = amount.partition(".")
+    pounds, _, cents = f"0{amount}".partition(".") if amount[0] == "." else amount.partition(".")
     if len(cents) != 2:
         return _counted(amount, whole)
     parts = [_counted(part, unit) for part, unit in ((pounds, whole), (str(int(cents)), sub)) if int(part)]
@@ -138,14 +149,17 @@ def _money(match: re.Match[str]) -> str:
 
 
 def _time(match: re.Match[str]) -> str:
-    hour, minute = int(match["hour"]), match["minute"]
+    hour, minute = int(match["hour"]), match["minute"] or "00"
+    if match["second"]:
+        return " ".join([cardinal(match["hour"]), *(map(_oh, (minute, match["second"])))])
     if hour > 24 or int(minute) > 59:
         return " ".join(map(cardinal, (match["hour"], minute)))
     half = f" {match['half'][0].lower()} m" if match["half"] else ""
+    first = _until(match)
     if minute == "00":
         exact = "" if half or match["clock"] else " hundred" if hour > 12 else " o'clock"
-        return f"{cardinal(str(hour))}{exact}{half}"
-    return f"{cardinal(str(hour))} {'oh ' if minute[0] == '0' else ''}{cardinal(str(int(minute)))}{half}"
+        return f"{first}{cardinal(str(hour))}{exact}{half}"
+    return f"{first}{cardinal(str(hour))} {_oh(minute)}{half}"
 
 
 def _range(match: re.Match[str]) -> str:
@@ -177,54 +191,71 @@ def _date(match: re.Match[str]) -> str:
     return f"{cardinal(match['month'])} {cardinal(match['day'])} {year(years) if len(years) == 4 else _oh(years)}"
 
 
+def _iso_date(match: re.Match[str]) -> str:
+    return " ".join([year(match["year"]), *(cardinal(match[part].lstrip("0") or "0") for part in ("month", "day"))])
+
+
 def _oh(two: str) -> str:
-    return f"oh {cardinal(two[1])}" if two[0] == "0" else cardinal(two)
+    return f"oh {cardinal(two[1])}" if two[0] == "0" != two[1] else cardinal(two)
 
 
 def _joined_number(match: re.Match[str]) -> str:
     number = match["number"].rstrip(",")
     tail = match["letters"] or ""
-    return f"{'minus ' if match['minus'] else ''}{_number(number)} {tail}"
+    return f"{_sign(match)} {_number(number)} {tail}"
+
+
+def _sign(match: re.Match[str]) -> str:
+    return SIGNS.get(match["sign"] or "", "")
+
+
+def _until(match: re.Match[str]) -> str:
+    return f"{cardinal(match['first'])} to " if match["first"] else ""
 
 
 def _rules() -> Iterator[tuple[str, Callable[[re.Match[str]], str]]]:
     sign = "[$£€¥]"
     yield (
-        rf"(?:US)?(?P<sign>{sign})\s?(?P<amount>{_NUMBER})(?:\s?[-–]\s?{sign}?(?P<until>{_NUMBER}))?"
+        rf"(?P<land>US|CA|AU)?(?P<sign>{sign})\s?(?P<amount>{_NUMBER}|\.\d\d)(?:\s?[-–]\s?{sign}?(?P<until>{_NUMBER}))?"
         rf"(?:\s?(?P<scale>thousand|million|billion|trillion|hundred)\b|(?P<short>[kKmMbBtT]n?)\b)?",
         _money,
     )
-    yield rf"(?P<amount>{_NUMBER})(?P<until>)(?P<scale>)(?P<short>)\s?(?P<sign>[£€])", _money
+    yield rf"(?P<amount>{_NUMBER})(?P<land>)(?P<until>)(?P<scale>)(?P<short>)\s?(?P<sign>[$£€])(?!\d)", _money
+    yield ARITHMETIC, lambda m: " ".join(cardinal(part) if part.isdigit() else part for part in speak_arithmetic(m[0]))
     yield r"(?P<cents>\d+)\s?¢", lambda m: _counted(m["cents"], "cent")
     yield (
-        rf"(?:(?P<first>{_NUMBER})\s?[-–]\s?)?(?P<number>{_NUMBER})\s?%",
-        lambda m: f"{cardinal(m['first']) + ' to ' if m['first'] else ''}{cardinal(m['number'])} percent",
+        rf"(?P<sign>(?<!\S)[-−+])?(?:(?P<first>{_NUMBER})\s?%?\s?[-–]\s?)?(?P<number>{_NUMBER})\s?%",
+        lambda m: f"{_sign(m)} {_until(m)}{cardinal(m['number'])} percent",
     )
     yield rf"\b(?P<spelled>{_SPELLED}) %(?!\w)", lambda m: f"{m['spelled']} percent"
     degrees = {"C": " Celsius", "F": " Fahrenheit", "": ""}
     yield (
-        rf"(?P<minus>(?<!\S)[-−])?(?P<number>{_NUMBER})\s?[°º]\s?(?P<scale>[CF]\b)?",
-        lambda m: f"{'minus ' if m['minus'] else ''}{_counted(m['number'], 'degree')}{degrees[m['scale'] or '']}",
+        rf"(?P<sign>(?<!\S)[-−+])?(?:(?P<first>{_NUMBER})\s?[-–]\s?)?(?P<number>{_NUMBER})\s?[°º]\s?(?P<scale>[CF]\b)?",
+        lambda m: f"{_sign(m)} {_until(m)}{_counted(m['number'], 'degree')}{degrees[m['scale'] or '']}",
     )
     yield (
-        rf"{_BEFORE}(?P<hour>\d{{1,2}}):(?P<minute>\d\d)(?::\d\d)?(?!\d)"
+        rf"{_BEFORE}(?P<first>)(?P<hour>\d{{1,2}}):(?P<minute>\d\d)(?::(?P<second>\d\d))?(?!\d)"
         r"(?:\s?(?P<half>[aApP]\.?\s?[mM])\b(?:\.(?=,|\s+[a-z0-9]))?|(?=\s?(?P<clock>o'clock)))?",
         _time,
     )
     yield (
-        rf"{_BEFORE}(?P<hour>\d{{1,2}})\s?(?P<half>[aApP]\.?[mM])\b",
-        lambda m: f"{cardinal(m['hour'])} {m['half'][0].lower()} m",
+        rf"{_BEFORE}(?:(?P<first>\d{{1,2}})\s?[-–]\s?)?(?P<hour>\d{{1,2}})(?:\.(?P<minute>[0-5]\d))?(?P<second>)"
+        r"\s?(?P<half>[aApP]\.?[mM])\b",
+        _time,
     )
     yield rf"(?<![\w-])(?:{_PHONE})(?![\w-])", lambda m: _digits(m[0])
     yield rf"{_BEFORE}(?:{_HOTLINES}){_AFTER}(?![,.]\d)", lambda m: _digits(m[0])
-    yield r"(?i:(?<=\bcall )|(?<=\bdial )|(?<=\bring )|(?<=\bphone ))\d{3,}(?![\w,.-]\d)\b", lambda m: _digits(m[0])
+    yield rf"(?i:{_DIALLED})\d{{3,}}(?![\w,.-]\d)\b", lambda m: _digits(m[0])
     yield r"(?<![\w/])(?P<month>1[0-2]|0?[1-9])/(?P<day>[0-3]?\d)/(?P<year>\d{4}|\d\d)(?![\w/])", _date
+    yield r"(?<![\w/.])(?P<month>[0-3]?\d)(?P<mark>[/.])(?P<day>[0-3]?\d)(?P=mark)(?P<year>\d{4})(?![\w/])", _date
+    yield r"(?<![\w-])(?P<year>\d{4})-(?P<month>[01]\d)-(?P<day>[0-3]\d)(?![\w-])", _iso_date
     yield (
-        r"(?<![\w/])(?:(?P<whole>\d+)[ -])?(?P<above>\d+)/(?P<below>\d+)(?![\w/])",
+        r"(?<![\w/.])(?:(?P<whole>\d+)[ -])?(?P<above>\d+)/(?P<below>\d+)(?![\w/])",
         _fraction,
     )
     yield r"(?:(?P<whole>\d+)\s?)?(?P<part>[½¼¾⅓⅔])", _vulgar_fraction
-    yield r"(?<![\w'’])['’]?(?P<digits>\d{2,4})['’]?s\b", _decade
+    yield r"(?<![\w'’])['’]?(?P<digits>\d{1,4})['’]?s\b", _decade
+    yield r"(?<![\w'’])['’](?P<year>\d\d)(?![\w'’])", lambda m: _oh(m["year"])
     yield r"(?P<number>\d+(?:,\d{3})*)(?:st|nd|rd|th)\b", lambda m: ordinal(m["number"])
     yield rf"(?<=\b)(?P<named>{_MONTHS}) (?P<day>[12]?\d|3[01])(?![\w.:/-]|,\d{{3}})", _named_day
     yield rf"{_BEFORE}(?P<first>{_NUMBER})\s?[-–]\s?(?P<last>{_NUMBER})(?![\w-])", _range
@@ -233,13 +264,15 @@ def _rules() -> Iterator[tuple[str, Callable[[re.Match[str]], str]]]:
         lambda m: f"{cardinal(m['first'])} to {cardinal(m['last'])}",
     )
     units = "|".join(map(re.escape, sorted(_UNITS, key=len, reverse=True)))
-    yield rf"(?P<number>{_NUMBER})\s?(?P<unit>{units}){_AFTER}", lambda m: _counted(m["number"], _UNITS[m["unit"]])
-    yield r"(?P<sharp>#|\bNo\.\s?)(?=\d)(?P<number>\d+)", lambda m: f"number {cardinal(m['number'])}"
-    signs = {"+": "plus", "=": "equals", "x": "by", "×": "by"}
-    yield r"(?<=\d)\s?(?P<sign>[+=x×])\s?(?=\d)", lambda m: signs[m["sign"]]
+    yield (
+        rf"(?P<number>{_NUMBER})\s?(?P<unit>{units}){_AFTER}(?:\.(?=,|\s+[a-z0-9]))?",
+        lambda m: _counted(m["number"], _UNITS[m["unit"]]),
+    )
+    yield r"(?P<sharp>#\s?|\bNo\.\s?)(?=\d)(?P<number>\d+)", lambda m: f"number {cardinal(m['number'])}"
+    yield r"(?<=\d)\s?(?P<sign>[+=x×÷])\s?(?=\d)", lambda m: SIGNS[m["sign"]]
     yield r"\d+(?:\.\d+){2,}", lambda m: " point ".join(map(cardinal, m[0].split(".")))
     yield (
-        r"(?P<minus>(?<!\S)[-−+])?(?P<number>(?:\d+(?:,\d{3})*)?\.\d+|\d+(?:,\d{3})*)(?P<letters>[^\W\d_]{0,3}(?![^\W\d_]))?",
+        r"(?P<sign>(?<!\S)[-−+])?(?P<number>(?:\d+(?:,\d{3})*)?\.\d+|\d+(?:,\d{3})*)(?P<letters>[^\W\d_]{0,3}(?![^\W\d_]))?",
         _joined_number,
     )
 
@@ -255,40 +288,3 @@ def _named_day(match: re.Match[str]) -> str:
 
 
 _RULES = tuple((re.compile(pattern), speak) for pattern, speak in _rules())
-_PLAIN_SIGNS = (
-    (re.compile(r"(?<=[\w])@(?=[\w-]+\.[a-z])"), " at "),
-    (re.compile(r"(?<=[\w])\.(?=(?:com|org|net|edu|gov)\b)"), " dot "),
-    (re.compile(r"(?<=[\w%¢.]) & (?=[\w$£€¥#])|(?<=\w)&(?=\w)"), " and "),
-    (re.compile(r"(?<=\w) @ (?=\w)"), " at "),
-)
-
-
-def without_joiners(text: str) -> str:
-    """Return a main tier in which the words of numbers are words again; a retrace of a number is in brackets.
-
-    >>> without_joiners(f"call {JOINER}two{JOINER}two [/] {JOINER}two{JOINER}two .")
-    'call <two two> [/] two two .'
-    """
-    if JOINER not in text:
-        return text
-    text = _RETRACED.sub(lambda match: f"<{match[1]}> [/" if JOINER in match[1] else f"{JOINER}{match[1]} [/", text)
-    return text.replace(f"<{JOINER}", "<").replace(f" {JOINER}", " ").lstrip(JOINER).replace(JOINER, " ")
-
-
-_RETRACED = re.compile(rf"{JOINER}([^\s<>]+) \[/")
-_REVISED = re.compile(rf"<([^<>]*{JOINER}[^<>]*)> \[/[/-]/?\]|({JOINER}[^\s<>]+) \[/[/-]/?\]")
-
-
-def without_revised_numbers(text: str) -> str:
-    """Return ``text`` without the inferred revisions of numbers: *in the 1990s, the 80s* is a list.
-
-    >>> without_revised_numbers(f"<the {JOINER}nineties> [//] the {JOINER}eighties")
-    'the \u200dnineties the \u200deighties'
-    """
-    return _REVISED.sub(r"\1\2", text) if JOINER in text else text
-
-
-def written_numbers(text: str, written: dict[str, str]) -> list[str]:
-    """Return the original spelling of the numbers in a main tier, in order, from the tier with joined words."""
-    tokens = (token for token in re.findall(rf"{JOINER}[^\s<>]+", text) if JOINER in token)
-    return list(chain(written[token] for token in tokens if token in written))

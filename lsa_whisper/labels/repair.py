@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 
 from lsa_whisper.chat.codes import TONE_LANGUAGES
 from lsa_whisper.chat.scan import scan
-from lsa_whisper.labels.english_numbers import JOINER, speak_english
+from lsa_whisper.labels.english_numbers import speak_english
+from lsa_whisper.labels.joined_numbers import JOINER
 from lsa_whisper.labels.numbers import NOT_NUMBERS, can_spell_numbers
 from lsa_whisper.labels.other_numbers import speak_other
 from lsa_whisper.languages import chat_code
@@ -22,7 +23,7 @@ _WORDS_IN_CODE = re.compile(rf"\[(?!(?:{_CODE})\])([^\[\]]*)\]")
 _BULLET = re.compile(r"(?<![\w&])\d+_\d+(?!\w)")
 """A bullet without its control characters."""
 _KEPT = re.compile(NOT_NUMBERS)
-_SPOKEN_SIGN = re.compile(r"[\d%&@½¼¾⅓⅔¢]")
+_SPOKEN_SIGN = re.compile(r"[\d%&@½¼¾⅓⅔¢²³√]|(?<=\w)\+(?=\w)|\b(?:https?://|www\.)|\.(?:com|org|net|edu|gov)\b")
 _CLOCK_LETTERS = re.compile(r"\b([AaPp])\.([Mm])\b")
 _HYPHEN_BEFORE_NUMBER = re.compile(r"(?<=[^\W\d_])-(?=\d)")
 _DOTS = re.compile(r"(?<![+(.])\.{2,}(?![)])|…")
@@ -44,7 +45,7 @@ def repair_text(
         marks: Whether the model was trained to write CHAT marks; otherwise they are punctuation.
         language: ISO 639-3 or Whisper's code. Numbers of a language that num2words does not know stay digits.
         written: Takes the original spelling of each number. Without it, their words are not joined by
-            :data:`~.english_numbers.JOINER`.
+            :data:`~.joined_numbers.JOINER`.
 
     >>> repair_text("I want /] want 3 [// [the dogs]", marks=True)
     ('I want [/] want  three  [//]  the dogs ', 4)

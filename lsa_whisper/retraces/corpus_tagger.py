@@ -14,8 +14,9 @@ import numpy as np
 import numpy.typing as npt
 import pycrfsuite
 
-from lsa_whisper.retraces.features import MAX_MATCH_LENGTH, OPEN, features, likeness, word_class
+from lsa_whisper.retraces.features import MAX_MATCH_LENGTH, features, likeness
 from lsa_whisper.retraces.tagger import Tagger, tagger_for
+from lsa_whisper.retraces.word_kinds import OPEN, word_class
 from lsa_whisper.retraces.words import SpokenWord
 
 _MAX_WEIGHT = 1e3

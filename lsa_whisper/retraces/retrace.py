@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from lsa_whisper.retraces.features import OPEN, word_class
 from lsa_whisper.retraces.frames import FRAME_CONFIDENCE, frames
 from lsa_whisper.retraces.tagger import KINDS, THRESHOLD, Tagger, WordProbabilities
+from lsa_whisper.retraces.word_kinds import OPEN, word_class
 from lsa_whisper.retraces.words import SpokenWord
 
 EMPHATIC = frozenset(("very", "really", "bye", "no", "yeah", "yes", "ha", "so", "night", "there", "knock", "choo"))

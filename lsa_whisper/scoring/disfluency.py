@@ -9,6 +9,7 @@ Conventions, per class (events are compared through the word alignment; each mat
 - Repetitions: found when every word of every copy is aligned with a word of the hypothesis and a repetition of the
   hypothesis is marked among these copies, however it groups them: ``<I want> [/] I want`` is also
   ``I [/] want [/] I want`` or ``I want [/] I want``. So one mark may be right for several, and several for one.
+  Fillers, cut-off words and nonwords inside copies or between them are events of their own, and need not be there.
 - Revisions, reformulations, false starts: found when the retraced words of both overlap by at least half.
 - Pauses: found when no aligned word lies between the two pauses. Their length is not compared.
 - A class that the system does not support is *not scored*; see :func:`supported_classes`.
@@ -19,13 +20,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from lsa_whisper.chat import Disfluency, Event
 from lsa_whisper.chat.disfluencies import Match
 from lsa_whisper.scoring.align import UNALIGNED, Alignment
 from lsa_whisper.scoring.counts import Detections
 from lsa_whisper.scoring.segmentation import compare_gaps, matched_gaps
-from lsa_whisper.scoring.words import FileWords
+from lsa_whisper.scoring.words import NON_WORDS, FileWords
 
 INFERRED_FROM_WORDS = frozenset(kind for kind in Disfluency if kind.row.in_words)
 """The classes that can be recognized in a transcript without marks."""
@@ -198,26 +200,44 @@ class _Matcher:
     def _repetitions(self, expected: Sequence[Event], found: Sequence[Event]) -> Iterator[tuple[int, int]]:
         """Yield the pairs of repetitions whose copies are all there and of which the hypothesis marks a part."""
         copies = [self._copies(event) for event in expected]
-        in_any = {word for own in copies for word in own}
+        in_any = self._asides[1].union(*(word for first, again in copies for word in (first, again)))
         marked: dict[int, set[int]] = {}
         for other, event in enumerate(found):
             for word in range(event.start, event.end):
                 marked.setdefault(word, set()).add(other)
-        for number, (event, own) in enumerate(zip(expected, copies, strict=True)):
-            if own:
-                for other in sorted({n for word in own[: event.end - event.start] for n in marked.get(word, ())}):
-                    if in_any.issuperset(range(found[other].start, found[other].end)):
-                        yield number, other
+        for number, (first, _) in enumerate(copies):
+            for other in sorted({n for word in first for n in marked.get(word, ())}):
+                if in_any.issuperset(range(found[other].start, found[other].end)):
+                    yield number, other
 
-    def _copies(self, event: Event) -> list[int]:
-        """Return the hypothesis words aligned with all copies of a repetition; none unless each copy is whole."""
-        first = self._words(event.start, event.end)
-        if len(first) < event.end - event.start or first[-1] - first[0] != len(first) - 1:
-            return []
+    def _copies(self, event: Event) -> tuple[list[int], list[int]]:
+        """Return the hypothesis words of the first copy of a repetition, and of the last; none unless both are there.
+
+        The words of the first copy must follow each other.
+        """
+        first = self._copy(event.start, event.end)
+        if not first or not self._asides[1].union(first).issuperset(range(first[0], first[-1] + 1)):
+            return [], []
         if event.repair_start is None or event.repair_end is None:
-            return first
-        again = self._words(event.repair_start, event.repair_end)
-        return first + again if len(again) == event.repair_end - event.repair_start else []
+            return first, []
+        again = self._copy(event.repair_start, event.repair_end)
+        return (first, again) if again else ([], [])
+
+    def _copy(self, start: int, end: int) -> list[int]:
+        """Return the hypothesis words of a copy in the reference, asides left out; none unless all are there."""
+        words = [at for at in range(start, end) if at not in self._asides[0]] or range(start, end)
+        aligned = [int(self.alignment.to_hypothesis[at]) for at in words]
+        return [] if UNALIGNED in aligned else aligned
+
+    @cached_property
+    def _asides(self) -> tuple[frozenset[int], frozenset[int]]:
+        """The words of fillers, cut-off words and nonwords, in the reference and in the hypothesis."""
+        sides = (self.reference, self.hypothesis)
+        reference, hypothesis = (
+            frozenset(at for event in side.events if event.kind in NON_WORDS for at in range(event.start, event.end))
+            for side in sides
+        )
+        return reference, hypothesis
 
     def _same_beginning(self, expected: Event, found: Event) -> bool:
         reference = "".join(self.reference.words[expected.start : expected.end]).rstrip("-")

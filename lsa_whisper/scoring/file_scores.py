@@ -94,3 +94,9 @@ class Totals(_PerFile, _TotalsOnly, Additive):
     def of(cls, scores: FileScores) -> Totals:
         """Return the sums over one file."""
         return cls(**{each.name: getattr(scores, each.name) for each in fields(cls)})
+
+    @property
+    def observed(self) -> frozenset[Disfluency]:
+        """The classes that were written, or found in the words although no mark says so."""
+        found = {kind for kind, detections in self.disfluency.by_class.items() if detections.true_positives}
+        return frozenset(self.written) | found

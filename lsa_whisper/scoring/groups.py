@@ -28,12 +28,13 @@ Participants = Mapping[str, Participant]
 class ParsedTranscript(NamedTuple):
     """One transcript: its utterances, and its participants by code.
 
-    ``from_words`` marks an utterance from its words alone, for a system that writes marks.
+    ``from_words`` marks an utterance from its words alone, for a system that writes marks; ``language`` is ISO 639-3.
     """
 
     utterances: Sequence[Utterance]
     participants: Participants
     from_words: Callable[[Utterance], Utterance] | None = None
+    language: str = "eng"
 
 
 def errors_by_group(

@@ -2,8 +2,11 @@
 
 Conventions (all over *fluent* words: fillers, fragments, nonwords, retraced words and ``xxx`` do not count):
 
-- A word is what CHAT writes without a space: ``all_of_a_sudden`` and ``merry-go-round`` are one, as in CLAN.
-- MLU in words: over utterances with at least one word, nothing unintelligible and no ``[+ mlue]`` (as CLAN's MLU).
+- A word is what CHAT writes without a space: ``all_of_a_sudden`` and ``merry-go-round`` are one, as in CLAN. Words
+  differ by their form markers (``a@l``, the letter, is not ``a``) and apostrophes, not by capitals, as in CLAN's FREQ.
+- MLU in words, as CLAN's MLU counts: over utterances with at least one word, nothing unintelligible outside retraces
+  and no ``[+ mlue]``. A bare ``um`` or ``uh`` is not a word of it. An utterance that was interrupted (``+/.``) and the
+  speaker's completion of it (``+,``) are one; so are a tier that breaks off in ``+.`` and the next one.
 - NTW, NDW: all and different words. ``ndw_100``: different words among the first 100, so that samples of different
   length can be compared. TTR = NDW / NTW.
 - MATTR: the mean TTR of all windows of 50 words (Covington & McFall 2010).
@@ -15,8 +18,9 @@ Conventions (all over *fluent* words: fillers, fragments, nonwords, retraced wor
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from lsa_whisper.chat import Utterance
 from lsa_whisper.scoring.counts import ratio
@@ -24,6 +28,9 @@ from lsa_whisper.scoring.normalize import is_unspaced, normalize_word
 from lsa_whisper.scoring.words import UNINTELLIGIBLE
 
 _EXCLUDED = re.compile(r"\[\+ mlue\]")
+_SOUND = re.compile(r"[^\W_]")
+_NOT_IN_MLU = frozenset(("um", "uh"))
+_INTERRUPTED, _BREAK, _COMPLETION = "+/.", "+.", "+,"
 FIXED_LENGTH = 100
 WINDOW = 50
 
@@ -44,6 +51,42 @@ class LanguageSample:
     words_per_minute: float | None
 
 
+class MluPart(NamedTuple):
+    """What one utterance adds to MLU: ``units`` (words or morphemes), 0 if CLAN's MLU leaves the utterance out.
+
+    ``completes`` says that it begins with ``+,``; ``end`` is its terminator.
+    """
+
+    speaker: str
+    units: int
+    completes: bool
+    end: str
+
+
+def mlu_part(utterance: Utterance, units: int) -> MluPart:
+    """Return what an utterance of so many ``units`` adds to MLU."""
+    counted = units if counts_for_mlu(utterance) else 0
+    return MluPart(utterance.speaker, counted, utterance.text.startswith(_COMPLETION), utterance.terminator)
+
+
+def mean_length(parts: Iterable[MluPart]) -> float | None:
+    """Return the mean length of utterances in order, each speaker's completed by the same; ``None`` if none counts.
+
+    >>> from lsa_whisper import chat
+    >>> two = [chat.utterance("CHI", "I want +/."), chat.utterance("CHI", "+, to go home .")]
+    >>> mean_length([mlu_part(each, len(each.written())) for each in two])
+    5.0
+    """
+    units = utterances = 0
+    interrupted: dict[str, bool] = {}
+    for part in parts:
+        before = interrupted.get(part.speaker, False)
+        units += part.units
+        utterances += (part.units > 0 and part.end != _BREAK) - (part.completes and before)
+        interrupted[part.speaker] = part.end == _INTERRUPTED if part.units else before and not part.completes
+    return ratio(units, utterances)
+
+
 @dataclass(frozen=True, slots=True)
 class UtteranceCounts:
     """The contribution of one utterance to a sample."""
@@ -52,24 +95,26 @@ class UtteranceCounts:
     fluent: list[str]
     spoken: int
     """The number of spoken words, disfluent ones included."""
-    complete: bool
+    mlu: MluPart
     abandoned: bool
     duration_ms: int | None
 
 
 def count_words(utterances: Sequence[Utterance]) -> list[UtteranceCounts]:
     """Return the contribution of each utterance to a sample."""
-    return [
-        UtteranceCounts(
-            utterance.speaker,
-            _words(utterance.written()),
-            len(_words(utterance.verbatim())) - utterance.reading.joined,
-            counts_for_mlu(utterance),
-            utterance.abandoned,
-            None if utterance.span is None else utterance.span.duration_ms,
-        )
-        for utterance in utterances
-    ]
+    return [_count(utterance) for utterance in utterances]
+
+
+def _count(utterance: Utterance) -> UtteranceCounts:
+    fluent = _words(utterance.written())
+    return UtteranceCounts(
+        utterance.speaker,
+        fluent,
+        len(_words(utterance.verbatim())) - utterance.reading.joined,
+        mlu_part(utterance, sum(word not in _NOT_IN_MLU for word in fluent)),
+        utterance.abandoned,
+        None if utterance.span is None else utterance.span.duration_ms,
+    )
 
 
 def sample_of(counted: Sequence[UtteranceCounts]) -> LanguageSample:
@@ -83,14 +128,13 @@ def sample_of(counted: Sequence[UtteranceCounts]) -> LanguageSample:
     """
     words = [word for each in counted for word in each.fluent]
     spoken = sum(each.spoken for each in counted)
-    complete = [len(each.fluent) for each in counted if each.fluent and each.complete]
     timed = [(len(each.fluent), each.duration_ms) for each in counted if each.duration_ms is not None]
     return LanguageSample(
         utterances=len(counted),
         total_words=len(words),
         different_words=len(set(words)),
         abandoned=sum(each.abandoned for each in counted),
-        mlu_words=ratio(sum(complete), len(complete)),
+        mlu_words=mean_length(each.mlu for each in counted),
         ndw_100=len(set(words[:FIXED_LENGTH])) if len(words) >= FIXED_LENGTH else None,
         ttr=ratio(len(set(words)), len(words)),
         mattr=moving_ttr(words),
@@ -132,14 +176,19 @@ def by_speaker(counted: Sequence[UtteranceCounts]) -> dict[str, list[UtteranceCo
 
 
 def counts_for_mlu(utterance: Utterance) -> bool:
-    """Return whether CLAN's MLU counts the utterance: not with ``xxx``, ``yyy``, ``www`` or the code ``[+ mlue]``."""
-    return utterance.unusable() != "untranscribed" and not _EXCLUDED.search(utterance.body)
+    """Return whether CLAN's MLU counts the utterance: not with ``xxx``, ``yyy``, ``www`` or the code ``[+ mlue]``.
+
+    Those in retraced words do not count, as the words there do not.
+    """
+    return UNINTELLIGIBLE.isdisjoint(utterance.reading.written) and not _EXCLUDED.search(utterance.body)
 
 
 def _words(written: Sequence[str]) -> list[str]:
-    """Return written words in a comparable spelling; each stays one word, except in scripts without spaces."""
+    """Return written words without capitals; each stays one word, except in scripts without spaces."""
     words: list[str] = []
     for word in written:
-        parts = () if word in UNINTELLIGIBLE else normalize_word(word, "raw")
-        words += parts if is_unspaced(word) else ["_".join(parts)] if parts else []
+        if is_unspaced(word):
+            words += normalize_word(word.partition("@")[0], "raw")
+        elif word not in UNINTELLIGIBLE and _SOUND.search(word):
+            words.append(word.casefold())
     return words

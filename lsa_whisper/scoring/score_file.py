@@ -181,7 +181,8 @@ def score_file(
         same_role=same_role(expected, found, alignment, reference.participants, other.participants),
         hallucinations=Hallucinations() if hypothesis is None else hallucinations(expected, found, alignment),
         published=ByLabel(
-            (m, published.MODES[m].errors(reference.utterances, other.utterances)) for m in options.published
+            (mode, published.errors(mode, reference.utterances, other.utterances, reference.language))
+            for mode in options.published
         ),
         typed=typed_detections(expected, found, alignment) if options.typed else ByLabel(),
         class_characters=character_errors_by_class(expected, found, alignment),

@@ -39,7 +39,7 @@ class System:
     unpaired: tuple[Path, ...] = ()
     """Its files that match no reference."""
     left_out: frozenset[Disfluency] = frozenset()
-    """The classes that the model of its transcripts does not write, as their headers say; without those written."""
+    """The classes that the model of its transcripts does not write, as their headers say; without those observed."""
     persons: _Ints | None = None
     """The person of each file, from 0 on, so that the files of one are resampled together; ``None``: each its own."""
 

@@ -13,7 +13,7 @@ from lsa_whisper import chat
 from lsa_whisper.chat import Disfluency
 from lsa_whisper.cli import main
 from lsa_whisper.errors import CorpusError, LsaWhisperError
-from lsa_whisper.evaluation import evaluate
+from lsa_whisper.evaluation import evaluate, progress
 from lsa_whisper.evaluation.plots import evaluation_plots
 from lsa_whisper.evaluation.tables import tables
 from lsa_whisper.scoring.metrics import METRICS
@@ -41,6 +41,23 @@ def test_identical_transcripts_score_perfectly(corpus):
             assert (system.interval(metric).low, system.interval(metric).high) == (best, best)
     assert system.disfluency[Disfluency.FRAGMENT].f1 == 1
     assert system.language_agreement("mlu_words", "everyone").bias == 0
+
+
+def test_progress_is_shown_on_standard_error(corpus, monkeypatch, capsys):
+    evaluate(corpus / "reference", [corpus / "perfect"], samples=40)
+    assert capsys.readouterr().err == "", "short work needs none"
+    monkeypatch.setattr(progress, "EVERY_S", 0)
+    monkeypatch.setattr(progress, "LONG", 4)
+    evaluate(corpus / "reference", [corpus / "perfect"], samples=40)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[-2:] == ["s7: scoring 4 utterances, about 0 s", "scored 8 of 8 recordings"]
+
+
+def test_progress_on_a_terminal_is_a_bar(corpus, monkeypatch, capsys):
+    monkeypatch.setattr("rich.console.Console.is_terminal", True)
+    evaluate(corpus / "reference", [corpus / "perfect"], samples=40)
+    printed = capsys.readouterr()
+    assert "scoring" in printed.err and "scored" not in printed.err and printed.out == ""
 
 
 def test_a_better_system_needs_an_interval_without_zero(corpus):

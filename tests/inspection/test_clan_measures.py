@@ -8,6 +8,7 @@ from lsa_whisper import chat
 from lsa_whisper.inspection import inspect
 from lsa_whisper.inspection.measures import measure_speakers
 from lsa_whisper.inspection.morphology import lemmas, mlu_morphemes, morphemes
+from lsa_whisper.scoring.language_sample import count_words, sample_of
 
 
 def measured(*tiers):
@@ -28,6 +29,56 @@ def measured(*tiers):
 def test_a_compound_is_one_word(tier, mlu, words, different):
     sample = measured(f"*CHI:\t{tier}").sample
     assert (sample.mlu_words, sample.total_words, sample.different_words) == (mlu, words, different)
+
+
+@pytest.mark.parametrize(
+    ("tier", "mlu", "words", "different"),
+    [
+        ("choo@o choo .", 2, 2, 2), ("a@l a A .", 3, 3, 2), ("hola@s:spa hola .", 2, 2, 2),
+        ("xxx@s:spa hi .", None, 1, 1),
+        ("'cause cause dogs' dogs .", 4, 4, 4), ("(be)cause because goin(g) .", 3, 3, 2), ("wa:ter water .", 2, 2, 1),
+        ("0is she 0 &=laughs here &*INV:mhm .", 2, 2, 2), ("no ‡ Mommy , yes „ okay .", 4, 4, 4),
+        ("wanna [: want to] go .", 3, 3, 3), ("I goed [: went] [* m] home [?] .", 3, 3, 3), ("I [x 3] want .", 2, 2, 2),
+        ("[- spa] hola amigo .", 2, 2, 2), ("+< the (.) dog (1.5) ran +...", 3, 3, 3),
+        ("↫w-w↫water &~ga &+wa .", 1, 1, 1),
+        ("um I uh go .", 2, 4, 4), ("um .", None, 1, 1), ("0 .", None, 0, 0), ("&=laughs .", None, 0, 0),
+        ("xxx [//] the dog .", 2, 2, 2), ("<xxx want> [/] I want .", 2, 2, 2), ("xxx [: more] milk .", 2, 2, 2),
+        ("xx go .", None, 1, 1), ("(xxx) go .", None, 1, 1), ("I yyy go .", None, 2, 2), ("www .", None, 0, 0),
+        ("the [/?] the <big dog> [///] dog <and the> [/-] no .", 3, 3, 3),
+    ],
+)  # fmt: skip
+def test_words_of_mlu_and_freq(tier, mlu, words, different):
+    sample = measured(f"*CHI:\t{tier}").sample
+    assert (sample.mlu_words, sample.total_words, sample.different_words) == (mlu, words, different)
+
+
+@pytest.mark.parametrize(
+    ("tiers", "mlu"),
+    [
+        (["I want +/.", "+, to go ."], 4),
+        (["I want +/.", "+, to +/.", "+, go ."], 4),
+        (["I want +/.", "xxx .", "+, to go ."], 4),
+        (["I want +/.", "no .", "+, to go ."], 5 / 3),
+        (["I want +//.", "+, to go ."], 2),
+        (["I want +...", "+, to go ."], 2),
+        (["I want +/.", "to go ."], 2),
+        (["I want +.", "to go ."], 4),
+    ],
+)
+def test_an_interrupted_utterance_and_its_completion_are_one(tiers, mlu):
+    assert measured(*(f"*CHI:\t{tier}" for tier in tiers)).sample.mlu_words == pytest.approx(mlu)
+    with_mor = (
+        f"*CHI:\t{tier}\n%mor:\t" + " ".join(f"v|{word}" if word.isalpha() else word for word in tier.split())
+        for tier in tiers
+    )
+    assert measured(*(tier.replace("v|xxx", "unk|xxx") for tier in with_mor)).mlu_morphemes == pytest.approx(mlu)
+
+
+def test_what_another_says_between_changes_nothing():
+    tiers = ("*CHI:\tI want +/.", "*MOT:\twhat ?", "*CHI:\t+, to go .", "*CHI:\tnow .")
+    assert measured(*tiers).sample.mlu_words == 2.5
+    everyone = sample_of(count_words(chat.parse("".join(f"{tier}\n" for tier in tiers)).utterances))
+    assert everyone.mlu_words == 2
 
 
 def test_a_compound_adds_no_maze_words():
@@ -52,7 +103,10 @@ def test_utterances_that_mlu_leaves_out():
         ("n|+n|week+n|end-PL", 2), ("noun|dog-Plur", 2), ("noun|dog-Plur-Acc", 2), ("verb|run-Fin-Ind-Past-S3-irr", 2),
         ("verb|go-Fin-Ind-Pres-S3", 1), ("verb|run-Part-Pres-S", 2), ("verb|rip-Part-Past-S", 2),
         ("pron|he-Prs-Nom-S3", 1), ("det|the-Def-Art", 1), ("pron|that-Dem~aux|be-Fin-Ind-Pres-S3", 2), ("cm|cm", 0),
-        ("0aux|be", 0), ("verb|go-Inf-S=ir", 1), ("verb|fall-Ger-S", 2),
+        ("0aux|be", 0), ("verb|go-Inf-S=ir", 1), ("verb|fall-Ger-S", 2), ("n|walk^v|walk-PAST", 1), ("unk|xxx", 0),
+        ("bq|bq", 0), ("end|end", 0), ("un#adj|do&dv-ABLE", 1), ("adj|big-Cmp-S1", 1),
+        ("aux|have-Fin-Ind-Pres-S3~part|not", 2),
+        ("prep|a$pro|me", 2), ("n|dog-DIM-PL", 2), ("pron|we-Prs-Nom-P1", 1), ("n|+adj|black+n|bird-PL~poss|s", 3),
     ],
 )  # fmt: skip
 def test_morphemes_of_both_forms_of_mor(item, count):

@@ -86,6 +86,20 @@ def test_whisper_normalization_removes_fillers():
     assert errors("whisper", ["&-um I can't see twenty one colours ."], ["I can not see 21 colors ."]) == (6, 0, 0, 0)
 
 
+@pytest.mark.skipif(not installed("whisper_normalizer"), reason="whisper-normalizer is not installed")
+@pytest.mark.parametrize(
+    ("language", "reference", "hypothesis", "hits"),
+    [
+        ("deu", "um sieben Uhr, ähm, kam sie .", "Um 7 Uhr ähm kam sie .", 5),
+        ("spa", "¿qué hora es ?", "qué hora es .", 3),
+        ("zho", "我要球 .", "我要狗 .", 2),
+    ],
+)
+def test_whisper_normalization_of_other_languages_keeps_fillers_and_numbers(language, reference, hypothesis, hits):
+    sides = ([chat.utterance("CHI", text)] for text in (reference, hypothesis))
+    assert published.errors("whisper", *sides, language).hits == hits
+
+
 @pytest.fixture
 def folder(tmp_path):
     participants = [chat.Participant("CHI", "Target_Child"), chat.Participant("MOT", "Mother")]

@@ -17,10 +17,12 @@ from lsa_whisper.timespan import TimeSpan
 REFERENCE = ["&-um the [/] the dog ran .", "I [/] I want &-uh a ball .", "no words [/] words words &+fr frog ."]
 
 
-def evaluated(folder, texts, reference=REFERENCE):
+def evaluated(folder, texts, reference=REFERENCE, header=""):
     folder.mkdir(exist_ok=True)
     write_transcript(folder / "r.cha", reference, language="eng", name="Ann", corpus="x")
     write_transcript(folder / "h.cha", texts, language="eng", name="Ann", corpus="x")
+    written = (folder / "h.cha").read_text("utf-8")
+    (folder / "h.cha").write_text(written.replace("*", f"{header}*", 1), "utf-8")
     (system,) = evaluate(folder / "r.cha", [folder / "h.cha"], samples=40).systems.values()
     return system
 
@@ -47,6 +49,18 @@ def test_an_unmarked_repeat_is_found_where_the_reference_marks_it(tmp_path):
     system = evaluated(tmp_path, ["&-um the the dog ran .", "I I want a ball .", "no words [/] words words frog ."])
     assert system.disfluency[Disfluency.REPETITION].true_positives == 3
     assert system.word_errors_fluent.errors == 0
+
+
+def test_one_mark_added_to_a_draft_leaves_the_repeats_in_its_words_found(tmp_path):
+    """The header of a model that leaves out disfluencies says so; its words may still hold them."""
+    writer = "transcribed by lsa-whisper 0.1.0 with model m (labels fluent/4, engine x)"
+    header = f"@Comment:\t{writer}; not checked by a person\n"
+    found = []
+    for draft in ("words words frog .", "&-um words words frog ."):
+        system = evaluated(tmp_path, [draft], ["&-um words [/] words &+fr frog ."], header)
+        found.append((system.disfluency[Disfluency.REPETITION].true_positives, system.word_errors_fluent.errors))
+        assert system.disfluency[Disfluency.FRAGMENT].not_scored == 1
+    assert found == [(1, 0), (1, 0)]
 
 
 def test_what_neither_transcript_marks_is_no_false_alarm(tmp_path):
@@ -100,6 +114,13 @@ def test_the_excused_words_are_printed_beside_the_errors(tmp_path):
         ("I [/] I [/] I want it .", "<I I> [/] I want it .", (2, 0, 0)),
         ("I [/] I want it .", "<I want> [/] it .", (0, 1, 1)),
         ("I want it .", "I [/] I want it .", (0, 1, 0)),
+        ("<I &-um want> [/] I want it .", "<I want> [/] I want it .", (1, 0, 0)),
+        ("<I &-um want> [/] I want it .", "<I want> [/] I &-um want it .", (1, 0, 0)),
+        ("<I want> [/] I want it .", "<I &-um want> [/] I &-uh want it .", (1, 0, 0)),
+        ("<I want> [/] I want it .", "I [/] &-um want [/] I want it .", (1, 0, 0)),
+        ("<I &-um want> [/] I want it .", "&-um [/] I want it .", (0, 1, 1)),
+        ("I [x 3] want .", "<I I> [/] I want .", (2, 0, 0)),
+        ("<I want to> [/] I want to go .", "<I want> [/] I want to go .", (0, 1, 1)),
     ],
 )
 def test_a_repetition_is_found_when_its_copies_are_there(reference, hypothesis, counts):

@@ -1,0 +1,39 @@
+"""Signs of plain English text as people say them: of addresses, between words, and of arithmetic."""
+
+from __future__ import annotations
+
+import re
+
+_DOMAIN = r"(?:com|org|net|edu|gov)\b"
+PLAIN_SIGNS = (
+    (re.compile(r"\bhttps?://"), "http "),
+    (re.compile(r"\bwww\.(?=\w)"), "www dot "),
+    (re.compile(rf"(?<=\w)\.(?={_DOMAIN})"), " dot "),
+    (re.compile(r"(?<=\b(?:com|org|net|edu|gov))/(?=\w)"), " slash "),
+    (re.compile(r"(?<=[\w%¢.]) & (?=[\w$£€¥#])|(?<=\w)&(?=\w)"), " and "),
+    (re.compile(r"(?<=\w) @ (?=\w)|(?<=\w)@(?=\w)|(?<!\S)@(?=\w)"), " at "),
+    (re.compile(r"(?<=[^\W\d_])\+(?=[^\W\d_])"), " plus "),
+    (re.compile(r"(?<=\d)\+(?!\s?[\d=])"), " plus"),
+    (re.compile(r"±\s?(?=\d)"), "plus or minus "),
+    (re.compile(r"(?<=\d)/(?=[^\W\d_]{2,})"), " per "),
+    (re.compile(r"(?<=\d(?:st|nd|rd|th))\s?[-–]\s?(?=\d+(?:st|nd|rd|th)\b)"), " to "),
+    (re.compile(r"(?<=\w)²"), " squared"),
+    (re.compile(r"(?<=\w)³"), " cubed"),
+    (re.compile(r"(?<=\d)\^(?=\d)"), " to the "),
+    (re.compile(r"√\s?(?=\d)"), "square root of "),
+)
+"""What stands for them in text that has no signs of CHAT; numbers beside them are replaced later."""
+
+SIGNS = {"+": "plus", "-": "minus", "−": "minus", "=": "equals", "x": "by", "×": "by", "÷": "divided by"}
+_IN_ARITHMETIC = {"x": "times", "×": "times", "*": "times", "/": "divided by"}
+ARITHMETIC = r"(?<![\w.,/])\d+(?:\s?[-−+×÷x*/]\s?\d+)+\s?=\s?\d+(?![\w/]|[.,]\d)"
+"""Arithmetic, where ``-`` is *minus* and ``/`` *divided by*."""
+
+
+def speak_arithmetic(text: str) -> list[str]:
+    """Return the numbers and signs of arithmetic, signs as words.
+
+    >>> speak_arithmetic("5-3=2")
+    ['5', 'minus', '3', 'equals', '2']
+    """
+    return [_IN_ARITHMETIC.get(part, SIGNS.get(part, part)) for part in re.findall(r"\d+|\S", text)]
