@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from lsa_whisper.chat.filled_pauses import FILLERS, fillers, is_hummed
 from lsa_whisper.labels.capitals import uncapitalized
@@ -17,6 +18,7 @@ PLAIN_FILLERS = FILLERS["eng"]
 """English words that are always fillers; ``ah`` and ``mhm`` may be answers."""
 
 
+@lru_cache(maxsize=1 << 13)
 def infer_marks(text: str, *, repetitions: bool, language: str = "eng") -> str:
     """Return ``text`` with fillers as ``&-``; with ``repetitions``, also ``↫`` for part words, and retraces.
 

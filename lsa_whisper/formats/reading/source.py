@@ -143,7 +143,7 @@ def spoken_utterance(each: SpokenText, code: str, text: str) -> Utterance:
         if value.strip():
             values.setdefault(name, []).append(" ".join(CONTROLS.sub(" ", value).split()))
     tiers = tuple(Line(f"{name}:\t{'; '.join(joined)}\n", 0) for name, joined in values.items())
-    return replace(made, tiers=(*made.tiers, *tiers))
+    return replace(made, tiers=(*made.tiers, *tiers)) if tiers else made
 
 
 def _bare_word(word: str) -> str:

@@ -57,8 +57,8 @@ class PlainReader:
             tiers = found.tiers or (("0 .",) if found.comments or part.tiers else ())
             first = (*part.tiers, *(("%com", one) for one in found.comments))
             for number, (tier, shared, remarks) in enumerate(self._shares(part, tiers, found.remarks or ((),))):
-                own = tuple(("%com", one) for one in remarks)
-                yield spoken_utterance(replace(shared, tiers=(*(first if number == 0 else ()), *own)), code, tier)
+                own = (*(first if number == 0 else ()), *(("%com", one) for one in remarks))
+                yield spoken_utterance(shared if shared.tiers == own else replace(shared, tiers=own), code, tier)
 
     def _shares(
         self, part: SpokenText, tiers: Sequence[str], remarks: Sequence[tuple[str, ...]]
@@ -67,7 +67,7 @@ class PlainReader:
         if len(tiers) < 2:
             yield from zip(tiers, [part] * len(tiers), remarks, strict=False)
             return
-        said = [spoken_utterance(part, "", tier).verbatim() for tier in tiers]
+        said = [_words(tier) for tier in tiers]
         if (part.words and sum(map(len, said)) != len(part.words)) or not self._source.shares_times:
             yield " ".join([*(without_end(tier) for tier in tiers[:-1]), tiers[-1]]), part, sum(remarks, ())
             return
@@ -90,6 +90,11 @@ class PlainReader:
                 f"texts of several sentences: {self._shared}; each sentence has a share of the time by its length, "
                 "which `align` corrects"
             )
+
+
+@lru_cache(maxsize=1 << 15)
+def _words(tier: str) -> tuple[str, ...]:
+    return tuple(chat.utterance("", tier).reading.verbatim)
 
 
 def _spans(part: SpokenText, lengths: Sequence[int]) -> list[TimeSpan | None]:
