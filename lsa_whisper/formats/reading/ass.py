@@ -29,10 +29,13 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
         kind, _, value = line.partition(":")
         if kind == "Format" and "text" in value.casefold():
             columns = [name.strip().casefold() for name in value.split(",")]
-        elif kind == "Dialogue" and columns:
+        elif kind in ("Dialogue", "Comment") and columns:
             row = dict(zip(columns, value.split(",", len(columns) - 1), strict=False))
             span = _span(row.get("start", ""), row.get("end", ""))
             text = " ".join(_BREAK.sub(" ", _OVERRIDE.sub("", row.get("text", ""))).split())
+            if kind == "Comment":
+                source.comments += [text] if text else []
+                continue
             untimed += [] if span else [str(number)]
             if text:
                 name = row.get("name", row.get("actor", "")).strip()

@@ -8,11 +8,10 @@ from collections.abc import Iterable
 
 from lsa_whisper import chat
 from lsa_whisper.chat import Transcript
+from lsa_whisper.chat.codes import UNTRANSCRIBED
 from lsa_whisper.formats.reading.source import Source
 from lsa_whisper.formats.reading.tags import chat_of, uncertain_words, unescaped
 
-UNTRANSCRIBED = ("xxx", "yyy", "www")
-"""These stand for words that are not known, and do not count."""
 _WORD = re.compile(r"(?<![\w°£$€%])[^\W\d_]+(?:'[^\W\d_]+)*(?!\d)|(?<=_)[^\W\d_]+")
 _HYPHEN = re.compile(r"(?<=[^\W\d_])-(?=[^\W\d_])")
 """It joins two of these to one word of CHAT, as in *mm-hmm*."""

@@ -39,6 +39,8 @@ _ANY_MARK = re.compile(r"[\[({<]")
 _SPECIAL = re.compile(r"<\|[^|<>]*\|>")
 """The special tokens of Whisper's vocabulary."""
 _STARRED = re.compile(r"\*([^\W\d_][^*\n]{0,40})\*(?!\w)")
+_STAMP = re.compile(r"(?<![\d:.,])(?:\d{1,2}:\d{2}:\d{2}(?:[.,]\d{1,3})?|00:\d{2})(?![\d:])")
+"""A time of the recording within text; it was not said."""
 _NOTES = re.compile("[♩♪♫♬🎵🎶]+")
 """What stands around the words of a song, and alone for music without words."""
 
@@ -68,7 +70,9 @@ class Brackets:
         return re.sub(r"\x02(\d+)\x03", lambda match: self.kept[int(match.group(1))], text)
 
     def _keep(self, chat: str) -> str:
-        """Return a place for ``chat``, whose own brackets would be replaced."""
+        """Return a place for ``chat``, whose own brackets would be replaced; a length of a pause becomes a comment."""
+        if chat[1:2].isdigit():
+            self.comments.append(f"pause of {chat[1:-1].rstrip('.')} s")
         self.kept.append(chat)
         return f" \x02{len(self.kept) - 1}\x03 "
 
@@ -111,6 +115,7 @@ class Brackets:
     def _described(self, content: str, meaning: str) -> str:
         known = chat_of(content)
         if known:
+            self.comments.extend([content] if known == "(.)" and any(map(str.isdigit, content)) else [])
             return self._known(known)
         words = content if meaning == "unsure" else uncertain_words(content)
         if words:
@@ -205,6 +210,8 @@ def plain_to_chat(
     own = any("*" in mark for pair in conventions.marks for mark in pair)
     replaced = unescaped(_SPECIAL.sub(" ", text))
     replaced = _without_notes(replaced if own else _without_stars(replaced))
+    comments += _STAMP.findall(replaced)
+    replaced = _STAMP.sub(" ", replaced)
     for old, new in conventions.replace.items():
         replaced = replaced.replace(old, f" {new} ")
     held: list[str] = []

@@ -38,12 +38,16 @@ _HEADERS = tuple(
         rf"[\[(]{_CLOCK}[\])]\s*(?P<name>)(?P<text>.*)",
     )
 )
+_FOOTER = re.compile(r"transcribed by (?:https?://)?[\w.-]+\.\w+/?", re.IGNORECASE)
+"""What Otter and others write below."""
 _MIN_SHARE = 0.15
 """Least share of lines with a header: a turn of Otter has seldom more than six lines."""
 
 _TIME_OF_DAY_MS = 3_600_000
 """No recording begins with an hour without speech: a later first time is one of the day."""
 
+_SPAN = re.compile(r"([\d:]+(?:[.,]\d{1,3})?)\s*-->\s*[\d:.,]+")
+_PERSON = re.compile(r"[A-ZÀ-Þ][\w.'’,-]*(?: [A-ZÀ-Þ0-9(][\w.'’)-]*){0,4}")
 _Turn = tuple[int, str, int, list[str]]
 
 
@@ -55,6 +59,7 @@ def turns_with_headers(lines: Sequence[tuple[int, str]], place: str) -> list[Spo
     [('Ann', 'Hello.', TimeSpan(start_ms=1000, end_ms=3000)), ('Bob', 'Hi.', None)]
     """
     turns: list[_Turn] = []
+    lines = _with_names_first(lines)
     for number, line in lines:
         match = next((found for header in _HEADERS if (found := header.fullmatch(line))), None)
         if match:
@@ -70,6 +75,19 @@ def turns_with_headers(lines: Sequence[tuple[int, str]], place: str) -> list[Spo
     if len(before) > len(turns):
         return []
     return [*before, *_timed(_from_the_beginning(turns), place)]
+
+
+def _with_names_first(lines: Sequence[tuple[int, str]]) -> Sequence[tuple[int, str]]:
+    """Return ``lines`` with the name below each time and end on one line with them, as Teams writes them apart."""
+    made: list[tuple[int, str]] = []
+    for number, line in lines:
+        time = _SPAN.fullmatch(made[-1][1]) if made else None
+        if time and _PERSON.fullmatch(line):
+            clock = re.sub(r"(?<![\d.,])\d(?!\d)", r"0\g<0>", time[1])
+            made[-1] = (made[-1][0], f"[{line}]  {clock}")
+        else:
+            made.append((number, line))
+    return made
 
 
 def _from_the_beginning(turns: Sequence[_Turn]) -> Sequence[_Turn]:
@@ -109,6 +127,8 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
         if line.strip()
     ]
     source = Source(Path(place).stem)
+    source.comments = [line for _, line in lines if _FOOTER.fullmatch(line)]
+    lines = [(number, line) for number, line in lines if not _FOOTER.fullmatch(line)]
     source.spoken = turns_with_headers(lines, place)
     if source.spoken:
         source.notation = "plain"

@@ -120,7 +120,7 @@ _COMMENT = re.compile(r"\{[^{}]*\}")
 _INTENDED = re.compile(r"\[E[WO]:([^\[\]]+)\]")
 _UNINTELLIGIBLE = re.compile(r"x{1,3}", re.IGNORECASE)
 _PARENTHETICAL = re.compile(r"\(\(([^()]*)\)\)")
-"""Words beside the story, such as a question about a word; they are no maze."""
+"""Words beside the story, such as a question about a word; not a maze."""
 _SLASHED_NUMBER = re.compile(r"(?<=\d)/(?=\d)")
 _NO_SPELLING = re.compile(r"[\"#$%*+=@\\^`|]+")
 """What CHAT would take for a mark; the letters around it are words."""

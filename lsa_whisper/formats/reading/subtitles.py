@@ -35,6 +35,7 @@ _DASH = re.compile(r"^\s*(?:[-–—](?=\s|[^\W\d_])|>{2,3})\s*")
 _NAME = re.compile(r"^\s*[*\[]?[^\W_][\w .'-]{0,30}?\]?\s*:(?=\s)", re.MULTILINE)
 _CAPITAL_NAME = re.compile(r"^\s*[A-Z][A-Z0-9 .'-]{1,30}:(?=\s)", re.MULTILINE)
 """A name before the words; where most cues have none, one in capitals only."""
+_NOTE = re.compile(r"^NOTE[ \t\n]+(\S.*?)(?=\n[ \t]*\n|\Z)", re.MULTILINE | re.DOTALL)
 _LANGUAGE = re.compile(r"^Language:\s*([A-Za-z]{2,3})\b", re.MULTILINE)
 
 
@@ -54,6 +55,7 @@ def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
         )
     language = _LANGUAGE.search(text[:300]) if text.startswith("WEBVTT") else None
     source.language = language.group(1) if language else None
+    source.comments = [" ".join(each.split()) for each in _NOTE.findall(text)]
     cues = list(without_repeated_lines(cues))
     named = has_speaker_prefixes([_plain(cue.lines[0]) for cue in cues], conventions)
     for cue in cues:

@@ -13,7 +13,10 @@ _TAIL = r"(?:[\s_:,-]*(?:speech|words?|talk(?:ing)?|section|passage|segment|syll
 _UNINTELLIGIBLE = re.compile(rf"{_HEAD}{_TAIL}|crosstalk|\?+|x+", re.IGNORECASE)
 _UNCERTAIN = re.compile(r"(?:unclear|unsure|uncertain|guess|maybe)\s*:\s*(\S.*)", re.IGNORECASE)
 _UNCERTAIN_TAG = re.compile(r"unsure|uncertain|unclear|guess", re.IGNORECASE)
-_PAUSE = re.compile(r"(?:long |short )?(?:pause|silence|blank[_ ]audio|sil)", re.IGNORECASE)
+_LENGTH = r"\d{1,3}(?:[.,]\d{1,3})?\s*(?:s|sec|secs|seconds?|ms|m|min)?\.?"
+_PAUSE = re.compile(
+    rf"(?:long |short |{_LENGTH}\s*)?(?:pause|silence|blank[_ ]audio|sil)(?:\s*[:,-]?\s*{_LENGTH})?", re.IGNORECASE
+)
 _CLOCK = re.compile(r"(?:\d{1,2}:)?\d{1,2}:\d{2}(?:[.,]\d{1,3})?")
 _SOUNDS = (
     ("laughs", r"laugh(?:s|ing|ter)?|lacht|lachen|rires?|risas?|lol"),

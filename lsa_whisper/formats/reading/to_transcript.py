@@ -113,6 +113,10 @@ def _timed_sentences(each: SpokenText, language: str) -> list[SpokenText]:
         for sentence in sentences_of([word for word, _ in each.words[run.start : run.stop]], language):
             words = each.words[run.start + sentence.start : run.start + sentence.stop]
             timed = [at for _, at in words if at]
+            if each.span and words[0] == each.words[0] and not words[0][1]:
+                timed.insert(0, TimeSpan(each.span.start_ms, each.span.start_ms))
+            if each.span and words[-1] is each.words[-1] and not words[-1][1]:
+                timed.append(TimeSpan(each.span.end_ms, each.span.end_ms))
             span = timed[0] | timed[-1] if timed else None
             parts.append(replace(each, text=" ".join(word for word, _ in words), span=span, words=words))
     return parts

@@ -152,8 +152,33 @@ FORMS = {
         "audio_duration": 2,
         "words": [{"text": w, "start": round(1000 * s), "end": round(1000 * e)} for w, s, e in ENDED],
     },
+    "Vosk": {"result": [{"word": w, "start": s, "end": e, "conf": 1} for w, s, e in ENDED], "text": "uh the the"},
+    "Deepgram, utterances": {
+        "results": {
+            "utterances": [
+                {"start": 0.1, "end": 1.5, "transcript": "Uh, the the dog ran.",
+                 "words": [{"word": w, "start": s, "end": e} for w, s, e in ENDED]}
+            ]
+        }
+    },
+    "Google, batch": {
+        "results": {
+            "gs://a/b.wav": {
+                "transcript": {
+                    "results": [
+                        {"alternatives": [{"words": [
+                            {"word": w, "startOffset": f"{s}s", "endOffset": f"{e}s"} for w, s, e in ENDED
+                        ]}]}
+                    ]
+                }
+            }
+        }
+    },
+    "Azure, list": [
+        {"RecognitionStatus": "Success", "Offset": 1000000, "Duration": 14000000, "DisplayText": "Uh, the the dog ran."}
+    ],
 }  # fmt: skip
-WITHOUT_WORD_TIMES = ("whisper.cpp", "Azure, one utterance")
+WITHOUT_WORD_TIMES = ("whisper.cpp", "Azure, one utterance", "Azure, list")
 
 
 @pytest.mark.parametrize("name", FORMS)
@@ -274,6 +299,21 @@ def test_label_studio(tmp_path):
     regions = [{"start": 0.5, "end": 1.5, "labels": ["Child"]}]
     short = read(tmp_path, [{"audio": "visit.wav", "transcription": "um a dog", "label": regions}])
     assert said(short) == [("CHI", "&-um a dog .", (500, 1500))]
+    short = read(tmp_path, [{"audio": "visit.wav", "transcription": [{"text": ["um a dog"]}], "labels": regions}])
+    assert said(short) == [("CHI", "&-um a dog .", (500, 1500))]
+
+
+def test_hesitations_and_speakers_of_watson(tmp_path):
+    words = [["the", 0.1, 0.3], ["%HESITATION", 0.3, 0.5], ["dog", 0.5, 0.9]]
+    labels = [{"from": start, "to": end, "speaker": int(start > 0.4)} for _, start, end in words]
+    found = read(tmp_path, {"results": [{"alternatives": [{"timestamps": words}]}], "speaker_labels": labels})
+    assert [text for _, text, _ in said(found)] == ["the &-uh .", "dog ."]
+
+
+def test_words_without_times_at_the_ends_of_a_segment_have_those_of_the_segment(tmp_path):
+    words = [{"word": "one"}, {"word": "dog", "start": 1, "end": 2}, {"word": "20."}]
+    found = read(tmp_path, {"segments": [{"start": 0, "end": 3, "text": "one dog 20.", "words": words}]})
+    assert said(found) == [("PAR", "one dog twenty .", (0, 3000))]
 
 
 TEXTS = {
@@ -317,6 +357,23 @@ def test_a_turn_of_two_speakers_in_transcriber(tmp_path):
         ("PAR0", "&=laughs ."),
     ]
     assert found.transcript.media == "v"
+
+
+REMARKS = {
+    "a.trs": '<Trans><Topics><Topic id="t" desc="a remark"/></Topics><Turn startTime="0" endTime="1"><Sync time="0"/>'
+    'Hi<Comment desc="not sure"/><Background type="music" level="high" time="0"/>.</Turn></Trans>',
+    "a.ass": "[Events]\nFormat: Start, End, Name, Text\nComment: 0:00:00.00,0:00:01.00,,a remark\n"
+    "Dialogue: 0:00:00.00,0:00:01.00,,Hi [music].\n",
+    "a.vtt": "WEBVTT\n\nNOTE a\nremark\n\n00:00.000 --> 00:01.000\nHi [music].\n",
+}
+
+
+@pytest.mark.parametrize("name", REMARKS)
+def test_remarks_are_comments(name, tmp_path):
+    found = read(tmp_path, REMARKS[name], name)
+    assert [text for _, text, _ in said(found)] == ["hi &=music ."]
+    assert "a remark" in found.transcript.header("@Comment")
+    assert name != "a.trs" or found.transcript.utterances[0].tiers[0].value == "not sure"
 
 
 @pytest.mark.parametrize("name", ["a.trs", "a.ttml"])
@@ -366,6 +423,10 @@ TURNS = {
     "in a line": "00:00:01 Ann: Um, a dog.\n00:00:03 Bob: Yes!\n00:00:04 Ann: No.\n",
     "behind the name": "Ann (00:01): Um, a dog.\nBob (00:03): Yes!\nAnn (00:04): No.\n",
     "one space": "Ann Lee 0:01\nUm, a dog.\nBob 0:03\nYes!\nAnn Lee 0:04\nNo.\n",
+    "Teams": "0:0:1.0 --> 0:0:2.9\nLee, Ann\nUm, a dog.\n\n0:0:3.0 --> 0:0:3.9\nBob\nYes!\n\n0:0:4.0 --> 0:0:5.0\n"
+    "Lee, Ann\nNo.\n",
+    "with a footer": "Ann Lee  0:01\nUm, a dog.\n\nBob  0:03\nYes!\n\nAnn Lee  0:04\nNo.\n\n"
+    "Transcribed by https://otter.ai\n",
     "time first": "0:01 Ann\nUm, a dog.\n0:03 Bob\nYes!\n0:04 Ann\nNo.\n",
 }
 
