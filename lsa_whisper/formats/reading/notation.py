@@ -155,8 +155,13 @@ def looks_like_chat(texts: Iterable[str]) -> bool:
 
 
 def with_terminator(text: str) -> str:
-    """Return a main tier's ``text`` with a terminator; a tier that has one is unchanged."""
-    return text if _CHAT_END.search(text) else f"{text} .".lstrip()
+    """Return a main tier's ``text`` with a terminator; a tier that has one is unchanged.
+
+    >>> with_terminator("it ran"), with_terminator("it ran?")
+    ('it ran .', 'it ran?')
+    """
+    ended = _CHAT_END.search(text) or utterance("", text).terminator  # which may follow a word directly
+    return text if ended else f"{text} .".lstrip()
 
 
 def without_end(text: str) -> str:

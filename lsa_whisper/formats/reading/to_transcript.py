@@ -5,6 +5,7 @@ Plain text becomes an utterance for each sentence, each with its share of the ti
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -192,7 +193,7 @@ def to_transcript(
         code = people[each.speaker].code
         if plain:
             made += plain.utterances(each, code)
-        elif written := _written(each, code, salt=chosen == "salt"):
+        elif written := _written(each, code, source, salt=chosen == "salt"):
             made.append(written)
     if plain:
         plain.add_notes()
@@ -202,13 +203,15 @@ def to_transcript(
     return compose_source(made, source, list(people.values()), language)
 
 
-def _written(each: SpokenText, code: str, *, salt: bool) -> Utterance | None:
-    """Return the utterance of a text that is CHAT, or of SALT's notation."""
+def _written(each: SpokenText, code: str, source: Source, *, salt: bool) -> Utterance | None:
+    """Return the utterance of a text that is CHAT, or of SALT's notation; conversation analysis needs no terminator."""
     text, tiers = " ".join(CHAT_CONTROLS.sub(" ", each.text).split()), each.tiers
     if salt:
         text, comments = salt_to_chat(text)
         tiers = (*tiers, *(("%com", comment) for comment in comments))
-    return spoken_utterance(replace(each, tiers=tiers), code, with_terminator(text)) if text else None
+    conversation = any(re.match(r"@Options:.*\bCA\b", line) for line in source.headers)
+    ended = text if conversation else with_terminator(text)
+    return spoken_utterance(replace(each, tiers=tiers), code, ended) if text else None
 
 
 def compose_source(
