@@ -23,6 +23,7 @@ from lsa_whisper.formats.reading.tags import (
     read_tag,
     uncertain_words,
     unescaped,
+    without_masks,
 )
 from lsa_whisper.labels import Labels, decode
 
@@ -120,7 +121,7 @@ class Brackets:
         words = content if meaning == "unsure" else uncertain_words(content)
         if words:
             return self.unsure(words)
-        if is_clock(content):
+        if is_clock(content) or not any(map(str.isalpha, content)):
             self.comments.append(content)
             return " "
         return f" {content.lower()} " if _FILLER.fullmatch(content) else self._known(event_of(content))
@@ -213,10 +214,8 @@ def plain_to_chat(
     comments: list[str] = []
     tags: list[str] = []
     own = any("*" in mark for pair in conventions.marks for mark in pair)
-    replaced = unescaped(_SPECIAL.sub(" ", text))
+    replaced = without_masks(unescaped(_SPECIAL.sub(" ", text)), comments)
     replaced = _without_notes(replaced if own else _without_stars(replaced))
-    comments += _STAMP.findall(replaced)
-    replaced = _STAMP.sub(" ", replaced)
     for old, new in conventions.replace.items():
         replaced = replaced.replace(old, f" {new} ")
     held: list[str] = []
@@ -232,7 +231,9 @@ def plain_to_chat(
 
     marks = Brackets(conventions, hold, unsure, comments, tags)
     style = "verbatim" if infer_marks else "fluent"  # fluent labels: no search for repetitions
-    found = decode(marks.read(replaced), Labels(style), language=language).utterances
+    read = marks.read(replaced)
+    comments += _STAMP.findall(read)
+    found = decode(_STAMP.sub(" ", read), Labels(style), language=language).utterances
     places = dict(enumerate(held, start=1))  # other words of this form are speech
     tiers, remarks = [], []
     for each in found:
