@@ -24,7 +24,7 @@ Words = tuple[tuple[str, TimeSpan | None], ...]
 """Words with their times; ``None`` where the file gives a word no time."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class SpokenText:
     """One stretch of text.
 

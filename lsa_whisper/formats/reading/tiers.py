@@ -23,7 +23,7 @@ _NAME_PARTS = re.compile(r"[@\s_:/-]+|[\[\](){}]")
 _CHAT_DEPENDENT = re.compile(r"%([a-z][a-z0-9]{1,9})@(.+)")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class TierText(SpokenText):
     """A text of a tier that may depend on texts of other tiers.
 

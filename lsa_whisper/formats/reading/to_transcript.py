@@ -200,7 +200,7 @@ def to_transcript(
     if chosen == "salt":
         coded = with_overlap_codes((each.speaker, each.main) for each in made)
         made = [replace(each, main=main) for each, main in zip(made, coded, strict=True)]
-    return compose_source(made, source, list(people.values()), language)
+    return _composed(made, source, list(people.values()), language)
 
 
 def _written(each: SpokenText, code: str, source: Source, *, salt: bool) -> Utterance | None:
@@ -214,12 +214,11 @@ def _written(each: SpokenText, code: str, source: Source, *, salt: bool) -> Utte
     return spoken_utterance(replace(each, tiers=tiers), code, ended) if text else None
 
 
-def compose_source(
-    utterances: Sequence[Utterance], source: Source, people: Sequence[Participant], language: str
-) -> Transcript:
-    """Return a transcript of ``utterances``, with the source's own headers where it has some."""
-    headers = _headers(source, people, language, timed=any(each.span for each in utterances))
-    body = "".join(each.main + "".join(tier.raw for tier in each.tiers) for each in _in_order(utterances))
+def _composed(made: list[Utterance], source: Source, people: Sequence[Participant], language: str) -> Transcript:
+    """Return a transcript of the utterances in ``made``, with the source's own headers where it has some."""
+    headers = _headers(source, people, language, timed=any(each.span for each in made))
+    body = "".join(each.main + "".join(tier.raw for tier in each.tiers) for each in _in_order(made))
+    made.clear()  # those of the transcript take their place in memory
     first = [line for line in headers if line.split(":")[0] in _BEFORE_BEGIN]
     lines = ["@UTF8", *first, "@Begin", *(line for line in headers if line not in first)]
     return chat.parse("".join(f"{line}\n" for line in lines) + body + "@End\n")
