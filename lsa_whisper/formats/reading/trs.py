@@ -18,8 +18,21 @@ if TYPE_CHECKING:
 
 _DOCTYPE = re.compile(rb'<!DOCTYPE\s+Trans\s+SYSTEM\s+"[\w.-]{1,40}"\s*>')
 """The document type that Transcriber writes: a name only. One with entities is refused like any other."""
-_SOUNDS = {"r": "breath", "rire": "laugh", "b": "noise", "tx": "cough", "e": "noise", "nontrans": "untranscribed"}
+_SOUNDS = {
+    "r": "breath",
+    "i": "breath",
+    "n": "sniff",
+    "bb": "lip smack",
+    "rire": "laugh",
+    "b": "noise",
+    "tx": "cough",
+    "e": "noise",
+    "nontrans": "untranscribed",
+}
 """The codes of Transcriber's events that mean something else than they say."""
+
+_CODED = ("pronounce", "lexical", "language", "entities")
+"""The types of events that describe words, not sounds."""
 
 
 def parse(data: bytes, place: str, conventions: Conventions) -> list[Source]:
@@ -65,8 +78,9 @@ def _turn(turn: Element, names: dict[str, str], place: str) -> Iterator[SpokenTe
         elif each.tag == "Who":
             number = each.get("nb", "1")
             speaker = speakers[int(number) - 1] if number.isdigit() and 0 < int(number) <= len(speakers) else speaker
-        elif each.tag == "Comment":
-            remarks += [remark for remark in (each.get("desc", "").strip(),) if remark]
+        elif each.tag == "Comment" or each.get("type") in _CODED:
+            meant = "" if each.get("extent") == "end" else each.get("desc", "").strip()
+            remarks += [meant] if meant else []
         else:
             text += _described(each)
         text += each.tail or ""

@@ -383,6 +383,52 @@ def test_entities_are_refused(name, tmp_path):
         read(tmp_path, entity, name)
 
 
+@pytest.mark.parametrize("stamp", ["[00:00:01] ", ""])
+def test_labels_and_stamps_of_noscribe_are_not_speech(stamp, tmp_path):
+    text = (
+        f'<p>from a.mp3</p><p><a name="ts_0_900_S00">{stamp}S00: Hi</a><a name="ts_950_999_S01"> //S01: Oh.//</a></p>'
+    )
+    found = read(tmp_path, text, "a.html")
+    assert said(found) == [("S00", "hi .", (0, 900)), ("S01", "oh .", (950, 999))]
+    assert found.transcript.header("@Comment") == "from a.mp3"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        (
+            "a.ttml",
+            '<tt xmlns="http://www.w3.org/ns/ttml"><body><p begin="00:00:00,500" end="00:00:02,500">'
+            "- Here?<br/>- Yes!</p></body></tt>",
+        ),
+        ("a.ass", "[Events]\nFormat: Start, End, Text\nDialogue: 0:00:00.50,0:00:02.50,- Here?\\N- Yes!\n"),
+    ],
+)
+def test_dashes_in_other_subtitles_are_two_speakers(name, text, tmp_path):
+    found = read(tmp_path, text, name)
+    assert [(text, span) for _, text, span in said(found)] == [("here ?", (500, 1611)), ("yes !", (1611, 2500))]
+    assert len({speaker for speaker, *_ in said(found)}) == 2
+
+
+PLAIN = {
+    "tabs": "Ann\tYes.\nBob\tNo.\nAnn\tOh.\n",
+    "tags": "<Ann> Yes.\n<Bob> No.\n<Ann> Oh.\n",
+    "numbers of lines": "1 Ann: Yes.\n2 Bob: No.\n3 Ann: Oh.\n",
+    "title above": "Interview 3\nDate: 2020-01-01\nAnn: Yes.\nBob: No.\nAnn: Oh.\n",
+}
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_labels_of_lines_are_not_speech(name, tmp_path):
+    found = read(tmp_path, PLAIN[name], "a.txt")
+    assert [(speaker, text) for speaker, text, _ in said(found)] == [
+        ("PAR0", "yes ."),
+        ("PAR1", "no ."),
+        ("PAR0", "oh ."),
+    ]
+    assert name != "title above" or found.transcript.header("@Comment") == "Interview 3"
+
+
 def test_otranscribe(tmp_path):
     mark = '<span class="timestamp" data-timestamp="{}">0:0{}</span>'
     turns = [(0.5, " Ann: Um, a dog."), (1.5, "&nbsp;Bob: Yes!"), (3, "Ann: No.")]
@@ -425,6 +471,7 @@ TURNS = {
     "one space": "Ann Lee 0:01\nUm, a dog.\nBob 0:03\nYes!\nAnn Lee 0:04\nNo.\n",
     "Teams": "0:0:1.0 --> 0:0:2.9\nLee, Ann\nUm, a dog.\n\n0:0:3.0 --> 0:0:3.9\nBob\nYes!\n\n0:0:4.0 --> 0:0:5.0\n"
     "Lee, Ann\nNo.\n",
+    "times alone": "00:00:01\nAnn: Um, a dog.\n00:00:03\nBob: Yes!\n00:00:04\nAnn: No.\n",
     "with a footer": "Ann Lee  0:01\nUm, a dog.\n\nBob  0:03\nYes!\n\nAnn Lee  0:04\nNo.\n\n"
     "Transcribed by https://otter.ai\n",
     "time first": "0:01 Ann\nUm, a dog.\n0:03 Bob\nYes!\n0:04 Ann\nNo.\n",
