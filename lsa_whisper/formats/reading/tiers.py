@@ -69,10 +69,10 @@ def join_tiers(tiers: Sequence[TextTier], source: Source, conventions: Conventio
             utterances[tier.name] = [each for _, each in sorted(_with_starts(texts), key=itemgetter(0))]
     for tier in tiers:
         speaker = _lone_speaker(tier, {each.name for each in tiers})
-        if speaker is not None and not utterances.get(tier.name) and (speaker or not any(utterances.values())):
-            uses[tier.name] = "utterance"
-        if speaker is not None and uses[tier.name] == "utterance" and _are_words(tier.texts):
-            utterances[tier.name] = _cut(tier.texts, speaker)
+        if speaker is None or uses[tier.name] == "ignore" or not _are_words(tier.texts):
+            continue
+        if speaker or uses[tier.name] == "utterance" or not any(utterances.values()):
+            uses[tier.name], utterances[tier.name] = "utterance", _cut(tier.texts, speaker)
     for tier in tiers:
         use = uses[tier.name]
         if use == "ignore":

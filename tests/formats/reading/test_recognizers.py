@@ -308,6 +308,8 @@ def test_hesitations_and_speakers_of_watson(tmp_path):
     labels = [{"from": start, "to": end, "speaker": int(start > 0.4)} for _, start, end in words]
     found = read(tmp_path, {"results": [{"alternatives": [{"timestamps": words}]}], "speaker_labels": labels})
     assert [text for _, text, _ in said(found)] == ["the &-uh .", "dog ."]
+    odd = read(tmp_path, {"results": [{"alternatives": [{"timestamps": words}]}], "speaker_labels": [{"from": []}]})
+    assert [text for _, text, _ in said(odd)] == ["the &-uh dog ."]
 
 
 def test_words_without_times_at_the_ends_of_a_segment_have_those_of_the_segment(tmp_path):

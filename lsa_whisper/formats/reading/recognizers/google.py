@@ -44,9 +44,8 @@ def read(found: Mapping[str, Any], source: Source, place: str) -> None:
     source.language = next(
         (code for each, _ in results if (code := text_of(each, "languageCode", "language_code"))), None
     )
-    speakers = {
-        row.get("from"): speaker_name(row.get("speaker")) for row, _ in rows(found.get("speaker_labels"), place)
-    }
+    labels = ((row.get("from"), row.get("speaker")) for row, _ in rows(found.get("speaker_labels"), f"{place}: label"))
+    speakers = {start: speaker_name(speaker) for start, speaker in labels if isinstance(start, int | float)}
     words = [list(_words(each, here, speakers)) for each, here in best]
     if (
         words
